@@ -4,13 +4,10 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import type { RuleFor } from '../config/feeds.ts'
-import { ConfigProblems } from '../config/problems.ts'
-import { reloaded } from '../config/reload.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { Deliveries } from '../daemon/deliveries.ts'
 import { Intake, laneOf } from '../daemon/intake.ts'
-import { followRules, recover } from '../daemon/recovery.ts'
+import { recover } from '../daemon/recovery.ts'
 import { createUpkeep } from '../daemon/upkeep.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import { createFeedChecker } from '../feed/worker-checker.ts'
@@ -22,7 +19,7 @@ import { Dispositions } from '../inbox/dispositions.ts'
 import { Inbox } from '../inbox/folder.ts'
 import { Settler } from '../inbox/settling.ts'
 import type { Clock } from '../lib/clock.ts'
-import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { createLog, type LogOptions } from '../lib/log.ts'
 import { VERSION } from '../lib/version.ts'
@@ -77,9 +74,7 @@ export async function openApp(config: Config, options: AppOptions) {
   const { clock, configFile = null, env, log: destination, notifyOperator, onMove } = options
   const { commandLine = (command: string) => `feedsyncd ${command}` } = options
   const { directory: stateDirectory } = config.state
-  /** The configuration in force: what waits for a restart keeps the value before. */
-  const settings: { current: Config } = { current: config }
-  const ruleFor: RuleFor = (path, named) => rulesOf(settings.current)(path, named)
+  const ruleFor = rulesOf(config)
 
   const log = createLog({ ...config.log, destination })
   // The key first: taking the lock turns root into the owner of the state directory, who may not read it.
@@ -99,7 +94,7 @@ export async function openApp(config: Config, options: AppOptions) {
     clock,
     serviceOrigin: forms.origin,
     maxRate: config.upload.maxRate,
-    concurrency: () => settings.current.upload.concurrency,
+    concurrency: config.upload.concurrency,
   })
   const upload = createUploader({ http, forms, clock, log, gate })
 
@@ -110,8 +105,8 @@ export async function openApp(config: Config, options: AppOptions) {
   const settler = new Settler(config.inbox.quietPeriodMs)
   const dispositions = new Dispositions({ ...config.inbox, clock })
 
-  const campaigns = campaignScheduleOf(settings, { clock, env, log, notifyOperator, history })
-  const overdue = overdueFeeds(settings, history, clock)
+  const campaigns = campaignScheduleOf(config, { clock, env, log, notifyOperator, history })
+  const overdue = overdueFeeds(config, history, clock)
   const alerts = new AlertDesk({
     ...{ clock, commandLine, conditions, log, history, targets: config.alerts },
     host: hostname(),
@@ -133,9 +128,9 @@ export async function openApp(config: Config, options: AppOptions) {
       alerts.moved()
       metrics?.moved(version.state)
     },
-    along: (version) => markReceiptPending({ history, settings }, version),
+    along: (version) => markReceiptPending({ config, history }, version),
   })
-  const parts = { checkerFor, clock, conditions, history, ledger, log, ruleFor, settings, spool }
+  const parts = { checkerFor, clock, conditions, config, history, ledger, log, ruleFor, spool }
   const postDelivery = new PostDelivery({ ...parts, dispositions })
   const pipeline = new Pipeline({
     ...parts,
@@ -183,30 +178,14 @@ export async function openApp(config: Config, options: AppOptions) {
       host: hostname(),
       inbox: config.inbox.directory,
       commandLine,
-      status: () => statusOf(history, settings.current, clock, {}, true, said()),
+      status: () => statusOf(history, config, clock, {}, true, said()),
       versions: (feed, limit) =>
-        statusOf(history, settings.current, clock, { feed, limit, all: true }, true, said())
-          .uploads,
-      version: (id) =>
-        versionOf(history, settings.current, clock, id, MOST_EVENTS, uploads.current()),
+        statusOf(history, config, clock, { feed, limit, all: true }, true, said()).uploads,
+      version: (id) => versionOf(history, config, clock, id, MOST_EVENTS, uploads.current()),
       metrics: () => text(scraped),
     }
   }
 
-  /** Takes up all of another configuration that needs no restart, or throws and takes nothing. */
-  const takeUp = (read: Config): void => {
-    const { config: next, waiting } = reloaded(settings.current, read)
-    history.atomically(() => {
-      followRules({ clock, history, ledger, ruleFor: rulesOf(next) }, next.feeds)
-      alerts.retarget(next.alerts)
-    })
-    settings.current = next
-    log.level = next.log.level
-    log.info({ event: 'config.reloaded', waiting }, 'configuration reloaded')
-    const message = `restart needed for ${waiting.join(', ')}`
-    if (waiting.length === 0) conditions.clear('restart-needed')
-    else conditions.set('restart-needed', { message, hint: 'systemctl restart feedsyncd' })
-  }
   const disposal = owned.move()
   return {
     ...{ conditions, daemon, history, pipeline, log, uploads },
@@ -221,36 +200,7 @@ export async function openApp(config: Config, options: AppOptions) {
       const { openEndpoint } = await import('../ops/web/endpoint.ts')
       return openEndpoint({ listen, source: sourceOf(metrics.text), clock, log })
     },
-    /** SIGHUP: takes up what `read` answers, or nothing where it throws; refused credentials are tried again. */
-    reload: (read: () => Config): void => {
-      supervisor.reloading()
-      const problems = problemsOf(() => takeUp(read()))
-      if (problems === null) conditions.clear('reload-failed')
-      else {
-        log.error(
-          { event: 'config.not-reloaded', problems: problems.lines },
-          'configuration not reloaded; the one in force stays',
-        )
-        const message = `configuration not reloaded: ${problems.lines[0]}`
-        conditions.set('reload-failed', { message, hint: problems.hint })
-      }
-      metrics?.reloaded(problems === null, clock.now())
-      daemon.wake()
-      supervisor.reloaded()
-    },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
-  }
-}
-
-/** Never throws: a mistake in the configuration must not end a daemon that works. */
-function problemsOf(work: () => void): { lines: readonly string[]; hint: string } | null {
-  try {
-    work()
-    return null
-  } catch (error) {
-    const lines = error instanceof ConfigProblems ? error.lines : [messageOf(error)]
-    const hint = error instanceof FeedsyncError ? error.hint : null
-    return { lines, hint: hint ?? 'feedsyncd config check' }
   }
 }
 

@@ -257,7 +257,7 @@ async function readPostings(
   if (problem !== null) return `${problem}; ${UNTIL_NEXT}`
   // A field that no posting has is more likely not mapped than absent.
   if (postings === 0 || missing.size === 0) return null
-  return `no posting has ${[...missing].join(', ')}; map it under feeds[].fields, then reload`
+  return `no posting has ${[...missing].join(', ')}; map it under feeds[].fields, then: systemctl restart feedsyncd`
 }
 
 /** Another process may have begun to write: nothing is sent any more. */

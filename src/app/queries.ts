@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
-import type { Config, Settings } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { type CampaignReader, openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
@@ -43,14 +43,13 @@ const OVERDUE_SHARE = 0.01
 
 /** Asks which feeds are late. The walk over all feeds is spared where no rule expects anything. */
 export function overdueFeeds(
-  settings: Settings<'feeds'>,
+  { feeds }: Pick<Config, 'feeds'>,
   history: VersionReads,
   clock: Clock,
 ): () => { version: Version; expectedBy: number }[] {
   let known: { version: Version; expectedBy: number }[] = []
   let validUntil = Number.NEGATIVE_INFINITY
   return () => {
-    const { feeds } = settings.current
     if (feeds.every(({ expectEveryMs }) => expectEveryMs === null)) return []
     const began = clock.monotonic()
     if (began < validUntil) return known

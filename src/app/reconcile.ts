@@ -9,7 +9,7 @@ import type { CampaignStore, TargetingApi } from '../campaigns/port.ts'
 import { CampaignSchedule, type LookCause, type ScheduleParts } from '../campaigns/schedule.ts'
 import { sync } from '../campaigns/sync.ts'
 import type { Result } from '../campaigns/write.ts'
-import type { Config, Settings } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import type { Transactions } from '../history/port.ts'
 import { isoTime } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -38,21 +38,19 @@ const MOST_LINES = 20
 
 /** The daemon's campaigns, to be looked at when it is time. */
 export function campaignScheduleOf(
-  settings: Settings,
+  config: Config,
   parts: Surroundings &
     Pick<ScheduleParts, 'log' | 'notifyOperator'> & {
       history: Pick<Transactions, 'dataVersion'>
     },
 ): CampaignSchedule {
-  const config = settings.current
   const { file, explicit } = config.campaigns
   const stamp = contentStampOf(file)
   return new CampaignSchedule({
     ...parts,
     stamp: () => stamp() ?? (explicit ? 'missing' : null),
     lastRun: lastRunOf(config, parts.history),
-    // What it reads of the uploads is as the rules of this moment say.
-    look: (...why) => reconcile(settings.current, parts, ...why),
+    look: (...why) => reconcile(config, parts, ...why),
   })
 }
 

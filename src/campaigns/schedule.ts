@@ -7,7 +7,7 @@ import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { CampaignRun } from '../ops/port.ts'
 
-export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'reload' | 'once'
+export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 
 export interface ScheduleParts {
   clock: Clock
@@ -73,11 +73,6 @@ export class CampaignSchedule {
   /** A feed was uploaded: its postings may have changed what the campaigns select. */
   uploaded(): void {
     this.#plan('upload', this.#parts.clock.monotonic())
-  }
-
-  /** A person asks for a look (SIGHUP). */
-  again(): void {
-    this.#plan('reload', this.#parts.clock.monotonic())
   }
 
   /** Starts a look that is due; `ended` is called after it. */

@@ -71,7 +71,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
     // No proxy of the environment: the sandbox is on this host.
     { clock, env: {}, commandLine, notifyOperator, onMove },
   )
-  using signals = onSignals({ ...context, drainMs: 5 * SECOND, reload: () => app.daemon.wake() })
+  using signals = onSignals({ ...context, drainMs: 5 * SECOND })
   await using endpoint = await app.serve()
   const places = { service: sandbox.url, storage: sandbox.storageUrl, inbox }
   out(factsText([...Object.entries(places), ['page', endpoint?.address ?? null]]))

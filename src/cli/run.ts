@@ -4,7 +4,6 @@ import { Command, Option } from 'commander'
 import type { App } from '../app/app.ts'
 import { type Config, LOG_LEVELS } from '../config/config.ts'
 import { findConfig } from '../config/load.ts'
-import type { Links } from '../config/rules.ts'
 import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
 import { isOfInbox } from '../lib/conditions.ts'
@@ -40,8 +39,7 @@ export function runCommand(context: Context): Command {
       const options = command.optsWithGlobals<Options>()
       const { config: flag, once = false, verbose } = options
       const { logLevel = verbose === true ? 'debug' : undefined } = options
-      const read = (links: Links) => withLevel(readConfig(context, flag, links), logLevel)
-      const config = read('followed')
+      const config = withLevel(readConfig(context, flag, 'followed'), logLevel)
       const notifyOperator = tellError.bind(null, context)
       const { openApp } = await import('../app/app.ts')
       const { clock, env, log } = context
@@ -50,7 +48,7 @@ export function runCommand(context: Context): Command {
       let opened: App | null = null
       using signals = onSignals({
         ...{ ...context, drainMs: DRAIN_MS },
-        reload: () => opened?.reload(() => read('as-written')),
+        ignoresHangup: true,
         beforeKill: () => opened?.daemon.stuck(),
       })
       const opening = openApp(config, { clock, configFile, commandLine, env, log, notifyOperator })

@@ -1,5 +1,5 @@
 // Signals as abort signals: the first SIGTERM or SIGINT stops, a second one or the end of the drain aborts,
-// SIGHUP reloads. A process that still lives some time after that is killed. SIGUSR1 is never used: it opens
+// a daemon ignores SIGHUP. A process that still lives some time after that is killed. SIGUSR1 is never used: it opens
 // Node's debugger.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
@@ -24,7 +24,8 @@ export interface SignalOptions {
   process: SignalledProcess
   /** Between a first signal and the abort, in ms. */
   drainMs: number
-  reload?: () => void
+  /** For a daemon that a person has started by hand: it outlives the terminal. */
+  ignoresHangup?: boolean
   /** Logs what the process waits for, right before it kills itself. */
   beforeKill?: () => void
 }
@@ -32,7 +33,8 @@ export interface SignalOptions {
 /** Aborted work gets this long to record its end. */
 const GRACE_MS = 5 * SECOND
 
-export function onSignals({ clock, process, drainMs, reload, beforeKill }: SignalOptions): Signals {
+export function onSignals(options: SignalOptions): Signals {
+  const { clock, process, drainMs, ignoresHangup = false, beforeKill } = options
   const stop = new AbortController()
   const abort = new AbortController()
   let name: 'SIGTERM' | 'SIGINT' = 'SIGTERM'
@@ -61,7 +63,7 @@ export function onSignals({ clock, process, drainMs, reload, beforeKill }: Signa
   }
   listeners.push(['SIGTERM', end('SIGTERM', EXIT.terminated)])
   listeners.push(['SIGINT', end('SIGINT', EXIT.interrupted)])
-  if (reload !== undefined) listeners.push(['SIGHUP', reload])
+  if (ignoresHangup) listeners.push(['SIGHUP', () => {}])
   for (const [signal, listener] of listeners) process.on(signal, listener)
   return {
     stop: stop.signal,

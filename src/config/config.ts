@@ -8,11 +8,6 @@ export type Config = ReturnType<typeof resolveConfig>
 
 export type FeedConfig = Config['feeds'][number]
 
-/** The configuration in force: SIGHUP replaces it as a whole, so what may change is read when it is needed. */
-export interface Settings<Section extends keyof Config = keyof Config> {
-  readonly current: Readonly<Pick<Config, Section>>
-}
-
 export type Identity = { account: string } | { partner: string; partnerAccount: string | null }
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const

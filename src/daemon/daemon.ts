@@ -86,7 +86,7 @@ export class Daemon {
     options.stop.addEventListener('abort', () => this.#wakeSignal.raise())
     await unlessAborted(this.#start(options.once), options.stop)
     using _watch = this.#parts.watch(options.abort)
-    const givesUpAt = clock.monotonic() + this.#parts.settings.current.inbox.incompleteAfterMs
+    const givesUpAt = clock.monotonic() + this.#parts.config.inbox.incompleteAfterMs
     let round: Promise<void> = Promise.resolve()
     this.#stage = 'running'
     if (!options.once) supervisor.ready(() => this.pulse())
@@ -158,14 +158,6 @@ export class Daemon {
   /** Written at once: the round that would do so may be what does not end. */
   conditionsChanged(): void {
     if (this.#stage !== 'starting') this.#report()
-  }
-
-  /** SIGHUP: refused credentials are tried again, and the folder is listed. Never throws. */
-  wake(): void {
-    this.#parts.deliveries.resume()
-    this.#parts.campaigns.again()
-    this.#parts.intake.hint()
-    this.#wakeSignal.raise()
   }
 
   async #start(once: boolean): Promise<void> {

@@ -41,8 +41,6 @@ export class Deliveries {
   readonly #unreadable = new Map<number, ConditionCode>()
   /** What a person has retried, until it is started. */
   #retried: number[] = []
-  /** All that waits shall be tried again, and the history does not say so yet. */
-  #isResuming = false
   /** Up to which of them the waits that ended are on record. */
   #released = 0
 
@@ -93,9 +91,8 @@ export class Deliveries {
     return due.map((version) => this.#parts.pipeline.addressed(version))
   }
 
-  /** Does at once what other processes asked for (`retry`, SIGHUP). */
+  /** Does at once what other processes asked for (`retry`). */
   takeRequests(): void {
-    if (this.#isResuming) this.#resumeAll()
     this.#retried.push(...takeRetried(this.#parts.history))
   }
 
@@ -130,27 +127,9 @@ export class Deliveries {
     this.#running.add(done)
   }
 
-  /**
-   * All that waits is tried again with the next requests (SIGHUP): refused credentials, and a service that counts as
-   * down. Never throws: a signal comes at any time, and the database may be locked or full at that moment.
-   */
-  resume(): void {
-    this.#isResuming = true
-  }
-
-  #resumeAll(): void {
-    const { gate, history } = this.#parts
-    if (this.#hasNewKey()) gate.accounts.newKey()
-    gate.accounts.releaseAll()
-    history.makeDue('all')
-    gate.probeNow()
-    this.#isResuming = false
-  }
-
   /** True when something is due that could be started. */
   get due(): boolean {
     const { clock, gate, history } = this.#parts
-    if (this.#isResuming) return true
     return gate.places > 0 && history.due(clock.now(), 1).length > 0
   }
 
@@ -174,11 +153,7 @@ export class Deliveries {
     if (result.kind !== 'credentials') return
     const hold = gate.accounts.holdOf(version.account)
     const present = history.version(version.id)
-    // It waits no longer where the rules name another account by now.
-    if (hold !== null && present?.state === 'queued') {
-      if (pipeline.addressed(present).account === version.account)
-        this.#wait(present, hold, ON_HOLD)
-    }
+    if (hold !== null && present?.state === 'queued') this.#wait(present, hold, ON_HOLD)
     // The refusals after the one that began the hold are no news.
     if (hold?.failure !== result.failure) return
     const { reason, hint } = result.failure

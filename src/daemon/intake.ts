@@ -134,11 +134,10 @@ export class Intake {
   }
 
   async #scan(): Promise<void> {
-    const { checkerFor, postDelivery, clock, history, inbox, ledger, settler, settings } =
-      this.#parts
+    const { checkerFor, config, postDelivery, clock, history, inbox, ledger, settler } = this.#parts
     const started = clock.monotonic()
     this.#isHinted = false
-    this.#nextScan = started + settings.current.inbox.rescanMs * (1 - JITTER * Math.random())
+    this.#nextScan = started + config.inbox.rescanMs * (1 - JITTER * Math.random())
     const listing = await inbox.list((path) => ledger.known.at(path))
     noteFolder(listing, this.#parts.conditions)
     // The first sight of a file starts its quiet period, not the moment at which that is written.
@@ -152,7 +151,7 @@ export class Intake {
         listing.folder.kind === 'ready'
           ? {
               lastScanAt: clock.now(),
-              ...leftAside(listing, clock.now() - settings.current.inbox.incompleteAfterMs),
+              ...leftAside(listing, clock.now() - config.inbox.incompleteAfterMs),
             }
           : {},
       ),
@@ -165,8 +164,8 @@ export class Intake {
   /** What cannot be read at present is read again after the next regular scan. */
   #again({ path, identity, rule }: Waiting, { reason, soon }: { reason: Reason; soon: boolean }) {
     if (soon) return this.hint()
-    const { clock, log, settings } = this.#parts
-    const until = clock.monotonic() + settings.current.inbox.rescanMs / 2
+    const { clock, config, log } = this.#parts
+    const until = clock.monotonic() + config.inbox.rescanMs / 2
     if (identity !== null) this.#unreadable.add({ path, identity }, until)
     log.warn(
       { event: 'feed.unreadable', path, feed: rule.feed, reason: reason.text },
@@ -237,8 +236,8 @@ export class Intake {
 
   /** Files that have been incomplete for too long get a last look. */
   #queueExpired(): void {
-    const { clock, history, ledger, ruleFor, settings } = this.#parts
-    const { incompleteAfterMs } = settings.current.inbox
+    const { clock, config, history, ledger, ruleFor } = this.#parts
+    const { incompleteAfterMs } = config.inbox
     for (const path of history.expired(clock.now(), incompleteAfterMs)) {
       // Another file that came to the path since has a quiet period of its own.
       const identity = ledger.known.at(path)?.identity ?? NO_IDENTITY

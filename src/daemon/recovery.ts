@@ -52,7 +52,7 @@ export async function recover(
   try {
     await history.commit(() => followRules(parts, feeds))
   } catch (error) {
-    // Trouble of the database is said by whoever needs it; the next start or reload is as good.
+    // Trouble of the database is said by whoever needs it; the next start is as good.
     log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds not noted')
   }
 }
@@ -81,8 +81,8 @@ function noteReader({ history, ledger }: Parts): void {
  * What is not sent yet is as the rules say. Feeds that a rule expects are known before their first file, so that they
  * can be late.
  */
-export function followRules(
-  { clock, history, ledger, ruleFor }: Pick<Parts, 'clock' | 'history' | 'ledger' | 'ruleFor'>,
+function followRules(
+  { clock, history, ledger, ruleFor }: Parts,
   feeds: readonly FeedConfig[],
 ): void {
   ledger.followRules(ruleFor)

@@ -17,7 +17,7 @@ const LARGEST_SKEW_MS = DAY
 
 export type Upkeep = ReturnType<typeof createUpkeep>
 
-export function createUpkeep({ clock, clockSkewMs, history, log, settings, spool }: UpkeepParts) {
+export function createUpkeep({ clock, clockSkewMs, config, history, log, spool }: UpkeepParts) {
   /** Monotonic ms. */
   let nextPrune = 0
   let pruning: Promise<void> = Promise.resolve()
@@ -35,7 +35,7 @@ export function createUpkeep({ clock, clockSkewMs, history, log, settings, spool
       const skewMs = clockSkewMs()
       if (skewMs === null || Math.abs(skewMs) > LARGEST_SKEW_MS) return
       nextPrune = clock.monotonic() + PRUNE_MS
-      const { historyForMs } = settings.current.state
+      const { historyForMs } = config.state
       const before = clock.now() - historyForMs
       const feeds = {
         endedBefore: clock.now() - Math.max(historyForMs, FEED_MS),

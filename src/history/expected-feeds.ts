@@ -63,7 +63,7 @@ export interface ExpectingRule {
 /** Notes with this name and a feed tell which version stands for its file. */
 const NOTE = 'expected feed '
 
-/** At the start and after a reload. `ruleFor`: the feed that a path belongs to. */
+/** At the start. `ruleFor`: the feed that a path belongs to. */
 export function expectFeeds(
   history: Versions & Notes & Transactions,
   rules: readonly ExpectingRule[],

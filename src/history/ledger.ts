@@ -231,7 +231,7 @@ export class Ledger {
     return this.move(older.id, 'superseded', supersededBy(newer.id, older.id))
   }
 
-  /** Other rules are in force: what is not read yet, and what waits for its turn or for a person, is as they say. */
+  /** Other rules may be in force: what is not read yet, and what waits for its turn or for a person, is as they say. */
   followRules(ruleFor: (path: string) => RuleInForce): void {
     this.#history.atomically(() => {
       for (const { path } of this.#history.unread())

@@ -37,9 +37,6 @@ const SEVERITY = {
   'alerts-failing': 'warning',
   /** The configuration file has mistakes: seen by `status`, since no daemon starts with it. */
   'config-broken': 'critical',
-  'reload-failed': 'warning',
-  /** The configuration that was read needs a restart. */
-  'restart-needed': 'warning',
 } as const satisfies Record<string, Severity>
 
 export type ConditionCode = keyof typeof SEVERITY

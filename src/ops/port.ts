@@ -78,7 +78,7 @@ export interface MetricsSource extends Pick<AlertFacts, 'overdue' | 'campaigns'>
 export interface CampaignRun {
   /** ISO 8601 UTC. */
   at: string
-  /** What it was done for: `start`, `file`, `upload`, `interval`, `reload`, `once`, or a command. */
+  /** What it was done for: `start`, `file`, `upload`, `interval`, `once`, or a command. */
   cause: string
   mode: 'report' | 'targeting'
   /**

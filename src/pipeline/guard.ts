@@ -58,11 +58,11 @@ export class Guard {
    * alone.
    */
   judge(newer: GuardedVersion & Named, compared: Compared): Held | null {
-    const { history, settings } = this.#parts
+    const { config, history } = this.#parts
     const older = this.#baselines(newer).map((version) => {
       return { ...version, changes: compared.get(version.id) ?? null }
     })
-    const found = guard(newer, older, settings.current.guards, () => history.turnovers(newer.feed))
+    const found = guard(newer, older, config.guards, () => history.turnovers(newer.feed))
     if (found !== null) return { code: found.guard, text: found.reason, hint: found.hint }
     return this.#isLost(newer) ? LOST : null
   }

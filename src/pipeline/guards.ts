@@ -41,7 +41,7 @@ export function guard(
   const postings = newer.postings ?? 0
   if (postings === 0) {
     const where = newer.records === null ? ` (none were found below <${newer.root}>)` : ''
-    const hint = `${RELEASE} If it has postings, configure their path in "records" and drop it again after a reload.`
+    const hint = `${RELEASE} If it has postings, configure their path in "records", restart feedsyncd and drop it again.`
     return { guard: 'empty', reason: `the feed contains no postings${where}`, hint }
   }
   if (postings < limits.minPostings) {

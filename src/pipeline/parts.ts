@@ -1,6 +1,6 @@
 // What every step of the way of a feed has at hand, from the listing to the clean-up.
 
-import type { Settings } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import type { RuleFor } from '../config/feeds.ts'
 import type { FeedChecker } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
@@ -15,11 +15,11 @@ export interface Parts {
   checkerFor: (file: { size: number } | null) => FeedChecker
   clock: Clock
   conditions: Conditions
+  config: Config
   history: History
   ledger: Ledger
   log: Log
   /** The feed that a path belongs to. */
   ruleFor: RuleFor
-  settings: Settings
   spool: Spool
 }

@@ -9,7 +9,6 @@
 //   6. clean up  post-delivery.ts, after each end: receipt, archive or quarantine, copies that are not needed
 
 import { isAbsolute, resolve } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
 import { createBacklog } from '../history/backlog.ts'
@@ -111,9 +110,9 @@ export class Pipeline {
   }
 
   async #snapshot(file: Candidate, copy: string, signal: AbortSignal): Promise<Taken> {
-    const { checkerFor, settings, spool } = this.#parts
+    const { checkerFor, config, spool } = this.#parts
     const { identity: expected, path, rule } = file
-    const { directory } = settings.current.inbox
+    const { directory } = config.inbox
     const result = await checkerFor(expected).check(
       {
         source: resolve(directory, path),
@@ -124,11 +123,6 @@ export class Pipeline {
       },
       signal,
     )
-    if (this.#isOutdated(file)) {
-      await spool.discard(copy)
-      const text = 'the rules of its feed changed while it was read'
-      return this.#lookAgain(file, { code: CHANGED, text })
-    }
     switch (result.kind) {
       case 'changed':
         return this.#lookAgain(file, { code: CHANGED, text: 'it changed while it was read' })
@@ -145,11 +139,6 @@ export class Pipeline {
       default:
         return result satisfies never
     }
-  }
-
-  /** Whether the rules say something else of it by now; the feed that a person named stays. */
-  #isOutdated({ identity, path, rule }: Candidate): boolean {
-    return !isDeepStrictEqual(this.#parts.ruleFor(path, identity === null ? rule.feed : null), rule)
   }
 
   #unreadable(file: Candidate, { code, lasting, reason: text }: Unreadable): Promise<Taken> {
@@ -215,7 +204,7 @@ export class Pipeline {
     return { kind: 'version', version }
   }
 
-  /** 5. Accepted and due: it goes to the account that the rules name by now, of a file from elsewhere for its feed. */
+  /** 5. Accepted and due: it goes to the account that the rules name, of a file from elsewhere for its feed. */
   addressed(queued: Version): Version {
     const { ledger, ruleFor } = this.#parts
     const { feed, path } = queued

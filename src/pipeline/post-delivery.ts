@@ -124,11 +124,11 @@ export class PostDelivery {
   }
 
   async #moveFinished(listing: Listing): Promise<void> {
-    const { clock, history, settings } = this.#parts
+    const { clock, config, history } = this.#parts
     this.#taken.clear()
     await this.#resume()
     await this.#receipts.retry(listing)
-    const { afterReject, afterUpload } = settings.current.inbox
+    const { afterReject, afterUpload } = config.inbox
     if (afterUpload === 'keep' && afterReject === 'keep') return
     for (const [path, until] of this.#waiting)
       if (until <= clock.monotonic()) this.#waiting.delete(path)
@@ -147,7 +147,7 @@ export class PostDelivery {
         const disposed = await this.#move(departure, 'dispose')
         ended.set(departure, disposed)
         if (disposed.kind === 'problem' || (disposed.kind !== 'done' && disposed.returned))
-          this.#waiting.set(departure.path, clock.monotonic() + settings.current.inbox.rescanMs / 2)
+          this.#waiting.set(departure.path, clock.monotonic() + config.inbox.rescanMs / 2)
       }
       await this.#recordEnds(departures, ended)
     }
@@ -211,9 +211,9 @@ export class PostDelivery {
   }
 
   #dispositionOf({ path, identity }: Sighting): Disposition | null {
-    const { history, ledger, settings } = this.#parts
+    const { config, history, ledger } = this.#parts
     if (ledger.known.isNews(path, identity)) return null
-    const { afterUpload } = settings.current.inbox
+    const { afterUpload } = config.inbox
     const ofSent = afterUpload === 'keep' ? null : afterUpload
     const version = history.lastVersionAt(path)
     switch (version?.state) {
@@ -232,8 +232,8 @@ export class PostDelivery {
 
   /** What was not sent is moved, never deleted, and left for a while: a person may be about to correct it in place. */
   #ofUnsent({ id, state }: Version): Disposition | null {
-    const { clock, history, settings } = this.#parts
-    const { afterReject, afterUpload, incompleteAfterMs } = settings.current.inbox
+    const { clock, config, history } = this.#parts
+    const { afterReject, afterUpload, incompleteAfterMs } = config.inbox
     const endedAt = history.events(id, 1)[0]?.at ?? clock.now()
     if (!isDue(endedAt + incompleteAfterMs, clock.now(), incompleteAfterMs)) return null
     if (afterReject === 'quarantine') return 'quarantine'
@@ -242,7 +242,7 @@ export class PostDelivery {
 
   #logEnd(departure: Departure, disposed: Disposed): void {
     const { disposition, path, token } = departure
-    const { conditions, history, log, settings } = this.#parts
+    const { conditions, config, history, log } = this.#parts
     const wasHalf = this.#half.delete(token)
     const { id, feed } = history.lastVersionAt(path) ?? {}
     const file = { id, feed, path }
@@ -253,7 +253,7 @@ export class PostDelivery {
     if (disposed.kind !== 'problem') return
     const { isHalf = false, returned, ...facts } = disposed
     const message = `files stay in the folder: ${disposition} is not possible (${disposed.code})`
-    conditions.set('dispositions-failing', { message, hint: disposed.hint }, failingMs(settings))
+    conditions.set('dispositions-failing', { message, hint: disposed.hint }, failingMs(config))
     if (isHalf) this.#half.set(token, departure)
     const known = this.#failing.get(path)
     // Thousands of files that are tried with each listing must not fill the log.
@@ -264,9 +264,9 @@ export class PostDelivery {
   }
 
   async #trimSpool(feed: string): Promise<void> {
-    const { history, settings, spool } = this.#parts
+    const { config, history, spool } = this.#parts
     // The newest upload stays whatever is configured: the next version is compared with its postings.
-    const keeps = Math.max(1, settings.current.upload.keepVersions)
+    const keeps = Math.max(1, config.upload.keepVersions)
     const kept = history.spooled(feed)
     const old = kept.filter(({ state }) => state === 'uploaded').slice(keeps)
     // What was discarded can be restored as long as the same bytes in the folder are no news.

@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
+import type { Config } from '../config/config.ts'
 import type { Version } from '../history/port.ts'
 import { RECEIPTED } from '../history/states.ts'
 import type { Dispositions, Listing, Receipt } from '../inbox/port.ts'
@@ -11,7 +12,7 @@ import { isMissing as isDirectoryMissing } from '../lib/errno.ts'
 import type { Parts } from './parts.ts'
 
 export interface ReceiptsParts
-  extends Pick<Parts, 'clock' | 'conditions' | 'history' | 'log' | 'settings'> {
+  extends Pick<Parts, 'clock' | 'conditions' | 'history' | 'log' | 'config'> {
   dispositions: Pick<Dispositions, 'discardDraft' | 'writeReceipt'>
 }
 
@@ -21,17 +22,17 @@ const FAILING_MS = 10 * MINUTE
 /** Receipts that are tried again after one listing. */
 const AT_ONCE = 64
 
-/** What fails is tried again with each listing; a newer version or another configuration may end it unseen. */
-export function failingMs({ current }: Parts['settings']): number {
-  return FAILING_MS + current.inbox.rescanMs
+/** What fails is tried again with each listing; a newer version may end it unseen. */
+export function failingMs({ inbox }: Pick<Config, 'inbox'>): number {
+  return FAILING_MS + inbox.rescanMs
 }
 
 /** Within the transaction of the version's new state. */
 export function markReceiptPending(
-  { history, settings }: Pick<Parts, 'history' | 'settings'>,
+  { history, config }: Pick<Parts, 'history' | 'config'>,
   version: Version,
 ): void {
-  if (needsReceipt(version, settings)) history.setNote(NOTE + version.id, newToken())
+  if (needsReceipt(version, config)) history.setNote(NOTE + version.id, newToken())
 }
 
 export class Receipts {
@@ -57,7 +58,7 @@ export class Receipts {
    */
   write(version: Version, isRepeat = false): Promise<void> {
     const { id, path } = version
-    if (!needsReceipt(version, this.#parts.settings)) return Promise.resolve()
+    if (!needsReceipt(version, this.#parts.config)) return Promise.resolve()
     const before = this.#begun.get(path) ?? Promise.resolve()
     const written = before.catch(() => {}).then(() => this.#writeNow(id, isRepeat))
     this.#begun.set(path, written)
@@ -97,7 +98,7 @@ export class Receipts {
   }
 
   async #writeNow(id: number, isRepeat: boolean): Promise<void> {
-    const { clock, conditions, dispositions, history, log, settings } = this.#parts
+    const { clock, conditions, dispositions, history, log, config } = this.#parts
     const note = NOTE + id
     const token = history.note(note)
     // Its state may be marked once more while this is written.
@@ -107,7 +108,7 @@ export class Receipts {
     // It may have gone on while another receipt of the path was written.
     const version = history.version(id)
     const isNewest = version !== null && !history.hasNewerAt(version, RECEIPTED)
-    if (!isNewest || !needsReceipt(version, settings)) return history.commit(settle, 'soon')
+    if (!isNewest || !needsReceipt(version, config)) return history.commit(settle, 'soon')
     const { path: file, state, reason, reasonCode, line, column } = version
     const { sha256, postings, fileUrl } = version
     const receipt: Receipt = {
@@ -129,7 +130,7 @@ export class Receipts {
       const facts = { id: version.id, feed: version.feed, path: file, ...written }
       if (!isRepeat) log.warn({ event: 'file.no-receipt', ...facts }, 'receipt not written')
       const message = `receipts cannot be written (${written.code})`
-      conditions.set('dispositions-failing', { message, hint: written.hint }, failingMs(settings))
+      conditions.set('dispositions-failing', { message, hint: written.hint }, failingMs(config))
     }
     if (written.kind === 'problem' && !(isMissing && isRepeat)) this.#unwritten.add(id)
     await history.commit(settle, 'soon')
@@ -137,8 +138,8 @@ export class Receipts {
 }
 
 /** Only beside files of the folder: neither for a directory, nor for a file that a person named elsewhere. */
-function needsReceipt({ path, state }: Version, settings: Parts['settings']): boolean {
-  if (!settings.current.inbox.receipts || !RECEIPTED.includes(state)) return false
+function needsReceipt({ path, state }: Version, config: Config): boolean {
+  if (!config.inbox.receipts || !RECEIPTED.includes(state)) return false
   return !isAbsolute(path) && !path.endsWith('/')
 }
 

@@ -140,13 +140,13 @@ function accountProblem(
     return {
       code: 'account-unusable',
       reason: `the partner account ${JSON.stringify(account)} of the feed cannot be sent: it must be plain ASCII text`,
-      hint: 'rename the folder or file that the feed rule takes the account from; or name the account in the rule, reload, and retry the feed',
+      hint: 'rename the folder or file that the feed rule takes the account from; or name the account in the rule, restart feedsyncd, and retry the feed',
     }
   if (client.lacksAccount(presignPath, account))
     return {
       code: 'no-partner-account',
       reason: `no partner account: no rule names one for ${path}`,
-      hint: 'set service.partnerAccount and restart, or partnerAccount in the rule of feeds that matches the path and reload; then retry the feed',
+      hint: 'set service.partnerAccount, or partnerAccount in the rule of feeds that matches the path; then restart feedsyncd and retry the feed',
     }
   return null
 }

@@ -24,7 +24,7 @@ export interface FormSource {
   readonly origin: string
   /** Service time minus ours in ms, as last measured in an answer's Date; null until then. */
   clockSkewMs(): number | null
-  /** Reads the key again: after the file changed, on SIGHUP. Throws `FeedsyncError` when it cannot be used. */
+  /** Reads the key again: after the file changed. Throws `FeedsyncError` when it cannot be used. */
   reloadKey(): void
 }
 

@@ -12,8 +12,8 @@ import type { Failure, UploadHealth } from './port.ts'
 export interface SendGateOptions {
   clock: Clock
   serviceOrigin: string
-  /** Deliveries at once; asked each time, since it may be set while the daemon runs. */
-  concurrency: () => number
+  /** Deliveries at once. */
+  concurrency: number
   /** Bytes a second of all uploads together; null: no limit. */
   maxRate: number | null
 }
@@ -79,7 +79,7 @@ export class SendGate {
    * records may wait as there are places.
    */
   get places(): number {
-    const concurrency = this.#options.concurrency()
+    const { concurrency } = this.#options
     const sending = this.#sending.values().reduce((n, { isSending }) => n + Number(isSending), 0)
     return Math.max(0, Math.min(concurrency - sending, 2 * concurrency - this.#sending.size))
   }
@@ -175,12 +175,6 @@ export class SendGate {
       breaker.leave(pass, result)
       if (wasOpen && !breaker.isOpen) this.#closings++
     }
-  }
-
-  /** Every origin that is down may be probed at once. */
-  probeNow(): void {
-    for (const sending of this.#sending.values()) sending.isProbe = false
-    for (const origin of this.#all) this.#breaker(origin).probeNow()
   }
 
   /** The worst of the origins in use. Storage of single accounts that is down is not all of the service. */

@@ -38,7 +38,7 @@ const ENVIRONMENT: [string, string][] = [
 
 const SIGNALS: [string, string][] = [
   ['SIGTERM, SIGINT', 'stop: running uploads have 30 s to finish. A second signal aborts them'],
-  ['SIGHUP', 'load the configuration again, completely or not at all, and try all that waits'],
+  ['SIGHUP', 'ignored by run: the configuration is read at the start'],
 ]
 
 /** `day`: yyyy-mm-dd. */

@@ -20,7 +20,7 @@ export function configPage(version: string, day: string): string {
     paragraph('feedsyncd.yaml - configuration of feedsyncd'),
     heading('Description'),
     paragraph(
-      'One YAML file. feedsyncd config check reports all unknown keys and bad values at once, with line and column. feedsyncd config print prints the values in effect. A running daemon loads changes on SIGHUP and names the keys that need a restart.',
+      'One YAML file. feedsyncd config check reports all unknown keys and bad values at once, with line and column. feedsyncd config print prints the values in effect. It is read at the start: after a change, systemctl restart feedsyncd, which is safe at any moment.',
     ),
     paragraph(
       'Relative paths are relative to the file. Durations: 500ms, 2s, 15m, 24h, 400d. Sizes: 512B, 64KiB, 5MiB, 1GiB. A complete configuration:',

@@ -49,7 +49,7 @@ export class Command {
     return this.ended
   }
 
-  kill(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void {
+  kill(signal: 'SIGTERM' | 'SIGINT'): void {
     this.#signals.emit(signal)
   }
 }

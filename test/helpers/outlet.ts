@@ -124,7 +124,7 @@ export class Outlet implements AsyncDisposable {
     this.history = owned.use(openHistory({ file, clock: patient, log }))
     const gate = new SendGate({
       ...{ clock, serviceOrigin: forms.origin, maxRate: null },
-      concurrency: () => concurrency,
+      concurrency,
     })
     const upload = createUploader({
       ...{ http: listening, forms, clock, log, gate },
@@ -138,7 +138,7 @@ export class Outlet implements AsyncDisposable {
       ...{ include: [], exclude: [], rescanMs: 30 * SECOND, quietPeriodMs: SECOND },
       ...({ afterUpload: 'keep', afterReject: 'keep', receipts: false } as const),
     }
-    const current = {
+    const config = {
       ...{ inbox, upload: { concurrency, keepVersions: 3, maxRate: null } },
       guards: { maxDropPercent: 50, minPostings: 1 },
     }
@@ -148,7 +148,7 @@ export class Outlet implements AsyncDisposable {
       ...{ clock, conditions, log, history: this.history, ledger, spool },
       checkerFor: () => checker,
       ruleFor: (path: string) => feedFor(path, feeds),
-      settings: { current: current as unknown as Config },
+      config: config as unknown as Config,
     }
     const postDelivery = new PostDelivery({
       ...steps,

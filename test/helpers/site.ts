@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import Database from 'better-sqlite3'
 import { inject } from 'vitest'
 import type { ListFilter, State } from '../../src/history/port.ts'
 import {
@@ -162,6 +163,13 @@ export class Site implements AsyncDisposable {
       stream.setEncoding('utf8').on('data', keep)
     }
     return child
+  }
+
+  /** A feed has been incomplete for longer than it may be. */
+  expire(feed: string): void {
+    const database = new Database(join(this.root, 'state', 'feedsyncd.db'))
+    database.prepare('UPDATE versions SET incomplete_since = 1 WHERE feed = ?').run(feed)
+    database.close()
   }
 
   /** Waits until a command has written the n-th line (default: the first) that holds this text. */

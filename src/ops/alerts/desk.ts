@@ -16,7 +16,7 @@ import { type Sent, targetName } from './senders.ts'
 export interface AlertDeskParts {
   clock: Clock
   log: Log
-  history: VersionReads & Notes & Pick<Transactions, 'afterCommit' | 'atomically' | 'dataVersion'>
+  history: VersionReads & Notes & Pick<Transactions, 'atomically' | 'dataVersion'>
   targets: readonly AlertTarget[]
   facts: AlertFacts
   conditions: Pick<Conditions, 'set' | 'clear'>
@@ -58,7 +58,7 @@ const MET_AGAIN_MS = MINUTE
 
 export class AlertDesk {
   readonly #parts: AlertDeskParts
-  #receivers: Receiver[] = []
+  readonly #receivers: readonly Receiver[]
   #isNews = true
   #dataVersion: number | null = null
   #lookedAt = Number.NEGATIVE_INFINITY
@@ -70,32 +70,7 @@ export class AlertDesk {
   constructor(parts: AlertDeskParts) {
     this.#parts = parts
     this.#openedAt = parts.clock.monotonic()
-    this.retarget(parts.targets)
-  }
-
-  /**
-   * Other receivers from now on, or once the transaction that runs is durable; one that stays gets nothing twice. Throws
-   * what the database throws; then the receivers before stay, as they were.
-   */
-  retarget(targets: readonly AlertTarget[]): void {
-    const { history } = this.#parts
-    const receivers = targets.map((target, index): Receiver => {
-      const note = noteOf(target, targets.slice(0, index))
-      // It may be in the middle of being told.
-      const known = this.#receivers.find((receiver) => receiver.note === note)
-      if (known !== undefined) return known
-      const { told, sequence } = JSON.parse(history.note(note) ?? NOTHING) as Noted
-      return { target, note, told, sequence, failures: 0, notBefore: 0, sending: null }
-    })
-    const notes = receivers.map(({ note }) => note)
-    const old = history.notes(NOTE).filter((note) => !notes.includes(note))
-    if (old.length > 0)
-      history.atomically(() => old.forEach((note) => void history.setNote(note, null)))
-    history.afterCommit(() => {
-      this.#receivers = receivers.map((each, n) => Object.assign(each, { target: targets[n] }))
-      this.#isNews = true
-      this.#showFailures()
-    })
+    this.#receivers = receiversOf(parts)
   }
 
   /** A version changed its state; nothing is read or sent before the next `look`. */
@@ -197,8 +172,6 @@ export class AlertDesk {
 
   #failed(receiver: Receiver, { reason, stuck = false }: Extract<Sent, { kind: 'failed' }>): void {
     const { clock, conditions, log } = this.#parts
-    // Of one that a reload took away, nothing would ever say that it is over.
-    if (!this.#receivers.includes(receiver)) return
     const name = targetName(receiver.target)
     const words = { message: `alerts do not reach ${name}: ${reason}`, hint: FAILED_HINT }
     if (stuck) conditions.set('hook-stuck', words)
@@ -215,6 +188,20 @@ export class AlertDesk {
     this.#parts.conditions.clear('hook-stuck')
     this.#parts.conditions.clear('alerts-failing')
   }
+}
+
+/** With what each was told before; what is known of others is forgotten. */
+function receiversOf({ history, targets }: Pick<AlertDeskParts, 'history' | 'targets'>) {
+  const receivers = targets.map((target, index): Receiver => {
+    const note = noteOf(target, targets.slice(0, index))
+    const { told, sequence } = JSON.parse(history.note(note) ?? NOTHING) as Noted
+    return { target, note, told, sequence, failures: 0, notBefore: 0, sending: null }
+  })
+  const notes = receivers.map(({ note }) => note)
+  const old = history.notes(NOTE).filter((note) => !notes.includes(note))
+  if (old.length > 0)
+    history.atomically(() => old.forEach((note) => void history.setNote(note, null)))
+  return receivers
 }
 
 /** The same receiver after a restart, wherever it stands in the list. */

@@ -25,8 +25,6 @@ const SERVICE_STATES = ['ok', 'degraded', 'down', 'credentials', 'unknown'] as c
 export function createMetrics({ startedAt, version }: { startedAt: number; version: string }) {
   /** Of the scrape that runs. */
   let source: MetricsSource
-  /** Of the configuration; wall ms. */
-  const reload = { isOk: true, lastOkAt: startedAt }
   const registry = new Registry()
   const named = (name: string, help: string) => ({
     name: name.startsWith('process_') ? name : `feedsyncd_${name}`,
@@ -115,21 +113,12 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     const now = source.history.daemon()?.service ?? 'unknown'
     return Object.fromEntries(SERVICE_STATES.map((state) => [state, Number(state === now)]))
   })
-  const isRead = 'Whether the configuration was last read without a mistake.'
-  gauge('config_last_reload_successful', isRead, () => Number(reload.isOk))
-  const readAt = 'When the configuration in force was read.'
-  seconds('config_last_reload_success_timestamp', readAt, () => reload.lastOkAt)
 
   return {
     /** The text exposition format, with the present values of `source`. */
     text: (present: MetricsSource): Promise<string> => {
       source = present
       return registry.metrics()
-    },
-    /** The configuration was read again, or could not be. */
-    reloaded: (isOk: boolean, atMs: number) => {
-      reload.isOk = isOk
-      if (isOk) reload.lastOkAt = atMs
     },
     /** A version came to this state, for certain. */
     moved: (state: State) => {

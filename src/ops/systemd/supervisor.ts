@@ -1,5 +1,5 @@
-// What systemd learns about the daemon, and when: ready, reloading, stopping, a status line, and that the
-// loop still turns. The watchdog is fed by the loop's progress; a timer alone would prove nothing.
+// What systemd learns about the daemon, and when: ready, stopping, a status line, and that the loop
+// still turns. The watchdog is fed by the loop's progress; a timer alone would prove nothing.
 
 import { type Clock, SECOND } from '../../lib/clock.ts'
 import type { Pulse } from '../port.ts'
@@ -34,10 +34,6 @@ export function createSupervisor({ clock, env, notify, pid, status }: Supervisor
       run()
     })
   }
-  const sayReady = () => {
-    said = status()
-    void notify?.('READY=1', `STATUS=${said}`)
-  }
   const changed = () => {
     if (stage !== 'ready') return
     const now = status()
@@ -51,7 +47,8 @@ export function createSupervisor({ clock, env, notify, pid, status }: Supervisor
     ready: (pulse: () => Pulse) => {
       if (notify === null) return
       stage = 'ready'
-      sayReady()
+      said = status()
+      void notify('READY=1', `STATUS=${said}`)
       every(STATUS_MS, changed)
       if (!(watchdogMs > 0)) return
       every(watchdogMs / 4, () => {
@@ -59,14 +56,6 @@ export function createSupervisor({ clock, env, notify, pid, status }: Supervisor
         // While it stops there is no loop any more; the time for that has its own limit.
         if (sinceTurnMs <= watchdogMs / 2 || stage === 'stopping') void notify?.('WATCHDOG=1')
       })
-    },
-    reloading: () => {
-      const now = process.hrtime.bigint() / 1000n
-      if (stage === 'ready')
-        void notify?.('RELOADING=1', `MONOTONIC_USEC=${now}`, 'STATUS=reloading')
-    },
-    reloaded: () => {
-      if (stage === 'ready') sayReady()
     },
     /** The last message; resolves once it was sent. */
     stopping: async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// `retry` and reload are a person's word that it is worth trying now: the probe leaves at once, whatever the
+// `retry` is a person's word that it is worth trying now: the probe leaves at once, whatever the
 // breaker and Retry-After say, and what came of it is printed.
 
 import { join } from 'node:path'
@@ -18,14 +18,14 @@ async function down() {
   const site = await Site.open({}, { clock })
   const refusal = { at: 'service', kind: 'answer', status: 503, retryAfter: '3600' } as const
   const fault = site.sandbox.faults.add(refusal)
-  const daemon = await site.daemon()
+  await site.daemon()
   for (const [n, feed] of FEEDS.entries()) site.drop(feed, feedOf(n + 3))
   await eventually(() => expect(statusOf(site).service.state).toBe('down'))
   for (const feed of FEEDS) await site.until(feed, 'queued')
   const [first] = site.uploads({ feed: 'a.xml' })
   // A command does not give up waiting for the daemon, however slow the machine is.
   site.clock = { ...clock, monotonic: () => 0 }
-  return { site, fault, daemon, id: String(first?.id) }
+  return { site, fault, id: String(first?.id) }
 }
 
 it('retry sends the probe at once, and prints that the feed is uploaded', async () => {
@@ -94,16 +94,6 @@ it('retry --all says why nothing could be written, and not that nothing waits', 
 
   expect(stderr).toMatch(/^error: .*a fault of the database/)
   expect(code).toBe(1)
-})
-
-it('reload sends the probe at once, and then all that waits', async () => {
-  const { site, fault, daemon } = await down()
-  await using _ = site
-  fault.remove()
-
-  daemon.kill('SIGHUP')
-
-  for (const feed of FEEDS) await site.until(feed, 'uploaded')
 })
 
 it('retry --all sends what failed also while a newer file of its feed is incomplete', async () => {

@@ -208,17 +208,4 @@ describe('a folder whose disk does not answer', () => {
       expect(ended, command.join(' ')).toMatchObject({ code: 0 })
     }
   })
-
-  it('does not stop a daemon that reads its configuration again', async () => {
-    const { site, hang } = await hangingSite()
-    await using _site = site
-    const daemon = await site.daemonProcess()
-    hang('link')
-
-    daemon.kill('SIGHUP')
-    await site.logged(daemon, 'config.reloaded')
-    site.drop('jobs.xml', feedOf(3))
-
-    await site.until('jobs.xml', 'uploaded')
-  })
 })

@@ -73,14 +73,14 @@ describe('an export that is complete after an earlier version was restored', () 
 
   it('takes the place of the restored one that waits, and not the other way round', async () => {
     await using site = await openSite()
-    const daemon = await site.daemon()
+    await site.daemon()
     await restored(site, true)
     await site.passed('jobs.xml', 'queued', { nth: 4 })
 
     site.drop('jobs.xml', feedOf(12))
     await site.until('jobs.xml', 'queued', sha256(feedOf(12)))
     site.sandbox.faults.clear()
-    daemon.kill('SIGHUP')
+    await site.run('retry', '--all')
     await site.until('jobs.xml', 'uploaded', sha256(feedOf(12)))
 
     expectNewest(site, 'jobs.xml', feedOf(12))
@@ -253,23 +253,28 @@ describe('a file that nobody has written since it was taken', () => {
 
 describe('when a rule gives a file to another feed while a version of it waits', () => {
   /** A version of the feed `old` waits, with these files; then `moved.xml` belongs to `new`. */
-  async function moved(site: Site, files: string[]): Promise<Command> {
+  async function moved(site: Site, files: string[]): Promise<void> {
     const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
     site.sandbox.faults.add(down)
-    const daemon = await site.daemon()
+    const before = await site.daemon()
     for (const file of files) {
       site.drop(file, MONDAY)
       if (file === files[0]) await site.passed('old', 'queued', { nth: 2 })
       else await site.passed('old', 'seen')
     }
-    site.configure({ feeds: [{ match: 'moved.xml', name: 'new' }, OLD] })
-    daemon.kill('SIGHUP')
-    await site.passed('old', 'queued', { nth: 3 })
+    await restarted(site, before, [{ match: 'moved.xml', name: 'new' }, OLD])
     site.sandbox.faults.clear()
     site.drop('moved.xml', TUESDAY)
-    return daemon
   }
   const OLD = { match: '*.xml', name: 'old' }
+  const feed = (name: string) => [{ match: '*.xml', name }]
+
+  /** The daemon again, with other rules. */
+  async function restarted(site: Site, daemon: Command, feeds: object[]): Promise<Command> {
+    await daemon.stop()
+    site.configure({ feeds })
+    return site.daemon()
+  }
 
   it('its new content is sent, and the one that waits is not sent after it', async () => {
     await using site = await Site.open({ feeds: [OLD] })
@@ -284,30 +289,25 @@ describe('when a rule gives a file to another feed while a version of it waits',
 
   it('the one that waits is sent where another file of its feed has its bytes', async () => {
     await using site = await Site.open({ feeds: [OLD] })
-    const daemon = await moved(site, ['moved.xml', 'stays.xml'])
+    await moved(site, ['moved.xml', 'stays.xml'])
 
     await site.until('new', 'uploaded', sha256(TUESDAY))
-    daemon.kill('SIGHUP')
+    await site.run('retry', '--all')
 
     await site.until('old', 'uploaded', sha256(MONDAY))
   })
 
   it('what waits is not sent after bytes that the feed of its file has been sent already', async () => {
-    const feed = (name: string) => ({ feeds: [{ match: '*.xml', name }] })
-    await using site = await Site.open(feed('one'))
-    const daemon = await site.daemon()
+    await using site = await Site.open({ feeds: feed('one') })
+    const first = await site.daemon()
     site.drop('jobs.xml', MONDAY)
     await site.until('one', 'uploaded')
     const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
     site.sandbox.faults.add(down)
-    site.configure(feed('two'))
-    daemon.kill('SIGHUP')
-    await site.logged(daemon, 'configuration reloaded')
+    const second = await restarted(site, first, feed('two'))
     site.drop('jobs.xml', TUESDAY)
     await site.passed('two', 'queued', { nth: 2 })
-    site.configure(feed('one'))
-    daemon.kill('SIGHUP')
-    await site.passed('two', 'queued', { nth: 3 })
+    await restarted(site, second, feed('one'))
 
     site.drop('jobs.xml', MONDAY)
     await site.passed('one', 'seen')
@@ -321,29 +321,24 @@ describe('when a rule gives a file to another feed while a version of it waits',
   ])(
     'its bytes are sent once it belongs to its feed again, where they had %s',
     async (_, fails) => {
-      const feed = (name: string) => ({ feeds: [{ match: '*.xml', name }] })
-      await using site = await Site.open(feed('one'))
+      await using site = await Site.open({ feeds: feed('one') })
       const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
       if (fails) site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413, times: 1 })
       else site.sandbox.faults.add(down)
-      const daemon = await site.daemon()
+      const first = await site.daemon()
       site.drop('jobs.xml', MONDAY)
       if (fails) await site.until('one', 'failed')
       else await site.passed('one', 'queued', { nth: 2 })
       if (fails) site.sandbox.faults.add(down)
-      site.configure(feed('two'))
-      daemon.kill('SIGHUP')
-      await site.logged(daemon, 'configuration reloaded')
+      const second = await restarted(site, first, feed('two'))
       site.drop('jobs.xml', MONDAY)
       await site.until('one', 'superseded')
-      site.configure(feed('one'))
-      daemon.kill('SIGHUP')
-      await site.logged(daemon, 'configuration reloaded', 2)
+      await restarted(site, second, feed('one'))
 
       site.drop('jobs.xml', MONDAY)
       const { sha256: waits } = await site.until('two', 'superseded')
       site.sandbox.faults.clear()
-      daemon.kill('SIGHUP')
+      await site.run('retry', '--all')
       await site.until('one', 'uploaded', sha256(MONDAY))
 
       expect(waits).toBe(sha256(MONDAY))

@@ -1,12 +1,4 @@
-import type { ChildProcess } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { Command } from '../../helpers/command.ts'
-import { eventuallyTrue } from '../../helpers/eventually.ts'
-import { onNetwork } from '../../helpers/inbox/network-folder.ts'
-import { statusOf } from '../../helpers/look.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
 /** A daemon in the middle of its first upload, which does not end. */
@@ -17,17 +9,7 @@ async function stuck(site: Site) {
   })
   site.drop('jobs.xml', feedOf(6))
   await gate.held()
-  return { daemon, ended: finished(daemon) }
-}
-
-/** A daemon whose feed waits, since its credentials were refused; by now they are right. */
-async function refused<T extends ChildProcess | Command>(site: Site, start: () => Promise<T>) {
-  const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
-  const daemon = await start()
-  site.drop('jobs.xml', feedOf(3))
-  await site.logged(daemon, 'credentials refused')
-  refusal.remove()
-  return daemon
+  return { daemon, gate, ended: finished(daemon) }
 }
 
 describe('SIGTERM', () => {
@@ -97,67 +79,17 @@ describe('a second signal', () => {
 })
 
 describe('SIGHUP', () => {
-  it('tries refused credentials again at once', async () => {
+  it('ends nothing and changes nothing: the configuration is read at the start', async () => {
     await using site = await Site.open()
-    const daemon = await refused(site, () => site.daemon())
+    const { daemon, gate } = await stuck(site)
+    site.configure({ guards: { minPostings: 100 } })
 
     daemon.kill('SIGHUP')
-
-    expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
-  })
-
-  it('lists the folder without waiting for the next scan', async () => {
-    onNetwork()
-    await using site = await Site.open({ inbox: { rescan: '1h' } })
-    const daemon = await site.daemon()
-    await eventuallyTrue(() => statusOf(site).daemon.lastScanAt !== null)
-    site.drop('jobs.xml', feedOf(3))
-
-    daemon.kill('SIGHUP')
-
-    expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
-  })
-
-  it.each([
-    ['another process writes to the database', 'SQLITE_BUSY', 'database-locked'],
-    ['the disk is full', 'SQLITE_FULL', 'state-full'],
-  ])('tries them again after a while where %s at that moment', async (_, code, condition) => {
-    await using site = await Site.open()
-    const [failing, log] = [join(site.root, 'fail'), join(site.root, 'failed')]
-    writeFileSync(log, '')
-    site.env = {
-      ...preload('failing-writes.ts', 'fast-time.ts'),
-      ...{ FEEDSYNCD_FAIL_FILE: failing, FEEDSYNCD_FAIL_LOG: log },
-      FEEDSYNCD_FAIL_ONLY: 'update versions',
-    }
-    const daemon = await refused(site, () => site.daemonProcess())
-
-    writeFileSync(failing, code)
-    daemon.kill('SIGHUP')
-    await site.logged(daemon, `"${condition}"`)
-
-    expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
-    expect(readFileSync(log, 'utf8')).toBe('update versions\n')
-    expect([daemon.exitCode, daemon.signalCode]).toEqual([null, null])
-  })
-
-  it('fifty times while a feed is sent does not send it again', async () => {
-    await using site = await Site.open()
-    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
-    const daemon = await site.daemon()
-    site.drop('a.xml', feedOf(30))
-    await gate.held()
-    for (let n = 0; n < 50; n++) {
-      site.configure({ upload: { concurrency: 1 + (n % 4) }, guards: { minPostings: 1 + (n % 9) } })
-      daemon.kill('SIGHUP')
-      await setImmediate()
-    }
-    await site.logged(daemon, '"configuration reloaded"')
     gate.remove()
+    await site.until('jobs.xml', 'uploaded')
+    site.drop('others.xml', feedOf(3))
 
-    await site.until('a.xml', 'uploaded')
-
+    expect((await site.until('others.xml', 'uploaded')).postings).toBe(3)
     expect(site.show(1).attempts).toHaveLength(1)
-    expect(site.sandbox.objects()).toHaveLength(1)
   })
 })

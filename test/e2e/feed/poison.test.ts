@@ -18,7 +18,6 @@ it('gives a file that its reading thread dies of a state, once, and delivers the
   const failed = await Promise.all(
     ['ends.xml', 'errs.xml', 'grows.xml'].map((feed) => site.until(feed, 'failed')),
   )
-  daemon.kill('SIGHUP')
   site.drop('after.xml', feedOf(6))
   await site.until('after.xml', 'uploaded')
   daemon.kill('SIGTERM')

@@ -89,8 +89,7 @@ describe.concurrent('an incomplete file whose deadline comes while the spool is 
 
     disk.fill(daemon, 100_000)
     // Its deadline comes now, and not before the disk is full.
-    site.configure({ inbox: { incompleteAfter: '1s' } })
-    daemon.kill('SIGHUP')
+    site.expire('half.xml')
     await eventually(() => expect(site.show(id).reason).toContain('not enough disk space'))
     disk.free(daemon)
 

@@ -200,38 +200,32 @@ it('a file that could not be archived is tried again after a regular scan, not a
   expect(daemon.output.match(/file\.not-archived/g)).toHaveLength(1)
 })
 
-it.each(['quarantine', 'keep'])(
-  'a rejected file that is being quarantined while a reload says %s is not gone',
-  async (afterReject) => {
-    const inbox = {
-      ...{ incompleteAfter: '1s', rescan: '1s', quietPeriod: '100ms', directory: './inbox' },
-      ...{ afterReject: 'quarantine', quarantineDirectory: './quarantine' },
-    }
-    await using site = await quickSite({ inbox })
-    site.env = { ...preload('held-folder.ts', 'fast-time.ts'), FEEDSYNCD_TEST_HOLD: site.root }
-    const place = (name: string) => join(site.root, name)
-    for (const hold of ['hold-move', 'hold-archive']) writeFileSync(place(hold), '')
-    site.drop('jobs.xml', BROKEN)
-    const daemon = await site.daemonProcess()
-    await eventually(() => expect(existsSync(place('moving'))).toBe(true))
-    site.configure({ inbox: { ...inbox, afterReject } })
-    daemon.kill('SIGHUP')
-    await site.logged(daemon, 'config.reloaded')
-    unlinkSync(place('hold-move'))
-    await eventually(() => expect(existsSync(place('archiving'))).toBe(true))
-    for (const name of ['a.xml', 'b.xml']) {
-      site.drop(name, feedOf(3))
-      await site.until(name, 'uploaded')
-    }
-    unlinkSync(place('hold-archive'))
+it('a rejected file that is being quarantined is not gone', async () => {
+  const inbox = {
+    ...{ incompleteAfter: '1s', rescan: '1s', quietPeriod: '100ms', directory: './inbox' },
+    ...{ afterReject: 'quarantine', quarantineDirectory: './quarantine' },
+  }
+  await using site = await quickSite({ inbox })
+  site.env = { ...preload('held-folder.ts', 'fast-time.ts'), FEEDSYNCD_TEST_HOLD: site.root }
+  const place = (name: string) => join(site.root, name)
+  for (const hold of ['hold-move', 'hold-archive']) writeFileSync(place(hold), '')
+  site.drop('jobs.xml', BROKEN)
+  const daemon = await site.daemonProcess()
+  await eventually(() => expect(existsSync(place('moving'))).toBe(true))
+  unlinkSync(place('hold-move'))
+  await eventually(() => expect(existsSync(place('archiving'))).toBe(true))
+  for (const name of ['a.xml', 'b.xml']) {
+    site.drop(name, feedOf(3))
+    await site.until(name, 'uploaded')
+  }
+  unlinkSync(place('hold-archive'))
 
-    await site.logged(daemon, '"file.quarantined"')
+  await site.logged(daemon, '"file.quarantined"')
 
-    expect(site.events('jobs.xml').map(({ to }) => to)).not.toContain('gone')
-    expect(site.uploads({ feed: 'jobs.xml', all: true })).toMatchObject([{ state: 'rejected' }])
-    expect(filesIn(join(site.root, 'quarantine'))).toHaveLength(1)
-  },
-)
+  expect(site.events('jobs.xml').map(({ to }) => to)).not.toContain('gone')
+  expect(site.uploads({ feed: 'jobs.xml', all: true })).toMatchObject([{ state: 'rejected' }])
+  expect(filesIn(join(site.root, 'quarantine'))).toHaveLength(1)
+})
 
 it('a discarded file is quarantined after a while, and never deleted', async () => {
   await using site = await quickSite({

@@ -90,12 +90,11 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     const { site, files } = await lyingSite({ inbox: { incompleteAfter: '1h' } })
     await using _site = site
     writeFileSync(join(site.inbox, 'jobs.xml'), '<source><job>')
-    const daemon = await site.daemonProcess()
+    await site.daemonProcess()
     await site.until('jobs.xml', 'incomplete')
     files.fail('open', 'jobs.xml', 'EIO')
     // Its deadline comes now, and not before the file fails.
-    site.configure({ inbox: { incompleteAfter: '1s' } })
-    daemon.kill('SIGHUP')
+    site.expire('jobs.xml')
     const { id } = await eventually(() => {
       const [upload] = site.uploads()
       if (!upload?.reason?.includes('EIO')) throw new Error(JSON.stringify(upload))

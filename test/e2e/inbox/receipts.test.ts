@@ -119,7 +119,7 @@ it('beside a file is the receipt of its newest version, also when an older one i
   site.drop('jobs.xml', BROKEN)
   await site.until('jobs.xml', 'rejected')
   site.sandbox.faults.clear()
-  daemon.kill('SIGHUP')
+  await site.run('retry', '--all')
 
   await site.passed('jobs.xml', 'uploaded')
   daemon.kill('SIGTERM')

@@ -96,10 +96,9 @@ describe('the daemon', () => {
     site.drop('a.xml', feedOf(3))
     await untilPaged(file, ['credentials'])
 
-    daemon.kill('SIGHUP')
+    await site.run('retry', '--all')
     await site.logged(daemon, 'credentials refused', 2)
     writeFileSync(key, `${SECRET}\n`)
-    daemon.kill('SIGHUP')
 
     await untilPaged(file, ['credentials', 'recovered'])
     const [refused, recovered] = paged(file).map(({ changes }) => Object.keys(changes[0] ?? {}))

@@ -100,22 +100,6 @@ describe('a daemon that goes on with less than it should', () => {
     await site.until('jobs.xml', 'uploaded')
     await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
   })
-
-  it('shows that a reload failed, until one succeeds', async () => {
-    await using site = await quickSite()
-    const daemon = await site.daemon()
-    const right = readFileSync(site.configFile)
-    writeFileSync(site.configFile, 'version: 1\nservice: [\n')
-    daemon.kill('SIGHUP')
-    await site.logged(daemon, 'configuration not reloaded')
-    writeFileSync(site.configFile, right)
-
-    const check = await site.run('status', '--check')
-    daemon.kill('SIGHUP')
-
-    expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining('not reloaded') })
-    await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
-  })
 })
 
 describe('a history that a newer feedsyncd has written', () => {

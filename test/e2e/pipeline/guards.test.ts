@@ -144,7 +144,7 @@ describe('a feed that is held since its postings were not found', () => {
     await site.run('run', '--once')
 
     expect(held).toMatchObject({ state: 'held', postings: 0 })
-    expect(held?.hint).toMatch(/configure their path in "records" and drop it again/)
+    expect(held?.hint).toMatch(/configure their path in "records", restart feedsyncd/)
     expect(still).toMatchObject({ id: held?.id, state: 'held' })
     expect(site.uploads()[0]).toMatchObject({ state: 'uploaded', postings: 1 })
     expect(site.show(held?.id ?? 0).state).toBe('superseded')

@@ -109,7 +109,7 @@ describe('refused credentials', () => {
   })
 })
 
-describe('a daemon that is told to read an unusable key', () => {
+describe('a daemon whose key is refused and replaced by an unusable one', () => {
   it.each([
     ['is empty', (file: string) => writeFileSync(file, '')],
     ['cannot be followed (ELOOP)', linkToItself],
@@ -117,13 +117,16 @@ describe('a daemon that is told to read an unusable key', () => {
     'says that it %s, goes on with the one that it has, and takes up the next',
     async (problem, spoil) => {
       await using site = await Site.open({}, { clock: quickClock() })
+      const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
       const daemon = await site.daemon()
       const conditions = async () => JSON.stringify((await status(site)).daemon.conditions)
+      site.drop('jobs.xml', feedOf(2))
+      await site.logged(daemon, 'credentials refused')
 
       spoil(join(site.root, 'service.key'))
-      daemon.kill('SIGHUP')
       await eventually(() => expect(daemon.output).toContain(problem))
-      site.drop('jobs.xml', feedOf(2))
+      refusal.remove()
+      await site.run('retry', '--all')
       await site.until('jobs.xml', 'uploaded')
       await eventually(async () => expect(await conditions()).toContain('key-unreadable'))
       writeKey(site, SECRET)

@@ -95,7 +95,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
   const forms = options.forms?.(real) ?? real
   const gate = new SendGate({
     ...{ clock, serviceOrigin: forms.origin, maxRate: options.maxRate ?? null },
-    concurrency: () => 4,
+    concurrency: 4,
   })
   const upload = createUploader({ http, forms, clock, log: silentLog, gate, random: () => 0.5 })
   onTestFinished(async () => {

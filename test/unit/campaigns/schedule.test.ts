@@ -65,14 +65,6 @@ describe('the daemon looks at the campaigns', () => {
     ])
   })
 
-  it('at once when a person asks for it with SIGHUP, and an hour after that', async () => {
-    const hours = new Hours()
-    await hours.pass(10 * MINUTE)
-    hours.schedule.again()
-
-    expect(await hours.pass(HOUR + MINUTE)).toEqual(['reload 600', 'interval 4200'])
-  })
-
   it('when the file changed and then rests for two seconds', async () => {
     const hours = new Hours()
     await hours.pass(MINUTE)

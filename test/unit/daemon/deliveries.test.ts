@@ -17,7 +17,7 @@ function threeWaiting(concurrency: number) {
   const stored = new Map<number, () => void>()
   const gate = new SendGate({
     ...{ clock: systemClock, serviceOrigin: 'https://service.test', maxRate: null },
-    concurrency: () => concurrency,
+    concurrency,
   })
   gate.accounts.accept(null, systemClock.monotonic())
   const parts: Partial<DeliveriesParts> = {

@@ -17,10 +17,6 @@ describe('the systemd unit', () => {
     expect(setting('RestartPreventExitStatus')).toEqual(['64 78'])
   })
 
-  it('reloads by what every host has: a minimal one has no kill program', () => {
-    expect(setting('ExecReload')).toEqual([expect.stringMatching(/^\/bin\/sh -c "kill -HUP /)])
-  })
-
   it('never asks for a kind of service that the systemd of Debian 12 does not know', () => {
     expect(setting('Type')).toEqual(['notify'])
   })

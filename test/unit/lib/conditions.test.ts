@@ -30,9 +30,9 @@ describe('conditions of the daemon', () => {
 
   it('keeps the beginning of a condition whose words change', () => {
     const { conditions, changes, pass } = conditionsAt()
-    conditions.set('reload-failed', { message: 'line 3' })
+    conditions.set('alerts-failing', { message: 'line 3' })
     pass(10)
-    conditions.set('reload-failed', { message: 'line 4' })
+    conditions.set('alerts-failing', { message: 'line 4' })
     expect(changes.map(({ kind }) => kind)).toEqual(['set', 'set'])
     expect(conditions.current()).toMatchObject([{ message: 'line 4', since: 1000 }])
   })
@@ -71,7 +71,7 @@ describe('conditions of the daemon', () => {
 
   it('lists what is critical first, then the oldest', () => {
     const { conditions, pass } = conditionsAt()
-    conditions.set('restart-needed', { message: 'a' })
+    conditions.set('alerts-failing', { message: 'a' })
     pass(1)
     conditions.set('state-full', { message: 'b' })
     pass(1)
@@ -79,7 +79,7 @@ describe('conditions of the daemon', () => {
     expect(conditions.current().map(({ code }) => code)).toEqual([
       'state-full',
       'inbox-missing',
-      'restart-needed',
+      'alerts-failing',
     ])
   })
 })

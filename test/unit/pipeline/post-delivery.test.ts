@@ -34,9 +34,7 @@ function folder({ rescanMs = 1000 } = {}) {
         return ends.receipt
       },
     } as unknown as PostDeliveryParts['dispositions'],
-    settings: {
-      current: { inbox, upload: { keepVersions: 3 } },
-    } as unknown as PostDeliveryParts['settings'],
+    config: { inbox, upload: { keepVersions: 3 } } as unknown as PostDeliveryParts['config'],
   }
   const postDelivery = new PostDelivery(parts as PostDeliveryParts)
   /** A listing with a file that is uploaded. */
@@ -155,7 +153,7 @@ it('a file that went back while the database could not be written is no news aft
       dispose: async () => ({ ...problem, returned }),
       resume: async () => ({ kind: 'missing', returned }),
     } as unknown as PostDeliveryParts['dispositions'],
-    settings: { current: { inbox } } as PostDeliveryParts['settings'],
+    config: { inbox } as PostDeliveryParts['config'],
   }
   const postDelivery = new PostDelivery(parts as PostDeliveryParts)
   const listed = async (files: Listing['files']) => {

@@ -13,9 +13,9 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 function slowMount() {
   const { history } = temporaryHistory()
   const begun: { receipt: Receipt; end: () => void }[] = []
-  const settings = { current: { inbox: { receipts: true } } } as ReceiptsParts['settings']
+  const config = { inbox: { receipts: true } } as ReceiptsParts['config']
   const parts: ReceiptsParts = {
-    ...{ clock: systemClock, log: silentLog, history, settings },
+    ...{ clock: systemClock, config, log: silentLog, history },
     conditions: new Conditions(systemClock),
     dispositions: {
       discardDraft: async () => {},

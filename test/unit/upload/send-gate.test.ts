@@ -14,7 +14,7 @@ function gateOf(concurrency = 2) {
   const now = () => clock.ahead
   const gate = new SendGate({
     ...{ clock: { ...clock, now, monotonic: now }, serviceOrigin: SERVICE, maxRate: null },
-    concurrency: () => concurrency,
+    concurrency,
   })
   const next = (feed: string, account: string | null = null, isRetried = false) =>
     gate.mayStart({ feed, account }, isRetried)

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { History, Version } from '../../../../src/history/port.ts'
 import { openHistory } from '../../../../src/history/sqlite-history.ts'
@@ -60,10 +59,6 @@ class Bench {
         return answer
       },
     })
-  }
-
-  retarget(targets: AlertTarget[]): void {
-    this.#desk.retarget(targets)
   }
 
   /** Begins to send what is new. */
@@ -433,59 +428,6 @@ describe('alerts', () => {
 
     expect(stuck).toMatchObject([{ code: 'hook-stuck', severity: 'warning' }])
     expect(bench.conditions.current()).toEqual([])
-  })
-
-  it('show nothing of a program that hangs and that was taken out of the configuration', async () => {
-    const { history } = temporaryHistory()
-    versionIn(history, 'held')
-    const bench = new Bench(history)
-    const { promise, resolve } = Promise.withResolvers<Sent>()
-    bench.answer = promise
-    bench.look()
-
-    bench.retarget([])
-    resolve({ kind: 'failed', reason: 'it ran for more than 30 s', stuck: true })
-    await setImmediate()
-
-    expect(bench.tries).toBe(1)
-    expect(bench.conditions.current()).toEqual([])
-  })
-
-  it('go to the receivers before while new ones cannot be taken up', async () => {
-    const { history } = temporaryHistory()
-    const pager: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/pager'] } }
-    let isFull = false
-    const setNote: History['setNote'] = (name, value) => {
-      if (isFull) throw new Error('the disk is full')
-      history.setNote(name, value)
-    }
-    versionIn(history, 'rejected')
-    const bench = new Bench({ ...history, setNote }, [PROGRAM, pager])
-    await bench.pass(SECOND)
-
-    isFull = true
-    expect(() => bench.retarget([{ ...PROGRAM, on: ['overdue'] }])).toThrow('the disk is full')
-    isFull = false
-    versionIn(history, 'held', { feed: 'other' })
-
-    expect(await bench.pass(MINUTE)).toHaveLength(2)
-  })
-
-  it('go to the receivers before where new ones are part of a transaction that is rolled back', async () => {
-    const { history } = temporaryHistory()
-    versionIn(history, 'rejected')
-    const bench = new Bench(history)
-    await bench.pass(SECOND)
-
-    const takenUp = () =>
-      history.atomically(() => {
-        bench.retarget([])
-        throw new Error('the disk is full')
-      })
-    expect(takenUp).toThrow('the disk is full')
-    versionIn(history, 'held', { feed: 'other' })
-
-    expect(await bench.pass(MINUTE)).toHaveLength(1)
   })
 
   it('are shown as failing when a receiver was not reached three times', async () => {

@@ -107,32 +107,6 @@ describe('the supervisor', () => {
     }
   })
 
-  it('has one watchdog after many reloads', () => {
-    const { ready, supervisor, pass } = bench({ WATCHDOG_USEC: '4000000', WATCHDOG_PID: '42' })
-    ready()
-    for (let n = 0; n < 5; n++) {
-      supervisor.reloading()
-      supervisor.reloaded()
-    }
-
-    expect(pass(SECOND)).toEqual(['WATCHDOG=1'])
-  })
-
-  it('never calls a daemon ready that still starts, or stops, because of a reload', async () => {
-    const { ready, supervisor, sent } = bench()
-
-    supervisor.reloading()
-    supervisor.reloaded()
-    const starting = [...sent]
-    ready()
-    await supervisor.stopping()
-    supervisor.reloading()
-    supervisor.reloaded()
-
-    expect(starting).toEqual([])
-    expect(sent.map((text) => text.split('=')[0])).toEqual(['READY', 'STOPPING'])
-  })
-
   it('asks for the time that a stop may take', async () => {
     const { supervisor, sent } = bench()
 
