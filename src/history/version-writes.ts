@@ -190,12 +190,12 @@ export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'v
         .flatMap(({ id }) => version(id) ?? []),
 
     /** Makes due now what is queued for later, for one of these reasons. */
-    makeDue: (codes: readonly string[] | 'all') =>
+    makeDue: (codes: readonly string[]) =>
       void db.run(
         `UPDATE versions SET next_attempt_at = NULL
            WHERE state = 'queued' AND next_attempt_at IS NOT NULL
-             AND (@codes IS NULL OR reason_code IN (SELECT value FROM json_each(@codes)))`,
-        { codes: codes === 'all' ? null : JSON.stringify(codes) },
+             AND reason_code IN (SELECT value FROM json_each(?))`,
+        JSON.stringify(codes),
       ),
 
     /** Paths of files that have been incomplete for `afterMs`, or since a time that a clock ahead has stored (lib/due.ts). */

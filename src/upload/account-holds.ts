@@ -98,11 +98,6 @@ export class AccountHolds {
   newKey(): void {
     this.#keySince = this.#clock.monotonic()
     this.#verified.clear()
-    this.releaseAll()
-  }
-
-  /** Every account may be tried now. */
-  releaseAll(): void {
     this.#holds.clear()
     this.#released++
   }

@@ -82,13 +82,6 @@ export class Breaker {
     else this.#count(isProbe, result.retryAfterMs ?? 0)
   }
 
-  /** A person asked for it: the next probe is due now. */
-  probeNow(): void {
-    if (this.#state.kind !== 'open') return
-    const now = { probeAt: this.#clock.monotonic(), shownAt: this.#clock.now() }
-    this.#state = { ...this.#state, ...now }
-  }
-
   /** It refused a correct request of this feed. True: it refuses all feeds. */
   rejectsAll(feed: string): boolean {
     if (this.#rejected.size < REJECTS_ALL_FROM) this.#rejected.add(feed)
