@@ -25,6 +25,7 @@ import { createLog, type LogOptions } from '../lib/log.ts'
 import { VERSION } from '../lib/version.ts'
 import { AlertDesk } from '../ops/alerts/desk.ts'
 import { sendAlert } from '../ops/alerts/senders.ts'
+import { DaemonFile } from '../ops/daemon-file.ts'
 import type { CommandLine, EndpointSource, MetricsSource } from '../ops/port.ts'
 import { createNotifier } from '../ops/systemd/notifier.ts'
 import { createSupervisor } from '../ops/systemd/supervisor.ts'
@@ -46,8 +47,8 @@ import { RunningUploads } from './running-uploads.ts'
 export interface AppOptions {
   clock: Clock
   env: NodeJS.ProcessEnv
-  /** Of a daemon: absolute path of its configuration. */
-  configFile?: string | null
+  /** It leaves a file about itself, which commands read. */
+  isDaemon?: boolean
   /** How a person calls a command, for the page and the alerts. */
   commandLine?: CommandLine
   /** Takes the lines of the log; without it they go to stdout. */
@@ -71,7 +72,7 @@ const MOST_EVENTS = 200
  */
 export async function openApp(config: Config, options: AppOptions) {
   await using owned = new AsyncDisposableStack()
-  const { clock, configFile = null, env, log: destination, notifyOperator, onMove } = options
+  const { clock, env, isDaemon = false, log: destination, notifyOperator, onMove } = options
   const { commandLine = (command: string) => `feedsyncd ${command}` } = options
   const { directory: stateDirectory } = config.state
   const ruleFor = rulesOf(config)
@@ -82,9 +83,14 @@ export async function openApp(config: Config, options: AppOptions) {
   const forms = createFormSource({ http, clock, log, ...config.service })
   owned.use(lockOf(stateDirectory))
   const uploads = new RunningUploads(clock)
-  const conditions = conditionsOf({
-    ...{ clock, configFile, env, log, stateDirectory, notifyOperator, uploads },
+  const conditions = conditionsOf({ clock, log, notifyOperator })
+  const { pid } = process
+  const daemonFile = new DaemonFile({
+    ...{ env, pid, stateDirectory, isWritten: isDaemon, startedAt: clock.now() },
   })
+  const said = () => ({ running: true, said: daemonFile.current })
+  conditions.onChange(() => daemonFile.update({ conditions: conditions.current() }))
+  uploads.onChange(() => daemonFile.update({ uploads: uploads.current() }))
   const metrics = config.http.listen === null ? null : await openMetrics(clock.now())
   const file = historyFile(config)
   const history = owned.use(openHistory({ file, log, clock, busyTimeoutMs: BUSY_MS }))
@@ -147,40 +153,41 @@ export async function openApp(config: Config, options: AppOptions) {
     pipeline,
     reloadKey: keyReloader(forms, config.service.auth.keyFile),
   })
-  const intake = new Intake({ ...parts, inbox, notifyOperator, pipeline, postDelivery, settler })
+  const intake = new Intake({
+    ...parts,
+    ...{ daemonFile, inbox, notifyOperator, pipeline, postDelivery, settler },
+  })
 
-  const { pid } = process
   const supervisor = createSupervisor({
     ...{ clock, env, pid, notify: createNotifier({ env, log, pid }) },
-    status: () => statusLine(history, conditions.current(), clock.now()),
+    status: () => statusLine(history, daemonFile.current, clock.now()),
   })
   const daemon = new Daemon({
     ...parts,
-    ...{ alerts, campaigns, deliveries, inbox, intake, postDelivery, supervisor },
+    ...{ alerts, campaigns, daemonFile, deliveries, inbox, intake, postDelivery, supervisor },
     upkeep: createUpkeep({ ...parts, clockSkewMs: forms.clockSkewMs }),
     clockSkewMs: forms.clockSkewMs,
     watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
   })
   conditions.onChange(() => {
     alerts.moved()
-    daemon.conditionsChanged()
     supervisor.changed()
   })
   await recover({ ...parts, postDelivery }, config)
 
   /** What the page shows, and Prometheus gets. */
   const sourceOf = (text: (of: MetricsSource) => Promise<string>): EndpointSource => {
-    const said = () => ({ uploads: uploads.current() })
-    const scraped = { history, clock, overdue, campaigns: () => campaigns.last }
+    const shared = { history, daemon: () => daemonFile.current }
+    const scraped = { ...shared, clock, overdue, campaigns: () => campaigns.last }
     return {
-      history,
+      ...shared,
       pulse: () => daemon.pulse(),
       host: hostname(),
       inbox: config.inbox.directory,
       commandLine,
-      status: () => statusOf(history, config, clock, {}, true, said()),
+      status: () => statusOf(history, config, clock, {}, said()),
       versions: (feed, limit) =>
-        statusOf(history, config, clock, { feed, limit, all: true }, true, said()).uploads,
+        statusOf(history, config, clock, { feed, limit, all: true }, said()).uploads,
       version: (id) => versionOf(history, config, clock, id, MOST_EVENTS, uploads.current()),
       metrics: () => text(scraped),
     }
@@ -188,7 +195,7 @@ export async function openApp(config: Config, options: AppOptions) {
 
   const disposal = owned.move()
   return {
-    ...{ conditions, daemon, history, pipeline, log, uploads },
+    ...{ conditions, daemon, history, pipeline, log, said, uploads },
     /** How the last look at the campaigns ended; null: there was none, or there is no file. */
     campaigns: () => campaigns.last,
     /** Why the credentials were refused, if they were. */

@@ -1,23 +1,16 @@
-// Who hears of the daemon's conditions: the log, the terminal, and a file outside of the state directory, which has
-// the progress of uploads as well. A timer looks at what no round of the loop would: the loop may be what stands still.
+// Who hears of the daemon's conditions: the log and the terminal. A timer looks at what no round of the loop would: the
+// loop may be what stands still.
 
 import type { Clock } from '../lib/clock.ts'
 import { SECOND } from '../lib/clock.ts'
 import { Conditions } from '../lib/conditions.ts'
 import type { Log } from '../lib/log.ts'
-import { daemonFileWriter } from '../ops/daemon-file.ts'
 import type { Alerts } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
-import type { RunningUploads } from './running-uploads.ts'
 
 export interface ConditionParts {
   clock: Clock
   log: Log
-  env: NodeJS.ProcessEnv
-  stateDirectory: string
-  /** null: this process is no daemon, and leaves no file. */
-  configFile: string | null
-  uploads: RunningUploads
   /** Says to a person at the terminal what happened, and what to do. */
   notifyOperator: (message: string, hint: string | null) => void
 }
@@ -27,7 +20,7 @@ const LOOK_MS = SECOND
 const FULL_MS = 15 * SECOND
 
 export function conditionsOf(parts: ConditionParts): Conditions {
-  const { clock, configFile, env, log, stateDirectory, notifyOperator, uploads } = parts
+  const { clock, log, notifyOperator } = parts
   const conditions = new Conditions(clock)
   conditions.onChange(({ kind, condition: { code, hint, message, severity } }) => {
     if (kind === 'cleared')
@@ -37,18 +30,12 @@ export function conditionsOf(parts: ConditionParts): Conditions {
     log[level]({ event: 'daemon.condition', condition: code, reason: message, hint }, message)
     notifyOperator(message, hint)
   })
-  if (configFile === null) return conditions
-  const writeFile = daemonFileWriter({ stateDirectory, configFile }, { env, pid: process.pid })
-  const write = () => writeFile(conditions.current(), clock.now(), uploads.current())
-  conditions.onChange(write)
-  uploads.onChange(write)
-  write()
   return conditions
 }
 
 /** Looks until it is disposed; alerts about conditions leave, whatever the loop does. */
 export function watchConditions(
-  { clock, stateDirectory }: Pick<ConditionParts, 'clock' | 'stateDirectory'>,
+  { clock, stateDirectory }: { clock: Clock; stateDirectory: string },
   conditions: Conditions,
   alerts: Pick<Alerts, 'look'>,
   signal: AbortSignal,

@@ -87,7 +87,7 @@ export async function* diagnose(config: Config, options: DoctorOptions): AsyncGe
   yield* check('endpoint', () => checkEndpoint(config.http.listen, isRunning))
   yield* check('campaigns', () => campaigns(config, runner))
   yield* check('key mode', () => checkKeyMode(keyFile, env.CREDENTIALS_DIRECTORY))
-  yield* check('key in use', () => keyInUseCheck(said?.pid, runner))
+  yield* check('key in use', () => keyInUseCheck(said?.alive ? said.pid : undefined, runner))
   if (config.alerts.length === 0)
     yield* check('alerts', () => skipped('problems are not reported: alerts is empty'))
   for (const target of config.alerts) yield* check('alerts', () => receiver(target, runner))

@@ -9,7 +9,7 @@ import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { type CampaignReader, openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
-import type { Attempts, ListFilter, Notes, Version, VersionReads } from '../history/port.ts'
+import type { Attempts, ListFilter, Version, VersionReads } from '../history/port.ts'
 import {
   conditionReport,
   feedReport,
@@ -20,16 +20,13 @@ import {
 } from '../history/report.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
-import type { Condition } from '../lib/conditions.ts'
 import { messageOf } from '../lib/errors.ts'
 import { silentLog } from '../lib/silent-log.ts'
-import { type DaemonFile, readDaemonFile } from '../ops/daemon-file.ts'
-import type { CampaignRun } from '../ops/port.ts'
+import { readDaemonFile } from '../ops/daemon-file.ts'
+import type { CampaignRun, DaemonState } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
 import { accountOf } from './campaign-account.ts'
 import type { FileReport } from './file-report.ts'
-
-type Reports = VersionReads & Pick<Notes, 'daemon'>
 
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
 
@@ -66,47 +63,46 @@ export function overdueFeeds(
 
 /** The daemon in one line, for `systemctl status`: its conditions first, also when the history cannot be read. */
 export function statusLine(
-  history: Reports,
-  conditions: readonly Condition[],
+  history: VersionReads,
+  { conditions, service }: Pick<DaemonState, 'conditions' | 'service'>,
   now: number,
 ): string {
   const words = conditions.map(({ message }) => message)
   try {
-    return [...words, countsLine(history, now)].join('; ')
+    return [...words, countsLine(history, service, now)].join('; ')
   } catch (error) {
     return (words.length > 0 ? words : [messageOf(error)]).join('; ')
   }
 }
 
-function countsLine(history: Reports, now: number): string {
+function countsLine(history: VersionReads, service: DaemonState['service'], now: number): string {
   const count = history.count()
   const waiting = count.settling + count.incomplete + count.checking + count.queued
   const last = isoTime(history.lastSuccessAt(now))
   return [
     `${waiting} waiting, ${count.uploading} uploading, ${count.held} held, ${count.failed} failed`,
     last === null ? 'nothing uploaded yet' : `last upload ${last}`,
-    `service ${history.daemon()?.service ?? 'unknown'}`,
+    `service ${service}`,
   ].join('; ')
 }
 
-/** The document that `status --json` and the endpoint give. `said`: by a daemon that runs, beside its history. */
+/** The document that `status --json` and the endpoint give. */
 export function statusOf(
-  history: Reports | null,
+  history: VersionReads | null,
   config: Config,
   clock: Clock,
   filter: ListFilter,
-  running = true,
-  { conditions, uploads = {} }: Partial<Pick<DaemonFile, 'conditions' | 'uploads'>> = {},
+  daemon: { running: boolean; said: DaemonState | null },
 ): StatusReport {
   const expect = history === null ? undefined : expectations(history, rulesOf(config), clock.now())
-  const report = statusReport(history, running, config.service.baseUrl, filter, expect)
-  for (const upload of report.uploads) upload.progress = progressOf(upload, uploads)
-  if (conditions !== undefined) report.daemon.conditions = conditions.map(conditionReport)
+  const report = statusReport(history, daemon, config.service.baseUrl, filter, expect)
+  const running = daemon.said?.uploads ?? {}
+  for (const upload of report.uploads) upload.progress = progressOf(upload, running)
   return { ...report, campaigns: lastCampaignRun(config) }
 }
 
 /** A number that is left of an attempt that is over says nothing. */
-function progressOf({ id, state }: Pick<Version, 'id' | 'state'>, uploads: DaemonFile['uploads']) {
+function progressOf({ id, state }: Pick<Version, 'id' | 'state'>, uploads: DaemonState['uploads']) {
   return (state === 'uploading' && uploads[id]) || null
 }
 
@@ -132,7 +128,7 @@ export function versionOf(
   clock: Clock,
   id: number,
   most?: number,
-  uploads: DaemonFile['uploads'] = {},
+  uploads: DaemonState['uploads'] = {},
 ): ShowReport | null {
   const expect = expectations(history, rulesOf(config), clock.now())
   const report = showReport(history, id, expect, most)
@@ -140,18 +136,18 @@ export function versionOf(
 }
 
 /**
- * Reads the history without changing it, and what a daemon says outside of its state directory, which may be full or
- * lost. Throws `FeedsyncError` for who may not see the lock.
+ * Reads the history without changing it, and what the daemon says of itself. Throws `FeedsyncError` for who may not see
+ * the lock.
  */
 export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv) {
   const { directory } = config.state
   const reader = openHistoryReader({ file: historyFile(config) })
-  const said = readDaemonFile(directory, env) ?? undefined
+  const said = readDaemonFile(directory, env)
   // A daemon whose lock file was deleted still runs.
   const running = said?.alive || isLocked(directory)
   return {
     report: (filter: ListFilter) => {
-      const report = statusOf(reader, config, clock, filter, running, said)
+      const report = statusOf(reader, config, clock, filter, { running, said })
       const { conditions } = report.daemon
       // Seen here as well: without a daemon, or before it has looked.
       const full = conditions.some(({ code }) => code === 'state-full') ? null : fullDisk(directory)

@@ -69,7 +69,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
     // No proxy of the environment: the sandbox is on this host.
-    { clock, env: {}, commandLine, notifyOperator, onMove },
+    { clock, env: {}, isDaemon: true, commandLine, notifyOperator, onMove },
   )
   using signals = onSignals({ ...context, drainMs: 5 * SECOND })
   await using endpoint = await app.serve()
@@ -89,7 +89,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
       hint: 'run it again with nothing else running; if it stays, report it',
     })
   }
-  const report = statusReport(app.history, true, sandbox.url, {})
+  const report = statusReport(app.history, app.said(), sandbox.url, {})
   const view = { now: clock.now(), terminal: context.terminal, width: null, limit: 50 }
   out(`\n${statusText(report, { ...view, commandLine, staleAfterMs: Number.POSITIVE_INFINITY })}`)
   if (stay) out(`\nlook again: ${commandLine('status')}`)

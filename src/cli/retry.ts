@@ -8,6 +8,7 @@ import { isLocked } from '../history/instance-lock.ts'
 import type { History, Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { SECOND } from '../lib/clock.ts'
+import { readDaemonFile } from '../ops/daemon-file.ts'
 import { type Context, outJson } from './context.ts'
 import { NO_DAEMON } from './decide.ts'
 import { define, usageError, versionId } from './define.ts'
@@ -30,7 +31,8 @@ export function retryCommand(context: Context): Command {
       id === undefined
         ? retriable(history).flatMap((each) => unlessRefused(() => retry(each)) ?? [])
         : [retry(id)]
-    if (daemonRuns) await settled(context, history, retried)
+    const isDown = () => readDaemonFile(config.state.directory, context.env)?.service === 'down'
+    if (daemonRuns) await settled(context, history, retried, isDown)
     const versions = retried.map((version) => history.version(version.id) ?? version)
     const reports = versions.map((version) => uploadReport(version))
     if (options.json) {
@@ -62,14 +64,19 @@ function unlessRefused<T>(work: () => T): T | null {
 }
 
 /** Waits until each was tried, or one has shown that the service is still down. */
-async function settled({ clock }: Context, history: History, retried: readonly Version[]) {
+async function settled(
+  { clock }: Context,
+  history: History,
+  retried: readonly Version[],
+  isDown: () => boolean,
+) {
   const until = clock.monotonic() + LONGEST_MS
   while (clock.monotonic() < until) {
     const versions = retried.flatMap(({ id }) => history.version(id) ?? [])
     const tried = versions.filter(wasTried)
     if (tried.length === versions.length) return
     const hasFailed = tried.some(({ state }) => state === 'queued')
-    if (hasFailed && history.daemon()?.service === 'down') return
+    if (hasFailed && isDown()) return
     await clock.sleep(LOOK_MS)
   }
 }

@@ -51,7 +51,9 @@ export function runCommand(context: Context): Command {
         ignoresHangup: true,
         beforeKill: () => opened?.daemon.stuck(),
       })
-      const opening = openApp(config, { clock, configFile, commandLine, env, log, notifyOperator })
+      const opening = openApp(config, {
+        ...{ clock, commandLine, env, log, notifyOperator, isDaemon: true },
+      })
       await using app = await unlessAborted(opening, signals.stop)
       // What was begun is as after a crash: the next start recovers.
       if (app === null) return signals.kill()
@@ -73,10 +75,10 @@ function withLevel(config: Config, level = config.log.level): Config {
  * The exit code of one pass, by the newest version of each feed. Pending work counts first; a folder that cannot be
  * listed may hold some. Rejected credentials have their own code: waiting does not help.
  */
-function exitCodeOfPass({ history, refusal, campaigns }: App): number {
+function exitCodeOfPass({ conditions, history, refusal, campaigns }: App): number {
   const ofCampaigns = exitCodeOfCampaigns(campaigns())
   if (refusal() !== null) return EXIT.credentials
-  if (history.daemon()?.conditions.some(({ code }) => isOfInbox(code))) return EXIT.temporary
+  if (conditions.current().some(({ code }) => isOfInbox(code))) return EXIT.temporary
   if (history.list({ states: IN_WORK, all: true, limit: 1 }).length > 0) return EXIT.temporary
   if (ofCampaigns !== EXIT.ok && ofCampaigns !== EXIT.notAllOk) return ofCampaigns
   return history.list({ states: NEEDS_PERSON, limit: 1 }).length > 0 ? EXIT.notAllOk : ofCampaigns

@@ -1,5 +1,5 @@
-// The configuration for `status`. A file with mistakes must not hide the daemon: then the state directory of the
-// last start is shown, after the first mistake.
+// The configuration for `status`. A file with mistakes must not hide the daemon: its state is shown after the first
+// mistake, where the state directory can still be told.
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -8,7 +8,6 @@ import type { Config } from '../config/config.ts'
 import { DEFAULT_FILE, findConfig, placeholderConfig } from '../config/load.ts'
 import { ConfigProblems } from '../config/problems.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { lastStateDirectory } from '../ops/daemon-file.ts'
 import { type Context, readConfig } from './context.ts'
 
 /** `broken`: the first mistake of the file, if any. Throws `ConfigProblems` where the state directory is unknown, too. */
@@ -23,7 +22,6 @@ export function readStatusConfig(
     const { clock, env } = context
     const file = findConfig(flag, env)
     const places = [
-      lastStateDirectory(file, env),
       // As the file says in spite of its mistakes.
       error.stateDirectory,
       join(dirname(resolve(file)), 'state'),

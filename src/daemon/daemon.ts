@@ -3,13 +3,13 @@
 // The way in is intake.ts, the way out deliveries.ts, the story of a feed pipeline/pipeline.ts.
 
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
-import type { DaemonRecord } from '../history/port.ts'
 import type { Inbox, WatchMode } from '../inbox/port.ts'
 import { SECOND } from '../lib/clock.ts'
+import { isRecent } from '../lib/due.ts'
 import { type FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import { WakeSignal } from '../lib/wake-signal.ts'
-import type { Alerts, Pulse, Supervisor } from '../ops/port.ts'
+import type { Alerts, DaemonFile, DaemonState, Pulse, Supervisor } from '../ops/port.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -24,6 +24,7 @@ export interface DaemonParts extends Parts {
   postDelivery: PostDelivery
   campaigns: CampaignSchedule
   alerts: Alerts
+  daemonFile: DaemonFile
   supervisor: Supervisor
   upkeep: Upkeep
   clockSkewMs: () => number | null
@@ -51,6 +52,7 @@ const ROUND_GAP_MS = 5
 const ONCE_FAILING_MS = 2 * SECOND
 const ROUND_GIVEN_UP_MS = 2 * SECOND
 const LEAST_SKEW_MS = 1.5 * SECOND
+const HEARTBEAT_MS = 30 * SECOND
 
 export class Daemon {
   readonly #parts: DaemonParts
@@ -65,10 +67,6 @@ export class Daemon {
   #stage: Pulse['stage'] = 'starting'
   /** What a daemon that stops waits for. */
   #waitsFor = 'its start'
-  /** What was last reported, so that an idle daemon writes nothing. */
-  #reported = ''
-  #reportedSkew: number | null = null
-  #reporting: Promise<void> = Promise.resolve()
 
   constructor(parts: DaemonParts) {
     this.#parts = parts
@@ -124,7 +122,6 @@ export class Daemon {
     await this.#waitFor('files that are moved', this.#parts.postDelivery.finish())
     await this.#waitFor('campaigns', ...campaigns.running)
     this.#report()
-    await this.#waitFor('the history', this.#reporting)
     // That the database is lost is said now: perhaps nobody starts feedsyncd again.
     const flush = options.once || this.#lost !== null
     await this.#waitFor('alerts', alerts.finish({ flush, signal: abort }))
@@ -155,29 +152,14 @@ export class Daemon {
     }
   }
 
-  /** Written at once: the round that would do so may be what does not end. */
-  conditionsChanged(): void {
-    if (this.#stage !== 'starting') this.#report()
-  }
-
   async #start(once: boolean): Promise<void> {
-    const { clock, history, inbox, intake, log } = this.#parts
+    const { inbox, intake, log } = this.#parts
     const hint = () => {
       intake.hint()
       this.#wakeSignal.raise()
     }
     if (!once) await inbox.watch(hint)
-    const record: DaemonRecord = {
-      ...watching(inbox.watchMode),
-      pid: process.pid,
-      startedAt: clock.now(),
-      lastScanAt: null,
-      service: 'unknown',
-      serviceReason: null,
-      clockSkewMs: null,
-      conditions: [],
-    }
-    await history.commit(() => history.setDaemon(record))
+    this.#report()
     log.info(
       { event: 'daemon.started', ...inbox.watchMode, inbox: inbox.absolute('.') },
       'daemon started',
@@ -265,29 +247,25 @@ export class Daemon {
     this.#parts.intake.hint()
   }
 
+  /** Only news, and each 30 s that the loop turns. */
   #report(): void {
-    const { clockSkewMs, conditions, deliveries, history, inbox } = this.#parts
+    const { clock, clockSkewMs, daemonFile, deliveries, inbox } = this.#parts
+    const { current } = daemonFile
+    // The other side's clock is read to the second: by less than that it only seems to move.
+    const skewMs = clockSkewMs()
+    const moved = Math.abs((skewMs ?? 0) - (current.clockSkewMs ?? 0))
+    const isSame = current.clockSkewMs !== null && moved <= LEAST_SKEW_MS
     const present = {
       ...watching(inbox.watchMode),
       ...deliveries.health(),
-      clockSkewMs: clockSkewMs(),
-      conditions: conditions.current(),
+      clockSkewMs: isSame ? current.clockSkewMs : skewMs,
     }
-    // The other side's clock is read to the second: by less than that it only seems to move.
-    const moved = Math.abs((present.clockSkewMs ?? 0) - (this.#reportedSkew ?? 0))
-    if (moved <= LEAST_SKEW_MS && this.#reportedSkew !== null) {
-      present.clockSkewMs = this.#reportedSkew
-    }
-    const report = JSON.stringify(present)
-    if (report === this.#reported) return
-    this.#reported = report
-    this.#reportedSkew = present.clockSkewMs
-    this.#reporting = history
-      .commit(() => history.updateDaemon(present), 'soon')
-      .catch((error) => {
-        this.#reported = ''
-        this.#onError(error)
-      })
+    const isNews = Object.keys(present).some((key) => {
+      return present[key as keyof typeof present] !== current[key as keyof typeof present]
+    })
+    const now = clock.now()
+    if (isNews || !isRecent(current.heartbeatAt, now, HEARTBEAT_MS))
+      daemonFile.update({ ...present, heartbeatAt: now })
   }
 
   #isDone(impatient: boolean): boolean {
@@ -312,6 +290,6 @@ export class Daemon {
   }
 }
 
-function watching(watch: WatchMode): Pick<DaemonRecord, 'mode' | 'modeReason'> {
+function watching(watch: WatchMode): Pick<DaemonState, 'mode' | 'modeReason'> {
   return { mode: watch.mode, modeReason: watch.mode === 'poll' ? watch.reason : null }
 }

@@ -3,12 +3,13 @@
 // may start; until when it waits otherwise, and why, is on record with its version.
 
 import { takeRetried } from '../history/decisions.ts'
-import type { DaemonRecord, Version } from '../history/port.ts'
+import type { Version } from '../history/port.ts'
 import { ENDPOINT_DOWN, ON_HOLD, RETRIED } from '../history/reason-codes.ts'
 import { MINUTE } from '../lib/clock.ts'
 import type { ConditionCode } from '../lib/conditions.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
+import type { DaemonState } from '../ops/port.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { reasonOf } from '../pipeline/record-outcome.ts'
@@ -134,7 +135,7 @@ export class Deliveries {
   }
 
   /** What `status` tells of the service. */
-  health(): Pick<DaemonRecord, 'service' | 'serviceReason' | 'nextProbeAt'> {
+  health(): Pick<DaemonState, 'service' | 'serviceReason' | 'nextProbeAt'> {
     const { gate } = this.#parts
     const { nextProbeAt, reason, state } = gate.health()
     const { first, isOfKey } = gate.accounts

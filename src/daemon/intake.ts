@@ -14,6 +14,7 @@ import { EXIT, FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
 import { LaneQueue } from '../lib/lane-queue.ts'
 import { formatBytes } from '../lib/units.ts'
+import type { DaemonFile } from '../ops/port.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
@@ -21,6 +22,7 @@ import { faultReason } from '../pipeline/record-outcome.ts'
 import { leftAside, noteFolder, recordListing } from './record-listing.ts'
 
 export interface IntakeParts extends Parts {
+  daemonFile: Pick<DaemonFile, 'update'>
   inbox: Inbox
   settler: Settler
   pipeline: Pipeline
@@ -134,7 +136,8 @@ export class Intake {
   }
 
   async #scan(): Promise<void> {
-    const { checkerFor, config, postDelivery, clock, history, inbox, ledger, settler } = this.#parts
+    const { checkerFor, clock, config, daemonFile, inbox, ledger, postDelivery, settler } =
+      this.#parts
     const started = clock.monotonic()
     this.#isHinted = false
     this.#nextScan = started + config.inbox.rescanMs * (1 - JITTER * Math.random())
@@ -146,16 +149,11 @@ export class Intake {
     settler.observeAll(news, seenAt)
     // It takes 70 ms, which are within the quiet period so.
     for (const { identity } of news) checkerFor(identity).announce(identity.size)
-    await history.commit(() =>
-      history.updateDaemon(
-        listing.folder.kind === 'ready'
-          ? {
-              lastScanAt: clock.now(),
-              ...leftAside(listing, clock.now() - config.inbox.incompleteAfterMs),
-            }
-          : {},
-      ),
-    )
+    if (listing.folder.kind === 'ready')
+      daemonFile.update({
+        lastScanAt: clock.now(),
+        ...leftAside(listing, clock.now() - config.inbox.incompleteAfterMs),
+      })
     this.#lastScan = clock.monotonic()
     this.#lastScanTook = seenAt - started
     postDelivery.moveFinished(listing)

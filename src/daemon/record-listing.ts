@@ -1,10 +1,11 @@
 // The first step of a feed's story: every path of a listing has a state from now on, and what left
 // before it could be taken is `gone`. A listing says nothing of what it could not look at.
 
-import type { DaemonRecord, Version } from '../history/port.ts'
+import type { Version } from '../history/port.ts'
 import { UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
 import type { Conditions } from '../lib/conditions.ts'
+import type { DaemonState } from '../ops/port.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
@@ -93,7 +94,7 @@ function byAge(files: Sighting[]): Sighting[] {
 export function leftAside(
   { ignored, links, temporary }: Listing,
   before: number,
-): Pick<DaemonRecord, 'unfinished' | 'ignored' | 'links'> {
+): Pick<DaemonState, 'unfinished' | 'ignored' | 'links'> {
   const unfinished = temporary
     .filter(({ mtimeMs }) => mtimeMs < before)
     .toSorted((a, b) => a.mtimeMs - b.mtimeMs)

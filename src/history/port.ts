@@ -2,7 +2,6 @@
 // rule that every change of state is one durable transaction with its event. Five ports, by who asks.
 
 import type { FileIdentity, GuardName, PostingChanges } from '../feed/port.ts'
-import type { Condition } from '../lib/conditions.ts'
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { AttemptOutcome } from '../upload/port.ts'
 import type { Attempts } from './attempts.ts'
@@ -44,7 +43,6 @@ export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
   Pick<Files, 'known'> &
   Pick<Requests, 'request'> &
-  Pick<Notes, 'daemon'> &
   Disposable
 
 /**
@@ -157,38 +155,6 @@ export interface HistoryEvent {
   count?: number
   firstAt?: number
 }
-
-/** What `status` tells of the daemon; written by the daemon only. */
-export interface DaemonRecord {
-  pid: number
-  startedAt: number
-  lastScanAt: number | null
-  mode: 'events' | 'poll'
-  /** Why polling; null with events. */
-  modeReason: string | null
-  service: ServiceState
-  /** Why the service is not `ok`; null otherwise. */
-  serviceReason: string | null
-  /** Wall ms: nothing is sent before that; absent: it may be. */
-  nextProbeAt?: number | null
-  clockSkewMs: number | null
-  /** What stops or slows it, as it was last written. */
-  conditions: readonly Condition[]
-  /** Old temporary names of the last listing, the oldest first and not all; absent before the first one. */
-  unfinished?: readonly { path: string; modifiedAt: number }[]
-  /** Files of the last listing that `inbox.include` leaves out: how many, and the first by name. */
-  ignored?: Named
-  /** The same of symbolic links that no pattern of `inbox.include` matches. */
-  links?: Named
-}
-
-/** How many, and the first by name. */
-export interface Named {
-  count: number
-  paths: readonly string[]
-}
-
-export type ServiceState = 'ok' | 'degraded' | 'down' | 'credentials' | 'unknown'
 
 /** A file that `feedsyncd upload` hands to a running daemon. */
 export interface UploadRequest {

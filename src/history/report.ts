@@ -4,17 +4,9 @@
 import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Progress } from '../lib/units.ts'
-import type { CampaignRun } from '../ops/port.ts'
+import type { CampaignRun, DaemonState, Named } from '../ops/port.ts'
 import { type Expectation, NOT_EXPECTED } from './expected-feeds.ts'
-import type {
-  Attempts,
-  DaemonRecord,
-  ListFilter,
-  Named,
-  Notes,
-  Version,
-  VersionReads,
-} from './port.ts'
+import type { Attempts, ListFilter, Version, VersionReads } from './port.ts'
 import { ENDPOINT_DOWN } from './reason-codes.ts'
 import { OPEN } from './states.ts'
 
@@ -68,45 +60,44 @@ export function uploadReport(version: Version, expectation: Expectation = NOT_EX
 const NONE: Named = { count: 0, paths: [] }
 
 /**
- * `running`: whether a daemon holds the lock of this state directory. `history`: null before the first
- * start. `expect`: whether a version's feed is late; see expected-feeds.ts.
+ * `history`: null before the first start. `daemon.said`: what it said last of itself, which may be long ago. `expect`:
+ * whether a version's feed is late; see expected-feeds.ts.
  */
 export function statusReport(
-  history: (VersionReads & Pick<Notes, 'daemon'>) | null,
-  running: boolean,
+  history: VersionReads | null,
+  { running, said }: { running: boolean; said: DaemonState | null },
   baseUrl: string,
   filter: ListFilter,
   expect: (version: Version) => Expectation = () => NOT_EXPECTED,
 ) {
-  const record = history?.daemon() ?? null
-  const live = running ? record : null
+  const live = running ? said : null
   const report = (version: Version) => uploadReport(untilProbe(version, live), expect(version))
   return {
     daemon: {
       running,
       pid: live?.pid ?? null,
       startedAt: isoTime(live?.startedAt ?? null),
-      lastScanAt: isoTime(record?.lastScanAt ?? null),
-      mode: record?.mode ?? null,
+      lastScanAt: isoTime(said?.lastScanAt ?? null),
+      mode: said?.mode ?? null,
       /** Why the folder is polled; null with events. */
-      modeReason: record?.modeReason ?? null,
-      /** What stops or slows it: the critical ones first. Empty while it does not run. */
-      conditions: (live?.conditions ?? []).map(conditionReport),
+      modeReason: said?.modeReason ?? null,
+      /** What stops or slows it: the critical ones first. */
+      conditions: (said?.conditions ?? []).map(conditionReport),
       /** Temporary names that their writers left behind, as the last listing found them: the oldest, at most 10. */
-      unfinished: (record?.unfinished ?? []).map(({ path, modifiedAt }) => ({
+      unfinished: (said?.unfinished ?? []).map(({ path, modifiedAt }) => ({
         path,
         modifiedAt: isoTime(modifiedAt),
       })),
       /** Files that no pattern of `inbox.include` matches: how many, and at most 10 of them, by name. */
-      ignored: record?.ignored ?? NONE,
+      ignored: said?.ignored ?? NONE,
       /** Symbolic links that no pattern matches, and that are not followed: the same. */
-      links: record?.links ?? NONE,
+      links: said?.links ?? NONE,
     },
     service: {
       baseUrl,
       state: live?.service ?? 'unknown',
       reason: live?.serviceReason ?? null,
-      clockSkewMs: record?.clockSkewMs ?? null,
+      clockSkewMs: said?.clockSkewMs ?? null,
     },
     uploads: history === null ? [] : history.list(filter).map(report),
     /** Versions that something still has to happen to, although they are not their feed's newest. */
@@ -115,7 +106,7 @@ export function statusReport(
 }
 
 /** What is due waits while the other side is down: thousands may, so that it is not on record with each of them. */
-function untilProbe(version: Version, live: DaemonRecord | null): Version {
+function untilProbe(version: Version, live: DaemonState | null): Version {
   const { nextAttemptAt, reason, reasonCode, state } = version
   const probeAt = live?.nextProbeAt ?? null
   if (state !== 'queued' || probeAt === null || (nextAttemptAt ?? 0) >= probeAt) return version

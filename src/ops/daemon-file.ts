@@ -1,166 +1,174 @@
-// What a running daemon says of itself where it can still be written: a small file in the runtime directory,
-// since the state directory may be full, read-only or gone. It is about a process: once that is gone, it says
-// nothing any more of conditions, and still where the last start had its state.
+// What the daemon says of itself: one small file, which `status` and other commands read. Under the unit it lies in the
+// runtime directory, so that a full, read-only or lost state directory is told all the same, and the state directory has
+// a link to it. Elsewhere it lies in the state directory itself.
 
 import { hash } from 'node:crypto'
 import {
   closeSync,
   constants,
   fstatSync,
-  globSync,
-  mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
-  statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Condition } from '../lib/conditions.ts'
 import { errorCode } from '../lib/errors.ts'
-import type { Progress } from '../lib/units.ts'
+import type { DaemonState } from './port.ts'
 
-export interface DaemonFile {
-  pid: number
+/** As it is written. */
+interface Written extends DaemonState {
   /** Ticks from boot to the start of the process (proc(5), field 22); null where the system does not tell. */
   startTicks: string | null
-  /** Absolute paths. */
+  /** Absolute path: a copy of a state directory has a link to the file of another one. */
   stateDirectory: string
-  configFile: string
-  /** Wall ms at which it was written. */
-  at: number
-  conditions: readonly Condition[]
-  /** Uploads that run, by id of the version. */
-  uploads: Readonly<Record<number, Progress>>
 }
 
+/** In the state directory: the file, or the link to it. */
+const NAME = 'daemon.json'
 /** Of the packaged unit: readers do not have its environment. */
 const UNIT_DIRECTORY = '/run/feedsyncd'
-const LARGEST = 64 * 1024
-/** Through no link, and without waiting for the other end of a pipe. */
-const UNLINKED = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+/** The names of a listing may be long. */
+const LARGEST = 1024 * 1024
+const WITHOUT_WAITING = constants.O_RDONLY | constants.O_NONBLOCK
 
-/** What it answers never throws: the file is written where it can be, and else nowhere. */
-export function daemonFileWriter(
-  about: Pick<DaemonFile, 'stateDirectory' | 'configFile'>,
-  { env, pid }: { env: NodeJS.ProcessEnv; pid: number },
-) {
-  const stateDirectory = resolve(about.stateDirectory)
-  const configFile = resolve(about.configFile)
-  const facts = { pid, startTicks: startTicksOf(pid), stateDirectory, configFile }
-  return (
-    conditions: readonly Condition[],
-    at: number,
-    uploads: DaemonFile['uploads'] = {},
-  ): void => {
-    const file: DaemonFile = { ...facts, at, conditions, uploads }
-    const text = JSON.stringify(file)
-    foldersToWrite(env).some((folder) => written(folder, nameOf(stateDirectory), text))
+export class DaemonFile {
+  readonly #env: NodeJS.ProcessEnv
+  readonly #stateDirectory: string
+  readonly #startTicks: string | null
+  readonly #isWritten: boolean
+  #current: DaemonState
+
+  /** `isWritten` false: this process is no daemon, and leaves no file. */
+  constructor({
+    env,
+    isWritten,
+    pid,
+    stateDirectory,
+    startedAt,
+  }: {
+    env: NodeJS.ProcessEnv
+    isWritten: boolean
+    pid: number
+    stateDirectory: string
+    /** Wall ms. */
+    startedAt: number
+  }) {
+    this.#env = env
+    this.#isWritten = isWritten
+    this.#stateDirectory = resolve(stateDirectory)
+    this.#startTicks = startTicksOf(pid)
+    this.#current = {
+      ...{ pid, startedAt, heartbeatAt: startedAt, lastScanAt: null, mode: null, modeReason: null },
+      ...{ service: 'unknown', serviceReason: null, nextProbeAt: null, clockSkewMs: null },
+      ...{ conditions: [], uploads: {} },
+      ...{ unfinished: [], ignored: { count: 0, paths: [] }, links: { count: 0, paths: [] } },
+    }
+    this.#write()
+  }
+
+  get current(): DaemonState {
+    return this.#current
+  }
+
+  /** Never throws: the file is written where it can be, and else nowhere. */
+  update(patch: Partial<DaemonState>): void {
+    this.#current = { ...this.#current, ...patch }
+    this.#write()
+  }
+
+  #write(): void {
+    if (!this.#isWritten) return
+    const [startTicks, stateDirectory] = [this.#startTicks, this.#stateDirectory]
+    const text = JSON.stringify({
+      ...this.#current,
+      startTicks,
+      stateDirectory,
+    } satisfies Written)
+    const inState = join(stateDirectory, NAME)
+    const [folder = ''] = (this.#env.RUNTIME_DIRECTORY ?? '').split(':')
+    const inRuntime = join(folder, nameOf(stateDirectory))
+    if (folder === '' || !isWritten(inRuntime, text)) isWritten(inState, text)
+    else link(inState, inRuntime)
   }
 }
 
 /**
- * What the daemon of this state directory said last; null where none lives that said anything. A dead one is heard
- * only of a database that it lost: until the next start nobody else can tell.
+ * What the daemon of this state directory said last; null where none has said anything. A dead one is heard of the last
+ * listing, and of a database that it lost: until the next start nobody else can tell.
  */
 export function readDaemonFile(
   stateDirectory: string,
   env: NodeJS.ProcessEnv,
-): (DaemonFile & { alive: boolean }) | null {
+): (DaemonState & { alive: boolean }) | null {
   const directory = resolve(stateDirectory)
-  const owner = ownerOf(directory)
-  const found = foldersToRead(env, owner)
-    .map((folder) => readFrom(join(folder, nameOf(directory)), owner))
-    .filter((file) => file !== null && file.stateDirectory === directory)
-  const file = newest(found)
-  if (file === null) return null
-  if (isAlive(file)) return { ...file, alive: true }
-  const lost = file.conditions.filter(({ code }) => code === 'database-lost')
-  return lost.length === 0 ? null : { ...file, alive: false, conditions: lost }
+  const [folder = ''] = (env.RUNTIME_DIRECTORY ?? '').split(':')
+  const places = [
+    join(directory, NAME),
+    join(folder || UNIT_DIRECTORY, nameOf(directory)),
+    join(UNIT_DIRECTORY, nameOf(directory)),
+  ]
+  const found = places
+    .map(readFrom)
+    .filter((file) => file !== null)
+    .filter((file) => file.stateDirectory === directory)
+  const living = found.find(isAlive)
+  if (living !== undefined) return { ...living, alive: true }
+  const [last] = found.toSorted((a, b) => b.startedAt - a.startedAt)
+  if (last === undefined) return null
+  const conditions = last.conditions.filter(({ code }) => code === 'database-lost')
+  return { ...last, alive: false, conditions, uploads: {} }
 }
 
-/** null where nothing can be seen there; what is wrong with it is for others to say. */
-function ownerOf(directory: string): number | null {
-  try {
-    return statSync(directory).uid
-  } catch {
-    return null
-  }
-}
-
-/** Where the last start with this configuration file had its state; null where that is not known. */
-export function lastStateDirectory(configFile: string, env: NodeJS.ProcessEnv): string | null {
-  const file = resolve(configFile)
-  const found = foldersToRead(env, null).flatMap((folder) => {
-    const names = globSync('daemon-*.json', { cwd: folder })
-    return names.map((name) => readFrom(join(folder, name), null))
-  })
-  return newest(found.filter((each) => each?.configFile === file))?.stateDirectory ?? null
-}
-
-/** The directory is part of the name, not of its path: two daemons of a host write beside each other. */
+/** The directory is part of the name: two daemons of a host may write beside each other. */
 function nameOf(stateDirectory: string): string {
   return `daemon-${hash('sha256', stateDirectory).slice(0, 16)}.json`
 }
 
-function foldersToWrite(env: NodeJS.ProcessEnv): string[] {
-  const { RUNTIME_DIRECTORY: unit = '', XDG_RUNTIME_DIR: user } = env
-  const [ofUnit = ''] = unit.split(':')
-  const ofUser = user ? join(user, 'feedsyncd') : ''
-  const ofEverybody = join(tmpdir(), `feedsyncd-${process.getuid?.() ?? 0}`)
-  return [ofUnit, ofUser, ofEverybody].filter((folder) => folder !== '')
+function isWritten(path: string, text: string): boolean {
+  return isReplaced(path, (draft) => writeFileSync(draft, text, { flag: 'wx', mode: 0o640 }))
 }
 
-/** Whoever asks may be another user than the daemon's. */
-function foldersToRead(env: NodeJS.ProcessEnv, owner: number | null): string[] {
-  const users = [process.getuid?.() ?? 0, ...(owner === null ? [] : [owner])]
-  const ofUsers = users.flatMap((uid) => [
-    `/run/user/${uid}/feedsyncd`,
-    join(tmpdir(), `feedsyncd-${uid}`),
-    `/tmp/feedsyncd-${uid}`,
-  ])
-  return [...new Set([...foldersToWrite(env), UNIT_DIRECTORY, ...ofUsers])]
-}
-
-function written(folder: string, name: string, text: string): boolean {
-  const draft = join(folder, `.${name}.${process.pid}.tmp`)
+/** A person's shell has no RUNTIME_DIRECTORY. */
+function link(path: string, target: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // Another user may have made a folder of this name among temporary files.
-    if (statSync(folder).uid !== (process.getuid?.() ?? 0)) return false
+    if (readlinkSync(path) === target) return
+  } catch {
+    // It is no link yet.
+  }
+  isReplaced(path, (draft) => symlinkSync(target, draft))
+}
+
+function isReplaced(path: string, make: (draft: string) => void): boolean {
+  const draft = `${path}.${process.pid}.tmp`
+  try {
     // Of a process of this number that did not come to its end.
     rmSync(draft, { force: true })
-    writeFileSync(draft, text, { flag: 'wx', mode: 0o640 })
-    renameSync(draft, join(folder, name))
+    make(draft)
+    renameSync(draft, path)
     return true
   } catch {
     return false
   }
 }
 
-/** Only what root, the reader or the owner of the state wrote is believed. */
-function readFrom(path: string, owner: number | null): DaemonFile | null {
+function readFrom(path: string): Written | null {
   try {
     using owned = new DisposableStack()
-    const descriptor = owned.adopt(openSync(path, UNLINKED), closeSync)
+    const descriptor = owned.adopt(openSync(path, WITHOUT_WAITING), closeSync)
     const stats = fstatSync(descriptor)
-    const trusted = [0, process.getuid?.() ?? 0, owner]
-    const isOurs = trusted.includes(stats.uid) || path.startsWith(`${UNIT_DIRECTORY}/`)
-    if (!isOurs || !stats.isFile() || stats.size > LARGEST) return null
-    return JSON.parse(readFileSync(descriptor, 'utf8')) as DaemonFile
+    if (!stats.isFile() || stats.size > LARGEST) return null
+    return JSON.parse(readFileSync(descriptor, 'utf8')) as Written | null
   } catch {
     return null
   }
 }
 
-function newest(files: readonly (DaemonFile | null)[]): DaemonFile | null {
-  return files.reduce((best, file) => ((file?.at ?? 0) > (best?.at ?? 0) ? file : best), null)
-}
-
 /** The process that wrote it: another one may have its number by now. */
-function isAlive({ pid, startTicks }: DaemonFile): boolean {
+function isAlive({ pid, startTicks }: Written): boolean {
   const now = startTicksOf(pid)
   if (now !== null && startTicks !== null) return now === startTicks
   try {

@@ -2,7 +2,6 @@
 // committed history and the state of the parts; nothing here decides about feeds.
 
 import type {
-  Notes,
   ShowReport,
   StatusReport,
   UploadReport,
@@ -13,8 +12,10 @@ import type { AlertEvent } from '../lib/alert-events.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secrets.ts'
+import type { Progress } from '../lib/units.ts'
 
 export type { AlertDesk as Alerts } from './alerts/desk.ts'
+export type { DaemonFile } from './daemon-file.ts'
 export type { Supervisor } from './systemd/supervisor.ts'
 
 /** `release 9` as a person can copy it: with the program and, where it is needed, the configuration. */
@@ -50,11 +51,47 @@ export interface Pulse {
   conditions: readonly Condition[]
 }
 
+/** What the daemon says of itself, in its file, on its page and in its metrics. Times are wall ms. */
+export interface DaemonState {
+  pid: number
+  startedAt: number
+  /** When its loop last turned, within 30 s. */
+  heartbeatAt: number
+  lastScanAt: number | null
+  /** null before it watches the folder. */
+  mode: 'events' | 'poll' | null
+  /** Why polling; null with events. */
+  modeReason: string | null
+  service: 'ok' | 'degraded' | 'down' | 'credentials' | 'unknown'
+  /** Why the service is not `ok`; null otherwise. */
+  serviceReason: string | null
+  /** Nothing is sent before that; null: it may be. */
+  nextProbeAt: number | null
+  clockSkewMs: number | null
+  /** What stops or slows it, the critical ones first. */
+  conditions: readonly Condition[]
+  /** Uploads that run, by id of the version. */
+  uploads: Readonly<Record<number, Progress>>
+  /** Old temporary names of the last listing, the oldest first and not all. */
+  unfinished: readonly { path: string; modifiedAt: number }[]
+  /** Files of the last listing that `inbox.include` leaves out. */
+  ignored: Named
+  /** Symbolic links of the last listing that no pattern of `inbox.include` matches. */
+  links: Named
+}
+
+/** How many, and the first by name. */
+export interface Named {
+  count: number
+  paths: readonly string[]
+}
+
 export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }
 
 /** What the endpoint answers from; read anew for each request. */
 export interface EndpointSource {
-  readonly history: VersionReads & Pick<Notes, 'daemon'>
+  readonly history: VersionReads
+  daemon(): DaemonState
   pulse(): Pulse
   status(): StatusReport
   /** A feed's versions, newest first. */
@@ -70,7 +107,8 @@ export interface EndpointSource {
 
 /** What metrics are made of beside what they are told. */
 export interface MetricsSource extends Pick<AlertFacts, 'overdue' | 'campaigns'> {
-  readonly history: VersionReads & Pick<Notes, 'daemon'>
+  readonly history: VersionReads
+  daemon(): DaemonState
   readonly clock: Pick<Clock, 'now'>
 }
 

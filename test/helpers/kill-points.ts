@@ -14,7 +14,6 @@ import { isMainThread } from 'node:worker_threads'
 const { FEEDSYNCD_KILL_ROOT: ROOT = '', FEEDSYNCD_KILL_AT, FEEDSYNCD_KILL_LOG } = process.env
 const { appendFileSync, writeSync, writeFileSync } = fs
 const counts = new Map<string, number>()
-const RECORD = 'daemon record'
 
 type Works = (...parameters: never[]) => unknown
 
@@ -44,8 +43,8 @@ function reach(point: string, first = () => {}): void {
 /** What differs from run to run is left out of a path; null for a path that is not ours. */
 function shape(path: unknown): string | null {
   const inside = relative(ROOT, followed(String(path))) || '.'
-  // What a daemon says of itself in the runtime folder is for as long as it runs.
-  if (inside.startsWith('..') || inside.startsWith('runtime')) return null
+  // What a daemon says of itself is for as long as it runs.
+  if (/^(\.\.|runtime|state\/daemon\.json)/.test(inside)) return null
   return inside
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '*')
     .replace(/[0-9a-f]{12}/, '*')
@@ -164,16 +163,14 @@ function wrapDatabase(): void {
   statement.run = function (...parameters: unknown[]) {
     const work = () => run.apply(this, parameters)
     if (this.source === 'COMMIT') {
-      // The daemon's own record goes along with whatever is written at that moment.
-      const told = written.filter((fact) => fact !== RECORD)
-      const label = (told.length > 0 ? told : written).join(', ')
+      const label = written.join(', ')
       written = []
-      return isPoint(label) ? step(`commit: ${label}`, work) : work()
+      return label === '' ? work() : step(`commit: ${label}`, work)
     }
     if (/^(BEGIN|ROLLBACK|SAVEPOINT|RELEASE)/.test(this.source)) return work()
     const fact = factOf(this.source, parameters)
     if (fact === null) return work()
-    if (!this.database.inTransaction) return isPoint(fact) ? step(`commit: ${fact}`, work) : work()
+    if (!this.database.inTransaction) return step(`commit: ${fact}`, work)
     const done = work()
     if (done.changes > 0) written.push(fact)
     return done
@@ -191,11 +188,6 @@ function wrapDatabase(): void {
   }
 }
 
-/** How often the daemon's own record is written depends on the machine: the first time stands for all. */
-function isPoint(label: string): boolean {
-  return label !== '' && (label !== RECORD || !counts.has(`commit: ${RECORD}`))
-}
-
 function factOf(sql: string, parameters: unknown[]): string | null {
   const text = sql.trim()
   if (text.startsWith('INSERT INTO events')) {
@@ -210,7 +202,6 @@ function factOf(sql: string, parameters: unknown[]): string | null {
     return `attempt ended: ${(parameters[0] as { outcome: unknown }).outcome}`
   }
   if (text.startsWith('REPLACE INTO files')) return 'file known'
-  if (text.startsWith('REPLACE INTO daemon')) return RECORD
   if (text.startsWith('REPLACE INTO notes')) {
     return String(parameters[0]).startsWith('leaving ') ? 'a file is about to leave' : null
   }

@@ -16,6 +16,7 @@ import {
 } from '../../src/history/report.ts'
 import { openHistoryReader } from '../../src/history/tables.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { readDaemonFile } from '../../src/ops/daemon-file.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { Command, type Ran } from './command.ts'
 import { Ended, eventually, watchPlace } from './eventually.ts'
@@ -52,7 +53,7 @@ export class Site implements AsyncDisposable {
   /** What every child finds in its environment, beside this process's own. */
   env: Record<string, string> = {}
   /** Where its daemons write what they say of themselves. */
-  readonly runtime = { XDG_RUNTIME_DIR: join(this.root, 'runtime') }
+  readonly runtime = { RUNTIME_DIRECTORY: join(this.root, 'runtime') }
   readonly #objects: string
   readonly #children: ChildProcess[] = []
   readonly #commands: Command[] = []
@@ -86,6 +87,7 @@ export class Site implements AsyncDisposable {
     const site = new Site(running, directory, clock)
     site.env = env
     mkdirSync(site.inbox)
+    mkdirSync(site.runtime.RUNTIME_DIRECTORY)
     writeFileSync(join(site.root, 'service.key'), `${SECRET}\n`, { mode: 0o600 })
     site.configure(config)
     return site
@@ -203,8 +205,14 @@ export class Site implements AsyncDisposable {
 
   /** What `status --json` answers, without the cost of a process: for waiting. */
   uploads(filter: ListFilter = {}): UploadReport[] {
-    using history = openHistoryReader({ file: join(this.root, 'state', 'feedsyncd.db') })
-    return statusReport(history, true, this.sandbox.url, filter).uploads
+    const state = join(this.root, 'state')
+    using history = openHistoryReader({ file: join(state, 'feedsyncd.db') })
+    return statusReport(
+      history,
+      { running: true, said: readDaemonFile(state, this.runtime) },
+      this.sandbox.url,
+      filter,
+    ).uploads
   }
 
   show(id: number): ShowReport {

@@ -136,11 +136,6 @@ CREATE TABLE requests (
 CREATE INDEX requests_version ON requests (version);
 CREATE INDEX requests_open ON requests (id) WHERE version IS NULL AND problem IS NULL;
 
-CREATE TABLE daemon (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  record TEXT NOT NULL
-) STRICT;
-
 CREATE TABLE notes (
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL

@@ -94,9 +94,9 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     source.history.lastSuccessAt(source.clock.now()),
   )
   const listed = 'The last listing of the folder; 0 for none.'
-  seconds('last_scan_timestamp', listed, () => source.history.daemon()?.lastScanAt)
+  seconds('last_scan_timestamp', listed, () => source.daemon().lastScanAt)
   gauge('folder_readable', 'Whether the folder could be listed.', () => {
-    const { conditions = [], lastScanAt = null } = source.history.daemon() ?? {}
+    const { conditions, lastScanAt } = source.daemon()
     return Number(lastScanAt !== null && !conditions.some(({ code }) => isOfInbox(code)))
   })
   gauge('overdue_feeds', 'Feeds whose next version is late.', () => source.overdue().length)
@@ -108,9 +108,9 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     return Date.parse(source.campaigns()?.at ?? '') || null
   })
   const skew = 'Time of the service minus ours.'
-  seconds('service_clock_skew', skew, () => source.history.daemon()?.clockSkewMs)
+  seconds('service_clock_skew', skew, () => source.daemon().clockSkewMs)
   states('service_state', 'How the service answers: 1 for one state.', () => {
-    const now = source.history.daemon()?.service ?? 'unknown'
+    const now = source.daemon().service
     return Object.fromEntries(SERVICE_STATES.map((state) => [state, Number(state === now)]))
   })
 

@@ -173,7 +173,7 @@ async function route(
 
 /** Why a restart may help: the loop hangs; null: it turns. Asking SQLite shows that it answers; what it throws is a 503. */
 function liveness(source: EndpointSource): string | null {
-  source.history.daemon()
+  source.history.count()
   const { sinceTurnMs } = source.pulse()
   return sinceTurnMs > HUNG_MS
     ? `the loop has not turned for ${Math.round(sinceTurnMs / SECOND)} s`
@@ -186,8 +186,7 @@ function readiness(source: EndpointSource): string | null {
   if (stage !== 'running') return stage
   const critical = conditions.filter(({ severity }) => severity === 'critical')
   if (critical.length > 0) return critical.map(({ message }) => message).join('\n')
-  const listedAt = source.history.daemon()?.lastScanAt ?? null
-  return listedAt === null ? 'the folder was not listed yet' : null
+  return source.daemon().lastScanAt === null ? 'the folder was not listed yet' : null
 }
 
 const probe = (problem: string | null) => text(problem === null ? 200 : 503, problem ?? 'ok')

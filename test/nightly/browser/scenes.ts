@@ -4,13 +4,14 @@
 import { onTestFinished } from 'vitest'
 import { statusOf, versionOf } from '../../../src/app/queries.ts'
 import type { Config } from '../../../src/config/config.ts'
-import type { DaemonRecord, History, State, VersionPatch } from '../../../src/history/port.ts'
+import type { History, State, VersionPatch } from '../../../src/history/port.ts'
 import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/silent-log.ts'
-import type { CampaignRun, EndpointSource, Pulse } from '../../../src/ops/port.ts'
+import type { CampaignRun, DaemonState, EndpointSource, Pulse } from '../../../src/ops/port.ts'
 import { openEndpoint } from '../../../src/ops/web/endpoint.ts'
 import { temporaryHistory } from '../../helpers/history/temporary.ts'
 import { campaignFinding, campaignRun, campaignSeen } from '../../helpers/ops/campaign-run.ts'
+import { daemonState } from '../../helpers/ops/daemon-state.ts'
 
 export const NOW = Date.UTC(2026, 10, 20, 12)
 
@@ -25,13 +26,19 @@ const CONFIG = {
 } as unknown as Config
 
 /** Serves a history until the test ends; answers the address. */
-export async function serve(history: History, over: Partial<EndpointSource> = {}): Promise<string> {
+export async function serve(
+  history: History,
+  over: Partial<EndpointSource> = {},
+  said: DaemonState = daemon(),
+): Promise<string> {
   const clock = { ...systemClock, now: () => NOW }
   const source: EndpointSource = {
     pulse: () => ({ stage: 'running', sinceTurnMs: 5, conditions: [] }),
     history,
-    status: () => statusOf(history, CONFIG, clock, {}),
-    versions: (feed, limit) => statusOf(history, CONFIG, clock, { feed, limit, all: true }).uploads,
+    daemon: () => said,
+    status: () => statusOf(history, CONFIG, clock, {}, { running: true, said }),
+    versions: (feed, limit) =>
+      statusOf(history, CONFIG, clock, { feed, limit, all: true }, { running: true, said }).uploads,
     version: (id) => versionOf(history, CONFIG, clock, id),
     metrics: async () => '',
     ...{ host: 'ats-07.vendor.example', inbox: '/srv/ats/export' },
@@ -48,22 +55,31 @@ export function scene(name: SceneName): Promise<string> {
   const { history } = temporaryHistory()
   switch (name) {
     case 'empty':
-      history.setDaemon(daemon())
       return serve(history)
     case 'busy':
       history.atomically(() => busy(history))
       return serve(history, withCampaigns(history, RUN))
     case 'broken':
       history.atomically(() => broken(history))
-      return serve(history, { ...withCampaigns(history, STOPPED), pulse: () => DISK_FULL })
+      return serve(
+        history,
+        { ...withCampaigns(history, STOPPED, TROUBLED), pulse: () => DISK_FULL },
+        TROUBLED,
+      )
     default:
       return name satisfies never
   }
 }
 
-function withCampaigns(history: History, campaigns: CampaignRun): Pick<EndpointSource, 'status'> {
+function withCampaigns(
+  history: History,
+  campaigns: CampaignRun,
+  said: DaemonState = daemon(),
+): Pick<EndpointSource, 'status'> {
   const clock = { ...systemClock, now: () => NOW }
-  return { status: () => ({ ...statusOf(history, CONFIG, clock, {}), campaigns }) }
+  return {
+    status: () => ({ ...statusOf(history, CONFIG, clock, {}, { running: true, said }), campaigns }),
+  }
 }
 
 const APPLY = 'feedsyncd campaigns apply'
@@ -115,19 +131,19 @@ const DISK_FULL: Pulse = {
   ],
 }
 
-function daemon(over: Partial<DaemonRecord> = {}): DaemonRecord {
-  return {
+function daemon(over: Partial<DaemonState> = {}): DaemonState {
+  return daemonState({
     ...{ pid: 4711, startedAt: NOW - 12 * DAY - 3 * HOUR, lastScanAt: NOW - 3 * SECOND },
-    ...{ mode: 'events', modeReason: null, service: 'ok', serviceReason: null, clockSkewMs: 40 },
-    ...{
-      conditions: [],
-      unfinished: [],
-      ignored: { count: 0, paths: [] },
-      links: { count: 0, paths: [] },
-      ...over,
-    },
-  }
+    ...{ clockSkewMs: 40, ...over },
+  })
 }
+
+const TROUBLED = daemon({
+  ...{ service: 'credentials', mode: 'poll', lastScanAt: NOW - 3 * HOUR },
+  serviceReason: 'the service refused the credentials with 401: signature does not match',
+  modeReason: 'the folder is on nfs4, whose events are lost',
+  unfinished: [{ path: 'acme/nightly.xml.part', modifiedAt: NOW - 9 * HOUR }],
+})
 
 interface Story {
   feed: string
@@ -195,7 +211,6 @@ function facts(postings: number, changes: VersionPatch['changes'] = null): Versi
 }
 
 function busy(history: History): void {
-  history.setDaemon(daemon())
   const names = [
     ...['acme/nightly.xml', 'globex.xml', 'initech.xml', 'umbrella-healthcare.xml'],
     ...['hooli/campus.xml', 'soylent.xml', 'wonka-industries/retail-and-warehouse.xml'],
@@ -224,14 +239,6 @@ function busy(history: History): void {
 }
 
 function broken(history: History): void {
-  history.setDaemon(
-    daemon({
-      ...{ service: 'credentials', mode: 'poll', lastScanAt: NOW - 3 * HOUR },
-      serviceReason: 'the service refused the credentials with 401: signature does not match',
-      modeReason: 'the folder is on nfs4, whose events are lost',
-      unfinished: [{ path: 'acme/nightly.xml.part', modifiedAt: NOW - 9 * HOUR }],
-    }),
-  )
   fortnight(history, 'acme/nightly.xml', 400, 1)
   fortnight(history, 'globex.xml', 900, 1)
   const at = NOW - 50 * MINUTE

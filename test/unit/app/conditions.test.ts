@@ -5,11 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { conditionsOf, watchConditions } from '../../../src/app/conditions.ts'
-import { RunningUploads } from '../../../src/app/running-uploads.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/silent-log.ts'
-import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
 
@@ -17,15 +15,12 @@ import { SmallDisk } from '../../helpers/small-disk.ts'
 const clock: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 100, run) }
 const WORDS = { message: 'listing /srv/ats has not ended', hint: 'check the mount' }
 
-it('are written, told at the terminal and alerted, although no round of the loop ends', async () => {
+it('are told at the terminal and alerted, although no round of the loop ends', async () => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  const env = { RUNTIME_DIRECTORY: root }
   const told: unknown[] = []
-  const uploads = new RunningUploads(clock)
   const conditions = conditionsOf({
-    ...{ clock, env, log: silentLog, stateDirectory: root, uploads },
-    configFile: join(root, 'feedsyncd.yaml'),
+    ...{ clock, log: silentLog },
     notifyOperator: (...words) => told.push(words),
   })
   const alerts = { look: vi.fn() }
@@ -36,20 +31,13 @@ it('are written, told at the terminal and alerted, although no round of the loop
   conditions.set('scan-stuck', WORDS)
 
   expect(told).toEqual([[WORDS.message, WORDS.hint]])
-  expect(readDaemonFile(root, env)?.conditions).toMatchObject([{ code: 'scan-stuck', ...WORDS }])
   await eventually(() => expect(alerts.look).toHaveBeenCalledWith(signal))
-  conditions.clear('scan-stuck')
-  expect(readDaemonFile(root, env)?.conditions).toEqual([])
 })
 
 it('that nobody sees the end of are over when they were not seen again', async () => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  const uploads = new RunningUploads(clock)
-  const conditions = conditionsOf({
-    ...{ clock, env: {}, log: silentLog, stateDirectory: root },
-    ...{ configFile: null, notifyOperator: () => {}, uploads },
-  })
+  const conditions = conditionsOf({ clock, log: silentLog, notifyOperator: () => {} })
   const parts = { clock, stateDirectory: root }
   using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)
 

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { expect, it, vi } from 'vitest'
 import { openCampaignStore } from '../../../src/history/campaign-store.ts'
-import type { DaemonRecord, History, ListFilter, Transactions } from '../../../src/history/port.ts'
+import type { History, ListFilter, Transactions } from '../../../src/history/port.ts'
 import { openHistory } from '../../../src/history/sqlite-history.ts'
 import { OPEN } from '../../../src/history/states.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
@@ -107,9 +107,6 @@ const CALLS: Record<
   setNote: (history) => {
     for (const value of ['b', null]) history.setNote('a', value)
   },
-  daemon: (history) => history.daemon(),
-  setDaemon: (history) => history.setDaemon({} as DaemonRecord),
-  updateDaemon: (history) => history.updateDaemon({ pid: 1 }),
 }
 
 it('reads no table that grows with the history from end to end', async () => {

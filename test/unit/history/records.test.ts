@@ -1,22 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { DaemonRecord } from '../../../src/history/port.ts'
 import { statusReport } from '../../../src/history/report.ts'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+import { daemonState } from '../../helpers/ops/daemon-state.ts'
 
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '1700000000123456789', ctimeNs: '5' }
-
-const record: DaemonRecord = {
-  pid: 7,
-  startedAt: 1000,
-  lastScanAt: null,
-  mode: 'poll',
-  modeReason: 'the folder is on NFS',
-  service: 'unknown',
-  serviceReason: null,
-  clockSkewMs: null,
-  conditions: [],
-}
 
 describe('known files', () => {
   it('keep what a path was last found to be, with every nanosecond', () => {
@@ -52,43 +40,24 @@ describe('known files', () => {
   })
 })
 
-describe("the daemon's own row", () => {
-  it('is replaced at a start and changed field by field', () => {
-    const { history } = temporaryHistory()
-    expect(history.daemon()).toBe(null)
+it('status says of each feed that is due what it waits for while the service is down, and until when', () => {
+  const { history } = temporaryHistory()
+  const nextProbeAt = 60_000
+  const down = { service: 'down', serviceReason: 'it answered 503', nextProbeAt } as const
+  const said = daemonState(down)
+  versionIn(history, 'queued', { feed: 'due' })
+  const later = versionIn(history, 'queued', { feed: 'later' })
+  history.update(later.id, { nextAttemptAt: 120_000 }, { code: 'http-429', text: 'it is busy' })
 
-    history.setDaemon({ ...record, pid: 6 })
-    history.setDaemon(record)
-    history.updateDaemon({ lastScanAt: 2000, service: 'ok' })
+  const shown = (running: boolean) =>
+    statusReport(history, { running, said }, 'https://service.test', {}).uploads.map(
+      ({ reason, reasonCode, nextAttemptAt }) => [reason, reasonCode, nextAttemptAt],
+    )
 
-    expect(history.daemon()).toEqual({ ...record, lastScanAt: 2000, service: 'ok' })
-  })
-
-  it('says of each feed that is due what it waits for while the service is down, and until when', () => {
-    const { history } = temporaryHistory()
-    const nextProbeAt = 60_000
-    const down = { service: 'down', serviceReason: 'it answered 503', nextProbeAt } as const
-    history.setDaemon({ ...record, ...down })
-    versionIn(history, 'queued', { feed: 'due' })
-    const later = versionIn(history, 'queued', { feed: 'later' })
-    history.update(later.id, { nextAttemptAt: 120_000 }, { code: 'http-429', text: 'it is busy' })
-
-    const shown = (running: boolean) =>
-      statusReport(history, running, 'https://service.test', {}).uploads.map(
-        ({ reason, reasonCode, nextAttemptAt }) => [reason, reasonCode, nextAttemptAt],
-      )
-
-    const busy = ['it is busy', 'http-429', '1970-01-01T00:02:00.000Z']
-    const waits = ['it answered 503', 'endpoint-down', '1970-01-01T00:01:00.000Z']
-    expect(shown(true)).toEqual([busy, waits])
-    expect(shown(false)).toEqual([busy, [null, null, null]])
-  })
-
-  it('is not made up by a change', () => {
-    const { history } = temporaryHistory()
-
-    expect(() => history.updateDaemon({ lastScanAt: 1 })).toThrow('no daemon has written')
-  })
+  const busy = ['it is busy', 'http-429', '1970-01-01T00:02:00.000Z']
+  const waits = ['it answered 503', 'endpoint-down', '1970-01-01T00:01:00.000Z']
+  expect(shown(true)).toEqual([busy, waits])
+  expect(shown(false)).toEqual([busy, [null, null, null]])
 })
 
 describe('requests of the upload command', () => {

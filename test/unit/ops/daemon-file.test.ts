@@ -1,21 +1,18 @@
 import { spawn } from 'node:child_process'
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import {
-  daemonFileWriter,
-  lastStateDirectory,
-  readDaemonFile,
-} from '../../../src/ops/daemon-file.ts'
+import { DaemonFile, readDaemonFile } from '../../../src/ops/daemon-file.ts'
 import { conditionOf } from '../../helpers/condition.ts'
 
 function world() {
@@ -25,70 +22,81 @@ function world() {
   const stateDirectory = join(root, 'state')
   mkdirSync(runtime)
   mkdirSync(stateDirectory)
-  const env = { RUNTIME_DIRECTORY: runtime }
-  const about = { stateDirectory, configFile: join(root, 'feedsyncd.yaml') }
-  const file = () => join(runtime, readdirSync(runtime)[0] ?? '')
-  return { ...about, about, env, root, runtime, file }
+  const start = (env: NodeJS.ProcessEnv, pid = process.pid) =>
+    new DaemonFile({ env, isWritten: true, pid, startedAt: 7, stateDirectory })
+  const link = join(stateDirectory, 'daemon.json')
+  return { link, root, runtime, start, stateDirectory, unit: { RUNTIME_DIRECTORY: runtime } }
 }
 
-describe('what a daemon says of itself outside of its state', () => {
-  it('is read back while the process lives, also where the state directory is gone', () => {
-    const { about, env, stateDirectory } = world()
-    daemonFileWriter(about, { env, pid: process.pid })([conditionOf('the disk is full')], 7)
-    rmSync(stateDirectory, { recursive: true })
+describe('the file of the daemon', () => {
+  it('lies in the runtime directory of the unit, where a link in the state directory leads', () => {
+    const { link, runtime, start, stateDirectory, unit } = world()
 
-    expect(readDaemonFile(stateDirectory, env)).toMatchObject({
-      ...{ pid: process.pid, at: 7 },
-      conditions: [{ code: 'state-full', message: 'the disk is full' }],
+    start(unit).update({ lastScanAt: 8 })
+
+    expect(readlinkSync(link)).toBe(join(runtime, readdirSync(runtime)[0] ?? ''))
+    expect(readDaemonFile(stateDirectory, {})).toMatchObject({
+      ...{ alive: true, pid: process.pid, startedAt: 7, lastScanAt: 8 },
     })
   })
 
-  it('of a process that ended says nothing but where its state was', async () => {
-    const { about, configFile, env, stateDirectory } = world()
+  it('lies in the state directory without a unit, and where the runtime directory is missing', () => {
+    const { link, root, start, stateDirectory } = world()
+
+    for (const env of [{}, { RUNTIME_DIRECTORY: join(root, 'no-folder') }]) {
+      rmSync(link, { force: true })
+      start(env)
+
+      expect(readDaemonFile(stateDirectory, env)).toMatchObject({ startedAt: 7 })
+      expect(() => readlinkSync(link)).toThrow('EINVAL')
+    }
+  })
+
+  it('is read under the unit where the state directory is gone', () => {
+    const { start, stateDirectory, unit } = world()
+    const file = start(unit)
+    rmSync(stateDirectory, { recursive: true })
+    file.update({ conditions: [conditionOf('the disk is full')] })
+
+    expect(readDaemonFile(stateDirectory, unit)?.conditions).toMatchObject([
+      { code: 'state-full', message: 'the disk is full' },
+    ])
+  })
+
+  it('of a process that ended says what its last listing found, and no condition but a lost database', async () => {
+    const { start, stateDirectory, unit } = world()
     const child = spawn('/bin/cat')
-    daemonFileWriter(about, { env, pid: child.pid ?? 0 })([conditionOf('x')], 1)
-    const alive = readDaemonFile(stateDirectory, env)
+    const lost = conditionOf('it was deleted', { code: 'database-lost' })
+    start(unit, child.pid).update({ lastScanAt: 8, conditions: [conditionOf('x'), lost] })
+    const alive = readDaemonFile(stateDirectory, unit)
     child.kill('SIGKILL')
     await new Promise((resolve) => child.once('exit', resolve))
 
-    expect(alive).not.toBeNull()
-    expect(readDaemonFile(stateDirectory, env)).toBeNull()
-    expect(lastStateDirectory(configFile, env)).toBe(stateDirectory)
+    expect(alive).toMatchObject({ alive: true, conditions: [{ message: 'x' }, lost] })
+    expect(readDaemonFile(stateDirectory, unit)).toMatchObject({
+      ...{ alive: false, lastScanAt: 8, conditions: [lost] },
+    })
   })
 
-  it('of another process with the same number is not believed', () => {
-    const { about, env, file, stateDirectory } = world()
-    daemonFileWriter(about, { env, pid: process.pid })([conditionOf('x')], 1)
-    const said = JSON.parse(readFileSync(file(), 'utf8'))
-    writeFileSync(file(), JSON.stringify({ ...said, startTicks: '1' }))
+  it('of another process with the same number is not believed to be alive', () => {
+    const { link, start, stateDirectory } = world()
+    start({})
+    const said = JSON.parse(readFileSync(link, 'utf8'))
+    writeFileSync(link, JSON.stringify({ ...said, startTicks: '1' }))
 
-    expect(readDaemonFile(stateDirectory, env)).toBeNull()
+    expect(readDaemonFile(stateDirectory, {})?.alive).toBe(false)
   })
 
-  it('is not read through a link, nor where it makes no sense', () => {
-    const { about, env, file, root, stateDirectory } = world()
-    daemonFileWriter(about, { env, pid: process.pid })([conditionOf('x')], 1)
-    const path = file()
-    const elsewhere = join(root, 'elsewhere.json')
-    writeFileSync(elsewhere, readFileSync(path))
-    rmSync(path)
-    symlinkSync(elsewhere, path)
-    const linked = readDaemonFile(stateDirectory, env)
-    rmSync(path)
-    writeFileSync(path, 'null')
+  it('is nothing to a copy of the state directory, and nothing where it makes no sense', () => {
+    const { link, root, start, stateDirectory, unit } = world()
+    start(unit)
+    const copy = join(root, 'copy')
+    cpSync(stateDirectory, copy, { recursive: true })
+    const ofCopy = readDaemonFile(copy, unit)
+    rmSync(link)
+    writeFileSync(link, 'null')
 
-    expect(linked).toBeNull()
-    expect(readDaemonFile(stateDirectory, env)).toBeNull()
-  })
-
-  it('goes to the next place where the first cannot be written', () => {
-    const { about, root, stateDirectory } = world()
-    const second = join(root, 'second')
-    const both = { RUNTIME_DIRECTORY: join(root, 'state', 'no-folder'), XDG_RUNTIME_DIR: second }
-    writeFileSync(both.RUNTIME_DIRECTORY, '')
-    daemonFileWriter(about, { env: both, pid: process.pid })([], 1)
-
-    expect(readDaemonFile(stateDirectory, both)).toMatchObject({ conditions: [] })
-    expect(readdirSync(join(second, 'feedsyncd'))).toHaveLength(1)
+    expect(ofCopy).toBeNull()
+    expect(readDaemonFile(stateDirectory, {})).toBeNull()
   })
 })

@@ -8,6 +8,7 @@ import type { CampaignRun } from '../../../../src/ops/port.ts'
 import { because, temporaryHistory, versionIn } from '../../../helpers/history/temporary.ts'
 import { hostileNames } from '../../../helpers/hostile-names.ts'
 import { campaignRun, campaignSeen } from '../../../helpers/ops/campaign-run.ts'
+import { daemonState } from '../../../helpers/ops/daemon-state.ts'
 import { samplesOf } from '../../../helpers/ops/exposition.ts'
 
 const SRC = join(import.meta.dirname, '..', '..', '..', '..', 'src')
@@ -15,7 +16,7 @@ const SRC = join(import.meta.dirname, '..', '..', '..', '..', 'src')
 function bench(run: CampaignRun | null = null) {
   const { history } = temporaryHistory()
   const source = {
-    ...{ history, clock: systemClock, overdue: () => [] },
+    ...{ history, clock: systemClock, overdue: () => [], daemon: () => daemonState() },
     campaigns: (): CampaignRun | null => run,
   }
   const metrics = createMetrics({ version: '1.2.3', startedAt: 1000 })

@@ -8,6 +8,7 @@ import type { Scene } from '../../../../src/ops/web/page-parts.ts'
 import { anyCharacter } from '../../../helpers/any-character.ts'
 import { conditionOf } from '../../../helpers/condition.ts'
 import { campaignFinding, campaignRun, campaignSeen } from '../../../helpers/ops/campaign-run.ts'
+import { daemonState } from '../../../helpers/ops/daemon-state.ts'
 import { reportOf } from '../../../helpers/ops/samples.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
@@ -60,6 +61,7 @@ function page(over: Partial<StatusReport>, pulse = PULSE, asked: Record<string, 
     ...{ ...SCENE, history: history as unknown as EndpointSource['history'], inbox: '/srv/export' },
     ...{ pulse: () => pulse, status: () => status(over), versions: () => [], version: () => null },
     metrics: async () => '',
+    daemon: () => daemonState(),
   }
   return statusPage(source, new URLSearchParams(asked))
 }

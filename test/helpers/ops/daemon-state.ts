@@ -1,0 +1,13 @@
+// What a daemon says of itself, as tests of what shows it need it.
+
+import type { DaemonState } from '../../../src/ops/port.ts'
+
+export function daemonState(over: Partial<DaemonState> = {}): DaemonState {
+  return {
+    ...{ pid: 7, startedAt: 1000, heartbeatAt: 1000, lastScanAt: null },
+    ...({ mode: 'events', modeReason: null, service: 'ok', serviceReason: null } as const),
+    ...{ nextProbeAt: null, clockSkewMs: null, conditions: [], uploads: {}, unfinished: [] },
+    ...{ ignored: { count: 0, paths: [] }, links: { count: 0, paths: [] } },
+    ...over,
+  }
+}
