@@ -6,7 +6,7 @@ import { SECOND } from '../lib/clock.ts'
 import { Conditions } from '../lib/conditions.ts'
 import type { Log } from '../lib/log.ts'
 import type { Alerts } from '../ops/port.ts'
-import { fullDisk } from '../ops/room.ts'
+import { fullDisk, readOnlyDisk } from '../ops/room.ts'
 
 export interface ConditionParts {
   clock: Clock
@@ -47,6 +47,8 @@ export function watchConditions(
     // A quota that is used up is seen by no look: what a write has met is over in its own time.
     else if (wasFull) conditions.clear('state-full')
     wasFull = full !== null
+    const readOnly = readOnlyDisk(stateDirectory)
+    if (readOnly !== null) conditions.set('state-read-only', readOnly, FULL_MS)
     conditions.expire()
     if (conditions.current().length > 0) alerts.look(signal)
     timer = clock.after(LOOK_MS, look)

@@ -1,7 +1,8 @@
-// Whether the disk of the state directory has room: looked at by the daemon, by `status --check` and by
-// `doctor`, so that nobody has to wait for a write that fails.
+// Whether the disk of the state directory takes writes: looked at by the daemon, by `status --check` and by `doctor`, so
+// that nobody has to wait for a write that fails.
 
-import { statfsSync } from 'node:fs'
+import { accessSync, constants, statfsSync } from 'node:fs'
+import { errorCode } from '../lib/errors.ts'
 import { formatBytes } from '../lib/units.ts'
 
 /** Less than this, or than this share of a small disk, is full: the history needs some pages to go on. */
@@ -24,5 +25,17 @@ export function fullDisk(directory: string): { message: string; hint: string } |
     }
   } catch {
     return null
+  }
+}
+
+/** The same of a disk that is read-only, such as one that the system has mounted so after an error. */
+export function readOnlyDisk(directory: string): { message: string; hint: string } | null {
+  try {
+    accessSync(directory, constants.W_OK)
+    return null
+  } catch (error) {
+    if (errorCode(error) !== 'EROFS') return null
+    const message = `the disk of ${directory} is read-only`
+    return { message, hint: 'mount it writable, after a look at dmesg' }
   }
 }

@@ -46,6 +46,21 @@ it('that nobody sees the end of are over when they were not seen again', async (
   await eventually(() => expect(conditions.current()).toEqual([]))
 })
 
+it('a disk that became read-only is told although nothing is written to it', async (test) => {
+  const root = mkdtempSync(join(tmpdir(), 'conditions-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  using disk = new SmallDisk(join(root, 'state'))
+  if (!disk.isMounted) return test.skip()
+  const conditions = new Conditions(clock)
+  const parts = { clock, stateDirectory: disk.folder }
+  using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)
+
+  disk.make('read-only')
+
+  await eventually(() => expect(conditions.has('state-read-only')).toBe(true))
+  disk.make('writable')
+})
+
 it('a full disk is over at the first look that finds room', async (test) => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
