@@ -78,10 +78,13 @@ async function ofShape(bench: Bench, shape: ShapeName, thread: string): Promise<
   const note = 'bare'
   return [
     figure(`check, ${shape}`, 'MB/s', bare, {
-      ...{ peer, target: { of: 'ratio', atLeast: 1.75 }, note: noXmllint ?? note },
+      peer,
+      target: { of: 'ratio', atLeast: 1.75 },
+      note: noXmllint ?? note,
     }),
     figure(`check, ${shape}, beside xmlwf`, 'MB/s', bare, {
-      ...{ peer: beside('xmlwf', xmlwf), note: noXmlwf ?? 'bare' },
+      peer: beside('xmlwf', xmlwf),
+      note: noXmlwf ?? 'bare',
     }),
     figure(`check with SHA-256, ${shape}`, 'MB/s', hashed, { peer }),
   ]
@@ -103,7 +106,8 @@ async function fromStartToExit(bench: Bench, shape: ShapeName): Promise<Figure[]
   const peer = xmllint.length > 0 ? { name: 'xmllint --stream', runs: xmllint } : null
   return [
     figure(`feedsyncd check, 300 MB, ${shape}`, 'ms', ours, {
-      ...{ peer, target: { of: 'ratio', atMost: 1 } },
+      peer,
+      target: { of: 'ratio', atMost: 1 },
       note: noXmllint ?? 'with SHA-256, from start to exit',
     }),
   ]

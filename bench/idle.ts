@@ -50,7 +50,8 @@ async function fill(site: Site): Promise<void> {
   for (let n = 1; n <= FILES; n++) writeFeed(join(site.inbox, `feed-${n}.xml`), 'cdata', BYTES, n)
   await using inbox = new Inbox({
     ...{ directory: site.inbox, include: ['**/*.xml'], exclude: [] },
-    ...{ clock: systemClock, log: silentLog },
+    clock: systemClock,
+    log: silentLog,
   })
   const { files } = await inbox.list()
   seedHistory(site.database, files.length, (n) => {

@@ -40,7 +40,8 @@ export const latency: Benchmark = {
     const note = `less the quiet period of ${QUIET_MS} ms`
     return [
       figure('drop to storage request, median', 'ms', medians, {
-        ...{ target, note: noPeer ?? note },
+        target,
+        note: noPeer ?? note,
         peer: noPeer === null ? { name: 'inotifywait; xmllint, 2 x curl', runs: script } : null,
       }),
       figure('drop to storage request, p95', 'ms', p95, { target, note }),

@@ -29,18 +29,32 @@ export function seedHistory(database: string, count: number, seedOf: (n: number)
 function addUploaded(history: History, n: number, { feed, path, identity }: Seed): void {
   const at = FIRST_AT + n * APART_MS
   const { id } = history.add({
-    ...{ feed, path, at, account: null, state: 'queued', reason: null },
+    feed,
+    path,
+    at,
+    account: null,
+    state: 'queued',
+    reason: null,
     patch: {
       sha256: n.toString(16).padStart(64, '0'),
       md5: n.toString(16).padStart(32, '0'),
-      ...{ bytes: 20_000, encoding: 'UTF-8', root: 'source', records: '/source/job' },
-      ...{ postings: 5, requisitionIds: 5, externalCampaignIds: { C1: 3, C2: 2 } },
+      bytes: 20_000,
+      encoding: 'UTF-8',
+      root: 'source',
+      records: '/source/job',
+      postings: 5,
+      requisitionIds: 5,
+      externalCampaignIds: { C1: 3, C2: 2 },
     },
   })
   history.move(id, 'uploading', null, at + 10)
   const attempt = history.startAttempt(id, at + 10)
   history.endAttempt(id, attempt, at + 20, {
-    ...{ outcome: 'stored', status: 201, code: null, bytesSent: 20_000, key: `feeds/${n}.xml` },
+    outcome: 'stored',
+    status: 201,
+    code: null,
+    bytesSent: 20_000,
+    key: `feeds/${n}.xml`,
   })
   history.move(id, 'uploaded', null, at + 20, {
     uploadedAt: at + 20,

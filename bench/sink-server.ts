@@ -21,7 +21,8 @@ function form(request: IncomingMessage, response: ServerResponse): void {
   request.resume().on('end', () => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(
       JSON.stringify({
-        ...{ url, fileUrl: `${url}/${key}` },
+        url,
+        fileUrl: `${url}/${key}`,
         fields: { key, success_action_status: '201' },
       }),
     )

@@ -86,7 +86,11 @@ export async function openApp(config: Config, options: AppOptions) {
   const conditions = conditionsOf({ clock, log, notifyOperator })
   const { pid } = process
   const daemonFile = new DaemonFile({
-    ...{ env, pid, stateDirectory, isWritten: isDaemon, startedAt: clock.now() },
+    env,
+    pid,
+    stateDirectory,
+    isWritten: isDaemon,
+    startedAt: clock.now(),
   })
   const said = () => ({ running: true, said: daemonFile.current })
   conditions.onChange(() => daemonFile.update({ conditions: conditions.current() }))
@@ -114,7 +118,12 @@ export async function openApp(config: Config, options: AppOptions) {
   const campaigns = campaignScheduleOf(config, { clock, env, log, notifyOperator, history })
   const overdue = overdueFeeds(config, history, clock)
   const alerts = new AlertDesk({
-    ...{ clock, commandLine, conditions, log, history, targets: config.alerts },
+    clock,
+    commandLine,
+    conditions,
+    log,
+    history,
+    targets: config.alerts,
     host: hostname(),
     facts: {
       overdue,
@@ -127,7 +136,9 @@ export async function openApp(config: Config, options: AppOptions) {
   })
 
   const ledger = new Ledger({
-    ...{ clock, history, log },
+    clock,
+    history,
+    log,
     onMove: (version) => {
       onMove?.(version)
       uploads.moved(version)
@@ -155,16 +166,31 @@ export async function openApp(config: Config, options: AppOptions) {
   })
   const intake = new Intake({
     ...parts,
-    ...{ daemonFile, inbox, notifyOperator, pipeline, postDelivery, settler },
+    daemonFile,
+    inbox,
+    notifyOperator,
+    pipeline,
+    postDelivery,
+    settler,
   })
 
   const supervisor = createSupervisor({
-    ...{ clock, env, pid, notify: createNotifier({ env, log, pid }) },
+    clock,
+    env,
+    pid,
+    notify: createNotifier({ env, log, pid }),
     status: () => statusLine(history, daemonFile.current, clock.now()),
   })
   const daemon = new Daemon({
     ...parts,
-    ...{ alerts, campaigns, daemonFile, deliveries, inbox, intake, postDelivery, supervisor },
+    alerts,
+    campaigns,
+    daemonFile,
+    deliveries,
+    inbox,
+    intake,
+    postDelivery,
+    supervisor,
     upkeep: createUpkeep({ ...parts, clockSkewMs: forms.clockSkewMs }),
     clockSkewMs: forms.clockSkewMs,
     watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
@@ -195,7 +221,13 @@ export async function openApp(config: Config, options: AppOptions) {
 
   const disposal = owned.move()
   return {
-    ...{ conditions, daemon, history, pipeline, log, said, uploads },
+    conditions,
+    daemon,
+    history,
+    pipeline,
+    log,
+    said,
+    uploads,
     /** How the last look at the campaigns ended; null: there was none, or there is no file. */
     campaigns: () => campaigns.last,
     /** Why the credentials were refused, if they were. */

@@ -59,7 +59,8 @@ const LARGEST = 8 * 1024 * 1024
 export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   const { file, explicit } = campaigns
   const unusable = (why: string): CampaignsFile => ({
-    ...{ kind: 'unusable', file },
+    kind: 'unusable',
+    file,
     lines: [`${file} ${why}`],
   })
   let bytes: Buffer
@@ -170,7 +171,9 @@ export async function openWriter(
   const planner = owned.use(plannerOn(config, surroundings, store))
   const disposal = owned.move()
   return {
-    ...{ ...planner, store, clock },
+    ...planner,
+    store,
+    clock,
     checkLock: () => {
       if (lock.isLost()) throw lockLost()
     },
@@ -187,7 +190,11 @@ function plannerOn<Store extends (PlanParts['store'] & Disposable) | null>(
   const service = openCampaignApi(config, surroundings)
   const { api } = service
   return {
-    ...{ api, clock, store, account: accountOf(config), identity: identityOf(config) },
+    api,
+    clock,
+    store,
+    account: accountOf(config),
+    identity: identityOf(config),
     get: api.get,
     list: (signal: AbortSignal) => listCampaigns(api, clock, signal),
     feeds: () => feedSideOf(config),

@@ -267,8 +267,14 @@ function formAnswer(answer: FormAnswer): Answer {
 async function knock(url: URL, http: HttpClient): Promise<Answer> {
   const { signal } = new AbortController()
   const answer = await http.request({
-    ...{ method: 'HEAD', url, headers: {}, body: null, signal },
-    ...{ headersTimeoutMs: 10 * SECOND, bodyTimeoutMs: 10 * SECOND, maxAnswerBytes: 1024 },
+    method: 'HEAD',
+    url,
+    headers: {},
+    body: null,
+    signal,
+    headersTimeoutMs: 10 * SECOND,
+    bodyTimeoutMs: 10 * SECOND,
+    maxAnswerBytes: 1024,
   })
   if (answer.kind === 'answer') return ok(`${url.origin} answers`)
   const fix =

@@ -184,9 +184,14 @@ function seenOf({ campaign, campaignId, state, reason, next, action }: Judged) {
     return value == null ? null : showValue(field, value)
   }
   return {
-    ...{ campaignId, state, reason, next },
+    campaignId,
+    state,
+    reason,
+    next,
     changes: changeLines(action?.changes ?? []),
-    ...{ name: show('name'), status: show('status'), budget: show('budget') },
+    name: show('name'),
+    status: show('status'),
+    budget: show('budget'),
     spend: campaign?.spend?.toFixed(2) ?? null,
   }
 }

@@ -157,7 +157,11 @@ class Run {
     const { store, api, identity } = this.#parts
     const entry = this.#entries.get(item.key)
     const stale = (reason: string): Result => ({
-      ...{ key: item.key, campaignId: item.campaignId, action: 'update', outcome: 'stale', reason },
+      key: item.key,
+      campaignId: item.campaignId,
+      action: 'update',
+      outcome: 'stale',
+      reason,
     })
     if (!this.#parts.isCurrent()) return stale('the file changed meanwhile: plan again')
     const bound = store.binding(item.key)
@@ -251,7 +255,8 @@ function createOf({ values, targeting }: Entry, mark: string): CampaignCreate {
   const name = withMark(String(values.name), mark)
   return {
     ...Object.fromEntries(wire.filter(([, value]) => value !== null)),
-    ...{ name, ...(targeting && { targeting: briefTargeting(targeting) }) },
+    name,
+    ...(targeting && { targeting: briefTargeting(targeting) }),
   }
 }
 
@@ -263,7 +268,10 @@ export function bindingOf(
 ): Binding {
   const startDate = shownValue(campaign, 'startDate')
   return {
-    ...{ key, campaignId: campaign.id, sent: known.sent, shown: known.shown },
+    key,
+    campaignId: campaign.id,
+    sent: known.sent,
+    shown: known.shown,
     accountId: known.accountId ?? campaign.accountId ?? null,
     startDate: known.startDate ?? (typeof startDate === 'string' ? startDate : null),
     mark: known.mark ?? markIn(campaign.name),

@@ -112,7 +112,9 @@ class Reading extends YamlReading {
       )
     if (typeof key !== 'string') return
     const entry = {
-      ...{ key, values, campaignId: (campaignId as string | undefined) ?? null },
+      key,
+      values,
+      campaignId: (campaignId as string | undefined) ?? null,
       targeting: wanted === undefined ? null : canonical({ ...wanted, externalCampaignId: key }),
     }
     this.#entries.push({ entry, path })

@@ -36,7 +36,9 @@ export interface Change {
 export type Known = Pick<Binding, 'sent' | 'shown' | 'repeatAt'>
 
 export const NOTHING_KNOWN: Known = {
-  ...{ sent: { values: {}, targeting: null }, shown: null, repeatAt: null },
+  sent: { values: {}, targeting: null },
+  shown: null,
+  repeatAt: null,
 }
 
 /** undefined: it is neither shown nor was it ever sent. */

@@ -42,8 +42,13 @@ const CUT_AT = 10_000
 const MOST_PAIRS = 100
 
 export const NO_POSTING: TargetedPosting = {
-  ...{ externalCampaignId: '', requisitionId: '', title: '', description: '' },
-  ...{ city: '', state: '', postalCode: '' },
+  externalCampaignId: '',
+  requisitionId: '',
+  title: '',
+  description: '',
+  city: '',
+  state: '',
+  postalCode: '',
 }
 
 const FIELDS: Record<Criterion, readonly (keyof TargetedPosting)[]> = {
@@ -81,7 +86,9 @@ export async function measure(
   const isRead = latest.length > 0 && !all.every((one) => isPlain(one.targeting))
   const { counted, ...found } = await countSelected(side, isRead ? all : [], signal)
   return {
-    ...{ latest, ...found, postings },
+    latest,
+    ...found,
+    postings,
     count: (targeting) => {
       if (isBlank(targeting)) return postings
       if (isPlain(targeting)) return carriedBy(latest, targeting.externalCampaignId)

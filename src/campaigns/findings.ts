@@ -86,7 +86,10 @@ function outside({ entries, judged, memory, strays, seen, identity, now }: Made)
       const end = `end it on the service: ${COMMAND} update ${id} --status paused`
       if (twinOf !== null)
         return {
-          ...{ code: 'twin', key: twinOf, campaignId: id, isReported: true },
+          code: 'twin',
+          key: twinOf,
+          campaignId: id,
+          isReported: true,
           text: `campaign ${named(campaign)} carries the mark of the entry ${twinOf} and runs beside it, ${maySpend(campaign)}`,
           next: end,
         }
@@ -95,7 +98,11 @@ function outside({ entries, judged, memory, strays, seen, identity, now }: Made)
           ? `campaign ${named(campaign)} runs in no entry, ${maySpend(campaign)}`
           : `the entry ${key} ${keys.has(key) ? 'names another campaign' : 'is not in the file any more'}, and campaign ${named(campaign)} runs on, ${maySpend(campaign)}`
       return {
-        ...{ code: 'outside', key, campaignId: id, isReported: true, text },
+        code: 'outside',
+        key,
+        campaignId: id,
+        isReported: true,
+        text,
         next: `${key === null ? bind : keys.has(key) ? `correct campaignId in the entry ${key}` : 'write the entry again'}, or ${end}`,
       }
     })
@@ -126,28 +133,33 @@ function postings({ effects, now }: Made, { entry, campaign, campaignId }: Judge
   const shown = campaign?.sponsoredPostings ?? 0
   if (isCounted && shown > count * FAR_ABOVE.factor && shown > count + FAR_ABOVE.more)
     found.push({
-      ...{ ...at, code: 'more-postings', isReported: true },
+      ...at,
+      code: 'more-postings',
+      isReported: true,
       text: `the service sponsors ${shown} postings for campaign ${campaignId}, and its targeting selects ${count}`,
       next: `look at its targeting on the service, and at ours: ${COMMAND} preview ${quoted(key)}`,
     })
   const { share, postings } = LARGE_SHARE
   if (isCounted && effects.postings >= postings && count > effects.postings * share)
     found.push({
-      ...{ ...at, code: 'share' },
+      ...at,
+      code: 'share',
       text: `it selects ${count} of the ${effects.postings} postings of the feeds`,
       next: `${COMMAND} preview ${quoted(key)}`,
     })
   const since = effects.missingSince(key)
   if (since !== null)
     found.push({
-      ...{ ...at, code: 'missing' },
+      ...at,
+      code: 'missing',
       text: `no posting of the last uploads carries it since ${isoTime(since)}`,
       next: 'have the feed carry it again, or end the campaign',
     })
   const pins = effects.stale.get(key) ?? []
   if (pins.length > 0)
     found.push({
-      ...{ ...at, code: 'pin' },
+      ...at,
+      code: 'pin',
       text: `no posting has the requisition ${pins.slice(0, 10).join(', ')}`,
       next: `take it out of requisitionIds of the entry ${key}`,
     })
@@ -155,7 +167,8 @@ function postings({ effects, now }: Made, { entry, campaign, campaignId }: Judge
   const carried = effects.carried(key) ?? 0
   if (why !== null && carried > 0 && entry.values.status !== 'paused')
     found.push({
-      ...{ ...at, code: 'idle' },
+      ...at,
+      code: 'idle',
       text: `${carried} postings carry it, and campaign ${campaignId} is ${why}`,
       next: why === 'over' ? `write a later endDate into the entry ${key}` : null,
     })
@@ -164,7 +177,10 @@ function postings({ effects, now }: Made, { entry, campaign, campaignId }: Judge
 
 function overlaps({ effects }: Made): Finding[] {
   return [...effects.overlaps].slice(0, MOST).map(([keys, count]) => ({
-    ...{ code: 'overlap', key: null, campaignId: null, isReported: false },
+    code: 'overlap',
+    key: null,
+    campaignId: null,
+    isReported: false,
     text: `${count} ${count === 1 ? 'posting is' : 'postings are'} selected by ${keys}, which bid against each other`,
     next: 'narrow the targeting of one of them',
   }))
@@ -183,7 +199,10 @@ function withoutEntry({ effects, entries }: Made): Finding[] {
       const near = n < COMPARED ? nearest(id.replace(/\s/g, ''), known) : null
       const meant = near === null ? '' : `; did you mean ${near}?`
       return {
-        ...{ code: 'no-entry', key: id, campaignId: null, isReported: false },
+        code: 'no-entry',
+        key: id,
+        campaignId: null,
+        isReported: false,
         text: `${count} ${count === 1 ? 'posting carries' : 'postings carry'} it, and no entry has it${meant}`,
         next: near === null ? `write an entry for ${id} to sponsor them` : null,
       }

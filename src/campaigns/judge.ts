@@ -140,7 +140,8 @@ export class Judge {
     const found = { campaign, campaignId: id, known }
     if (!isBound)
       return judged(entry, {
-        ...{ ...found, state: 'new' },
+        ...found,
+        state: 'new',
         action: { campaignId: id, action: 'bind', changes },
       })
     if (changes.length === 0) return judged(entry, { ...found, state: 'in line' })
@@ -205,7 +206,8 @@ export class Judge {
       const said = open.reason === null ? '' : ` (${open.reason})`
       const reason = `whether the create of ${isoTime(open.at)} was carried out is not known${said}: it is made again after ${isoTime(open.at + LATE_MS)}, unless a listing shows it by then`
       return judged(entry, {
-        ...{ state: 'unknown', reason },
+        state: 'unknown',
+        reason,
         next: `wait, or if you find it on the service, write its campaignId into the entry ${key}; if it was not made: ${COMMAND} forget ${quoted(key)}`,
       })
     }
@@ -251,7 +253,8 @@ export class Judge {
         return want == null ? [] : [{ ...changeOf(field, null, want), spend: 'up' as const }]
       }),
       ...targetingChange(targeting, null).map(({ from: _, ...change }) => ({
-        ...{ ...change, from: null },
+        ...change,
+        from: null,
       })),
     ]
     const action = { campaignId: null, action: 'create', changes } as const
@@ -268,7 +271,13 @@ function judged(entry: Entry, { known = NOTHING_KNOWN, ...found }: Found): Judge
   const waits = found.state === 'new' || found.state === 'differs'
   const next = waits ? `${COMMAND} apply ${quoted(entry.key)}` : null
   return {
-    ...{ entry, campaign: null, campaignId: null, reason: null, next, action: null, known },
+    entry,
+    campaign: null,
+    campaignId: null,
+    reason: null,
+    next,
+    action: null,
+    known,
     ...found,
   }
 }

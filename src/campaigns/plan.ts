@@ -162,7 +162,8 @@ function planOf(made: Made, { account, clock }: PlanParts): Plan {
     findings: findingsOf(made),
     listing: made.isWhole || seen.incomplete === null ? listingOf(seen) : null,
     feeds: {
-      ...{ count: effects.latest.length, postings: effects.postings },
+      count: effects.latest.length,
+      postings: effects.postings,
       problems: effects.problems,
     },
     warning:
@@ -180,7 +181,9 @@ function listingOf(seen: Seen): Plan['listing'] {
 /** The counts of postings are not in it: each upload changes them. */
 function digestOf(account: string, items: readonly PlanItem[]): string {
   const lines = items.map(({ key, campaignId, action, changes }) => [
-    ...[key, campaignId, action],
+    key,
+    campaignId,
+    action,
     changes.map(({ field, from, to }) => [field, from === undefined ? 'not known' : [from], to]),
   ])
   const text = JSON.stringify([account, lines.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))])

@@ -12,8 +12,12 @@ export function answered<A extends { kind: string }>(answer: A | CampaignFailure
   if (!isFailure(answer)) return answer as Exclude<A, CampaignFailure>
   const { class: cause, reason, hint } = answer
   const exitCode = {
-    ...{ configuration: EXIT.config, credentials: EXIT.credentials, temporary: EXIT.temporary },
-    ...{ refused: EXIT.failed, missing: EXIT.failed, unreadable: EXIT.failed },
+    configuration: EXIT.config,
+    credentials: EXIT.credentials,
+    temporary: EXIT.temporary,
+    refused: EXIT.failed,
+    missing: EXIT.failed,
+    unreadable: EXIT.failed,
   }[cause]
   throw refused(reason, hint, exitCode)
 }

@@ -34,8 +34,12 @@ const POLL_MS = STABLE_MS
 const INTERVAL_MS = HOUR
 /** After a look that could not be made. */
 const AGAIN_MS = {
-  ...{ busy: 10 * SECOND, failed: 5 * MINUTE, refused: 15 * MINUTE, credentials: 15 * MINUTE },
-  ...{ done: INTERVAL_MS, unusable: INTERVAL_MS },
+  busy: 10 * SECOND,
+  failed: 5 * MINUTE,
+  refused: 15 * MINUTE,
+  credentials: 15 * MINUTE,
+  done: INTERVAL_MS,
+  unusable: INTERVAL_MS,
 }
 /** After an upload a look waits for a gap: looks take at most a twentieth of the time. */
 const LEAST_GAP_MS = 5 * SECOND
@@ -149,8 +153,13 @@ export class CampaignSchedule {
     const waiting = entries.filter((one) => one.state !== 'in line' && one.state !== 'pending')
     this.#parts.log.info(
       {
-        ...{ event: 'campaigns.looked', cause, mode, state },
-        ...{ entries: entries.length, waiting: waiting.length, failures: failures.length },
+        event: 'campaigns.looked',
+        cause,
+        mode,
+        state,
+        entries: entries.length,
+        waiting: waiting.length,
+        failures: failures.length,
       },
       'campaigns looked at',
     )

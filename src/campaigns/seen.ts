@@ -141,8 +141,12 @@ export function memoryOf(store: CampaignReads) {
 }
 
 export const NO_MEMORY: Memory = {
-  ...{ byKey: new Map(), byId: new Map(), released: new Map(), openCreates: new Map() },
-  ...{ restoredAt: null, madeAt: null },
+  byKey: new Map(),
+  byId: new Map(),
+  released: new Map(),
+  openCreates: new Map(),
+  restoredAt: null,
+  madeAt: null,
 }
 
 export async function inParallel<T>(

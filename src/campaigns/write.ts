@@ -70,7 +70,12 @@ export async function update(
   // Then seeing it proves nothing: a write without an answer may still be on its way.
   const wasThere = unlikeSent(campaign, body).unlike.length === 0
   const result = (outcome: Result['outcome'], reason: string | null, isEnd = false): Result => ({
-    ...{ key, campaignId, action: 'update', outcome, reason, isLimited: isEnd },
+    key,
+    campaignId,
+    action: 'update',
+    outcome,
+    reason,
+    isLimited: isEnd,
   })
   let isUnclear = false
   for (let n = 1; ; n++) {

@@ -69,7 +69,9 @@ function placesOf(root: Command): Place[] {
   const help = { word: '--help', description: 'what it does', values: [] }
   const visit = (command: Command, path: string[]): Place[] => {
     const commands = command.commands.map((inner) => ({
-      ...{ word: inner.name(), description: inner.description(), values: [] },
+      word: inner.name(),
+      description: inner.description(),
+      values: [],
     }))
     const all = [...command.options, ...(path.length === 0 ? [] : global)]
     const options = all.flatMap(({ long, description, argChoices: values = [] }) =>

@@ -47,12 +47,18 @@ export function runCommand(context: Context): Command {
       const commandLine = commandLineAnywhere(env, configFile)
       let opened: App | null = null
       using signals = onSignals({
-        ...{ ...context, drainMs: DRAIN_MS },
+        ...context,
+        drainMs: DRAIN_MS,
         ignoresHangup: true,
         beforeKill: () => opened?.daemon.stuck(),
       })
       const opening = openApp(config, {
-        ...{ clock, commandLine, env, log, notifyOperator, isDaemon: true },
+        clock,
+        commandLine,
+        env,
+        log,
+        notifyOperator,
+        isDaemon: true,
       })
       await using app = await unlessAborted(opening, signals.stop)
       // What was begun is as after a crash: the next start recovers.

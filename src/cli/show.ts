@@ -157,8 +157,14 @@ function showText(report: ShowReport, now: number, commandLine: CommandLine, all
   lines.push(table(['at', 'from', 'to', 'reason'], events, null))
   if (report.attempts.length > 0) {
     const attempts = report.attempts.map((attempt) => [
-      ...[attempt.n, attempt.startedAt, attempt.endedAt, attempt.outcome],
-      ...[attempt.status, attempt.code, attempt.bytesSent, attempt.key],
+      attempt.n,
+      attempt.startedAt,
+      attempt.endedAt,
+      attempt.outcome,
+      attempt.status,
+      attempt.code,
+      attempt.bytesSent,
+      attempt.key,
     ])
     lines.push('', ...earlier(report.earlierAttempts), table(ATTEMPT, attempts, null))
   }

@@ -35,7 +35,9 @@ export function readStatusConfig(
     const [first = '', ...others] = error.lines
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`
     const broken: Condition = {
-      ...{ code: 'config-broken', severity: 'critical', since: clock.now() },
+      code: 'config-broken',
+      severity: 'critical',
+      since: clock.now(),
       message: `the configuration has mistakes: ${first}${more}`,
       hint: `feedsyncd config check lists them; this status is from ${config.state.directory}`,
     }

@@ -50,8 +50,14 @@ export function statusCommand(context: Context): Command {
         const rows = limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
         const listed = filtered || all || limit !== undefined
         const text = statusText(report, {
-          ...{ now: clock.now(), terminal, width: widthOf(terminal), commandLine },
-          ...{ ...answer, limit: rows, filtered, listed },
+          now: clock.now(),
+          terminal,
+          width: widthOf(terminal),
+          commandLine,
+          ...answer,
+          limit: rows,
+          filtered,
+          listed,
         })
         return watch && terminal ? CLEAR + text : text
       })

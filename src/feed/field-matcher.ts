@@ -107,7 +107,10 @@ export function recordPlace(paths: ReadonlyArray<readonly [Field, FieldPath[]]>)
   return new Place(
     paths.flatMap(([field, alternatives]) =>
       alternatives.map((path, i) => ({
-        ...{ field: FIELDS.indexOf(field), path, taken: 0, rank: i * 2 },
+        field: FIELDS.indexOf(field),
+        path,
+        taken: 0,
+        rank: i * 2,
       })),
     ),
   )

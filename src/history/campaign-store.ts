@@ -139,7 +139,9 @@ function writes(
       connection.value<number>(
         `SELECT max(at) FROM campaign_writes WHERE ${OPEN} AND outcome = 'unknown' AND campaign_id = ? AND account = ?
          AND at >= ? AND body -> 'targeting' IS NOT NULL`,
-        ...[campaignId, account, since],
+        campaignId,
+        account,
+        since,
       ),
     renewMark: () =>
       stateMark(connection, file).renew(now(), () => {

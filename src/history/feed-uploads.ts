@@ -24,9 +24,13 @@ export function latestUploads(
     .flatMap(({ feed }) => history.lastUploaded(feed) ?? [])
     .filter(isOurs)
     .map((version) => ({
-      ...{ feed: version.feed, path: version.path, version: version.id },
-      ...{ uploadedAt: version.uploadedAt ?? version.detectedAt, postings: version.postings ?? 0 },
-      ...{ records: version.records, spool: version.spool },
+      feed: version.feed,
+      path: version.path,
+      version: version.id,
+      uploadedAt: version.uploadedAt ?? version.detectedAt,
+      postings: version.postings ?? 0,
+      records: version.records,
+      spool: version.spool,
       ids: version.externalCampaignIds ?? {},
     }))
 }

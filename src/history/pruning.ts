@@ -48,7 +48,11 @@ export function pruner(db: Connection, commit: Transactions['commit']) {
     while (!signal?.aborted) {
       const { rows, old } = await commit(() => {
         const rows = db.rows<{ id: number; at: number; copy: string | null; isOld: number }>(NEXT, {
-          ...{ before, endedBefore, limit: PIECE, at: last.at, id: last.id },
+          before,
+          endedBefore,
+          limit: PIECE,
+          at: last.at,
+          id: last.id,
         })
         const old = rows.filter(({ isOld }) => isOld === 1)
         for (const { id } of old) {

@@ -28,7 +28,9 @@ export const UNUSUAL_ANSWER = 'unusual-answer'
 export const ON_HOLD = 'account-on-hold'
 /** Of attempts that asked nobody, since the rules of its path have to be corrected first (service/form-source.ts). */
 export const WRONG_ACCOUNT: readonly string[] = [
-  ...['no-partner-account', 'account-without-partner', 'account-unusable'],
+  'no-partner-account',
+  'account-without-partner',
+  'account-unusable',
 ]
 /** The copy in the spool is gone, or is not what was checked (upload/post.ts). */
 export const COPY_LOST: readonly string[] = ['spool-gone', 'spool-changed']

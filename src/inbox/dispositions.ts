@@ -265,7 +265,9 @@ type Problem = Extract<Disposed, { kind: 'problem' }>
 
 /** The folder, and where files go from it. */
 const PLACES: Subject = {
-  ...{ name: 'the folder or the archive', setting: 'its path', use: 'write' },
+  name: 'the folder or the archive',
+  setting: 'its path',
+  use: 'write',
   hints: {
     EROFS:
       'let the unit write there: feedsyncd service print has the ReadWritePaths= for it; or mount the folder writable',

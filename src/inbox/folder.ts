@@ -48,7 +48,8 @@ export class Inbox implements AsyncDisposable {
 
   constructor(options: InboxOptions) {
     this.#options = {
-      ...{ networkFileSystem: probeFilesystem, openWatch: watchDirectories },
+      networkFileSystem: probeFilesystem,
+      openWatch: watchDirectories,
       ...options,
     }
     this.#filter = createNameFilter(options)

@@ -6,6 +6,9 @@ import type { Log } from './log.ts'
 const nothing = () => {}
 
 export const silentLog: Log = {
-  ...{ debug: nothing, info: nothing, warn: nothing, error: nothing },
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
   level: 'silent',
 }

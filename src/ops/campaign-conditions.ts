@@ -63,13 +63,20 @@ export function openPoints(run: CampaignRun | null): CampaignCondition[] {
       .filter(({ isReported }) => isReported)
       .map(({ campaignId, code, key, next, text }) =>
         toSettle(key ?? campaignId, {
-          ...{ state: code, reason: text, hint: next, mark: `${code} ${campaignId}`, isDue: true },
+          state: code,
+          reason: text,
+          hint: next,
+          mark: `${code} ${campaignId}`,
+          isDue: true,
         }),
       ),
     ...run.failures.map(({ key, outcome, reason }) =>
       toSettle(key, {
-        ...{ state: outcome, reason: reason ?? 'a write did not end as it should', mark: outcome },
-        ...{ hint: 'feedsyncd campaigns plan', isDue: LASTING.includes(outcome) },
+        state: outcome,
+        reason: reason ?? 'a write did not end as it should',
+        mark: outcome,
+        hint: 'feedsyncd campaigns plan',
+        isDue: LASTING.includes(outcome),
       }),
     ),
   ]

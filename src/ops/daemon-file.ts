@@ -62,10 +62,21 @@ export class DaemonFile {
     this.#stateDirectory = resolve(stateDirectory)
     this.#startTicks = startTicksOf(pid)
     this.#current = {
-      ...{ pid, startedAt, heartbeatAt: startedAt, lastScanAt: null, mode: null, modeReason: null },
-      ...{ service: 'unknown', serviceReason: null, nextProbeAt: null, clockSkewMs: null },
-      ...{ conditions: [], uploads: {} },
-      ...{ unfinished: [], ignored: { count: 0, paths: [] }, links: { count: 0, paths: [] } },
+      pid,
+      startedAt,
+      heartbeatAt: startedAt,
+      lastScanAt: null,
+      mode: null,
+      modeReason: null,
+      service: 'unknown',
+      serviceReason: null,
+      nextProbeAt: null,
+      clockSkewMs: null,
+      conditions: [],
+      uploads: {},
+      unfinished: [],
+      ignored: { count: 0, paths: [] },
+      links: { count: 0, paths: [] },
     }
     this.#write()
   }

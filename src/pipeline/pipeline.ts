@@ -119,7 +119,10 @@ export class Pipeline {
         // No link below the folder is followed; elsewhere a person has named the file.
         root: isAbsolute(path) ? undefined : directory,
         opened: file.opened,
-        ...{ expected, copyTo: copy, indexTo: spool.indexOf(copy), mapping: rule.mapping },
+        expected,
+        copyTo: copy,
+        indexTo: spool.indexOf(copy),
+        mapping: rule.mapping,
       },
       signal,
     )
@@ -230,7 +233,13 @@ export class Pipeline {
     const backlog = createBacklog(history, clock, log)
     const delivered = upload(
       {
-        ...{ id, feed: queued.feed, account, path, attemptsBefore, isRetried, bytes },
+        id,
+        feed: queued.feed,
+        account,
+        path,
+        attemptsBefore,
+        isRetried,
+        bytes,
         md5: queued.md5 ?? '',
         file: spool.path(queued.spool ?? ''),
         progress: (sent) => this.#parts.onProgress(id, sent, bytes),

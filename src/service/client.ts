@@ -136,8 +136,11 @@ export class ServiceClient {
     rememberSecret(proof)
     const proofName = auth.method === 'apiKey' ? 'ApiKey' : 'Signature'
     const named = {
-      ...{ Account: who.account, Partner: who.partner, PartnerAccount: who.partnerAccount },
-      ...{ Date: date, [proofName]: proof },
+      Account: who.account,
+      Partner: who.partner,
+      PartnerAccount: who.partnerAccount,
+      Date: date,
+      [proofName]: proof,
     }
     const used = Object.entries(named).filter(([, value]) => value !== '')
     const headers = {

@@ -99,8 +99,14 @@ async function deliver(
     log.warn(
       {
         event: 'upload.failed',
-        ...{ id, feed, code, status, reason, ambiguous },
-        ...{ rule: rule.name, waitMs },
+        id,
+        feed,
+        code,
+        status,
+        reason,
+        ambiguous,
+        rule: rule.name,
+        waitMs,
       },
       `${feed}: an attempt to upload failed: ${reason}`,
     )
@@ -179,7 +185,9 @@ async function deliver(
   }
 
   const { result, againInMs } = await retry(attempt, (end) => end.againInMs, {
-    ...{ clock, signal, tries: QUICK_TRIES },
+    clock,
+    signal,
+    tries: QUICK_TRIES,
   })
   if (result.kind === 'later' && form !== null) kept.set(feed, { id, account, facts: form })
   else kept.delete(feed)

@@ -28,7 +28,10 @@ async function allEntries({ context, config, options, show }: Call<unknown>): Pr
   const number = (count: number | null) =>
     (all.feeds === 0 ? null : count)?.toLocaleString('en-US') ?? '?'
   const rows = all.entries.map((one) => [
-    ...[one.key, number(one.inFeed), number(one.before), number(one.after)],
+    one.key,
+    number(one.inFeed),
+    number(one.before),
+    number(one.after),
   ])
   show(all, () => table(['key', 'in feed', 'sent last', 'after'], rows, null))
   if (options.json) return
@@ -58,8 +61,13 @@ async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<voi
 function rowsText(rows: readonly PreviewRow[]): string {
   const cells = rows.map((row) =>
     [
-      ...[{ stays: '', comes: '+', goes: '-' }[row.change], row.id, row.title, row.city, row.state],
-      ...[row.postalCode, row.requisitionId],
+      { stays: '', comes: '+', goes: '-' }[row.change],
+      row.id,
+      row.title,
+      row.city,
+      row.state,
+      row.postalCode,
+      row.requisitionId,
     ].map((cell) => cell ?? null),
   )
   return table(['', 'id', 'title', 'city', 'state', 'postal code', 'requisition'], cells, null)

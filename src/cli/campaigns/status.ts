@@ -124,8 +124,10 @@ export function historyCommand(context: Context): Command {
     const writes = ofCampaigns(call.config, (known) => known.history(filter), [])
     const entries = writes.map(({ id: _, ...write }) => ({
       ...write,
-      ...{ at: isoTime(write.at), endedAt: isoTime(write.endedAt) },
-      ...{ what: outcomeText(write.action, write.outcome), detail: detailOf(write) },
+      at: isoTime(write.at),
+      endedAt: isoTime(write.endedAt),
+      what: outcomeText(write.action, write.outcome),
+      detail: detailOf(write),
     }))
     const rows = entries.map((e) => [e.at, e.key, e.campaignId, e.what, e.by, e.detail])
     call.show({ entries }, () => table(['at', 'key', 'id', 'what', 'by', 'detail'], rows, null))

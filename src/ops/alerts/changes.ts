@@ -55,7 +55,9 @@ export function troublesOf(
     ...[...rejected, ...waiting].map((version) => {
       const { id, state, reason, reasonCode, attempts } = version
       return changeOf(state as 'rejected' | 'held' | 'failed', {
-        ...{ ...factsOf(version), reason: reason ?? state, reasonCode },
+        ...factsOf(version),
+        reason: reason ?? state,
+        reasonCode,
         hint: advice(version, commandLine),
         // A person who retries is told when it fails again, whoever looks at it again is not.
         mark: `${id}/${attempts}`,

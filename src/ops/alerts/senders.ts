@@ -148,8 +148,12 @@ async function post(
   const answer = await http.request({
     method: 'POST',
     url: new URL(url.reveal().toString('utf8')),
-    ...{ headers, body: Buffer.from(body), signal },
-    ...{ headersTimeoutMs: ANSWER_TIMEOUT, bodyTimeoutMs: ANSWER_TIMEOUT, maxAnswerBytes: 4096 },
+    headers,
+    body: Buffer.from(body),
+    signal,
+    headersTimeoutMs: ANSWER_TIMEOUT,
+    bodyTimeoutMs: ANSWER_TIMEOUT,
+    maxAnswerBytes: 4096,
   })
   if (answer.kind === 'no-answer') return failed(answer.reason)
   if (answer.status >= 200 && answer.status < 300) return SENT

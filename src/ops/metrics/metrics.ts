@@ -13,10 +13,28 @@ export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 const OUTCOMES = STATES.filter((state) => !IN_WORK.includes(state))
 /** Why a document was refused: the codes of `Verdict`, and `incomplete` each time it was seen so. */
 export const RULES = [
-  ...['not-well-formed', 'several-roots', 'undefined-entity', 'doctype-refused', 'undecodable'],
-  ...['too-deep', 'too-many-attributes'],
-  ...['name-too-long', 'attribute-too-long', 'tag-too-long', 'text-too-long'],
-  ...['gzip', 'bzip2', 'xz', 'zstd', 'zip', '7z', 'pdf', 'html', 'json', 'incomplete', 'other'],
+  'not-well-formed',
+  'several-roots',
+  'undefined-entity',
+  'doctype-refused',
+  'undecodable',
+  'too-deep',
+  'too-many-attributes',
+  'name-too-long',
+  'attribute-too-long',
+  'tag-too-long',
+  'text-too-long',
+  'gzip',
+  'bzip2',
+  'xz',
+  'zstd',
+  'zip',
+  '7z',
+  'pdf',
+  'html',
+  'json',
+  'incomplete',
+  'other',
 ]
 const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const
 const SERVICE_STATES = ['ok', 'degraded', 'down', 'credentials', 'unknown'] as const
@@ -28,7 +46,8 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
   const registry = new Registry()
   const named = (name: string, help: string) => ({
     name: name.startsWith('process_') ? name : `feedsyncd_${name}`,
-    ...{ help, registers: [registry] },
+    help,
+    registers: [registry],
   })
   const gauge = (name: string, help: string, read: () => number | null | undefined) =>
     new Gauge({
