@@ -28,6 +28,7 @@ export interface Mutation {
 
 /** Listings show what was there so long ago. With the latest write it is less than an hour. */
 const LAG = 25 * MINUTE
+const STEP = 5 * MINUTE
 const LATEST = 20 * MINUTE
 
 const KEYS = ['K1', 'K2', 'K3'] as const
@@ -371,9 +372,9 @@ export class Simulation {
   }
 
   pass(ms: number): void {
-    const first = Math.max(0, ms - LAG)
-    for (const part of [first, ms - first]) {
-      this.world.pass(part)
+    // A late listing is one that was noted: in longer steps it would be later than LAG.
+    for (let left = ms; left > 0; left -= STEP) {
+      this.world.pass(Math.min(left, STEP))
       this.#noteListing()
     }
   }
