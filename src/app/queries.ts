@@ -136,8 +136,8 @@ export function versionOf(
 }
 
 /**
- * Reads the history without changing it, and what the daemon says of itself. Throws `FeedsyncError` for who may not see
- * the lock.
+ * Opens the history for reading, together with the file in which the daemon describes itself. Throws `FeedsyncError` when
+ * this user may not read the lock.
  */
 export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv) {
   const { directory } = config.state

@@ -26,7 +26,7 @@ export interface Effects {
   count(targeting: CanonicalTargeting): number | null
   /** Postings that carry this id; null: no feed was uploaded. */
   carried(key: string): number | null
-  /** Wall ms since when feeds carry it no more; null: they do, never did, or nobody knows. */
+  /** Wall ms of the first upload without this id; null when feeds carry it, never carried it, or nobody knows. */
   missingSince(key: string): number | null
   /** Pinned requisition ids of the wanted targetings that no posting has, by key. */
   stale: ReadonlyMap<string, string[]>

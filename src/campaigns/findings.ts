@@ -43,7 +43,7 @@ export interface Finding {
   isReported: boolean
 }
 
-/** Of a kind, so many are told. */
+/** The most findings of one kind. */
 const MOST = 100
 /** For the largest ids without an entry it is looked whether a known one is meant. */
 const COMPARED = 20
