@@ -6,7 +6,7 @@ import type { Campaign, CampaignApi, CampaignCreate, CampaignFailure } from '../
 import type { Entry } from './desired.ts'
 import { type Change, changesOf } from './diff.ts'
 import { FIELDS, shownValue, wireOf } from './fields.ts'
-import { whyForeign } from './judge.ts'
+import { whyUntouchable } from './judge.ts'
 import { markIn, markOf, withMark } from './mark.ts'
 import { type Look, look, type Plan, type PlanItem, type PlanParts } from './plan.ts'
 import type { Binding, CampaignStore, CampaignWrite } from './port.ts'
@@ -34,7 +34,7 @@ export interface ApplyOptions {
 }
 
 export type Applied =
-  /** `stale`: the plan is another one than was confirmed, and nothing was sent. */
+  /** `stale`: the plan has changed since it was confirmed, and nothing was sent. */
   { kind: 'stale' | 'applied'; plan: Plan; results: Result[] } | CampaignFailure
 
 /** Only under the lock of the writers. */
@@ -171,9 +171,8 @@ class Run {
     if (read.kind === 'failure')
       return { ...stale(read.reason), outcome: 'not-sent', isLimited: isLimited(read) }
     const campaign = read.value
-    const foreign = whyForeign(identity, item.key, bound, campaign)
-    if (foreign !== null) return stale(foreign)
-    if (shownValue(campaign, 'status') === 'archived') return stale('it is archived')
+    const untouchable = whyUntouchable(identity, item.key, bound, campaign)
+    if (untouchable !== null) return stale(untouchable)
     const now = new Map(changesOf(entry, campaign, bound).map((one) => [one.field, one]))
     const open = changes.filter(({ field }) => now.has(field))
     const isMoved = (change: Change) => textOf(now.get(change.field)) !== textOf(change)
@@ -186,9 +185,7 @@ class Run {
     const body = bodyOf(entry, fields, (name) => withMark(name, markIn(campaign.name)))
     const put = (signal: AbortSignal) => api.update(bound.campaignId, body, signal)
     const mayRepeat = (now: Campaign) =>
-      this.#parts.isCurrent() &&
-      whyForeign(identity, item.key, bound, now) === null &&
-      shownValue(now, 'status') !== 'archived'
+      this.#parts.isCurrent() && whyUntouchable(identity, item.key, bound, now) === null
     const parts = { ...this.#parts, signal: this.#signal, mayRepeat }
     return update(parts, put, started, body, campaign)
   }

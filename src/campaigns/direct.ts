@@ -53,12 +53,11 @@ export async function updateDirectly(
   })
   const answer = await api.update(campaign.id, body, signal)
   store.atomically(() => {
-    const isSent = answer.kind === 'ok' || answer.effect === 'unknown'
     if (answer.kind === 'ok') store.end(id, 'done', null, clock.now())
     else store.end(id, answer.effect, answer.reason, clock.now())
     if (bound === undefined) return
     if (answer.kind === 'ok') store.save(carriedOut(bound, body))
-    else if (!isSent) store.save(bound)
+    else if (answer.effect !== 'unknown') store.save(bound)
   })
   return answer
 }

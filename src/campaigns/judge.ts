@@ -4,30 +4,25 @@ import { HOUR, isoTime } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
-import {
-  type Change,
-  changeOf,
-  changesOf,
-  type Known,
-  NOTHING_KNOWN,
-  targetingChange,
-} from './diff.ts'
+import { type Change, changeOf, changesOf, type Known, NOTHING_KNOWN } from './diff.ts'
 import { FIELDS, isFixed, shownValue } from './fields.ts'
 import { markIn, markOf } from './mark.ts'
 import type { Binding } from './port.ts'
 import { type Memory, named, type Seen, Strays } from './seen.ts'
 import { sentOf } from './sent.ts'
-import { isSame } from './targeting.ts'
+import { briefTargeting, isSame } from './targeting.ts'
 
-export const STATES = ['new', 'in line', 'differs', 'pending', 'unknown', 'blocked'] as const
-export type EntryState = (typeof STATES)[number]
+export type EntryState = 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'
+export const needsPerson = (state: EntryState) => state !== 'in line' && state !== 'pending'
 
 /** A campaign may be listed this late, and a write may still arrive this late. */
 export const LATE_MS = HOUR
 
 export interface PlannedAction {
+  /** null: it is created. */
   campaignId: string | null
   action: 'bind' | 'create' | 'update'
+  /** None: the campaign is bound, and nothing is sent. */
   changes: Change[]
 }
 
@@ -64,8 +59,8 @@ export interface Scene {
   now: number
 }
 
-/** Why a campaign that answered is not the one that was bound; null: it is. */
-export function whyForeign(
+/** Why nothing may be sent to a campaign that answered: it is not the one that was bound, or is archived. null: it may. */
+export function whyUntouchable(
   identity: string,
   key: string,
   known: Pick<Binding, 'campaignId'> & Partial<Binding>,
@@ -80,8 +75,11 @@ export function whyForeign(
   if (startDate !== null && typeof started === 'string' && started !== startDate)
     return `campaign ${id} starts at ${started}, and ours started at ${startDate}`
   const shown = markIn(campaign.name)
-  if (shown === null || shown === markOf(identity, key) || shown === mark) return null
-  return `the name of campaign ${id} carries the mark of another entry: ${campaign.name}`
+  if (shown !== null && shown !== markOf(identity, key) && shown !== mark)
+    return `the name of campaign ${id} carries the mark of another entry: ${campaign.name}`
+  return shownValue(campaign, 'status') === 'archived'
+    ? `campaign ${named(campaign)} is archived`
+    : null
 }
 
 export class Judge {
@@ -124,10 +122,8 @@ export class Judge {
       if (why !== null) return blocked(`campaign ${id} cannot be read: ${why}`, `${COMMAND} plan`)
     }
     if (campaign == null) return blocked(`campaign ${id} is gone`, forget ?? correct)
-    const foreign = whyForeign(identity, key, owner ?? { campaignId: id }, campaign)
-    if (foreign !== null) return blocked(foreign, forget ?? correct)
-    if (shownValue(campaign, 'status') === 'archived')
-      return blocked(`campaign ${named(campaign)} is archived`, forget ?? correct)
+    const untouchable = whyUntouchable(identity, key, owner ?? { campaignId: id }, campaign)
+    if (untouchable !== null) return blocked(untouchable, forget ?? correct)
     const known = owner ?? this.#sentBy(key, campaign)
     const changes = changesOf(entry, campaign, known)
     const fixed = changes.find(({ field }) => field !== 'targeting' && isFixed(field))
@@ -190,9 +186,9 @@ export class Judge {
         `write campaignId: "${only.id}" into the entry ${key}, or the id of another one`,
       )
     if (only !== undefined) {
-      const foreign = whyForeign(identity, key, { campaignId: only.id }, only)
+      const untouchable = whyUntouchable(identity, key, { campaignId: only.id }, only)
       const next = `correct the targeting of campaign ${only.id} on the service, or the key in the file`
-      if (foreign !== null) return blocked(foreign, next, only)
+      if (untouchable !== null) return blocked(untouchable, next, only)
       return this.#withId(entry, only.id)
     }
     return this.#created(entry, blocked)
@@ -241,22 +237,18 @@ export class Judge {
         `campaign ${named(alike)} has this name and belongs to no entry`,
         `${bind(alike.id)}, or give the entry another name`,
       )
-    const until = (memory.restoredAt ?? Number.NEGATIVE_INFINITY) + LATE_MS
-    if (memory.restoredAt !== null && isRecent(memory.restoredAt, now, LATE_MS))
+    const { restoredAt } = memory
+    if (restoredAt !== null && isRecent(restoredAt, now, LATE_MS))
       return blocked(
-        `the database is a copy from an earlier moment, and may have forgotten a create: it is created after ${isoTime(until)}`,
+        `the database is a copy from an earlier moment, and may have forgotten a create: it is created after ${isoTime(restoredAt + LATE_MS)}`,
         `wait, then: ${COMMAND} plan`,
       )
-    const changes = [
-      ...FIELDS.flatMap((field) => {
-        const want = values[field]
-        return want == null ? [] : [{ ...changeOf(field, null, want), spend: 'up' as const }]
-      }),
-      ...targetingChange(targeting, null).map(({ from: _, ...change }) => ({
-        ...change,
-        from: null,
-      })),
-    ]
+    const fields = FIELDS.flatMap((field): Change[] => {
+      const want = values[field]
+      return want == null ? [] : [{ ...changeOf(field, null, want), spend: 'up' }]
+    })
+    const to = briefTargeting(targeting)
+    const changes: Change[] = [...fields, { field: 'targeting', from: null, to, spend: 'up' }]
     const action = { campaignId: null, action: 'create', changes } as const
     return judged(entry, { state: 'new', action })
   }

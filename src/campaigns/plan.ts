@@ -4,11 +4,9 @@
 import { createHash } from 'node:crypto'
 import type { CampaignFailure } from '../service/port.ts'
 import type { Entry } from './desired.ts'
-import type { Change } from './diff.ts'
 import { type Effects, measure, measuredOf, selectionOf } from './effects.ts'
-import { overall, type Spend } from './fields.ts'
 import { type Finding, findingsOf } from './findings.ts'
-import { type EntryState, Judge, type Judged, LATE_MS } from './judge.ts'
+import { type EntryState, Judge, type Judged, LATE_MS, type PlannedAction } from './judge.ts'
 import type { CampaignReads, FeedSide } from './port.ts'
 import { type Memory, memoryOf, NO_MEMORY, Seen, type SeenParts } from './seen.ts'
 
@@ -19,14 +17,9 @@ export interface Selection {
 }
 
 /** What `apply` does for one entry. */
-export interface PlanItem {
+export interface PlanItem extends PlannedAction {
   /** External campaign id of the entry. */
   key: string
-  /** null: it is created. */
-  campaignId: string | null
-  action: 'bind' | 'create' | 'update'
-  /** None: the campaign is bound, and nothing is sent. */
-  changes: Change[]
   /** null: the targeting stays, or no feed was uploaded. */
   postings: Selection | null
 }
@@ -73,15 +66,13 @@ export interface Look {
   seen: Seen
 }
 
-/** What a line does to what may be spent. */
-export const spendOf = ({ changes }: Pick<PlanItem, 'changes'>): Spend =>
-  overall(changes.map(({ spend }) => spend))
+/** `apply` does nothing for it. */
+export const isStuck = ({ state }: Pick<PlanEntry, 'state'>) =>
+  state === 'blocked' || state === 'unknown'
 
 /** 0 nothing to do, 2 changes, 3 blocked or unknown entries, also beside changes. */
-export function exitCodeOf({ items, entries }: Plan): 0 | 2 | 3 {
-  const isStuck = entries.some(({ state }) => state === 'blocked' || state === 'unknown')
-  return isStuck ? 3 : items.length > 0 ? 2 : 0
-}
+export const exitCodeOf = ({ items, entries }: Plan): 0 | 2 | 3 =>
+  entries.some(isStuck) ? 3 : items.length > 0 ? 2 : 0
 
 /** Writes nothing anywhere. `keys`: the entries that it is about; null: all. */
 export async function look(

@@ -1,11 +1,12 @@
 // When the campaigns are looked at: at the start, when their file changed and rests, after an upload, and each hour. One
-// look at a time, apart from the deliveries: a failure here is told, and uploads go on. What a look does is in
-// app/reconcile.ts.
+// look runs at a time, apart from the deliveries. When a look fails, the operator is notified and uploads go on.
+// app/reconcile.ts says what a look does.
 
 import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { CampaignRun } from '../ops/port.ts'
+import { needsPerson } from './judge.ts'
 
 export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 
@@ -16,7 +17,7 @@ export interface ScheduleParts {
   notifyOperator: (message: string, hint: string | null) => void
   /** Changes with the campaigns file; null: there is none, and none is asked for. */
   stamp: () => string | null
-  /** How the last look ended, whoever made it; null: there was none, or it cannot be read now. Never throws. */
+  /** How the last look of any process ended; null when there was none, or when it cannot be read. Never throws. */
   lastRun: () => CampaignRun | null
   /** Looks, and in mode `targeting` writes; null: there is no file. Nothing new is sent after `stop`. */
   look: (cause: LookCause, stop: AbortSignal, abort: AbortSignal) => Promise<CampaignRun | null>
@@ -150,7 +151,7 @@ export class CampaignSchedule {
   }
 
   #tell({ state, problem, hint, cause, mode, entries, failures }: CampaignRun): void {
-    const waiting = entries.filter((one) => one.state !== 'in line' && one.state !== 'pending')
+    const waiting = entries.filter((one) => needsPerson(one.state))
     this.#parts.log.info(
       {
         event: 'campaigns.looked',

@@ -50,11 +50,6 @@ export class Seen {
     return read === undefined ? this.#listed?.get(id) : read
   }
 
-  /** Whether it was read by id, or found missing. */
-  wasRead(id: string): boolean {
-    return this.#read.has(id)
-  }
-
   whyNotRead(id: string): string | null {
     return this.#failed.get(id) ?? null
   }
@@ -67,26 +62,21 @@ export class Seen {
     return null
   }
 
-  async get(id: string): Promise<Campaign | null> {
-    const answer = await this.#parts.get(id, this.#signal)
-    if (answer.kind === 'failure' && answer.class !== 'missing') {
-      this.#failed.set(id, answer.reason)
-      return null
-    }
-    const campaign = answer.kind === 'failure' ? null : answer.value
-    this.#read.set(id, campaign)
-    this.#failed.delete(id)
-    return campaign
-  }
-
   /** Reads these by id, unless the service does not answer. */
   async getAll(ids: Iterable<string>): Promise<void> {
     let failures = 0
     await inParallel([...ids], async (id) => {
       if (failures >= MOST_FAILURES) return void this.#failed.set(id, this.#lastFailure)
-      await this.get(id)
+      await this.#get(id)
       failures = this.#failed.has(id) ? failures + 1 : 0
     })
+  }
+
+  async #get(id: string): Promise<void> {
+    const answer = await this.#parts.get(id, this.#signal)
+    if (answer.kind === 'ok') this.#read.set(id, answer.value)
+    else if (answer.class === 'missing') this.#read.set(id, null)
+    else this.#failed.set(id, answer.reason)
   }
 
   get #lastFailure(): string {

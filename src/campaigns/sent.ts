@@ -29,7 +29,7 @@ export function wireOfSent({ values, targeting }: Sent): Record<string, unknown>
   return { ...Object.fromEntries(wire), ...(targeting && { targeting: briefTargeting(targeting) }) }
 }
 
-/** What an update sends for these fields of an entry. `mark`: the one that its name carries, with the spelling of `withMark`. */
+/** What an update sends for these fields of an entry. `nameOf`: the name with the mark that is there. */
 export function bodyOf(
   { values, targeting }: Entry,
   fields: readonly string[],

@@ -6,7 +6,7 @@ import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
 import { changesOf } from './diff.ts'
 import { shownValue } from './fields.ts'
-import { whyForeign } from './judge.ts'
+import { whyUntouchable } from './judge.ts'
 import type { Binding, CampaignStore, TargetingApi } from './port.ts'
 import { isSame, wholeTargeting } from './targeting.ts'
 import { beginWriting, type Result, update } from './write.ts'
@@ -69,8 +69,7 @@ async function syncOne(
   }
   const campaign = read.value
   const isDaemons = (now: Campaign) => {
-    if (whyForeign(identity, key, bound, now) !== null) return false
-    if (shownValue(now, 'status') === 'archived') return false
+    if (whyUntouchable(identity, key, bound, now) !== null) return false
     if (typeof shownValue(now, 'budget') !== 'number') return false
     // A wider targeting under a budget that the file lowers would spend more: the campaign is left whole to `apply`.
     const others = changesOf(entry, now, bound).filter(({ field }) => field !== 'targeting')

@@ -1,9 +1,10 @@
 // Owns every write to the service: a row before each request, reading by id afterwards, and the end of the row. A crash
 // at any point loses nothing and leaves a row that says so.
 
-import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
+import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import type { Campaign, CampaignAnswer, CampaignUpdate } from '../service/port.ts'
 import { type Field, rawOf } from './fields.ts'
+import { LATE_MS } from './judge.ts'
 import type { Binding, CampaignStore, Outcome } from './port.ts'
 import { beginning, carriedOut, unlikeSent, wireOfSent } from './sent.ts'
 import { canonical, carriedId, isSame } from './targeting.ts'
@@ -31,8 +32,6 @@ export interface Result {
 }
 
 const TRIES = 2
-/** A write that had no answer may still be carried out for so long. */
-const LATE_MS = HOUR
 
 export const isLimited = ({ kind, ...answer }: CampaignAnswer<unknown>): boolean =>
   'class' in answer &&
@@ -80,8 +79,9 @@ export async function update(
   let isUnclear = false
   for (let n = 1; ; n++) {
     const at = clock.now()
+    const begun = beginning(bound, body, at)
     const id = store.atomically(() => {
-      store.save(beginning(bound, body, at))
+      store.save(begun)
       const row = { at, key, campaignId, action: 'update', body, by } as const
       return store.begin({ ...row, before: thereBefore(bound, campaign, body) })
     })
@@ -94,14 +94,14 @@ export async function update(
       })
     if (answer.kind === 'failure' && answer.effect !== 'unknown') {
       // What an earlier try without an answer sent may have arrived all the same.
-      end(answer.effect, answer.reason, isUnclear ? beginning(bound, body, at) : bound)
+      end(answer.effect, answer.reason, isUnclear ? begun : bound)
       return result(answer.effect, answer.reason, isLimited(answer))
     }
     const read = await get(campaignId, signal)
     const lost = answer.kind === 'failure' ? answer.reason : null
     if (read.kind === 'failure') {
       const reason = lost ?? `it was accepted, and could not be read afterwards: ${read.reason}`
-      end('unknown', reason, beginning(bound, body, at))
+      end('unknown', reason, begun)
       return result('unknown', reason, isLimited(answer) || isLimited(read))
     }
     const after = read.value
@@ -115,12 +115,7 @@ export async function update(
     const { echo, reason } = tell(bound, body, [campaign, after], unlike, lost)
     isUnclear ||= lost !== null
     const isTold = lost === null && echo === null && !wasRepeat && unlike.includes('targeting')
-    end(
-      lost === null ? 'not-as-sent' : 'unknown',
-      reason,
-      echo ?? beginning(bound, body, at),
-      isTold,
-    )
+    end(lost === null ? 'not-as-sent' : 'unknown', reason, echo ?? begun, isTold)
     const isAsBefore = JSON.stringify(shownOf(after, body)) === JSON.stringify(before)
     if (n === TRIES || !isAsBefore || !mayRepeat(after) || signal.aborted)
       return result(lost === null ? 'not-as-sent' : 'unknown', reason, isLimited(answer))

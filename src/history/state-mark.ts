@@ -20,8 +20,6 @@ interface Mark {
   file: string | null
 }
 
-export type StateMark = ReturnType<typeof stateMark>
-
 /** `file`: of the database. */
 export function stateMark(connection: Connection, file: string) {
   const { note, setNote } = notes(connection)

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 import type { Writer } from '../../app/campaigns.ts'
 import { shownValue } from '../../campaigns/fields.ts'
 import { COMMAND, quoted } from '../../campaigns/judge.ts'
-import { exitCodeOf, type Look, look, type PlanParts } from '../../campaigns/plan.ts'
+import { exitCodeOf, isStuck, type Look, look, type PlanParts } from '../../campaigns/plan.ts'
 import { answered } from '../../campaigns/refused.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -23,7 +23,7 @@ import {
   type ReadFile,
   restedFile,
 } from './command.ts'
-import { counted, isStuck, planText, stuckText } from './plan-view.ts'
+import { counted, planText, stuckText } from './plan-view.ts'
 
 interface Apply {
   plan?: string
@@ -114,7 +114,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   const options = { keys: named, digest, signal: forever }
   const { kind, plan, results } = answered(await apply(parts, file.entries, options))
   if (kind === 'stale') {
-    context.err('the plan is another one now, so nothing was sent')
+    context.err('the plan has changed, so nothing was sent')
     call.show({ kind, results, plan }, () => planText(plan, { commandLine, keys }))
     return context.exit(EXIT.notAllOk)
   }
@@ -129,7 +129,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   context.exit(isDone && (digest === null || open === 0) ? EXIT.ok : EXIT.notAllOk)
 }
 
-/** Looks again, so that `status` shows what is there now; answers the keys of what is still to send. */
+/** Looks again, so that `status` is up to date. Answers the keys of the entries that still differ. */
 async function keptLook(
   { config, context }: Call<unknown>,
   writer: Writer,

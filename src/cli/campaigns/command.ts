@@ -1,4 +1,4 @@
-// What the commands about campaigns have in common: the file, its keys, who asks, and what is printed to be pasted.
+// What the commands about campaigns have in common: the file, its keys, and who asks.
 
 import { userInfo } from 'node:os'
 import type { CampaignsFile } from '../../app/campaigns.ts'
@@ -8,7 +8,6 @@ import type { Result } from '../../campaigns/write.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
 import { nearest } from '../../lib/nearest.ts'
-import type { CommandLine } from '../../ops/port.ts'
 import type { Context } from '../context.ts'
 import { type Call, usageError } from '../define.ts'
 
@@ -55,13 +54,6 @@ export function checkKey(known: readonly string[], key: string, what = 'no entry
   const near = nearest(key, known)
   const meant = near === null ? '' : `; did you mean ${near}?`
   throw usageError(`${what} ${key}${meant}`, `${COMMAND} status lists the entries`)
-}
-
-/** Spells the command at the end of a text as this program is called here. */
-export function pasted(commandLine: CommandLine, text: string): string {
-  const start = text.indexOf(COMMAND)
-  if (start === -1) return text
-  return text.slice(0, start) + commandLine(text.slice(start + 'feedsyncd '.length))
 }
 
 /** Throws `FeedsyncError` (64) where nobody can be asked. */

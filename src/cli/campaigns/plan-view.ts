@@ -5,13 +5,19 @@ import { changeOf, targetingChange } from '../../campaigns/diff.ts'
 import { FIELDS, rawOf, shownValue } from '../../campaigns/fields.ts'
 import type { Finding } from '../../campaigns/findings.ts'
 import { type Judged, quoted } from '../../campaigns/judge.ts'
-import type { Plan, PlanEntry, PlanItem, Selection } from '../../campaigns/plan.ts'
+import {
+  isStuck,
+  type Plan,
+  type PlanEntry,
+  type PlanItem,
+  type Selection,
+} from '../../campaigns/plan.ts'
 import { sentOf } from '../../campaigns/sent.ts'
 import { type CanonicalTargeting, readTargeting } from '../../campaigns/targeting.ts'
+import { stepText } from '../../ops/campaign-conditions.ts'
 import type { CommandLine } from '../../ops/port.ts'
 import type { Campaign } from '../../service/port.ts'
 import { printable } from '../render.ts'
-import { pasted } from './command.ts'
 
 export interface PlanView {
   commandLine: CommandLine
@@ -28,7 +34,7 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
   const known = new Map(judged?.map((one) => [one.entry.key, one]))
   const states = new Map(entries.map(({ key, state }) => [key, state]))
   const next = (text: string | null) =>
-    text === null ? [] : [`    next: ${pasted(commandLine, text)}`]
+    text === null ? [] : [`    next: ${stepText(text, commandLine)}`]
   const size = items.length === 0 ? 'nothing' : counted(items.length, 'campaign')
   const words = ['campaigns apply', ...keys.map(quoted), '--plan', digest].join(' ')
   const isTold = items.length > 0 && !isAsked
@@ -63,8 +69,6 @@ function feedTexts({ feeds: { count, postings, problems } }: Plan): string[] {
     ...problems.map((problem) => `postings are not counted: ${problem}`),
   ]
 }
-
-export const isStuck = ({ state }: PlanEntry) => state === 'blocked' || state === 'unknown'
 
 export const stuckText = ({ key, state, reason }: PlanEntry) =>
   `${state === 'blocked' ? '!' : '?'} ${key}: ${state}: ${reason}`

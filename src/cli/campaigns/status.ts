@@ -4,22 +4,22 @@ import type { Command } from 'commander'
 import { ofCampaigns } from '../../app/queries.ts'
 import { targetingText } from '../../campaigns/change-text.ts'
 import { carriedBy } from '../../campaigns/effects.ts'
-import type { EntryState } from '../../campaigns/judge.ts'
+import { needsPerson } from '../../campaigns/judge.ts'
 import type { Binding, CampaignReads, CampaignWrite } from '../../campaigns/port.ts'
 import { briefTargeting, type CanonicalTargeting, isSame } from '../../campaigns/targeting.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
+import { stepText } from '../../ops/campaign-conditions.ts'
 import type { CampaignSeen } from '../../ops/port.ts'
 import type { Context } from '../context.ts'
 import { type Call, define } from '../define.ts'
 import { factsText, printable, table } from '../render.ts'
-import { checkKey, outcomeText, pasted } from './command.ts'
+import { checkKey, outcomeText } from './command.ts'
 import { wholeNumber } from './fields.ts'
 import { bodyLines, counted, sentText } from './plan-view.ts'
 import { campaignLines } from './status-view.ts'
 
 const DEFAULT_LIMIT = 50
-const NEEDS_PERSON: readonly EntryState[] = ['new', 'differs', 'unknown', 'blocked']
 
 export function statusCommand(context: Context): Command {
   const text = 'the entries of the file as they were seen last, without asking the service'
@@ -35,9 +35,9 @@ export function statusCommand(context: Context): Command {
       key === undefined ? statusText(call, model, bindings.size) : one(),
     )
     const isUsable = file.state === 'read' || (file.state === 'off' && bindings.size === 0)
-    const isWell = entries.every(({ state }) => !NEEDS_PERSON.includes(state))
+    const isWell = !entries.some(({ state }) => needsPerson(state))
     context.exit(isUsable && isWell ? EXIT.ok : EXIT.notAllOk)
-  }).argument('[key]', 'external campaign id of one entry, of which everything is told')
+  }).argument('[key]', 'external campaign id of one entry, which is shown in full')
 }
 
 type Model = Omit<Awaited<ReturnType<typeof statusOf>>, 'bindings'>
@@ -108,7 +108,7 @@ function entryText({ commandLine }: Call<unknown>, entry: Shown, bound?: Binding
     ['in feed', inFeed === null ? null : counted(inFeed, 'posting')],
     ['why', reason],
     ...changes.map((change) => ['differs', change] as const),
-    ['next', next && pasted(commandLine, next)],
+    ['next', next && stepText(next, commandLine)],
   ])
   if (bound === undefined) return facts
   const { targeting } = bound.sent

@@ -153,7 +153,7 @@ describe('feedsyncd campaigns apply', () => {
     const ran = await vendor.asking(meanwhile, 'apply')
 
     expect(ran.code).toBe(3)
-    expect(ran.stderr).toContain('the plan is another one now, so nothing was sent')
+    expect(ran.stderr).toContain('the plan has changed, so nothing was sent')
     expect(ran.stdout).toContain('budget: 120.00 -> 150.00  [can spend more]')
     expect(vendor.writes()).toBe(before)
     const [, command = ''] = /feedsyncd campaigns (apply --plan \w{8}) /.exec(ran.stdout) ?? []

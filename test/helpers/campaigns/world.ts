@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Applied, type ApplyParts, apply } from '../../../src/campaigns/apply.ts'
 import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
+import { forget } from '../../../src/campaigns/forget.ts'
 import { type Look, look, type Plan } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore, FeedSide, TargetedPosting } from '../../../src/campaigns/port.ts'
 import { type SyncParts, sync } from '../../../src/campaigns/sync.ts'
@@ -360,17 +361,8 @@ export class Host {
     })
   }
 
-  /** As the command `forget` does. */
   forget(key: string): void {
-    const { store, world } = this
-    const campaignId = store.binding(key)?.campaignId ?? null
-    store.atomically(() => {
-      for (const { id, key: its } of store.openCreates())
-        if (its === key) store.end(id, 'not-sent', 'a person settled it', world.now)
-      const row = { at: world.now, key, campaignId, body: null, before: {}, by: 'person: forget' }
-      store.end(store.begin({ ...row, action: 'forget' }), 'done', null, world.now)
-      if (campaignId !== null) store.release(campaignId, key)
-    })
+    forget(this.store, key, this.world.now, 'person: forget')
   }
 }
 
