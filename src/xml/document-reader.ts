@@ -11,15 +11,13 @@ import { Input, NEED_MORE } from './input.ts'
 import { instructionAt } from './instruction.ts'
 import type { Limits } from './limits.ts'
 import { Listener } from './listener.ts'
-import { outsideText } from './outside-text.ts'
+import { outsideText, TELLING } from './outside-text.ts'
 import { CDATA, COMMENT, INSTRUCTION, SectionReader } from './section-reader.ts'
 
 /** Bytes that are read at a time, of however many. */
 const PIECE = 65_536
 /** A tag that has this many bytes without being over is read again only when there is half as much more. */
 const LONG_TAG = 8_192
-/** Bytes that tell what stands in front of the root, if it is no markup. */
-const TELLING = 16
 const BYTES_A_CHARACTER = 4
 
 export const CUT_CHARACTER = 'the file ends in the middle of a character'
@@ -143,7 +141,9 @@ export class DocumentReader {
     while (isOf(data, at, SPACE)) at++
     if (at >= end || data[at] === LT) return at
     const after = this.#content.rootSeen
-    return this.#look(at, TELLING, (text, final) => outsideText(text, after, final))
+    return this.#look(at, TELLING * BYTES_A_CHARACTER, (text, final) =>
+      outsideText(text, after, final),
+    )
   }
 
   /** Has a short piece of the input looked at as text. */

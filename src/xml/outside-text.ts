@@ -3,8 +3,10 @@
 
 import { type Look, notWellFormed } from './fault.ts'
 
-/** Characters that tell the formats apart that are no XML. */
-const TELLING = 3
+/** Characters that tell the formats apart that are no XML: JSON may be indented. */
+export const TELLING = 64
+/** An object, or an array of objects, arrays or words: a template and a line of an error begin with a bracket, too. */
+const JSON_BEGINS = /^(?:\{\s*["}]|\[\s*(?:[{"\]]|\[\s*[{["\]]))/
 
 /** Looks at text that begins with no white space. `after`: the root element is over. `final`: nothing follows. */
 export function outsideText(text: string, after: boolean, final: boolean): Look {
@@ -13,7 +15,7 @@ export function outsideText(text: string, after: boolean, final: boolean): Look 
   }
   if (after) return notWellFormed('there is text after the end of the root element', 0)
   if (text.length < TELLING && !final) return null
-  if (/^[[{]/.test(text)) {
+  if (JSON_BEGINS.test(text.slice(0, TELLING))) {
     const reason = 'the file is JSON, not XML; export the feed as XML'
     return { code: 'json', reason, at: 0 }
   }

@@ -129,12 +129,35 @@ describe('the reason and the place of a fault', () => {
     ['pdf', Buffer.from('%PDF-1.7')],
     ['json', Buffer.from('{"jobs": []}')],
     ['json', Buffer.from('[{"id": 1}]')],
+    ['json', Buffer.from(`{\n${' '.repeat(40)}"jobs": [] }`)],
+    ['json', Buffer.from(' []')],
     ['html', Buffer.from('<!DOCTYPE html><html></html>')],
     ['html', Buffer.from('<!doctype html>')],
     ['html', Buffer.from('<html lang="en"><body><p>404<br></body></html>')],
   ])('names a file that is %s', (code, bytes) => {
     expect(verdictOf(bytes)).toBe(code)
     expect(verdictOf(bytes, 1)).toBe(code)
+  })
+
+  it.each([
+    '{% for job in jobs %}<job/>{% endfor %}',
+    '{{ feed }}',
+    '{$listing.title}',
+    '[[ feed ]]',
+    '[error] no connection to the database',
+    '[2026-11-24 10:00:00] ERROR: out of memory',
+    '{',
+  ])('calls no template and no error of an exporter JSON: %s', (text) => {
+    for (const size of [1, 65_536]) {
+      const { ending } = checkBytes(Buffer.from(text), size)
+
+      expect(ending).toMatchObject({
+        fault: {
+          code: 'not-well-formed',
+          reason: 'there is text before the root element; the document must begin with "<"',
+        },
+      })
+    }
   })
 
   it('applies the rules of XML 1.0 whatever version 1.x is declared', () => {
