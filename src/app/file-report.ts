@@ -1,9 +1,12 @@
 // The documented JSON of `check`, made of what a check answered. A contract:
 // fields may be added, never renamed.
 
-import type { CheckResult } from '../feed/port.ts'
+import { FIELDS } from '../feed/field-paths.ts'
+import type { CheckResult, FeedContent } from '../feed/port.ts'
 
 export type FileReport = ReturnType<typeof fileReport>
+
+const NONE = Object.fromEntries(FIELDS.map((field) => [field, null])) as FeedContent['fields']
 
 /** `path`: as the person wrote it. */
 export function fileReport(path: string, result: CheckResult) {
@@ -34,5 +37,7 @@ export function fileReport(path: string, result: CheckResult) {
     offset: mistake?.position?.offset ?? null,
     line: mistake?.position?.line ?? null,
     column: mistake?.position?.column ?? null,
+    /** The path of each field, or null. */
+    fields: content?.fields ?? NONE,
   }
 }

@@ -9,13 +9,15 @@ import { EXIT } from '../lib/errors.ts'
 import { formatBytes } from '../lib/units.ts'
 import { type Context, outJson, tellError } from './context.ts'
 import { define } from './define.ts'
-import { columnsOf, printable, styled } from './render.ts'
+import { columnsOf, middleCut, printable, styled } from './render.ts'
 
 const TEXT = 'check files offline, with the configured mapping; exit 0 all ok, 3 any not'
 const COLOUR = { ok: 'green', incomplete: 'yellow', broken: 'red' } as const
 /** Of the line with a mistake: characters before it, and bytes that hold them in any encoding. */
 const BEFORE = 50
 const BYTES = 4 * BEFORE
+const COLUMNS = 80
+const LONG_PATH = 32
 
 export function checkCommand(context: Context): Command {
   return define(context, 'check', TEXT, async (call, paths: string[]) => {
@@ -64,7 +66,39 @@ function fileText(file: FileReport, terminal: boolean): string {
     file.encoding ?? '',
   ]
   const warnings = file.warnings.map((warning) => `\n  warning: ${printable(warning)}`)
-  return start + printable(facts.join(', ')) + warnings.join('')
+  const fields = (file.postings ?? 0) > 0 ? fieldsText(file) : ''
+  return start + printable(facts.join(', ')) + fields + warnings.join('')
+}
+
+/** Which path was taken for each field, so that a person sees at once what was not found. */
+function fieldsText({ fields }: FileReport): string {
+  const found = Object.entries(fields).flatMap(([field, path]) =>
+    path === null ? [] : [path === field ? field : `${field} (${shownPath(path)})`],
+  )
+  const missing = Object.entries(fields).flatMap(([field, path]) => (path === null ? field : []))
+  return listed('found', found) + listed('not found', missing)
+}
+
+/** The end of a long path tells more than its beginning: as many steps as are short. */
+function shownPath(path: string): string {
+  let end = path
+  while (end.length > LONG_PATH && end.includes('/')) end = end.slice(end.indexOf('/') + 1)
+  return middleCut(printable(end === path ? path : `.../${end}`), COLUMNS / 2)
+}
+
+/** In lines that fit into a terminal. */
+function listed(what: string, words: readonly string[]): string {
+  let line = `\n  ${what}:`
+  let text = ''
+  for (const [i, word] of words.entries()) {
+    const next = ` ${word}${i < words.length - 1 ? ',' : ''}`
+    if (columnsOf(line) + columnsOf(next) > COLUMNS) {
+      text += line
+      line = '\n   '
+    }
+    line += next
+  }
+  return words.length === 0 ? '' : text + line
 }
 
 function summary(files: readonly FileReport[]): string {

@@ -1,7 +1,7 @@
 // Hashes of ids, each with a hash of what belongs to it: in chunks up to a limit, so that growing copies nothing,
 // and a table that tells whether an id was there before.
 
-import type { Hash64 } from './posting-values.ts'
+import { type Hash64, hashText } from './posting-values.ts'
 
 /** Words of an entry: high and low half of an id's hash, and, where it is kept, the hash of the content. */
 export const WORDS = 3
@@ -71,6 +71,11 @@ export class Entries {
     if (earlier === NEW) this.#slots[slot] = (hashOf(high, low) << ENTRY_BITS) | this.count
     if (this.count * 2 > this.#slots.length && this.#bits < MOST_BITS) this.#widen()
     return earlier
+  }
+
+  /** One that has no id: its content stands for it. */
+  addContent(content: number): void {
+    this.add(hashText(`content ${content >>> 0}`), content, true)
   }
 
   /** In the order in which they came. */

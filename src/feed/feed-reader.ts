@@ -5,6 +5,7 @@ import { sameIdentity } from '../lib/file-identity.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
+import { FIELDS } from './field-paths.ts'
 import { type Following, HashThread } from './hash-thread.ts'
 import { hashFile } from './hashes.ts'
 import type { CheckJob, CheckResult, FeedContent, Position, Verdict } from './port.ts'
@@ -154,13 +155,15 @@ class Reading {
   }
 
   #begin(only: string | null): Pass {
-    const hashed = this.#job.indexTo !== null
+    const { copyTo, indexTo, mapping } = this.#job
+    const hashed = indexTo !== null
     const tally = new PostingTally(hashed)
-    const reader = new PostingReader(
-      this.#job.mapping,
-      (values, content) => tally.add(values, content),
-      { only, hashed },
-    )
+    const sampled = copyTo === null ? FIELDS : null
+    const reader = new PostingReader(mapping, (values, content) => tally.add(values, content), {
+      only,
+      hashed,
+      sampled,
+    })
     return { check: new DocumentChecker(reader, this.#options.limits), reader, tally }
   }
 

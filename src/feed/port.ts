@@ -34,7 +34,10 @@ export interface CheckJob {
   opened?: number | undefined
   /** The identity seen when the file had settled, or null to take it as it is. */
   expected: FileIdentity | null
-  /** Absolute path of a new file that receives the bytes, fsynced before the answer; null: check only. */
+  /**
+   * Absolute path of a new file that receives the bytes, fsynced before the answer. Null: check only; then all fields of
+   * the first postings are looked for, and not only those that are counted.
+   */
   copyTo: string | null
   /** Absolute path of a new file that receives the posting index, for `compare`; null: none is written. */
   indexTo: string | null
@@ -56,6 +59,8 @@ export interface FeedContent {
   externalCampaignIds: Record<string, number>
   /** Distinct requisition ids. */
   requisitionIds: number
+  /** The path that each field was found at, from the record and as the feed writes it; null: at none. */
+  fields: Record<keyof FieldPaths, string | null>
   /** Plain sentences: duplicate or missing posting ids, a BOM, an odd encoding. */
   warnings: string[]
 }

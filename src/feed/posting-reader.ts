@@ -6,8 +6,9 @@ import { crc32 } from 'node:zlib'
 import { equal, isOf, SPACE } from '../xml/bytes.ts'
 import { type Attributes, decodedText, type Text, type XmlHandler } from '../xml/handler.ts'
 import type { Name } from '../xml/names.ts'
-import { attributeValue, type Capture, type Place, recordPlace } from './field-matcher.ts'
-import { CHECKED_FIELDS, type Field, pathsOf } from './field-paths.ts'
+import { type Capture, type Place, recordPlace } from './field-matcher.ts'
+import { CHECKED_FIELDS, type Field } from './field-paths.ts'
+import { withoutPrefix } from './names.ts'
 import type { Mapping } from './port.ts'
 import { isPlain, longest, PostingValues, PROSE } from './posting-values.ts'
 import { type PathNode, pathOf, RecordFinder } from './record-path.ts'
@@ -23,11 +24,16 @@ export interface PostingOptions {
   only: string | null
   /** What is read of a posting. */
   fields: readonly Field[]
+  /** What is read of the first postings, up to `SAMPLE`; null: the same as of the others. */
+  sampled: readonly Field[] | null
   /** Whether the content of postings is hashed. */
   hashed: boolean
 }
 
-const DEFAULTS: PostingOptions = { only: null, fields: CHECKED_FIELDS, hashed: true }
+const DEFAULTS = { only: null, fields: CHECKED_FIELDS, sampled: null, hashed: true }
+
+/** Postings that tell where a feed has its fields: enough to know, and few beside those of a large feed. */
+export const SAMPLE = 1_000
 
 /** What follows the whole text of an element: its end tag, which the end of a CDATA section may stand before. */
 const [END_TAG, CDATA_AND_END_TAG] = [Buffer.from('</'), Buffer.from(']]></')]
@@ -39,7 +45,13 @@ export class PostingReader implements XmlHandler {
   root: string | null = null
   readonly #finder: RecordFinder
   readonly #only: string | null
-  readonly #start: Place
+  readonly #mapping: Mapping
+  readonly #fields: readonly Field[]
+  readonly #sampled: readonly Field[] | null
+  /** The place of a record, and of the first ones; null while none was found. */
+  #start: Place | null = null
+  #sample: Place | null = null
+  #begun = 0
   readonly #take: TakePosting
   readonly #hashed: boolean
   #node: PathNode | null = null
@@ -62,11 +74,13 @@ export class PostingReader implements XmlHandler {
   #crc = 0
 
   constructor(mapping: Mapping, take: TakePosting, options: Partial<PostingOptions> = {}) {
-    const { fields, hashed, only } = { ...DEFAULTS, ...options }
+    const { fields, hashed, only, sampled }: PostingOptions = { ...DEFAULTS, ...options }
     this.#hashed = hashed
     this.#finder = new RecordFinder(mapping.records)
     this.#only = only
-    this.#start = recordPlace(fields.map((field) => [field, pathsOf(field, mapping.fields)]))
+    this.#mapping = mapping
+    this.#fields = fields
+    this.#sampled = sampled
     this.#take = take
   }
 
@@ -100,7 +114,7 @@ export class PostingReader implements XmlHandler {
     if (!this.#isRecord(node)) return true
     if (this.#hashed) this.#from = from
     this.#crc = 0
-    this.#enter(this.#start, attributes)
+    this.#enter(this.#placeOf(node), attributes)
     return true
   }
 
@@ -117,9 +131,7 @@ export class PostingReader implements XmlHandler {
       while (isOf(data, to - 1, SPACE)) to--
       const isWhole = equal(END_TAG, data, text.to) || equal(CDATA_AND_END_TAG, data, text.to)
       if (isWhole && isPlain(data, text.from, to)) {
-        for (const { field, rank, path } of place.captures) {
-          if (path.attribute === null) this.#values.putPlain(field, rank, data, text.from, to)
-        }
+        for (const capture of place.captures) this.#values.putPlain(capture, data, text.from, to)
         return
       }
     }
@@ -143,8 +155,7 @@ export class PostingReader implements XmlHandler {
       if (depth > 0 && this.#places[depth - 1]?.isPlain === false) this.#joinProse(depth)
       const { captures } = place
       for (let i = 0; i < captures.length; i++) {
-        const { field, rank, path } = captures[i] as Capture
-        if (path.attribute === null) this.#values.put(field, rank, this.#texts[depth] as string)
+        this.#values.put(captures[i] as Capture, this.#texts[depth] as string)
       }
     }
     this.#place = depth === 0 ? null : (this.#places[depth - 1] ?? null)
@@ -173,6 +184,15 @@ export class PostingReader implements XmlHandler {
     if (this.#from !== null) this.#crc = crc32(data.subarray(this.#from, to), this.#crc)
   }
 
+  #placeOf(record: PathNode): Place {
+    const place = (fields: readonly Field[]) =>
+      recordPlace(fields, this.#mapping.fields, withoutPrefix(record.name))
+    this.#start ??= place(this.#fields)
+    if (this.#sampled === null || this.#begun++ >= SAMPLE) return this.#start
+    this.#sample ??= place(this.#sampled)
+    return this.#sample
+  }
+
   #isRecord(node: PathNode): boolean {
     if (this.#record !== null) return this.#record === node
     const wanted =
@@ -193,14 +213,20 @@ export class PostingReader implements XmlHandler {
   #enter(place: Place, attributes: Attributes): void {
     this.#place = place
     this.#places[this.#depth++] = place
+    if (place.hasAttributes && attributes.count > 0) this.#readAttributes(place, attributes)
     if (place.captures.length === 0) return
     this.#isParted = place.inProse
     if (place.inProse) return
     this.#prose = this.#depth - 1
     this.#texts[this.#prose] = ''
-    for (const { field, rank, path } of place.captures) {
-      if (path.attribute === null) continue
-      this.#values.put(field, rank, attributeValue(attributes, path.attribute) ?? '')
+  }
+
+  #readAttributes(place: Place, attributes: Attributes): void {
+    for (let i = 0; i < attributes.count; i++) {
+      for (const capture of place.attribute(attributes.nameAt(i))) {
+        const { field, rank } = capture
+        if (this.#values.counts(field, rank)) this.#values.put(capture, attributes.valueAt(i))
+      }
     }
   }
 

@@ -5,7 +5,8 @@ import { short } from '../xml/fault.ts'
 import { Entries, MOST_ENTRIES, NEW } from './entries.ts'
 import { CHECKED_FIELDS, FIELDS } from './field-paths.ts'
 import { type FeedContent, MAX_CAMPAIGN_IDS } from './port.ts'
-import { hashText, type PostingValues } from './posting-values.ts'
+import type { PostingValues } from './posting-values.ts'
+import { TakenPaths } from './taken-paths.ts'
 
 const [ID, CAMPAIGN, REQUISITION] = CHECKED_FIELDS.map((field) => FIELDS.indexOf(field)) as [
   number,
@@ -30,6 +31,7 @@ export class PostingTally {
   readonly #duplicates = new Set<string>()
   /** Postings with the id of an earlier one. */
   #repeated = 0
+  readonly #taken = new TakenPaths()
   readonly #hashed: boolean
 
   /** `hashed`: the content of postings is given, so that they can be told apart without ids. */
@@ -41,11 +43,12 @@ export class PostingTally {
   /** See `TakePosting`. */
   add(values: PostingValues, content: number): void {
     this.#postings++
+    this.#taken.add(values)
     if (values.has(CAMPAIGN)) this.#countCampaign(values)
     if (values.has(REQUISITION)) this.#requisitions.add(values.hash(REQUISITION), 0, false)
     if (!values.has(ID)) {
       this.#withoutId++
-      if (this.#hashed) this.#ids.add(hashText(`content ${content}`), content, true)
+      if (this.#hashed) this.#ids.addContent(content)
       return
     }
     const isRepeated = this.#ids.add(values.hash(ID), content, true) !== NEW
@@ -63,6 +66,7 @@ export class PostingTally {
       duplicates: isKnown ? repeated : null,
       externalCampaignIds: Object.fromEntries(this.#campaigns),
       requisitionIds: this.#requisitions.count,
+      fields: this.#taken.all(),
       warnings: this.#warnings(),
       index: leftOut > 0 || !this.#hashed ? null : this.#ids,
     }

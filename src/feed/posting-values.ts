@@ -18,11 +18,22 @@ export interface Hash64 {
   low: number
 }
 
+/** Where a value was found. */
+export interface Found {
+  /** Its number in `FIELDS`. */
+  field: number
+  /** The lowest wins. */
+  rank: number
+  /** The path from the record, as the feed writes it. */
+  written: string
+}
+
 /** Fields are given by their numbers in `FIELDS`. */
 export class PostingValues {
   /** The best rank of a value so far. */
   readonly #ranks = new Int32Array(FIELDS.length).fill(LAST_RANK)
   readonly #texts = FIELDS.map(() => '')
+  readonly #paths = FIELDS.map(() => '')
   /** Where a plain value stands in `#data`. */
   readonly #from = new Int32Array(FIELDS.length).fill(NOWHERE)
   readonly #to = new Int32Array(FIELDS.length)
@@ -44,7 +55,7 @@ export class PostingValues {
     return rank < best || (rank === best && field === PROSE)
   }
 
-  put(field: number, rank: number, value: string): void {
+  put({ field, rank, written }: Found, value: string): void {
     const most = longest(field)
     const whole = value.trim()
     const counting = whole.length > most ? whole.slice(0, most).trimEnd() : whole
@@ -53,14 +64,16 @@ export class PostingValues {
     if (trimmed === '' || !this.counts(field, rank)) return
     const continues = this.#ranks[field] === rank
     this.#ranks[field] = rank
+    this.#paths[field] = written
     this.#from[field] = NOWHERE
     this.#texts[field] = continues ? `${this.#texts[field]}\n${trimmed}`.slice(0, most) : trimmed
   }
 
   /** A value that is not prose, as `isPlain` has it: from `from` to `to` of `data`, until `keep` is called. */
-  putPlain(field: number, rank: number, data: Buffer, from: number, to: number): void {
+  putPlain({ field, rank, written }: Found, data: Buffer, from: number, to: number): void {
     if (!this.counts(field, rank)) return
     this.#ranks[field] = rank
+    this.#paths[field] = written
     this.#data = data
     this.#from[field] = from
     this.#to[field] = to
@@ -74,6 +87,11 @@ export class PostingValues {
 
   has(field: number): boolean {
     return this.#ranks[field] !== LAST_RANK
+  }
+
+  /** Where the posting has a value that is there, from the record. */
+  path(field: number): string {
+    return this.#paths[field] as string
   }
 
   /** Empty: the posting has no such value. */

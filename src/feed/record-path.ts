@@ -1,12 +1,17 @@
 // Finds the element that is a posting: the configured path, a name that job feeds are known to use
 // (33 formats), or else the element that repeats. Paths are full, from the root.
 
+import { folded, withoutPrefix } from './names.ts'
+
 /** What was seen of one path; names as written. */
 export interface PathNode {
   readonly name: string
   readonly parent: PathNode | null
   readonly depth: number
   readonly children: Map<string, PathNode>
+  /** Whether it has the name of a posting. */
+  readonly isStrong: boolean
+  readonly isWeak: boolean
   count: number
   /** Whether an element of this path had an element in it. */
   hasElements: boolean
@@ -15,14 +20,15 @@ export interface PathNode {
 
 /** An element with such a name is a posting wherever it stands, also as the root. */
 const STRONG = new Set(
-  `job jobad job_ad jobadvert joboffer job_offer jobposting job_posting joblisting job_listing
-  jobpositionposting position positionopening vacancy vacature posting ad opening stelle
-  stellenangebot stellenanzeige annonce offre oferta`.split(/\s+/),
+  `job jobad jobadvert joboffer jobposting joblisting jobpositionposting position positionopening
+  vacancy vacature posting ad opening stelle stellenangebot stellenanzeige annonce offre
+  oferta`.split(/\s+/),
 )
 /** An element with such a name is one where nothing around it repeats. */
 const WEAK = new Set(['item', 'entry', 'record', 'row', 'listing', 'offer', 'advert'])
 
-/** Detected records stand no deeper than this, the root being 1. */
+/** Detected records stand no deeper than this, the root being 1: an envelope may wrap those of a strong name. */
+const DEEPEST_STRONG = 8
 const DEEPEST = 4
 const MOST_PATHS = 500
 
@@ -35,7 +41,7 @@ export class RecordFinder {
   /** `configured`: `/source/job`, or null to detect it. */
   constructor(configured: string | null) {
     this.#configured = configured === null ? null : configured.split('/').filter((s) => s !== '')
-    this.#deepest = Math.max(DEEPEST, this.#configured?.length ?? 0)
+    this.#deepest = Math.max(DEEPEST_STRONG, this.#configured?.length ?? 0)
   }
 
   /** Counts an element below `parent`; null where paths are not followed. */
@@ -48,9 +54,8 @@ export class RecordFinder {
 
   /** Whether the first element of a path should be taken for a posting before the rest was seen. */
   looksLikeRecord(node: PathNode): boolean {
-    if (this.#configured !== null) return matches(node, this.#configured, lower)
-    const name = localName(node.name)
-    return STRONG.has(name) || (node.depth > 1 && WEAK.has(name))
+    if (this.#configured !== null) return matches(node, this.#configured, folded)
+    return node.isStrong || node.isWeak
   }
 
   /** Counts an element in the only record so far, which may hold the postings; null: it is none of them. */
@@ -74,11 +79,11 @@ export class RecordFinder {
     const all = nodes.filter(({ parent }) => parent === null || parent !== guess)
     if (configured !== null) return all.find((node) => matches(node, configured, same)) ?? guess
     const structured = all.filter(isStructured)
-    const strong = structured.filter((node) => STRONG.has(localName(node.name)))
-    const weak = structured.filter(
-      (node) => node.depth > 1 && WEAK.has(localName(node.name)) && single(node.parent),
+    const strong = structured.filter((node) => node.isStrong)
+    const weak = structured.filter((node) => node.isWeak && single(node.parent))
+    const repeated = all.filter(
+      (node) => node.count > 1 && node.hasElements && node.depth <= DEEPEST && single(node.parent),
     )
-    const repeated = all.filter((node) => node.count > 1 && node.hasElements && single(node.parent))
     return first(strong) ?? first(weak) ?? first(repeated) ?? guess
   }
 
@@ -89,10 +94,13 @@ export class RecordFinder {
   }
 
   #add(parent: PathNode | null, name: string): PathNode {
+    const depth = (parent?.depth ?? 0) + 1
     const node: PathNode = {
       name,
       parent,
-      depth: (parent?.depth ?? 0) + 1,
+      depth,
+      isStrong: STRONG.has(localName(name)),
+      isWeak: depth > 1 && depth <= DEEPEST && WEAK.has(localName(name)),
       children: new Map(),
       count: 0,
       hasElements: false,
@@ -110,13 +118,8 @@ export function pathOf(node: PathNode): string {
   return `${node.parent === null ? '' : pathOf(node.parent)}/${node.name}`
 }
 
-export function withoutPrefix(name: string): string {
-  return name.slice(name.indexOf(':') + 1)
-}
-
-const lower = (name: string) => name.toLowerCase()
 const same = (name: string) => name
-const localName = (name: string) => withoutPrefix(name).toLowerCase()
+const localName = (name: string) => folded(withoutPrefix(name))
 
 function matches(node: PathNode, path: readonly string[], fold: (name: string) => string): boolean {
   if (node.depth !== path.length) return false

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { examples } from '../../helpers/feeds-page.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 it('check says of a path that is mistyped that there is no such file', async () => {
@@ -35,4 +37,25 @@ it('check answers the documented JSON and exits 3 when any file is not ok', asyn
     requisitionIds: 0,
   })
   expect(answer.files[1]).toMatchObject({ path: bad, verdict: 'broken', line: 2, column: 8 })
+})
+
+it('check prints what docs/feeds.md says of its examples', async () => {
+  await using site = await Site.open()
+  const said: string[] = []
+  const printed: string[] = []
+
+  for (const example of examples()) {
+    if (example.kind === 'file') {
+      if (example.name.endsWith('.yaml')) site.configure(parse(example.text))
+      else writeFileSync(join(site.inbox, example.name), example.text)
+    } else {
+      const [command = '', name = ''] = example.args
+      const { stdout } = await site.run(command, join(site.inbox, name))
+      said.push(example.prints)
+      printed.push(stdout.replace(`${site.inbox}/`, ''))
+    }
+  }
+
+  expect(printed).toEqual(said)
+  expect(printed).toHaveLength(5)
 })

@@ -3,10 +3,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { MOST_ENTRIES } from '../../../src/feed/entries.ts'
-import { FIELDS } from '../../../src/feed/field-paths.ts'
+import { FIELDS, type Field } from '../../../src/feed/field-paths.ts'
 import { PostingTally } from '../../../src/feed/posting-tally.ts'
 import { PostingValues } from '../../../src/feed/posting-values.ts'
 import { contentOf, Folder, readDocument } from '../../helpers/feeds.ts'
+
+const at = (field: Field) => ({ field: FIELDS.indexOf(field), rank: 0, written: field })
 
 describe('long values', () => {
   it('are forgotten but for what counts of them', () => {
@@ -22,7 +24,7 @@ describe('long values', () => {
 
     for (let i = 0; i < 200; i++) {
       values.clear()
-      values.put(FIELDS.indexOf('externalCampaignId'), 0, `${i} ${'€'.repeat(50_000)}`)
+      values.put(at('externalCampaignId'), `${i} ${'€'.repeat(50_000)}`)
       tally.add(values, i)
     }
     const kept = heap() - before
@@ -34,14 +36,12 @@ describe('long values', () => {
 })
 
 describe('a feed of more postings than an index can hold', () => {
-  const ID = FIELDS.indexOf('id')
-
   it('is counted, and said to have no known duplicates and no index, and one that just fits is not', () => {
     const tally = new PostingTally()
     const values = new PostingValues()
     const add = (n: number) => {
       values.clear()
-      values.put(ID, 0, `R-${n}`)
+      values.put(at('id'), `R-${n}`)
       tally.add(values, n)
     }
     for (let n = 0; n < MOST_ENTRIES; n++) add(n)
@@ -61,7 +61,7 @@ describe('a feed of more postings than an index can hold', () => {
     const tally = new PostingTally()
     const page = Array.from({ length: 100 }, (_, n) => {
       const values = new PostingValues()
-      values.put(ID, 0, `R-${n}`)
+      values.put(at('id'), `R-${n}`)
       return values
     })
     for (let n = 0; n < MOST_ENTRIES + 50; n++) tally.add(page[n % 100] as PostingValues, n)

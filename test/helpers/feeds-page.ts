@@ -1,0 +1,28 @@
+// docs/feeds.md as examples: the files that it shows, what it says that commands print, and its list of paths.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/feeds.md'), 'utf8')
+
+export type Example =
+  | { kind: 'file'; name: string; text: string }
+  | { kind: 'command'; args: string[]; prints: string }
+
+/** From top to bottom. */
+export function examples(): Example[] {
+  const blocks =
+    /<!-- file: (\S+) -->\s+```\w+\n([\s\S]*?)^```$|^```console\n\$ feedsyncd (.*)\n([\s\S]*?)^```$/gm
+  return [...PAGE.matchAll(blocks)].map(([, name, text = '', command = '', prints = '']) =>
+    name === undefined
+      ? { kind: 'command', args: command.split(' '), prints }
+      : { kind: 'file', name, text },
+  )
+}
+
+/** The paths of each field, as the page lists them. */
+export function listedPaths(): Record<string, string[]> {
+  const list = /^```text\n(id [\s\S]*?)^```$/m.exec(PAGE)?.[1] ?? ''
+  const rows = list.split(/^(?=\w)/m).map((row) => row.trim().split(/\s+/))
+  return Object.fromEntries(rows.map(([field = '', ...paths]) => [field, paths]))
+}

@@ -1,0 +1,274 @@
+// Feeds as vendors write them, in each shape that docs/feeds.md names. What the check says of them is judged beside
+// saxes: the paths that it names hold the values that it read.
+
+import { SaxesParser } from 'saxes'
+import { describe, expect, it } from 'vitest'
+import { DETECTED } from '../../../src/feed/field-paths.ts'
+import type { FieldPaths } from '../../../src/feed/port.ts'
+import { streamPostings } from '../../../src/feed/posting-stream.ts'
+import { contentOf, Folder } from '../../helpers/feeds.ts'
+import { listedPaths } from '../../helpers/feeds-page.ts'
+
+interface Element {
+  name: string
+  attributes: Record<string, string>
+  children: Element[]
+  text: string
+}
+
+function parsed(document: string): Element {
+  const top: Element = { name: '', attributes: {}, children: [], text: '' }
+  const open = [top]
+  const parser = new SaxesParser()
+  parser.on('opentag', ({ name, attributes }) => {
+    const element = {
+      name,
+      attributes: attributes as Record<string, string>,
+      children: [],
+      text: '',
+    }
+    open.at(-1)?.children.push(element)
+    open.push(element)
+  })
+  const add = (text: string) => {
+    const element = open.at(-1)
+    if (element !== undefined) element.text += text
+  }
+  parser.on('text', add)
+  parser.on('cdata', add)
+  parser.on('closetag', () => void open.pop())
+  parser.write(document).close()
+  return top
+}
+
+const local = (name: string) => name.slice(name.indexOf(':') + 1)
+
+function below(elements: Element[], step: string): Element[] {
+  const [, name, attribute, value] = /^([^[]+)(?:\[@(.+)='(.*)'\])?$/.exec(step) ?? []
+  return elements
+    .flatMap(({ children }) => children)
+    .filter((child) => child.name === name || local(child.name) === name)
+    .filter(({ attributes }) => attribute === undefined || attributes[attribute] === value)
+}
+
+/** The first value that is not empty. */
+function valueAt(record: Element, path: string): string | undefined {
+  const steps = path.split('/')
+  const attribute = steps.at(-1)?.startsWith('@') ? steps.pop()?.slice(1) : undefined
+  const found = steps.reduce(below, [record])
+  const values = found.map(({ attributes, text }) =>
+    attribute === undefined ? text : (attributes[attribute] ?? ''),
+  )
+  return values.map((value) => value.trim()).find((value) => value !== '')
+}
+
+type Fields = Awaited<ReturnType<typeof contentOf>>['fields']
+
+/** What saxes has at these paths, posting by posting. */
+function bySaxes(document: string, records: string, fields: Fields): Record<string, string>[] {
+  const found = records
+    .split('/')
+    .slice(1)
+    .reduce(below, [parsed(document)])
+  return found.map((record) =>
+    Object.fromEntries(
+      Object.entries(fields).flatMap(([field, path]) => {
+        const value = path === null ? undefined : valueAt(record, path)
+        return value === undefined ? [] : [[field, value]]
+      }),
+    ),
+  )
+}
+
+async function byReader(document: string, records: string): Promise<Record<string, string>[]> {
+  using folder = new Folder()
+  const postings: Record<string, string>[] = []
+  const problem = await streamPostings(
+    { file: folder.file('feed.xml', document), records, paths: {} },
+    (values) => postings.push(values),
+    { fields: Object.keys(DETECTED) as (keyof FieldPaths)[], signal: new AbortController().signal },
+  )
+  expect(problem).toBe(null)
+  return postings
+}
+
+/** One after the other, each with a number of its own. */
+const repeated = (count: number, posting: string) =>
+  Array.from({ length: count }, (_, i) => posting.replaceAll('#', `${i + 1}`)).join('\n')
+const wrapped = (names: string[], content: string) =>
+  names.map((name) => `<${name}>`).join('') +
+  content +
+  names
+    .toReversed()
+    .map((name) => `</${name}>`)
+    .join('')
+
+const PLACE = 'PositionProfile/PositionDetail/PhysicalLocation'
+const hrXml2 = `<PositionOpening>
+  <PositionRecordInfo><Id><IdValue>R#</IdValue></Id></PositionRecordInfo>
+  <PositionPostings><PositionPosting><Id><IdValue>Q#</IdValue></Id></PositionPosting></PositionPostings>
+  <PositionProfile><PositionDetail>
+    <PhysicalLocation>
+      <Area type="countrycode"><Value>US</Value></Area>
+      <Area type="x:state"><Value>Ohio</Value></Area>
+      <Area type="municipality"><Value>Toledo</Value></Area>
+      <PostalAddress><PostalCode>43604</PostalCode><Region>Midwest</Region></PostalAddress>
+    </PhysicalLocation>
+    <PositionTitle>Nurse</PositionTitle>
+  </PositionDetail></PositionProfile>
+</PositionOpening>`
+const hrXml2Fields = {
+  id: 'PositionRecordInfo/Id/IdValue',
+  requisitionId: 'PositionPostings/PositionPosting/Id/IdValue',
+  title: 'PositionProfile/PositionDetail/PositionTitle',
+  city: `${PLACE}/Area[@type='municipality']/Value`,
+  state: `${PLACE}/Area[@type='x:state']/Value`,
+  postalCode: `${PLACE}/PostalAddress/PostalCode`,
+}
+
+const SHAPES: [name: string, document: string, records: string, fields: FieldPaths][] = [
+  [
+    'HR-XML in a SOAP envelope',
+    wrapped(['soap:Envelope', 'soap:Body', 'Send', 'List'], repeated(3, hrXml2)).replace(
+      '>',
+      ' xmlns:soap="urn:soap">',
+    ),
+    '/soap:Envelope/soap:Body/Send/List/PositionOpening',
+    hrXml2Fields,
+  ],
+  [
+    'seven envelopes',
+    wrapped([...'abcdefg'], repeated(2, '<vacature><id>#</id></vacature>')),
+    '/a/b/c/d/e/f/g/vacature',
+    { id: 'id' },
+  ],
+  [
+    'HR-XML with ids and titles where others have their second ones',
+    `<PositionOpening><PositionPostings><PositionPosting><Id><IdValue>P1</IdValue></Id></PositionPosting></PositionPostings>
+      <PositionProfile><ProfileName>Nurse</ProfileName></PositionProfile></PositionOpening>`,
+    '/PositionOpening',
+    {
+      id: 'PositionPostings/PositionPosting/Id/IdValue',
+      requisitionId: 'PositionPostings/PositionPosting/Id/IdValue',
+      title: 'PositionProfile/ProfileName',
+    },
+  ],
+  [
+    'HR Open with an address',
+    `<jobs xmlns:oa="urn:oa">${repeated(2, '<PositionOpening><DocumentID>#</DocumentID><PositionProfile><PositionTitle>Nurse</PositionTitle><PositionLocation><Address><oa:CityName>Lyon</oa:CityName><oa:CountrySubDivisionCode>FR-69</oa:CountrySubDivisionCode><oa:PostalCode>69001</oa:PostalCode></Address></PositionLocation></PositionProfile></PositionOpening>')}</jobs>`,
+    '/jobs/PositionOpening',
+    {
+      id: 'DocumentID',
+      title: 'PositionProfile/PositionTitle',
+      city: 'PositionProfile/PositionLocation/Address/CityName',
+      state: 'PositionProfile/PositionLocation/Address/CountrySubDivisionCode',
+      postalCode: 'PositionProfile/PositionLocation/Address/PostalCode',
+    },
+  ],
+  [
+    'several locations',
+    `<jobs>${repeated(2, '<job><id>#</id><locations><location><city>Köln</city><state>NW</state><postal_code>50667</postal_code></location><location><city>Bonn</city><state>RP</state><postal_code>53111</postal_code></location></locations></job>')}</jobs>`,
+    '/jobs/job',
+    {
+      id: 'id',
+      city: 'locations/location/city',
+      state: 'locations/location/state',
+      postalCode: 'locations/location/postal_code',
+    },
+  ],
+  ...['', 'Classifications', 'Listing'].map((around): (typeof SHAPES)[number] => {
+    const classes =
+      '<Classification name="Category">Health</Classification><Classification name="Location">Perth</Classification>'
+    const within = around === '' ? classes : `<${around}>${classes}</${around}>`
+    return [
+      `classifications in <${around || 'Job'}>`,
+      `<Jobs>${repeated(2, `<Job jid="#" reference="Q#"><Title>Cook</Title>${within}</Job>`)}</Jobs>`,
+      '/Jobs/Job',
+      {
+        id: '@jid',
+        requisitionId: '@reference',
+        title: 'Title',
+        city: `${around === '' ? '' : `${around}/`}Classification[@name='Location']`,
+      },
+    ]
+  }),
+  [
+    'a record that gives its name to its id',
+    `<list>${repeated(2, '<vacancy><vacancy_id>#</vacancy_id><job-title>Cook</job-title><url>https://ats.example</url></vacancy>')}</list>`,
+    '/list/vacancy',
+    { id: 'vacancy_id', title: 'job-title' },
+  ],
+  [
+    'names in camel case',
+    `<list>${repeated(2, '<x:Job-Posting><JobReference>#</JobReference><ExternalCampaignId>C#</ExternalCampaignId><RequisitionNumber>Q#</RequisitionNumber><Job-Description>x</Job-Description></x:Job-Posting>')}</list>`.replace(
+      '>',
+      ' xmlns:x="urn:x">',
+    ),
+    '/list/x:Job-Posting',
+    {
+      id: 'JobReference',
+      externalCampaignId: 'ExternalCampaignId',
+      requisitionId: 'RequisitionNumber',
+      description: 'Job-Description',
+    },
+  ],
+  [
+    'requisitions that are published',
+    `<source>${repeated(2, '<job><jobReqId>#</jobReqId><title>Cook</title><url>https://ats.example</url></job>')}</source>`,
+    '/source/job',
+    { id: 'jobReqId', requisitionId: 'jobReqId', title: 'title' },
+  ],
+  [
+    'a sitemap',
+    `<urlset>${repeated(2, '<url><loc>https://ats.example/#</loc><lastmod>2026-11-24</lastmod></url>')}</urlset>`,
+    '/urlset/url',
+    { id: 'loc' },
+  ],
+  [
+    'attributes only',
+    `<jobs xmlns:id="urn:id">${repeated(2, '<job xmlns:city="urn:no" JobId="#" title="Cook" city="Graz" region="ST" ZIP_Code="8010" campaign-id="C" url="https://ats.example"/>')}</jobs>`,
+    '/jobs/job',
+    {
+      id: '@JobId',
+      externalCampaignId: '@campaign-id',
+      title: '@title',
+      city: '@city',
+      state: '@region',
+      postalCode: '@ZIP_Code',
+    },
+  ],
+]
+
+describe('the check says what it took for what', () => {
+  it.each(SHAPES)('in %s', async (_, document, records, fields) => {
+    const content = await contentOf(document)
+
+    const none = Object.fromEntries(Object.keys(DETECTED).map((field) => [field, null]))
+    expect({ records: content.records, fields: content.fields }).toEqual({
+      records,
+      fields: { ...none, ...fields },
+    })
+    const found = bySaxes(document, records, content.fields)
+    expect(await byReader(document, records)).toEqual(found)
+    expect(found).toHaveLength(content.postings)
+    expect(Object.keys(found[0] ?? {})).toEqual(
+      Object.keys(none).filter((field) => field in fields),
+    )
+  })
+
+  it('by the path that most of the first postings have, and finds ids of postings that come late', async () => {
+    const few = repeated(3, '<job><guid>g#</guid></job>')
+    const many = repeated(1_200, '<job><id>#</id></job>')
+    const late = '<job><id>x</id><campaignid>C</campaignid><city>Graz</city></job>'
+
+    const { fields } = await contentOf(`<jobs>${few}${many}${late}</jobs>`)
+
+    expect(fields).toMatchObject({ id: 'id', externalCampaignId: 'campaignid', city: null })
+  })
+
+  it('and looks at the paths that docs/feeds.md lists, in its order', () => {
+    const paths = Object.entries(DETECTED).map(([field, text]) => [field, text.trim().split(/\s+/)])
+
+    expect(listedPaths()).toEqual(Object.fromEntries(paths))
+  })
+})
