@@ -78,6 +78,40 @@ export class Entries {
     this.add(hashText(`content ${content >>> 0}`), content, true)
   }
 
+  /** The same entries without their ids. */
+  byContent(): Entries {
+    const same = new Entries(true, this.#most)
+    for (const words of this.parts()) {
+      for (let at = 2; at < words.length; at += WORDS) same.addContent(words[at] as number)
+    }
+    same.leftOut = this.leftOut
+    same.unknown = this.leftOut
+    return same
+  }
+
+  /** Whether more than half of so many postings have the id of an earlier one, and all of them the same. */
+  isShared(postings: number): boolean {
+    if (this.repeated * 2 <= postings) return false
+    // The id that no other ones outnumber, if there is one (Boyer and Moore).
+    let [high, low, votes] = [0, 0, 0]
+    const each = (look: (high: number, low: number) => void) => {
+      for (const words of this.parts()) {
+        for (let at = 0; at < words.length; at += this.#words) {
+          look(words[at] as number, words[at + 1] as number)
+        }
+      }
+    }
+    each((h, l) => {
+      if (votes === 0) [high, low] = [h, l]
+      votes += h === high && l === low ? 1 : -1
+    })
+    let earlier = -1
+    each((h, l) => {
+      if (h === high && l === low) earlier++
+    })
+    return earlier * 2 > postings
+  }
+
   /** In the order in which they came. */
   *parts(): Generator<Int32Array<ArrayBuffer>, void, void> {
     for (const [i, chunk] of this.#chunks.entries()) {

@@ -157,7 +157,7 @@ class Reading {
   #begin(only: string | null): Pass {
     const { copyTo, indexTo, mapping } = this.#job
     const hashed = indexTo !== null
-    const tally = new PostingTally(hashed)
+    const tally = new PostingTally(hashed, mapping.fields.id !== undefined)
     const sampled = copyTo === null ? FIELDS : null
     const reader = new PostingReader(mapping, (values, content) => tally.add(values, content), {
       only,

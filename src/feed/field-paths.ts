@@ -2,6 +2,7 @@
 // relative to the record: `city`, `location/city`, `@id`, `Id/@validFrom`, `Tag[@name='City']`.
 
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { folded } from './names.ts'
 import type { FieldPaths } from './port.ts'
 
 export interface Step {
@@ -69,6 +70,9 @@ export const DETECTED: Record<Field, string> = {
     PositionProfile/FormattedPositionDescription/Value content summary @*`,
 }
 
+/** Ids that are addresses: all postings may have the same one. */
+const ADDRESSES = new Set(['guid', 'link', 'url', 'detailurl', 'link/@href', 'loc'])
+
 const STEP = /^([^\s/@[\]'"=]+)(?:\[@([^\s/@[\]'"=]+)=(?:'([^']*)'|"([^"]*)")\])?$/
 const ATTRIBUTE = /^@([^\s/@[\]'"=]+)$/
 
@@ -105,6 +109,11 @@ export function pathsOf(field: Field, configured: FieldPaths, record: string): F
       if (/^[^@/[]+$/.test(detected)) names.push(detected)
       return [parseFieldPath(detected)]
     })
+}
+
+/** Whether an id at this path, written in any way, is an address. */
+export function isAddress(path: string): boolean {
+  return ADDRESSES.has(folded(path).replace(/^@/, ''))
 }
 
 function unreadable(path: string): FeedsyncError {

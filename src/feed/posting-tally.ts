@@ -3,7 +3,7 @@
 
 import { short } from '../xml/fault.ts'
 import { Entries, MOST_ENTRIES, NEW } from './entries.ts'
-import { CHECKED_FIELDS, FIELDS } from './field-paths.ts'
+import { CHECKED_FIELDS, FIELDS, isAddress } from './field-paths.ts'
 import { type FeedContent, MAX_CAMPAIGN_IDS } from './port.ts'
 import type { PostingValues } from './posting-values.ts'
 import { TakenPaths } from './taken-paths.ts'
@@ -33,10 +33,15 @@ export class PostingTally {
   #repeated = 0
   readonly #taken = new TakenPaths()
   readonly #hashed: boolean
+  readonly #isIdNamed: boolean
 
-  /** `hashed`: the content of postings is given, so that they can be told apart without ids. */
-  constructor(hashed = true) {
+  /**
+   * `hashed`: the content of postings is given, so that they can be told apart without ids. `isIdNamed`: a person named
+   * the path of the ids.
+   */
+  constructor(hashed = true, isIdNamed = false) {
     this.#hashed = hashed
+    this.#isIdNamed = isIdNamed
     this.#ids = new Entries(hashed)
   }
 
@@ -58,18 +63,29 @@ export class PostingTally {
   }
 
   finish(): Tally {
-    const { leftOut, repeated, unknown } = this.#ids
-    const isKnown = unknown === 0 && (this.#hashed || this.#withoutId === 0)
+    const shared = this.#sharedAddress()
+    const ids = shared !== null && this.#hashed ? this.#ids.byContent() : this.#ids
+    const { leftOut, repeated, unknown } = ids
+    const withoutId = shared === null ? this.#withoutId : this.#postings
+    const isKnown = unknown === 0 && (this.#hashed || withoutId === 0)
+    const fields = this.#taken.all()
     return {
       postings: this.#postings,
-      withoutId: this.#withoutId,
+      withoutId,
       duplicates: isKnown ? repeated : null,
       externalCampaignIds: Object.fromEntries(this.#campaigns),
       requisitionIds: this.#requisitions.count,
-      fields: this.#taken.all(),
-      warnings: this.#warnings(),
-      index: leftOut > 0 || !this.#hashed ? null : this.#ids,
+      fields: shared === null ? fields : { ...fields, id: null },
+      warnings: this.#warnings(shared),
+      index: leftOut > 0 || !this.#hashed ? null : ids,
     }
+  }
+
+  /** The path of an address that most postings have, which is no id of theirs; null: there is none. */
+  #sharedAddress(): string | null {
+    const path = this.#taken.of('id')
+    if (this.#isIdNamed || path === null || !isAddress(path)) return null
+    return this.#ids.isShared(this.#postings) ? path : null
   }
 
   #countCampaign(values: PostingValues): void {
@@ -80,19 +96,23 @@ export class PostingTally {
     else if (this.#campaignIds.leftOut === leftOut) this.#campaigns.push([values.text(CAMPAIGN), 1])
   }
 
-  #warnings(): string[] {
+  #warnings(shared: string | null): string[] {
     const warnings: string[] = []
     const { leftOut, unknown } = this.#ids
     if (leftOut > 0) {
       const what = unknown > 0 ? 'changes and duplicate ids' : 'changes'
       warnings.push(`more than ${numbered(MOST_ENTRIES)} postings; ${what} are not counted`)
     }
-    if (unknown === 0 && this.#repeated > 0) {
+    if (shared !== null) {
+      warnings.push(
+        `no posting has an id of its own (${shared} is shared): name its path in fields.id`,
+      )
+    } else if (unknown === 0 && this.#repeated > 0) {
       const examples = [...this.#duplicates].map((id) => `"${short(id, 40)}"`).join(', ')
       const such = examples === '' ? '' : `, such as ${examples}`
       warnings.push(`${counted(this.#repeated, 'posting')} with an id that another one has${such}`)
     }
-    if (this.#withoutId > 0) {
+    if (shared === null && this.#withoutId > 0) {
       warnings.push(
         this.#withoutId === this.#postings
           ? 'no posting has an id; name its path in fields.id'

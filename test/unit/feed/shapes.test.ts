@@ -1,12 +1,13 @@
 // Feeds as vendors write them, in each shape that docs/feeds.md names. What the check says of them is judged beside
 // saxes: the paths that it names hold the values that it read.
 
+import { join } from 'node:path'
 import { SaxesParser } from 'saxes'
 import { describe, expect, it } from 'vitest'
 import { DETECTED } from '../../../src/feed/field-paths.ts'
 import type { FieldPaths } from '../../../src/feed/port.ts'
 import { streamPostings } from '../../../src/feed/posting-stream.ts'
-import { contentOf, Folder } from '../../helpers/feeds.ts'
+import { contentOf, Folder, readDocument } from '../../helpers/feeds.ts'
 import { listedPaths } from '../../helpers/feeds-page.ts'
 
 interface Element {
@@ -270,5 +271,68 @@ describe('the check says what it took for what', () => {
     const paths = Object.entries(DETECTED).map(([field, text]) => [field, text.trim().split(/\s+/)])
 
     expect(listedPaths()).toEqual(Object.fromEntries(paths))
+  })
+})
+
+describe('an address that most postings have', () => {
+  const feed = (addresses: string[], name = 'url') =>
+    `<jobs>${addresses.map((url, i) => `<job><title>${i}</title><${name}>${url}</${name}></job>`).join('')}</jobs>`
+  const shared = Array<string>(600).fill('https://ats.example/jobs')
+  const indexed = async (document: string, fields: FieldPaths = {}) => {
+    using folder = new Folder()
+    const { verdict } = await readDocument(
+      document,
+      { fields },
+      {},
+      { indexTo: join(folder.path, 'index') },
+    )
+    if (verdict.kind !== 'ok') throw new Error(verdict.reason)
+    return verdict.content
+  }
+
+  it('is no id: postings are told apart by their content', async () => {
+    const content = await indexed(feed(shared))
+
+    expect(content).toMatchObject({ withoutId: 600, duplicates: 0 })
+    expect(content.fields.id).toBe(null)
+    expect(content.warnings).toEqual([
+      'no posting has an id of its own (url is shared): name its path in fields.id',
+    ])
+    expect((await indexed(feed(shared).replaceAll(/<title>\d+/g, '<title>x'))).duplicates).toBe(599)
+    // The check alone has no content to tell them apart by.
+    expect(await contentOf(feed(shared))).toMatchObject({
+      withoutId: 600,
+      duplicates: null,
+      warnings: content.warnings,
+    })
+  })
+
+  it('is one where it is in most postings, and not where a few share it', async () => {
+    const own = Array.from({ length: 200 }, (_, i) => `https://ats.example/${i}`)
+
+    expect(await indexed(feed([...own, ...shared.slice(0, 400)], 'Detail-URL'))).toMatchObject({
+      withoutId: 600,
+      warnings: [expect.stringContaining('(Detail-URL is shared)')],
+    })
+    expect(await indexed(feed([...own, ...shared.slice(0, 150)]))).toMatchObject({
+      withoutId: 0,
+      duplicates: 149,
+    })
+    // Each job in three places: every address is one of a few.
+    expect(await indexed(feed([...own, ...own, ...own]))).toMatchObject({
+      withoutId: 0,
+      duplicates: 400,
+    })
+  })
+
+  it('is an id where a person says so, and other ids never are addresses', async () => {
+    expect(await indexed(feed(shared), { id: 'url' })).toMatchObject({
+      withoutId: 0,
+      duplicates: 599,
+    })
+    expect(await indexed(feed(shared, 'reference'))).toMatchObject({
+      withoutId: 0,
+      duplicates: 599,
+    })
   })
 })
