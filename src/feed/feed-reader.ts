@@ -3,6 +3,7 @@
 
 import { sameIdentity } from '../lib/file-identity.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
+import { short } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
 import { FIELDS } from './field-paths.ts'
@@ -205,10 +206,15 @@ class Reading {
     }
     const configured = mapping.records
     const warnings = [...check.warnings, ...content.warnings]
-    if (configured !== null && content.postings === 0) {
-      warnings.push(`no element is at the configured record path ${configured}`)
+    const root = reader.root ?? ''
+    if (content.postings === 0) {
+      warnings.push(
+        configured === null
+          ? `no postings were found below <${short(root)}>: name their path in feeds.records`
+          : `no element is at the configured record path ${configured}`,
+      )
     }
-    return { ...content, warnings, root: reader.root ?? '', records }
+    return { ...content, warnings, root, records }
   }
 
   /** The first guess of the record path was wrong: the same bytes again, only to count. */

@@ -336,3 +336,9 @@ describe('an address that most postings have', () => {
     })
   })
 })
+
+it('no postings and no configured path: the warning names the root and what to configure', async () => {
+  expect((await contentOf('<a><b><c><d><item><id>1</id></item></d></c></b></a>')).warnings).toEqual(
+    ['no postings were found below <a>: name their path in feeds.records'],
+  )
+})
