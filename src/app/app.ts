@@ -77,7 +77,7 @@ export async function openApp(config: Config, options: AppOptions) {
   const { directory: stateDirectory } = config.state
   const ruleFor = rulesOf(config)
 
-  const log = createLog({ ...config.log, destination })
+  const log = await createLog({ ...config.log, destination })
   // The key first: taking the lock turns root into the owner of the state directory, who may not read it.
   const http = owned.use(createHttpClient({ clock, env }))
   const forms = createFormSource({ http, clock, log, ...config.service })

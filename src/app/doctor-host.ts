@@ -5,8 +5,7 @@ import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { probeFilesystem, remoteFilesystem } from '../inbox/filesystem-type.ts'
 import { errorCode } from '../lib/errors.ts'
-import { UNIT_KEY_FILE } from '../lib/key-advice.ts'
-import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/read-regular.ts'
+import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/files.ts'
 import {
   type Answer,
   check,
@@ -27,6 +26,7 @@ import {
   type Runner,
 } from '../ops/doctor/host-checks.ts'
 import { keyInUse, type Unit } from '../ops/systemd/unit.ts'
+import { UNIT_KEY_FILE } from '../service/key-file.ts'
 
 /** Whether root's file is handed over to the daemon by systemd. */
 function isHandedOver({ service }: Config, unit: Unit | null): boolean {

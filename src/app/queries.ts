@@ -21,7 +21,7 @@ import {
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
-import { silentLog } from '../lib/silent-log.ts'
+import { silentLog } from '../lib/log.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { CampaignRun, DaemonState } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'

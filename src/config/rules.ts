@@ -3,8 +3,8 @@
 
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { isWithin } from '../lib/files.ts'
 import { capturingMatcher } from '../lib/glob.ts'
-import { isWithin } from '../lib/within.ts'
 import type { YamlPath } from '../lib/yaml.ts'
 
 export interface Finding {

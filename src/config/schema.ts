@@ -2,9 +2,9 @@
 // JSON Schema and the help all follow from here.
 
 import { z } from 'zod'
-import { ALERT_EVENTS } from '../lib/alert-events.ts'
 import { DAY, SECOND } from '../lib/clock.ts'
-import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../lib/signature-terms.ts'
+import { ALERT_EVENTS } from '../ops/alert-events.ts'
+import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../service/terms.ts'
 import { LOG_LEVELS } from './config.ts'
 import {
   address,

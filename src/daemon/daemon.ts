@@ -4,11 +4,9 @@
 
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import type { Inbox, WatchMode } from '../inbox/port.ts'
-import { SECOND } from '../lib/clock.ts'
+import { SECOND, unlessAborted, WakeSignal } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import { type FeedsyncError, isRetryable } from '../lib/errors.ts'
-import { unlessAborted } from '../lib/unless-aborted.ts'
-import { WakeSignal } from '../lib/wake-signal.ts'
 import type { Alerts, DaemonFile, DaemonState, Pulse, Supervisor } from '../ops/port.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'

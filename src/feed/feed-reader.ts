@@ -1,7 +1,7 @@
 // Reads one feed file from first to last byte: copies, hashes, decodes, checks and counts it in one
 // pass, then makes sure that the file is still the one that it was. Runs in the worker thread.
 
-import { sameIdentity } from '../lib/file-identity.ts'
+import { sameIdentity } from '../lib/files.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
 import { short } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'

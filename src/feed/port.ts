@@ -1,7 +1,7 @@
 // What the rest of the program knows of reading a feed: one call that copies, checks, hashes and
 // counts a file in one pass, and the values that it answers with.
 
-import type { FileIdentity } from '../lib/file-identity.ts'
+import type { FileIdentity } from '../lib/files.ts'
 import type { Position } from '../xml/locator.ts'
 
 export type { FileIdentity, Position }

@@ -6,8 +6,7 @@ import { basename, dirname, relative } from 'node:path'
 import { OpenDirectory } from '../lib/beneath.ts'
 import { errnoText, isLasting } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
-import { type FileIdentity, identityOf, sameIdentity } from '../lib/file-identity.ts'
-import { readWhole } from '../lib/read-whole.ts'
+import { type FileIdentity, identityOf, readWhole, sameIdentity } from '../lib/files.ts'
 import type { CheckResult } from './port.ts'
 
 /** A file that cannot be opened or read. */

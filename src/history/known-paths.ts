@@ -2,7 +2,7 @@
 
 import { type Clock, DAY } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
-import { type FileIdentity, sameBytes, sameIdentity } from '../lib/file-identity.ts'
+import { type FileIdentity, sameBytes, sameIdentity } from '../lib/files.ts'
 import type { Files, KnownFile, Transactions } from './port.ts'
 
 /** A file that is missing for so long is forgotten, and its version may be: a mount that was away is back by then. */

@@ -2,7 +2,7 @@
 // versions that it replaces. The history under it only knows single rows; when a step happens is the pipeline's.
 
 import type { Clock } from '../lib/clock.ts'
-import type { FileIdentity } from '../lib/file-identity.ts'
+import type { FileIdentity } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
 import { isNewest, newerOf, replacedBy, supersededBy, takesPlaceOf } from './decisions.ts'
 import { KnownPaths } from './known-paths.ts'

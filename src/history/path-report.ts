@@ -1,7 +1,7 @@
 // Why a path is where it is: the first thing that decides, in the order in which the daemon looks.
 
 import type { Ignored, Refusal, Sighting } from '../inbox/port.ts'
-import { sameIdentity } from '../lib/file-identity.ts'
+import { sameIdentity } from '../lib/files.ts'
 import { isOdd } from '../lib/odd-names.ts'
 import { formatDuration } from '../lib/units.ts'
 import type { Files, KnownFile, VersionReads } from './port.ts'

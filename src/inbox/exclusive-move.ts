@@ -6,7 +6,7 @@ import { constants } from 'node:fs'
 import { link, open, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
-import { identityOf, sameBytes } from '../lib/file-identity.ts'
+import { identityOf, sameBytes } from '../lib/files.ts'
 
 /** The longest name of a file in bytes (NAME_MAX of Linux's file systems). */
 const NAME_MAX = 255

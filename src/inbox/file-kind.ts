@@ -4,7 +4,7 @@
 import type { BigIntStats } from 'node:fs'
 import { isLasting } from '../lib/errno.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
-import { identityOf, NO_IDENTITY } from '../lib/file-identity.ts'
+import { identityOf, NO_IDENTITY } from '../lib/files.ts'
 import type { Refusal, Sighting } from './port.ts'
 
 type Words = Pick<Refusal, 'code' | 'reason' | 'hint'>

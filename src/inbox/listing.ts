@@ -7,7 +7,7 @@ import type { FileIdentity } from '../feed/port.ts'
 import { OpenDirectory } from '../lib/beneath.ts'
 import { isLasting, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
-import { identityOf, NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
+import { identityOf, NO_IDENTITY, sameIdentity } from '../lib/files.ts'
 import { oddPath } from '../lib/odd-names.ts'
 import {
   type Entry,

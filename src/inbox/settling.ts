@@ -3,7 +3,7 @@
 // Pure: it is told the time.
 
 import type { FileIdentity } from '../feed/port.ts'
-import { sameIdentity } from '../lib/file-identity.ts'
+import { sameIdentity } from '../lib/files.ts'
 import type { Sighting } from './port.ts'
 
 interface Pending {

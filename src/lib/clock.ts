@@ -33,3 +33,40 @@ export const systemClock: Clock = {
 export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
+
+/** A wait that whoever has work for a sleeping loop can cut short. */
+export class WakeSignal {
+  readonly #clock: Clock
+  #raised = new AbortController()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  raise(): void {
+    this.#raised.abort()
+  }
+
+  /** Resolves after `ms`, or when raised; at once when it was raised since the last wait. */
+  async wait(ms: number): Promise<void> {
+    await this.#clock.sleep(ms, this.#raised.signal)
+    if (this.#raised.signal.aborted) this.#raised = new AbortController()
+  }
+}
+
+/**
+ * Answers what `work` answers, or null as soon as the signal aborts. It does not stop `work`, whose outcome is then
+ * ignored; so `work` must be something that may be given up at any instant.
+ */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  const { promise, resolve } = Promise.withResolvers<null>()
+  const aborted = () => resolve(null)
+  if (signal.aborted) aborted()
+  signal.addEventListener('abort', aborted)
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', aborted)
+    work.catch(() => {})
+  }
+}

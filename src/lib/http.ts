@@ -6,13 +6,12 @@
 
 import { constants, gunzipSync } from 'node:zlib'
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
-import { type Clock, SECOND } from './clock.ts'
+import { type Clock, SECOND, unlessAborted } from './clock.ts'
 import { EXIT, errorCode, FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
 import { passOverInterim } from './http-interim.ts'
 import { CountedBody, watchProgress } from './http-progress.ts'
 import { keepSecret } from './secrets.ts'
-import { unlessAborted } from './unless-aborted.ts'
 import { VERSION } from './version.ts'
 
 export interface StreamBody {

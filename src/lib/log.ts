@@ -2,7 +2,7 @@
 // Never logged: form fields, signatures, keys, the content of a posting.
 
 import { fstatSync } from 'node:fs'
-import { type DestinationStream, pino } from 'pino'
+import type { DestinationStream } from 'pino'
 import { printable, printableJson } from './printable.ts'
 
 /** The facts of a line. Programs match `event`, people read the message; docs/logs.md lists the events. */
@@ -20,6 +20,17 @@ type Level = 'debug' | 'info' | 'warn' | 'error'
 /** What the program logs by; `level` can be changed while it runs. */
 export type Log = Record<Level, (fields: LogFields, message: string) => void> & { level: string }
 
+const nothing = () => {}
+
+/** A log that writes nothing. */
+export const silentLog: Log = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  level: 'silent',
+}
+
 export interface LogOptions {
   level: string
   /** `auto`: readable on a terminal, JSON otherwise, with priority prefixes only under journald. */
@@ -30,7 +41,13 @@ export interface LogOptions {
 /** syslog priorities, as journald reads them from `<N>` in front of a line (sd-daemon(3)). */
 const PRIORITY: Record<number, number> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 }
 
-export function createLog({ level, format, destination: out = process.stdout }: LogOptions): Log {
+/** A log that writes. The library is loaded here, since a command that only reads the history needs no log. */
+export async function createLog({
+  level,
+  format,
+  destination: out = process.stdout,
+}: LogOptions): Promise<Log> {
+  const { pino } = await import('pino')
   const text = format === 'text' || (format === 'auto' && process.stdout.isTTY)
   const journal = format === 'auto' && !text && writesToJournal()
   const stream = {
@@ -44,7 +61,9 @@ export function createLog({ level, format, destination: out = process.stdout }: 
   }
   const timestamp = pino.stdTimeFunctions.isoTime
   const formatters = { level: (label: string) => ({ level: label }) }
-  return pino({ level, base: null, timestamp, formatters }, stream)
+  // Named, since an async function may not return what pino's own type says: it allows any member, `then` too.
+  const log: Log = pino({ level, base: null, timestamp, formatters }, stream)
+  return log
 }
 
 /** journald announces itself as `JOURNAL_STREAM=device:inode` of the stream that it reads. */

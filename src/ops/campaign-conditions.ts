@@ -1,8 +1,8 @@
 // What of the campaigns needs a person: read from how the last look ended, for alerts, monitoring and status. Pure.
 
-import type { AlertEvent } from '../lib/alert-events.ts'
 import { HOUR } from '../lib/clock.ts'
 import { limited } from '../lib/limited.ts'
+import type { AlertEvent } from './alert-events.ts'
 import type { CampaignRun, CampaignSeen, CommandLine } from './port.ts'
 
 export interface CampaignCondition {

@@ -8,11 +8,11 @@ import type {
   Version,
   VersionReads,
 } from '../history/port.ts'
-import type { AlertEvent } from '../lib/alert-events.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secrets.ts'
 import type { Progress } from '../lib/units.ts'
+import type { AlertEvent } from './alert-events.ts'
 
 export type { AlertDesk as Alerts } from './alerts/desk.ts'
 export type { DaemonFile } from './daemon-file.ts'

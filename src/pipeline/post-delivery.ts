@@ -14,7 +14,7 @@ import type {
   Sighting,
 } from '../inbox/port.ts'
 import { isDue } from '../lib/due.ts'
-import { sameBytes, sameIdentity } from '../lib/file-identity.ts'
+import { sameBytes, sameIdentity } from '../lib/files.ts'
 import type { Parts } from './parts.ts'
 import { failingMs, newToken, Receipts } from './receipts.ts'
 

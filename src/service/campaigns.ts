@@ -4,11 +4,11 @@
 import { MINUTE, SECOND } from '../lib/clock.ts'
 import type { HttpAnswer } from '../lib/http.ts'
 import { retryAfterMs } from '../lib/http-text.ts'
-import { keyAdvice } from '../lib/key-advice.ts'
 import { fullJitter, retry } from '../lib/retry.ts'
 import { isUsableId, readCampaign, readPage } from './campaign-answer.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
 import { readAnswer, saidBy, Unreadable } from './json-answer.ts'
+import { keyAdvice } from './key-file.ts'
 import type {
   CampaignAnswer,
   CampaignApi,

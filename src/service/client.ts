@@ -8,10 +8,10 @@ import type { HttpAnswer, HttpClient } from '../lib/http.ts'
 import { httpDate } from '../lib/http-text.ts'
 import type { Log } from '../lib/log.ts'
 import { rememberSecret, type Secret } from '../lib/secrets.ts'
-import { isBulkRoute } from '../lib/service-routes.ts'
-import type { SignatureAlgorithm } from '../lib/signature-terms.ts'
 import { readKeyFile } from './key-file.ts'
 import { createSigner, fillTemplate, type Signable } from './signer.ts'
+import type { SignatureAlgorithm } from './terms.ts'
+import { isBulkRoute } from './terms.ts'
 
 /** One of the two identities of specification section 5. */
 export type Identity = { account: string } | { partner: string; partnerAccount?: string | null }

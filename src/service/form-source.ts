@@ -12,10 +12,10 @@ import {
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
-import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
 import { Rejected, readForm } from './form-answer.ts'
 import { readAnswer, saidBy, Unreadable } from './json-answer.ts'
+import { isHandedOver, keyAdvice } from './key-file.ts'
 import type { FormAnswer, FormSource } from './port.ts'
 
 export interface FormSourceOptions extends ServiceOptions {

@@ -1,10 +1,9 @@
 // Owns reading the service's key from its file into a Secret. Messages name the file, never its content.
 
+import { join } from 'node:path'
 import { errnoText } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
-import { stampOf } from '../lib/file-identity.ts'
-import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
-import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/read-regular.ts'
+import { LONGEST_SECRET, readRegular, stampOf, withoutNewline } from '../lib/files.ts'
 import { keepSecret, Secret } from '../lib/secrets.ts'
 import type { FormSource } from './port.ts'
 
@@ -53,4 +52,23 @@ export function keyReloader(forms: Pick<FormSource, 'reloadKey'>, keyFile: strin
     forms.reloadKey()
     return true
   }
+}
+
+// Under systemd the daemon reads a copy that systemd made of root's file at the start (LoadCredential=). Advice about
+// that copy would help nobody, so advice names the file that a person edits.
+
+/** Of the packaged unit: LoadCredential=service-key:… */
+export const UNIT_KEY_FILE = '/etc/feedsyncd/service.key'
+
+/** Whether systemd hands this key over. */
+export function isHandedOver(keyFile: string, env: NodeJS.ProcessEnv = process.env): boolean {
+  const folder = env.CREDENTIALS_DIRECTORY
+  return folder !== undefined && folder !== '' && keyFile.startsWith(join(folder, '/'))
+}
+
+/** What to do about a key that is refused or cannot be used: `check the key in …`. */
+export function keyAdvice(keyFile: string, env: NodeJS.ProcessEnv = process.env): string {
+  return isHandedOver(keyFile, env)
+    ? `write the right key to ${UNIT_KEY_FILE}, then: systemctl restart feedsyncd`
+    : `check the key in ${keyFile}`
 }

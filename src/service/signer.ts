@@ -4,7 +4,7 @@
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Secret } from '../lib/secrets.ts'
-import type { SignatureAlgorithm, SignField } from '../lib/signature-terms.ts'
+import type { SignatureAlgorithm, SignField } from './terms.ts'
 
 /**
  * What a template can name, of one request: `path` is relative to the base address, `query` has no question mark and is

@@ -19,7 +19,6 @@ import {
   SPACE,
   sameBytes,
 } from './bytes.ts'
-import { HTML_PAGE } from './doctype.ts'
 import { stop, wrong } from './fault.ts'
 import { Attributes } from './handler.ts'
 import { type Input, NEED_MORE } from './input.ts'
@@ -36,6 +35,7 @@ import {
   UNREAD,
 } from './names.ts'
 import { type NamespaceFault, Namespaces, twiceAt } from './namespaces.ts'
+import { HTML_PAGE } from './prolog.ts'
 import {
   checkFirst,
   elementName,

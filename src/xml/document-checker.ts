@@ -5,10 +5,10 @@ import { CUT_CHARACTER, DocumentReader } from './document-reader.ts'
 import { createDecoder, type Decoder } from './encoding/decoder.ts'
 import { documentStart } from './encoding/document-start.ts'
 import { type Encoding, UTF_8 } from './encoding/encodings.ts'
-import { LONGEST_DECLARATION } from './encoding/xml-declaration.ts'
 import { type Ending, type Fault, undecodable } from './fault.ts'
 import type { XmlHandler } from './handler.ts'
 import type { Limits } from './limits.ts'
+import { LONGEST_DECLARATION } from './prolog.ts'
 
 export class DocumentChecker {
   readonly #handler: XmlHandler

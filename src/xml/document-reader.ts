@@ -4,14 +4,12 @@
 
 import { BANG, CLOSE_BRACKET, equal, isOf, LT, QUESTION, SPACE } from './bytes.ts'
 import { ContentReader } from './content-reader.ts'
-import { doctypeAt, LONGEST_DOCTYPE } from './doctype.ts'
 import { type Ending, type Fault, FaultFound, type Look, short, stop, wrong } from './fault.ts'
 import type { XmlHandler } from './handler.ts'
 import { Input, NEED_MORE } from './input.ts'
-import { instructionAt } from './instruction.ts'
 import type { Limits } from './limits.ts'
 import { Listener } from './listener.ts'
-import { outsideText, TELLING } from './outside-text.ts'
+import { doctypeAt, instructionAt, LONGEST_DOCTYPE, outsideText, TELLING } from './prolog.ts'
 import { CDATA, COMMENT, INSTRUCTION, SectionReader } from './section-reader.ts'
 
 /** Bytes that are read at a time, of however many. */

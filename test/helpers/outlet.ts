@@ -18,7 +18,7 @@ import { Dispositions } from '../../src/inbox/dispositions.ts'
 import { MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
 import { Conditions } from '../../src/lib/conditions.ts'
 import { createHttpClient, type HttpClient } from '../../src/lib/http.ts'
-import { createLog } from '../../src/lib/log.ts'
+import { createLog, type Log } from '../../src/lib/log.ts'
 import { Guard } from '../../src/pipeline/guard.ts'
 import { Pipeline } from '../../src/pipeline/pipeline.ts'
 import { PostDelivery } from '../../src/pipeline/post-delivery.ts'
@@ -76,17 +76,13 @@ export class Outlet implements AsyncDisposable {
     parts: Pick<Outlet, 'clock' | 'sandbox' | 'root'> & {
       owned: AsyncDisposableStack
       http: HttpClient
+      log: Log
+      lines: string[]
     },
     { feeds = [], concurrency = 4, baseUrl, form, random }: OutletOptions,
   ) {
-    const { clock, sandbox, root, owned, http } = parts
+    const { clock, sandbox, root, owned, http, log, lines } = parts
     const secrets = new Set([SECRET])
-    const lines: string[] = []
-    const log = createLog({
-      level: 'trace',
-      format: 'json',
-      destination: { write: (line) => lines.push(line) },
-    })
     const keyFile = join(root, 'service.key')
     writeFileSync(keyFile, `${SECRET}\n`)
     const listening: HttpClient = {
@@ -193,7 +189,13 @@ export class Outlet implements AsyncDisposable {
     )
     const { connectTimeoutMs = 10 * SECOND } = options
     const http = owned.use(createHttpClient({ clock, env: {}, connectTimeoutMs }))
-    return new Outlet({ clock, sandbox, root, owned, http }, options)
+    const lines: string[] = []
+    const log = await createLog({
+      level: 'trace',
+      format: 'json',
+      destination: { write: (line) => lines.push(line) },
+    })
+    return new Outlet({ clock, sandbox, root, owned, http, log, lines }, options)
   }
 
   fault(...rules: FaultRule[]): void {

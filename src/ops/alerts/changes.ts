@@ -3,8 +3,8 @@
 
 import type { Version, VersionReads } from '../../history/port.ts'
 import { IN_WORK } from '../../history/states.ts'
-import type { AlertEvent } from '../../lib/alert-events.ts'
 import { advice } from '../advice.ts'
+import type { AlertEvent } from '../alert-events.ts'
 import { campaignConditions, stepText } from '../campaign-conditions.ts'
 import type { AlertFacts, CommandLine } from '../port.ts'
 

@@ -2,8 +2,8 @@
 // variables. Names and reasons come from a vendor's folder: they are one line each and never markup.
 
 import { hash } from 'node:crypto'
-import type { AlertEvent } from '../../lib/alert-events.ts'
 import { isoTime } from '../../lib/clock.ts'
+import type { AlertEvent } from '../alert-events.ts'
 import type { CommandLine } from '../port.ts'
 import { type AlertChange, type Change, NO_FACTS } from './changes.ts'
 

@@ -2,7 +2,7 @@
 // /tmp, writes nowhere but in its state, and belongs to no group. Pure: text in, text out.
 
 import { dirname } from 'node:path'
-import { isWithin } from '../../lib/within.ts'
+import { isWithin } from '../../lib/files.ts'
 import { HOMES, TEMPORARY } from './unit.ts'
 
 export interface DropinFacts {

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { SECOND } from '../../lib/clock.ts'
-import { isWithin } from '../../lib/within.ts'
+import { isWithin } from '../../lib/files.ts'
 
 export interface Unit {
   /** Name or number; null: root. */

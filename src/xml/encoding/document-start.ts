@@ -2,9 +2,9 @@
 // encodings (XML 1.0 appendix F), XML declaration, and whether these agree with each other.
 
 import { type Fault, short } from '../fault.ts'
+import { LONGEST_DECLARATION, readDeclaration } from '../prolog.ts'
 import { createDecoder } from './decoder.ts'
 import { type Encoding, encodingNamed, UNKNOWN, UTF_8, UTF_16BE, UTF_16LE } from './encodings.ts'
-import { LONGEST_DECLARATION, readDeclaration } from './xml-declaration.ts'
 
 export interface DocumentStart {
   /** Decodes the file, up to the fault where there is one. */

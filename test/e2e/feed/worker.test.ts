@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest'
 import { readFeed } from '../../../src/feed/feed-reader.ts'
 import { HashThread } from '../../../src/feed/hash-thread.ts'
 import { createFeedChecker } from '../../../src/feed/worker-checker.ts'
-import { identityOf } from '../../../src/lib/file-identity.ts'
+import { identityOf } from '../../../src/lib/files.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { Folder, jobFor } from '../../helpers/feeds.ts'
 

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import type { Inbox } from '../../../src/inbox/port.ts'
 import type { WatchEvents, WatchOpener } from '../../../src/inbox/watch-keeper.ts'
-import { silentLog } from '../../../src/lib/silent-log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { HandClock, openInbox, pathsOf, put, temporaryFolder } from '../../helpers/inbox/harness.ts'
 

@@ -15,7 +15,7 @@ import { onTestFinished } from 'vitest'
 import { Inbox, type InboxOptions } from '../../../src/inbox/folder.ts'
 import type { Listing } from '../../../src/inbox/port.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
-import { silentLog } from '../../../src/lib/silent-log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 
 export function temporaryFolder(disk = tmpdir()): string {
   const path = realpathSync(mkdtempSync(join(disk, 'inbox-')))

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { createHttpClient } from '../../../src/lib/http.ts'
-import { silentLog } from '../../../src/lib/silent-log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { createFormSource, type FormSourceOptions } from '../../../src/service/form-source.ts'
 
 export const SECRET = 'a secret of the tests'

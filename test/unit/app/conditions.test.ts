@@ -7,7 +7,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { conditionsOf, watchConditions } from '../../../src/app/conditions.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { Conditions } from '../../../src/lib/conditions.ts'
-import { silentLog } from '../../../src/lib/silent-log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../../src/app/campaigns.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { SECOND, systemClock } from '../../../src/lib/clock.ts'
-import { stampOf } from '../../../src/lib/file-identity.ts'
+import { stampOf } from '../../../src/lib/files.ts'
 import { forever } from '../../helpers/campaigns/account.ts'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { memoryFolder } from '../../helpers/memory-folder.ts'

@@ -99,7 +99,7 @@ describe('hostile names and reasons', () => {
     expect(JSON.parse(said).uploads.map(({ feed }: { feed: string }) => feed)).toEqual(NAMES)
   })
 
-  it.each(['json', 'text'] as const)('in the log (%s) are one line each', (format) => {
+  it.each(['json', 'text'] as const)('in the log (%s) are one line each', async (format) => {
     let said = ''
     const destination = new Writable({
       write: (chunk, _encoding, done) => {
@@ -107,7 +107,7 @@ describe('hostile names and reasons', () => {
         done()
       },
     })
-    const log = createLog({ level: 'info', format, destination })
+    const log = await createLog({ level: 'info', format, destination })
 
     for (const name of NAMES)
       log.info({ event: 'feed.state', feed: name, reason: name }, `${name} rejected: ${name}`)

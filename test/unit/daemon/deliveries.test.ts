@@ -5,7 +5,7 @@ import { Deliveries, type DeliveriesParts } from '../../../src/daemon/deliveries
 import type { Version } from '../../../src/history/port.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { Conditions } from '../../../src/lib/conditions.ts'
-import { silentLog } from '../../../src/lib/silent-log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { SendGate } from '../../../src/upload/send-gate.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 

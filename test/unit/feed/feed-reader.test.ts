@@ -19,7 +19,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readFeed } from '../../../src/feed/feed-reader.ts'
 import { openSource } from '../../../src/feed/source-file.ts'
-import { identityOf } from '../../../src/lib/file-identity.ts'
+import { identityOf } from '../../../src/lib/files.ts'
 import { Folder, jobFor, readDocument } from '../../helpers/feeds.ts'
 
 const FEED = '<source><job><id>1</id></job><job><id>2</id></job></source>\n'

@@ -11,12 +11,12 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 /** A clock whose waits take no time. */
 const hasty = { ...systemClock, sleep: () => Promise.resolve() }
 
-function atWork() {
+async function atWork() {
   const { history } = temporaryHistory()
   const lines: string[] = []
   const moves: Version[] = []
   const destination = { write: (line: string) => void lines.push(line) }
-  const log = createLog({ level: 'info', format: 'json', destination })
+  const log = await createLog({ level: 'info', format: 'json', destination })
   const ledger = new Ledger({
     history,
     clock: hasty,
@@ -36,7 +36,7 @@ function failing(times: number, work: () => void) {
 }
 
 it('writes a deferred write together with what follows from it, or neither', async () => {
-  const { backlog, history, ledger, lines, moves } = atWork()
+  const { backlog, history, ledger, lines, moves } = await atWork()
   const { id } = versionIn(history, 'uploading')
   const n = history.startAttempt(id, 1)
   const end = { outcome: 'stored', status: 201, code: null, bytesSent: 3, key: 'key' } as const
@@ -59,7 +59,7 @@ it('writes a deferred write together with what follows from it, or neither', asy
 })
 
 it('says once what stops it, however often it tries', async () => {
-  const { backlog, lines } = atWork()
+  const { backlog, lines } = await atWork()
 
   await backlog.finish(
     failing(50, () => {}),
@@ -70,7 +70,7 @@ it('says once what stops it, however often it tries', async () => {
 })
 
 it('gives up when it is told to', async () => {
-  const { backlog } = atWork()
+  const { backlog } = await atWork()
 
   const finished = backlog.finish(
     failing(Number.POSITIVE_INFINITY, () => {}),
@@ -83,7 +83,7 @@ it('gives up when it is told to', async () => {
 it.each(['superseded', 'discarded', 'held'] as const)(
   'ends a delivery that fails after its version was %s, which stays so',
   async (state) => {
-    const { backlog, history, ledger, lines } = atWork()
+    const { backlog, history, ledger, lines } = await atWork()
     const { id } = versionIn(history, state)
     const failure = failureOf(RULES.spoolChanged, { code: 'spool-changed', reason: 'it changed' })
     // Only so long as it takes to see that it would be tried for ever.

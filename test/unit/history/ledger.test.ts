@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { Ledger } from '../../../src/history/ledger.ts'
 import { RETRIED } from '../../../src/history/reason-codes.ts'
 import { DAY, systemClock } from '../../../src/lib/clock.ts'
-import { silentLog } from '../../../src/lib/silent-log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 const path = 'acme.xml'

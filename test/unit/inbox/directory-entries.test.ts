@@ -10,7 +10,7 @@ import { LyingFiles, NO_COMPILER } from '../../helpers/lying-files.ts'
 
 const LIST = `
   const { Inbox } = await import(process.env.SOURCES + '/inbox/folder.ts')
-  const { silentLog } = await import(process.env.SOURCES + '/lib/silent-log.ts')
+  const { silentLog } = await import(process.env.SOURCES + '/lib/log.ts')
   const { systemClock } = await import(process.env.SOURCES + '/lib/clock.ts')
   const inbox = new Inbox({
     directory: process.env.FOLDER, include: ['**/*.xml'], exclude: [],

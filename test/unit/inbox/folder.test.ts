@@ -2,7 +2,7 @@ import { chmodSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { Conditions } from '../../../src/lib/conditions.ts'
-import { silentLog } from '../../../src/lib/silent-log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import {
   HandClock,
   openInbox,

@@ -3,7 +3,7 @@ import { fstatSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createLog } from '../../../src/lib/log.ts'
+import { createLog, type Log } from '../../../src/lib/log.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const SRC = join(ROOT, 'src')
@@ -18,12 +18,12 @@ const events = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   ])
   .map((found) => found[1] ?? '')
 
-function logged(format: 'json' | 'text', act: (log: ReturnType<typeof createLog>) => void): string {
+async function logged(format: 'json' | 'text', act: (log: Log) => void): Promise<string> {
   let written = ''
   const write = (line: string) => {
     written += line
   }
-  act(createLog({ level: 'info', format, destination: { write } }))
+  act(await createLog({ level: 'info', format, destination: { write } }))
   return written
 }
 
@@ -34,7 +34,7 @@ function asProcess(env: (stdout: string) => Record<string, string>): string {
   const out = openSync(file, 'w')
   const { dev, ino } = fstatSync(out)
   const script = `import { createLog } from '${SRC}/lib/log.ts'
-    const log = createLog({ level: 'info', format: 'auto' })
+    const log = await createLog({ level: 'info', format: 'auto' })
     log.info({ event: 'daemon.stopped' }, 'daemon stopped')
     log.error({ event: 'service.credentials', reason: 'no' }, 'credentials refused')`
   try {
@@ -48,8 +48,8 @@ function asProcess(env: (stdout: string) => Record<string, string>): string {
 }
 
 describe('the log', () => {
-  it('gives each event its code beside the message, in JSON', () => {
-    const line = logged('json', (log) =>
+  it('gives each event its code beside the message, in JSON', async () => {
+    const line = await logged('json', (log) =>
       log.info({ event: 'feed.detected', id: 7 }, 'feed detected'),
     )
 
@@ -59,8 +59,8 @@ describe('the log', () => {
     })
   })
 
-  it('is a readable line on a terminal, without the code', () => {
-    const line = logged('text', (log) =>
+  it('is a readable line on a terminal, without the code', async () => {
+    const line = await logged('text', (log) =>
       log.warn({ event: 'feed.detected', id: 7, reason: 'two words' }, 'feed detected'),
     )
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import type { Disposed, Receipt } from '../../../src/inbox/port.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { Conditions } from '../../../src/lib/conditions.ts'
-import { silentLog } from '../../../src/lib/silent-log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { markReceiptPending, Receipts, type ReceiptsParts } from '../../../src/pipeline/receipts.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { keyAdvice } from '../../../src/lib/key-advice.ts'
-import { readKeyFile } from '../../../src/service/key-file.ts'
+import { keyAdvice, readKeyFile } from '../../../src/service/key-file.ts'
 
 const CREDENTIALS = { CREDENTIALS_DIRECTORY: '/run/credentials/feedsyncd.service' }
 

@@ -4,9 +4,9 @@
 import { createDecoder, type Decoder } from '../../../../src/xml/encoding/decoder.ts'
 import { documentStart } from '../../../../src/xml/encoding/document-start.ts'
 import { type Encoding, UTF_8 } from '../../../../src/xml/encoding/encodings.ts'
-import { LONGEST_DECLARATION } from '../../../../src/xml/encoding/xml-declaration.ts'
 import { type Ending, type Fault, undecodable } from '../../../../src/xml/fault.ts'
 import type { Limits } from '../../../../src/xml/limits.ts'
+import { LONGEST_DECLARATION } from '../../../../src/xml/prolog.ts'
 import { type SaxesHandler, XmlScanner } from './saxes-scanner.ts'
 
 export class SaxesCheck {

@@ -3,11 +3,9 @@
 // instructions, entities without ";", DOCTYPE, text outside the root) and counts against the limits.
 // It refuses nothing that is XML 1.0 with namespaces, but internal DTD subsets and unknown entities.
 
-import { doctypeAt } from '../../../../src/xml/doctype.ts'
 import { type Fault, type Look, notWellFormed } from '../../../../src/xml/fault.ts'
-import { instructionAt } from '../../../../src/xml/instruction.ts'
 import { type Limits, tooLong, tooManyAttributes } from '../../../../src/xml/limits.ts'
-import { outsideText } from '../../../../src/xml/outside-text.ts'
+import { doctypeAt, instructionAt, outsideText } from '../../../../src/xml/prolog.ts'
 import { entityAt } from '../../../../src/xml/reference.ts'
 import { tagAt } from './tag.ts'
 

@@ -4,9 +4,9 @@
 
 import { SaxesParser } from 'saxes'
 import { NAME_START } from '../../../../src/xml/characters.ts'
-import { HTML_PAGE } from '../../../../src/xml/doctype.ts'
 import { type Ending, type Fault, notWellFormed, short } from '../../../../src/xml/fault.ts'
 import { type Limits, tooDeep } from '../../../../src/xml/limits.ts'
+import { HTML_PAGE } from '../../../../src/xml/prolog.ts'
 import { XmlLexer } from './saxes-lexer.ts'
 import { explain } from './saxes-sentences.ts'
 

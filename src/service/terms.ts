@@ -1,5 +1,5 @@
-// What the configuration may ask of a signature and the signer must be able to do: one vocabulary for
-// both. How to sign is the service client's; the sandbox has a list of its own.
+// Words of the specification that the configuration may use and the service client must understand. The sandbox has a
+// list of its own.
 
 export const SIGNATURE_ALGORITHMS = [
   'hmac-sha1',
@@ -30,3 +30,6 @@ export const SIGN_FIELDS = [
 ] as const
 
 export type SignField = (typeof SIGN_FIELDS)[number]
+
+/** The one route that hands out forms to a partner without a partner account. */
+export const isBulkRoute = (path: string): boolean => path.includes('bulk')

@@ -1,0 +1,110 @@
+// Owns what several rooms do with files: tell whether two looks saw the same file, read a file whole, compare paths.
+
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs'
+import { isAbsolute, relative } from 'node:path'
+import { errorCode } from './errors.ts'
+import { formatBytes } from './units.ts'
+
+/** What makes two looks at a path the same file with the same bytes, as far as stat can tell. */
+export interface FileIdentity {
+  dev: string
+  ino: string
+  size: number
+  mtimeNs: string
+  ctimeNs: string
+}
+
+/** Of a path that cannot be looked at; equals no file's. */
+export const NO_IDENTITY: FileIdentity = { dev: '0', ino: '0', size: 0, mtimeNs: '0', ctimeNs: '0' }
+
+export function identityOf(stats: BigIntStats): FileIdentity {
+  return {
+    dev: String(stats.dev),
+    ino: String(stats.ino),
+    size: Number(stats.size),
+    mtimeNs: String(stats.mtimeNs),
+    ctimeNs: String(stats.ctimeNs),
+  }
+}
+
+export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
+  return a === b || (sameBytes(a, b) && a.ctimeNs === b.ctimeNs)
+}
+
+/** The same but for ctime, which a rename of our own changes. */
+export function sameBytes(a: FileIdentity, b: FileIdentity): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
+}
+
+/** `text`: another one when the file changed; `changedAt`: wall ms. Null: there is none. */
+export function stampOf(file: string): { text: string; changedAt: number } | null {
+  try {
+    const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
+    if (stats === undefined) return null
+    const changedAt = Math.max(Number(stats.ctimeMs), Number(stats.mtimeMs))
+    return { text: JSON.stringify(identityOf(stats)), changedAt }
+  } catch (error) {
+    return { text: errorCode(error) ?? 'unreadable', changedAt: 0 }
+  }
+}
+
+/** Bytes that were read into `memory` from `offset` on, fewer than `length` only at the end of the file. Throws the system's error. */
+export function readWhole(
+  fd: number,
+  memory: Uint8Array,
+  offset: number,
+  length: number,
+  at: number,
+): number {
+  let done = 0
+  while (done < length) {
+    const read = readSync(fd, memory, offset + done, length - done, at + done)
+    if (read === 0) break
+    done += read
+  }
+  return done
+}
+
+/** Bytes: longer than any PEM key, so that a wrong path to something big is an error. */
+export const LONGEST_SECRET = 64 * 1024
+
+/**
+ * The bytes of a regular file.
+ * @throws the system's error (`EISDIR` for a directory); an error without a code, whose message follows the
+ * file's name, where it is no regular file, larger than `mostBytes`, or still being written
+ */
+export function readRegular(file: string, mostBytes: number): Buffer {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(handle)
+    if (stats.isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' })
+    if (!stats.isFile()) throw new Error('is not a regular file')
+    if (stats.size > mostBytes) throw new Error(`is larger than ${formatBytes(mostBytes)}`)
+    const bytes = Buffer.alloc(stats.size + 1)
+    const size = readWhole(handle, bytes, 0, bytes.length, 0)
+    if (size !== stats.size) throw new Error('is still being written')
+    return bytes.subarray(0, size)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** A secret as it was meant: one newline at its end is not part of it. */
+export function withoutNewline(bytes: Buffer): Buffer {
+  if (bytes.at(-1) !== 0x0a) return bytes
+  return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)
+}
+
+/** Also true of the folder itself. Both are absolute. */
+export function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith('../') && !isAbsolute(way)
+}
