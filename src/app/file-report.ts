@@ -2,11 +2,11 @@
 // fields may be added, never renamed.
 
 import { FIELDS } from '../feed/field-paths.ts'
-import type { CheckResult, FeedContent } from '../feed/port.ts'
+import type { CheckResult, FoundPaths } from '../feed/port.ts'
 
 export type FileReport = ReturnType<typeof fileReport>
 
-const NONE = Object.fromEntries(FIELDS.map((field) => [field, null])) as FeedContent['fields']
+const NONE = Object.fromEntries(FIELDS.map((field) => [field, null])) as FoundPaths
 
 /** `path`: as the person wrote it. */
 export function fileReport(path: string, result: CheckResult) {
@@ -38,6 +38,6 @@ export function fileReport(path: string, result: CheckResult) {
     line: mistake?.position?.line ?? null,
     column: mistake?.position?.column ?? null,
     /** The path of each field, or null. */
-    fields: content?.fields ?? NONE,
+    fields: read?.verdict.kind === 'ok' ? read.verdict.fields : NONE,
   }
 }

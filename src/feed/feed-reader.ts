@@ -9,7 +9,7 @@ import { locate } from '../xml/locator.ts'
 import { FIELDS } from './field-paths.ts'
 import { type Following, HashThread } from './hash-thread.ts'
 import { hashFile } from './hashes.ts'
-import type { CheckJob, CheckResult, FeedContent, Position, Verdict } from './port.ts'
+import type { CheckJob, CheckResult, Position, Verdict } from './port.ts'
 import { indexParts } from './posting-index.ts'
 import { PostingReader } from './posting-reader.ts'
 import { PostingTally } from './posting-tally.ts'
@@ -180,7 +180,7 @@ class Reading {
     }
     if (padding > 0) return this.#incomplete(check, paddingReason(padding), Number.MAX_SAFE_INTEGER)
     if (ending.kind === 'incomplete') return this.#incomplete(check, ending.reason, ending.at)
-    return { kind: 'ok', content: await this.#content(pass) }
+    return this.#sound(pass)
   }
 
   #incomplete(check: DocumentChecker, reason: string, at: number): Verdict {
@@ -194,11 +194,11 @@ class Reading {
   }
 
   /** Rejects with `NoRoom`. */
-  async #content(pass: Pass): Promise<FeedContent> {
+  async #sound(pass: Pass): Promise<Verdict> {
     const { check, reader } = pass
     const records = reader.chosen
     const counted = records === reader.records ? pass : this.#secondPass(records)
-    const { index, ...content } = counted.tally.finish()
+    const { index, fields, ...content } = counted.tally.finish()
     const { indexTo, mapping } = this.#job
     if (index !== null && indexTo !== null) {
       this.#index = new SpoolCopy(indexTo, 'the posting index')
@@ -214,7 +214,7 @@ class Reading {
           : `no element is at the configured record path ${configured}`,
       )
     }
-    return { ...content, warnings, root, records }
+    return { kind: 'ok', content: { ...content, warnings, root, records }, fields }
   }
 
   /** The first guess of the record path was wrong: the same bytes again, only to count. */

@@ -59,14 +59,15 @@ export interface FeedContent {
   externalCampaignIds: Record<string, number>
   /** Distinct requisition ids. */
   requisitionIds: number
-  /** The path that each field was found at, from the record and as the feed writes it; null: at none. */
-  fields: Record<keyof FieldPaths, string | null>
   /** Plain sentences: duplicate or missing posting ids, a BOM, an odd encoding. */
   warnings: string[]
 }
 
+/** The path that each field was found at, from the record and as the feed writes it; null: at none. */
+export type FoundPaths = Record<keyof FieldPaths, string | null>
+
 export type Verdict =
-  | { kind: 'ok'; content: FeedContent }
+  | { kind: 'ok'; content: FeedContent; fields: FoundPaths }
   /** The document ends early, is empty, or ends in NUL padding: the writer may not be done. */
   | { kind: 'incomplete'; reason: string; position: Position | null }
   /** `code` is stable and short (`not-well-formed`, `doctype-refused`, `undecodable`, `gzip`, `html`, `too-deep`, ...); `reason` is a plain sentence without the position. */

@@ -4,7 +4,7 @@
 import { short } from '../xml/fault.ts'
 import { Entries, MOST_ENTRIES, NEW } from './entries.ts'
 import { CHECKED_FIELDS, FIELDS, isAddress } from './field-paths.ts'
-import { type FeedContent, MAX_CAMPAIGN_IDS } from './port.ts'
+import { type FeedContent, type FoundPaths, MAX_CAMPAIGN_IDS } from './port.ts'
 import type { PostingValues } from './posting-values.ts'
 import { TakenPaths } from './taken-paths.ts'
 
@@ -16,6 +16,7 @@ const [ID, CAMPAIGN, REQUISITION] = CHECKED_FIELDS.map((field) => FIELDS.indexOf
 const MOST_EXAMPLES = 3
 
 export interface Tally extends Omit<FeedContent, 'root' | 'records'> {
+  fields: FoundPaths
   /** For the posting index; null: the feed has more postings than it can hold, or their content was not hashed. */
   index: Entries | null
 }

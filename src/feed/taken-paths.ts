@@ -1,6 +1,7 @@
 // Which path each field of a feed was read from: the one that most of its first postings have.
 
 import { FIELDS, type Field } from './field-paths.ts'
+import type { FoundPaths } from './port.ts'
 import { SAMPLE } from './posting-reader.ts'
 import type { PostingValues } from './posting-values.ts'
 
@@ -25,8 +26,7 @@ export class TakenPaths {
     return paths.sort(([, a], [, b]) => b - a)[0]?.[0] ?? null
   }
 
-  all(): Record<Field, string | null> {
-    const paths = FIELDS.map((field) => [field, this.of(field)] as const)
-    return Object.fromEntries(paths) as Record<Field, string | null>
+  all(): FoundPaths {
+    return Object.fromEntries(FIELDS.map((field) => [field, this.of(field)])) as FoundPaths
   }
 }

@@ -4,7 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ReadOptions, readFeed } from '../../src/feed/feed-reader.ts'
-import type { CheckJob, CheckResult, FeedContent, FieldPaths } from '../../src/feed/port.ts'
+import type {
+  CheckJob,
+  CheckResult,
+  FeedContent,
+  FieldPaths,
+  FoundPaths,
+} from '../../src/feed/port.ts'
 
 export class Folder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'feedsyncd-feed-'))
@@ -46,8 +52,8 @@ export async function readDocument(
 export async function contentOf(
   document: string | Buffer,
   mapping: { records?: string; fields?: FieldPaths } = {},
-): Promise<FeedContent> {
+): Promise<FeedContent & { fields: FoundPaths }> {
   const { verdict } = await readDocument(document, mapping)
   if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict))
-  return verdict.content
+  return { ...verdict.content, fields: verdict.fields }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { SaxesParser } from 'saxes'
 import { describe, expect, it } from 'vitest'
 import { DETECTED } from '../../../src/feed/field-paths.ts'
-import type { FieldPaths } from '../../../src/feed/port.ts'
+import type { FieldPaths, FoundPaths } from '../../../src/feed/port.ts'
 import { streamPostings } from '../../../src/feed/posting-stream.ts'
 import { contentOf, Folder, readDocument } from '../../helpers/feeds.ts'
 import { listedPaths } from '../../helpers/feeds-page.ts'
@@ -63,10 +63,8 @@ function valueAt(record: Element, path: string): string | undefined {
   return values.map((value) => value.trim()).find((value) => value !== '')
 }
 
-type Fields = Awaited<ReturnType<typeof contentOf>>['fields']
-
 /** What saxes has at these paths, posting by posting. */
-function bySaxes(document: string, records: string, fields: Fields): Record<string, string>[] {
+function bySaxes(document: string, records: string, fields: FoundPaths): Record<string, string>[] {
   const found = records
     .split('/')
     .slice(1)
@@ -287,7 +285,7 @@ describe('an address that most postings have', () => {
       { indexTo: join(folder.path, 'index') },
     )
     if (verdict.kind !== 'ok') throw new Error(verdict.reason)
-    return verdict.content
+    return { ...verdict.content, fields: verdict.fields }
   }
 
   it('is no id: postings are told apart by their content', async () => {
