@@ -8,8 +8,8 @@ export type FileReport = ReturnType<typeof fileReport>
 
 const NONE = Object.fromEntries(FIELDS.map((field) => [field, null])) as FoundPaths
 
-/** `path`: as the person wrote it. */
-export function fileReport(path: string, result: CheckResult) {
+/** `path`: as the person wrote it. `held`: why a guard would hold it; null: none would. */
+export function fileReport(path: string, result: CheckResult, held: string | null) {
   const read = result.kind === 'read' ? result : null
   const content = read?.verdict.kind === 'ok' ? read.verdict.content : null
   const mistake = read !== null && read.verdict.kind !== 'ok' ? read.verdict : null
@@ -37,6 +37,7 @@ export function fileReport(path: string, result: CheckResult) {
     offset: mistake?.position?.offset ?? null,
     line: mistake?.position?.line ?? null,
     column: mistake?.position?.column ?? null,
+    held,
     /** The path of each field, or null. */
     fields: read?.verdict.kind === 'ok' ? read.verdict.fields : NONE,
   }

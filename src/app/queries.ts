@@ -214,21 +214,29 @@ export async function sendTestAlerts(
   return results
 }
 
-/** Checks files offline, one after the other. `config` null: records and fields are detected. */
+/**
+ * Checks files offline, one after the other, and judges them as the daemon would. `config` null: records and fields are
+ * detected, and nothing is known of earlier versions. `named`: the feed that a person named; null: by the rules.
+ */
 export async function* checkFiles(
   files: readonly string[],
   config: Config | null,
+  named: string | null,
 ): AsyncGenerator<FileReport> {
   const { createFeedChecker } = await import('../feed/worker-checker.ts')
   const { fileReport } = await import('./file-report.ts')
+  const { heldReason } = await import('./held-reason.ts')
+  using history = config && openHistoryReader({ file: historyFile(config) })
   await using checker = createFeedChecker()
   for (const file of files) {
     const source = resolve(file)
     const path = config === null ? file : pathInInbox(config, source)
-    const { mapping } = feedFor(path, config?.feeds ?? [])
+    const rule = feedFor(path, config?.feeds ?? [], named)
+    const { mapping } = rule
     const root = config === null || isAbsolute(path) ? undefined : config.inbox.directory
     const job = { source, root, expected: null, copyTo: null, indexTo: null, mapping }
-    yield fileReport(file, await checker.check(job))
+    const result = await checker.check(job)
+    yield fileReport(file, result, heldReason(result, { path, rule }, config, history))
   }
 }
 

@@ -1,4 +1,5 @@
-// feedsyncd check: reads files offline, with the configured mapping where there is a configuration.
+// feedsyncd check: reads files offline, with the configured mapping and guards where there is a configuration, and
+// beside the history where there is one.
 
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
@@ -11,8 +12,9 @@ import { type Context, outJson, tellError } from './context.ts'
 import { define } from './define.ts'
 import { columnsOf, middleCut, printable, styled } from './render.ts'
 
-const TEXT = 'check files offline, with the configured mapping; exit 0 all ok, 3 any not'
-const COLOUR = { ok: 'green', incomplete: 'yellow', broken: 'red' } as const
+const TEXT = 'check files offline, and whether a guard would hold them; exit 0 all ok, 3 any not'
+const HELD = 'would be held'
+const COLOUR = { ok: 'green', incomplete: 'yellow', broken: 'red', [HELD]: 'yellow' } as const
 /** Of the line with a mistake: characters before it, and bytes that hold them in any encoding. */
 const BEFORE = 50
 const BYTES = 4 * BEFORE
@@ -20,14 +22,14 @@ const COLUMNS = 80
 const LONG_PATH = 32
 
 export function checkCommand(context: Context): Command {
-  return define(context, 'check', TEXT, async (call, paths: string[]) => {
-    const { config: flag, json } = call.options
+  return define<{ feed?: string }>(context, 'check', TEXT, async (call, paths: string[]) => {
+    const { config: flag, feed = null, json } = call.options
     // A configuration that was named must be there; without one, records and fields are detected.
     const isNamed = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined
     const isThere = isNamed || existsSync(findConfig(flag, context.env))
     const files: FileReport[] = []
     let missing = 0
-    for await (const report of checkFiles(paths, isThere ? call.config : null)) {
+    for await (const report of checkFiles(paths, isThere ? call.config : null, feed)) {
       const { path } = report
       files.push(report)
       if (isMissing(path)) {
@@ -37,9 +39,15 @@ export function checkCommand(context: Context): Command {
     }
     if (json) outJson(context, { files })
     else if (files.length > 1) context.out(summary(files))
-    const isOk = files.every(({ verdict }) => verdict === 'ok')
+    const isOk = files.every((file) => judgement(file) === 'ok')
     context.exit(missing > 0 ? EXIT.usage : isOk ? EXIT.ok : EXIT.notAllOk)
-  }).argument('<file...>', 'the files')
+  })
+    .argument('<file...>', 'the files')
+    .option('--feed <name>', 'the feed that they are compared with (else: by the rules)')
+}
+
+function judgement({ held, verdict }: FileReport): keyof typeof COLOUR {
+  return held === null ? verdict : HELD
 }
 
 function isMissing(path: string): boolean {
@@ -51,8 +59,8 @@ function isMissing(path: string): boolean {
 }
 
 function fileText(file: FileReport, terminal: boolean): string {
-  const verdict = styled(COLOUR[file.verdict], file.verdict, terminal)
-  const start = `${printable(file.path)}: ${verdict}: `
+  const judged = judgement(file)
+  const start = `${printable(file.path)}: ${styled(COLOUR[judged], judged, terminal)}: `
   if (file.verdict !== 'ok') {
     const place = file.line === null ? '' : `line ${file.line}, column ${file.column}: `
     return start + place + printable(file.reason ?? '') + excerpt(file)
@@ -67,7 +75,8 @@ function fileText(file: FileReport, terminal: boolean): string {
   ]
   const warnings = file.warnings.map((warning) => `\n  warning: ${printable(warning)}`)
   const fields = (file.postings ?? 0) > 0 ? fieldsText(file) : ''
-  return start + printable(facts.join(', ')) + fields + warnings.join('')
+  const why = file.held === null ? '' : `${printable(file.held)}\n  `
+  return start + why + printable(facts.join(', ')) + fields + warnings.join('')
 }
 
 /** Which path was taken for each field, so that a person sees at once what was not found. */
@@ -102,8 +111,8 @@ function listed(what: string, words: readonly string[]): string {
 }
 
 function summary(files: readonly FileReport[]): string {
-  const counts = [...Map.groupBy(files, ({ verdict }) => verdict)]
-  return `${files.length} files: ${counts.map(([verdict, of]) => `${of.length} ${verdict}`).join(', ')}`
+  const counts = [...Map.groupBy(files, judgement)]
+  return `${files.length} files: ${counts.map(([judged, of]) => `${of.length} ${judged}`).join(', ')}`
 }
 
 function counted(count: number, what: string): string {

@@ -41,7 +41,8 @@ export interface Transactions {
 /** What those see who only ask. */
 export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
-  Pick<Files, 'known'> &
+  Pick<Files, 'known' | 'lastVersionAt'> &
+  Pick<Notes, 'note'> &
   Pick<Requests, 'request'> &
   Disposable
 

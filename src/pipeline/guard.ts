@@ -5,8 +5,8 @@
 import type { GuardName, PostingChanges } from '../feed/port.ts'
 import { newerOf, SENT } from '../history/decisions.ts'
 import { lostUpTo } from '../history/lost-history.ts'
-import type { Reason, Version } from '../history/port.ts'
-import { type GuardedVersion, guard } from './guards.ts'
+import type { Files, Notes, Reason, Version, VersionReads } from '../history/port.ts'
+import { type GuardedVersion, type GuardLimits, guard } from './guards.ts'
 import type { Parts } from './parts.ts'
 
 /** What changed since each baseline, by its id, the first baseline first; null where that is not known. */
@@ -42,7 +42,7 @@ export class Guard {
     known: Compared = new Map(),
   ): Promise<Compared> {
     const { checkerFor, spool } = this.#parts
-    for (const older of this.#baselines(named)) {
+    for (const older of baselines(this.#parts.history, named)) {
       if (known.has(older.id)) continue
       const comparison = older.spool && {
         older: spool.indexOf(spool.path(older.spool)),
@@ -59,12 +59,7 @@ export class Guard {
    */
   judge(newer: GuardedVersion & Named, compared: Compared): Held | null {
     const { config, history } = this.#parts
-    const older = this.#baselines(newer).map((version) => {
-      return { ...version, changes: compared.get(version.id) ?? null }
-    })
-    const found = guard(newer, older, config.guards, () => history.turnovers(newer.feed))
-    if (found !== null) return { code: found.guard, text: found.reason, hint: found.hint }
-    return this.#isLost(newer) ? LOST : null
+    return judge(history, config.guards, newer, compared)
   }
 
   /** Spares the delivery of this version its comparisons. */
@@ -81,15 +76,6 @@ export class Guard {
   async start<T>(version: Version, begin: () => T): Promise<T | null> {
     const compared = await this.#comparisons(version)
     return this.#parts.history.commit(() => (this.#admit(version.id, compared) ? begin() : null))
-  }
-
-  /** What it takes the place of. A feed that a rule has just given another name is still what its file was. */
-  #baselines({ account, feed, id, path }: Named): Version[] {
-    const { history } = this.#parts
-    const own = history.baselines(feed, id)
-    const before = own.length > 0 ? null : history.lastVersionAt(path)
-    const isSame = before !== null && before.id !== id && before.account === account
-    return isSame && SENT.includes(before.state) ? [before] : own
   }
 
   async #comparisons(version: Version): Promise<Compared> {
@@ -118,13 +104,38 @@ export class Guard {
     if (held !== null) ledger.move(id, 'held', held, { guard: held.code })
     return held === null
   }
+}
 
-  /** Whether all that is known of what the service has of this feed went with a history that was lost. */
-  #isLost({ feed, id = 0 }: { feed: string; id?: number }): boolean {
-    const { history } = this.#parts
-    const lost = lostUpTo(history)
-    if (lost === null) return false
-    const last = history.confirmed(feed, id)
-    return last === null || (last.id <= lost && !last.approved)
-  }
+/** What the guards ask of the history. */
+type Known = VersionReads & Pick<Files, 'lastVersionAt'> & Pick<Notes, 'note'>
+
+/** Why these contents would be held as a version of their feed; null: they pass. */
+export function judge(
+  history: Known,
+  limits: GuardLimits,
+  newer: GuardedVersion & Named,
+  compared: Compared,
+): Held | null {
+  const older = baselines(history, newer).map((version) => {
+    return { ...version, changes: compared.get(version.id) ?? null }
+  })
+  const found = guard(newer, older, limits, () => history.turnovers(newer.feed))
+  if (found !== null) return { code: found.guard, text: found.reason, hint: found.hint }
+  return isLost(history, newer) ? LOST : null
+}
+
+/** What it takes the place of. A feed that a rule has just given another name is still what its file was. */
+function baselines(history: Known, { account, feed, id, path }: Named): Version[] {
+  const own = history.baselines(feed, id)
+  const before = own.length > 0 ? null : history.lastVersionAt(path)
+  const isSame = before !== null && before.id !== id && before.account === account
+  return isSame && SENT.includes(before.state) ? [before] : own
+}
+
+/** Whether all that is known of what the service has of this feed went with a history that was lost. */
+function isLost(history: Known, { feed, id = 0 }: Named): boolean {
+  const lost = lostUpTo(history)
+  if (lost === null) return false
+  const last = history.confirmed(feed, id)
+  return last === null || (last.id <= lost && !last.approved)
 }

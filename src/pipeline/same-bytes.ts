@@ -11,7 +11,7 @@ const COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
 
 /** The version that these bytes are; null: they are a new one. `sha256` null: not read to their end. */
 export function sameBytesOf(
-  history: VersionReads & Files & Pick<Notes, 'note'>,
+  history: VersionReads & Pick<Files, 'known'> & Pick<Notes, 'note'>,
   { identity, path, rule }: Origin,
   { sha256, verdict }: Extract<CheckResult, { kind: 'read' }>,
 ): Version | null {

@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { Command } from '../../helpers/command.ts'
 import { examples } from '../../helpers/feeds-page.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
@@ -58,4 +59,54 @@ it('check prints what docs/feeds.md says of its examples', async () => {
 
   expect(printed).toEqual(said)
   expect(printed).toHaveLength(5)
+})
+
+it('check says that a feed without postings would be held, without configuration and history, too', async () => {
+  await using site = await Site.open({ guards: { minPostings: 4 } })
+  const [empty, few] = [join(site.root, 'empty.xml'), join(site.root, 'few.xml')]
+  writeFileSync(empty, '<source/>')
+  writeFileSync(few, feedOf(3))
+  const there = readdirSync(site.root)
+
+  const configured = await site.run('check', empty, few)
+  const alone = await new Command(['check', empty, few]).ended
+
+  expect(configured.code).toBe(3)
+  expect(configured.stdout.split('\n')).toEqual(
+    expect.arrayContaining([
+      `${empty}: would be held: the feed contains no postings (none were found below <source>)`,
+      '  0 postings, 9 B, UTF-8',
+      `${few}: would be held: the feed contains 3 postings, fewer than the 4 of guards.minPostings`,
+      '2 files: 2 would be held',
+    ]),
+  )
+  expect(alone.code).toBe(3)
+  expect(alone.stdout).toContain('2 files: 1 would be held, 1 ok\n')
+  expect(readdirSync(site.root)).toEqual(there)
+  expect(existsSync(join(site.root, 'state'))).toBe(false)
+})
+
+it('check compares a file with the history of the feed that its path or --feed names', async () => {
+  await using site = await Site.open()
+  site.drop('jobs.xml', feedOf(10))
+  await site.run('run', '--once')
+  const file = join(site.root, 'other.xml')
+  writeFileSync(file, feedOf(3))
+  const held = async (...args: string[]) => {
+    const { code, stdout } = await site.run('check', ...args, '--json')
+    return { code, held: JSON.parse(stdout).files[0].held }
+  }
+  const dropped =
+    'the feed dropped from 10 postings to 3 (70 %); guards.maxDropPercent is 50; compared with version 1'
+
+  expect(await held(file)).toEqual({ code: 0, held: null })
+  expect(await held(file, '--feed', 'jobs.xml')).toEqual({ code: 3, held: dropped })
+  // What is on the service already is no new version.
+  expect(await held(join(site.inbox, 'jobs.xml'))).toEqual({ code: 0, held: null })
+  site.drop('jobs.xml', feedOf(3))
+  expect(await held(join(site.inbox, 'jobs.xml'))).toEqual({ code: 3, held: dropped })
+
+  await site.run('run', '--once')
+  await site.run('release', '2')
+  expect(await held(join(site.inbox, 'jobs.xml'))).toEqual({ code: 0, held: null })
 })

@@ -1,6 +1,8 @@
 // Versions that a guard holds, and what a person decides about them, against a running daemon.
 
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../../src/history/port.ts'
 import { eventually } from '../../helpers/eventually.ts'
@@ -59,15 +61,20 @@ describe('a feed is held', () => {
       before.replaceAll(/<title>.*?<\/title>|<campaignid>.*?<\/city>/g, ''),
       /^the postings shrank from \d+ bytes on average to \d+ \(6\d %\)/,
     ],
-  ])('when %s, and it is not sent', async (why, content, reason) => {
+  ])('when %s, and it is not sent, as check has said before', async (why, content, reason) => {
     const feed = `${why}.xml`
     site.drop(feed, before)
     await site.until(feed, 'uploaded')
+    const file = join(site.root, 'elsewhere.xml')
+    writeFileSync(file, content)
+    const checked = await site.run('check', file, '--feed', feed, '--json')
 
     site.drop(feed, content)
     const held = await site.until(feed, 'held')
 
     expect(held.reason).toMatch(reason)
+    expect(checked.code).toBe(3)
+    expect(JSON.parse(checked.stdout).files[0]).toMatchObject({ verdict: 'ok', held: held.reason })
     expect(held.hint).toContain('release')
     expect(stored(site)).not.toContain(sha256(content))
   })
