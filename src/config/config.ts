@@ -8,6 +8,4 @@ export type Config = ReturnType<typeof resolveConfig>
 
 export type FeedConfig = Config['feeds'][number]
 
-export type Identity = { account: string } | { partner: string; partnerAccount: string | null }
-
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const

@@ -4,7 +4,7 @@
 import { join, resolve } from 'node:path'
 import { keepAddress, Secret } from '../lib/secrets.ts'
 import type { AlertTarget } from '../ops/port.ts'
-import type { Identity } from './config.ts'
+import type { Identity } from '../service/port.ts'
 import type { ConfigFile } from './schema.ts'
 
 /** `base` is the folder of the configuration file. */

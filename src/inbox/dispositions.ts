@@ -148,7 +148,7 @@ export class Dispositions {
 
   /** It would be found again there, as a new feed, and sent again, and again. */
   async #refuseInbox(root: string): Promise<void> {
-    if (!(await isWithin(root, this.#options.directory))) return
+    if (!(await leadsInto(root, this.#options.directory))) return
     throw Object.assign(new Error('it lies in the watched folder'), { code: 'ELOOP' })
   }
 
@@ -171,7 +171,7 @@ export class Dispositions {
 }
 
 /** Whether a directory is another one or lies below it, links and mounts included. Throws the system's error. */
-async function isWithin(path: string, folder: string): Promise<boolean> {
+async function leadsInto(path: string, folder: string): Promise<boolean> {
   const { dev, ino } = await stat(folder, { bigint: true })
   using directory = await OpenDirectory.made(path, '')
   let below: BigIntStats | null = null

@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
+import { isSameDirectory } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
 import { type Look, lstatEach } from './directory-entries.ts'
 import { judge } from './file-kind.ts'
@@ -177,11 +178,6 @@ export class Inbox implements AsyncDisposable {
 
 /** Another device, and nothing on it. */
 const NOT_MOUNTED = Object.assign(new Error('not mounted'), { code: 'EXDEV' })
-
-/** A recreated directory often gets the inode number of the old one, but its birth is its own. */
-function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
-}
 
 const isDirectory = (look: Look | undefined) =>
   look != null && !(look instanceof Error) && look.isDirectory()

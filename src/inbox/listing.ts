@@ -7,7 +7,7 @@ import type { FileIdentity } from '../feed/port.ts'
 import { OpenDirectory } from '../lib/beneath.ts'
 import { isLasting, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
-import { identityOf, NO_IDENTITY, sameIdentity } from '../lib/files.ts'
+import { identityOf, isSameDirectory, NO_IDENTITY, sameIdentity } from '../lib/files.ts'
 import { oddPath } from '../lib/odd-names.ts'
 import {
   type Entry,
@@ -154,10 +154,6 @@ async function directoryAt(prefix: string, { directory }: WalkOptions): Promise<
   } catch (error) {
     return isMissing(errorCode(error)) ? null : (error as Error)
   }
-}
-
-function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
-  return a.dev === b.dev && a.ino === b.ino
 }
 
 /** By name alone: what to look at; all else has its place in `here`. */

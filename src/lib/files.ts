@@ -44,6 +44,11 @@ export function sameBytes(a: FileIdentity, b: FileIdentity): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
 }
 
+/** A recreated directory often gets the inode number of the old one, but its birth is its own. */
+export function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
+}
+
 /** `text`: another one when the file changed; `changedAt`: wall ms. Null: there is none. */
 export function stampOf(file: string): { text: string; changedAt: number } | null {
   try {

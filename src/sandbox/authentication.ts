@@ -3,9 +3,9 @@
 
 import { MINUTE } from '../lib/clock.ts'
 import { refuse } from './service-routes.ts'
-import { type Algorithm, fillTemplate, signatureCheck } from './signature.ts'
+import { type Algorithm, expectedBytes, signatureCheck } from './signature.ts'
 
-export interface Identity {
+export interface KnownCaller {
   /** X-SVC-Account of an account holder. */
   account?: string
   /** X-SVC-Partner. */
@@ -42,7 +42,7 @@ const DATE_WINDOW = 15 * MINUTE
 export type Authenticator = ReturnType<typeof createAuthenticator>
 
 export function createAuthenticator(
-  identity: Identity,
+  identity: KnownCaller,
   algorithm: Algorithm,
   template: string,
   prefix: string,
@@ -54,7 +54,7 @@ export function createAuthenticator(
   /** The bytes whose signature is expected. */
   function stringToSign(request: ServiceRequest): Buffer {
     const { method, path, query, body } = request
-    return fillTemplate(template, {
+    return expectedBytes(template, {
       method,
       path,
       query,

@@ -2,7 +2,7 @@
 // behaviour. Shares no code with our client, which is tested against it. Two listeners, as in reality two hosts.
 
 import { type Clock, MINUTE, SECOND, systemClock } from '../lib/clock.ts'
-import { createAuthenticator, type Identity } from './authentication.ts'
+import { createAuthenticator, type KnownCaller } from './authentication.ts'
 import { CampaignBook, type CampaignKnobs } from './campaign-book.ts'
 import { readPostings } from './campaign-postings.ts'
 import { campaignRoutes } from './campaign-routes.ts'
@@ -21,7 +21,7 @@ import { createStorage } from './storage.ts'
 
 export interface SandboxOptions {
   /** Who may call, and the secret or public key that proves it. */
-  identity: Identity
+  identity: KnownCaller
   /** Objects land here, their key as path. */
   directory: string
   /** Of the service; default 0: any free one. */

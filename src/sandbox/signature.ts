@@ -38,7 +38,7 @@ export function signatureCheck(algorithm: Algorithm, key: string | Buffer) {
 }
 
 /** Fills `{method}{path}?{query};{body};{date}` and its like; `\n` is a newline. Throws on an unknown name. */
-export function fillTemplate(template: string, values: Record<string, string | Buffer>): Buffer {
+export function expectedBytes(template: string, values: Record<string, string | Buffer>): Buffer {
   const parts = template.replaceAll('\\n', '\n').split(/\{(\w+)\}/)
   return Buffer.concat(
     parts.map((part, i) => {

@@ -3,7 +3,7 @@
 
 import { shownAddress } from '../lib/http-text.ts'
 import { redactValue, shownName } from '../lib/secrets.ts'
-import { isObject, parseBody, Unreadable } from './json-answer.ts'
+import { isObject, parseBody, Unusable } from './json-answer.ts'
 import type { Campaign, CampaignPage } from './port.ts'
 
 type Kind = 'text' | 'number' | 'integer'
@@ -41,27 +41,27 @@ export const isUsableId = (id: string): boolean => !/^\.{0,2}$/.test(id)
 /**
  * The campaign that the answer shows. `asked`: the id of the request, which an answer may leave out, as all
  * fields are optional (specification section 2); another one is an error, because a path that does not exist
- * may be answered by anything. Null: a new campaign, whose id must be there. Throws `Unreadable`.
+ * may be answered by anything. Null: a new campaign, whose id must be there. Throws `Unusable`.
  */
 export function readCampaign(body: Buffer, asked: string | null = null): Campaign {
   const json = parse(body)
-  if (!isObject(json)) throw new Unreadable('JSON that is not a campaign')
+  if (!isObject(json)) throw new Unusable('JSON that is not a campaign')
   const campaign = toCampaign(json.id == null && asked !== null ? { ...json, id: asked } : json)
-  if (campaign === null) throw new Unreadable('JSON that is not a campaign with an "id"')
-  if (asked !== null && campaign.id !== asked) throw new Unreadable('a campaign with another id')
+  if (campaign === null) throw new Unusable('JSON that is not a campaign with an "id"')
+  if (asked !== null && campaign.id !== asked) throw new Unusable('a campaign with another id')
   return campaign
 }
 
 /**
  * Reads a search's envelope, whose list field is not documented: the only property that holds an array
  * of campaigns, else the only array. A bare array is taken too; `total` 0 needs none. A
- * row without an id is counted and left out. Throws `Unreadable`.
+ * row without an id is counted and left out. Throws `Unusable`.
  */
 export function readPage(body: Buffer): CampaignPage {
   const json = parse(body)
   const found = Array.isArray(json) ? { name: '', items: json } : findList(json)
   if (!found.items.every(isObject))
-    throw new Unreadable('a list in which not every item is a campaign')
+    throw new Unusable('a list in which not every item is a campaign')
   const campaigns = found.items.map(toCampaign).filter((campaign) => campaign !== null)
   const envelope = isObject(json) ? json : {}
   const number = (name: string) =>
@@ -81,7 +81,7 @@ export function readPage(body: Buffer): CampaignPage {
 }
 
 function findList(envelope: unknown): { name: string; items: unknown[] } {
-  if (!isObject(envelope)) throw new Unreadable('JSON that is neither an object nor a list')
+  if (!isObject(envelope)) throw new Unusable('JSON that is neither an object nor a list')
   const arrays = Object.entries(envelope).flatMap(([name, items]) =>
     Array.isArray(items) ? [{ name, items }] : [],
   )
@@ -94,7 +94,7 @@ function findList(envelope: unknown): { name: string; items: unknown[] } {
   const [only, another] = candidates
   if (only !== undefined && another === undefined) return only
   if (isEmpty) return { name: '', items: [] }
-  throw new Unreadable(
+  throw new Unusable(
     another === undefined
       ? `no list of campaigns among its properties${shownNames(Object.keys(envelope))}`
       : `several lists${shownNames(candidates.map(({ name }) => name))}, of which any may be the campaigns`,

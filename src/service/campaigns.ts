@@ -7,7 +7,7 @@ import { retryAfterMs } from '../lib/http-text.ts'
 import { fullJitter, retry } from '../lib/retry.ts'
 import { isUsableId, readCampaign, readPage } from './campaign-answer.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
-import { readAnswer, saidBy, Unreadable } from './json-answer.ts'
+import { readAnswer, saidBy, Unusable } from './json-answer.ts'
 import { keyAdvice } from './key-file.ts'
 import type {
   CampaignAnswer,
@@ -150,7 +150,7 @@ function judge<T>(
   }
   if (status >= 200 && status < 300) {
     const value = readAnswer(answer, read)
-    if (!(value instanceof Unreadable)) return { kind: 'ok', value }
+    if (!(value instanceof Unusable)) return { kind: 'ok', value }
     const reason = `the service answered ${status} with ${value.message}`
     const hint = 'check that service.baseUrl names the service, and no login or proxy page'
     return { ...refused, class: 'unreadable', reason, hint }

@@ -9,12 +9,10 @@ import { httpDate } from '../lib/http-text.ts'
 import type { Log } from '../lib/log.ts'
 import { rememberSecret, type Secret } from '../lib/secrets.ts'
 import { readKeyFile } from './key-file.ts'
-import { createSigner, fillTemplate, type Signable } from './signer.ts'
+import type { Identity } from './port.ts'
+import { bytesToSign, createSigner, type Signable } from './signer.ts'
 import type { SignatureAlgorithm } from './terms.ts'
 import { isBulkRoute } from './terms.ts'
-
-/** One of the two identities of specification section 5. */
-export type Identity = { account: string } | { partner: string; partnerAccount?: string | null }
 
 export interface ServiceAuth {
   method: 'signature' | 'apiKey'
@@ -194,7 +192,7 @@ export class ServiceClient {
     const key = readKeyFile(keyFile, isApiKey || algorithm.startsWith('hmac-'))
     if (isApiKey) return headerValue(key, keyFile)
     const sign = createSigner(algorithm, key, keyFile)
-    return (signable) => sign(fillTemplate(stringToSign, signable))
+    return (signable) => sign(bytesToSign(stringToSign, signable))
   }
 }
 

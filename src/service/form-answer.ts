@@ -4,34 +4,34 @@
 import { isUtf8 } from 'node:buffer'
 import { isLoopback } from '../lib/http-text.ts'
 import { redact, rememberSecret } from '../lib/secrets.ts'
-import { isObject, parseBody, Unreadable } from './json-answer.ts'
+import { isObject, parseBody, Unusable } from './json-answer.ts'
 import type { UploadForm } from './port.ts'
 
-/** A form that must not be posted. What is no form is `Unreadable` only: another server may have answered. */
-export class Rejected extends Unreadable {}
+/** A form that must not be posted. What is no form is `Unusable` only: another server may have answered. */
+export class Rejected extends Unusable {}
 
 type Members = Array<[name: string, value: unknown]>
 
-/** `base`: address of the service. Throws `Unreadable`, whose message repeats nothing of the body: a form is a credential. */
+/** `base`: address of the service. Throws `Unusable`, whose message repeats nothing of the body: a form is a credential. */
 export function readForm(body: Buffer, base: URL): UploadForm {
-  if (!isUtf8(body)) throw new Unreadable('a body that is not UTF-8')
+  if (!isUtf8(body)) throw new Unusable('a body that is not UTF-8')
   const members = membersOf(parseBody(body, parseInOrder))
-  if (members === null) throw new Unreadable('JSON that is not an object')
+  if (members === null) throw new Unusable('JSON that is not an object')
   const twice = ['url', 'fields'].find((name) => members.filter(([n]) => n === name).length > 1)
   if (twice !== undefined) throw new Rejected(`a form with "${twice}" twice`)
   const { url, fileUrl, fields } = Object.fromEntries(members)
   const given = membersOf(fields)
-  if (typeof url !== 'string') throw new Unreadable('a form without "url"')
-  if (given === null) throw new Unreadable('a form without "fields"')
+  if (typeof url !== 'string') throw new Unusable('a form without "url"')
+  if (given === null) throw new Unusable('a form without "fields"')
   // What a service leaves empty, such as a token that it does not use, is no field.
   const used = given.filter(([, value]) => value !== null)
   const isPlain = (value: unknown) => typeof value === 'string' || Number.isSafeInteger(value)
   if (!used.every(([, value]) => isPlain(value)))
-    throw new Unreadable('a form with a field that is not text')
+    throw new Unusable('a form with a field that is not text')
   const entries = used.map(([name, value]) => [name, String(value)] as const)
   rememberSecrets(entries)
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
-    throw new Unreadable('a form without the field "key"')
+    throw new Unusable('a form without the field "key"')
   const to = URL.parse(url)
   const problem = addressProblem(to, base) ?? fieldProblem(entries)
   if (to === null || problem !== null) throw new Rejected(`a form ${problem}`)

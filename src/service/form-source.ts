@@ -14,7 +14,7 @@ import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
 import { Rejected, readForm } from './form-answer.ts'
-import { readAnswer, saidBy, Unreadable } from './json-answer.ts'
+import { readAnswer, saidBy, Unusable } from './json-answer.ts'
 import { isHandedOver, keyAdvice } from './key-file.ts'
 import type { FormAnswer, FormSource } from './port.ts'
 
@@ -66,7 +66,7 @@ function judge(
   }
   if (status >= 200 && status < 300) {
     const form = readAnswer(answer, (bytes) => readForm(bytes, new URL(baseUrl)))
-    if (!(form instanceof Unreadable)) return { kind: 'form', form }
+    if (!(form instanceof Unusable)) return { kind: 'form', form }
     const what = isHtml(headers, body) ? 'a web page instead of a form' : form.message
     const row = form instanceof Rejected ? RULES.formRejected : RULES.badForm
     return as(row, `the service answered ${status} with ${what}`, { code: 'bad-form' })

@@ -4,29 +4,29 @@ import type { HttpReply } from '../lib/http.ts'
 import { shownMessage } from '../lib/secrets.ts'
 
 /** Why a success cannot be used: a clause about its body, which repeats nothing of it but names of lists. */
-export class Unreadable extends Error {}
+export class Unusable extends Error {}
 
-/** What `read` makes of the answer's body, or the `Unreadable` that it throws. */
+/** What `read` makes of the answer's body, or the `Unusable` that it throws. */
 export function readAnswer<T>(
   { body, bodyCut }: Pick<HttpReply, 'body' | 'bodyCut'>,
   read: (body: Buffer) => T,
-): T | Unreadable {
+): T | Unusable {
   try {
-    if (bodyCut) throw new Unreadable('a body that was cut off')
+    if (bodyCut) throw new Unusable('a body that was cut off')
     return read(body)
   } catch (error) {
-    if (error instanceof Unreadable) return error
+    if (error instanceof Unusable) return error
     throw error
   }
 }
 
-/** Throws `Unreadable` for what is no JSON. */
+/** Throws `Unusable` for what is no JSON. */
 export function parseBody(body: Buffer, parse: (text: string) => unknown): unknown {
-  if (body.length === 0) throw new Unreadable('an empty body')
+  if (body.length === 0) throw new Unusable('an empty body')
   try {
     return parse(body.toString('utf8').replace(/^\uFEFF/, ''))
   } catch {
-    throw new Unreadable('a body that is not valid JSON')
+    throw new Unusable('a body that is not valid JSON')
   }
 }
 

@@ -2,6 +2,9 @@
 
 import type { Failure } from '../lib/decision-table.ts'
 
+/** One of the two identities of specification section 5. */
+export type Identity = { account: string } | { partner: string; partnerAccount?: string | null }
+
 /** The pre-signed form of specification section 2. A credential: never stored, never logged. */
 export interface UploadForm {
   url: string

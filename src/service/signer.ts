@@ -78,7 +78,7 @@ const article = (word: string) => (/^[aeiou]|^rsa/.test(word) ? 'an' : 'a')
  * The text to sign: a template such as `{method}{path}?{query};{body};{date}`, whose names are those of `Signable` (the
  * configuration is checked for it). Text outside the braces stays as it is.
  */
-export function fillTemplate(template: string, values: Signable): Buffer {
+export function bytesToSign(template: string, values: Signable): Buffer {
   const parts = template.split(/\{(\w+)\}/).map((part, index) => {
     const text = index % 2 === 0 ? part : values[part as keyof Signable]
     return typeof text === 'string' ? Buffer.from(text) : text

@@ -15,7 +15,7 @@ import { openCampaignStore } from '../../../src/history/campaign-store.ts'
 import { type Clock, MINUTE, systemClock } from '../../../src/lib/clock.ts'
 import { readCampaign, readPage } from '../../../src/service/campaign-answer.ts'
 import { listCampaigns } from '../../../src/service/campaign-listing.ts'
-import { readAnswer, Unreadable } from '../../../src/service/json-answer.ts'
+import { readAnswer, Unusable } from '../../../src/service/json-answer.ts'
 import type { CampaignAnswer, CampaignApi, CampaignFailure } from '../../../src/service/port.ts'
 import { putEmptyHistory } from '../history/empty.ts'
 import { memoryFolder } from '../memory-folder.ts'
@@ -71,7 +71,7 @@ export const failure = {
 function readingOf<T>(json: unknown, read: (body: Buffer) => T): CampaignAnswer<T> {
   const body = Buffer.from(JSON.stringify(json))
   const value = readAnswer({ body, bodyCut: false }, read)
-  if (!(value instanceof Unreadable)) return { kind: 'ok', value }
+  if (!(value instanceof Unusable)) return { kind: 'ok', value }
   return { ...failure.temporary(200), class: 'unreadable', reason: value.message }
 }
 

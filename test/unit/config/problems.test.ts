@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { loadConfig } from '../../../src/config/load.ts'
 import { ConfigProblems, formatProblem } from '../../../src/config/problems.ts'
 import { brokenRules } from '../../../src/config/rules.ts'
-import { fillTemplate, type Signable } from '../../../src/service/signer.ts'
+import { bytesToSign, type Signable } from '../../../src/service/signer.ts'
 import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../../../src/service/terms.ts'
 
 let folder: string
@@ -322,7 +322,7 @@ describe('keys that belong together', () => {
     const template = SIGN_FIELDS.map((name) => `{${name}}`).join('')
 
     const values = Object.fromEntries(SIGN_FIELDS.map((name) => [name, `<${name}>`]))
-    const filled = fillTemplate(template, values as unknown as Signable)
+    const filled = bytesToSign(template, values as unknown as Signable)
     expect(filled.toString()).toBe(template.replaceAll('{', '<').replaceAll('}', '>'))
     expect(with_(`  auth: { stringToSign: "${template}" }\n`)).toEqual([])
     expect(with_('  auth: { stringToSign: "{methd}" }\n')).toEqual([

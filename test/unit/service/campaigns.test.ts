@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readCampaign, readPage } from '../../../src/service/campaign-answer.ts'
-import { Unreadable } from '../../../src/service/json-answer.ts'
+import { Unusable } from '../../../src/service/json-answer.ts'
 import { forever, granted, openAccount } from '../../helpers/campaigns/account.ts'
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value))
@@ -209,7 +209,7 @@ describe('an answer about a campaign', () => {
   it.each([['{}'], ['{"id":""}'], ['{"id":9007199254740993}'], ['[]'], ['null'], [''], ['<']])(
     'is unreadable as %s',
     (body) => {
-      expect(() => readCampaign(Buffer.from(body))).toThrow(Unreadable)
+      expect(() => readCampaign(Buffer.from(body))).toThrow(Unusable)
     },
   )
 
@@ -240,7 +240,7 @@ describe('an answer about a campaign', () => {
       { list: [{ id: '1' }, 5] },
     ]
 
-    for (const body of bodies) expect(() => readPage(json(body))).toThrow(Unreadable)
+    for (const body of bodies) expect(() => readPage(json(body))).toThrow(Unusable)
   })
 
   it.each([{ total: 0 }, { total: 0, campaigns: null }, { total: 0, tags: [], errors: [] }])(
@@ -268,6 +268,6 @@ describe('an answer about a campaign', () => {
     for (const answer of answers)
       expect(readCampaign(json(answer), '7')).toEqual({ id: '7', name: 'x', other: {} })
     for (const id of ['8', '', '..', 7.5, true, {}])
-      expect(() => readCampaign(json({ id }), '7')).toThrow(Unreadable)
+      expect(() => readCampaign(json({ id }), '7')).toThrow(Unusable)
   })
 })

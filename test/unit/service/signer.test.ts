@@ -1,7 +1,7 @@
 import { constants, generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../../src/lib/secrets.ts'
-import { createSigner, fillTemplate, type Signable } from '../../../src/service/signer.ts'
+import { bytesToSign, createSigner, type Signable } from '../../../src/service/signer.ts'
 
 const REQUEST: Signable = {
   method: 'POST',
@@ -29,7 +29,7 @@ describe('the signature', () => {
   it('is the published one for the published request', () => {
     const sign = createSigner('hmac-sha1', secret('your api secret key'), 'key')
 
-    expect(sign(fillTemplate('{method}{path}?{query};{body};{date}', REQUEST))).toBe(
+    expect(sign(bytesToSign('{method}{path}?{query};{body};{date}', REQUEST))).toBe(
       '5hY9zBIziUhrAqfEIfSsQB4HddU=',
     )
   })
@@ -157,7 +157,7 @@ describe('a key of another kind', () => {
 
 describe('the template', () => {
   it('takes every name, and leaves the text between as it is', () => {
-    const filled = fillTemplate('{host}\n{account}|{partner}|{partnerAccount} {url}{{}}', REQUEST)
+    const filled = bytesToSign('{host}\n{account}|{partner}|{partnerAccount} {url}{{}}', REQUEST)
 
     expect(filled.toString()).toBe(`api.example.com\n|acme|42 ${REQUEST.url}{{}}`)
   })
@@ -165,7 +165,7 @@ describe('the template', () => {
   it('is filled once: what a value holds is not a name', () => {
     const values = { ...REQUEST, query: '{date}', body: Buffer.from([0xff, 0xfe]) }
 
-    const filled = fillTemplate('{query}{body}', values)
+    const filled = bytesToSign('{query}{body}', values)
 
     expect(filled).toEqual(Buffer.concat([Buffer.from('{date}'), Buffer.from([0xff, 0xfe])]))
   })
