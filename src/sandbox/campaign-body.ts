@@ -6,6 +6,7 @@ import { refuse } from './service-routes.ts'
 
 const text = z.string()
 const amount = z.number().nonnegative().nullish()
+/** As the specification writes it, `yyyy-MM-ddThh:mm:ssZ`: without a fraction of a second, without an offset. */
 const dateTime = z.iso.datetime({ precision: 0 }).nullish()
 const status = z.int().min(1).max(3)
 const list = <T extends z.ZodType>(item: T) =>
@@ -37,7 +38,7 @@ const UPDATE = z.strictObject({
 })
 
 const CREATE = UPDATE.extend({
-  name: text.regex(/\S/),
+  name: text,
   startDate: dateTime,
   period: z.literal(1).nullish(),
   status: status.nullish(),

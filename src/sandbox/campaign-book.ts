@@ -82,11 +82,13 @@ export class CampaignBook {
     return this.all.find((one) => one.accountId === account && one.id === id) ?? null
   }
 
+  /** Changes what `fields` has, and nothing else. A blank value means what it means to a create. */
   update(campaign: SandboxCampaign, fields: UpdateFields): void {
-    const { targeting, name, ...rest } = fields
+    const { targeting, name, autoBidLevel, ...rest } = fields
     Object.assign(campaign, rest, this.knobs.sideEffect)
-    if (name != null) campaign.name = this.#fitted(name)
-    if (targeting != null) campaign.targeting = this.#retargeted(campaign, targeting)
+    if (name !== undefined) campaign.name = this.#fitted(name)
+    if (autoBidLevel !== undefined) campaign.autoBidLevel = bidLevel(autoBidLevel, campaign.cpc)
+    if (targeting !== undefined) campaign.targeting = this.#retargeted(campaign, targeting)
   }
 
   remove(id: string): void {
@@ -125,11 +127,11 @@ export class CampaignBook {
         campaign.accountId === account &&
         campaign.listedFrom <= now &&
         (status === null ? !(hideArchived && campaign.status === 2) : campaign.status === status) &&
-        (name === null || isNamed(campaign.name, name)),
+        (name === null || isNamed(campaign.name ?? '', name)),
     )
-    const size = Math.max(1, Math.min(num ?? pageSize, pageSize))
+    const size = Math.min(num ?? pageSize, pageSize)
     const base = this.knobs.start
-    const from = base === 'ignored' || start === null ? 0 : Math.max(0, start - base)
+    const from = base === 'ignored' || start === null ? 0 : start - base
     const rows = matching.slice(from, from + size)
     return {
       rows,
@@ -165,7 +167,8 @@ export class CampaignBook {
     campaign.spendMonth = month
   }
 
-  #retargeted(campaign: SandboxCampaign, targeting: PartialTargeting): SandboxTargeting {
+  #retargeted(campaign: SandboxCampaign, targeting: PartialTargeting | null) {
+    if (targeting === null) return null
     const { targetingPut, ignoreEmptyLists } = this.knobs
     const old = campaign.targeting ?? NO_TARGETING
     const sent = Object.entries(targeting).map(([key, value]) => {
@@ -175,15 +178,15 @@ export class CampaignBook {
     return whole({ ...(targetingPut === 'merge' && old), ...Object.fromEntries(sent) })
   }
 
-  #fitted(name: string): string {
+  #fitted(name: string | null): string | null {
     const { nameLength } = this.knobs
-    return nameLength === null ? name : name.slice(0, nameLength)
+    return nameLength === null || name === null ? name : name.slice(0, nameLength)
   }
 }
 
 /** What the service keeps of a campaign. `listedFrom`: wall ms from which listings show it; `now`: wall ms. */
 function newCampaign(
-  own: { id: string; accountId: string; name: string; listedFrom: number },
+  own: { id: string; accountId: string; name: string | null; listedFrom: number },
   fields: CreateFields,
   now: number,
 ) {
@@ -192,7 +195,7 @@ function newCampaign(
     startDate: fields.startDate ?? dateTime(now),
     endDate: fields.endDate ?? null,
     budget: fields.budget ?? null,
-    autoBidLevel: fields.autoBidLevel || (fields.cpc == null ? 'accelerated' : null),
+    autoBidLevel: bidLevel(fields.autoBidLevel, fields.cpc),
     cpc: fields.cpc ?? null,
     maxCpc: fields.maxCpc ?? null,
     /** null: one-time, 1: monthly. */
@@ -226,6 +229,9 @@ const NAME_RULES: Record<CampaignKnobs['nameRule'], (name: string, wanted: strin
   'case-fold': (name, wanted) => name.toLowerCase().includes(wanted.toLowerCase()),
 }
 
+/** Accelerated when blank and no cpc is given. */
+const bidLevel = (level: string | null | undefined, cpc: number | null | undefined) =>
+  level || (cpc == null ? 'accelerated' : null)
 const whole = (given: PartialTargeting) => ({ ...NO_TARGETING, ...given }) as SandboxTargeting
 const dateTime = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7)

@@ -23,7 +23,7 @@ export function campaignRoutes(book: CampaignBook): Route[] {
     book.update(campaign, readUpdate(call.request.body))
     return answerFor(campaign)
   }
-  const search = (call: RouteCall) => searched(book, accountOf(call), call.request.query)
+  const search = (call: RouteCall) => searched(book, accountOf(call), call)
   const audience = 'account'
   return [
     { name: 'campaign-create', method: 'POST', path: COLLECTION, audience, answer: create },
@@ -33,31 +33,48 @@ export function campaignRoutes(book: CampaignBook): Route[] {
   ]
 }
 
-function searched(book: CampaignBook, account: string, query: string): RouteAnswer {
-  const asked = new URLSearchParams(query)
-  const unknown = [...asked.keys()].find((key) => !/^(Status|Name|Start|Num)$/.test(key))
+function searched(
+  book: CampaignBook,
+  account: string,
+  { request, url, elapsed }: RouteCall,
+): RouteAnswer {
+  const asked = new URLSearchParams(request.query)
+  const names = [...asked.keys()]
+  const unknown = names.find((key) => !/^(Status|Name|Start|Num)$/.test(key))
   if (unknown !== undefined) badRequest(`"${unknown}" is not a parameter of this call`)
-  const numbers = ['Status', 'Start', 'Num'].map((key) => {
-    const value = asked.get(key)
-    return value === null ? null : /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
-  })
-  if (numbers.some(Number.isNaN)) badRequest('Status, Start and Num are whole numbers')
-  const [status = null, start = null, num = null] = numbers
-  const { listField, secondList, fromCache, largestNum } = book.knobs
-  if (num !== null && largestNum !== null && num > largestNum) {
-    badRequest(`Num is at most ${largestNum}`)
-  }
-  const { rows, ...envelope } = book.search(account, { status, start, num }, asked.get('Name'))
+  const twice = names.find((key, i) => names.indexOf(key) !== i)
+  if (twice !== undefined) badRequest(`${twice} is given twice`)
+  const { listField, secondList, fromCache, largestNum, start: firstStart } = book.knobs
+  const { rows, ...envelope } = book.search(
+    account,
+    {
+      status: wholeNumber(asked, 'Status', 1, 3),
+      start: wholeNumber(asked, 'Start', firstStart === 0 ? 0 : 1),
+      num: wholeNumber(asked, 'Num', 1, largestNum ?? LARGEST_INT32),
+    },
+    asked.get('Name'),
+  )
   const list = rows.map((campaign) => book.shown(campaign))
   book.afterPage()
   return {
     json: {
       ...envelope,
       fromCache,
-      self: '/v1/campaigns',
-      elapsed: 1,
+      self: url,
+      elapsed: elapsed(),
       [listField]: list,
       ...(secondList && { recent: list.slice(0, 1) }),
     },
   }
+}
+
+const LARGEST_INT32 = 2 ** 31 - 1
+
+/** A parameter that is a whole number; null where it is not given. */
+function wholeNumber(asked: URLSearchParams, name: string, least: number, most = LARGEST_INT32) {
+  const text = asked.get(name)
+  if (text === null) return null
+  const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN
+  if (value >= least && value <= most) return value
+  return badRequest(`${name} is a whole number from ${least} to ${most}`)
 }

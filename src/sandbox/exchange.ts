@@ -74,6 +74,8 @@ export class Exchange {
   readonly #options: SideOptions
   readonly #signal: AbortSignal
   readonly #reused: boolean
+  /** Monotonic ms. */
+  readonly #startedAt: number
 
   /** `signal`: aborts when the sandbox closes. */
   constructor(
@@ -95,6 +97,7 @@ export class Exchange {
     this.#options = options
     this.#signal = signal
     this.#reused = connection.exchange !== null
+    this.#startedAt = options.clock.monotonic()
     connection.exchange = this
   }
 
@@ -104,6 +107,11 @@ export class Exchange {
 
   get url(): string {
     return `http://${this.header('host')}${this.request.url}`
+  }
+
+  /** Whole ms since the request came. */
+  elapsed(): number {
+    return Math.round(this.#options.clock.monotonic() - this.#startedAt)
   }
 
   note(facts: Partial<SeenRequest>): void {

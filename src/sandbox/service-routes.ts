@@ -15,6 +15,10 @@ export interface RouteCall {
   request: ServiceRequest
   /** What the path captured, decoded; empty where it captures nothing. */
   id: string
+  /** The whole address that was called. */
+  url: string
+  /** Whole ms since the request came. */
+  elapsed(): number
   /** Wall ms of the service. */
   now: number
   /** The fault that makes the form odd. */

@@ -1,7 +1,6 @@
 // The service's side of the sandbox: finds the route, plays the faults, authenticates, answers JSON. Written from
 // specification sections 4 and 5; shares nothing with our client.
 
-import { unescape as decodeSegment } from 'node:querystring'
 import { type Authenticator, refuseSignature, type ServiceRequest } from './authentication.ts'
 import type { Control } from './control.ts'
 import { type Answer, type Exchange, Refusal } from './exchange.ts'
@@ -78,12 +77,23 @@ export function createService(parts: ServiceParts) {
     if (exchange.fault('signature-mismatch') !== undefined) refuseSignature()
     const now = exchange.now()
     const caller = authenticator.authenticate(request, route.audience, now)
-    const id = decodeSegment(route.path.exec(request.path)?.[1] ?? '')
-    const given = route.answer({ caller, request, id, now, form: exchange.fault('form') })
+    const id = decoded(route.path.exec(request.path)?.[1] ?? '')
+    const { url } = exchange
+    const elapsed = () => exchange.elapsed()
+    const form = exchange.fault('form')
+    const given = route.answer({ caller, request, id, url, elapsed, now, form })
     exchange.note({ account: caller.account, key: given.key ?? null })
     const odd = exchange.fault('json')
     if (odd === undefined) return jsonAnswer(given)
     return jsonAnswer(given, ODD_JSON[odd.variant](JSON.stringify(given.json), given.json as Form))
+  }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return refuse(400, 'bad-request', 'the path has a "%" that encodes no character')
   }
 }
 

@@ -56,7 +56,7 @@ it('campaigns apply whose lock is deleted sends nothing more', async () => {
   expect([code, created]).toEqual([75, 1])
   expect(stderr).toContain('the lock of the campaigns was deleted while they were written')
   expect(second.code).toBe(0)
-  expect(vendor.all.map(({ name }) => name.slice(0, 10))).toEqual(['Campaign A', 'Campaign B'])
+  expect(vendor.all.map(({ name }) => name?.slice(0, 10))).toEqual(['Campaign A', 'Campaign B'])
 })
 
 describe('campaigns apply that is killed', () => {
@@ -83,7 +83,7 @@ describe('campaigns apply that is killed', () => {
 
     expect([held.code, plan.code, forgotten.code, last.code]).toEqual([3, 3, 0, 0])
     expect(plan.stdout).toMatch(/whether the create of \S+ was carried out is not known/)
-    expect(vendor.all.map(({ name }) => name.slice(0, 10))).toEqual(['Campaign B', 'Campaign A'])
+    expect(vendor.all.map(({ name }) => name?.slice(0, 10))).toEqual(['Campaign B', 'Campaign A'])
   })
 
   it('between a create and its answer, finds the campaign by its mark and makes no other', async () => {

@@ -1,16 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { DAY, systemClock } from '../../../src/lib/clock.ts'
 import type { SandboxTargeting } from '../../../src/sandbox/campaign-body.ts'
 import { isTargeted, type SandboxPosting } from '../../../src/sandbox/campaign-targeting.ts'
 import type { Sandbox, SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import { partsOf, post, presign, SECRET, send } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/playground.ts'
 
-async function call(box: Sandbox, method: string, path: string, json?: object, clock = Date.now()) {
+async function call(box: Sandbox, method: string, path: string, json?: object) {
   const [route = '', query = ''] = path.split('?')
   const body = json === undefined ? '' : JSON.stringify(json)
-  const date = new Date(clock).toUTCString()
+  const date = new Date().toUTCString()
   const signature = createHmac('sha1', SECRET)
     .update(`${method}${route}?${query};${body};${date}`)
     .digest('base64')
@@ -26,60 +25,6 @@ const create = (box: Sandbox, json: object) => call(box, 'POST', '/v1/campaigns'
 const open = (options: Partial<SandboxOptions> = {}) => sandbox(options)
 
 describe('campaigns of the sandbox', () => {
-  it('start now and are accelerated where nothing else is said', async () => {
-    const box = await open()
-
-    const { status, json } = await create(box, { name: 'Nurses', autoBidLevel: '' })
-
-    expect(status).toBe(200)
-    expect(json).toMatchObject({ autoBidLevel: 'accelerated', status: 1, endDate: null, spend: 0 })
-    expect(Math.abs(Date.parse(json.startDate) - Date.now())).toBeLessThan(60_000)
-    expect(json).not.toHaveProperty('targeting')
-  })
-
-  it('have no bid level of their own when a cpc is given', async () => {
-    const { json } = await create(await open(), { name: 'Nurses', cpc: 0.5 })
-
-    expect(json).toMatchObject({ cpc: 0.5, autoBidLevel: null })
-  })
-
-  it.each([
-    [{}, 'name'],
-    [{ name: ' ' }, 'name'],
-    [{ name: 'A', period: 2 }, 'period'],
-    [{ name: 'A', startDate: '2027-01-04' }, 'startDate'],
-    [{ name: 'A', startDate: '2027-02-30T00:00:00Z' }, 'startDate'],
-    [{ name: 'A', status: 4 }, 'status'],
-    [{ name: 'A', budget: '12' }, 'budget'],
-    [{ name: 'A', spend: 1 }, 'spend'],
-    [{ name: 'A', targeting: { cities: ['Boston'] } }, 'targeting.cities'],
-    [{ name: 'A', targeting: { states: [] } }, 'targeting.states'],
-  ])('refuse to be created from %o', async (body, field) => {
-    const { status, json } = await create(await open(), body)
-
-    expect(status).toBe(400)
-    expect(json.message).toContain(`"${field}"`)
-  })
-
-  it('change in the fields that an update sends, and in no others', async () => {
-    const box = await open()
-    const { json: made } = await create(box, { name: 'A', budget: 5, cpc: 1 })
-
-    const put = (body: object) => call(box, 'PUT', `/v1/campaigns/${made.id}`, body)
-    const updated = await put({ name: 'B', budget: null })
-
-    expect(updated.json).toEqual({ ...made, name: 'B', budget: null })
-    expect((await put({ startDate: '2027-01-04T00:00:00Z' })).status).toBe(400)
-    expect((await put({ status: null })).status).toBe(400)
-    expect((await call(box, 'PUT', '/v1/campaigns/none', {})).status).toBe(404)
-  })
-
-  it('are not found by an id that is not a text, and the connection stays', async () => {
-    const { status, json } = await call(await open(), 'GET', '/v1/campaigns/%zz')
-
-    expect([status, json.code]).toEqual([404, 'not-found'])
-  })
-
   it('belong to their account', async () => {
     const box = await open()
     box.campaigns.create('43', { name: 'of another account' })
@@ -150,21 +95,6 @@ describe('campaigns of the sandbox', () => {
     expect(json.sponsoredPostings).toBe(2)
   })
 
-  it('have a fresh budget each month when they are monthly', async () => {
-    let ahead = 0
-    const clock = { ...systemClock, now: () => Date.now() + ahead }
-    const box = await open({ clock })
-    const monthly = box.campaigns.create('42', { name: 'A', budget: 10, period: 1 })
-    const once = box.campaigns.create('42', { name: 'B', budget: 10 })
-    for (const { id } of [monthly, once]) box.campaigns.spend(id, 10)
-
-    ahead = 32 * DAY
-    const read = async (id: string) =>
-      (await call(box, 'GET', `/v1/campaigns/${id}`, undefined, clock.now())).json.spend
-
-    expect([await read(monthly.id), await read(once.id)]).toEqual([0, 10])
-  })
-
   it('exist although the answer to their creation was lost', async () => {
     const box = await open()
     box.faults.add({ at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' })
@@ -186,25 +116,12 @@ describe('targeting in the sandbox', () => {
   }
 
   it.each([
-    [{}, true],
-    [{ jobTitles: ['nurse'] }, true],
-    [{ jobTitles: ['NURSES'] }, true],
     [{ jobTitles: ['nursing'] }, false],
     [{ jobTitles: ['registered nurse'] }, true],
-    [{ jobDescKeywords: ['shift'] }, true],
     [{ cities: [{ name: 'boston', stateProvCode: 'MA' }] }, true],
     [{ cities: [{ name: 'Boston', stateProvCode: 'ON' }] }, false],
-    [{ stateProvCodes: ['ON'], requisitionIds: ['R1'] }, true],
     [{ stateProvCodes: ['ON'], requisitionIds: ['R2'] }, false],
-    [{ requisitionIds: ['R2'] }, false],
-    [{ externalCampaignId: 'n' }, false],
   ])('%o selects the posting: %s', (change, selects) => {
     expect(isTargeted({ ...none, ...change }, posting)).toBe(selects)
-  })
-
-  it('takes a plural for itself alone', () => {
-    const nurse = { ...posting, title: 'Nurse' }
-
-    expect(isTargeted({ ...none, jobTitles: ['nurses'] }, nurse)).toBe(false)
   })
 })

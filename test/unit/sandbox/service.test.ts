@@ -132,33 +132,23 @@ describe('the date', () => {
     expect(reply.headers.date).toBe(PUBLISHED_DATE)
   })
 
-  it.each([
-    '2022-10-31T20:23:10Z',
-    'Mon, 31 Oct 2022 20:23:10 +0000',
-    'Tue, 31 Oct 2022 20:23:10 GMT',
-    '',
-  ])('must be written as RFC 1123: "%s"', async (date) => {
-    await using box = await sandbox({ clock: frozenAt(now) })
+  it.each(['Tue, 31 Oct 2022 20:23:10 GMT', ''])(
+    'must be written as RFC 1123: "%s"',
+    async (date) => {
+      await using box = await sandbox({ clock: frozenAt(now) })
 
-    const reply = await send(box.url + PRESIGN, {
-      headers: signedHeaders(PRESIGN, { Account: '123' }, date),
-    })
+      const reply = await send(box.url + PRESIGN, {
+        headers: signedHeaders(PRESIGN, { Account: '123' }, date),
+      })
 
-    expect(reply.status).toBe(401)
-    expect(JSON.parse(reply.body).code).toBe('date-malformed')
-  })
+      expect(reply.status).toBe(401)
+      expect(JSON.parse(reply.body).code).toBe('date-malformed')
+    },
+  )
 })
 
 describe('the identity', () => {
   it.each<[string, Record<string, string>, number]>([
-    [PRESIGN, { Partner: 'acme', PartnerAccount: '42' }, 200],
-    [PRESIGN, { Account: '123' }, 200],
-    [PRESIGN, { Partner: 'acme' }, 401],
-    [PRESIGN, { PartnerAccount: '42' }, 401],
-    [PRESIGN, {}, 401],
-    [PRESIGN, { Partner: 'acme', PartnerAccount: '99' }, 403],
-    [PRESIGN, { Partner: 'other', PartnerAccount: '42' }, 403],
-    [PRESIGN, { Account: '124' }, 403],
     [BULK, { Partner: 'acme' }, 200],
     [BULK, { Account: '123' }, 401],
     [VALIDATE, { Partner: 'acme' }, 200],

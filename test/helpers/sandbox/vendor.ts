@@ -1,0 +1,78 @@
+// A vendor for the walk through the specification: plain fetch and node:crypto, and nothing of the program.
+
+import { createHmac } from 'node:crypto'
+import { SECRET } from './client.ts'
+
+export const ACCOUNT = { 'X-SVC-Account': '123' }
+export const PARTNER = { 'X-SVC-Partner': 'acme', 'X-SVC-PartnerAccount': '42' }
+
+export interface Called {
+  status: number
+  type: string | null
+  // biome-ignore lint/suspicious/noExplicitAny: the tests say what it holds.
+  json: any
+}
+
+interface Call {
+  who?: Record<string, string>
+  date?: string
+  /** Sends no signature, or this one. */
+  signature?: string | null
+}
+
+/** One signed call of the service; `path` may have a query. */
+export async function call(
+  base: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  { who = ACCOUNT, date = new Date().toUTCString(), signature }: Call = {},
+): Promise<Called> {
+  const [route, query = ''] = path.split('?')
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const signed = createHmac('sha1', SECRET)
+    .update(`${method}${route}?${query};${text};${date}`)
+    .digest('base64')
+  const headers: Record<string, string> = { ...who, 'X-SVC-Date': date }
+  if (signature !== null) headers['X-SVC-Signature'] = signature ?? signed
+  const answer = await fetch(base + path, {
+    method,
+    headers,
+    ...(text !== '' && { body: text }),
+  })
+  const type = answer.headers.get('content-type')
+  return { status: answer.status, type, json: await answer.json() }
+}
+
+export const CAMPAIGNS = '/v1/campaigns'
+export const PRESIGN = '/v1/presigned-storage-posting-post'
+
+/** A campaign of the account. */
+export const create = (base: string, fields: object = {}, options?: Call) =>
+  call(base, 'POST', CAMPAIGNS, { name: 'Nurses', ...fields }, options)
+
+/** The two steps of an upload. */
+export async function upload(base: string, feed: string, who: Record<string, string> = ACCOUNT) {
+  const { json: form } = await call(base, 'POST', PRESIGN, undefined, { who })
+  return await post(form, feed)
+}
+
+export function post(
+  form: { url: string; fields: Record<string, string> },
+  feed: string,
+  headers: Record<string, string> = {},
+) {
+  const body = new FormData()
+  for (const [name, value] of Object.entries(form.fields)) body.append(name, value)
+  body.append('file', new Blob([feed], { type: 'application/xml' }), 'jobs.xml')
+  return fetch(form.url, { method: 'POST', body, headers })
+}
+
+/** A feed with one posting for each of these. */
+export function feedOf(...postings: Record<string, string>[]): string {
+  const jobs = postings.map((fields) => {
+    const elements = Object.entries(fields).map(([name, value]) => `<${name}>${value}</${name}>`)
+    return `<job>${elements.join('')}</job>`
+  })
+  return `<?xml version="1.0" encoding="UTF-8"?><source>${jobs.join('')}</source>`
+}
