@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { SECOND } from '../lib/clock.ts'
 import { Conditions } from '../lib/conditions.ts'
 import type { Log } from '../lib/log.ts'
-import type { Alerts } from '../ops/port.ts'
+import type { AlertDesk as Alerts } from '../ops/alerts/desk.ts'
 import { fullDisk, readOnlyDisk } from '../ops/room.ts'
 
 export interface ConditionParts {

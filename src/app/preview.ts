@@ -1,8 +1,8 @@
 // What `campaigns preview` needs: the file, what was sent last, and the last uploads.
 
 import type { Entry } from '../campaigns/desired.ts'
+import type { Selection } from '../campaigns/effects.ts'
 import { measure, NO_POSTING } from '../campaigns/effects.ts'
-import type { Selection } from '../campaigns/plan.ts'
 import { type CanonicalTargeting, selector } from '../campaigns/targeting.ts'
 import type { Config } from '../config/config.ts'
 import type { FieldPaths } from '../feed/port.ts'

@@ -4,12 +4,19 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
+import type { CampaignRun } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { type CampaignReader, openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { Attempts, ListFilter, Version, VersionReads } from '../history/port.ts'
+import { openHistoryReader } from '../history/tables.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import { messageOf } from '../lib/errors.ts'
+import { silentLog } from '../lib/log.ts'
+import { readDaemonFile } from '../ops/daemon-file.ts'
+import type { DaemonState } from '../ops/port.ts'
 import {
   conditionReport,
   feedReport,
@@ -17,13 +24,7 @@ import {
   type StatusReport,
   showReport,
   statusReport,
-} from '../history/report.ts'
-import { openHistoryReader } from '../history/tables.ts'
-import { type Clock, isoTime } from '../lib/clock.ts'
-import { messageOf } from '../lib/errors.ts'
-import { silentLog } from '../lib/log.ts'
-import { readDaemonFile } from '../ops/daemon-file.ts'
-import type { CampaignRun, DaemonState } from '../ops/port.ts'
+} from '../ops/report.ts'
 import { fullDisk } from '../ops/room.ts'
 import { accountOf } from './campaign-account.ts'
 import type { FileReport } from './file-report.ts'
@@ -172,7 +173,7 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
       const given = normalize(named).replace(/(?<=.)\/$/, '')
       const isOutside = given === '.' || isAbsolute(given)
       const { Inbox } = await import('../inbox/folder.ts')
-      const { pathReport } = await import('../history/path-report.ts')
+      const { pathReport } = await import('../ops/path-report.ts')
       const { oddPath } = await import('../lib/odd-names.ts')
       await using inbox = new Inbox({ ...config.inbox, clock, log: silentLog })
       const found = isOutside ? null : ((await inbox.look([given])).get(given) ?? null)

@@ -6,8 +6,7 @@ import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
 import { type Known, targetingThere } from './diff.ts'
 import type { Judged } from './judge.ts'
-import type { Selection } from './plan.ts'
-import type { FeedSide, FeedUpload, TargetedPosting } from './port.ts'
+import type { FeedSide, FeedUpload } from './port.ts'
 import {
   type CanonicalTargeting,
   CRITERIA,
@@ -16,7 +15,14 @@ import {
   isEmpty,
   type Selector,
   selector,
+  type TargetedPosting,
 } from './targeting.ts'
+
+/** Postings of the feeds that a targeting selects; null: not known. */
+export interface Selection {
+  before: number | null
+  after: number | null
+}
 
 export interface Effects {
   latest: readonly FeedUpload[]

@@ -5,7 +5,9 @@ import { type Amount, fromWire, showAmount, toWire } from '../lib/amount.ts'
 import { amount, firstSecond, lastSecond, oneOf, type Reader } from '../lib/text-fields.ts'
 import type { Campaign } from '../service/port.ts'
 import { bareName } from './mark.ts'
-import { STATUS } from './port.ts'
+
+/** Specification section 3. */
+export const STATUS = { running: 1, archived: 2, paused: 3 } as const
 
 type Kind = 'amount' | 'date' | 'name' | 'word' | 'period' | 'status'
 

@@ -5,12 +5,27 @@ import { showAmount } from '../lib/amount.ts'
 import { isoTime } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Campaign } from '../service/port.ts'
+import type { Entry } from './desired.ts'
 import { fieldsLeft, valueThere } from './diff.ts'
+import type { Effects } from './effects.ts'
 import { shownValue, showValue, whyIdle } from './fields.ts'
-import { COMMAND, type Judged, quoted } from './judge.ts'
+import { COMMAND, type Judge, type Judged, quoted } from './judge.ts'
 import { markIn, markOf } from './mark.ts'
-import type { Made } from './plan.ts'
-import { named } from './seen.ts'
+import { type Memory, named, type Seen } from './seen.ts'
+
+/** What a look at the file and the service found out; findings and plan are made of it. */
+export interface Made {
+  judged: readonly Judged[]
+  entries: readonly Entry[]
+  memory: Memory
+  seen: Seen
+  strays: Judge['strays']
+  effects: Effects
+  /** All entries were looked at, with a listing. */
+  isWhole: boolean
+  identity: string
+  now: number
+}
 
 export interface Finding {
   code:

@@ -4,17 +4,11 @@
 import { createHash } from 'node:crypto'
 import type { CampaignFailure } from '../service/port.ts'
 import type { Entry } from './desired.ts'
-import { type Effects, measure, measuredOf, selectionOf } from './effects.ts'
-import { type Finding, findingsOf } from './findings.ts'
+import { measure, measuredOf, type Selection, selectionOf } from './effects.ts'
+import { type Finding, findingsOf, type Made } from './findings.ts'
 import { type EntryState, Judge, type Judged, LATE_MS, type PlannedAction } from './judge.ts'
 import type { CampaignReads, FeedSide } from './port.ts'
-import { type Memory, memoryOf, NO_MEMORY, Seen, type SeenParts } from './seen.ts'
-
-/** Postings of the feeds that a targeting selects; null: not known. */
-export interface Selection {
-  before: number | null
-  after: number | null
-}
+import { memoryOf, NO_MEMORY, Seen, type SeenParts } from './seen.ts'
 
 /** What `apply` does for one entry. */
 export interface PlanItem extends PlannedAction {
@@ -119,19 +113,6 @@ export async function look(
     isWhole: !isById && keys === null,
   }
   return { plan: planOf(made, parts), judged, seen }
-}
-
-export interface Made {
-  judged: readonly Judged[]
-  entries: readonly Entry[]
-  memory: Memory
-  seen: Seen
-  strays: Judge['strays']
-  effects: Effects
-  /** All entries were looked at, with a listing. */
-  isWhole: boolean
-  identity: string
-  now: number
 }
 
 function planOf(made: Made, { account, clock }: PlanParts): Plan {

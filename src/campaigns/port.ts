@@ -1,13 +1,9 @@
 // What the campaigns' half keeps: which campaign belongs to which entry, and every write, from before it is sent.
 
 import type { FieldPaths } from '../feed/port.ts'
-import type { CampaignRun } from '../ops/port.ts'
 import type { Campaign, CampaignAnswer, Targeting } from '../service/port.ts'
 import type { Values } from './fields.ts'
 import type { CanonicalTargeting } from './targeting.ts'
-
-/** Specification section 3. */
-export const STATUS = { running: 1, archived: 2, paused: 3 } as const
 
 /** What was sent to a campaign, the last value of each field. */
 export interface Sent {
@@ -119,9 +115,6 @@ export interface TargetingApi {
   ): Promise<CampaignAnswer<Campaign>>
 }
 
-/** What of a posting targeting looks at; empty where the feed does not say it. */
-export type TargetedPosting = Required<Omit<FieldPaths, 'id'>>
-
 /** A feed as it was uploaded last. */
 export interface FeedUpload {
   feed: string
@@ -154,4 +147,71 @@ export interface FeedSide {
     take: (posting: FieldPaths) => void,
     signal: AbortSignal,
   ): Promise<string[]>
+}
+
+/** How a look at the campaigns ended; kept for `status`. */
+export interface CampaignRun {
+  /** ISO 8601 UTC. */
+  at: string
+  /** What it was done for: `start`, `file`, `upload`, `interval`, `once`, or a command. */
+  cause: string
+  mode: 'report' | 'targeting'
+  /**
+   * `unusable`: the file; `failed`: the service could not be asked; `refused`: it refuses to be asked; `busy`: another
+   * process writes campaigns. Only `done` looked at all: with the others, what is below is what the look before found.
+   */
+  state: 'done' | 'unusable' | 'failed' | 'refused' | 'credentials' | 'busy'
+  /** The first look that ended in this state without another in between; ISO 8601 UTC. */
+  since: string
+  /** Why it is not `done`, and what to do; null otherwise. */
+  problem: string | null
+  hint: string | null
+  /** The entries of the file, in its order. */
+  entries: CampaignSeen[]
+  /** What a person should know beside them. */
+  findings: CampaignFinding[]
+  /** Writes that did not end as they should. */
+  failures: CampaignWriteFailure[]
+}
+
+/** An entry of the file, as the last look saw it; what is null is not known, or not there. */
+export interface CampaignSeen {
+  /** External campaign id. */
+  key: string
+  campaignId: string | null
+  state: 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'
+  /** The first look that found it in this state; ISO 8601 UTC. */
+  since: string
+  /** Why it is `unknown` or `blocked`. */
+  reason: string | null
+  /** The one next step, as it can be pasted. */
+  next: string | null
+  /** What differs, a line each: `budget: 100.00 -> 150.00  [can spend more]`. */
+  changes: string[]
+  /** Of the campaign, as the service shows it. */
+  name: string | null
+  status: string | null
+  /** Decimal texts. */
+  budget: string | null
+  spend: string | null
+}
+
+export interface CampaignFinding {
+  code: string
+  /** External campaign id; null: it concerns no entry. */
+  key: string | null
+  campaignId: string | null
+  text: string
+  /** The edit or command that settles it; null: nothing has to be done. */
+  next: string | null
+  /** Monitoring and alerts report it. */
+  isReported: boolean
+}
+
+export interface CampaignWriteFailure {
+  /** External campaign id. */
+  key: string
+  campaignId: string | null
+  outcome: string
+  reason: string | null
 }

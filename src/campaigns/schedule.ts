@@ -5,8 +5,8 @@
 import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { CampaignRun } from '../ops/port.ts'
 import { needsPerson } from './judge.ts'
+import type { CampaignRun } from './port.ts'
 
 export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 

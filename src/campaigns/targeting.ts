@@ -1,9 +1,12 @@
 // Owns what targeting means (specification section 2, "Targeting object"): which postings it selects, its
 // canonical form, how it is read from and written to the service, and what a change of it can spend. Pure.
 
+import type { FieldPaths } from '../feed/port.ts'
 import type { City, Targeting } from '../service/port.ts'
 import { overall, type Spend, words } from './fields.ts'
-import type { TargetedPosting } from './port.ts'
+
+/** What of a posting targeting looks at; empty where the feed does not say it. */
+export type TargetedPosting = Required<Omit<FieldPaths, 'id'>>
 
 /** Every criterion there is, in the order of the specification; empty: no filter. */
 export interface CanonicalTargeting {

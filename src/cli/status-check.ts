@@ -1,14 +1,14 @@
 // `status --check`: one line and an exit code as monitoring plugins give them.
 
+import type { CampaignRun } from '../campaigns/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
-import type { StatusReport, UploadReport } from '../history/report.ts'
 import { HOUR } from '../lib/clock.ts'
 import { conditionText, type Severity } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { limited } from '../lib/limited.ts'
 import { relativeTime } from '../lib/units.ts'
 import { campaignConditions, pointText } from '../ops/campaign-conditions.ts'
-import type { CampaignRun } from '../ops/port.ts'
+import type { StatusReport, UploadReport } from '../ops/report.ts'
 import { printable } from './render.ts'
 import { staleness, type View } from './status-view.ts'
 

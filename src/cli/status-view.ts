@@ -1,6 +1,5 @@
 // `status` for people: one line of health, a table with the problems first, and what to do next.
 
-import type { StatusReport, UploadReport } from '../history/report.ts'
 import { OPEN } from '../history/states.ts'
 import { conditionText } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
@@ -8,6 +7,7 @@ import { limited } from '../lib/limited.ts'
 import { formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
 import { needsPerson, nextStep } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
+import type { StatusReport, UploadReport } from '../ops/report.ts'
 import { campaignLines } from './campaigns/status-view.ts'
 import { middleCut, printable, styled, table } from './render.ts'
 

@@ -1,11 +1,11 @@
 // How a version that an operator waits for has ended: a line on stdout, why and what next on stderr, an exit code.
 
 import type { State, Version } from '../history/port.ts'
-import { uploadReport } from '../history/report.ts'
 import { IN_WORK } from '../history/states.ts'
 import { EXIT } from '../lib/errors.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
+import { uploadReport } from '../ops/report.ts'
 import { type Context, tellError } from './context.ts'
 import { printable } from './render.ts'
 

@@ -3,9 +3,9 @@
 
 import { z } from 'zod'
 import { DAY, SECOND } from '../lib/clock.ts'
+import { LOG_LEVELS } from '../lib/log.ts'
 import { ALERT_EVENTS } from '../ops/alert-events.ts'
 import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../service/terms.ts'
-import { LOG_LEVELS } from './config.ts'
 import {
   address,
   duration,

@@ -3,11 +3,15 @@
 // The way in is intake.ts, the way out deliveries.ts, the story of a feed pipeline/pipeline.ts.
 
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
-import type { Inbox, WatchMode } from '../inbox/port.ts'
+import type { Inbox } from '../inbox/folder.ts'
+import type { WatchMode } from '../inbox/port.ts'
 import { SECOND, unlessAborted, WakeSignal } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import { type FeedsyncError, isRetryable } from '../lib/errors.ts'
-import type { Alerts, DaemonFile, DaemonState, Pulse, Supervisor } from '../ops/port.ts'
+import type { AlertDesk as Alerts } from '../ops/alerts/desk.ts'
+import type { DaemonFile } from '../ops/daemon-file.ts'
+import type { DaemonState, Pulse } from '../ops/port.ts'
+import type { Supervisor } from '../ops/systemd/supervisor.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import type { Deliveries } from './deliveries.ts'

@@ -3,8 +3,8 @@
 import { FeedsyncError } from '../lib/errors.ts'
 import type { AttemptEnd } from '../upload/port.ts'
 import type { Connection } from './connection.ts'
-import type { Attempt } from './port.ts'
 import { STOPPED } from './reason-codes.ts'
+import type { Attempt } from './rows.ts'
 import type { State } from './states.ts'
 import type { VersionWrites } from './version-writes.ts'
 

@@ -1,8 +1,13 @@
 // The campaigns' memory in the history's database: which campaign belongs to which entry, and every write. Knows
 // nothing of what is right to do with them.
 
-import type { Binding, CampaignReads, CampaignStore, CampaignWrite } from '../campaigns/port.ts'
-import type { CampaignRun } from '../ops/port.ts'
+import type {
+  Binding,
+  CampaignReads,
+  CampaignRun,
+  CampaignStore,
+  CampaignWrite,
+} from '../campaigns/port.ts'
 import { type Connection, openWritable, type Parameter } from './connection.ts'
 import { migrate, openReader } from './migrations.ts'
 import { notes } from './notes.ts'

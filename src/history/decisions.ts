@@ -2,19 +2,9 @@
 // the history; a running daemon finds it there within two seconds.
 
 import { FeedsyncError } from '../lib/errors.ts'
-import type {
-  Attempts,
-  Files,
-  Notes,
-  Reason,
-  State,
-  Transactions,
-  Version,
-  VersionPatch,
-  VersionReads,
-  Versions,
-} from './port.ts'
+import type { Attempts, Files, Notes, State, Transactions, VersionReads, Versions } from './port.ts'
 import { DISCARDED, RELEASED, RESTORED, RETRIED, SUPERSEDED } from './reason-codes.ts'
+import type { Reason, Version, VersionPatch } from './rows.ts'
 import { ACCEPTED, REPLACEABLE } from './states.ts'
 
 /** What a decision is written to. */

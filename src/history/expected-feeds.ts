@@ -6,16 +6,11 @@ import { isAbsolute } from 'node:path'
 import { isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import { formatDuration } from '../lib/units.ts'
-import type { Notes, Transactions, Version, VersionReads, Versions } from './port.ts'
+import type { Notes, Transactions, VersionReads, Versions } from './port.ts'
 import { NOT_SEEN } from './reason-codes.ts'
+import type { Expectation, Version } from './rows.ts'
 
-export interface Expectation {
-  /** ISO 8601 UTC; null: no rule expects one, or the version is not its feed's newest. */
-  expectedBy: string | null
-  overdue: boolean
-}
-
-export const NOT_EXPECTED: Expectation = { expectedBy: null, overdue: false }
+const NOT_EXPECTED: Expectation = { expectedBy: null, overdue: false }
 
 /** What the rules say of a path: `FeedRule` of the configuration. */
 export type ExpectingRules = (

@@ -3,7 +3,8 @@
 
 import type { FeedUpload } from '../campaigns/port.ts'
 import { HOUR } from '../lib/clock.ts'
-import type { Version, VersionReads } from './port.ts'
+import type { VersionReads } from './port.ts'
+import type { Version } from './rows.ts'
 
 /** Versions that are looked through for ids: of a feed some days, with an upload each half hour; of all. */
 const OF_A_FEED = 200

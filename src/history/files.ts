@@ -1,7 +1,7 @@
 // Owns what each path in the folder was found to be, and which paths hold a version that is not read yet.
 
 import type { Connection } from './connection.ts'
-import type { KnownFile, Version } from './port.ts'
+import type { KnownFile, Version } from './rows.ts'
 import { READING, type State, sqlStates, UNREAD } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 

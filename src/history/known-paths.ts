@@ -3,7 +3,8 @@
 import { type Clock, DAY } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import { type FileIdentity, sameBytes, sameIdentity } from '../lib/files.ts'
-import type { Files, KnownFile, Transactions } from './port.ts'
+import type { Files, Transactions } from './port.ts'
+import type { KnownFile } from './rows.ts'
 
 /** A file that is missing for so long is forgotten, and its version may be: a mount that was away is back by then. */
 const FORGET_AFTER_MS = 30 * DAY

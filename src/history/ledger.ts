@@ -6,17 +6,9 @@ import type { FileIdentity } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
 import { isNewest, newerOf, replacedBy, supersededBy, takesPlaceOf } from './decisions.ts'
 import { KnownPaths } from './known-paths.ts'
-import type {
-  Attempts,
-  Files,
-  Reason,
-  State,
-  Transactions,
-  Version,
-  VersionPatch,
-  Versions,
-} from './port.ts'
+import type { Attempts, Files, State, Transactions, Versions } from './port.ts'
 import { DROPPED_AGAIN, LEFT, SAME_BYTES, WRONG_ACCOUNT } from './reason-codes.ts'
+import type { Reason, Version, VersionPatch } from './rows.ts'
 import { ACCEPTED, REPLACEABLE } from './states.ts'
 import { logDetected, logMoved } from './version-log.ts'
 

@@ -3,7 +3,8 @@
 // the copies in the spool: a version's row is always written before the copy that is named by its id.
 
 import { type DecisionPorts, decide } from './decisions.ts'
-import type { Notes, Version, Versions } from './port.ts'
+import type { Notes, Versions } from './port.ts'
+import type { Version } from './rows.ts'
 
 /** The last id that the history knows of from before the loss. Kept until a person decides. */
 const NOTE = 'history lost up to'

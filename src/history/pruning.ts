@@ -1,7 +1,6 @@
 // Owns what the history forgets: settled versions that nothing refers to any more, and old refusals.
 
 import type { Connection } from './connection.ts'
-import type { Transactions } from './port.ts'
 import { CLOSED, sqlStates } from './states.ts'
 
 const NO_FEEDS = { endedBefore: Number.MIN_SAFE_INTEGER, removeCopy: async (_: string) => {} }
@@ -37,7 +36,7 @@ const NEXT = `
  * never again; `removeCopy` gets its copy in the spool. Answers how many versions went. Takes its time in small steps,
  * and ends after the present one when the signal aborts.
  */
-export function pruner(db: Connection, commit: Transactions['commit']) {
+export function pruner(db: Connection, commit: <T>(work: () => T, when?: 'soon') => Promise<T>) {
   return async (
     before: number,
     signal?: AbortSignal,

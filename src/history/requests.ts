@@ -2,7 +2,7 @@
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
-import type { UploadRequest } from './port.ts'
+import type { UploadRequest } from './rows.ts'
 
 const REQUESTS =
   'SELECT id, path, source, feed, at, version AS versionId, problem FROM requests WHERE'

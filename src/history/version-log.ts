@@ -2,7 +2,8 @@
 
 import type { Log } from '../lib/log.ts'
 import { formatBytes } from '../lib/units.ts'
-import type { State, Version } from './port.ts'
+import type { State } from './port.ts'
+import type { Version } from './rows.ts'
 
 /** What an operator reads in the journal without asking for more. */
 const LOG_LEVELS: Partial<Record<State, 'info' | 'warn'>> = {

@@ -1,7 +1,7 @@
 // Owns how a version is laid out in a row: column names, JSON columns, booleans. No SQL runs here.
 
 import type { SqlValue } from './connection.ts'
-import type { Reason, ReasonField, Version } from './port.ts'
+import type { Reason, ReasonField, Version } from './rows.ts'
 
 /** Of a version, in the order of its columns, whose names are the same in snake case. */
 const FIELDS = `

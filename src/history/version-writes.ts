@@ -4,7 +4,7 @@
 import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
-import type { Reason, Version, VersionPatch } from './port.ts'
+import type { Reason, Version, VersionPatch } from './rows.ts'
 import { assertStep, READING, type State } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 import { columnsOf, reasonFields } from './version-row.ts'

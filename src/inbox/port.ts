@@ -56,8 +56,6 @@ export interface Listing {
   unknown: string[]
 }
 
-export type { Inbox } from './folder.ts'
-
 export type WatchMode = { mode: 'events' } | { mode: 'poll'; reason: string }
 
 export type Disposition = 'archive' | 'quarantine' | 'delete'
@@ -103,5 +101,3 @@ export interface Receipt {
   fileUrl: string | null
   at: string
 }
-
-export type { Dispositions } from './dispositions.ts'

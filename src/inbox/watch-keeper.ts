@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { watch as watchFiles } from 'chokidar'
-import { MINUTE } from '../lib/clock.ts'
+import { type Clock, MINUTE } from '../lib/clock.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
 import { MOST_DEPTH } from './file-kind.ts'
-import { remoteFilesystem } from './filesystem-type.ts'
-import type { InboxOptions } from './folder.ts'
+import { type FilesystemProbe, remoteFilesystem } from './filesystem-type.ts'
 import { unavailable } from './mounts.ts'
 import { temporaryPattern } from './name-filter.ts'
 import type { WatchMode } from './port.ts'
@@ -59,10 +59,13 @@ export const watchDirectories: WatchOpener = async (directory, events) => {
   return watcher
 }
 
-export interface WatchKeeperOptions
-  extends Required<
-    Pick<InboxOptions, 'clock' | 'directory' | 'log' | 'networkFileSystem' | 'openWatch'>
-  > {
+export interface WatchKeeperOptions {
+  /** Absolute path. */
+  directory: string
+  clock: Clock
+  log: Log
+  networkFileSystem: FilesystemProbe
+  openWatch: WatchOpener
   hint: () => void
 }
 

@@ -4,8 +4,16 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import type { Clock } from './clock.ts'
-import type { StreamBody } from './http.ts'
 import type { NoAnswer } from './http-errors.ts'
+
+export interface StreamBody {
+  /** Exact number of bytes that `chunks` yields: it is sent as Content-Length. */
+  length: number
+  /** Started at most once a request; its `finally` runs whenever it was started. */
+  chunks: () => AsyncIterable<Buffer>
+  /** Told the bytes so far each time that the socket has taken a chunk. */
+  accepted?: (bytes: number) => void
+}
 
 // Published with the socket just before the head of a request is written to it.
 subscribe('undici:client:sendHeaders', (message) => {

@@ -10,18 +10,9 @@ import { type Clock, SECOND, unlessAborted } from './clock.ts'
 import { EXIT, errorCode, FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
 import { passOverInterim } from './http-interim.ts'
-import { CountedBody, watchProgress } from './http-progress.ts'
+import { CountedBody, type StreamBody, watchProgress } from './http-progress.ts'
 import { keepSecret } from './secrets.ts'
 import { VERSION } from './version.ts'
-
-export interface StreamBody {
-  /** Exact number of bytes that `chunks` yields: it is sent as Content-Length. */
-  length: number
-  /** Started at most once a request; its `finally` runs whenever it was started. */
-  chunks: () => AsyncIterable<Buffer>
-  /** Told the bytes so far each time that the socket has taken a chunk. */
-  accepted?: (bytes: number) => void
-}
 
 export interface HttpRequest {
   method: string

@@ -17,6 +17,8 @@ export interface LogFields {
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
 /** What the program logs by; `level` can be changed while it runs. */
 export type Log = Record<Level, (fields: LogFields, message: string) => void> & { level: string }
 

@@ -1,11 +1,12 @@
 // What comes next for a version, and what a person can do about it. Pure.
 
-import type { UploadReport, Version } from '../history/port.ts'
+import type { Version } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
 import { NEEDS_PERSON } from '../history/states.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { relativeTime } from '../lib/units.ts'
 import type { CommandLine } from './port.ts'
+import type { UploadReport } from './report.ts'
 
 export interface NextStep {
   /** Plain sentences. */

@@ -1,9 +1,10 @@
 // What of the campaigns needs a person: read from how the last look ended, for alerts, monitoring and status. Pure.
 
+import type { CampaignRun, CampaignSeen } from '../campaigns/port.ts'
 import { HOUR } from '../lib/clock.ts'
 import { limited } from '../lib/limited.ts'
 import type { AlertEvent } from './alert-events.ts'
-import type { CampaignRun, CampaignSeen, CommandLine } from './port.ts'
+import type { CommandLine } from './port.ts'
 
 export interface CampaignCondition {
   event: Extract<AlertEvent, `campaign${string}`>

@@ -5,14 +5,8 @@
 import type { FileIdentity } from '../feed/port.ts'
 import type { Version } from '../history/port.ts'
 import { SPENT } from '../history/states.ts'
-import type {
-  Departure,
-  Disposed,
-  Disposition,
-  Dispositions,
-  Listing,
-  Sighting,
-} from '../inbox/port.ts'
+import type { Dispositions } from '../inbox/dispositions.ts'
+import type { Departure, Disposed, Disposition, Listing, Sighting } from '../inbox/port.ts'
 import { isDue } from '../lib/due.ts'
 import { sameBytes, sameIdentity } from '../lib/files.ts'
 import type { Parts } from './parts.ts'

@@ -3,8 +3,8 @@
 import { openStatus } from '../../src/app/queries.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import type { PathReport } from '../../src/history/path-report.ts'
-import type { StatusReport } from '../../src/history/report.ts'
+import type { PathReport } from '../../src/ops/path-report.ts'
+import type { StatusReport } from '../../src/ops/report.ts'
 import type { Site } from './site.ts'
 
 /** What `status --json` prints, without the cost of a process: for waiting. */

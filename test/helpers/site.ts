@@ -8,15 +8,15 @@ import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { inject } from 'vitest'
 import type { ListFilter, State } from '../../src/history/port.ts'
+import { openHistoryReader } from '../../src/history/tables.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { readDaemonFile } from '../../src/ops/daemon-file.ts'
 import {
   type ShowReport,
   showReport,
   statusReport,
   type UploadReport,
-} from '../../src/history/report.ts'
-import { openHistoryReader } from '../../src/history/tables.ts'
-import { type Clock, systemClock } from '../../src/lib/clock.ts'
-import { readDaemonFile } from '../../src/ops/daemon-file.ts'
+} from '../../src/ops/report.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { Command, type Ran } from './command.ts'
 import { Ended, eventually, watchPlace } from './eventually.ts'

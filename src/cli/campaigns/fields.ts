@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { readTargetingText } from '../../campaigns/desired.ts'
-import { FIELDS } from '../../campaigns/fields.ts'
-import { STATUS } from '../../campaigns/port.ts'
+import { FIELDS, STATUS } from '../../campaigns/fields.ts'
 import { toWire } from '../../lib/amount.ts'
 import { messageOf } from '../../lib/errors.ts'
 import {

@@ -2,16 +2,11 @@
 
 import { changeLines, targetingText } from '../../campaigns/change-text.ts'
 import { changeOf, targetingChange } from '../../campaigns/diff.ts'
+import type { Selection } from '../../campaigns/effects.ts'
 import { FIELDS, rawOf, shownValue } from '../../campaigns/fields.ts'
 import type { Finding } from '../../campaigns/findings.ts'
 import { type Judged, quoted } from '../../campaigns/judge.ts'
-import {
-  isStuck,
-  type Plan,
-  type PlanEntry,
-  type PlanItem,
-  type Selection,
-} from '../../campaigns/plan.ts'
+import { isStuck, type Plan, type PlanEntry, type PlanItem } from '../../campaigns/plan.ts'
 import { sentOf } from '../../campaigns/sent.ts'
 import { type CanonicalTargeting, readTargeting } from '../../campaigns/targeting.ts'
 import { stepText } from '../../ops/campaign-conditions.ts'

@@ -1,9 +1,10 @@
 // The daemon's last look at the campaigns, in `status`: one line, and what needs a person.
 
+import type { CampaignRun } from '../../campaigns/port.ts'
 import { limited } from '../../lib/limited.ts'
 import { relativeTime } from '../../lib/units.ts'
 import { openPoints, pointText, stepText } from '../../ops/campaign-conditions.ts'
-import type { CampaignRun, CommandLine } from '../../ops/port.ts'
+import type { CommandLine } from '../../ops/port.ts'
 import { printable } from '../render.ts'
 
 /** Entries that a person can take in; `--json` has them all. */

@@ -1,7 +1,8 @@
 // The campaigns on the status page: what waits for a person, and each entry of the file as the last look saw it.
 
+import type { CampaignFinding, CampaignRun, CampaignSeen } from '../../campaigns/port.ts'
 import { openPoints, stepOf } from '../campaign-conditions.ts'
-import type { CampaignFinding, CampaignRun, CampaignSeen, CommandLine } from '../port.ts'
+import type { CommandLine } from '../port.ts'
 import { html, type Markup } from './html.ts'
 import { ago, choice, count, NONE, type Scene, sentence, type Tone, table } from './page-parts.ts'
 

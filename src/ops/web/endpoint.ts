@@ -12,11 +12,12 @@ import { isLoopback } from '../../lib/http-text.ts'
 import type { Log } from '../../lib/log.ts'
 import { printableJson } from '../../lib/printable.ts'
 import { CONTENT_TYPE } from '../metrics/metrics.ts'
-import type { EndpointSource, Listen } from '../port.ts'
+import type { Listen } from '../port.ts'
 import { feedPage, versionPage } from './feed-pages.ts'
 import { statusPage } from './page.ts'
 import { missingPage } from './page-parts.ts'
 import { POLICY } from './page-style.ts'
+import type { EndpointSource } from './source.ts'
 
 export interface EndpointOptions {
   listen: Listen

@@ -1,8 +1,8 @@
 // The pages of a feed and of a version. A feed: its newest version, how it grew or shrank, and every version that is
 // kept. A version: what it holds, what happened to it, and each attempt to deliver it.
 
-import type { ShowReport, UploadReport } from '../../history/port.ts'
 import { formatDuration } from '../../lib/units.ts'
+import type { ShowReport, UploadReport } from '../report.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,

@@ -1,11 +1,11 @@
 // What all pages have in common: the frame around them, and how times, states and next steps look.
 
-import type { ShowReport, UploadReport } from '../../history/port.ts'
 import { IN_MOTION } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatBytes, formatProgress, relativeTime } from '../../lib/units.ts'
 import { nextStep } from '../advice.ts'
 import type { CommandLine } from '../port.ts'
+import type { ShowReport, UploadReport } from '../report.ts'
 import { html, Markup } from './html.ts'
 import { icon, SCRIPT, STYLE, type Tone } from './page-style.ts'
 

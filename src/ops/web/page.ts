@@ -1,14 +1,14 @@
 // The status page: what needs a person first, then what is on its way, then every feed. Made on the
 // server, of the same facts as `status`; it offers no way to change anything, only the commands that do.
 
-import type { StatusReport, UploadReport } from '../../history/port.ts'
 import { IN_WORK } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { conditionText } from '../../lib/conditions.ts'
 import { formatDuration } from '../../lib/units.ts'
 import { needsPerson } from '../advice.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
-import type { EndpointSource, Pulse } from '../port.ts'
+import type { Pulse } from '../port.ts'
+import type { StatusReport, UploadReport } from '../report.ts'
 import { campaignCards, campaignsSection } from './campaigns-section.ts'
 import { html, type Markup } from './html.ts'
 import {
@@ -29,6 +29,7 @@ import {
   versionLink,
 } from './page-parts.ts'
 import { sparkline } from './plots.ts'
+import type { EndpointSource } from './source.ts'
 
 /** Rows that a person can take in and a phone can hold. */
 const MOST = 100

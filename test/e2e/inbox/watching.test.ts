@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync }
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import type { Inbox } from '../../../src/inbox/port.ts'
+import type { Inbox } from '../../../src/inbox/folder.ts'
 import type { WatchEvents, WatchOpener } from '../../../src/inbox/watch-keeper.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { eventually } from '../../helpers/eventually.ts'

@@ -1,6 +1,6 @@
 // Looks at the campaigns as the daemon keeps them.
 
-import type { CampaignFinding, CampaignRun, CampaignSeen } from '../../../src/ops/port.ts'
+import type { CampaignFinding, CampaignRun, CampaignSeen } from '../../../src/campaigns/port.ts'
 
 const AT = '2026-11-20T11:40:00.000Z'
 

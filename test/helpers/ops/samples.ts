@@ -1,6 +1,6 @@
 // Versions as `status` reports them, for the tests of what people see.
 
-import type { UploadReport } from '../../../src/history/report.ts'
+import type { UploadReport } from '../../../src/ops/report.ts'
 
 export function reportOf(over: Partial<UploadReport> = {}): UploadReport {
   return {

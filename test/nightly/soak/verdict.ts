@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { UploadReport } from '../../../src/history/report.ts'
+import type { UploadReport } from '../../../src/ops/report.ts'
 import type { Site } from '../../helpers/site.ts'
 
 /** What the last thing that happened to a path asks for. */

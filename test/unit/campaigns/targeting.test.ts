@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { TargetedPosting } from '../../../src/campaigns/port.ts'
+import type { TargetedPosting } from '../../../src/campaigns/targeting.ts'
 import {
   briefTargeting,
   type CanonicalTargeting,

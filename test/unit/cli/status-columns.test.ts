@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { statusText } from '../../../src/cli/status-view.ts'
-import type { UploadReport } from '../../../src/history/report.ts'
+import type { UploadReport } from '../../../src/ops/report.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 
 /** Names, and how many columns of a terminal each takes: counted by hand. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { commandLineAnywhere, commandLineHere } from '../../../src/cli/command-line.ts'
 import { statusCheck } from '../../../src/cli/status-check.ts'
 import { statusText, type View } from '../../../src/cli/status-view.ts'
-import type { StatusReport, UploadReport } from '../../../src/history/report.ts'
 import { MINUTE } from '../../../src/lib/clock.ts'
+import type { StatusReport, UploadReport } from '../../../src/ops/report.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)

@@ -21,7 +21,8 @@ import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Dispositions } from '../../../src/inbox/dispositions.ts'
 import { moveExclusively, stampedName } from '../../../src/inbox/exclusive-move.ts'
-import type { Departure, Disposition, Inbox, Receipt, Sighting } from '../../../src/inbox/port.ts'
+import type { Inbox } from '../../../src/inbox/folder.ts'
+import type { Departure, Disposition, Receipt, Sighting } from '../../../src/inbox/port.ts'
 import {
   HandClock,
   openInbox,

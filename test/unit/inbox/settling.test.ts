@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Inbox } from '../../../src/inbox/port.ts'
+import type { Inbox } from '../../../src/inbox/folder.ts'
 import { Settler } from '../../../src/inbox/settling.ts'
 import {
   backdate,

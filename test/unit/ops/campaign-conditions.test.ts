@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { CampaignRun, CampaignSeen } from '../../../src/campaigns/port.ts'
 import { statusCheck } from '../../../src/cli/status-check.ts'
-import type { StatusReport } from '../../../src/history/report.ts'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { campaignConditions } from '../../../src/ops/campaign-conditions.ts'
-import type { CampaignRun, CampaignSeen } from '../../../src/ops/port.ts'
+import type { StatusReport } from '../../../src/ops/report.ts'
 import { campaignFinding, campaignRun, campaignSeen } from '../../helpers/ops/campaign-run.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 6)

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { CampaignRun } from '../../../../src/campaigns/port.ts'
 import type { History, Version } from '../../../../src/history/port.ts'
 import { openHistory } from '../../../../src/history/sqlite-history.ts'
 import { type Clock, MINUTE, SECOND, systemClock } from '../../../../src/lib/clock.ts'
@@ -9,7 +10,7 @@ import { ALERT_EVENTS, type AlertEvent } from '../../../../src/ops/alert-events.
 import { AlertDesk } from '../../../../src/ops/alerts/desk.ts'
 import type { AlertMessage } from '../../../../src/ops/alerts/message.ts'
 import type { Sent } from '../../../../src/ops/alerts/senders.ts'
-import type { AlertFacts, AlertTarget, CampaignRun } from '../../../../src/ops/port.ts'
+import type { AlertFacts, AlertTarget } from '../../../../src/ops/port.ts'
 import { because, temporaryHistory, versionIn } from '../../../helpers/history/temporary.ts'
 import { campaignRun, campaignSeen } from '../../../helpers/ops/campaign-run.ts'
 

@@ -1,14 +1,19 @@
 // The documented JSON of `status` and `show`, made of history rows. A contract:
 // fields may be added, never renamed; times are ISO 8601 UTC or null.
 
+import type { CampaignRun } from '../campaigns/port.ts'
+import type { Attempts, Expectation, ListFilter, Version, VersionReads } from '../history/port.ts'
+import { ENDPOINT_DOWN } from '../history/reason-codes.ts'
+import { OPEN } from '../history/states.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Progress } from '../lib/units.ts'
-import type { CampaignRun, DaemonState, Named } from '../ops/port.ts'
-import { type Expectation, NOT_EXPECTED } from './expected-feeds.ts'
-import type { Attempts, ListFilter, Version, VersionReads } from './port.ts'
-import { ENDPOINT_DOWN } from './reason-codes.ts'
-import { OPEN } from './states.ts'
+import type { DaemonState, Named } from './port.ts'
+
+type Expect = (version: Version) => Expectation
+
+/** For a command that does not ask whether the feed is late. */
+const NOT_TOLD: Expectation = { expectedBy: null, overdue: false }
 
 export type StatusReport = ReturnType<typeof statusReport> & {
   /** The daemon's last look at the campaigns; null: none, or no campaigns file. */
@@ -24,7 +29,7 @@ export function conditionReport({ since, ...rest }: Condition): ConditionReport 
 
 export type UploadReport = ReturnType<typeof uploadReport>
 
-export function uploadReport(version: Version, expectation: Expectation = NOT_EXPECTED) {
+export function uploadReport(version: Version, expectation: Expectation = NOT_TOLD) {
   const { id, feed, path, account, sha256, bytes, postings, changes, state, guard } = version
   const { reason, reasonCode, hint, line, column } = version
   return {
@@ -68,7 +73,7 @@ export function statusReport(
   { running, said }: { running: boolean; said: DaemonState | null },
   baseUrl: string,
   filter: ListFilter,
-  expect: (version: Version) => Expectation = () => NOT_EXPECTED,
+  expect: Expect = () => NOT_TOLD,
 ) {
   const live = running ? said : null
   const report = (version: Version) => uploadReport(untilProbe(version, live), expect(version))
@@ -130,7 +135,7 @@ function owedBeside(history: VersionReads, { limit: _, ...filter }: ListFilter):
 export function feedReport(
   history: VersionReads,
   feed: string,
-  expect: (version: Version) => Expectation = () => NOT_EXPECTED,
+  expect: Expect = () => NOT_TOLD,
   most?: number,
 ) {
   const versions = history.list({ feed, all: true, ...(most !== undefined && { limit: most }) })
@@ -153,7 +158,7 @@ export type FeedReport = NonNullable<ReturnType<typeof feedReport>>
 export function showReport(
   history: VersionReads & Pick<Attempts, 'attempts'>,
   id: number,
-  expect: (version: Version) => Expectation = () => NOT_EXPECTED,
+  expect: Expect = () => NOT_TOLD,
   most?: number,
 ) {
   const version = history.version(id)

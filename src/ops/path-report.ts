@@ -1,13 +1,13 @@
 // Why a path is where it is: the first thing that decides, in the order in which the daemon looks.
 
+import type { Files, KnownFile, VersionReads } from '../history/port.ts'
+import { isBlocked } from '../history/reason-codes.ts'
+import { UNREAD } from '../history/states.ts'
 import type { Ignored, Refusal, Sighting } from '../inbox/port.ts'
 import { sameIdentity } from '../lib/files.ts'
 import { isOdd } from '../lib/odd-names.ts'
 import { formatDuration } from '../lib/units.ts'
-import type { Files, KnownFile, VersionReads } from './port.ts'
-import { isBlocked } from './reason-codes.ts'
 import { type UploadReport, uploadReport } from './report.ts'
-import { UNREAD } from './states.ts'
 
 export interface PathReport {
   path: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { statusReport } from '../../../src/history/report.ts'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
+import { statusReport } from '../../../src/ops/report.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 import { daemonState } from '../../helpers/ops/daemon-state.ts'
 

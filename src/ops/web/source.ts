@@ -1,0 +1,22 @@
+// What the endpoint and its pages are made of.
+
+import type { VersionReads } from '../../history/port.ts'
+import type { CommandLine, DaemonState, Pulse } from '../port.ts'
+import type { ShowReport, StatusReport, UploadReport } from '../report.ts'
+
+/** What the endpoint answers from; read anew for each request. */
+export interface EndpointSource {
+  readonly history: VersionReads
+  daemon(): DaemonState
+  pulse(): Pulse
+  status(): StatusReport
+  /** A feed's versions, newest first. */
+  versions(feed: string, limit: number): UploadReport[]
+  version(id: number): ShowReport | null
+  metrics(): Promise<string>
+  /** Name of this host. */
+  readonly host: string
+  /** Absolute path of the folder that feeds are dropped into. */
+  readonly inbox: string
+  readonly commandLine: CommandLine
+}
