@@ -40,6 +40,7 @@ import { keyReloader } from '../service/key-file.ts'
 import { createSpool } from '../spool/spool.ts'
 import { SendGate } from '../upload/send-gate.ts'
 import { createUploader } from '../upload/uploader.ts'
+import { watchHost } from './checks.ts'
 import { conditionsOf, watchConditions } from './conditions.ts'
 import { historyFile, overdueFeeds, rulesOf, statusLine, statusOf, versionOf } from './queries.ts'
 import { campaignScheduleOf } from './reconcile.ts'
@@ -194,7 +195,12 @@ export async function openApp(config: Config, options: AppOptions) {
     supervisor,
     upkeep: createUpkeep({ ...parts, clockSkewMs: forms.clockSkewMs }),
     clockSkewMs: forms.clockSkewMs,
-    watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
+    watch: ({ abort, once }) => {
+      using watches = new DisposableStack()
+      watches.use(watchConditions({ clock, stateDirectory }, conditions, alerts, abort))
+      if (!once) watches.use(watchHost(config, { clock, daemonFile, env, http }))
+      return watches.move()
+    },
   })
   conditions.onChange(() => {
     alerts.moved()

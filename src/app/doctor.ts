@@ -1,5 +1,5 @@
-// `doctor`: every part that the daemon needs, asked one after the other, each answer with its fix. Nothing
-// is uploaded and nothing is changed. Composes what the features can say of themselves.
+// `doctor`: what the running daemon found when it looked at its host, and what the user who asks can see. Nothing is
+// uploaded and nothing is changed. Composes what the features can say of themselves.
 
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -8,17 +8,15 @@ import { feedFor } from '../config/feeds.ts'
 import { lockFile } from '../history/connection.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import { openReader } from '../history/migrations.ts'
-import { type Clock, SECOND } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { EXIT } from '../lib/errors.ts'
-import { hasPlaceholder } from '../lib/glob.ts'
+import { EXIT, errorCode } from '../lib/errors.ts'
 import { createHttpClient, type HttpClient } from '../lib/http.ts'
-import { silentLog } from '../lib/log.ts'
-import { formatBytes, formatDuration } from '../lib/units.ts'
+import { formatBytes } from '../lib/units.ts'
+import { userName } from '../lib/user.ts'
 import { VERSION } from '../lib/version.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { checkNames } from '../ops/doctor/dated-names.ts'
-import { checkEndpoint } from '../ops/doctor/endpoint-check.ts'
 import {
   type Answer,
   check,
@@ -29,27 +27,10 @@ import {
   skipped,
   warning,
 } from '../ops/doctor/finding.ts'
-import {
-  checkAccount,
-  checkFile,
-  checkKeyMode,
-  checkSystemd,
-  type Runner,
-} from '../ops/doctor/host-checks.ts'
-import type { AlertTarget } from '../ops/port.ts'
-import { accountOf, readUnit } from '../ops/systemd/unit.ts'
-import { ServiceClient } from '../service/client.ts'
-import { createFormSource } from '../service/form-source.ts'
-import { keyAdvice } from '../service/key-file.ts'
-import type { FormAnswer, FormSource } from '../service/port.ts'
+import type { DaemonState } from '../ops/port.ts'
 import { readCampaignsFile } from './campaigns.ts'
-import {
-  folderChecks,
-  isRootsOwnKey,
-  keyAccessCheck,
-  keyCheck,
-  keyInUseCheck,
-} from './doctor-host.ts'
+import { type CheckParts, checkHost, checkKey } from './checks.ts'
+import { askService } from './doctor-service.ts'
 import { historyFile } from './queries.ts'
 
 export interface DoctorOptions {
@@ -60,46 +41,102 @@ export interface DoctorOptions {
   offline: boolean
 }
 
+/** A finding, and whose: the daemon's, which ran the check itself, or this command's. */
+export interface Seen extends Finding {
+  by: 'daemon' | 'command'
+  /** The user for whom it is true. */
+  user: string
+  /** Wall ms. */
+  at: number
+}
+
+const ROOT = 'this is root, who may read and write what the daemon’s user may not'
 const BIG_WAL = 256 * 2 ** 20
 const BIG_HISTORY = 4 * 2 ** 30
-/** From here on requests are dated with the service's clock; half of it is worth a word. */
-const SKEW_MS = 60 * SECOND
 
-export async function* diagnose(config: Config, options: DoctorOptions): AsyncGenerator<Finding> {
-  const { env } = options
-  const { keyFile } = config.service.auth
-  const unit = await readUnit()
-  const runner = { unit, account: unit && accountOf(unit) }
-  let isRunning = false
+export async function* diagnose(config: Config, options: DoctorOptions): AsyncGenerator<Seen> {
+  const { clock, env } = options
+  const said = readDaemonFile(config.state.directory, env)
+  const daemon = said?.alive ? said : null
+  if (daemon !== null) yield* seenByDaemon(daemon, clock.now())
+  const who = { by: 'command', user: userName() } as const
+  for await (const finding of ofCommand(config, options, daemon !== null))
+    yield { ...finding, ...who, at: clock.now() }
+}
+
+/** What it says of itself, in the words of `status`. */
+function* seenByDaemon(
+  { checks, conditions, mode, modeReason, user }: DaemonState,
+  now: number,
+): Generator<Seen> {
+  const who = { by: 'daemon', user } as const
+  for (const finding of checks?.findings ?? []) yield { ...finding, ...who, at: checks?.at ?? now }
+  if (checks === null)
+    yield { check: 'host', ...skipped('it has not ended its first look'), ...who, at: now }
+  if (mode === 'poll')
+    yield { check: 'events', ...ok(`the folder is polled: ${modeReason}`), ...who, at: now }
+  for (const each of conditions) yield { check: 'condition', ...answerOf(each), ...who, at: now }
+}
+
+function answerOf({ hint, message, severity }: Condition): Answer {
+  const fix = hint ?? 'feedsyncd status'
+  return severity === 'critical' ? problem(message, fix) : warning(message, fix)
+}
+
+/** `isDaemon`: one runs, and has looked at its host itself. */
+async function* ofCommand(
+  config: Config,
+  { clock, configFile, env, offline }: DoctorOptions,
+  isDaemon: boolean,
+): AsyncGenerator<Finding> {
   yield* check('runtime', () => ok(`feedsyncd ${VERSION} on Node ${process.versions.node}`))
-  yield* check('account', () => checkAccount(process.getuid?.(), runner))
-  yield* check('configuration', () => checkFile(resolve(options.configFile), 'read', runner))
-  yield* folderChecks(config, runner)
-  yield* check('history', () => history(config))
-  yield* check('feeds', () => feedNames(config))
+  if (!isDaemon && process.getuid?.() === 0)
+    yield* check('user', () =>
+      warning(ROOT, 'start the daemon, which makes these checks itself, then ask again'),
+    )
+  yield* check('configuration', () => ok(resolve(configFile)))
   yield* check('daemon', () => {
-    isRunning = isLocked(config.state.directory)
     const start = 'systemctl start feedsyncd, or feedsyncd run'
+    const isRunning = isDaemon || isLocked(config.state.directory)
     return isRunning ? ok('it runs') : warning('it does not run', start)
   })
-  const said = readDaemonFile(config.state.directory, env)
-  for (const each of said?.conditions ?? []) yield* check('condition', () => ofDaemon(each))
-  yield* check('endpoint', () => checkEndpoint(config.http.listen, isRunning))
-  yield* check('campaigns', () => campaigns(config, runner))
-  yield* check('key mode', () => checkKeyMode(keyFile, env.CREDENTIALS_DIRECTORY))
-  yield* check('key in use', () => keyInUseCheck(said?.alive ? said.pid : undefined, runner))
+  yield* check('history', () => history(config))
+  yield* check('feeds', () => feedNames(config))
+  yield* check('campaigns', () => campaigns(config))
   if (config.alerts.length === 0)
     yield* check('alerts', () => skipped('problems are not reported: alerts is empty'))
-  for (const target of config.alerts) yield* check('alerts', () => receiver(target, runner))
-  yield* check('systemd', checkSystemd)
+  await using owned = new AsyncDisposableStack()
+  let http: HttpClient
+  try {
+    http = owned.use(createHttpClient({ clock, env }))
+  } catch (error) {
+    yield { check: 'proxy', ...failed(error) }
+    return
+  }
   yield* check('proxy', () => proxy(env))
-  yield* check('key', () => keyAccessCheck(config, runner))
-  if (await isRootsOwnKey(config, runner)) {
-    yield* check('key', () =>
-      ok(`${keyFile} is root's alone, and systemd hands it over to the unit`),
-    )
-    yield* check('service', () => skipped('only root can try this key: run doctor as root'))
-  } else yield* service(config, options)
+  const parts = { clock, env, http, offline, signal: new AbortController().signal }
+  const found: Finding[] = []
+  const checks = isDaemon
+    ? check('key', () => keyOfDaemon(config, parts))
+    : checkHost(config, parts)
+  for await (const finding of checks) {
+    found.push(finding)
+    yield finding
+  }
+  const isInTheWay = ({ check, verdict }: Finding) =>
+    (check === 'key' || check === 'address') && (verdict === 'problem' || verdict === 'skipped')
+  if (!offline && !found.some(isInTheWay)) yield* askService(config, parts)
+}
+
+/** A key that root alone may read is as it should be: systemd hands it over. */
+async function keyOfDaemon(config: Config, parts: Omit<CheckParts, 'signal'>): Promise<Answer> {
+  try {
+    return await checkKey(config, parts)
+  } catch (error) {
+    if (errorCode(error) !== 'EACCES') throw error
+    const { keyFile } = config.service.auth
+    return skipped(`this user may not read ${keyFile}: only root can try it at the service`)
+  }
 }
 
 function history(config: Config): Answer {
@@ -137,29 +174,15 @@ function feedNames(config: Config): Answer {
   return checkNames(names.filter((name) => feedFor(name, config.feeds).feed === name))
 }
 
-/** What the running daemon says of itself, in the words of `status`. */
-function ofDaemon({ hint, message, severity }: Condition): Answer {
-  const fix = hint ?? 'feedsyncd status'
-  return severity === 'critical' ? problem(message, fix) : warning(message, fix)
-}
-
 /** What the daemon would say at its next look, without asking the service. */
-async function campaigns(config: Config, runner: Runner): Promise<Answer> {
+function campaigns(config: Config): Answer {
   const read = readCampaignsFile(config)
   if (read.kind === 'off') return skipped(`off: there is no campaigns file at ${read.file}`)
   if (read.kind === 'unusable') {
     const says = `no campaign is written: ${read.lines.join('; ')}`
     return problem(says, 'correct the file, then: feedsyncd campaigns plan', EXIT.config)
   }
-  const readable = await checkFile(read.file, 'read', runner)
-  if (readable.verdict !== 'ok') return readable
   return ok(`${read.file} has ${read.entries.length} entries, and can be read`)
-}
-
-async function receiver({ action }: AlertTarget, runner: Runner): Promise<Answer> {
-  if (action.kind === 'exec') return checkFile(action.command[0] ?? '', 'run', runner)
-  if (action.secretFile !== null) return checkFile(action.secretFile, 'read', runner)
-  return ok(`${action.origin} gets alerts; try it: feedsyncd alerts test`)
 }
 
 /** Its name alone: it may hold a password. */
@@ -168,116 +191,4 @@ function proxy(env: DoctorOptions['env']): Answer {
   const set = names.filter((name) => env[name])
   const says = set.length === 0 ? 'none: connections are direct' : `taken from ${set.join(', ')}`
   return ok(says)
-}
-
-/** The key, and unless `offline` what the service says to it, and what its storage says. */
-async function* service(
-  config: Config,
-  { clock, env, offline }: DoctorOptions,
-): AsyncGenerator<Finding> {
-  await using owned = new AsyncDisposableStack()
-  const account = accountOfRules(config.feeds)
-  let http: HttpClient
-  let client: ServiceClient
-  let forms: FormSource
-  try {
-    http = owned.use(createHttpClient({ clock, env }))
-    const options = { http, clock, log: silentLog, ...config.service }
-    client = new ServiceClient(options)
-    forms = createFormSource(options)
-  } catch (error) {
-    yield { check: 'key', ...failed(error) }
-    return
-  }
-  yield* check('key', () => keyCheck(config))
-  if (offline) return
-  const authorization = await authorized(client, account, config.service.auth.keyFile)
-  yield* check('service', () => authorization)
-  yield* check('clock', () => skew(client))
-  if (authorization.verdict === 'problem') return
-  if (client.lacksAccount(config.service.presignPath, account)) {
-    const says = 'the partner account depends on the feed, so none is asked for'
-    return yield* check('upload form', () => skipped(says))
-  }
-  // It is thrown away: nothing is stored by it.
-  const answer = await forms.requestForm(account, new AbortController().signal)
-  yield* check('upload form', () => formAnswer(answer))
-  if (answer.kind === 'form')
-    yield* check('storage', () => knock(new URL(new URL(answer.form.url).origin), http))
-}
-
-/** Changes nothing on the service (specification of the service, "Other facts"). */
-async function authorized(
-  client: ServiceClient,
-  account: string | null,
-  keyFile: string,
-): Promise<Answer> {
-  const path = '/v1/public-api/validate-authorization'
-  if (client.lacksAccount(path, account)) {
-    const says =
-      'no partner account to ask for: service.partner is set, and service.partnerAccount is not'
-    return problem(says, 'set service.partnerAccount', EXIT.config)
-  }
-  const call = { method: 'POST', path, body: null, account, maxAnswerBytes: 64 * 1024 }
-  const answer = await client.call(call, new AbortController().signal)
-  if (answer.kind === 'no-answer') {
-    const fix =
-      answer.why === 'certificate'
-        ? 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to its CA; otherwise report it to the service operator'
-        : 'check service.baseUrl, the name server, the firewall and HTTPS_PROXY'
-    return problem(`no answer: ${answer.reason}`, fix, EXIT.temporary)
-  }
-  const { status } = answer
-  if (status === 200) return ok(`${client.origin} takes the credentials`)
-  if (status === 401 || status === 403) {
-    const fix = `${keyAdvice(keyFile)}; check service.auth and the account or partner`
-    return problem(`the credentials are refused with ${status}`, fix, EXIT.credentials)
-  }
-  if (status >= 500)
-    return problem(`the service answered ${status}`, 'try again later', EXIT.temporary)
-  const fix = 'check that service.baseUrl names the service, with its path prefix'
-  return warning(`${client.origin} has no way to check credentials (${status})`, fix)
-}
-
-/** The first account that a rule names without looking at a path. */
-function accountOfRules(feeds: Config['feeds']): string | null {
-  const ruled = feeds.map(({ partnerAccount }) => partnerAccount)
-  return ruled.find((name) => name !== null && !hasPlaceholder(name)) ?? null
-}
-
-function skew(client: ServiceClient): Answer {
-  const ms = client.clockSkewMs()
-  if (ms === null) return skipped('the service told no time')
-  const says = `this clock is ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'behind' : 'ahead of'} the service's`
-  return Math.abs(ms) > SKEW_MS / 2
-    ? warning(says, 'let it be set: timedatectl set-ntp true')
-    : ok(says)
-}
-
-function formAnswer(answer: FormAnswer): Answer {
-  if (answer.kind === 'form')
-    return ok(`the service gives one, with ${answer.form.fields.length} fields`)
-  const { class: kind, hint, reason } = answer.failure
-  const exitCode =
-    kind === 'credentials' ? EXIT.credentials : kind === 'transient' ? EXIT.temporary : 1
-  return problem(reason, hint, exitCode)
-}
-
-/** Any answer will do: without a form there is nothing to ask for. */
-async function knock(url: URL, http: HttpClient): Promise<Answer> {
-  const { signal } = new AbortController()
-  const answer = await http.request({
-    method: 'HEAD',
-    url,
-    headers: {},
-    body: null,
-    signal,
-    headersTimeoutMs: 10 * SECOND,
-    bodyTimeoutMs: 10 * SECOND,
-    maxAnswerBytes: 1024,
-  })
-  if (answer.kind === 'answer') return ok(`${url.origin} answers`)
-  const fix =
-    'let this host reach it as well as the service: firewall, HTTPS_PROXY, NODE_EXTRA_CA_CERTS'
-  return problem(`no answer: ${answer.reason}`, fix, EXIT.temporary)
 }

@@ -1,9 +1,11 @@
 // feedsyncd doctor: checks everything that the daemon needs, and prints the fix of each problem.
 
 import type { Command } from 'commander'
+import type { Seen } from '../app/doctor.ts'
 import { findConfig } from '../config/load.ts'
+import { isoTime } from '../lib/clock.ts'
 import { EXIT } from '../lib/errors.ts'
-import type { Finding } from '../ops/doctor/finding.ts'
+import { relativeTime } from '../lib/units.ts'
 import { type Context, outJson } from './context.ts'
 import { define } from './define.ts'
 import { printable, styled } from './render.ts'
@@ -15,30 +17,46 @@ const COLOUR = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'gray'
 export function doctorCommand(context: Context): Command {
   return define<{ offline?: boolean }>(context, 'doctor', TEXT, async ({ config, options }) => {
     const { diagnose } = await import('../app/doctor.ts')
-    const findings: Finding[] = []
+    const findings: Seen[] = []
     const { clock, env } = context
     const configFile = findConfig(options.config, env)
     const { offline = false } = options
     const checks = diagnose(config, { clock, configFile, env, offline })
     for await (const finding of checks) {
-      if (!options.json) context.out(findingText(finding, context.terminal))
+      if (!options.json) {
+        const before = findings.at(-1)
+        if (before && before.by !== finding.by) context.out('')
+        if (before?.by !== finding.by) context.out(heading(finding, clock.now()))
+        context.out(findingText(finding, context.terminal))
+      }
       findings.push(finding)
     }
     const exitCode = exitCodeOf(findings)
-    const shown = findings.map(({ exitCode: _, ...finding }) => finding)
+    const shown = findings.map(({ exitCode: _, at, ...finding }) => ({
+      ...finding,
+      at: isoTime(at),
+    }))
     if (options.json) outJson(context, { ok: exitCode === 0, findings: shown })
     context.exit(exitCode)
   }).option('--offline', 'without requests to the service')
 }
 
 /** What an operator has to fix comes before what may pass. */
-function exitCodeOf(findings: readonly Finding[]): number {
+function exitCodeOf(findings: readonly Seen[]): number {
   const found = findings.filter(({ verdict }) => verdict === 'problem')
   const order = [EXIT.config, EXIT.credentials, EXIT.failed, EXIT.temporary]
   return order.find((code) => found.some(({ exitCode }) => exitCode === code)) ?? EXIT.ok
 }
 
-function findingText({ check, verdict, says, fix }: Finding, terminal: boolean): string {
+/** Whose findings follow, for whom they are true, and from when they are. */
+function heading({ at, by, user }: Seen, now: number): string {
+  const name = printable(user)
+  return by === 'command'
+    ? `this command, as ${name}:`
+    : `the daemon, as ${name}, ${relativeTime(isoTime(at), now)}:`
+}
+
+function findingText({ check, verdict, says, fix }: Seen, terminal: boolean): string {
   const word = styled(COLOUR[verdict], verdict.padEnd(7), terminal)
   const line = `${word}  ${check}: ${printable(says)}`
   return fix === null ? line : `${line}\n         try: ${printable(fix)}`

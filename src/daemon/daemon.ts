@@ -30,8 +30,8 @@ export interface DaemonParts extends Parts {
   supervisor: Supervisor
   upkeep: Upkeep
   clockSkewMs: () => number | null
-  /** Looks after the conditions until it is disposed, also while the loop stands still. */
-  watch: (signal: AbortSignal) => Disposable
+  /** Looks after the conditions and the host until it is disposed, also while the loop stands still. */
+  watch: (options: RunOptions) => Disposable
 }
 
 export interface RunOptions {
@@ -85,7 +85,7 @@ export class Daemon {
     const { alerts, clock, campaigns, supervisor } = this.#parts
     options.stop.addEventListener('abort', () => this.#wakeSignal.raise())
     await unlessAborted(this.#start(options.once), options.stop)
-    using _watch = this.#parts.watch(options.abort)
+    using _watch = this.#parts.watch(options)
     const givesUpAt = clock.monotonic() + this.#parts.config.inbox.incompleteAfterMs
     let round: Promise<void> = Promise.resolve()
     this.#stage = 'running'

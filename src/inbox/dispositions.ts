@@ -270,7 +270,7 @@ const PLACES: Subject = {
   use: 'write',
   hints: {
     EROFS:
-      'let the unit write there: feedsyncd service print has the ReadWritePaths= for it; or mount the folder writable',
+      'let the unit write there (ReadWritePaths= in a drop-in such as /usr/share/doc/feedsyncd/examples/local.conf), or mount the folder writable',
     ELOOP: 'the archive leads back into the watched folder: let it lie elsewhere',
   },
 }

@@ -9,10 +9,12 @@ export interface Subject {
   name: string
   /** What a person may correct instead: `inbox.directory`, `the path`. */
   setting: string
-  use: 'read' | 'write'
+  use: 'read' | 'write' | 'run'
   /** Hints that know more, by code. */
   hints?: Readonly<Record<string, string>>
 }
+
+const DONE = { read: 'read', write: 'written', run: 'run' } as const
 
 const FORBIDDEN = [
   'may not be {done} by this user',
@@ -51,11 +53,10 @@ export function errnoText(
   const { hints, name, setting, use } = subject
   const code = errorCode(error)
   if (code === null) return { code, reason: `${name} ${messageOf(error)}`, hint: WHOLE }
-  const done = use === 'read' ? 'read' : 'written'
   const [what, hint] = WORDS[code] ?? OTHER
   return {
     code,
-    reason: `${name} ${what.replace('{done}', done)} (${code})`,
+    reason: `${name} ${what.replace('{done}', DONE[use])} (${code})`,
     hint: hints?.[code] ?? hint.replace('{use}', use).replace('{setting}', setting),
   }
 }

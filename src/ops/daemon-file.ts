@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
+import { userName } from '../lib/user.ts'
 import type { DaemonState } from './port.ts'
 
 /** As it is written. */
@@ -63,6 +64,7 @@ export class DaemonFile {
     this.#startTicks = startTicksOf(pid)
     this.#current = {
       pid,
+      user: userName(),
       startedAt,
       heartbeatAt: startedAt,
       lastScanAt: null,
@@ -73,6 +75,7 @@ export class DaemonFile {
       nextProbeAt: null,
       clockSkewMs: null,
       conditions: [],
+      checks: null,
       uploads: {},
       unfinished: [],
       ignored: { count: 0, paths: [] },

@@ -8,6 +8,7 @@ import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secrets.ts'
 import type { Progress } from '../lib/units.ts'
 import type { AlertEvent } from './alert-events.ts'
+import type { Finding } from './doctor/finding.ts'
 
 /** `release 9` as a person can copy it: with the program and, where it is needed, the configuration. */
 export type CommandLine = (command: string) => string
@@ -45,6 +46,8 @@ export interface Pulse {
 /** What the daemon says of itself, in its file, on its page and in its metrics. Times are wall ms. */
 export interface DaemonState {
   pid: number
+  /** Name of the user that it runs as. */
+  user: string
   startedAt: number
   /** When its loop last turned, within 30 s. */
   heartbeatAt: number
@@ -61,6 +64,8 @@ export interface DaemonState {
   clockSkewMs: number | null
   /** What stops or slows it, the critical ones first. */
   conditions: readonly Condition[]
+  /** What it found when it last looked at its host; null before its first look has ended. */
+  checks: { at: number; findings: readonly Finding[] } | null
   /** Uploads that run, by id of the version. */
   uploads: Readonly<Record<number, Progress>>
   /** Old temporary names of the last listing, the oldest first and not all. */

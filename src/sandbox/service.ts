@@ -37,6 +37,11 @@ export function createService(parts: ServiceParts) {
       return exchange.answer(answer)
     }
 
+    // A client that only asks whether somebody is there: no request of the specification, so no fault is played on it.
+    if (method === 'HEAD') {
+      exchange.note({ route: 'control' })
+      return exchange.answer({ status: 404, headers: {}, body: Buffer.alloc(0), code: null })
+    }
     const inside = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : ''
     const route = routes.find((one) => one.method === method && one.path.test(inside))
     const header = (name: string) => exchange.header(name)

@@ -74,7 +74,7 @@ function addUnits(tree: Tree, from: string): void {
   copy('usr/lib/systemd/system/feedsyncd.service', 'feedsyncd.service')
   copy('usr/lib/sysusers.d/feedsyncd.conf', 'feedsyncd.sysusers.conf')
   copy('usr/lib/tmpfiles.d/feedsyncd.conf', 'feedsyncd.tmpfiles.conf')
-  copy(`${DOC}/examples/inbox.conf`, 'inbox.conf.example')
+  copy(`${DOC}/examples/local.conf`, 'local.conf.example')
   copy(`${DOC}/examples/notify.conf`, 'notify.conf.example')
 }
 

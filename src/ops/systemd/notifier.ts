@@ -23,7 +23,7 @@ export interface NotifierOptions {
 }
 
 const FIRST_DESCRIPTOR = 3
-export const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
+const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
 /** systemd may be busy: a message that takes longer is given up. */
 const TIMEOUT = 5 * SECOND
 

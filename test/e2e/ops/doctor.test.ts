@@ -1,45 +1,42 @@
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer, Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { Seen } from '../../../src/app/doctor.ts'
+import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
 import { checkNames } from '../../../src/ops/doctor/dated-names.ts'
-import { checkEndpoint } from '../../../src/ops/doctor/endpoint-check.ts'
-import type { Finding } from '../../../src/ops/doctor/finding.ts'
-import {
-  checkFolder,
-  checkHidden,
-  checkKeyMode,
-  checkRoom,
-} from '../../../src/ops/doctor/host-checks.ts'
-import { feedOf, SECRET, Site } from '../../helpers/site.ts'
+import { eventuallyTrue } from '../../helpers/eventually.ts'
+import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
+import { SmallDisk } from '../../helpers/small-disk.ts'
 
-const NO_UNIT = { unit: null, account: null }
+const NOBODY = 65_534
+const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
+/** Of the group that may look: here it is root's. */
+const IN_GROUP = ['setpriv', `--reuid=${NOBODY}`, '--regid=0', '--clear-groups']
+const ME = userInfo().username
 
-type Shown = Pick<Finding, 'check' | 'verdict' | 'says' | 'fix'>
+type Shown = Omit<Seen, 'exitCode'>
 
 async function doctor(site: Site, ...options: string[]) {
   const { code, stdout, stderr } = await site.run('doctor', '--json', ...options)
   const answer = JSON.parse(stdout) as { ok: boolean; schemaVersion: number; findings: Shown[] }
-  const of = (check: string) => answer.findings.find((finding) => finding.check === check)
+  const of = (check: string, by = 'command') =>
+    answer.findings.find((finding) => finding.check === check && finding.by === by)
   return { code, answer, of, said: stdout + stderr }
 }
 
-/** A socket that says nothing is given up after a tenth of its time. */
-function waitATenth(): void {
-  const { setTimeout: wait } = Socket.prototype
-  vi.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function (this: Socket, ms, run) {
-    return wait.call(this, ms / 10, run)
-  })
+/** What its daemon found when it looked at its host. */
+function looked(site: Site) {
+  const said = () => readDaemonFile(join(site.root, 'state'), site.runtime)
+  return eventuallyTrue(() => said()?.checks)
 }
 
 describe('doctor', () => {
   it('finds a working host well, asks for a form and uploads nothing; exit 0', async () => {
     await using site = await Site.open()
     site.drop('a.xml', feedOf(3))
-    await site.run('run', '--once')
+    await site.process('run', '--once')
 
     const { code, answer, of } = await doctor(site)
 
@@ -130,7 +127,8 @@ describe('doctor', () => {
     const { code, of } = await doctor(site)
 
     expect(code).toBe(75)
-    expect(of('service')?.says).toMatch(/^no answer: .*ECONNREFUSED/)
+    expect(of('address')?.says).toMatch(/^no answer: .*ECONNREFUSED/)
+    expect(of('service')).toBeUndefined()
   })
 
   it('sends no request with --offline', async () => {
@@ -163,8 +161,7 @@ describe('doctor', () => {
       answer.findings.filter(({ verdict, fix }) => verdict === 'problem' && fix === null),
     ).toEqual([])
     expect(answer.findings).toContainEqual({
-      check: 'key mode',
-      verdict: 'warning',
+      ...{ check: 'key', verdict: 'warning', by: 'command', user: ME, at: expect.any(String) },
       says: expect.stringContaining('0644: others may read it'),
       fix: expect.stringMatching(/^chmod 0600 .*service\.key$/),
     })
@@ -207,75 +204,6 @@ describe('doctor', () => {
     expect(of('history')).toMatchObject({ says: expect.stringContaining('newer feedsyncd') })
   })
 
-  it('finds that somebody else has the address of http.listen; exit 75', async () => {
-    const other = createServer((_request, response) => void response.end('hello'))
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void other.close())
-    const { port } = other.address() as AddressInfo
-    await using site = await Site.open({ http: { listen: `127.0.0.1:${port}` } })
-
-    const { code, of } = await doctor(site, '--offline')
-
-    expect(code).toBe(75)
-    expect(of('endpoint')).toMatchObject({ says: `another program answers on 127.0.0.1:${port}` })
-  })
-
-  it.each(['says nothing', 'speaks another language'])(
-    'finds that the address of http.listen is taken by a program that %s',
-    async (how) => {
-      const other = createTcpServer((socket) => {
-        if (how !== 'says nothing') socket.end('220 mail.example.com ESMTP\r\n')
-        onTestFinished(() => void socket.destroy())
-      })
-      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-      onTestFinished(() => void other.close())
-      const { port } = other.address() as AddressInfo
-
-      const finding = await checkEndpoint({ kind: 'tcp', host: '127.0.0.1', port }, false)
-
-      expect(finding).toMatchObject({ verdict: 'problem', exitCode: 75 })
-    },
-  )
-
-  it.each([
-    ['breaks off its answer', 'content-length: 99\r\n\r\nhello'],
-    ['speaks HTTP badly', 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nno chunk\r\n'],
-    ['never ends its answer', '\r\nhello'],
-  ])('tells of what listens in the place of a running daemon and %s', async (how, rest) => {
-    const other = createTcpServer((socket) => {
-      socket.on('error', () => {})
-      socket.once('data', () => {
-        const answer = `HTTP/1.1 503 Service Unavailable\r\n${rest}`
-        socket.write(answer, () => how.startsWith('breaks') && socket.resetAndDestroy())
-      })
-      onTestFinished(() => void socket.destroy())
-    })
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void other.close())
-    const { port } = other.address() as AddressInfo
-    waitATenth()
-
-    const finding = await checkEndpoint({ kind: 'tcp', host: '127.0.0.1', port }, true)
-
-    expect(finding).toMatchObject({
-      verdict: 'warning',
-      says: 'the daemon is not ready: hello',
-    })
-  })
-
-  it('finds that http.listen names no place where anybody can listen', async () => {
-    const path = `/nonexistent/${'x'.repeat(5)}.sock`
-    const long = join(tmpdir(), 'x'.repeat(120))
-
-    const findings = [
-      await checkEndpoint({ kind: 'tcp', host: '192.0.2.1', port: 9464 }, false),
-      await checkEndpoint({ kind: 'unix', path }, false),
-      await checkEndpoint({ kind: 'unix', path: long }, false),
-    ]
-
-    expect(findings.map(({ verdict }) => verdict)).toEqual(['problem', 'problem', 'problem'])
-  })
-
   it('finds that the state directory is a link to itself, as every command says in plain words', async () => {
     await using site = await Site.open()
     symlinkSync('state', join(site.root, 'state'))
@@ -298,7 +226,7 @@ describe('doctor', () => {
 
     expect(of('state')).toMatchObject({
       verdict: 'problem',
-      says: expect.stringContaining('/nonexistent/disk'),
+      says: expect.stringMatching(/state does not exist \(ENOENT\)$/),
     })
     expect(code).toBe(75)
     expect(stderr).not.toContain('internal error')
@@ -322,78 +250,111 @@ describe('doctor', () => {
 
     const { stdout } = await site.run('doctor', '--offline')
 
-    expect(stdout).toMatch(/^ok {7}runtime: feedsyncd /m)
-    expect(stdout).toMatch(/^problem {2}inbox: .+ does not exist\n {9}try: create it/m)
+    expect(stdout).toMatch(new RegExp(`^this command, as ${ME}:\nok {7}runtime: feedsyncd `))
+    expect(stdout).toMatch(/^problem {2}inbox: .+ does not exist \(ENOENT\)\n {9}try: create it/m)
   })
 })
 
-describe('what the host is asked', () => {
-  const folder = () => {
-    const made = mkdtempSync(join(tmpdir(), 'doctor-'))
-    onTestFinished(() => rmSync(made, { recursive: true, force: true }))
-    return made
-  }
+describe('doctor beside a running daemon', () => {
+  it.skipIf(process.getuid?.() !== 0)(
+    'tells what the daemon found as its user, which root would not meet, and what root can see',
+    async () => {
+      await using site = await Site.open({ inbox: { afterUpload: 'archive' } })
+      const state = join(site.root, 'state')
+      mkdirSync(state)
+      for (const path of [state, site.runtime.RUNTIME_DIRECTORY, join(site.root, 'service.key')])
+        chownSync(path, NOBODY, NOBODY)
+      chmodSync(site.root, 0o755)
+      chmodSync(site.inbox, 0o755)
+      const daemon = site.spawnBy(AS_NOBODY, 'run')
+      await site.logged(daemon, 'daemon started')
+      await looked(site)
 
-  it.each([
-    ['/srv/ats/export', 'ok', /visible/],
-    ['/home/ats/export', 'warning', /ProtectHome=/],
-    ['/root/x', 'warning', /ProtectHome=/],
-    ['/tmp/feeds', 'warning', /PrivateTmp=/],
-    ['/var/tmp', 'warning', /PrivateTmp=/],
-    ['/home-of-feeds', 'ok', /visible/],
-    ['/tmpfiles', 'ok', /visible/],
-  ] as const)('whether the unit sees %s: %s', async (path, verdict, says) => {
-    expect(await checkHidden(path, NO_UNIT)).toMatchObject({
-      verdict,
-      says: expect.stringMatching(says),
-    })
-  })
+      const { answer, code, of } = await doctor(site)
+      const { stdout } = await site.run('doctor')
 
-  it('whether the daemon answers at http.listen, and is ready', async () => {
-    const path = join(folder(), 'http')
-    let ready = true
-    const server = createServer((_request, response) => {
-      response.writeHead(ready ? 200 : 503).end(ready ? 'ok\n' : '/srv/export cannot be listed\n')
-    })
-    const ask = (running: boolean) => checkEndpoint({ kind: 'unix', path }, running)
+      expect(code).toBe(1)
+      expect(of('inbox', 'daemon')).toMatchObject({
+        ...{ verdict: 'problem', user: 'nobody' },
+        says: `${site.inbox} may not be written by this user (EACCES)`,
+        fix: expect.stringContaining('examples/local.conf'),
+      })
+      const daemons = answer.findings.filter(({ by }) => by === 'daemon')
+      expect(daemons.map(({ check, verdict }) => `${check} ${verdict}`)).toEqual([
+        ...['inbox problem', 'archive ok', 'state ok', 'room ok', 'key ok', 'address ok'],
+      ])
+      expect(of('inbox')).toBeUndefined()
+      expect(of('service')).toMatchObject({ verdict: 'ok', user: 'root' })
+      expect(stdout).toMatch(/^the daemon, as nobody, (just now|\d+ s ago):\nproblem {2}inbox: /)
+      expect(stdout).toMatch(/\n\nthis command, as root:\nok {7}runtime: /)
+    },
+  )
 
-    const nobody = [await ask(false), await ask(true)]
-    await new Promise<void>((resolve) => server.listen(path, resolve))
-    onTestFinished(() => void server.close())
-    const well = await ask(true)
-    ready = false
-    const ill = await ask(true)
+  it('tells that the daemon cannot reach the service from where it runs', async () => {
+    await using site = await Site.open(
+      {},
+      { env: { NO_PROXY: '', HTTP_PROXY: 'http://u:hidden@127.0.0.1:1' } },
+    )
+    await site.daemonProcess()
+    await looked(site)
+    site.env = {}
 
-    expect(nobody.map(({ verdict }) => verdict)).toEqual(['ok', 'problem'])
-    expect(well).toMatchObject({ verdict: 'ok' })
-    expect(ill).toMatchObject({
-      verdict: 'warning',
-      says: expect.stringContaining('not ready: /srv/export cannot be listed'),
-    })
-    expect((await checkEndpoint(null, true)).verdict).toBe('skipped')
-  })
+    const { of, said } = await doctor(site)
 
-  it('whether a folder is one', async () => {
-    const file = join(folder(), 'file')
-    writeFileSync(file, '')
-
-    expect(await checkFolder(file, 'read', NO_UNIT)).toMatchObject({
+    expect(of('address', 'daemon')).toMatchObject({
       verdict: 'problem',
-      exitCode: 78,
+      says: expect.stringMatching(/^no answer: .*ECONNREFUSED/),
     })
+    expect(of('service')).toMatchObject({ verdict: 'ok' })
+    expect(said).not.toContain('hidden')
   })
 
-  it('how much room there is', async () => {
-    expect((await checkRoom(folder())).says).toMatch(/^[\d.]+ \w+ free on the disk of /)
-    expect((await checkRoom('/nonexistent')).verdict).toBe('skipped')
+  it.skipIf(process.getuid?.() !== 0)(
+    'lets a user who may not read the key see everything but the service',
+    async () => {
+      await using site = await Site.open()
+      chmodSync(site.root, 0o755)
+      await site.daemonProcess()
+      await looked(site)
+      chmodSync(site.configFile, 0o644)
+
+      const { stdout } = await finished(site.spawnBy(IN_GROUP, 'doctor'))
+
+      expect(stdout).toMatch(/^the daemon, as root,/)
+      expect(stdout).toMatch(/^skipped {2}key: this user may not read .+ only root can try it/m)
+      expect(stdout).not.toMatch(/^problem/m)
+    },
+  )
+
+  it('keeps no secret in what the daemon says of itself', async () => {
+    const webhook = 'http://127.0.0.1:1/hook/a-webhook-token'
+    await using site = await Site.open({ alerts: [{ on: ['held'], webhook }] })
+    await site.daemonProcess()
+
+    const findings = (await looked(site))?.findings ?? []
+
+    expect(findings.filter(({ check }) => check === 'alerts')).toMatchObject([
+      { verdict: 'problem', says: expect.stringContaining('ECONNREFUSED') },
+    ])
+    expect(JSON.stringify(findings)).not.toMatch(new RegExp(`a-webhook-token|${SECRET}`))
   })
 
-  it('takes the key that systemd hands over as it is', async () => {
-    const credentials = folder()
-    const key = join(credentials, 'service-key')
-    writeFileSync(key, 'x', { mode: 0o644 })
+  it.skipIf(process.getuid?.() !== 0)(
+    'judges the room on the disk of the state as the daemon does: full, or little',
+    async (test) => {
+      await using site = await Site.open()
+      using disk = new SmallDisk(join(site.root, 'state'))
+      if (!disk.isMounted) return test.skip()
 
-    expect((await checkKeyMode(key, credentials)).verdict).toBe('ok')
-    expect((await checkKeyMode(key, undefined)).verdict).toBe('warning')
-  })
+      const little = await doctor(site, '--offline')
+      disk.fill(process)
+      const full = await doctor(site, '--offline')
+
+      expect(little.of('room')).toMatchObject({ verdict: 'warning' })
+      expect(full.of('room')).toMatchObject({
+        verdict: 'problem',
+        says: expect.stringMatching(/^the disk of \S+ is full: \S+ \S+ are left$/),
+      })
+    },
+  )
 })

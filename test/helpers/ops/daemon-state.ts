@@ -4,9 +4,16 @@ import type { DaemonState } from '../../../src/ops/port.ts'
 
 export function daemonState(over: Partial<DaemonState> = {}): DaemonState {
   return {
-    ...{ pid: 7, startedAt: 1000, heartbeatAt: 1000, lastScanAt: null },
+    ...{ pid: 7, user: 'feedsyncd', startedAt: 1000, heartbeatAt: 1000, lastScanAt: null },
     ...({ mode: 'events', modeReason: null, service: 'ok', serviceReason: null } as const),
-    ...{ nextProbeAt: null, clockSkewMs: null, conditions: [], uploads: {}, unfinished: [] },
+    ...{
+      nextProbeAt: null,
+      clockSkewMs: null,
+      conditions: [],
+      checks: null,
+      uploads: {},
+      unfinished: [],
+    },
     ...{ ignored: { count: 0, paths: [] }, links: { count: 0, paths: [] } },
     ...over,
   }

@@ -167,9 +167,11 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(await machine.must('find /srv/sandbox/objects -type f')).not.toBe('')
   })
 
-  it('finds everything well when doctor is asked, on the host and within the unit', async () => {
+  it('finds everything well when doctor is asked, as the user of the unit and as root', async () => {
     const { stdout } = await machine.run('feedsyncd doctor')
 
+    expect(stdout).toMatch(/^the daemon, as feedsyncd, .+:\nok {7}inbox: /)
+    expect(stdout).toMatch(/^this command, as root:$/m)
     expect(stdout).toContain('takes the credentials')
     expect(stdout).not.toMatch(/^problem/m)
   })
@@ -237,15 +239,21 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect((await uploads()).map((u: { state: string }) => u.state)).toEqual(['uploaded'])
   })
 
-  it('reaches a folder below /home with the drop-in that service print writes', async () => {
+  it('reaches a folder below /home with the example drop-in, and doctor names it before', async () => {
     await machine.must('mkdir -p /home/ats/export && mv /srv/ats/export/* /home/ats/export/')
     const moved = FOUR_LINES.replace('/srv/ats/export', '/home/ats/export')
     write('etc/feedsyncd/feedsyncd.yaml', moved)
     await machine.must('systemctl restart feedsyncd')
     expect((await machine.run('feedsyncd status --check')).stdout).toMatch(/^CRITICAL/)
 
-    const dropin = '/etc/systemd/system/feedsyncd.service.d/inbox.conf'
-    await machine.must(`feedsyncd service print > ${dropin}`)
+    const example = '/usr/share/doc/feedsyncd/examples/local.conf'
+    expect((await machine.run('feedsyncd doctor')).stdout).toMatch(
+      new RegExp(`^problem {2}inbox: /home/ats/export .+\\n {9}try: .+${example}`, 'm'),
+    )
+
+    const dropin = '/etc/systemd/system/feedsyncd.service.d/local.conf'
+    const uncomment = 's;^#(ProtectHome=tmpfs|BindReadOnlyPaths=/home/ats/export)$;\\1;'
+    await machine.must(`sed -E '${uncomment}' ${example} > ${dropin}`)
     await machine.must('systemctl daemon-reload && systemctl restart feedsyncd')
     await drop('home.xml', feedOf(4), '/home/ats/export')
 

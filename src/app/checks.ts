@@ -1,0 +1,96 @@
+// What the daemon needs of its host. It looks itself, at its start and each hour, and publishes what it found; where no
+// daemon runs, `doctor` asks the same.
+
+import type { Config } from '../config/config.ts'
+import { type Clock, HOUR, MINUTE } from '../lib/clock.ts'
+import type { HttpClient } from '../lib/http.ts'
+import { silentLog } from '../lib/log.ts'
+import type { DaemonFile } from '../ops/daemon-file.ts'
+import { checkFile, checkFolder } from '../ops/doctor/access.ts'
+import { checkAddress } from '../ops/doctor/address.ts'
+import { check, type Finding } from '../ops/doctor/finding.ts'
+import { checkRoom } from '../ops/doctor/free-room.ts'
+import { checkKeyFile } from '../ops/doctor/key.ts'
+import { ServiceClient } from '../service/client.ts'
+import { isHandedOver, readKeyFile } from '../service/key-file.ts'
+
+export interface CheckParts {
+  clock: Clock
+  env: NodeJS.ProcessEnv
+  http: HttpClient
+  signal: AbortSignal
+}
+
+/** For the user and the environment of this process. `offline`: without requests. */
+export async function* checkHost(
+  config: Config,
+  { offline, ...parts }: CheckParts & { offline: boolean },
+): AsyncGenerator<Finding> {
+  const { alerts, inbox, service, state } = config
+  const { afterReject, afterUpload, archiveDirectory, quarantineDirectory, receipts } = inbox
+  const isWritten = receipts || afterUpload !== 'keep' || afterReject !== 'keep'
+  const use = isWritten ? 'write' : 'read'
+  yield* check('inbox', () => checkFolder(inbox.directory, 'inbox.directory', use))
+  if (afterUpload === 'archive')
+    yield* check('archive', () => checkFolder(archiveDirectory, 'inbox.archiveDirectory', 'make'))
+  if (afterReject === 'quarantine')
+    yield* check('quarantine', () =>
+      checkFolder(quarantineDirectory, 'inbox.quarantineDirectory', 'make'),
+    )
+  yield* check('state', () => checkFolder(state.directory, 'state.directory', 'make'))
+  yield* check('room', () => checkRoom(state.directory))
+  yield* check('key', () => checkKey(config, parts))
+  const actions = alerts.map(({ action }) => action)
+  for (const action of actions) {
+    if (action.kind === 'exec')
+      yield* check('alerts', () => checkFile(action.command[0] ?? '', 'alerts', 'run'))
+    else if (action.secretFile !== null) {
+      const { secretFile } = action
+      yield* check('alerts', () => checkFile(secretFile, 'alerts', 'read'))
+    }
+  }
+  if (offline) return
+  const { http, signal } = parts
+  yield* check('address', () => checkAddress(new URL(service.baseUrl).origin, http, signal))
+  for (const action of actions)
+    if (action.kind === 'webhook')
+      yield* check('alerts', () => checkAddress(action.origin, http, signal))
+}
+
+/** Throws `FeedsyncError` where it cannot sign. */
+export function checkKey({ service }: Config, { clock, env, http }: Omit<CheckParts, 'signal'>) {
+  const { algorithm, keyFile, method } = service.auth
+  new ServiceClient({ http, clock, log: silentLog, ...service })
+  const isText = method === 'apiKey' || algorithm.startsWith('hmac')
+  const secret = isText ? readKeyFile(keyFile, true).reveal() : null
+  return checkKeyFile(keyFile, secret, isHandedOver(keyFile, env))
+}
+
+/**
+ * Looks at once and each hour, and each minute while something is wrong, until it is disposed. The loop waits for none
+ * of it, and a look that does not end (a dead file server) is the only one.
+ */
+export function watchHost(
+  config: Config,
+  { daemonFile, ...parts }: Omit<CheckParts, 'signal'> & { daemonFile: DaemonFile },
+): Disposable {
+  const { clock } = parts
+  const over = new AbortController()
+  const { signal } = over
+  const look = async () => {
+    const findings: Finding[] = []
+    for await (const finding of checkHost(config, { ...parts, offline: false, signal }))
+      findings.push(finding)
+    if (signal.aborted) return
+    daemonFile.update({ checks: { at: clock.now(), findings } })
+    const isWrong = findings.some(({ verdict }) => verdict === 'problem')
+    timer = clock.after(isWrong ? MINUTE : HOUR, look)
+  }
+  let timer = clock.after(0, look)
+  return {
+    [Symbol.dispose]: () => {
+      over.abort()
+      timer[Symbol.dispose]()
+    },
+  }
+}

@@ -1,0 +1,103 @@
+// What `doctor` asks of the service and its storage: whether they take the key, and give a form. Nothing is stored.
+
+import type { Config } from '../config/config.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
+import { EXIT } from '../lib/errors.ts'
+import { hasPlaceholder } from '../lib/glob.ts'
+import type { HttpClient } from '../lib/http.ts'
+import { silentLog } from '../lib/log.ts'
+import { formatDuration } from '../lib/units.ts'
+import { checkAddress, notReached } from '../ops/doctor/address.ts'
+import {
+  type Answer,
+  check,
+  type Finding,
+  ok,
+  problem,
+  skipped,
+  warning,
+} from '../ops/doctor/finding.ts'
+import { ServiceClient } from '../service/client.ts'
+import { createFormSource } from '../service/form-source.ts'
+import { keyAdvice } from '../service/key-file.ts'
+import type { FormAnswer } from '../service/port.ts'
+
+/** From here on requests are dated with the service's clock; half of it is worth a word. */
+const SKEW_MS = 60 * SECOND
+
+/** With a key that can sign. */
+export async function* askService(
+  config: Config,
+  { clock, http, signal }: { clock: Clock; http: HttpClient; signal: AbortSignal },
+): AsyncGenerator<Finding> {
+  const account = accountOfRules(config.feeds)
+  const options = { http, clock, log: silentLog, ...config.service }
+  const client = new ServiceClient(options)
+  const authorization = await authorized(client, account, config.service.auth.keyFile, signal)
+  yield* check('service', () => authorization)
+  yield* check('clock', () => skew(client))
+  if (authorization.verdict === 'problem') return
+  if (client.lacksAccount(config.service.presignPath, account)) {
+    const says = 'the partner account depends on the feed, so none is asked for'
+    return yield* check('upload form', () => skipped(says))
+  }
+  // It is thrown away: nothing is stored by it.
+  const answer = await createFormSource(options).requestForm(account, signal)
+  yield* check('upload form', () => formAnswer(answer))
+  if (answer.kind === 'form') {
+    const { origin } = new URL(answer.form.url)
+    yield* check('storage', () => checkAddress(origin, http, signal))
+  }
+}
+
+/** Changes nothing on the service (specification of the service, "Other facts"). */
+async function authorized(
+  client: ServiceClient,
+  account: string | null,
+  keyFile: string,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const path = '/v1/public-api/validate-authorization'
+  if (client.lacksAccount(path, account)) {
+    const says =
+      'no partner account to ask for: service.partner is set, and service.partnerAccount is not'
+    return problem(says, 'set service.partnerAccount', EXIT.config)
+  }
+  const call = { method: 'POST', path, body: null, account, maxAnswerBytes: 64 * 1024 }
+  const answer = await client.call(call, signal)
+  if (answer.kind === 'no-answer') return notReached(answer)
+  const { status } = answer
+  if (status === 200) return ok(`${client.origin} takes the credentials`)
+  if (status === 401 || status === 403) {
+    const fix = `${keyAdvice(keyFile)}; check service.auth and the account or partner`
+    return problem(`the credentials are refused with ${status}`, fix, EXIT.credentials)
+  }
+  if (status >= 500)
+    return problem(`the service answered ${status}`, 'try again later', EXIT.temporary)
+  const fix = 'check that service.baseUrl names the service, with its path prefix'
+  return warning(`${client.origin} has no way to check credentials (${status})`, fix)
+}
+
+/** The first account that a rule names without looking at a path. */
+function accountOfRules(feeds: Config['feeds']): string | null {
+  const ruled = feeds.map(({ partnerAccount }) => partnerAccount)
+  return ruled.find((name) => name !== null && !hasPlaceholder(name)) ?? null
+}
+
+function skew(client: ServiceClient): Answer {
+  const ms = client.clockSkewMs()
+  if (ms === null) return skipped('the service told no time')
+  const says = `this clock is ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'behind' : 'ahead of'} the service's`
+  return Math.abs(ms) > SKEW_MS / 2
+    ? warning(says, 'let it be set: timedatectl set-ntp true')
+    : ok(says)
+}
+
+function formAnswer(answer: FormAnswer): Answer {
+  if (answer.kind === 'form')
+    return ok(`the service gives one, with ${answer.form.fields.length} fields`)
+  const { class: kind, hint, reason } = answer.failure
+  const exitCode =
+    kind === 'credentials' ? EXIT.credentials : kind === 'transient' ? EXIT.temporary : 1
+  return problem(reason, hint, exitCode)
+}

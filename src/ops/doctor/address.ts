@@ -1,0 +1,38 @@
+// Whether an address can be reached from here: through the proxy, the name server and the firewall that this process has.
+
+import { SECOND } from '../../lib/clock.ts'
+import { EXIT } from '../../lib/errors.ts'
+import type { HttpAnswer, HttpClient } from '../../lib/http.ts'
+import { type Answer, ok, problem } from './finding.ts'
+
+const PATIENCE = 10 * SECOND
+
+/** Any answer will do: nothing is sent that a service could take for a request. */
+export async function checkAddress(
+  origin: string,
+  http: HttpClient,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const answer = await http.request({
+    method: 'HEAD',
+    url: new URL(origin),
+    headers: {},
+    body: null,
+    signal,
+    headersTimeoutMs: PATIENCE,
+    bodyTimeoutMs: PATIENCE,
+    maxAnswerBytes: 1024,
+  })
+  return answer.kind === 'answer' ? ok(`${origin} answers`) : notReached(answer)
+}
+
+export function notReached({
+  reason,
+  why,
+}: Pick<Extract<HttpAnswer, { kind: 'no-answer' }>, 'reason' | 'why'>): Answer {
+  const fix =
+    why === 'certificate'
+      ? 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to its CA; otherwise report it to the service operator'
+      : 'check the address, the name server, the firewall and HTTPS_PROXY'
+  return problem(`no answer: ${reason}`, fix, EXIT.temporary)
+}

@@ -1,0 +1,24 @@
+// How much room is left on the disk of the state directory.
+
+import { statfs } from 'node:fs/promises'
+import { EXIT, errorCode } from '../../lib/errors.ts'
+import { formatBytes } from '../../lib/units.ts'
+import { fullDisk } from '../room.ts'
+import { type Answer, ok, problem, skipped, warning } from './finding.ts'
+
+const LITTLE_ROOM = 2 ** 30
+const FREE_IT = 'free space: the spool holds upload.keepVersions copies of each feed'
+
+export async function checkRoom(directory: string): Promise<Answer> {
+  try {
+    const { bavail, bsize } = await statfs(directory)
+    const free = bavail * bsize
+    const says = `${formatBytes(free)} free on the disk of ${directory}`
+    // As the condition is judged.
+    const full = fullDisk(directory)
+    if (full !== null) return problem(full.message, FREE_IT, EXIT.temporary)
+    return free < LITTLE_ROOM ? warning(says, FREE_IT) : ok(says)
+  } catch (error) {
+    return skipped(`the room on the disk of ${directory} is not known (${errorCode(error)})`)
+  }
+}

@@ -1,0 +1,28 @@
+// What is asked of a key file beside whether its key can sign: who else may read it, and what an editor left in it.
+
+import { stat } from 'node:fs/promises'
+import { type Answer, ok, warning } from './finding.ts'
+
+/** `secret`: a key of which every byte counts; null for PEM. `isHandedOver`: systemd's own copy, whose mode is as it should be. */
+export async function checkKeyFile(
+  path: string,
+  secret: Buffer | null,
+  isHandedOver: boolean,
+): Promise<Answer> {
+  const { mode } = await stat(path)
+  if ((mode & 0o077) !== 0 && !isHandedOver) {
+    const says = `${path} has the mode 0${(mode & 0o777).toString(8)}: others may read it`
+    return warning(says, `chmod 0600 ${path}`)
+  }
+  const how = secret === null ? null : unseen(secret)
+  if (how === null) return ok(`${path} holds a key that can sign`)
+  const fix = 'unless the service operator issued it so, write the file again with the key alone'
+  return warning(`${path} ${how}, which counts as a part of the key`, fix)
+}
+
+function unseen(key: Buffer): string | null {
+  const text = key.toString('latin1')
+  if (text.startsWith('\xef\xbb\xbf')) return 'begins with a byte order mark'
+  if (/^\s/.test(text)) return 'begins with white space'
+  return /\s$/.test(text) ? 'ends with white space' : null
+}
