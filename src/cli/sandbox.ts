@@ -3,44 +3,71 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
-import { SECOND } from '../lib/clock.ts'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { MINUTE, SECOND } from '../lib/clock.ts'
+import { DURATION_EXPECTED, parseDuration } from '../lib/units.ts'
 import { type Context, outJson } from './context.ts'
+import { numberOf } from './define.ts'
 import { factsText } from './render.ts'
 import { onSignals } from './signals.ts'
 
 interface Options {
-  port: number
   dir: string
-  json?: boolean
+  host: string
+  port: number
+  basePath: string
+  callers?: string
   faults?: string
+  successStatus: string
+  formLifetime: number
+  pageSize: number
+  json?: boolean
 }
 
 export function sandboxCommand(context: Context): Command {
   return new Command('sandbox')
     .description('the service and its storage for tests and trials')
-    .option('--port <n>', 'port of the service; storage takes any free one', portOf, 0)
     .option(
       '--dir <directory>',
       'where objects, the key and an example configuration go',
       './sandbox',
     )
+    .option('--host <address>', 'address that service and storage listen on', '127.0.0.1')
+    .option('--port <n>', 'port of the service; storage takes any free one', portOf, 0)
+    .option('--base-path <path>', 'path of the base address', '/api')
+    .option('--callers <file>', 'a JSON list of accounts and partners with their keys')
     .option('--faults <file>', 'a JSON list of faults to begin with')
+    .addOption(
+      new Option('--success-status <status>', 'success_action_status of the forms')
+        .choices(['200', '201', '204'])
+        .default('201'),
+    )
+    .addOption(
+      new Option('--form-lifetime <duration>', 'how long a form is valid')
+        .argParser(durationOf)
+        .default(15 * MINUTE, '15m'),
+    )
+    .option('--page-size <n>', 'most campaigns on a page', numberOf('expected a whole number'), 100)
     .option('--json', 'the addresses as one JSON line')
     .action(async (options: Options) => {
-      const directory = resolve(options.dir)
+      const { dir, host, port, basePath, callers, faults, successStatus } = options
       const { startSandboxIn } = await import('../sandbox/home.ts')
-      await using sandbox = await startSandboxIn(directory, {
-        port: options.port,
-        clock: context.clock,
-        faults: options.faults === undefined ? null : readFileSync(options.faults, 'utf8'),
+      await using sandbox = await startSandboxIn(resolve(dir), {
+        ...{ host, port, basePath, successStatus, clock: context.clock },
+        formLifetimeMs: options.formLifetime,
+        campaigns: { pageSize: options.pageSize },
+        callersFile: callers ?? null,
+        faults: faults === undefined ? null : readFileSync(faults, 'utf8'),
       })
       using signals = onSignals({ ...context, drainMs: SECOND })
-      const { url, storageUrl, configFile, objectsDirectory: objects } = sandbox
-      if (options.json) outJson(context, { url, storageUrl, configFile, objects })
-      else {
+      const { url, storageUrl, account, partner, partnerAccount, keyFile } = sandbox
+      const { configFile, objectsDirectory: objects } = sandbox
+      if (options.json) {
+        const caller = { account, partner, partnerAccount, keyFile }
+        outJson(context, { url, storageUrl, ...caller, configFile, objects })
+      } else {
         const places = { service: url, storage: storageUrl, objects, configuration: configFile }
-        context.out(factsText(Object.entries(places)))
+        context.out(factsText(Object.entries({ ...places, account, partner, 'key file': keyFile })))
         context.out(`\ntry: feedsyncd run --config ${configFile}`)
       }
       if (!signals.stop.aborted) await once(signals.stop, 'abort')
@@ -53,4 +80,10 @@ function portOf(text: string): number {
     throw new InvalidArgumentError('expected a port between 0 and 65535.')
   }
   return port
+}
+
+function durationOf(text: string): number {
+  const ms = parseDuration(text)
+  if (ms === null || ms === 0) throw new InvalidArgumentError(`${DURATION_EXPECTED}.`)
+  return ms
 }

@@ -7,15 +7,17 @@ import { type Algorithm, expectedBytes, signatureCheck } from './signature.ts'
 
 export interface KnownCaller {
   /** X-SVC-Account of an account holder. */
-  account?: string
+  account?: string | undefined
   /** X-SVC-Partner. */
-  partner?: string
+  partner?: string | undefined
   /** The values of X-SVC-PartnerAccount that are known; default: any. */
-  partnerAccounts?: readonly string[]
-  /** The secret of an HMAC, or the public key (PEM) of the other algorithms. */
+  partnerAccounts?: readonly string[] | undefined
+  /** The secret of an HMAC, or the key (PEM, public or private) of the other algorithms. */
   secret: string | Buffer
+  /** Default hmac-sha1. */
+  algorithm?: Algorithm | undefined
   /** X-SVC-ApiKey; without one, no key is accepted. */
-  apiKey?: string
+  apiKey?: string | undefined
 }
 
 export interface Caller {
@@ -42,12 +44,15 @@ const DATE_WINDOW = 15 * MINUTE
 export type Authenticator = ReturnType<typeof createAuthenticator>
 
 export function createAuthenticator(
-  identity: KnownCaller,
-  algorithm: Algorithm,
+  callers: readonly KnownCaller[],
   template: string,
   prefix: string,
 ) {
-  const isSigned = signatureCheck(algorithm, identity.secret)
+  const known = callers.map((caller) => ({
+    ...caller,
+    isSigned: signatureCheck(caller.algorithm ?? 'hmac-sha1', caller.secret),
+  }))
+  type Known = (typeof known)[number]
   const get = (request: Pick<ServiceRequest, 'header'>, name: string) =>
     request.header(`${prefix}${name}`)
 
@@ -84,42 +89,47 @@ export function createAuthenticator(
     }
   }
 
-  function checkProof(request: ServiceRequest): void {
+  /** Several known ones may be the same caller with another key. */
+  function checkProof(request: ServiceRequest, claimed: readonly Known[]): void {
     const [signature, apiKey] = [get(request, 'Signature'), get(request, 'ApiKey')]
     if (signature !== null) {
-      if (!isSigned(stringToSign(request), signature)) refuseSignature()
+      const signed = stringToSign(request)
+      if (!claimed.some(({ isSigned }) => isSigned(signed, signature))) refuseSignature()
     } else if (apiKey === null) {
       refuse(401, 'signature-missing', `the header ${prefix}Signature is missing`)
-    } else if (apiKey !== identity.apiKey) {
+    } else if (!claimed.some((one) => one.apiKey === apiKey)) {
       refuse(401, 'api-key-unknown', 'the API key is not valid')
     }
   }
 
-  function callerOf(request: ServiceRequest, audience: Audience): Caller {
+  /** Who the caller says to be, and the known callers that could prove it. */
+  function claimOf(request: ServiceRequest, audience: Audience): [Caller, readonly Known[]] {
     const account = get(request, 'Account')
     const partner = get(request, 'Partner')
     const partnerAccount = get(request, 'PartnerAccount')
     const unknown = (message: string) => refuse(403, 'identity-unknown', message)
     const missing = (message: string) => refuse(401, 'identity-missing', message)
     if (partner !== null) {
-      if (partner !== identity.partner) unknown(`no partner "${partner}" is known`)
+      const partners = known.filter((one) => one.partner === partner)
+      if (partners.length === 0) unknown(`no partner "${partner}" is known`)
       if (audience === 'partner' || (audience === 'anyone' && partnerAccount === null)) {
-        return { owner: partner, account: null }
+        return [{ owner: partner, account: null }, partners]
       }
       if (partnerAccount === null) {
         return missing(`the header ${prefix}PartnerAccount is required with ${prefix}Partner`)
       }
-      if (identity.partnerAccounts?.includes(partnerAccount) === false) {
-        unknown(`the partner has no account "${partnerAccount}"`)
-      }
-      return { owner: partner, account: partnerAccount }
+      const isIts = ({ partnerAccounts: all }: Known) => all?.includes(partnerAccount) ?? true
+      const claimed = partners.filter(isIts)
+      if (claimed.length === 0) unknown(`the partner has no account "${partnerAccount}"`)
+      return [{ owner: partner, account: partnerAccount }, claimed]
     }
     if (audience === 'partner') missing(`the header ${prefix}Partner is required`)
     if (account === null) {
       return missing(`one of the headers ${prefix}Account and ${prefix}Partner is required`)
     }
-    if (account !== identity.account) unknown(`no account "${account}" is known`)
-    return { owner: account, account }
+    const claimed = known.filter((one) => one.account === account)
+    if (claimed.length === 0) unknown(`no account "${account}" is known`)
+    return [{ owner: account, account }, claimed]
   }
 
   return {
@@ -130,8 +140,9 @@ export function createAuthenticator(
     /** The caller. Refuses what is not proven. `now`: wall ms of the service. */
     authenticate: (request: ServiceRequest, audience: Audience, now: number) => {
       checkDate(request, now)
-      checkProof(request)
-      return callerOf(request, audience)
+      const [caller, claimed] = claimOf(request, audience)
+      checkProof(request, claimed)
+      return caller
     },
   }
 }

@@ -41,6 +41,7 @@ export class Gone extends Error {}
 /** One side of the sandbox, the service or its storage. */
 export interface SideOptions {
   side: Side
+  host: string
   /** 0: any free one. */
   port: number
   handle: (exchange: Exchange) => Promise<void>

@@ -2,7 +2,7 @@
 // route write the same rules. The side that plays a fault holds the code for it.
 
 import { z } from 'zod'
-import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { expected, readJson } from './json-file.ts'
 import { S3_CODES } from './s3-errors.ts'
 
 export type Side = 'service' | 'storage'
@@ -193,40 +193,13 @@ const RULES = z.array(z.discriminatedUnion('kind', KINDS))
 
 /** One rule or a list. Throws `FeedsyncError` that names the first rule and key that are wrong. */
 export function parseFaults(json: string): FaultRule[] {
-  let value: unknown
-  try {
-    value = JSON.parse(json)
-  } catch (error) {
-    throw wrong(`the faults are not JSON: ${messageOf(error)}`)
-  }
-  const read = RULES.safeParse(Array.isArray(value) ? value : [value], { error: expectation })
-  if (read.success) return read.data
-  const [issue] = read.error.issues
-  const unknownKey = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
-  const path = [...(issue?.path ?? []), ...unknownKey].map((step) =>
-    typeof step === 'number' ? `[${step}]` : `.${String(step)}`,
-  )
-  throw wrong(`faults${path.join('')}: ${issue?.message}`)
+  const hint = 'compare the faults with src/sandbox/fault-types.ts'
+  return readJson(json, RULES, { what: 'faults', hint, expectation })
 }
 
 function expectation(issue: z.core.$ZodRawIssue): string {
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return 'unknown key'
-    case 'invalid_value':
-      return `expected one of ${issue.values.join(', ')}`
-    case 'invalid_union':
-      return issue.path?.at(-1) === 'kind'
-        ? `expected one of ${KINDS.map(({ shape }) => shape.kind.value).join(', ')}`
-        : 'expected a text or {"dateInMs": NUMBER}'
-    default:
-      return `expected ${issue.expected === 'object' ? 'an' : 'a'} ${issue.expected}`
-  }
-}
-
-function wrong(message: string): FeedsyncError {
-  return new FeedsyncError(message, {
-    hint: 'compare the faults with src/sandbox/fault-types.ts',
-    exitCode: EXIT.usage,
-  })
+  if (issue.code !== 'invalid_union') return expected(issue)
+  return issue.path?.at(-1) === 'kind'
+    ? `expected one of ${KINDS.map(({ shape }) => shape.kind.value).join(', ')}`
+    : 'expected a text or {"dateInMs": NUMBER}'
 }

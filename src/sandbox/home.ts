@@ -1,54 +1,52 @@
 // A sandbox in a directory: its key, its objects and a configuration that a daemon can be started with. Started again
 // there, it has the same key.
 
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Clock } from '../lib/clock.ts'
+import { type KeptCaller, ownCaller, readCallers } from './callers.ts'
 import { parseFaults } from './fault-types.ts'
-import { startSandbox } from './sandbox.ts'
+import { type SandboxOptions, startSandbox } from './sandbox.ts'
 
-const ACCOUNT = '123'
+export interface HomeOptions extends Omit<SandboxOptions, 'directory' | 'callers'> {
+  /** Path of a file of callers; null: one account, and one partner with one account. */
+  callersFile?: string | null
+  /** As JSON. */
+  faults?: string | null
+}
 
-/**
- * `directory`: absolute; `faults`: as JSON. Answers the sandbox with the paths of its configuration and of the folder
- * that objects land in.
- */
-export async function startSandboxIn(
-  directory: string,
-  { port, clock, faults = null }: { port: number; clock: Clock; faults?: string | null },
-) {
+/** `directory`: absolute. Answers the sandbox with the first of its callers and the paths that people need. */
+export async function startSandboxIn(directory: string, options: HomeOptions) {
+  const { callersFile = null, faults = null, ...others } = options
   const objectsDirectory = join(directory, 'objects')
-  const keyFile = join(directory, 'service.key')
   mkdirSync(join(directory, 'inbox'), { recursive: true })
-  if (!existsSync(keyFile)) {
-    writeFileSync(keyFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
-  }
+  const callers =
+    callersFile === null ? [ownCaller(join(directory, 'service.key'))] : readCallers(callersFile)
   const sandbox = await startSandbox({
-    port,
-    clock,
-    directory: objectsDirectory,
-    basePath: '/api',
-    identity: { account: ACCOUNT, secret: readFileSync(keyFile, 'utf8').trimEnd() },
+    ...{ basePath: '/api', ...others },
+    ...{ directory: objectsDirectory, callers },
   })
   // What fails from here on must not leave a sandbox that listens: the command would never end.
   await using stack = new AsyncDisposableStack()
   stack.use(sandbox)
   for (const rule of faults === null ? [] : parseFaults(faults)) sandbox.faults.add(rule)
   const configFile = join(directory, 'feedsyncd.yaml')
-  writeFileSync(configFile, configuration(sandbox.url))
+  const [first] = callers as [KeptCaller]
+  writeFileSync(configFile, configuration(sandbox.url, first))
   stack.move()
-  return { ...sandbox, configFile, objectsDirectory }
+  const { account = null, partner = null, partnerAccounts, keyFile } = first
+  const identity = { account, partner, partnerAccount: partnerAccounts?.[0] ?? null, keyFile }
+  return { ...sandbox, ...identity, configFile, objectsDirectory }
 }
 
-const configuration = (
-  url: string,
-) => `# Written by the sandbox at each start: it names the address of this run.
+const configuration = (url: string, { account, partner, ...first }: KeptCaller) => {
+  const { partnerAccounts: [partnerAccount] = [], algorithm = 'hmac-sha1', keyFile } = first
+  const identity = account === undefined ? { partner, partnerAccount } : { account }
+  const service = { baseUrl: url, ...identity, auth: { algorithm, keyFile } }
+  // JSON is YAML, whatever the ids and the path hold.
+  return `# Written by the sandbox at each start: it names the address of this run.
 version: 1
-service:
-  baseUrl: ${url}
-  account: "${ACCOUNT}"
-  auth: { keyFile: service.key }
+service: ${JSON.stringify(service)}
 inbox: { directory: ./inbox, rescan: 5s, quietPeriod: 500ms }
 state: { directory: ./state }
 `
+}

@@ -69,11 +69,20 @@ export async function listen(options: SideOptions) {
     socket.end(rawHead(400, { connection: 'close' }, Buffer.alloc(0)), () => socket.destroy())
   })
 
-  await once(server.listen(options.port, '127.0.0.1'), 'listening')
+  await once(server.listen(options.port, options.host), 'listening')
   const { address, port } = server.address() as AddressInfo
+  const isAnywhere = address === '0.0.0.0' || address === '::'
+  const named = isAnywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address
+  const origin = `http://${named}:${port}`
   return {
     /** `http://127.0.0.1:41234`. */
-    origin: `http://${address}:${port}`,
+    origin,
+    /**
+     * This side's origin for a client that called `url` of the other side: where both listen on every address, by the
+     * name that the client has for this host.
+     */
+    originFor: (url: string) =>
+      isAnywhere ? `http://${URL.parse(url)?.hostname ?? named}:${port}` : origin,
     [Symbol.asyncDispose]: async () => {
       closing.abort()
       const closed = server[Symbol.asyncDispose]()

@@ -16,20 +16,19 @@ import { listen } from './listener.ts'
 import { type ObjectStore, openStore } from './object-store.ts'
 import { CONTROL_PATH, createService } from './service.ts'
 import { uploadRoutes } from './service-routes.ts'
-import type { Algorithm } from './signature.ts'
 import { createStorage } from './storage.ts'
 
 export interface SandboxOptions {
-  /** Who may call, and the secret or public key that proves it. */
-  identity: KnownCaller
+  /** Who may call, and the secrets or keys that prove it. */
+  callers: readonly KnownCaller[]
   /** Objects land here, their key as path. */
   directory: string
+  /** Both sides listen there; default 127.0.0.1. */
+  host?: string
   /** Of the service; default 0: any free one. */
   port?: number
   /** Path of the base address, such as `/api`; default none. */
   basePath?: string
-  /** Default hmac-sha1. */
-  algorithm?: Algorithm
   /** Default `{method}{path}?{query};{body};{date}`. */
   stringToSign?: string
   /** Default `X-SVC-`. */
@@ -53,10 +52,10 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
 
 export async function startSandbox(options: SandboxOptions) {
   const { clock = systemClock, headerPrefix = 'X-SVC-', idleTimeoutMs = 20 * SECOND } = options
+  const { host = '127.0.0.1' } = options
   const basePath = (options.basePath ?? '').replace(/\/+$/, '')
   const authenticator = createAuthenticator(
-    options.identity,
-    options.algorithm ?? 'hmac-sha1',
+    options.callers,
     options.stringToSign ?? '{method}{path}?{query};{body};{date}',
     headerPrefix,
   )
@@ -68,7 +67,7 @@ export async function startSandbox(options: SandboxOptions) {
     contentLengthRange: options.contentLengthRange ?? [1, LARGEST_OBJECT],
     successStatus: options.successStatus ?? '201',
   })
-  const shared = { clock, journal, faults, idleTimeoutMs }
+  const shared = { host, clock, journal, faults, idleTimeoutMs }
   const campaigns = new CampaignBook(clock, newestPostings(store))
   Object.assign(campaigns.knobs, options.campaigns)
 
@@ -88,7 +87,7 @@ export async function startSandbox(options: SandboxOptions) {
       port: options.port ?? 0,
       handle: createService({
         basePath,
-        routes: [...uploadRoutes(issuer, storage.origin), ...campaignRoutes(campaigns)],
+        routes: [...uploadRoutes(issuer, storage.originFor), ...campaignRoutes(campaigns)],
         authenticator,
         control: createControl(faults, journal, store),
         showStringToSign: options.showStringToSign ?? false,

@@ -56,9 +56,10 @@ export function refuse(status: number, code: string, message: string): never {
   throw new Refusal(jsonAnswer({ status, json: { code, message } }, undefined, code))
 }
 
-export function uploadRoutes(issuer: FormIssuer, storageOrigin: string): Route[] {
-  const presign = ({ caller, now, form }: RouteCall): RouteAnswer => {
-    const issued = issuer.issue(caller, storageOrigin, now, form)
+/** `originFor`: of the storage, for a client that called this address of the service. */
+export function uploadRoutes(issuer: FormIssuer, originFor: (url: string) => string): Route[] {
+  const presign = ({ caller, url, now, form }: RouteCall): RouteAnswer => {
+    const issued = issuer.issue(caller, originFor(url), now, form)
     return { json: issued, key: issued.fields.key ?? '' }
   }
   const validate = () => ({ json: 'Authorization is valid.' })

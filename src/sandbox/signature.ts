@@ -3,18 +3,23 @@
 
 import { constants, createHmac, createPublicKey, verify } from 'node:crypto'
 
-type Hash = 'sha1' | 'sha256' | 'sha512'
+export const ALGORITHMS = [
+  'hmac-sha1',
+  'hmac-sha256',
+  'hmac-sha512',
+  'rsa-sha1',
+  'rsa-sha256',
+  'rsa-sha512',
+  'rsa-pss-sha256',
+  'ecdsa-p256-sha256',
+  'ed25519',
+] as const
 
-export type Algorithm =
-  | `hmac-${Hash}`
-  | `rsa-${Hash}`
-  | 'rsa-pss-sha256'
-  | 'ecdsa-p256-sha256'
-  | 'ed25519'
+export type Algorithm = (typeof ALGORITHMS)[number]
 
 /**
  * Tells whether a padded standard Base64 text is a signature of these bytes. `key`: the shared secret of an HMAC, or a
- * public key as PEM. Throws on what is no key.
+ * key as PEM, of which the public half is taken. Throws on what is no key.
  */
 export function signatureCheck(algorithm: Algorithm, key: string | Buffer) {
   const hash = algorithm.split('-').at(-1) ?? ''

@@ -183,7 +183,7 @@ export class Outlet implements AsyncDisposable {
     const sandbox = owned.use(
       await startSandbox({
         ...{ directory: join(root, 'objects'), basePath: '/api', clock: clock.outside },
-        identity: { partner: 'acme', secret: SECRET },
+        callers: [{ partner: 'acme', secret: SECRET }],
         ...options.sandbox,
       }),
     )

@@ -80,7 +80,7 @@ export class Site implements AsyncDisposable {
     const running = await startSandbox({
       directory,
       basePath: '/api',
-      identity: { account: '123', secret: SECRET },
+      callers: [{ account: '123', secret: SECRET }],
       clock: { ...systemClock, now: clock.now },
       ...sandbox,
     })

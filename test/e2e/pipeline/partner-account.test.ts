@@ -11,10 +11,10 @@ import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 const PARTNER = { account: undefined, partner: 'acme' }
 const RULES = [{ match: '{1}/*.xml', partnerAccount: '{1}' }]
 
-const IDENTITY = { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET }
+const CALLER = { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET }
 
 const partnerSite = (config: Record<string, unknown> = {}, clock: Clock = quickClock()) =>
-  Site.open({ service: PARTNER, feeds: RULES, ...config }, { identity: IDENTITY, clock })
+  Site.open({ service: PARTNER, feeds: RULES, ...config }, { callers: [CALLER], clock })
 
 const DEFAULT_42 = { ...PARTNER, partnerAccount: '42' }
 

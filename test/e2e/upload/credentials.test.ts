@@ -73,7 +73,7 @@ describe('refused credentials', () => {
       { feeds: rules, upload: { concurrency: 1 }, service },
       {
         clock: quickClock(),
-        identity: { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET },
+        callers: [{ partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET }],
       },
     )
     const daemon = await site.daemon()

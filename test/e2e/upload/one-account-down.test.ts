@@ -17,11 +17,11 @@ const FEEDS: FeedConfig[] = [
 
 /** A partner with the accounts a and b. `form`: changes the forms of account a. */
 function outletOf(form: (form: UploadForm) => UploadForm = (given) => given): Promise<Outlet> {
-  const identity = { partner: 'acme', partnerAccounts: ['a', 'b'], secret: SECRET }
+  const caller = { partner: 'acme', partnerAccounts: ['a', 'b'], secret: SECRET }
   const isOfA = ({ fields }: UploadForm) =>
     fields.some(([name, value]) => name === 'key' && value.includes('/a_'))
   return Outlet.open({
-    ...{ feeds: FEEDS, sandbox: { identity } },
+    ...{ feeds: FEEDS, sandbox: { callers: [caller] } },
     form: (given) => (isOfA(given) ? form(given) : given),
   })
 }

@@ -13,7 +13,7 @@ it.each([
   'what was uploaded is sent to another %s when it is dropped again, or by upload',
   async (_, account) => {
     const clock = quickClock()
-    await using other = await Site.open({}, { clock, identity: { account, secret: SECRET } })
+    await using other = await Site.open({}, { clock, callers: [{ account, secret: SECRET }] })
     await using site = await Site.open({}, { clock })
     const first = await site.daemon()
     site.drop('a.xml', feedOf(3))

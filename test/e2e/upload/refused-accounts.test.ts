@@ -20,8 +20,8 @@ async function outletOf(
   known: readonly string[],
   concurrency = 1,
 ): Promise<Outlet> {
-  const identity = { partner: 'acme', partnerAccounts: [...known], secret: SECRET }
-  const outlet = await Outlet.open({ feeds: FEEDS, concurrency, sandbox: { identity } })
+  const caller = { partner: 'acme', partnerAccounts: [...known], secret: SECRET }
+  const outlet = await Outlet.open({ feeds: FEEDS, concurrency, sandbox: { callers: [caller] } })
   for (const [n, account] of waiting.entries()) await outlet.take(`${account}/${n}.xml`)
   return outlet
 }

@@ -85,10 +85,12 @@ async function siteBehind(proxy: RecordingProxy, method: 'signature' | 'apiKey')
     {},
     {
       clock: quickClock(),
-      identity: {
-        ...{ partner: 'acme', secret: KEYS.signature, apiKey: KEYS.apiKey },
-        partnerAccounts: faultsWith('').map(([account]) => account),
-      },
+      callers: [
+        {
+          ...{ partner: 'acme', secret: KEYS.signature, apiKey: KEYS.apiKey },
+          partnerAccounts: faultsWith('').map(([account]) => account),
+        },
+      ],
     },
   )
   writeFileSync(join(site.root, 'service.key'), KEYS[method])

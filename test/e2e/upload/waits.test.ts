@@ -141,7 +141,7 @@ it('accounts that wait hold up no other account', async () => {
   await using outlet = await Outlet.open({
     ...{ feeds, concurrency: 4 },
     sandbox: {
-      identity: { partner: 'acme', partnerAccounts, secret: 'the/secret+of the outlet==' },
+      callers: [{ partner: 'acme', partnerAccounts, secret: 'the/secret+of the outlet==' }],
     },
   })
   for (const account of 'abcd')

@@ -47,7 +47,7 @@ export async function openAccount(
   }
   const sandbox = await startSandbox({
     ...{ directory: join(directory, 'objects'), basePath: '/api', campaigns: knobs },
-    identity: { account: '123', secret: SECRET },
+    callers: [{ account: '123', secret: SECRET }],
     clock: { ...systemClock, now: clock.now },
   })
   const keyFile = join(directory, 'service.key')

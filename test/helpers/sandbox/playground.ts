@@ -11,13 +11,12 @@ export async function sandbox(options: Partial<SandboxOptions> = {}): Promise<Sa
   const started = await startSandbox({
     directory,
     basePath: '/api',
-    identity: {
-      account: '123',
-      partner: 'acme',
-      partnerAccounts: ['42', '43'],
-      secret: SECRET,
-      apiKey: 'key-of-the-tests',
-    },
+    callers: [
+      {
+        ...{ account: '123', partner: 'acme', partnerAccounts: ['42', '43'] },
+        ...{ secret: SECRET, apiKey: 'key-of-the-tests' },
+      },
+    ],
     ...options,
   })
   onTestFinished(async () => {

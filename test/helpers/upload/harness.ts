@@ -73,7 +73,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
   const sandbox = await startSandbox({
     directory: join(directory, 'objects'),
     basePath: '/api',
-    identity: { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET },
+    callers: [{ partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET }],
     ...options.sandbox,
   })
   const http = createHttpClient({ clock, env: options.env ?? {} })

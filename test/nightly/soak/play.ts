@@ -91,7 +91,7 @@ export class Play implements AsyncDisposable {
     }
     const site = await Site.open(
       { upload: { concurrency: 2 }, inbox, ...(isPartner ? partner : {}) },
-      isPartner ? { identity: { partner: 'acme', secret: SECRET } } : {},
+      isPartner ? { callers: [{ partner: 'acme', secret: SECRET }] } : {},
     )
     const paths = isPartner
       ? ACCOUNTS.map((account) => `${account}/jobs.xml`)

@@ -77,9 +77,8 @@ describe('the signature', () => {
   ])('is verified with a public key: %s', async (algorithm, make) => {
     const key = make()
     await using box = await sandbox({
-      algorithm,
       stringToSign: '{method}\\n{path}\\n{date}',
-      identity: { account: '123', secret: key.publicKey },
+      callers: [{ account: '123', secret: key.publicKey, algorithm }],
     })
     const date = new Date().toUTCString()
     const call = (text: string) =>

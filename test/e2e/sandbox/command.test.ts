@@ -1,0 +1,199 @@
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { Command, runWithin } from '../../helpers/command.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { CAMPAIGNS, feedOf, PRESIGN, post } from '../../helpers/sandbox/vendor.ts'
+
+function folder(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  return directory
+}
+
+/** A sandbox that runs in this process, and what it said of itself. */
+async function started(directory: string, ...args: string[]) {
+  const command = new Command(['sandbox', '--json', '--dir', directory, ...args])
+  onTestFinished(async () => void (await command.stop()))
+  const said = await eventually(() => JSON.parse(command.output))
+  return { command, ...said }
+}
+
+type Started = Awaited<ReturnType<typeof started>>
+
+/** As the specification's example does: a POST without a body, for a partner's account. */
+async function presign(sandbox: Started, who: Record<string, string>, signed = hmacOf(sandbox)) {
+  const date = new Date().toUTCString()
+  const text = `POST${PRESIGN}?;;${date}`
+  const headers = { ...who, 'X-SVC-Date': date, 'X-SVC-Signature': signed(text) }
+  const answer = await fetch(sandbox.url + PRESIGN, { method: 'POST', headers })
+  return { status: answer.status, form: (await answer.json()) as Parameters<typeof post>[0] }
+}
+
+const hmacOf =
+  ({ keyFile }: Pick<Started, 'keyFile'>, algorithm = 'sha1') =>
+  (text: string) =>
+    createHmac(algorithm, readFileSync(keyFile, 'utf8').trimEnd()).update(text).digest('base64')
+
+const partner = (name: string, account: string) => ({
+  'X-SVC-Partner': name,
+  'X-SVC-PartnerAccount': account,
+})
+
+describe('feedsyncd sandbox', () => {
+  it('answers the presign call of the specification without any option, for its account and its partner', async () => {
+    const sandbox = await started(folder())
+
+    const forms = [
+      await presign(sandbox, partner(sandbox.partner, sandbox.partnerAccount)),
+      await presign(sandbox, { 'X-SVC-Account': sandbox.account }),
+    ]
+
+    for (const { status, form } of forms) {
+      expect(status).toBe(200)
+      expect((await post(form, feedOf({ title: 'Nurse' }))).status).toBe(201)
+    }
+  })
+
+  it('says on one line what a script needs', async () => {
+    const directory = folder()
+    const { command, ...said } = await started(directory)
+
+    expect(said).toEqual({
+      schemaVersion: 1,
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api$/),
+      storageUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/feeds$/),
+      ...{ account: '123', partner: 'acme', partnerAccount: '42' },
+      keyFile: join(directory, 'service.key'),
+      configFile: join(directory, 'feedsyncd.yaml'),
+      objects: join(directory, 'objects'),
+    })
+    expect(command.output).toBe(`${JSON.stringify(said)}\n`)
+  })
+
+  it('knows the callers of a file, each by its own keys and algorithm', async () => {
+    const directory = folder()
+    const vendor = generateKeyPairSync('ed25519').privateKey
+    const pem = vendor.export({ type: 'pkcs8', format: 'pem' })
+    writeFileSync(join(directory, 'vendor.pem'), pem)
+    writeFileSync(join(directory, 'one.key'), 'one\n')
+    writeFileSync(join(directory, 'two.key'), 'two')
+    const callers = [
+      { ...{ partner: 'globex', partnerAccounts: ['1', '2'] }, keyFile: 'one.key' },
+      {
+        ...{ partner: 'globex', partnerAccounts: ['1'] },
+        ...{ keyFile: 'two.key', algorithm: 'hmac-sha256' },
+      },
+      { account: '77', keyFile: 'vendor.pem', algorithm: 'ed25519' },
+    ]
+    const file = join(directory, 'callers.json')
+    writeFileSync(file, JSON.stringify(callers))
+    const sandbox = await started(join(directory, 'sandbox'), '--callers', file)
+    const [one, two] = [
+      hmacOf({ keyFile: join(directory, 'one.key') }),
+      hmacOf({ keyFile: join(directory, 'two.key') }, 'sha256'),
+    ]
+    const statusOf = async (who: Record<string, string>, signed: (text: string) => string) =>
+      (await presign(sandbox, who, signed)).status
+
+    expect(sandbox).toMatchObject({
+      ...{ account: null, partner: 'globex', partnerAccount: '1' },
+      keyFile: join(directory, 'one.key'),
+    })
+    expect(await statusOf(partner('globex', '1'), one)).toBe(200)
+    expect(await statusOf(partner('globex', '1'), two)).toBe(200)
+    expect(await statusOf(partner('globex', '2'), one)).toBe(200)
+    expect(await statusOf(partner('globex', '2'), two)).toBe(401)
+    expect(await statusOf(partner('globex', '3'), one)).toBe(403)
+    expect(await statusOf({ 'X-SVC-Account': '77' }, one)).toBe(401)
+    const signed = (text: string) => sign(null, Buffer.from(text), vendor).toString('base64')
+    expect(await statusOf({ 'X-SVC-Account': '77' }, signed)).toBe(200)
+  })
+
+  it('writes a configuration that a daemon starts with', async () => {
+    const sandbox = await started(folder())
+
+    const { code } = await runWithin(['run', '--once', '--config', sandbox.configFile])
+
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    [[], 'expected a value that is not empty'],
+    [[{ keyFile: 'a' }], 'expected an account or a partner'],
+    [[{ partner: 'a', keyFile: 'a' }], 'expected "partner" and "partnerAccounts" together'],
+    [
+      [{ account: '1', keyFile: 'a', algorithm: 'md5' }],
+      '[0].algorithm: expected one of hmac-sha1',
+    ],
+    [[{ account: '1', secret: 'a', keyFile: 'a' }], '[0].secret: unknown key'],
+    [
+      [
+        { account: '1', keyFile: 'a' },
+        { partner: 'a', partnerAccounts: ['1'], keyFile: 'a' },
+      ],
+      'expected other accounts: "1" belongs to two owners',
+    ],
+  ])('names what is wrong with its callers: %j', async (callers, reason) => {
+    const directory = folder()
+    writeFileSync(join(directory, 'callers.json'), JSON.stringify(callers))
+    const args = ['--dir', join(directory, 'sandbox'), '--callers', join(directory, 'callers.json')]
+
+    const { code, stderr } = await runWithin(['sandbox', ...args])
+
+    expect([code, stderr]).toEqual([64, expect.stringContaining(reason)])
+  })
+
+  it('is shaped by its options', async () => {
+    let now = Date.now()
+    const clock = { ...systemClock, now: () => now }
+    const options = ['--base-path', '/jobs/v', '--success-status', '204', '--form-lifetime', '90s']
+    const directory = folder()
+    const args = ['sandbox', '--json', '--dir', directory, ...options, '--page-size', '2']
+    const command = new Command(args, { clock })
+    onTestFinished(async () => void (await command.stop()))
+    const sandbox = { command, ...(await eventually(() => JSON.parse(command.output))) }
+    const who = { 'X-SVC-Account': '123' }
+
+    const first = await presign(sandbox, who)
+    const stored = await post(first.form, feedOf({ title: 'Nurse' }))
+    const second = await presign(sandbox, who)
+    now += 91_000
+    const late = await post(second.form, feedOf({ title: 'Nurse' }))
+    now -= 91_000
+    const date = new Date().toUTCString()
+    const headers = {
+      ...{ ...who, 'X-SVC-Date': date },
+      'X-SVC-Signature': hmacOf(sandbox)(`GET${CAMPAIGNS}?;;${date}`),
+    }
+    const page = await fetch(sandbox.url + CAMPAIGNS, { headers })
+
+    expect(sandbox.url).toMatch(/\/jobs\/v$/)
+    expect([stored.status, late.status]).toEqual([204, 403])
+    expect(await page.json()).toMatchObject({ numRequested: 2 })
+  })
+
+  it('is reached from other hosts by the name that they have for its host', async () => {
+    const sandbox = await started(folder(), '--host', '0.0.0.0')
+    const elsewhere = { ...sandbox, url: sandbox.url.replace('127.0.0.1', '127.0.0.9') }
+
+    const { form } = await presign(elsewhere, { 'X-SVC-Account': '123' })
+
+    expect(new URL(form.url).hostname).toBe('127.0.0.9')
+    expect((await post(form, feedOf({ title: 'Nurse' }))).status).toBe(201)
+  })
+
+  it.each([
+    ['--port', '70000', 'expected a port between 0 and 65535'],
+    ['--form-lifetime', '15', 'expected a duration such as 30s or 15m'],
+    ['--page-size', '0', 'expected a whole number'],
+    ['--success-status', '202', 'Allowed choices are 200, 201, 204'],
+  ])('refuses %s %s', async (option, value, reason) => {
+    const { code, stderr } = await runWithin(['sandbox', option, value])
+
+    expect([code, stderr]).toEqual([64, expect.stringContaining(reason)])
+  })
+})
