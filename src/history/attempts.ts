@@ -18,7 +18,7 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
     /** Oldest first; with a limit the newest ones. */
     attempts: (id: number, limit = NO_LIMIT) => {
       const sql = `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
-         bytes_sent AS bytesSent, key FROM attempts WHERE version = ? ORDER BY n DESC LIMIT ?`
+         bytes_sent AS bytesSent, key FROM attempts WHERE version = +? ORDER BY n DESC LIMIT ?`
       return db.rows<Attempt>(sql, id, limit).reverse()
     },
 
@@ -39,7 +39,7 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
       const { outcome, status, code, bytesSent, key } = end
       const { changes } = db.run(
         `UPDATE attempts SET ended_at = @endedAt, outcome = @outcome, status = @status, code = @code,
-           bytes_sent = @bytesSent, key = @key WHERE version = @version AND n = @n AND outcome IS NULL`,
+           bytes_sent = @bytesSent, key = @key WHERE version = +@version AND n = +@n AND outcome IS NULL`,
         { version, n, endedAt, outcome, status, code, bytesSent, key },
       )
       if (changes === 0) throw new FeedsyncError(`version ${version} has no running attempt ${n}`)

@@ -18,7 +18,11 @@ export type SqlValue = string | number | null
 /** A value of a `?`, or an object with the values of the named ones. */
 export type Parameter = SqlValue | object
 
-/** Runs SQL; each statement is prepared once, when it is first used. */
+/**
+ * Runs SQL; each statement is prepared once, when it is first used. SQLite plans a statement anew with each value that
+ * is bound to a bare parameter of its WHERE clause (6 us in place of 1). What runs for each file or version therefore
+ * compares with an expression: `WHERE id = +?`.
+ */
 export class Connection implements Disposable {
   readonly file: string
   readonly #db: Database.Database
@@ -113,7 +117,7 @@ export class Connection implements Disposable {
   #prepared(sql: string): Database.Statement {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
-      statement = this.#db.prepare(planned(sql))
+      statement = this.#db.prepare(sql)
       this.#statements.set(sql, statement)
     }
     return statement
@@ -126,14 +130,6 @@ export class Connection implements Disposable {
       throw databaseError(error, this.file)
     }
   }
-}
-
-/**
- * SQLite plans a statement anew with each value that is bound to a bare parameter of its WHERE clause, which
- * takes ten times as long as to run it; an expression is no such parameter.
- */
-function planned(sql: string): string {
-  return sql.replaceAll(/\?|@\w+/g, '+$&')
 }
 
 /** Opens for reading and writing; creates the file (0640: a group may read) and its directory (0750) if missing. */

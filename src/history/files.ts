@@ -11,7 +11,7 @@ const FILES = `SELECT path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS cti
   missing_since AS missingSince FROM files`
 
 const PENDING = `SELECT id FROM versions INDEXED BY versions_unread
-  WHERE path = ? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`
+  WHERE path = +? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`
 
 export type Files = ReturnType<typeof files>
 
@@ -19,7 +19,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
   const versionAt = (id: number | null): Version | null => (id === null ? null : version(id))
   return {
     known: (path: string): KnownFile | null => {
-      const row = db.row<FileRow>(`${FILES} WHERE path = ?`, path)
+      const row = db.row<FileRow>(`${FILES} WHERE path = +?`, path)
       return row && knownFileOf(row)
     },
 
@@ -35,11 +35,11 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
     setMissing: (path: string, since: number | null) =>
       void db.run('UPDATE files SET missing_since = ? WHERE path = ?', since, path),
 
-    unknow: (path: string) => void db.run('DELETE FROM files WHERE path = ?', path),
+    unknow: (path: string) => void db.run('DELETE FROM files WHERE path = +?', path),
 
     /** The version that a path was last found to be; null while that is not known. */
     lastVersionAt: (path: string) =>
-      versionAt(db.value<number>('SELECT version FROM files WHERE path = ?', path)),
+      versionAt(db.value<number>('SELECT version FROM files WHERE path = +?', path)),
 
     /** Versions that are `settling`, `incomplete` or `checking`, their bytes unknown, the oldest first. */
     unread: () =>
@@ -52,7 +52,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
     pendingVersionAt: (path: string) => versionAt(db.value<number>(PENDING, path)),
 
     /** Paths that were found to be this version. */
-    pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = ?', id),
+    pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = +?', id),
 
     /** Paths that were found to be a version that is rejected. */
     rejectedFiles: () =>

@@ -7,7 +7,7 @@ export type Notes = ReturnType<typeof notes>
 export function notes(db: Connection) {
   return {
     /** null where there is none. */
-    note: (name: string) => db.value<string>('SELECT value FROM notes WHERE name = ?', name),
+    note: (name: string) => db.value<string>('SELECT value FROM notes WHERE name = +?', name),
 
     notes: (prefix: string) =>
       db.values<string>(

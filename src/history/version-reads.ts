@@ -27,12 +27,12 @@ export function versionReads(db: Connection) {
     }
   }
   const byFeed = (pointer: 'newest' | 'last_uploaded') =>
-    one<[feed: string]>(`feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = ?`)
-  const version = one<[id: number]>('versions v WHERE v.id = ?')
+    one<[feed: string]>(`feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = +?`)
+  const version = one<[id: number]>('versions v WHERE v.id = +?')
   const lastUploaded = byFeed('last_uploaded')
   // How an attempt ended is not known, so storage may have it. Of several the largest: any of them may be the one.
   const maybeStored = one<[feed: string, after: number, except: number]>(
-    `versions v INDEXED BY versions_feed WHERE v.feed = ? AND v.id > ? AND v.id <> ?
+    `versions v INDEXED BY versions_feed WHERE v.feed = +? AND v.id > +? AND v.id <> +?
        AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
      ORDER BY v.postings DESC LIMIT 1`,
   )
@@ -54,7 +54,7 @@ export function versionReads(db: Connection) {
     const uploaded = lastUploaded(feed)
     const approved = db.value<number>(
       `SELECT max(id) FROM versions INDEXED BY versions_approved
-         WHERE approved = 1 AND feed = ? AND id <> ?`,
+         WHERE approved = 1 AND feed = +? AND id <> +?`,
       feed,
       except,
     )
@@ -68,7 +68,7 @@ export function versionReads(db: Connection) {
     newest: byFeed('newest'),
     /** The feed's newest version whose bytes are known (sha256 set), in any state: what new bytes are compared with. */
     newestTaken: one<[feed: string]>(
-      'versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL ORDER BY v.id DESC LIMIT 1',
+      'versions v WHERE v.feed = +? AND v.sha256 IS NOT NULL ORDER BY v.id DESC LIMIT 1',
     ),
     /** The version of this feed that was uploaded last. */
     lastUploaded,
@@ -78,7 +78,7 @@ export function versionReads(db: Connection) {
     hasNewerAt: ({ id, path }: Pick<Version, 'id' | 'path'>, states: readonly State[]) => {
       // By their ids, which are few: no index has the paths.
       const sql = `SELECT id FROM versions NOT INDEXED
-         WHERE id > ? AND path = ? AND state IN ${sqlStates(states)} LIMIT 1`
+         WHERE id > +? AND path = +? AND state IN ${sqlStates(states)} LIMIT 1`
       return db.value(sql, id, path) !== null
     },
     /**
@@ -97,7 +97,7 @@ export function versionReads(db: Connection) {
     turnovers: (feed: string): number[] => {
       const uploads = db.rows<{ changes: string; postings: number; at: number }>(
         `SELECT changes, postings, uploaded_at AS at FROM versions INDEXED BY versions_feed_state
-           WHERE feed = ? AND state = 'uploaded' AND changes IS NOT NULL ORDER BY id DESC LIMIT ?`,
+           WHERE feed = +? AND state = 'uploaded' AND changes IS NOT NULL ORDER BY id DESC LIMIT ?`,
         feed,
         MOST_TURNOVERS,
       )
@@ -111,7 +111,7 @@ export function versionReads(db: Connection) {
     /** Postings of a feed's last versions, newest first: less to read than the versions. */
     postings: (feed: string, limit: number) =>
       db.values<number | null>(
-        'SELECT postings FROM versions WHERE feed = ? ORDER BY id DESC LIMIT ?',
+        'SELECT postings FROM versions WHERE feed = +? ORDER BY id DESC LIMIT ?',
         feed,
         limit,
       ),
@@ -137,7 +137,7 @@ export function versionReads(db: Connection) {
       db
         .rows<EventRow>(
           `SELECT at, from_state AS "from", to_state AS "to", reason, reason_code AS reasonCode, line, "column",
-           count, first_at AS firstAt FROM events WHERE version = ? ORDER BY n DESC LIMIT ?`,
+           count, first_at AS firstAt FROM events WHERE version = +? ORDER BY n DESC LIMIT ?`,
           id,
           limit,
         )
@@ -145,11 +145,11 @@ export function versionReads(db: Connection) {
         .reverse(),
     /** How many events a version has. */
     eventCount: (id: number) =>
-      db.value<number>('SELECT max(n) FROM events WHERE version = ?', id) ?? 0,
+      db.value<number>('SELECT max(n) FROM events WHERE version = +?', id) ?? 0,
     /** Wall ms at which a file of this version came last, be it with the same bytes; null where none came by now. */
     lastArrivalAt: (id: number, now: number) =>
       db.value<number>(
-        `SELECT max(at) FROM events WHERE version = ? AND at <= ?
+        `SELECT max(at) FROM events WHERE version = +? AND at <= ?
            AND (from_state IS NULL OR to_state IN ('settling', 'seen'))
            AND reason_code IS NOT '${READ_AGAIN}'`,
         id,

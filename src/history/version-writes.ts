@@ -30,7 +30,7 @@ export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'v
     const { hint: _, ...reason } = reasonFields(why)
     const sql = `INSERT INTO events (version, at, from_state, to_state, reason, reason_code, line, "column", n)
        VALUES (@version, @at, @from, @to, @reason, @reasonCode, @line, @column,
-         (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = @version))`
+         (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = +@version))`
     db.run(sql, { version, at, ...step, ...reason })
   }
 
@@ -54,7 +54,7 @@ export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'v
     const columns = columnsOf(fields)
     const set = Object.keys(columns).map((name) => `${name} = ?`)
     if (set.length === 0) return
-    db.run(`UPDATE versions SET ${set.join(', ')} WHERE id = ?`, ...Object.values(columns), id)
+    db.run(`UPDATE versions SET ${set.join(', ')} WHERE id = +?`, ...Object.values(columns), id)
   }
 
   function pointNewest(feed: string, id: number): void {
@@ -112,7 +112,7 @@ export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'v
         // An export that writes the same bytes each minute must not make a row each time.
         const again = db.run(
           `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = @at, reason = @text
-             WHERE version = @id AND n = (SELECT max(n) FROM events WHERE version = @id) AND to_state = 'seen'`,
+             WHERE version = +@id AND n = (SELECT max(n) FROM events WHERE version = +@id) AND to_state = 'seen'`,
           { id, at, text: reason.text },
         )
         if (again.changes === 0) event(id, at, { from: null, to: 'seen' }, reason)
@@ -143,7 +143,7 @@ export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'v
     spooled: (feed: string) =>
       db.rows<{ id: number; state: State; spool: string }>(
         `SELECT id, state, spool FROM versions INDEXED BY versions_spooled
-           WHERE feed = ? AND spool IS NOT NULL ORDER BY id DESC`,
+           WHERE feed = +? AND spool IS NOT NULL ORDER BY id DESC`,
         feed,
       ),
 
