@@ -7,7 +7,7 @@ import type { CheckResult } from '../feed/port.ts'
 import type { HistoryReader } from '../history/port.ts'
 import { judge } from '../pipeline/guard.ts'
 import { guard } from '../pipeline/guards.ts'
-import { sameBytesOf } from '../pipeline/same-bytes.ts'
+import { newerByName, sameBytesOf } from '../pipeline/same-bytes.ts'
 
 /** Without a configuration only an empty feed is held. */
 const NO_LIMITS = { maxDropPercent: 100, minPostings: 0 }
@@ -24,7 +24,9 @@ export function heldReason(
   const newer = { ...result, ...result.verdict.content }
   if (history === null) return guard(newer, [], limits)?.reason ?? null
   // What is there already is not judged again.
-  const same = sameBytesOf(history, { path, rule, identity: null }, result)
+  const origin = { path, rule, identity: null }
+  if (newerByName(history, origin) !== null) return null
+  const same = sameBytesOf(history, origin, result)
   if (same !== null) return same.state === 'held' ? same.reason : null
   const { account, feed } = rule
   return judge(history, limits, { ...newer, account, feed, path }, new Map())?.text ?? null

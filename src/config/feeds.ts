@@ -2,6 +2,7 @@
 // never looks at what a feed contains.
 
 import type { Mapping } from '../feed/port.ts'
+import { datedName } from '../lib/dated-name.ts'
 import {
   type CapturingMatcher,
   capturingMatcher,
@@ -12,7 +13,7 @@ import type { FeedConfig } from './config.ts'
 
 /** What the rules say of one path. */
 export interface FeedRule {
-  /** The feed's name: the rule's, or the path. */
+  /** The feed's name: the rule's, or the path, with `{date}` for a date in the file's name. */
   feed: string
   /** Partner account to upload for; null: the configured identity. */
   account: string | null
@@ -37,29 +38,36 @@ export function feedFor(
   rules: readonly FeedConfig[],
   named: string | null = null,
 ): FeedRule {
-  const ofPath = path.endsWith('/') ? null : firstOf(rules, (rule) => matcherOf(rule)(path))
-  const feed = ofPath?.feed ?? path
-  if (named === null || named === feed) return ofPath ? { ...ofPath, feed } : unruled(feed)
+  const none = unruled(ownName(path, true))
+  const ofPath = path.endsWith('/') ? null : firstOf(rules, path, (rule) => matcherOf(rule)(path))
+  if (named === null || named === (ofPath ?? none).feed) return ofPath ?? none
   const ofName =
-    firstOf(rules, ({ name }) => (name === named ? {} : null)) ??
-    firstOf(rules, ({ match, name }) =>
+    firstOf(rules, named, ({ name }) => (name === named ? {} : null)) ??
+    firstOf(rules, named, ({ match, name }) =>
       name === null ? capturingMatcher(match)(named) : filledMatcher(name)(named),
     )
-  return { ...(ofName ?? ofPath ?? unruled(named)), feed: named }
+  return { ...(ofName ?? ofPath ?? none), feed: named }
 }
 
-/** `feed` null: the rule names none. */
+/** What a path is called that no rule names. */
+function ownName(path: string, dated: boolean): string {
+  const unpacked = path.replace(/(?<=\.xml)\.gz$/i, '')
+  return dated ? datedName(unpacked).name : unpacked
+}
+
+/** Of the first rule that matches; null: none does. */
 function firstOf(
   rules: readonly FeedConfig[],
+  path: string,
   match: (rule: FeedConfig) => ReturnType<CapturingMatcher>,
-): (Omit<FeedRule, 'feed'> & { feed: string | null }) | null {
+): FeedRule | null {
   for (const rule of rules) {
     const captured = match(rule)
     if (captured === null) continue
     const filled = (template: string | null) =>
       template === null ? null : fillTemplate(template, captured)
     return {
-      feed: filled(rule.name),
+      feed: filled(rule.name) ?? ownName(path, rule.dated),
       account: filled(rule.partnerAccount),
       mapping: { records: rule.records, fields: rule.fields },
       expectEveryMs: rule.expectEveryMs,

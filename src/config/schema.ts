@@ -130,7 +130,16 @@ const feed = section({
   match: text().describe(
     'Pattern of paths relative to the folder. {1} matches one path segment and captures it; * and ** capture nothing.',
   ),
-  name: text().optional().describe('Name of the feed; {1} is filled in. Default: its path.'),
+  name: text()
+    .optional()
+    .describe(
+      'Name of the feed; {1} is filled in. Default: its path, with {date} for a date in the name of the file.',
+    ),
+  dated: flag()
+    .prefault(true)
+    .describe(
+      'Without name: files whose names differ by a date alone are one feed. false: each is a feed of its own.',
+    ),
   partnerAccount: headerText()
     .optional()
     .describe('Account that these feeds are uploaded for; {1} is filled in.'),

@@ -5,6 +5,7 @@ import type { Version } from '../history/port.ts'
 import { UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
 import type { Conditions } from '../lib/conditions.ts'
+import { datedName, isDated } from '../lib/dated-name.ts'
 import type { DaemonState } from '../ops/port.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
@@ -42,7 +43,7 @@ export async function recordListing(
     }
   }
 
-  const news = byAge(listing.files.filter(isFree))
+  const news = inOrder(listing.files.filter(isFree), (path) => ruleFor(path).feed)
   await inPieces(news, (file) => {
     // It may have been taken meanwhile.
     if (isFree(file)) ledger.settling(originOf(file), file.identity.size)
@@ -82,12 +83,22 @@ function presenceIn({ files, refused, unknown, unreadable }: Listing): (path: st
   return (path) => present.has(path) || unknown.some((prefix) => path.startsWith(prefix))
 }
 
-/** So that of several files of one feed the one written last is the newest version. */
-function byAge(files: Sighting[]): Sighting[] {
-  return files.toSorted((a, b) => {
+/**
+ * So that of several files of one feed the one written last is the newest version. Where names have dates, the newest
+ * comes first, so that nothing older is sent.
+ */
+function inOrder(files: readonly Sighting[], feedOf: (path: string) => string): Sighting[] {
+  const byAge = files.toSorted((a, b) => {
     const age = BigInt(a.identity.mtimeNs) - BigInt(b.identity.mtimeNs)
     return age === 0n ? a.path.localeCompare(b.path) : age < 0n ? -1 : 1
   })
+  const dates = new Map<Sighting, string>()
+  for (const file of byAge) {
+    const { date } = datedName(file.path)
+    if (date !== null && isDated(feedOf(file.path))) dates.set(file, date)
+  }
+  const newestFirst = [...dates].reverse().sort(([, a], [, b]) => (a === b ? 0 : a < b ? 1 : -1))
+  return [...byAge.filter((file) => !dates.has(file)), ...newestFirst.map(([file]) => file)]
 }
 
 /** What `status` mentions of files that are no feeds. `before`: wall ms of temporary names that are old. */

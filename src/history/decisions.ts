@@ -187,7 +187,7 @@ export function newerOf(
 /** What a version says of its bytes, which does not change with the attempt to deliver them. */
 function contentOf(version: Version): VersionPatch {
   const { sha256, md5, bytes, encoding, root, records, postings, warnings, spool } = version
-  const { duplicates, requisitionIds, externalCampaignIds, withoutId } = version
-  const counts = { duplicates, requisitionIds, externalCampaignIds, withoutId }
+  const { duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId } = version
+  const counts = { duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId }
   return { sha256, md5, bytes, encoding, root, records, postings, warnings, spool, ...counts }
 }

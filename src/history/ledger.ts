@@ -2,7 +2,7 @@
 // versions that it replaces. The history under it only knows single rows; when a step happens is the pipeline's.
 
 import type { Clock } from '../lib/clock.ts'
-import type { FileIdentity } from '../lib/files.ts'
+import { type FileIdentity, modifiedAt } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
 import { isNewest, newerOf, replacedBy, supersededBy, takesPlaceOf } from './decisions.ts'
 import { KnownPaths } from './known-paths.ts'
@@ -164,7 +164,8 @@ export class Ledger {
       const left = open.state === 'gone'
       if (left) this.move(open.id, 'settling', null)
       if (left || open.state === 'settling') this.move(open.id, 'checking', null)
-      const moved = this.move(open.id, to, reason, patch)
+      const dated = { ...patch, modifiedAt: modifiedAt(origin.identity) }
+      const moved = this.move(open.id, to, reason, dated)
       this.#becomes(origin, moved)
       if (isAccepted)
         for (const older of replacedBy(this.#history, moved)) this.supersede(older, moved)
@@ -283,7 +284,7 @@ export class Ledger {
   }
 
   #add(origin: Origin, patch: VersionPatch = {}): Version {
-    const { path, rule } = origin
+    const { identity, path, rule } = origin
     const { feed, account } = rule
     const version = this.#history.add({
       feed,
@@ -292,7 +293,7 @@ export class Ledger {
       state: 'settling',
       reason: null,
       at: this.#parts.clock.now(),
-      patch,
+      patch: { ...patch, modifiedAt: modifiedAt(identity) },
     })
     this.#history.afterCommit(() => {
       logDetected(this.#parts.log, version)

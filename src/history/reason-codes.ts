@@ -22,6 +22,8 @@ export const READ_AGAIN = 'read-again'
 /** An error of feedsyncd itself. */
 export const FAULT = 'fault'
 export const SUPERSEDED = 'superseded'
+/** The date in its file's name is older than that of a version that was accepted before (lib/dated-name.ts). */
+export const OLDER = 'older'
 /** Stored, with an answer that is not quite the one that was asked for. */
 export const UNUSUAL_ANSWER = 'unusual-answer'
 /** It waits until the service takes the credentials of its account. */

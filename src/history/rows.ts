@@ -55,6 +55,8 @@ export interface Version {
   attempts: number
   /** Wall ms. */
   detectedAt: number
+  /** Of its file's last change; null: not known. */
+  modifiedAt: number | null
   uploadedAt: number | null
   nextAttemptAt: number | null
   /** Wall ms at which an incomplete file was first read with the bytes that it has. */

@@ -4,7 +4,7 @@ import type { PostingChanges } from '../feed/port.ts'
 import { DAY } from '../lib/clock.ts'
 import { latestLegal } from '../lib/due.ts'
 import type { Connection, SqlValue } from './connection.ts'
-import { READ_AGAIN } from './reason-codes.ts'
+import { OLDER, READ_AGAIN } from './reason-codes.ts'
 import type { HistoryEvent, ListFilter, Version } from './rows.ts'
 import { ACCEPTED, OPEN, STATES, type State, sqlStates } from './states.ts'
 import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
@@ -66,9 +66,13 @@ export function versionReads(db: Connection) {
     /** Newest first. */
     list,
     newest: byFeed('newest'),
-    /** The feed's newest version whose bytes are known (sha256 set), in any state: what new bytes are compared with. */
+    /**
+     * The feed's newest version whose bytes are known (sha256 set), in any state: what new bytes are compared with. What
+     * came later and was older by its name is not it.
+     */
     newestTaken: one<[feed: string]>(
-      'versions v WHERE v.feed = +? AND v.sha256 IS NOT NULL ORDER BY v.id DESC LIMIT 1',
+      `versions v WHERE v.feed = +? AND v.sha256 IS NOT NULL AND v.reason_code IS NOT '${OLDER}'
+         ORDER BY v.id DESC LIMIT 1`,
     ),
     /** The version of this feed that was uploaded last. */
     lastUploaded,

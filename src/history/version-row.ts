@@ -6,7 +6,7 @@ import type { Reason, ReasonField, Version } from './rows.ts'
 /** Of a version, in the order of its columns, whose names are the same in snake case. */
 const FIELDS = `
   id feed path account state reason reasonCode hint line column guard approved sha256 md5 bytes encoding root records
-  postings withoutId duplicates requisitionIds changes attempts detectedAt uploadedAt nextAttemptAt incompleteSince
+  postings withoutId duplicates requisitionIds changes attempts detectedAt modifiedAt uploadedAt nextAttemptAt incompleteSince
   fileUrl etagVerified spool warnings externalCampaignIds`
   .trim()
   .split(/\s+/)

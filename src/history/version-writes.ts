@@ -1,9 +1,11 @@
 // Owns how a version begins, changes its state and disappears, each in one transaction with its event and with the
 // pointers of its feed; and when something is to be done about it.
 
+import { isOlder } from '../lib/dated-name.ts'
 import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
+import { OLDER } from './reason-codes.ts'
 import type { Reason, Version, VersionPatch } from './rows.ts'
 import { assertStep, READING, type State } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
@@ -20,7 +22,10 @@ interface NewVersion extends Pick<Version, 'feed' | 'path' | 'account' | 'state'
 export type VersionWrites = ReturnType<typeof versionWrites>
 
 /** Each write is one transaction with its event. */
-export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'version'>) {
+export function versionWrites(
+  db: Connection,
+  { newest, version }: Pick<VersionReads, 'newest' | 'version'>,
+) {
   function event(
     version: number,
     at: number,
@@ -63,14 +68,23 @@ export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'v
     db.run(sql, feed, id)
   }
 
+  /** What a person restored is the newest. What a name says to be older than the newest is not, unless that has left. */
+  function becomesNewest({ feed, path, patch, state }: NewVersion): boolean {
+    const before = newest(feed)
+    if (before === null || before.state === 'gone' || state === 'queued') return true
+    return !isOlder(feed, { path, modifiedAt: patch?.modifiedAt ?? null }, before)
+  }
+
   return {
-    /** Adds a version in `settling` (or another first state) with its first event, and makes it its feed's newest. */
-    add: ({ at, patch, reason, ...first }: NewVersion): Version =>
+    /** Adds a version in `settling` (or another first state) with its first event, as its feed's newest if it is that. */
+    add: (added: NewVersion): Version =>
       db.joined(() => {
+        const { at, patch, reason, ...first } = added
         assertStep(null, null, first.state, false)
+        const isNewest = becomesNewest(added)
         const id = insert({ ...patch, ...first, ...reasonFields(reason), detectedAt: at })
         event(id, at, { from: null, to: first.state }, reason)
-        pointNewest(first.feed, id)
+        if (isNewest) pointNewest(first.feed, id)
         return existing(id)
       }),
 
@@ -128,21 +142,26 @@ export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'v
         if (sha256 !== null) {
           throw new FeedsyncError(`version ${id} has a known content and cannot be taken back`)
         }
-        const others = 'SELECT max(id) FROM versions WHERE feed = ? AND id <> ?'
-        const newest = db.value<number>(others, feed, id)
-        const named = heir ?? newest
+        const isNewest = newest(feed)?.id === id
+        const others = `SELECT id FROM versions WHERE feed = +? AND id <> ? AND reason_code IS NOT '${OLDER}'
+           ORDER BY id DESC LIMIT 1`
+        const last = db.value<number>(others, feed, id)
+        const named = heir ?? last
         db.run('UPDATE requests SET version = ? WHERE version = ?', named, id)
         if (named === null) db.run('DELETE FROM files WHERE version = ?', id)
         else db.run('UPDATE files SET version = ? WHERE version = ?', named, id)
-        if (newest === null) db.run('DELETE FROM feeds WHERE name = ?', feed)
-        else pointNewest(feed, newest)
+        if (last === null) db.run('DELETE FROM feeds WHERE name = ?', feed)
+        else if (isNewest) pointNewest(feed, last)
         db.run('DELETE FROM versions WHERE id = ?', id)
       }),
 
     /** Versions of a feed whose bytes are kept, the newest first. */
     spooled: (feed: string) =>
-      db.rows<{ id: number; state: State; spool: string }>(
-        `SELECT id, state, spool FROM versions INDEXED BY versions_spooled
+      db.rows<
+        Pick<Version, 'id' | 'path' | 'state' | 'reasonCode' | 'modifiedAt'> & { spool: string }
+      >(
+        `SELECT id, path, state, reason_code AS reasonCode, modified_at AS modifiedAt, spool
+           FROM versions INDEXED BY versions_spooled
            WHERE feed = +? AND spool IS NOT NULL ORDER BY id DESC`,
         feed,
       ),

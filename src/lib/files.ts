@@ -49,6 +49,11 @@ export function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
 
+/** Wall ms of the last change of its bytes; null: not known. */
+export function modifiedAt(identity: FileIdentity | null): number | null {
+  return identity && Number(BigInt(identity.mtimeNs) / 1_000_000n)
+}
+
 /** `text`: another one when the file changed; `changedAt`: wall ms. Null: there is none. */
 export function stampOf(file: string): { text: string; changedAt: number } | null {
   try {

@@ -84,6 +84,7 @@ function sentences({ state, hint, nextAttemptAt, incompleteSince }: Facts, now: 
       return [hint ?? 'correct the export and drop the file again']
     case 'held':
     case 'failed':
+    case 'superseded':
       return hints
     default:
       return []

@@ -14,7 +14,7 @@ import type { CheckResult, FeedContent, FileIdentity, Verdict } from '../feed/po
 import { createBacklog } from '../history/backlog.ts'
 import { isNewest } from '../history/decisions.ts'
 import type { Reason, State, Version, VersionPatch } from '../history/port.ts'
-import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, RETRIED } from '../history/reason-codes.ts'
+import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, OLDER, RETRIED } from '../history/reason-codes.ts'
 import { isForbidden, isMissing } from '../lib/errno.ts'
 import { isRetryable } from '../lib/errors.ts'
 import type { DeliveryResult, Uploader } from '../upload/port.ts'
@@ -22,7 +22,7 @@ import type { Guard } from './guard.ts'
 import type { Parts } from './parts.ts'
 import type { PostDelivery } from './post-delivery.ts'
 import { DAEMON_STOPPED, faultReason, recordDelivery, recordError } from './record-outcome.ts'
-import { sameBytesOf } from './same-bytes.ts'
+import { newerByName, sameBytesOf } from './same-bytes.ts'
 
 /** Counts checks and attempts, for the metrics. */
 export interface Observer {
@@ -72,6 +72,7 @@ type Unreadable = Extract<CheckResult, { kind: 'unreadable' }>
 const HINT = {
   broken: 'correct the export and drop the file again',
   incomplete: 'wait for its writer; if the export is over, run it again',
+  older: 'feedsyncd restore sends it all the same',
   rejected: 'run the export again: its writer stopped before the end of the document',
   refused:
     'let the daemon’s user read it; it is read again when its permissions or the groups of that user change',
@@ -162,6 +163,10 @@ export class Pipeline {
       await history.commit(() => ledger.seen(file, same), 'soon')
       return { kind: 'seen', version: same }
     }
+    const newer = newerByName(history, file)
+    // An incomplete one may be the next, still under way.
+    if (newer !== null && (verdict.kind !== 'incomplete' || file.final))
+      return this.#older(file, read, copy, newer)
     switch (verdict.kind) {
       case 'ok':
         return this.#guard(file, read, verdict.content, copy)
@@ -178,6 +183,18 @@ export class Pipeline {
       default:
         return verdict satisfies never
     }
+  }
+
+  /** Not sent: the name of its file says that it is older than what was accepted. Its copy is kept for `restore`. */
+  async #older(file: Candidate, read: Read, copy: string, newer: Version): Promise<Taken> {
+    const { history, ledger, spool } = this.#parts
+    const text = `it is older than version ${newer.id} (${newer.path})`
+    const patch = facts(read)
+    if (read.verdict.kind === 'ok') {
+      const { id } = await history.commit(() => ledger.versionFor(file))
+      patch.spool = await spool.keep(copy, id)
+    }
+    return this.#conclude(file, 'superseded', { code: OLDER, text, hint: HINT.older }, patch)
   }
 
   /** 4. Well-formed: what looks like an accident is held for a person; all else is accepted. */

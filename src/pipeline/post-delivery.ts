@@ -4,9 +4,11 @@
 
 import type { FileIdentity } from '../feed/port.ts'
 import type { Version } from '../history/port.ts'
+import { OLDER } from '../history/reason-codes.ts'
 import { SPENT } from '../history/states.ts'
 import type { Dispositions } from '../inbox/dispositions.ts'
 import type { Departure, Disposed, Disposition, Listing, Sighting } from '../inbox/port.ts'
+import { isOlder } from '../lib/dated-name.ts'
 import { isDue } from '../lib/due.ts'
 import { sameBytes, sameIdentity } from '../lib/files.ts'
 import type { Parts } from './parts.ts'
@@ -213,9 +215,12 @@ export class PostDelivery {
     switch (version?.state) {
       case 'uploaded':
         return ofSent
-      case 'superseded':
+      case 'superseded': {
         // Nothing of it was sent: it goes the way of the version that took its place, once that is safe.
-        return (history.lastUploaded(version.feed)?.id ?? 0) > version.id ? ofSent : null
+        const last = history.lastUploaded(version.feed)
+        const isSafe = last && (last.id > version.id || isOlder(version.feed, version, last))
+        return isSafe ? ofSent : null
+      }
       case 'rejected':
       case 'discarded':
         return this.#ofUnsent(version)
@@ -263,9 +268,13 @@ export class PostDelivery {
     const keeps = Math.max(1, config.upload.keepVersions)
     const kept = history.spooled(feed)
     const old = kept.filter(({ state }) => state === 'uploaded').slice(keeps)
+    const older = kept.filter(({ reasonCode }) => reasonCode === OLDER)
+    old.push(...older.toSorted((a, b) => (isOlder(feed, a, b) ? 1 : -1)).slice(keeps))
     // What was discarded can be restored as long as the same bytes in the folder are no news.
     const newest = history.newestTaken(feed)?.id
-    const spent = kept.filter(({ id, state }) => id !== newest && SPENT.includes(state))
+    const spent = kept.filter((each) => {
+      return each.id !== newest && SPENT.includes(each.state) && !older.includes(each)
+    })
     for (const { id, spool: name } of [...old, ...spent]) {
       // At once, so that no delivery of this feed begins in between.
       history.update(id, { spool: null })

@@ -1,10 +1,14 @@
-// Whether the bytes of a file are a new version of its feed, or one that is there.
+// Whether the bytes of a file are a new version of its feed, or one that is there; and whether they are older than what is
+// accepted, by the date in the name of the file.
 
 import type { CheckResult } from '../feed/port.ts'
 import type { Origin } from '../history/ledger.ts'
 import { elsewhereUpTo } from '../history/other-service.ts'
 import type { Files, Notes, Version, VersionReads } from '../history/port.ts'
-import { COPY_LOST } from '../history/reason-codes.ts'
+import { COPY_LOST, OLDER } from '../history/reason-codes.ts'
+import { ACCEPTED } from '../history/states.ts'
+import { isDated, isOlder } from '../lib/dated-name.ts'
+import { modifiedAt } from '../lib/files.ts'
 
 /** What the guards look at and the rules have a say in. */
 const COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
@@ -12,9 +16,10 @@ const COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
 /** The version that these bytes are; null: they are a new one. `sha256` null: not read to their end. */
 export function sameBytesOf(
   history: VersionReads & Pick<Files, 'known'> & Pick<Notes, 'note'>,
-  { identity, path, rule }: Origin,
+  origin: Origin,
   { sha256, verdict }: Extract<CheckResult, { kind: 'read' }>,
 ): Version | null {
+  const { identity, path, rule } = origin
   if (sha256 === null) return null
   const newest = history.newestTaken(rule.feed)
   if (newest?.sha256 === sha256) {
@@ -35,10 +40,24 @@ export function sameBytesOf(
   // A boot, a backup or chmod changes the rest of what stat says. What nobody wrote since goes over no younger version;
   // a file that is put there again has another inode, whatever its date. On another disk every file has.
   const known = history.known(path)
-  if (known === null || identity === null) return null
+  if (known === null) return null
+  const before = history.version(known.versionId)
+  if (before === null || before.feed !== rule.feed || before.sha256 !== sha256) return null
+  if (before.reasonCode === OLDER) return newerByName(history, origin) === null ? null : before
+  if (identity === null) return null
   const { dev, ino, mtimeNs } = known.identity
   const isMoved = dev !== identity.dev && ino !== identity.ino
-  if (!isMoved && (mtimeNs !== identity.mtimeNs || ino !== identity.ino)) return null
-  const before = history.version(known.versionId)
-  return before?.feed === rule.feed && before.sha256 === sha256 ? before : null
+  return isMoved || (mtimeNs === identity.mtimeNs && ino === identity.ino) ? before : null
+}
+
+/** The newest version that is accepted or uploaded, where the name of this file says that it is older; else null. */
+export function newerByName(
+  history: VersionReads,
+  { identity, path, rule: { feed } }: Origin,
+): Version | null {
+  if (!isDated(feed)) return null
+  const [waiting] = history.list({ feed, states: [...ACCEPTED, 'held'], all: true, limit: 1 })
+  const uploaded = history.lastUploaded(feed)
+  const newest = (waiting?.id ?? 0) > (uploaded?.id ?? 0) ? (waiting ?? null) : uploaded
+  return newest && isOlder(feed, { path, modifiedAt: modifiedAt(identity) }, newest) ? newest : null
 }

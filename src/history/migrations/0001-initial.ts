@@ -38,6 +38,7 @@ CREATE TABLE versions (
   changes TEXT,
   attempts INTEGER NOT NULL DEFAULT 0,
   detected_at INTEGER NOT NULL,
+  modified_at INTEGER,
   uploaded_at INTEGER,
   next_attempt_at INTEGER,
   incomplete_since INTEGER,

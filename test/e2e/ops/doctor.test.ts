@@ -52,10 +52,10 @@ describe('doctor', () => {
     expect(site.sandbox.objects()).toHaveLength(1)
   })
 
-  it('finds exports with the date in their names, and the rule that makes them one feed', async () => {
+  it('finds exports with the time in their names that are not one feed, and the rule that makes them one', async () => {
     await using site = await Site.open()
-    const days = ['20261121', '20261122', '20261123']
-    for (const [i, day] of days.entries()) site.drop(`acme/jobs-${day}.xml`, feedOf(i + 1))
+    const times = ['1763856000', '1763856900', '1763857800']
+    for (const [i, time] of times.entries()) site.drop(`acme/jobs-${time}.xml`, feedOf(i + 1))
     for (const account of ['1001', '1002', '1003']) site.drop(`${account}/jobs.xml`, feedOf(9))
     await site.run('run', '--once')
 
@@ -66,7 +66,7 @@ describe('doctor', () => {
     expect(before.of('feeds')).toMatchObject({
       verdict: 'warning',
       says: expect.stringMatching(
-        /^3 feeds such as acme\/jobs-2026112\d.xml differ by a date alone/,
+        /^3 feeds such as acme\/jobs-176385\d+.xml differ by a date alone/,
       ),
       fix: 'make them one feed: feeds: [{ match: "acme/jobs-*.xml", name: "acme/jobs" }]',
     })
@@ -86,7 +86,7 @@ describe('doctor', () => {
     [['acme.xml', 'beta.xml', 'gamma.xml']],
     [['1001.xml', '1002.xml', '1003.xml']],
     [['a-20261121.xml', 'b-20261122.xml', 'c-20261123.xml']],
-    [['20261121.xml', '20261122.xml']],
+    [['1763856000.xml', '1763856900.xml']],
   ])('takes %s for different feeds', (names) => {
     expect(checkNames(names).verdict).toBe('ok')
   })

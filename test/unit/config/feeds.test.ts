@@ -6,6 +6,7 @@ const rule = (match: string, rest: Partial<FeedConfig> = {}): FeedConfig => ({
   match,
   name: null,
   partnerAccount: null,
+  dated: true,
   records: null,
   fields: {},
   expectEveryMs: null,
@@ -23,6 +24,24 @@ describe('the feed of a path', () => {
 
     expect(feedFor('a/jobs.xml', [])).toEqual(none)
     expect(feedFor('a/jobs.xml', [rule('b/*.xml', { name: 'b' })])).toEqual(none)
+  })
+
+  it('has a place for the date in the name of its file, unless its rule says otherwise', () => {
+    const rules = [rule('raw/*', { dated: false }), rule('{1}/*', { partnerAccount: '{1}' })]
+    const feedOf = (path: string) => feedFor(path, rules).feed
+
+    expect(feedFor('jobs-2026-11-22.xml', []).feed).toBe('jobs-{date}.xml')
+    expect(feedFor('43/jobs-20261122.xml', rules)).toMatchObject({
+      ...{ feed: '43/jobs-{date}.xml', account: '43' },
+    })
+    expect(feedOf('raw/jobs-20261122.xml')).toBe('raw/jobs-20261122.xml')
+    expect(feedFor('jobs-20261122.xml', [rule('*', { name: 'jobs' })]).feed).toBe('jobs')
+  })
+
+  it('is the same for a file and its compressed form', () => {
+    expect(feedFor('a/jobs.xml.gz', []).feed).toBe('a/jobs.xml')
+    expect(feedFor('jobs-20261122.XML.GZ', []).feed).toBe('jobs-{date}.XML')
+    expect(feedFor('a/jobs.gz', []).feed).toBe('a/jobs.gz')
   })
 
   it('is the path also where its rule gives no name', () => {

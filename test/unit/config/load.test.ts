@@ -116,6 +116,7 @@ alerts:
       {
         match: '{1}/*.xml',
         name: '{1}',
+        dated: true,
         partnerAccount: null,
         records: '/source/job',
         fields: { id: 'ref' },

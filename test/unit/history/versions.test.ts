@@ -37,6 +37,7 @@ describe('a version', () => {
       externalCampaignIds: { 'NUR-Q1': 40, constructor: 1, '': 2 },
       changes: { added: 1, removed: 2, changed: 3 },
       warnings: ['a BOM', 'an odd encoding'],
+      modifiedAt: 5,
       detectedAt: 1000,
       uploadedAt: 1500,
       nextAttemptAt: 2000,

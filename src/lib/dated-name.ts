@@ -1,0 +1,46 @@
+// A date in a file's name: exports such as jobs-2026-11-22.xml are versions of one feed, in the order of their dates. Pure.
+
+/** What stands in a feed's name for the date. */
+const PLACE = '{date}'
+/** With one separator throughout, or with none. */
+const DATE = /(?<!\d)(20\d\d)([-_]?)(\d\d)\2(\d\d)(?!\d)/g
+/** What may follow it. */
+const TIME = /^[T_-]([01]\d|2[0-3])(?:([0-5]\d)([0-5]\d)?|-([0-5]\d)(?:-([0-5]\d))?)(?!\d)/
+
+/** `path` with the last date of its file's name as `{date}`, and that date as `YYYYMMDDHHMMSS`; null: it has none. */
+export function datedName(path: string): { name: string; date: string | null } {
+  const start = path.lastIndexOf('/') + 1
+  const file = path.slice(start)
+  const last = [...file.matchAll(DATE)].filter(isReal).at(-1)
+  if (last === undefined) return { name: path, date: null }
+  const [day, year = '', , month = '', dayOfMonth = ''] = last
+  const rest = file.slice(last.index + day.length)
+  const [time = '', hour = '', ...parts] = TIME.exec(rest) ?? []
+  return {
+    name: path.slice(0, start) + file.slice(0, last.index) + PLACE + rest.slice(time.length),
+    date: (year + month + dayOfMonth + hour + parts.join('')).padEnd(14, '0'),
+  }
+}
+
+function isReal([, year, , month, day]: RegExpExecArray): boolean {
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
+}
+
+/** Whether the files of a feed are told apart by the dates in their names. */
+export const isDated = (feed: string): boolean => feed.includes(PLACE)
+
+/** A content of such a feed. `modifiedAt`: wall ms of its file's last change; null: not known. */
+export interface DatedFile {
+  path: string
+  modifiedAt: number | null
+}
+
+/** Whether `file` is older than `other` of the same feed: by the dates in their names, then by their last change. */
+export function isOlder(feed: string, file: DatedFile, other: DatedFile): boolean {
+  if (!isDated(feed)) return false
+  const [own, its] = [datedName(file.path).date, datedName(other.path).date]
+  if (own === null || its === null) return false
+  if (own !== its) return own < its
+  return file.modifiedAt !== null && other.modifiedAt !== null && file.modifiedAt < other.modifiedAt
+}

@@ -1,0 +1,156 @@
+// Exports with a date in their names are versions of one feed, in the order of their dates.
+
+import { createHash } from 'node:crypto'
+import { renameSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { whyThere } from '../../helpers/look.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+const FEED = 'jobs-{date}.xml'
+
+/** Every version, the oldest first. */
+function versions(site: Site): string[] {
+  const all = site.uploads({ feed: FEED, all: true }).toReversed()
+  return all.map(({ path, state }) => `${path} ${state}`)
+}
+
+const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
+
+function touch(site: Site, path: string, at = new Date()): void {
+  utimesSync(join(site.inbox, path), at, at)
+}
+
+it('holds an export that has lost most postings since the day before', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  await site.daemon()
+  site.drop('jobs-2026-11-22.xml', feedOf(100))
+  await site.until(FEED, 'uploaded')
+
+  site.drop('jobs-2026-11-23.xml', feedOf(10))
+  const held = await site.until(FEED, 'held')
+
+  expect(held).toMatchObject({ guard: 'drop', path: 'jobs-2026-11-23.xml' })
+  expect(held.reason).toContain('from 100 postings to 10')
+})
+
+it('supersedes an older export whenever it is touched, and sends it on purpose with restore', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  await site.daemon()
+  site.drop('jobs-2026-11-22.xml', feedOf(10))
+  await site.until(FEED, 'uploaded')
+  site.drop('jobs-2026-11-23.xml', feedOf(9))
+  const newest = await site.until(FEED, 'uploaded', sha256(feedOf(9)))
+
+  touch(site, 'jobs-2026-11-22.xml')
+  const older = await site.passed(FEED, 'superseded')
+  const after = site.uploads({ feed: FEED })
+  const why = await whyThere(site, 'jobs-2026-11-22.xml')
+  touch(site, 'jobs-2026-11-22.xml', new Date(1))
+  await site.passed(FEED, 'seen')
+  const sent = stored(site)
+  await site.run('restore', String(older.id))
+  const restored = await site.until(FEED, 'uploaded', sha256(feedOf(10)))
+
+  expect(older.reason).toBe(`it is older than version ${newest.id} (jobs-2026-11-23.xml)`)
+  expect(after).toMatchObject([{ id: newest.id, state: 'uploaded' }])
+  expect(why.because).toBe(`it is superseded as version ${older.id}: ${older.reason}`)
+  expect(sent).toHaveLength(2)
+  expect(versions(site)).toEqual([
+    'jobs-2026-11-22.xml uploaded',
+    'jobs-2026-11-23.xml uploaded',
+    'jobs-2026-11-22.xml superseded',
+    'jobs-2026-11-22.xml uploaded',
+  ])
+  expect(restored.path).toBe('jobs-2026-11-22.xml')
+})
+
+it('does not send the day before again while the newest is held', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  await site.daemon()
+  site.drop('jobs-2026-11-22.xml', feedOf(100))
+  await site.until(FEED, 'uploaded')
+  site.drop('jobs-2026-11-23.xml', feedOf(10))
+  const { id } = await site.until(FEED, 'held')
+
+  touch(site, 'jobs-2026-11-22.xml')
+  await site.passed(FEED, 'superseded')
+
+  expect(site.uploads({ feed: FEED })).toMatchObject([{ id, state: 'held' }])
+  expect(stored(site)).toHaveLength(1)
+})
+
+it('sends only the newest of several at a first start', async () => {
+  await using site = await Site.open()
+  const days = ['20', '23', '21', '22']
+  for (const [n, day] of days.entries()) {
+    site.drop(`jobs-2026-11-${day}.xml`, feedOf(10 + n))
+    touch(site, `jobs-2026-11-${day}.xml`, new Date(Date.UTC(2026, 0, 1 + n)))
+  }
+  site.drop('other.xml', feedOf(3))
+
+  const { code } = await site.run('run', '--once')
+
+  expect(code).toBe(0)
+  expect(versions(site).toSorted()).toEqual([
+    'jobs-2026-11-20.xml superseded',
+    'jobs-2026-11-21.xml superseded',
+    'jobs-2026-11-22.xml superseded',
+    'jobs-2026-11-23.xml uploaded',
+  ])
+  expect(site.uploads({ feed: FEED })).toMatchObject([{ path: 'jobs-2026-11-23.xml' }])
+  expect(stored(site)).toHaveLength(2)
+})
+
+it('sends the newest that can be sent, and shows the broken one that is newer', async () => {
+  await using site = await Site.open()
+  site.drop('jobs-20261122.xml', feedOf(10))
+  site.drop('jobs-20261123.xml', '<a></b>')
+  site.drop('jobs-20261121.xml', '<a></b>')
+
+  const { code } = await site.run('run', '--once')
+
+  expect(code).toBe(3)
+  expect(versions(site).toSorted()).toEqual([
+    'jobs-20261121.xml superseded',
+    'jobs-20261122.xml uploaded',
+    'jobs-20261123.xml rejected',
+  ])
+  expect(site.uploads()).toMatchObject([{ path: 'jobs-20261123.xml', state: 'rejected' }])
+})
+
+it('goes by the time of the last change where the dates are the same', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  await site.daemon()
+  site.drop('jobs-20261122.xml', feedOf(10))
+  const { id } = await site.until(FEED, 'uploaded')
+
+  // As `cp -p` and `rsync -t` put an earlier export into its place.
+  writeFileSync(join(site.inbox, 'earlier.part'), feedOf(11))
+  touch(site, 'earlier.part', new Date(1000))
+  renameSync(join(site.inbox, 'earlier.part'), join(site.inbox, 'jobs-20261122.xml'))
+  await site.passed(FEED, 'superseded')
+  const newest = site.uploads({ feed: FEED })
+  site.drop('jobs-20261122.xml', feedOf(12))
+  await site.until(FEED, 'uploaded', sha256(feedOf(12)))
+
+  expect(newest).toMatchObject([{ id }])
+  expect(stored(site)).toEqual([10, 12].map((postings) => sha256(feedOf(postings))))
+})
+
+it('keeps the names as they are where a rule says so', async () => {
+  await using site = await Site.open({ feeds: [{ match: '*.xml', dated: false }] })
+  site.drop('jobs-20261122.xml', feedOf(10))
+  site.drop('jobs-20261123.xml', feedOf(11))
+
+  await site.run('run', '--once')
+
+  expect(
+    site
+      .uploads()
+      .map(({ feed, state }) => `${feed} ${state}`)
+      .sort(),
+  ).toEqual(['jobs-20261122.xml uploaded', 'jobs-20261123.xml uploaded'])
+})
