@@ -15,6 +15,7 @@ interface Options {
   dir: string
   host: string
   port: number
+  storagePort: number
   basePath: string
   callers?: string
   faults?: string
@@ -29,11 +30,17 @@ export function sandboxCommand(context: Context): Command {
     .description('the service and its storage for tests and trials')
     .option(
       '--dir <directory>',
-      'where objects, the key and an example configuration go',
+      'where it keeps all that it remembers, its key and a configuration',
       './sandbox',
     )
     .option('--host <address>', 'address that service and storage listen on', '127.0.0.1')
-    .option('--port <n>', 'port of the service; storage takes any free one', portOf, 0)
+    .option(
+      '--port <n>',
+      'port of the service (else that of the last run, else a free one)',
+      portOf,
+      0,
+    )
+    .option('--storage-port <n>', 'port of the storage, likewise', portOf, 0)
     .option('--base-path <path>', 'path of the base address', '/api')
     .option('--callers <file>', 'a JSON list of accounts and partners with their keys')
     .option('--faults <file>', 'a JSON list of faults to begin with')
@@ -50,10 +57,10 @@ export function sandboxCommand(context: Context): Command {
     .option('--page-size <n>', 'most campaigns on a page', numberOf('expected a whole number'), 100)
     .option('--json', 'the addresses as one JSON line')
     .action(async (options: Options) => {
-      const { dir, host, port, basePath, callers, faults, successStatus } = options
+      const { dir, host, port, storagePort, basePath, callers, faults, successStatus } = options
       const { startSandboxIn } = await import('../sandbox/home.ts')
       await using sandbox = await startSandboxIn(resolve(dir), {
-        ...{ host, port, basePath, successStatus, clock: context.clock },
+        ...{ host, port, storagePort, basePath, successStatus, clock: context.clock },
         formLifetimeMs: options.formLifetime,
         campaigns: { pageSize: options.pageSize },
         callersFile: callers ?? null,

@@ -9,6 +9,7 @@ import type {
   UpdateFields,
 } from './campaign-body.ts'
 import { isTargeted, type SandboxPosting } from './campaign-targeting.ts'
+import type { Memory } from './memory.ts'
 
 /** Switches that make the service behave as services may where the specification is silent. */
 const DEFAULT_KNOBS = {
@@ -56,25 +57,32 @@ export class CampaignBook {
   readonly #clock: Clock
   readonly #postingsOf: (account: string) => readonly SandboxPosting[]
   /** Oldest first; live objects, for tests to read and edit. */
-  readonly all: SandboxCampaign[] = []
-  #lastId = 48_000
+  readonly all: SandboxCampaign[]
+  readonly #memory: Memory
   #shuffles = 0
 
-  constructor(clock: Clock, postingsOf: (account: string) => readonly SandboxPosting[]) {
+  constructor(
+    clock: Clock,
+    memory: Memory,
+    postingsOf: (account: string) => readonly SandboxPosting[],
+  ) {
     this.#clock = clock
+    this.#memory = memory
+    this.all = memory.campaigns()
     this.#postingsOf = postingsOf
   }
 
   create(account: string, fields: CreateFields): SandboxCampaign {
     const now = this.#clock.now()
     const own = {
-      id: String(++this.#lastId),
+      id: this.#memory.nextId(),
       accountId: account,
       name: this.#fitted(fields.name),
       listedFrom: now + this.knobs.listedAfterMs,
     }
     const campaign = newCampaign(own, fields, now)
     this.all.push(campaign)
+    this.#memory.saveCampaign(campaign)
     return campaign
   }
 
@@ -89,11 +97,7 @@ export class CampaignBook {
     if (name !== undefined) campaign.name = this.#fitted(name)
     if (autoBidLevel !== undefined) campaign.autoBidLevel = bidLevel(autoBidLevel, campaign.cpc)
     if (targeting !== undefined) campaign.targeting = this.#retargeted(campaign, targeting)
-  }
-
-  remove(id: string): void {
-    const at = this.all.findIndex((campaign) => campaign.id === id)
-    if (at !== -1) this.all.splice(at, 1)
+    this.#memory.saveCampaign(campaign)
   }
 
   /** Spends, as far as the budget reaches; the rest is lost. */
@@ -103,6 +107,7 @@ export class CampaignBook {
     this.#replenish(campaign)
     const left = campaign.budget === null ? amount : campaign.budget - campaign.spend
     campaign.spend += Math.max(0, Math.min(left, amount))
+    this.#memory.saveCampaign(campaign)
   }
 
   /** What a read or a listing shows. */

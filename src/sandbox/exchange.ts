@@ -2,15 +2,17 @@
 // endings, or by breaking the connection. What a client does wrong with a body (stops, hangs up, sends less than it
 // announced) is an outcome. Writes to the socket itself where node:http would not send what a fault asks for.
 
+import { createReadStream } from 'node:fs'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import { finished } from 'node:stream/promises'
+import { finished, pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import type { Clock } from '../lib/clock.ts'
 import type { Cut, Ending, FaultKind, FaultOf, GatePoint, Side } from './fault-types.ts'
 import { type Fault, type FaultBook, ruleOf, type Stage } from './faults.ts'
 import type { Journal, SeenRequest } from './journal.ts'
+import type { Memory } from './memory.ts'
 
 export interface Answer {
   status: number
@@ -42,8 +44,9 @@ export class Gone extends Error {}
 export interface SideOptions {
   side: Side
   host: string
-  /** 0: any free one. */
+  /** 0: the one that it had last, else any free one. */
   port: number
+  memory: Memory
   handle: (exchange: Exchange) => Promise<void>
   journal: Journal
   faults: FaultBook
@@ -232,6 +235,17 @@ export class Exchange {
     this.#options.clock.after(keepAlive.closeAfterMs, () => this.#close(keepAlive.how ?? 'fin'))
   }
 
+  /** Answers with the bytes of a file, or with the headers alone where the request is a HEAD. */
+  async answerFile(status: number, headers: Record<string, string>, path: string): Promise<void> {
+    this.note({ status })
+    this.#response.sendDate = false
+    this.#response.writeHead(status, { ...this.#headers({ headers }), ...headers })
+    if (this.request.method === 'HEAD') {
+      this.#response.end()
+      await finished(this.#response).catch(() => {})
+    } else await pipeline(createReadStream(path), this.#response).catch(() => this.socket.destroy())
+  }
+
   /** Answers before the body was read, as far as the answer gets. The connection is not used again. */
   async answerEarly(what: Answer): Promise<void> {
     const { socket } = this
@@ -265,7 +279,7 @@ export class Exchange {
     else this.socket.end(() => this.socket.destroy())
   }
 
-  #headers(what: Answer): Record<string, string> {
+  #headers(what: Pick<Answer, 'headers'>): Record<string, string> {
     const date = this.fault('date')
     return {
       ...(!date?.omit && { date: new Date(this.now()).toUTCString() }),

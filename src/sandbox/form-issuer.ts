@@ -5,6 +5,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { HOUR } from '../lib/clock.ts'
 import type { Caller } from './authentication.ts'
 import type { FaultOf } from './fault-types.ts'
+import type { Memory } from './memory.ts'
 
 export const BUCKET = 'feeds'
 export const FORM_ALGORITHM = 'STORE4-HMAC-SHA256'
@@ -21,19 +22,24 @@ export interface FormSettings {
 }
 
 export class FormIssuer {
-  readonly accessKeyId = `STIA${randomBytes(8).toString('hex').toUpperCase()}`
-  readonly #secret = randomBytes(30).toString('base64')
+  readonly accessKeyId: string
+  readonly #secret: string
   readonly #settings: FormSettings
-  readonly #accounts = new Map<string, string | null>()
+  readonly #memory: Memory
   #lastKey: string | null = null
 
-  constructor(settings: FormSettings) {
+  /** A form that was issued before a restart is good after it. */
+  constructor(settings: FormSettings, memory: Memory) {
     this.#settings = settings
+    this.#memory = memory
+    const newId = () => `STIA${randomBytes(8).toString('hex').toUpperCase()}`
+    this.accessKeyId = memory.text('access key', newId)
+    this.#secret = memory.text('secret', () => randomBytes(30).toString('base64'))
   }
 
   /** The account that the form with this key was issued to, or null. */
   accountOf(key: string): string | null {
-    return this.#accounts.get(key) ?? null
+    return this.#memory.accountOf(key)
   }
 
   /** The key ends with `owner` and the second; `now` is wall ms. */
@@ -54,7 +60,7 @@ export class FormIssuer {
       (fault.sameKey ? this.#lastKey : null) ??
       `incoming/${randomBytes(6).toString('hex')}/${name}.xml`
     this.#lastKey = key
-    this.#accounts.set(key, account)
+    this.#memory.saveForm(key, account)
     const signed = {
       key,
       success_action_status: fault.successStatus ?? settings.successStatus,
@@ -74,7 +80,7 @@ export class FormIssuer {
     const url = `${storageOrigin}/${BUCKET}`
     return {
       url,
-      fileUrl: `${url}/${key}`,
+      fileUrl: `${url}/${key.split('/').map(encodeURIComponent).join('/')}`,
       fields: { key, policy, ...others, 'x-store-signature': this.sign(policy, day) },
     }
   }

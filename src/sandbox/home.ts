@@ -1,5 +1,5 @@
-// A sandbox in a directory: its key, its objects and a configuration that a daemon can be started with. Started again
-// there, it has the same key.
+// A sandbox in a directory: its key, its objects, what it remembers, and a configuration that a daemon can be started
+// with. Started again there, it goes on where it ended.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { type KeptCaller, ownCaller, readCallers } from './callers.ts'
 import { parseFaults } from './fault-types.ts'
 import { type SandboxOptions, startSandbox } from './sandbox.ts'
 
-export interface HomeOptions extends Omit<SandboxOptions, 'directory' | 'callers'> {
+export interface HomeOptions extends Omit<SandboxOptions, 'database' | 'directory' | 'callers'> {
   /** Path of a file of callers; null: one account, and one partner with one account. */
   callersFile?: string | null
   /** As JSON. */
@@ -23,7 +23,7 @@ export async function startSandboxIn(directory: string, options: HomeOptions) {
     callersFile === null ? [ownCaller(join(directory, 'service.key'))] : readCallers(callersFile)
   const sandbox = await startSandbox({
     ...{ basePath: '/api', ...others },
-    ...{ directory: objectsDirectory, callers },
+    ...{ directory: objectsDirectory, database: join(directory, 'sandbox.db'), callers },
   })
   // What fails from here on must not leave a sandbox that listens: the command would never end.
   await using stack = new AsyncDisposableStack()

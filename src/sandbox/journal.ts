@@ -3,13 +3,17 @@
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type { FaultKind, Side } from './fault-types.ts'
+import type { Memory } from './memory.ts'
+
+/** So many requests are remembered; then the oldest are forgotten. */
+const MOST_REQUESTS = 100_000
 
 export class SeenRequest {
   /** Counted from 1 over both sides, in order of arrival. */
   n = 0
   side: Side = 'service'
   method = ''
-  /** `presign`, `presign-bulk`, `validate`, `campaign-create` (`-search`, `-get`, `-update`), `store`, or `unknown`. */
+  /** `presign`, `presign-bulk`, `validate`, `campaign-create` (`-search`, `-get`, `-update`), `store`, `fetch`, or `unknown`. */
   route = 'unknown'
   account: string | null = null
   /** Key of the object: known on the storage once the form was read, on the service once it was issued. */
@@ -38,18 +42,25 @@ export class SeenRequest {
 
 export class Journal {
   readonly #clock: Clock
-  readonly #entries: SeenRequest[] = []
+  readonly #memory: Memory
+  readonly #entries: SeenRequest[]
+  #last: number
   /** Conditions that are awaited. */
   readonly #checks = new Set<() => void>()
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, memory: Memory) {
     this.#clock = clock
+    this.#memory = memory
+    this.#entries = memory.requests(MOST_REQUESTS)
+    this.#last = this.#entries.at(-1)?.n ?? 0
   }
 
   open(facts: Pick<SeenRequest, 'side' | 'connection'> & Partial<SeenRequest>): SeenRequest {
-    const [n, startedAt] = [this.#entries.length + 1, this.#clock.now()]
+    const [n, startedAt] = [++this.#last, this.#clock.now()]
     const entry = Object.assign(new SeenRequest(), { ...facts, n, startedAt })
     this.#entries.push(entry)
+    // Rarely, since it moves all the others.
+    if (this.#entries.length >= 2 * MOST_REQUESTS) this.#entries.splice(0, MOST_REQUESTS)
     this.update(entry, {})
     return entry
   }
@@ -62,6 +73,7 @@ export class Journal {
 
   close(entry: SeenRequest): void {
     this.update(entry, { endedAt: this.#clock.now() })
+    if (entry.route !== 'control') this.#memory.saveRequest(entry)
   }
 
   /** Copies of all but control requests, oldest first. */

@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { errorCode, messageOf } from '../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { type Connection, Exchange, Gone, Refusal, rawHead, type SideOptions } from './exchange.ts'
 import { ruleOf } from './faults.ts'
 
@@ -69,8 +69,16 @@ export async function listen(options: SideOptions) {
     socket.end(rawHead(400, { connection: 'close' }, Buffer.alloc(0)), () => socket.destroy())
   })
 
-  await once(server.listen(options.port, options.host), 'listening')
+  const wanted = options.port || options.memory.port(side)
+  await once(server.listen(wanted, options.host), 'listening').catch((error: unknown) => {
+    const place = `${options.host}:${wanted || 'any port'}`
+    throw new FeedsyncError(`the ${side} cannot listen on ${place}: ${messageOf(error)}`, {
+      hint: 'end what listens there, or choose another --host, --port or --storage-port',
+      exitCode: EXIT.temporary,
+    })
+  })
   const { address, port } = server.address() as AddressInfo
+  options.memory.savePort(side, port)
   const isAnywhere = address === '0.0.0.0' || address === '::'
   const named = isAnywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address
   const origin = `http://${named}:${port}`

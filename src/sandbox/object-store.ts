@@ -2,8 +2,10 @@
 // hashed as it comes, and renamed. No key leads out of the directory.
 
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { Memory } from './memory.ts'
 
 export interface StoredObject {
   readonly key: string
@@ -27,9 +29,10 @@ export type IncomingObject = Awaited<ReturnType<ObjectStore['receive']>>
 const PARTIAL = '.partial'
 const LONGEST_SEGMENT = 200
 
-/** Removes what an earlier sandbox left half-written; its objects stay on disk and are not listed. */
-export async function openStore(directory: string) {
-  const objects = new Map<string, StoredObject>()
+/** Removes what an earlier sandbox left half-written, and lists what it stored, as far as it is still there. */
+export async function openStore(directory: string, memory: Memory) {
+  const known = memory.objects().filter(({ path }) => existsSync(path))
+  const objects = new Map(known.map((object) => [object.key, object]))
   let received = 0
   await rm(join(directory, PARTIAL), { recursive: true, force: true })
   await mkdir(join(directory, PARTIAL), { recursive: true })
@@ -37,6 +40,8 @@ export async function openStore(directory: string) {
   return {
     /** Newest state of each key, in the order in which the keys came. */
     list: () => [...objects.values()],
+
+    find: (key: string) => objects.get(key) ?? null,
 
     /** An object that comes in; nothing of it is left behind unless it is committed. */
     async receive() {
@@ -61,7 +66,9 @@ export async function openStore(directory: string) {
           await mkdir(dirname(path), { recursive: true })
           await rename(partial, path)
           const writes = (objects.get(facts.key)?.writes ?? 0) + 1
-          objects.set(facts.key, { ...facts, writes, path })
+          const object = { ...facts, writes, path }
+          objects.set(facts.key, object)
+          memory.saveObject(object)
         },
         async [Symbol.asyncDispose]() {
           await file.close()

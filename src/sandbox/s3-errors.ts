@@ -34,6 +34,7 @@ const ERRORS = {
   ],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
   MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
+  NoSuchKey: [404, 'The specified key does not exist.'],
   NoSuchBucket: [404, 'The specified bucket does not exist'],
   NotImplemented: [501, 'A header you provided implies functionality that is not implemented'],
   OperationAborted: [

@@ -13,6 +13,7 @@ import { LARGEST_OBJECT } from './form-check.ts'
 import { BUCKET, FormIssuer } from './form-issuer.ts'
 import { Journal, type SeenRequest } from './journal.ts'
 import { listen } from './listener.ts'
+import { openMemory } from './memory.ts'
 import { type ObjectStore, openStore } from './object-store.ts'
 import { CONTROL_PATH, createService } from './service.ts'
 import { uploadRoutes } from './service-routes.ts'
@@ -25,8 +26,11 @@ export interface SandboxOptions {
   directory: string
   /** Both sides listen there; default 127.0.0.1. */
   host?: string
-  /** Of the service; default 0: any free one. */
+  /** SQLite file of what is remembered over a restart; default: nothing is. */
+  database?: string
+  /** Of the service and of the storage; default 0: the one that was used last, else any free one. */
   port?: number
+  storagePort?: number
   /** Path of the base address, such as `/api`; default none. */
   basePath?: string
   /** Default `{method}{path}?{query};{body};{date}`. */
@@ -59,24 +63,26 @@ export async function startSandbox(options: SandboxOptions) {
     options.stringToSign ?? '{method}{path}?{query};{body};{date}',
     headerPrefix,
   )
-  const journal = new Journal(clock)
+  await using stack = new AsyncDisposableStack()
+  const memory = stack.use(openMemory(options.database ?? ':memory:'))
+  const journal = new Journal(clock, memory)
   const faults = new FaultBook(journal)
-  const store = await openStore(options.directory)
-  const issuer = new FormIssuer({
+  const store = await openStore(options.directory, memory)
+  const form = {
     lifetimeMs: options.formLifetimeMs ?? 15 * MINUTE,
-    contentLengthRange: options.contentLengthRange ?? [1, LARGEST_OBJECT],
+    contentLengthRange: options.contentLengthRange ?? ([1, LARGEST_OBJECT] as const),
     successStatus: options.successStatus ?? '201',
-  })
-  const shared = { host, clock, journal, faults, idleTimeoutMs }
-  const campaigns = new CampaignBook(clock, newestPostings(store))
+  }
+  const issuer = new FormIssuer(form, memory)
+  const shared = { host, clock, memory, journal, faults, idleTimeoutMs }
+  const campaigns = new CampaignBook(clock, memory, newestPostings(store))
   Object.assign(campaigns.knobs, options.campaigns)
 
-  await using stack = new AsyncDisposableStack()
   const storage = stack.use(
     await listen({
       ...shared,
       side: 'storage',
-      port: 0,
+      port: options.storagePort ?? 0,
       handle: createStorage(issuer, store, headerPrefix.toLowerCase()),
     }),
   )

@@ -1,6 +1,7 @@
 // The storage's side of the sandbox: takes POST forms into one bucket, plays the faults that have to do with the body
 // on the way, and answers as S3 answers, success and error alike. Refuses requests that carry the service's headers.
 
+import { unescape as decoded } from 'node:querystring'
 import type { Answer, Exchange } from './exchange.ts'
 import { rawBytes, refuseAt, replacedAnswer } from './fault-answers.ts'
 import type { FaultOf } from './fault-types.ts'
@@ -16,8 +17,11 @@ const LARGEST_HEAD = 20 * 1024
 /** `servicePrefix`: of the service's headers, in lower case. */
 export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePrefix: string) {
   return async (exchange: Exchange): Promise<void> => {
-    await exchange.begin({ route: 'store' })
+    const isFetch = exchange.entry.method === 'GET' || exchange.entry.method === 'HEAD'
+    await exchange.begin({ route: isFetch ? 'fetch' : 'store' })
     refuseAt(exchange, 'headers')
+    checkAddress(exchange)
+    if (isFetch) return sendObject(exchange)
     const { boundary, bodyBytes } = readHead(exchange)
     const parts = readParts(piecesOf(exchange), boundary)
     const { fields, file } = await readFields(parts)
@@ -34,9 +38,7 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
     await finish(exchange, form, incoming)
   }
 
-  /** What S3 refuses by the request's head alone. */
-  function readHead(exchange: Exchange): { boundary: string; bodyBytes: number } {
-    const { request } = exchange
+  function checkAddress({ request }: Exchange): void {
     const foreign = Object.keys(request.headers).find((name) => name.startsWith(servicePrefix))
     if (foreign !== undefined) {
       const message = `a storage request must not carry the service's header ${foreign}`
@@ -44,6 +46,26 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
     }
     const [, named = ''] = (request.url ?? '').split(/[/?]/)
     if (named !== BUCKET) refuse({ code: 'NoSuchBucket', details: { BucketName: named } })
+  }
+
+  /** The object at this address, to whoever asks. */
+  async function sendObject(exchange: Exchange): Promise<void> {
+    const [, , ...segments] = (exchange.request.url ?? '').split(/[?#]/, 1)[0]?.split('/') ?? []
+    if (segments.length === 0) refuse({ code: 'MethodNotAllowed' })
+    const key = segments.map((segment) => decoded(segment)).join('/')
+    const object = store.find(key) ?? refuse({ code: 'NoSuchKey', details: { Key: key } })
+    exchange.note({ key, account: object.account })
+    const headers = {
+      ...{ 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
+      ...{ etag: `"${object.md5}"`, 'content-length': String(object.bytes) },
+      'last-modified': new Date(object.receivedAt).toUTCString(),
+    }
+    await exchange.answerFile(200, headers, object.path)
+  }
+
+  /** What S3 refuses by the request's head alone. */
+  function readHead(exchange: Exchange): { boundary: string; bodyBytes: number } {
+    const { request } = exchange
     if (request.method !== 'POST') refuse({ code: 'MethodNotAllowed' })
     const type = exchange.header('content-type') ?? ''
     if (!/^multipart\/form-data\b/i.test(type)) {

@@ -4,6 +4,7 @@ import type { GatePoint } from '../../../src/sandbox/fault-types.ts'
 import { parseFaults } from '../../../src/sandbox/fault-types.ts'
 import { FaultBook } from '../../../src/sandbox/faults.ts'
 import { Journal } from '../../../src/sandbox/journal.ts'
+import { openMemory } from '../../../src/sandbox/memory.ts'
 import { remoteGate } from '../../helpers/gate.ts'
 import { type Form, partsOf, post, presign, RawConnection } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/playground.ts'
@@ -136,7 +137,7 @@ describe('a released gate', () => {
   })
 
   it('lets a request pass that it had chosen, and that was not there yet', () => {
-    const book = new FaultBook(new Journal(systemClock))
+    const book = new FaultBook(new Journal(systemClock, openMemory(':memory:')))
     const gate = book.add({ at: 'service', kind: 'gate', point: 'answer' })
     const subject = { route: 'presign', account: null, key: null, reused: false }
     const chosen = book.choose('service', 'headers', subject)

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { runWithin } from '../../helpers/command.ts'
+import { CAMPAIGNS, feedOf, PRESIGN, post } from '../../helpers/sandbox/vendor.ts'
+import { MAIN } from '../../helpers/site.ts'
+
+function folder(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  return directory
+}
+
+/** A sandbox in a process of its own, and a client of its account. */
+async function started(directory: string) {
+  const child = spawn(process.execPath, [MAIN, 'sandbox', '--json', '--dir', directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [line] = await once(createInterface(child.stdout), 'line')
+  const said = JSON.parse(line)
+  const secret = readFileSync(said.keyFile, 'utf8').trimEnd()
+  const ask = async (method: string, path: string, json?: object) => {
+    const [date, body] = [new Date().toUTCString(), json ? JSON.stringify(json) : '']
+    const signature = createHmac('sha1', secret).update(`${method}${path}?;${body};${date}`)
+    const headers = {
+      ...{ 'X-SVC-Account': said.account, 'X-SVC-Date': date },
+      'X-SVC-Signature': signature.digest('base64'),
+    }
+    const answer = await fetch(said.url + path, { method, headers, ...(json && { body }) })
+    // biome-ignore lint/suspicious/noExplicitAny: the tests say what it holds.
+    return (await answer.json()) as any
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: the tests say what it holds.
+  const control = async (what: string): Promise<any> =>
+    (await fetch(`${new URL(said.url).origin}/_sandbox/${what}`)).json()
+  return { child, said, ask, control }
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+describe('feedsyncd sandbox that is killed and started again in its directory', () => {
+  it('lists the campaigns and objects that were there, at the same addresses, and gives no id again', async () => {
+    const directory = folder()
+    const first = await started(directory)
+    const feed = feedOf({ title: 'Nurse', campaignid: 'N' })
+    const form = await first.ask('POST', PRESIGN)
+    const later = await first.ask('POST', PRESIGN)
+    await post(form, feed)
+    const targeting = { externalCampaignId: 'N' }
+    const made = await first.ask('POST', CAMPAIGNS, { name: 'Nurses', budget: 9.5, targeting })
+    await first.ask('PUT', `${CAMPAIGNS}/${made.id}`, { endDate: '2999-01-01T00:00:00Z' })
+    const { campaigns } = await first.ask('GET', CAMPAIGNS)
+    const [objects, requests] = [await first.control('objects'), await first.control('requests')]
+    await killed(first.child)
+
+    const second = await started(directory)
+
+    expect(second.said).toEqual(first.said)
+    expect((await second.ask('GET', CAMPAIGNS)).campaigns).toEqual(campaigns)
+    expect(campaigns).toMatchObject([{ endDate: '2999-01-01T00:00:00Z', sponsoredPostings: 1 }])
+    expect(await second.control('objects')).toEqual(objects)
+    expect((await second.control('requests')).slice(0, requests.length)).toEqual(requests)
+    expect((await second.ask('POST', CAMPAIGNS, { name: 'Cooks' })).id).not.toBe(made.id)
+    expect(await (await fetch(form.fileUrl)).text()).toBe(feed)
+    // A form that was issued before is good, too.
+    expect((await post(later, feed)).status).toBe(201)
+  })
+
+  it('reads a stored feed with GET and HEAD, and knows no other address', async () => {
+    const { ask } = await started(folder())
+    const form = await ask('POST', PRESIGN)
+    const feed = feedOf({ title: 'Nürse & Co'.replace('&', '&amp;') })
+    const before = await fetch(form.fileUrl)
+    await post(form, feed)
+
+    const [get, head] = [await fetch(form.fileUrl), await fetch(form.fileUrl, { method: 'HEAD' })]
+
+    expect([before.status, get.status, head.status]).toEqual([404, 200, 200])
+    expect(await get.text()).toBe(feed)
+    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(feed)))
+    expect(head.headers.get('etag')).toBe(get.headers.get('etag'))
+    expect((await fetch(form.fileUrl, { method: 'DELETE' })).status).toBe(405)
+  })
+
+  it('says so when another program has its port', async () => {
+    const directory = folder()
+    const { child, said } = await started(directory)
+    await killed(child)
+    const taken = createServer().listen(Number(new URL(said.storageUrl).port), '127.0.0.1')
+    await once(taken, 'listening')
+    onTestFinished(() => void taken.close())
+
+    const { code, stderr } = await runWithin(['sandbox', '--dir', directory])
+
+    expect(code).toBe(75)
+    expect(stderr).toMatch(/the storage cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/)
+  })
+})
