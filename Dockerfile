@@ -30,7 +30,7 @@ VOLUME /var/lib/feedsyncd
 USER 65532:65532
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=60s --timeout=10s --start-period=30s --retries=3 \
-  CMD ["/app/dist/main.js", "status", "--check"]
+  CMD ["/app/dist/main.js", "status", "--live"]
 # Its first line starts Node with the flags that it needs: no debugger, less memory.
 ENTRYPOINT ["/app/dist/main.js"]
 CMD ["run"]

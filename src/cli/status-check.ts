@@ -5,23 +5,27 @@ import { isBlocked } from '../history/reason-codes.ts'
 import { HOUR } from '../lib/clock.ts'
 import { conditionText, type Severity } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
-import { limited } from '../lib/limited.ts'
 import { relativeTime } from '../lib/units.ts'
 import { campaignConditions, pointText } from '../ops/campaign-conditions.ts'
 import type { StatusReport, UploadReport } from '../ops/report.ts'
-import { printable } from './render.ts'
+import { middleCut, printable } from './render.ts'
 import { staleness, type View } from './status-view.ts'
 
-/** A pager shows no more. */
-const MOST_NAMED = 5
+/** What a pager and a phone show whole. */
+const LONGEST = 200
 /** The campaigns are due each hour. */
 const LATE_PASS_MS = 3 * HOUR
+
+export interface Checked {
+  code: number
+  line: string
+}
 
 /** 0 ok, 1 warning, 2 critical; 3, unknown, is for callers that have no report, or none of the feed. */
 export function statusCheck(
   report: StatusReport,
   view: Pick<View, 'now' | 'staleAfterMs'>,
-): { code: number; line: string } {
+): Checked {
   const { now } = view
   const { daemon, service, uploads } = report
   const all = [...uploads, ...report.owed]
@@ -40,20 +44,31 @@ export function statusCheck(
     ...sentences(daemon, 'warning'),
     ...(service.state === 'degraded' ? [`service degraded: ${service.reason}`] : []),
     ...named(all.filter(({ state }) => ['held', 'rejected', 'incomplete'].includes(state))),
-    ...some(
-      late.map(({ feed, expectedBy }) => {
-        return `${feed} overdue: expected ${relativeTime(expectedBy, now)}`
-      }),
-    ),
+    ...late.map(({ feed, expectedBy }) => {
+      return `${feed} overdue: expected ${relativeTime(expectedBy, now)}`
+    }),
     ...campaigns.warning,
   ]
   const count = `${uploads.length} feed${uploads.length === 1 ? '' : 's'}`
   const facts = `${count}, folder listed ${relativeTime(daemon.lastScanAt, now)}`
-  const line = (word: string, parts: string[]) => printable(`${word} - ${parts.join('; ')}`)
-  // What is critical comes first, and hides nothing: a receiver may cut the line.
-  if (critical.length > 0) return { code: 2, line: line('CRITICAL', [...critical, ...warning]) }
-  if (warning.length > 0) return { code: 1, line: line('WARNING', warning) }
-  return { code: 0, line: `OK - ${facts}` }
+  if (critical.length > 0) return { code: 2, line: lineOf('CRITICAL', [...critical, ...warning]) }
+  if (warning.length > 0) return { code: 1, line: lineOf('WARNING', warning) }
+  return { code: 0, line: lineOf('OK', [facts]) }
+}
+
+/** As many of the parts as there is room for, and the number of the others. The first one loses its middle if it must. */
+export function lineOf(word: string, parts: readonly string[]): string {
+  const [first = '', ...others] = parts.map(printable)
+  const more = (left: number) => (left === 0 ? '' : `; and ${left} more`)
+  let line = `${word} - ${first}`
+  let left = others.length
+  for (const part of others) {
+    const longer = `${line}; ${part}`
+    if (longer.length + more(left - 1).length > LONGEST) break
+    line = longer
+    left -= 1
+  }
+  return middleCut(line, LONGEST - more(left).length) + more(left)
 }
 
 /** The same conditions as alerts: what may settle without a person gets its time. */
@@ -62,7 +77,7 @@ function ofCampaigns(run: CampaignRun | null, daemonRuns: boolean, now: number) 
   const late = isLate ? [`campaigns looked at ${relativeTime(run.at, now)}`] : []
   const found = campaignConditions(run)
   const said = (isCritical: boolean) =>
-    some(found.filter((one) => one.isCritical === isCritical).map(pointText))
+    found.filter((one) => one.isCritical === isCritical).map(pointText)
   return { critical: said(true), warning: [...said(false), ...late] }
 }
 
@@ -71,8 +86,5 @@ function sentences({ conditions }: StatusReport['daemon'], of: Severity): string
 }
 
 function named(uploads: readonly UploadReport[]): string[] {
-  return some(uploads.map(({ feed, state, reason }) => `${feed} ${state}: ${reason}`))
+  return uploads.map(({ feed, state, reason }) => `${feed} ${state}: ${reason}`)
 }
-
-const some = (texts: readonly string[]) =>
-  limited(texts, MOST_NAMED, (more) => `and ${more} more like it`)

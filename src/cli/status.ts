@@ -11,9 +11,10 @@ import { parseDuration } from '../lib/units.ts'
 import { conditionReport } from '../ops/report.ts'
 import type { Context } from './context.ts'
 import { type Call, define, numberOf } from './define.ts'
-import { printable, widthOf } from './render.ts'
-import { statusCheck } from './status-check.ts'
+import { widthOf } from './render.ts'
+import { type Checked, lineOf, statusCheck } from './status-check.ts'
 import { readStatusConfig } from './status-config.ts'
+import { statusLive } from './status-live.ts'
 import { statusText } from './status-view.ts'
 
 interface Options {
@@ -25,6 +26,7 @@ interface Options {
   json?: boolean
   watch?: boolean
   check?: boolean
+  live?: boolean
 }
 
 const TEXT = 'daemon health, what is owed, the newest version of each feed, and what to do next'
@@ -43,6 +45,7 @@ export function statusCommand(context: Context): Command {
     const { commandLine, options, show } = call
     const { all = false, limit, since, state, watch } = options
     const filtered = feed !== undefined || since !== undefined || state !== undefined
+    if (options.live) return live(call)
     if (options.check) return check(call, feed)
     do {
       const { report, ...answer } = ask(context, options, feed)
@@ -72,6 +75,7 @@ export function statusCommand(context: Context): Command {
     .option('--limit <n>', 'at most so many', numberOf('expected a whole number above 0'))
     .option('--watch', 'again every 2 s, until interrupted')
     .option('--check', 'one line for monitoring; exit 0 ok, 1 warning, 2 critical, 3 unknown')
+    .option('--live', 'one line on whether the daemon lives; exit 0 or 2, for containers')
 }
 
 /** The file is read each time: with `--watch` it may change meanwhile. `broken`: it has mistakes. */
@@ -92,15 +96,28 @@ function ask(context: Context, { config: flag, ...options }: Options, feed: stri
     report.service.baseUrl = ''
   }
   // Several listings were missed: more than one slow listing.
-  const staleAfterMs = Math.max(5 * MINUTE, 3 * config.inbox.rescanMs)
+  const staleAfterMs = Math.max(MINUTE, 3 * config.inbox.rescanMs)
   return { report, staleAfterMs, broken: broken !== null }
 }
 
-function check({ context, options, show }: Call<Options>, feed: string | undefined): void {
-  const answer = ({ code, line }: { code: number; line: string }) => {
-    show({ code, line }, () => printable(line))
-    context.exit(code)
+function answer({ context, show }: Call<Options>, { code, line }: Checked): void {
+  show({ code, line }, () => line)
+  context.exit(code)
+}
+
+function live(call: Call<Options>): void {
+  const { context, options } = call
+  try {
+    const { config } = readStatusConfig(context, options.config)
+    answer(call, statusLive(config, context))
+  } catch (error) {
+    const { line } = unanswered(error)
+    answer(call, { code: CRITICAL, line })
   }
+}
+
+function check(call: Call<Options>, feed: string | undefined): void {
+  const { context, options } = call
   try {
     const { report, staleAfterMs } = ask(context, options, feed)
     // The check of one feed leaves out the campaigns.
@@ -110,23 +127,23 @@ function check({ context, options, show }: Call<Options>, feed: string | undefin
     const isNone = feed !== undefined && !isFiltered && report.uploads.length === 0
     // A mistyped name must not look well for ever.
     const isUnknown = isNone && checked.code === 0
-    const line = `UNKNOWN - no version of ${feed} is known: see feedsyncd status`
-    answer(isUnknown ? { code: UNKNOWN, line } : checked)
+    const line = lineOf('UNKNOWN', [`no version of ${feed} is known: see feedsyncd status`])
+    answer(call, isUnknown ? { code: UNKNOWN, line } : checked)
   } catch (error) {
-    answer(unanswered(error))
+    answer(call, unanswered(error))
   }
 }
 
 /** A broken configuration or history is critical; without permission to read them the state is unknown. */
-function unanswered(error: unknown): { code: number; line: string } {
+function unanswered(error: unknown): Checked {
   const mistake = error instanceof ConfigProblems ? `: ${error.lines[0]}` : ''
   const isBad =
     error instanceof ConfigProblems ||
     (error instanceof FeedsyncError && LASTING.includes(error.condition))
-  const line = `${messageOf(error)}${mistake}`
+  const says = `${messageOf(error)}${mistake}`
   return isBad
-    ? { code: CRITICAL, line: `CRITICAL - ${line}` }
-    : { code: UNKNOWN, line: `UNKNOWN - ${line}` }
+    ? { code: CRITICAL, line: lineOf('CRITICAL', [says]) }
+    : { code: UNKNOWN, line: lineOf('UNKNOWN', [says]) }
 }
 
 function ageOf(text: string): number {

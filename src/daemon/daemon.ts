@@ -176,10 +176,12 @@ export class Daemon {
       this.#parts.deliveries.takeRequests()
       this.#startTaking(options)
       this.#startDelivering(options)
-      this.#report()
       upkeep.prune(options.stop, (error) => this.#onError(error))
     } catch (error) {
       this.#paused(error)
+    } finally {
+      // Also while errors of our own disk make it wait: it lives.
+      this.#report()
     }
   }
 

@@ -1,7 +1,12 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { openHistory } from '../../../src/history/sqlite-history.ts'
-import { feedOf, Site } from '../../helpers/site.ts'
+import { MINUTE } from '../../../src/lib/clock.ts'
+import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
+import { eventuallyTrue } from '../../helpers/eventually.ts'
+import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
 it('status in a pipe lists every feed, however many there are', async () => {
   await using site = await Site.open()
@@ -38,4 +43,73 @@ it('status --check answers with 3 for a feed that it does not know, as for a mis
     3,
     { schemaVersion: 1, code: 3, line: mistyped.stdout.trimEnd() },
   ])
+})
+
+/** What a daemon said of itself, as it reads when the daemon has said nothing since. */
+function age(site: Site, times: { heartbeatAt?: number; lastScanAt?: number }): void {
+  const file = join(site.root, 'state', 'daemon.json')
+  const said = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(file, JSON.stringify({ ...said, ...times }))
+}
+
+it('status --check is critical for a daemon that is stopped in its tracks and lists nothing any more', async () => {
+  await using site = await Site.open()
+  const daemon = await site.daemonProcess()
+  site.drop('jobs.xml', feedOf(1))
+  await site.until('jobs.xml', 'uploaded')
+  daemon.kill('SIGSTOP')
+
+  age(site, { lastScanAt: Date.now() - 0.9 * MINUTE })
+  const recent = await site.run('status', '--check')
+  age(site, { lastScanAt: Date.now() - 1.1 * MINUTE })
+  const stuck = await site.run('status', '--check')
+
+  expect(recent).toMatchObject({ code: 0 })
+  expect(stuck).toMatchObject({
+    code: 2,
+    stdout: expect.stringMatching(/^CRITICAL - the folder was not listed for 1m 6s\n$/),
+  })
+})
+
+it('status --live answers for the process alone, without a history', async () => {
+  await using site = await Site.open()
+  const before = await site.run('status', '--live')
+  const daemon = await site.daemonProcess()
+  rmSync(join(site.root, 'state', 'feedsyncd.db'))
+  const runs = await site.run('status', '--live', '--json')
+  daemon.kill('SIGSTOP')
+  age(site, { heartbeatAt: Date.now() - 2.1 * MINUTE })
+  const stuck = await site.run('status', '--live')
+  daemon.kill('SIGKILL')
+  await finished(daemon)
+  const killed = await site.run('status', '--live')
+
+  expect([runs.code, JSON.parse(runs.stdout)]).toMatchObject([
+    0,
+    {
+      schemaVersion: 1,
+      code: 0,
+      line: expect.stringMatching(/^OK - the daemon lives \(pid \d+\)/),
+    },
+  ])
+  expect(stuck).toMatchObject({ code: 2, stdout: expect.stringContaining('does nothing any more') })
+  for (const { code, stdout } of [before, killed])
+    expect([code, stdout]).toEqual([2, 'CRITICAL - the daemon is not running\n'])
+})
+
+it('the heart of a daemon beats on while it waits for its database, so that --live restarts nothing', async () => {
+  await using site = await Site.open()
+  // Ten times as fast: the heart beats each 3 s.
+  site.env = preload('fast-time.ts')
+  const daemon = await site.daemonProcess()
+  const lock = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  lock.exec('BEGIN EXCLUSIVE')
+  site.drop('jobs.xml', feedOf(1))
+  await site.logged(daemon, 'is locked by another process')
+  const heartbeatAt = () =>
+    readDaemonFile(join(site.root, 'state'), site.runtime)?.heartbeatAt ?? Number.NaN
+  const before = heartbeatAt()
+
+  await eventuallyTrue(() => heartbeatAt() > before)
+  lock.close()
 })

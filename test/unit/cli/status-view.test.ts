@@ -199,7 +199,7 @@ describe('status --check', () => {
     expect([code, line]).toEqual([0, 'OK - 1 feed, folder listed just now'])
   })
 
-  it('puts what is critical first, and keeps a thousand failures to a line that can be read', () => {
+  it('puts what is critical first, and says how many of a thousand have no room in 200 characters', () => {
     const uploads = [
       held(),
       ...Array.from({ length: 1000 }, (_, n) =>
@@ -210,10 +210,18 @@ describe('status --check', () => {
     const { code, line } = check(report({ uploads }))
 
     expect(code).toBe(2)
-    expect(line).toMatch(
-      /^CRITICAL - f0 failed: no such account; .*and 995 more like it; globex held/,
-    )
-    expect(line.length).toBeLessThan(300)
+    expect(line).toMatch(/^CRITICAL - f0 failed: no such account; f1 failed: .*; and 995 more$/)
+    expect(line.length).toBeLessThanOrEqual(200)
+  })
+
+  it('keeps both ends of one long reason, and still counts the others', () => {
+    const reason = `${'very '.repeat(100)}long`
+    const uploads = ['a', 'b'].map((feed) => reportOf({ feed, state: 'failed', reason }))
+
+    const { line } = check(report({ uploads }))
+
+    expect(line).toMatch(/^CRITICAL - a failed: very .+\.\.\..+ long; and 1 more$/)
+    expect(line).toHaveLength(200)
   })
 
   it('is critical for a feed that the spool has no room for, and well for one that is only new', () => {

@@ -52,7 +52,7 @@ describe('the image', () => {
   it('tells its health by the status command, without a shell', () => {
     const [command] = only('HEALTHCHECK').map((text) => /CMD\s*(\[.*\])$/.exec(text)?.[1] ?? '')
 
-    expect(JSON.parse(command ?? '')).toEqual(['/app/dist/main.js', 'status', '--check'])
+    expect(JSON.parse(command ?? '')).toEqual(['/app/dist/main.js', 'status', '--live'])
   })
 
   it('copies nothing that is not there, or that .dockerignore leaves out', () => {
