@@ -8,6 +8,7 @@ import { feedFor } from '../config/feeds.ts'
 import { lockFile } from '../history/connection.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import { openReader } from '../history/migrations.ts'
+import { tables } from '../history/tables.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { EXIT, errorCode } from '../lib/errors.ts'
@@ -169,9 +170,11 @@ function history(config: Config): Answer {
 function feedNames(config: Config): Answer {
   using found = openReader(historyFile(config), (connection) => ({
     names: connection.values<string>('SELECT name FROM feeds'),
+    joined: tables(connection).joined(),
   }))
   const names = found?.names ?? []
-  return checkNames(names.filter((name) => feedFor(name, config.feeds).feed === name))
+  const byPath = names.filter((name) => feedFor(name, config.feeds).feed === name)
+  return checkNames(byPath, found?.joined ?? new Map())
 }
 
 /** What the daemon would say at its next look, without asking the service. */

@@ -20,6 +20,7 @@ import type { DaemonState } from '../ops/port.ts'
 import {
   conditionReport,
   feedReport,
+  type Reported,
   type ShowReport,
   type StatusReport,
   showReport,
@@ -89,7 +90,7 @@ function countsLine(history: VersionReads, service: DaemonState['service'], now:
 
 /** The document that `status --json` and the endpoint give. */
 export function statusOf(
-  history: VersionReads | null,
+  history: Reported | null,
   config: Config,
   clock: Clock,
   filter: ListFilter,
@@ -124,7 +125,7 @@ export function ofCampaigns<T>(config: Config, read: (known: CampaignReader) => 
 
 /** The document that `show --json` gives, with `most` events and attempts at most; null where there is no such version. */
 export function versionOf(
-  history: VersionReads & Pick<Attempts, 'attempts'>,
+  history: Reported & Pick<Attempts, 'attempts'>,
   config: Config,
   clock: Clock,
   id: number,

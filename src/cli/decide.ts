@@ -7,7 +7,7 @@ import { isLocked } from '../history/instance-lock.ts'
 import { acceptFolder } from '../history/lost-history.ts'
 import type { Version } from '../history/port.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
-import { uploadReport } from '../ops/report.ts'
+import { uploadReports } from '../ops/report.ts'
 import type { Context } from './context.ts'
 import { define, versionId } from './define.ts'
 import { printable } from './render.ts'
@@ -36,7 +36,7 @@ export function decisionCommand(name: Name, context: Context): Command {
       const decided = (one: number) =>
         name === 'restore' ? restore(history, one, now) : decide(history, one, name, now)
       const versions = id === undefined ? released(acceptFolder(history, now)) : [decided(id)]
-      const reports = versions.map((version) => uploadReport(version))
+      const reports = versions.map(uploadReports(history))
       const said = versions.map(({ feed, id, state }) => `version ${id} of ${feed} is ${state}`)
       const none = 'nothing was held; feeds are delivered as usual again'
       show(id === undefined ? { released: reports } : (reports[0] ?? {}), () =>

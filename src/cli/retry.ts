@@ -8,7 +8,7 @@ import { isLocked } from '../history/instance-lock.ts'
 import type { History, Version } from '../history/port.ts'
 import { SECOND } from '../lib/clock.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
-import { uploadReport } from '../ops/report.ts'
+import { uploadReports } from '../ops/report.ts'
 import { type Context, outJson } from './context.ts'
 import { NO_DAEMON } from './decide.ts'
 import { define, usageError, versionId } from './define.ts'
@@ -34,7 +34,7 @@ export function retryCommand(context: Context): Command {
     const isDown = () => readDaemonFile(config.state.directory, context.env)?.service === 'down'
     if (daemonRuns) await settled(context, history, retried, isDown)
     const versions = retried.map((version) => history.version(version.id) ?? version)
-    const reports = versions.map((version) => uploadReport(version))
+    const reports = versions.map(uploadReports(history))
     if (options.json) {
       return outJson(context, id === undefined ? { uploads: reports } : (reports[0] ?? {}))
     }

@@ -9,7 +9,7 @@ import { OPEN } from '../history/states.ts'
 import { limited } from '../lib/limited.ts'
 import { nearest } from '../lib/nearest.ts'
 import { formatBytes, formatProgress, relativeTime } from '../lib/units.ts'
-import { nextStep, nextText } from '../ops/advice.ts'
+import { nextStep, nextText, onServiceText } from '../ops/advice.ts'
 import type { PathReport } from '../ops/path-report.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { FeedReport, ShowReport, UploadReport } from '../ops/report.ts'
@@ -80,9 +80,6 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
   const { commandLine, context, options } = call
   const now = context.clock.now()
   const { feed, onService, uploads } = report
-  const when = onService && relativeTime(onService.uploadedAt, now)
-  const postings = onService?.postings === 1 ? '1 posting' : `${onService?.postings} postings`
-  const stored = onService && `version ${onService.id}, ${postings}, uploaded ${when}`
   const others = uploads.filter((one) => one !== newest && OPEN.includes(one.state))
   const waiting = others.flatMap((one) => {
     const reason = one.reason === null ? '' : `: ${one.reason}`
@@ -100,13 +97,22 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
   const headers = ['id', 'state', 'postings', 'size', 'attempts', 'when']
   const earlier = commandLine(`show ${shellWord(`feed:${feed}`)} --all`)
   return [
-    `on the service: ${stored ?? 'nothing of this feed'}`,
+    `on the service: ${onServiceText(onService, now)}`,
+    ...filesLines(newest.files),
     ...(path === null ? [] : pathLines(path, call)),
     ...waiting,
     '',
     table(headers, rows, widthOf(context.terminal)),
     ...(shown.length < uploads.length ? [`… and earlier ones: ${earlier}`] : []),
   ].join('\n')
+}
+
+/** Which files are one feed, where a date in their names tells them apart. */
+function filesLines(files: UploadReport['files']): string[] {
+  if (files === null || files.count < 2) return []
+  const more =
+    files.count > files.paths.length ? `, and ${files.count - files.paths.length} more` : ''
+  return [`${files.count} files are this feed: ${printable(files.paths.join(', '))}${more}`]
 }
 
 async function showPath(call: Show, status: Status, given: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import { conditionText } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { limited } from '../lib/limited.ts'
 import { formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
-import { needsPerson, nextStep } from '../ops/advice.ts'
+import { needsPerson, nextStep, onServiceText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { StatusReport, UploadReport } from '../ops/report.ts'
 import { campaignLines } from './campaigns/status-view.ts'
@@ -41,9 +41,12 @@ export function statusText(report: StatusReport, view: View): string {
     [health(report, view), ...summary(report)].join('\n'),
     feeds(report, view),
     campaignLines(report.campaigns ?? null, view).join('\n'),
-    [...troubles(report, view), ...unfinished(report, view.now), ...ignored(report, view)].join(
-      '\n',
-    ),
+    [
+      ...troubles(report, view),
+      ...unfinished(report, view.now),
+      ...ignored(report, view),
+      ...joined(report),
+    ].join('\n'),
     nextActions(report, view).join('\n'),
   ]
   return sections.filter((section) => section !== '').join('\n\n')
@@ -127,7 +130,10 @@ function feeds({ uploads }: StatusReport, view: View): string {
     const state = group[0]?.state
     const remark = remarkOf(group[0])
     return [
-      ...few.map((upload) => coloured(texts.shift() ?? '', upload, terminal)),
+      ...few.flatMap((upload) => [
+        coloured(texts.shift() ?? '', upload, terminal),
+        ...storedLines(upload, now),
+      ]),
       ...(left > 0 ? [`${left}${few.length > 0 ? ' more' : ''} ${state} (--all lists them)`] : []),
       ...(remark === null || few.length === 0 ? [] : [`    ${printable(remark)}`]),
     ]
@@ -135,6 +141,12 @@ function feeds({ uploads }: StatusReport, view: View): string {
   const more = listed ? uploads.length - shown.flat().length : 0
   const rest = more === 0 ? [] : [`${more} more: --limit N shows them, --json has them all`]
   return [...(rows.length === 0 ? [] : [head]), ...lines, ...rest].join('\n')
+}
+
+/** What the service has while a person decides. */
+function storedLines(upload: UploadReport, now: number): string[] {
+  if (!needsPerson(upload) || upload.onService === null) return []
+  return [`    on the service: ${onServiceText(upload.onService, now)}`]
 }
 
 /** A line about a version that needs a person. */
@@ -151,8 +163,9 @@ export function coloured(
 /** What is to be read about a row, and is the same for the rows beside it. */
 function remarkOf(upload: UploadReport | undefined): string | null {
   if (upload === undefined) return null
-  const { bytes, progress, reason } = upload
-  return progress === null ? reason : formatProgress(progress, bytes ?? 0)
+  const { bytes, leftAt, progress, reason } = upload
+  if (progress !== null) return formatProgress(progress, bytes ?? 0)
+  return leftAt === null ? reason : 'its file is not in the folder any more'
 }
 
 const kindOf = (upload: UploadReport) =>
@@ -224,6 +237,15 @@ function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
       ? []
       : [`  ${commandLine('show PATH')} says why, and what to do`]),
   ]
+}
+
+/** Which files are one feed, since a date alone tells their names apart. */
+function joined({ uploads }: StatusReport): string[] {
+  const feeds = new Map(uploads.map(({ feed, files }) => [feed, files?.count ?? 0]))
+  const texts = [...feeds].flatMap(([feed, count]) =>
+    count > 1 ? [`${printable(feed)}: ${count} files with different dates are this feed`] : [],
+  )
+  return limited(texts, MOST_NAMED, (more) => `and ${more} more feeds like this`)
 }
 
 /** The feeds that need something, and what, each step once; those that need no person come last. */

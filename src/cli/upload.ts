@@ -5,19 +5,20 @@ import { constants, openSync, statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
-import { pathInInbox } from '../app/queries.ts'
+import { historyFile, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { Version } from '../history/port.ts'
 import { IN_MOTION } from '../history/states.ts'
+import { openHistoryReader } from '../history/tables.ts'
 import { SECOND } from '../lib/clock.ts'
 import { errnoText, isMissing } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { hasPlaceholder } from '../lib/glob.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
-import { uploadReport } from '../ops/report.ts'
+import { uploadReports } from '../ops/report.ts'
 import { type Context, outJson, tellError } from './context.ts'
 import { define, usageError } from './define.ts'
 import { onSignals, type Signals } from './signals.ts'
@@ -62,8 +63,10 @@ export function uploadCommand(context: Context): Command {
     const { version, isUnauthorized } = followed
       ? { version: followed, isUnauthorized: false }
       : await inThisProcess(job)
-    if (options.json) outJson(context, uploadReport(version))
-    else printEnd(context, version, commandLine)
+    if (options.json) {
+      using history = openHistoryReader({ file: historyFile(config) })
+      outJson(context, history === null ? {} : uploadReports(history)(version))
+    } else printEnd(context, version, commandLine)
     if (signals.stop.aborted) return context.exit(signals.exitCode)
     context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version.state))
   })

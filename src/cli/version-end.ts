@@ -5,7 +5,7 @@ import { IN_WORK } from '../history/states.ts'
 import { EXIT } from '../lib/errors.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
-import { uploadReport } from '../ops/report.ts'
+import { NOT_TOLD, versionReport } from '../ops/report.ts'
 import { type Context, tellError } from './context.ts'
 import { printable } from './render.ts'
 
@@ -19,7 +19,11 @@ export function printEnd(
   const where = fileUrl === null ? '' : `: ${fileUrl}`
   context.out(printable(`version ${id} of ${feed} is ${state}${where}`))
   if (state === 'uploaded' || commandLine === null) return
-  const next = nextStep(uploadReport(version), context.clock.now(), commandLine)
+  const next = nextStep(
+    { ...versionReport(version), ...NOT_TOLD },
+    context.clock.now(),
+    commandLine,
+  )
   tellError(context, reason ?? state, nextText(next))
 }
 

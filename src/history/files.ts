@@ -1,5 +1,6 @@
 // Owns what each path in the folder was found to be, and which paths hold a version that is not read yet.
 
+import { DATE } from '../lib/dated-name.ts'
 import type { Connection } from './connection.ts'
 import type { KnownFile, Version } from './rows.ts'
 import { READING, type State, sqlStates, UNREAD } from './states.ts'
@@ -53,6 +54,26 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
 
     /** Paths that were found to be this version. */
     pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = +?', id),
+
+    /** Paths that are there, of each feed whose files are told apart by the dates in their names. */
+    joined: (): Map<string, string[]> => {
+      const sql = `SELECT v.feed, f.path FROM files f CROSS JOIN versions v ON v.id = f.version
+         WHERE f.missing_since IS NULL AND instr(v.feed, ?) ORDER BY f.path DESC`
+      const rows = Map.groupBy(
+        db.rows<{ feed: string; path: string }>(sql, DATE),
+        ({ feed }) => feed,
+      )
+      return new Map([...rows].map(([feed, all]) => [feed, all.map(({ path }) => path)]))
+    },
+
+    /** Since when (wall ms) no file is there any more that was found to be these versions, by their ids. */
+    left: (): Map<number, number> => {
+      const sql = `SELECT version, max(missing_since) AS since FROM files f WHERE missing_since IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM files o WHERE o.version = f.version AND o.missing_since IS NULL)
+         GROUP BY version`
+      const rows = db.rows<{ version: number; since: number }>(sql)
+      return new Map(rows.map(({ version, since }) => [version, since]))
+    },
 
     /** Paths that were found to be a version that is rejected. */
     rejectedFiles: () =>

@@ -2,6 +2,9 @@
 
 import type { Connection } from './connection.ts'
 
+/** The last id of what was uploaded to another service than the present one. */
+export const ELSEWHERE_UP_TO = 'other service up to'
+
 export type Notes = ReturnType<typeof notes>
 
 export function notes(db: Connection) {

@@ -1,11 +1,10 @@
 // Owns how long uploads went to another service, or as another account, than they do now: what was uploaded then is
 // not there.
 
+import { ELSEWHERE_UP_TO } from './notes.ts'
 import type { Notes, Versions } from './port.ts'
 
 const SERVICE = 'service'
-/** The last id from before the change. */
-const UP_TO = 'other service up to'
 
 /** At the start. `service`: the address, and who we are to it. Answers whether something was uploaded to another one. */
 export function noteService(
@@ -16,11 +15,11 @@ export function noteService(
   if (before === service) return false
   history.setNote(SERVICE, service)
   if (before === null) return false
-  history.setNote(UP_TO, String(history.lastId()))
+  history.setNote(ELSEWHERE_UP_TO, String(history.lastId()))
   return history.list({ states: ['uploaded'], all: true, limit: 1 }).length > 0
 }
 
 /** What was uploaded up to this id went to another service. */
 export function elsewhereUpTo(history: Pick<Notes, 'note'>): number {
-  return Number(history.note(UP_TO) ?? 0)
+  return Number(history.note(ELSEWHERE_UP_TO) ?? 0)
 }

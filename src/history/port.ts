@@ -39,7 +39,7 @@ export interface Transactions {
 /** What those see who only ask. */
 export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
-  Pick<Files, 'known' | 'lastVersionAt'> &
+  Pick<Files, 'joined' | 'known' | 'lastVersionAt' | 'left'> &
   Pick<Notes, 'note'> &
   Pick<Requests, 'request'> &
   Disposable

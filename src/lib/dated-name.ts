@@ -1,9 +1,9 @@
 // A date in a file's name: exports such as jobs-2026-11-22.xml are versions of one feed, in the order of their dates. Pure.
 
 /** What stands in a feed's name for the date. */
-const PLACE = '{date}'
+export const DATE = '{date}'
 /** With one separator throughout, or with none. */
-const DATE = /(?<!\d)(20\d\d)([-_]?)(\d\d)\2(\d\d)(?!\d)/g
+const DAY = /(?<!\d)(20\d\d)([-_]?)(\d\d)\2(\d\d)(?!\d)/g
 /** What may follow it. */
 const TIME = /^[T_-]([01]\d|2[0-3])(?:([0-5]\d)([0-5]\d)?|-([0-5]\d)(?:-([0-5]\d))?)(?!\d)/
 
@@ -11,13 +11,13 @@ const TIME = /^[T_-]([01]\d|2[0-3])(?:([0-5]\d)([0-5]\d)?|-([0-5]\d)(?:-([0-5]\d
 export function datedName(path: string): { name: string; date: string | null } {
   const start = path.lastIndexOf('/') + 1
   const file = path.slice(start)
-  const last = [...file.matchAll(DATE)].filter(isReal).at(-1)
+  const last = [...file.matchAll(DAY)].filter(isReal).at(-1)
   if (last === undefined) return { name: path, date: null }
   const [day, year = '', , month = '', dayOfMonth = ''] = last
   const rest = file.slice(last.index + day.length)
   const [time = '', hour = '', ...parts] = TIME.exec(rest) ?? []
   return {
-    name: path.slice(0, start) + file.slice(0, last.index) + PLACE + rest.slice(time.length),
+    name: path.slice(0, start) + file.slice(0, last.index) + DATE + rest.slice(time.length),
     date: (year + month + dayOfMonth + hour + parts.join('')).padEnd(14, '0'),
   }
 }
@@ -28,7 +28,7 @@ function isReal([, year, , month, day]: RegExpExecArray): boolean {
 }
 
 /** Whether the files of a feed are told apart by the dates in their names. */
-export const isDated = (feed: string): boolean => feed.includes(PLACE)
+export const isDated = (feed: string): boolean => feed.includes(DATE)
 
 /** A content of such a feed. `modifiedAt`: wall ms of its file's last change; null: not known. */
 export interface DatedFile {

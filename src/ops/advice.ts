@@ -3,6 +3,7 @@
 import type { Version } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
 import { NEEDS_PERSON } from '../history/states.ts'
+import { isoTime } from '../lib/clock.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { relativeTime } from '../lib/units.ts'
 import type { CommandLine } from './port.ts'
@@ -35,6 +36,16 @@ export function nextStep(upload: Facts, now: number, commandLine: CommandLine): 
     says.push(`its next version was expected ${when}: check whether its export still runs`)
   }
   return { says, commands: decisions(upload, commandLine) }
+}
+
+/** What of a feed is on the service, as people read it. */
+export function onServiceText(stored: UploadReport['onService'], now: number): string {
+  if (stored === null) return 'nothing of this feed'
+  const { id, postings, uploadedAt } = stored
+  const at = uploadedAt?.slice(0, 16).replace('T', ' ') ?? ''
+  const today = isoTime(now)?.slice(0, 10) ?? ''
+  const since = at.startsWith(today) ? at.slice(today.length + 1) : at
+  return `version ${id}, ${postings === 1 ? '1 posting' : `${postings} postings`}, since ${since} UTC`
 }
 
 /** The same as a sentence; null where nothing is to be said. */

@@ -1,13 +1,13 @@
 // Why a path is where it is: the first thing that decides, in the order in which the daemon looks.
 
-import type { Files, KnownFile, VersionReads } from '../history/port.ts'
+import type { Files, KnownFile } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
 import { UNREAD } from '../history/states.ts'
 import type { Ignored, Refusal, Sighting } from '../inbox/port.ts'
 import { sameIdentity } from '../lib/files.ts'
 import { isOdd } from '../lib/odd-names.ts'
 import { formatDuration } from '../lib/units.ts'
-import { type UploadReport, uploadReport } from './report.ts'
+import { type Reported, type UploadReport, uploadReports } from './report.ts'
 
 export interface PathReport {
   path: string
@@ -27,7 +27,7 @@ export interface Evidence {
   /** What is at the path now; null: nothing. */
   look: Sighting | Refusal | null
   /** null: no daemon has ever run here. */
-  history: (VersionReads & Pick<Files, 'known'>) | null
+  history: (Reported & Pick<Files, 'known'>) | null
   running: boolean
   quietPeriodMs: number
   /** Wall ms. */
@@ -40,7 +40,7 @@ export function pathReport(evidence: Evidence): PathReport | null {
   const known = history?.known(path) ?? null
   const id = Math.max(known?.versionId ?? 0, latestVersion(evidence) ?? 0)
   const version = history?.version(id) ?? null
-  const upload = version === null ? null : uploadReport(version)
+  const upload = history && version && uploadReports(history)(version)
   if (look === null && upload === null && !isOutside(path)) return null
   return { path, feed, upload, ...because(evidence, known, upload) }
 }

@@ -2,18 +2,26 @@
 // fields may be added, never renamed; times are ISO 8601 UTC or null.
 
 import type { CampaignRun } from '../campaigns/port.ts'
-import type { Attempts, Expectation, ListFilter, Version, VersionReads } from '../history/port.ts'
+import type {
+  Attempts,
+  Expectation,
+  Files,
+  ListFilter,
+  Version,
+  VersionReads,
+} from '../history/port.ts'
 import { ENDPOINT_DOWN } from '../history/reason-codes.ts'
 import { OPEN } from '../history/states.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
+import { isDated } from '../lib/dated-name.ts'
 import type { Progress } from '../lib/units.ts'
 import type { DaemonState, Named } from './port.ts'
 
 type Expect = (version: Version) => Expectation
 
 /** For a command that does not ask whether the feed is late. */
-const NOT_TOLD: Expectation = { expectedBy: null, overdue: false }
+export const NOT_TOLD: Expectation = { expectedBy: null, overdue: false }
 
 export type StatusReport = ReturnType<typeof statusReport> & {
   /** The daemon's last look at the campaigns; null: none, or no campaigns file. */
@@ -27,9 +35,48 @@ export function conditionReport({ since, ...rest }: Condition): ConditionReport 
   return { ...rest, since: isoTime(since) }
 }
 
-export type UploadReport = ReturnType<typeof uploadReport>
+/** What a version is asked about beside its own row. */
+export type Reported = VersionReads & Pick<Files, 'joined' | 'left'>
 
-export function uploadReport(version: Version, expectation: Expectation = NOT_TOLD) {
+export type UploadReport = ReturnType<ReturnType<typeof uploadReports>>
+
+/** Reports versions, each with what of its feed is on the service; what is the same for all is asked for once. */
+export function uploadReports(history: Reported, expect: Expect = () => NOT_TOLD) {
+  let left: ReadonlyMap<number, number> | null = null
+  let joined: ReadonlyMap<string, string[]> | null = null
+  const leftAt = ({ id }: Version) => {
+    left ??= history.left()
+    return left.get(id) ?? null
+  }
+  const filesOf = ({ feed }: Version): Named => {
+    joined ??= history.joined()
+    const paths = joined.get(feed) ?? []
+    return { count: paths.length, paths: paths.slice(0, MOST_FILES) }
+  }
+  return (version: Version) => ({
+    ...versionReport(version),
+    onService: onService(history, version.feed),
+    /** Where the names of its feed's files have dates: those in the folder, at most 10, by name from the last on. */
+    files: isDated(version.feed) ? filesOf(version) : null,
+    /** It was uploaded, and its file is not in the folder any more. */
+    leftAt: version.state === 'uploaded' ? isoTime(leftAt(version)) : null,
+    /** Of an attempt that runs; null where none does, or its first second is not over. */
+    progress: null as Progress | null,
+    ...expect(version),
+  })
+}
+
+/** What of a feed is on the service now; null: nothing. */
+function onService(history: Reported, feed: string) {
+  const stored = history.onService(feed)
+  return stored && { ...stored, uploadedAt: isoTime(stored.uploadedAt) }
+}
+
+/** Enough to see a pattern. */
+const MOST_FILES = 10
+
+/** What its own row says of a version. */
+export function versionReport(version: Version) {
   const { id, feed, path, account, sha256, bytes, postings, changes, state, guard } = version
   const { reason, reasonCode, hint, line, column } = version
   return {
@@ -56,9 +103,6 @@ export function uploadReport(version: Version, expectation: Expectation = NOT_TO
     fileUrl: version.fileUrl,
     etagVerified: version.etagVerified,
     warnings: version.warnings,
-    /** Of an attempt that runs; null where none does, or its first second is not over. */
-    progress: null as Progress | null,
-    ...expectation,
   }
 }
 
@@ -69,14 +113,16 @@ const NONE: Named = { count: 0, paths: [] }
  * whether a version's feed is late; see expected-feeds.ts.
  */
 export function statusReport(
-  history: VersionReads | null,
+  history: Reported | null,
   { running, said }: { running: boolean; said: DaemonState | null },
   baseUrl: string,
   filter: ListFilter,
   expect: Expect = () => NOT_TOLD,
 ) {
   const live = running ? said : null
-  const report = (version: Version) => uploadReport(untilProbe(version, live), expect(version))
+  const reportOf = history && uploadReports(history, expect)
+  const reports = (versions: readonly Version[]) =>
+    versions.flatMap((version) => reportOf?.(untilProbe(version, live)) ?? [])
   return {
     daemon: {
       running,
@@ -104,9 +150,9 @@ export function statusReport(
       reason: live?.serviceReason ?? null,
       clockSkewMs: said?.clockSkewMs ?? null,
     },
-    uploads: history === null ? [] : history.list(filter).map(report),
+    uploads: history === null ? [] : reports(history.list(filter)),
     /** Versions that something still has to happen to, although they are not their feed's newest. */
-    owed: history === null ? [] : owedBeside(history, filter).map(report),
+    owed: history === null ? [] : reports(owedBeside(history, filter)),
   }
 }
 
@@ -133,22 +179,17 @@ function owedBeside(history: VersionReads, { limit: _, ...filter }: ListFilter):
 
 /** What of a feed is on the service now, and its versions, the newest first; null where there is no such feed. */
 export function feedReport(
-  history: VersionReads,
+  history: Reported,
   feed: string,
   expect: Expect = () => NOT_TOLD,
   most?: number,
 ) {
   const versions = history.list({ feed, all: true, ...(most !== undefined && { limit: most }) })
   if (versions.length === 0) return null
-  const last = history.lastUploaded(feed)
   return {
     feed,
-    onService: last && {
-      id: last.id,
-      postings: last.postings,
-      uploadedAt: isoTime(last.uploadedAt),
-    },
-    uploads: versions.map((version) => uploadReport(version, expect(version))),
+    onService: onService(history, feed),
+    uploads: versions.map(uploadReports(history, expect)),
   }
 }
 
@@ -156,7 +197,7 @@ export type FeedReport = NonNullable<ReturnType<typeof feedReport>>
 
 /** Everything about one version, with its newest `most` events and attempts; null where there is none of this id. */
 export function showReport(
-  history: VersionReads & Pick<Attempts, 'attempts'>,
+  history: Reported & Pick<Attempts, 'attempts'>,
   id: number,
   expect: Expect = () => NOT_TOLD,
   most?: number,
@@ -166,7 +207,7 @@ export function showReport(
   const attempts = history.attempts(id, most)
   const events = history.events(id, most)
   return {
-    ...uploadReport(version, expect(version)),
+    ...uploadReports(history, expect)(version),
     md5: version.md5,
     encoding: version.encoding,
     root: version.root,

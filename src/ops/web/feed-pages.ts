@@ -46,8 +46,15 @@ export function feedPage(
 ${versions.length < 2 ? null : html`<div class="figures">${figure('Postings', oldestFirst, 'postings', count)}${figure('Size', oldestFirst, 'bytes', size)}</div>`}
 <section><h2>Versions <span class="dim">${versions.length === most ? `the newest ${most}` : versions.length}</span></h2>
 ${table('versions', 'Versions', columns, rows)}</section>
+${newest.files === null ? null : files(newest.files)}
 </main>`
   return document(feed, toneOf(newest), main, scene)
+}
+
+/** Which files are one feed, where a date in their names tells them apart. */
+function files({ count: all, paths }: NonNullable<UploadReport['files']>): Markup {
+  const more = all - paths.length
+  return html`<section><h2>Files <span class="dim">${count(all)}</span></h2><ul>${paths.map((path) => html`<li><bdi>${path}</bdi></li>`)}${more > 0 ? html`<li class="dim">${count(more)} more</li>` : null}</ul></section>`
 }
 
 function row(version: UploadReport, now: number): Markup {

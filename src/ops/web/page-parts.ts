@@ -3,7 +3,7 @@
 import { IN_MOTION } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatBytes, formatProgress, relativeTime } from '../../lib/units.ts'
-import { nextStep } from '../advice.ts'
+import { needsPerson, nextStep, onServiceText } from '../advice.ts'
 import type { CommandLine } from '../port.ts'
 import type { ShowReport, UploadReport } from '../report.ts'
 import { html, Markup } from './html.ts'
@@ -116,7 +116,18 @@ export function story(upload: UploadReport | ShowReport, { now, commandLine }: S
   const isMoving = IN_MOTION.includes(upload.state)
   const next =
     says.length === 0 || isMoving ? null : html`<p class="next">${sentence(says.join('; '))}</p>`
-  return html`${upload.progress === null ? null : html`<p class="reason">${formatProgress(upload.progress, upload.bytes ?? 0)}</p>`}${upload.reason === null ? null : html`<p class="reason">${sentence(upload.reason)}</p>`}${next}${choice(commands)}`
+  return html`${upload.progress === null ? null : html`<p class="reason">${formatProgress(upload.progress, upload.bytes ?? 0)}</p>`}${upload.reason === null ? null : html`<p class="reason">${sentence(upload.reason)}</p>`}${stored(upload, now)}${next}${choice(commands)}`
+}
+
+/** What of its feed is on the service instead of it, and whether its own file is still there. */
+function stored(upload: UploadReport | ShowReport, now: number): Markup | null {
+  const { id, leftAt, onService } = upload
+  if (leftAt !== null)
+    return html`<p class="reason">Its file left the folder ${ago(leftAt, now)}.</p>`
+  const isOther = onService === null ? needsPerson(upload) : onService.id !== id
+  return isOther
+    ? html`<p class="reason">On the service: ${onServiceText(onService, now)}</p>`
+    : null
 }
 
 /** Commands that decide; a click selects one whole. */

@@ -156,8 +156,12 @@ function feeds(
   const found = uploads.filter(({ feed }) => feed.toLowerCase().includes(sought))
   const shown = found.slice((page - 1) * MOST, page * MOST)
   const rows = shown.map((upload) => {
-    const { feed, bytes, uploadedAt, detectedAt } = upload
-    return html`<tr data-key="feed ${feed}"><th scope="row" class="name">${feedLink(feed)}</th><td class="is">${stateOf(upload)}</td>
+    const { feed, files, bytes, uploadedAt, detectedAt } = upload
+    const joined =
+      files !== null && files.count > 1
+        ? html` <small class="dim">${count(files.count)} files</small>`
+        : null
+    return html`<tr data-key="feed ${feed}"><th scope="row" class="name">${feedLink(feed)}${joined}</th><td class="is">${stateOf(upload)}</td>
 <td class="n postings" data-label="postings">${count(upload.postings)}</td><td class="n delta">${changes(upload)}</td>
 <td class="trend">${sparkline(history.postings(feed, MOST_POINTS).toReversed())}</td><td class="n size">${size(bytes)}</td><td class="n when">${ago(uploadedAt ?? detectedAt, now)}</td></tr>`
   })

@@ -193,14 +193,16 @@ describe('show FEED', () => {
 
     const { stdout } = await site.run('show', 'acme')
     const json = JSON.parse((await site.run('show', 'feed:acme', '--json')).stdout)
+    const status = await site.run('status')
+    const statusJson = JSON.parse((await site.run('status', '--json')).stdout)
     unlinkSync(join(site.inbox, 'acme/jobs.xml'))
     const left = await site.run('show', 'acme')
 
     expect(sent).toMatch(
-      /^on the service: version 1, 4 postings, .+\nacme\/jobs\.xml: it is uploaded as version 1\n\nid /,
+      /^on the service: version 1, 4 postings, since [-\d :]+ UTC\nacme\/jobs\.xml: it is uploaded as version 1\n\nid /,
     )
     expect(stdout.split('\n')).toEqual([
-      expect.stringMatching(/^on the service: version 1, 4 postings, uploaded (.+ ago|just now)$/),
+      expect.stringMatching(/^on the service: version 1, 4 postings, since [-\d :]+ UTC$/),
       expect.stringMatching(/^acme\/jobs\.xml: it is held as version 2: /),
       expect.stringContaining(`feedsyncd release ${id} --config ${site.configFile}`),
       '',
@@ -209,16 +211,50 @@ describe('show FEED', () => {
       expect.stringMatching(/^ *1 +uploaded +4 /),
       '',
     ])
+    const onService = { id: first.id, postings: 4, uploadedAt: first.uploadedAt }
+    expect(status.stdout).toMatch(
+      /\n +2 +acme +held .+\n {4}on the service: version 1, 4 postings, since [-\d :]+ UTC\n/,
+    )
+    expect(statusJson.uploads).toMatchObject([{ id, state: 'held', onService }])
     expect(json).toMatchObject({
       schemaVersion: 1,
       feed: 'acme',
-      onService: { id: first.id, postings: 4, uploadedAt: first.uploadedAt },
+      onService,
       uploads: [
         { id, state: 'held' },
         { id: first.id, state: 'uploaded' },
       ],
     })
     expect(left.stdout).toContain('there is no file of this name in the folder now')
+  })
+
+  it('and status say that the file of an uploaded feed has left the folder', async () => {
+    await using site = await Site.open({}, { clock: quickClock() })
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(4))
+    await site.until('jobs.xml', 'uploaded')
+    unlinkSync(join(site.inbox, 'jobs.xml'))
+    await eventually(() => expect(site.uploads({ feed: 'jobs.xml' })[0]?.leftAt).not.toBeNull())
+
+    const shown = await site.run('show', 'jobs.xml')
+    const status = await site.run('status')
+
+    expect(shown.stdout).toContain('there is no file of this name in the folder now')
+    expect(status.stdout).toMatch(
+      / jobs\.xml +uploaded .+\n {4}its file is not in the folder any more\n/,
+    )
+  })
+
+  it('says that nothing is on the service which another one has', async () => {
+    await using site = await Site.open()
+    site.drop('jobs.xml', feedOf(4))
+    await site.run('run', '--once')
+    site.configure({ service: { account: '456' } })
+    await site.run('run', '--once')
+
+    const { stdout } = await site.run('show', 'jobs.xml')
+
+    expect(stdout).toMatch(/^on the service: nothing of this feed\n/)
   })
 
   it('is asked before a path, and digits are an id, unless the question says otherwise', async () => {

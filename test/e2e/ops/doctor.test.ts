@@ -74,9 +74,9 @@ describe('doctor', () => {
   })
 
   it.each([
-    [['a-2026-11-23T0100.xml', 'a-2026-11-23T0200.xml', 'a-2026-11-24T0100.xml'], 'a-*.xml', 'a'],
+    [['a-2026.11.23.xml', 'a-2026.11.24.xml', 'a-2026.11.25.xml'], 'a-*.xml', 'a'],
     [['1763856000.xml', '1763856900.xml', '1763857800.xml'], '*.xml', 'jobs'],
-    [['x/20261123_010203.XML', 'x/20261123_020203.XML', 'x/20261124.XML'], 'x/*.XML', 'x'],
+    [['x/20261123010203.XML', 'x/20261123020203.XML', 'x/20261124010203.XML'], 'x/*.XML', 'x'],
     [['20261121/jobs.xml', '20261122/jobs.xml', '20261123/jobs.xml'], '*/jobs.xml', 'jobs'],
   ])('knows dates and times of %s', (names, match, name) => {
     expect(checkNames(names).fix).toContain(`{ match: "${match}", name: "${name}" }`)
@@ -85,7 +85,9 @@ describe('doctor', () => {
   it.each([
     [['acme.xml', 'beta.xml', 'gamma.xml']],
     [['1001.xml', '1002.xml', '1003.xml']],
-    [['a-20261121.xml', 'b-20261122.xml', 'c-20261123.xml']],
+    [['a-1763856000.xml', 'b-1763856900.xml', 'c-1763857800.xml']],
+    // A rule says that they are.
+    [['20261121.xml', '20261122.xml', '20261123.xml']],
     [['1763856000.xml', '1763856900.xml']],
   ])('takes %s for different feeds', (names) => {
     expect(checkNames(names).verdict).toBe('ok')

@@ -104,6 +104,23 @@ it('sends only the newest of several at a first start', async () => {
   expect(stored(site)).toHaveLength(2)
 })
 
+it('names the files that are one feed in status, show and doctor', async () => {
+  await using site = await Site.open()
+  for (const day of ['20', '21', '22']) site.drop(`jobs-2026-11-${day}.xml`, feedOf(10))
+  await site.run('run', '--once')
+
+  const status = await site.run('status')
+  const json = JSON.parse((await site.run('status', '--json')).stdout)
+  const shown = await site.run('show', FEED)
+  const doctor = await site.run('doctor', '--offline')
+
+  const files = ['jobs-2026-11-22.xml', 'jobs-2026-11-21.xml', 'jobs-2026-11-20.xml']
+  expect(status.stdout).toContain(`${FEED}: 3 files with different dates are this feed`)
+  expect(json.uploads).toMatchObject([{ feed: FEED, files: { count: 3, paths: files } }])
+  expect(shown.stdout).toContain(`\n3 files are this feed: ${files.join(', ')}\n`)
+  expect(doctor.stdout).toContain(`${FEED} (3 files, the last ${files[0]})`)
+})
+
 it('sends the newest that can be sent, and shows the broken one that is newer', async () => {
   await using site = await Site.open()
   site.drop('jobs-20261122.xml', feedOf(10))

@@ -22,6 +22,14 @@ export function reportOf(over: Partial<UploadReport> = {}): UploadReport {
       changes: null,
     },
     ...{ uploadedAt: '2026-11-20T11:59:30.000Z', etagVerified: true, warnings: [] },
-    ...{ expectedBy: null, overdue: false, progress: null, ...over },
+    ...{
+      expectedBy: null,
+      overdue: false,
+      progress: null,
+      onService: null,
+      files: null,
+      leftAt: null,
+      ...over,
+    },
   }
 }

@@ -63,6 +63,22 @@ describe('status', () => {
     )
   })
 
+  it('says what is on the service of a feed that needs a person, and that a file has left', () => {
+    const onService = { id: 15, postings: 100, uploadedAt: '2026-11-20T10:57:00.000Z' }
+    const left = reportOf({ id: 3, feed: 'left.xml', leftAt: '2026-11-20T10:57:00.000Z' })
+    const dated = { count: 12, paths: ['jobs-20261122.xml', 'jobs-20261121.xml'] }
+    const joined = reportOf({ id: 4, feed: 'jobs-{date}.xml', files: dated })
+
+    const shown = text(report({ uploads: [held({ onService }), left, joined] })).split('\n')
+    const before = { ...onService, uploadedAt: '2026-11-19T20:57:00.000Z', postings: 1 }
+    const earlier = text(report({ uploads: [held({ onService: before })] }))
+
+    expect(shown).toContain('    on the service: version 15, 100 postings, since 10:57 UTC')
+    expect(earlier).toContain('on the service: version 15, 1 posting, since 2026-11-19 20:57 UTC\n')
+    expect(shown).toContain('    its file is not in the folder any more')
+    expect(shown).toContain('jobs-{date}.xml: 12 files with different dates are this feed')
+  })
+
   it('puts problems first, with each whole reason once, and the next action once', () => {
     const reason = `line 5, column 19: ${'a very long reason '.repeat(10)}`.trim()
     const broken = (feed: string, over: Partial<UploadReport> = {}) =>

@@ -96,6 +96,17 @@ describe('the status page', () => {
     expect(shown.indexOf('40 -&#62; 2')).toBeLessThan(shown.indexOf('<h2>Feeds'))
   })
 
+  it('says in the card of a held feed what is on the service meanwhile', () => {
+    const onService = { id: 8, postings: 40, uploadedAt: '2026-11-20T10:57:00.000Z' }
+    const held = upload({ id: 9, state: 'held', onService })
+
+    const shown = page({ uploads: [held] })
+    const first = page({ uploads: [{ ...held, onService: null }] })
+
+    expect(shown).toContain('On the service: version 8, 40 postings, since 10:57 UTC')
+    expect(first).toContain('On the service: nothing of this feed')
+  })
+
   it('shows what is owed beside the newest version, and feeds that are late', () => {
     const failed = upload({ id: 3, state: 'failed', reason: 'no such account' })
     const late = upload({ feed: 'globex', overdue: true, expectedBy: '2026-11-20T09:00:00.000Z' })
@@ -202,6 +213,18 @@ describe('a feed’s page', () => {
     expect(shown.match(/class="dot good"/g)).toHaveLength(4)
     expect(shown).toContain('lowest 20, highest 40')
     expect(shown.match(/<a href="\/version\?id=\d">\d</g)).toHaveLength(3)
+  })
+})
+
+describe('the page of a feed whose files have dates in their names', () => {
+  it('names its files, and the status page says how many they are', () => {
+    const files = { count: 12, paths: ['jobs-20261122.xml', 'jobs-20261121.xml'] }
+    const dated = upload({ feed: 'jobs-{date}.xml', files })
+
+    const shown = feedPage('jobs-{date}.xml', [dated], 60, SCENE)
+
+    expect(shown).toContain('<li><bdi>jobs-20261121.xml</bdi></li><li class="dim">10 more</li>')
+    expect(page({ uploads: [dated] })).toContain('<small class="dim">12 files</small>')
   })
 })
 
