@@ -18,6 +18,7 @@ interface Options {
   storagePort: number
   basePath: string
   callers?: string
+  fields?: string
   faults?: string
   successStatus: string
   formLifetime: number
@@ -43,6 +44,10 @@ export function sandboxCommand(context: Context): Command {
     .option('--storage-port <n>', 'port of the storage, likewise', portOf, 0)
     .option('--base-path <path>', 'path of the base address', '/api')
     .option('--callers <file>', 'a JSON list of accounts and partners with their keys')
+    .option(
+      '--fields <file>',
+      'a JSON mapping of the fields of feeds, where they have unusual names',
+    )
     .option('--faults <file>', 'a JSON list of faults to begin with')
     .addOption(
       new Option('--success-status <status>', 'success_action_status of the forms')
@@ -57,14 +62,17 @@ export function sandboxCommand(context: Context): Command {
     .option('--page-size <n>', 'most campaigns on a page', numberOf('expected a whole number'), 100)
     .option('--json', 'the addresses as one JSON line')
     .action(async (options: Options) => {
-      const { dir, host, port, storagePort, basePath, callers, faults, successStatus } = options
+      const { dir, host, port, storagePort, basePath, callers, successStatus } = options
+      const textOf = (file: string | undefined) =>
+        file === undefined ? null : readFileSync(file, 'utf8')
       const { startSandboxIn } = await import('../sandbox/home.ts')
       await using sandbox = await startSandboxIn(resolve(dir), {
         ...{ host, port, storagePort, basePath, successStatus, clock: context.clock },
         formLifetimeMs: options.formLifetime,
         campaigns: { pageSize: options.pageSize },
         callersFile: callers ?? null,
-        faults: faults === undefined ? null : readFileSync(faults, 'utf8'),
+        mapping: textOf(options.fields),
+        faults: textOf(options.faults),
       })
       using signals = onSignals({ ...context, drainMs: SECOND })
       const { url, storageUrl, account, partner, partnerAccount, keyFile } = sandbox

@@ -8,8 +8,8 @@ import type {
   SandboxTargeting,
   UpdateFields,
 } from './campaign-body.ts'
-import { isTargeted, type SandboxPosting } from './campaign-targeting.ts'
 import type { Memory } from './memory.ts'
+import type { Postings } from './postings.ts'
 
 /** Switches that make the service behave as services may where the specification is silent. */
 const DEFAULT_KNOBS = {
@@ -55,21 +55,17 @@ export class CampaignBook {
   /** Runs after each page of a search: a test edits there. */
   afterPage: () => void = () => {}
   readonly #clock: Clock
-  readonly #postingsOf: (account: string) => readonly SandboxPosting[]
+  readonly #postings: Postings
   /** Oldest first; live objects, for tests to read and edit. */
   readonly all: SandboxCampaign[]
   readonly #memory: Memory
   #shuffles = 0
 
-  constructor(
-    clock: Clock,
-    memory: Memory,
-    postingsOf: (account: string) => readonly SandboxPosting[],
-  ) {
+  constructor(clock: Clock, memory: Memory, postings: Postings) {
     this.#clock = clock
     this.#memory = memory
     this.all = memory.campaigns()
-    this.#postingsOf = postingsOf
+    this.#postings = postings
   }
 
   create(account: string, fields: CreateFields): SandboxCampaign {
@@ -100,21 +96,18 @@ export class CampaignBook {
     this.#memory.saveCampaign(campaign)
   }
 
-  /** Spends, as far as the budget reaches; the rest is lost. */
-  spend(id: string, amount: number): void {
-    const campaign = this.all.find((one) => one.id === id)
-    if (campaign === undefined) throw new Error(`there is no campaign ${id}`)
-    this.#replenish(campaign)
-    const left = campaign.budget === null ? amount : campaign.budget - campaign.spend
-    campaign.spend += Math.max(0, Math.min(left, amount))
+  /** Sets what only the service knows: the spend of this month or ever, and the leads. */
+  account(campaign: SandboxCampaign, fields: { spend?: number; leads?: number }): void {
+    Object.assign(campaign, fields, { spendMonth: monthOf(this.#clock.now()) })
     this.#memory.saveCampaign(campaign)
   }
 
-  /** What a read or a listing shows. */
+  /** What a read or a listing shows. The account's postings are ready. */
   shown(campaign: SandboxCampaign): object {
-    this.#replenish(campaign)
+    const isActive = this.isActive(campaign)
     const { listedFrom, spendMonth, targeting, ...fields } = campaign
-    const shown = { ...fields, sponsoredPostings: this.#sponsored(campaign) }
+    const count = isActive ? this.#postings.count(campaign.accountId, targeting) : 0
+    const shown = { ...fields, sponsoredPostings: count }
     return this.knobs.echoTargeting ? { ...shown, targeting } : shown
   }
 
@@ -153,16 +146,17 @@ export class CampaignBook {
     return [...this.all.slice(by), ...this.all.slice(0, by)]
   }
 
-  #sponsored(campaign: SandboxCampaign): number {
+  /** Whether it sponsors now, as far as its status, its dates and its budget go. */
+  isActive(campaign: SandboxCampaign): boolean {
+    this.#replenish(campaign)
     const now = this.#clock.now()
-    const { status, startDate, endDate, budget, spend, targeting, accountId } = campaign
-    const isActive =
+    const { status, startDate, endDate, budget, spend } = campaign
+    return (
       status === 1 &&
       Date.parse(startDate) <= now &&
       (endDate === null || now < Date.parse(endDate)) &&
       (budget === null || spend < budget)
-    if (!isActive) return 0
-    return this.#postingsOf(accountId).filter((posting) => isTargeted(targeting, posting)).length
+    )
   }
 
   /** A monthly budget is fresh at the start of each calendar month. */

@@ -2,17 +2,18 @@
 
 import { badRequest, readCreate, readUpdate } from './campaign-body.ts'
 import type { CampaignBook, SandboxCampaign } from './campaign-book.ts'
+import type { Postings } from './postings.ts'
 import { type Route, type RouteAnswer, type RouteCall, refuse } from './service-routes.ts'
 
 const COLLECTION = /^\/v1\/campaigns$/
 const CAMPAIGN = /^\/v1\/campaigns\/([^/]+)$/
 
-export function campaignRoutes(book: CampaignBook): Route[] {
+export function campaignRoutes(book: CampaignBook, postings: Postings): Route[] {
   const accountOf = ({ caller }: RouteCall) => caller.account ?? caller.owner
-  const answerFor = (campaign: SandboxCampaign): RouteAnswer => ({
-    json: book.shown(campaign),
-    key: campaign.id,
-  })
+  const answerFor = async (campaign: SandboxCampaign): Promise<RouteAnswer> => {
+    await postings.ready(campaign.accountId)
+    return { json: book.shown(campaign), key: campaign.id }
+  }
   const find = (call: RouteCall) =>
     book.find(accountOf(call), call.id) ?? refuse(404, 'not-found', 'there is no such campaign')
   const create = (call: RouteCall) =>
@@ -23,7 +24,10 @@ export function campaignRoutes(book: CampaignBook): Route[] {
     book.update(campaign, readUpdate(call.request.body))
     return answerFor(campaign)
   }
-  const search = (call: RouteCall) => searched(book, accountOf(call), call)
+  const search = async (call: RouteCall) => {
+    await postings.ready(accountOf(call))
+    return searched(book, accountOf(call), call)
+  }
   const audience = 'account'
   return [
     { name: 'campaign-create', method: 'POST', path: COLLECTION, audience, answer: create },

@@ -2,6 +2,7 @@
 // client's. Where the text leaves a choice: any value of a list may match; codes and city names match in any case, ids
 // exactly, a title's words in order.
 
+import pluralize from 'pluralize'
 import type { SandboxTargeting } from './campaign-body.ts'
 
 export interface SandboxPosting {
@@ -42,25 +43,11 @@ function titleMatches(wanted: string, title: string): boolean {
   return have.some((_, from) =>
     want.every((word, i) => {
       const found = have[from + i] ?? ''
-      const forms = [word, ...plurals(word)]
+      const forms = [word, `${word}s`, pluralize.plural(word)]
       // "NET" is found in ".NET", and ".NET" only with its dot.
       return forms.includes(found) || forms.includes(found.replace(/^\./, ''))
     }),
   )
-}
-
-const IRREGULAR = { person: 'people', child: 'children', foot: 'feet', tooth: 'teeth', man: 'men' }
-
-function plurals(word: string): string[] {
-  const before = (letters: number) => word.slice(0, word.length - letters)
-  for (const [one, many] of Object.entries(IRREGULAR))
-    if (word.endsWith(one)) return [`${word}s`, before(one.length) + many]
-  if (word.endsWith('sis')) return [`${word}s`, `${before(3)}ses`]
-  if (word.endsWith('fe')) return [`${word}s`, `${before(2)}ves`]
-  if (/[^f]f$/.test(word)) return [`${word}s`, `${before(1)}ves`]
-  if (/[^aeiou\d]y$/.test(word)) return [`${word}s`, `${before(1)}ies`]
-  if (/([^aeiou\d]o|s|x|z|ch|sh)$/.test(word)) return [`${word}s`, `${word}es`]
-  return [`${word}s`]
 }
 
 /** Words keep the marks that distinguish C++, C# and .NET from C and NET. */

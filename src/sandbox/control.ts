@@ -1,21 +1,68 @@
 // The control routes of the sandbox, on the service's listener but outside of its base address: faults are added,
-// listed and removed at run time, gates released; objects and requests can be read.
+// listed and removed at run time, gates released; objects, requests and sponsored postings can be read, and what a
+// campaign spent is set.
 
+import { z } from 'zod'
 import { messageOf } from '../lib/errors.ts'
+import type { CampaignBook, SandboxCampaign } from './campaign-book.ts'
 import { parseFaults } from './fault-types.ts'
 import type { FaultBook } from './faults.ts'
 import type { Journal } from './journal.ts'
+import { readJson } from './json-file.ts'
 import type { ObjectStore } from './object-store.ts'
+import type { Postings } from './postings.ts'
 import { type RouteAnswer, refuse } from './service-routes.ts'
 
-/** `path`: below `/_sandbox/`. */
-export type Control = (method: string, path: string, body: Buffer) => RouteAnswer
+interface ControlParts {
+  faults: FaultBook
+  journal: Journal
+  store: ObjectStore
+  campaigns: CampaignBook
+  postings: Postings
+}
 
-export function createControl(faults: FaultBook, journal: Journal, store: ObjectStore): Control {
-  return (method, path, body) => {
-    const id = Number(/^faults\/(\d+)/.exec(path)?.[1])
-    const fault = faults.list().find((one) => one.id === id)
-    switch (`${method} ${fault === undefined ? path : path.replace(/\d+/, 'ID')}`) {
+/** `path`: below `/_sandbox/`. */
+export type Control = (
+  method: string,
+  path: string,
+  asked: URLSearchParams,
+  body: Buffer,
+) => RouteAnswer | Promise<RouteAnswer>
+
+const MOST_POSTINGS = 1000
+const ACCOUNT = z.array(
+  z.strictObject({
+    spend: z.number().nonnegative().optional(),
+    leads: z.int().nonnegative().optional(),
+  }),
+)
+
+export function createControl(parts: ControlParts): Control {
+  const { faults, journal, store, campaigns, postings } = parts
+  const campaign = (id: string) =>
+    campaigns.all.find((one) => one.id === id) ?? refuse(404, 'not-found', 'no such campaign')
+
+  /** What a campaign sponsors, from `start` on. */
+  async function sponsored(one: SandboxCampaign, start: number): Promise<object> {
+    const { accountId, targeting } = one
+    await postings.ready(accountId)
+    const all = campaigns.isActive(one) ? postings.selected(accountId, targeting) : []
+    const shown: object[] = []
+    let total = 0
+    for (const { description: _, ...posting } of all) {
+      if (++total >= start && shown.length < MOST_POSTINGS) shown.push(posting)
+    }
+    return { total, problem: postings.problem(accountId), postings: shown }
+  }
+
+  return async (method, path, asked, body) => {
+    const [, what = path, id = '', action = ''] = /^(\w+)\/(\d+)(\/\w+)?$/.exec(path) ?? []
+    const fault = faults.list().find((one) => String(one.id) === id)
+    const route = `${method} ${what}${id && '/ID'}${action}`
+    if (what === 'faults' && id !== '' && fault === undefined) {
+      refuse(404, 'not-found', `there is no fault ${id}`)
+    }
+    switch (route) {
       case 'DELETE faults/ID':
         fault?.remove()
         return { json: {} }
@@ -26,20 +73,40 @@ export function createControl(faults: FaultBook, journal: Journal, store: Object
         return { json: store.list() }
       case 'GET requests':
         return { json: journal.list() }
+      case 'GET postings': {
+        const start = Number(asked.get('start') ?? 1)
+        return { json: await sponsored(campaign(asked.get('campaign') ?? ''), start) }
+      }
+      case 'PUT campaigns/ID': {
+        const one = campaign(id)
+        const [fields = {}] = orBadRequest(() =>
+          readJson(body.toString('utf8'), ACCOUNT, { what: 'numbers', hint: '' }),
+        )
+        campaigns.account(one, JSON.parse(JSON.stringify(fields)))
+        await postings.ready(one.accountId)
+        return { json: campaigns.shown(one) }
+      }
       case 'GET faults':
         return { json: faults.list() }
       case 'DELETE faults':
         faults.clear()
         return { json: [] }
-      case 'POST faults':
-        try {
-          const added = parseFaults(body.toString('utf8')).map((rule) => faults.add(rule))
-          return { status: 201, json: added.map((one) => ({ id: one.id })) }
-        } catch (error) {
-          return refuse(400, 'bad-request', messageOf(error))
-        }
+      case 'POST faults': {
+        const added = orBadRequest(() =>
+          parseFaults(body.toString('utf8')).map((rule) => faults.add(rule)),
+        )
+        return { status: 201, json: added.map((one) => ({ id: one.id })) }
+      }
       default:
         return refuse(404, 'not-found', `there is no ${method} ${path}`)
     }
+  }
+}
+
+function orBadRequest<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    return refuse(400, 'bad-request', messageOf(error))
   }
 }

@@ -5,24 +5,29 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KeptCaller, ownCaller, readCallers } from './callers.ts'
 import { parseFaults } from './fault-types.ts'
+import { readMapping } from './posting-reader.ts'
 import { type SandboxOptions, startSandbox } from './sandbox.ts'
 
-export interface HomeOptions extends Omit<SandboxOptions, 'database' | 'directory' | 'callers'> {
+export interface HomeOptions
+  extends Omit<SandboxOptions, 'database' | 'directory' | 'callers' | 'fields'> {
   /** Path of a file of callers; null: one account, and one partner with one account. */
   callersFile?: string | null
   /** As JSON. */
   faults?: string | null
+  /** As JSON; null: the usual names. */
+  mapping?: string | null
 }
 
 /** `directory`: absolute. Answers the sandbox with the first of its callers and the paths that people need. */
 export async function startSandboxIn(directory: string, options: HomeOptions) {
-  const { callersFile = null, faults = null, ...others } = options
+  const { callersFile = null, faults = null, mapping = null, ...others } = options
   const objectsDirectory = join(directory, 'objects')
   mkdirSync(join(directory, 'inbox'), { recursive: true })
   const callers =
     callersFile === null ? [ownCaller(join(directory, 'service.key'))] : readCallers(callersFile)
   const sandbox = await startSandbox({
     ...{ basePath: '/api', ...others },
+    ...(mapping !== null && { fields: readMapping(mapping) }),
     ...{ directory: objectsDirectory, database: join(directory, 'sandbox.db'), callers },
   })
   // What fails from here on must not leave a sandbox that listens: the command would never end.

@@ -66,6 +66,8 @@ export function openMemory(file: string) {
   const rows = <R>(sql: string, ...values: unknown[]) => db.prepare(sql).all(...values) as R[]
 
   return {
+    db,
+
     /** Of a campaign; none is given twice. */
     nextId: () => String(nextId.get()),
 

@@ -4,9 +4,7 @@
 import { type Clock, MINUTE, SECOND, systemClock } from '../lib/clock.ts'
 import { createAuthenticator, type KnownCaller } from './authentication.ts'
 import { CampaignBook, type CampaignKnobs } from './campaign-book.ts'
-import { readPostings } from './campaign-postings.ts'
 import { campaignRoutes } from './campaign-routes.ts'
-import type { SandboxPosting } from './campaign-targeting.ts'
 import { createControl } from './control.ts'
 import { FaultBook } from './faults.ts'
 import { LARGEST_OBJECT } from './form-check.ts'
@@ -14,7 +12,9 @@ import { BUCKET, FormIssuer } from './form-issuer.ts'
 import { Journal, type SeenRequest } from './journal.ts'
 import { listen } from './listener.ts'
 import { openMemory } from './memory.ts'
-import { type ObjectStore, openStore } from './object-store.ts'
+import { openStore } from './object-store.ts'
+import { type FieldMapping, USUAL_FIELDS } from './posting-reader.ts'
+import { Postings } from './postings.ts'
 import { CONTROL_PATH, createService } from './service.ts'
 import { uploadRoutes } from './service-routes.ts'
 import { createStorage } from './storage.ts'
@@ -49,6 +49,8 @@ export interface SandboxOptions {
   showStringToSign?: boolean
   /** How campaigns behave where the specification is silent. */
   campaigns?: Partial<CampaignKnobs>
+  /** Where feeds have their postings; default: the usual names. */
+  fields?: FieldMapping
   clock?: Clock
 }
 
@@ -75,7 +77,8 @@ export async function startSandbox(options: SandboxOptions) {
   }
   const issuer = new FormIssuer(form, memory)
   const shared = { host, clock, memory, journal, faults, idleTimeoutMs }
-  const campaigns = new CampaignBook(clock, memory, newestPostings(store))
+  const postings = new Postings(memory.db, store, options.fields ?? USUAL_FIELDS)
+  const campaigns = new CampaignBook(clock, memory, postings)
   Object.assign(campaigns.knobs, options.campaigns)
 
   const storage = stack.use(
@@ -93,9 +96,12 @@ export async function startSandbox(options: SandboxOptions) {
       port: options.port ?? 0,
       handle: createService({
         basePath,
-        routes: [...uploadRoutes(issuer, storage.originFor), ...campaignRoutes(campaigns)],
+        routes: [
+          ...uploadRoutes(issuer, storage.originFor),
+          ...campaignRoutes(campaigns, postings),
+        ],
         authenticator,
-        control: createControl(faults, journal, store),
+        control: createControl({ faults, journal, store, campaigns, postings }),
         showStringToSign: options.showStringToSign ?? false,
       }),
     }),
@@ -137,21 +143,6 @@ export async function startSandbox(options: SandboxOptions) {
       ),
     close,
     [Symbol.asyncDispose]: close,
-  }
-}
-
-/** What an account's newest object holds: each upload replaces the feed before it. */
-function newestPostings(store: ObjectStore): (account: string) => readonly SandboxPosting[] {
-  const read = new Map<string, { sha256: string; postings: SandboxPosting[] }>()
-  return (account) => {
-    const newest = store.list().findLast((object) => object.account === account)
-    if (newest === undefined) return []
-    const { path, sha256 } = newest
-    const known = read.get(account)
-    if (known?.sha256 === sha256) return known.postings
-    const postings = readPostings(path)
-    read.set(account, { sha256, postings })
-    return postings
   }
 }
 

@@ -39,7 +39,7 @@ export interface Route {
   /** Relative to the base address; may capture an id. */
   path: RegExp
   audience: Audience
-  answer(call: RouteCall): RouteAnswer
+  answer(call: RouteCall): RouteAnswer | Promise<RouteAnswer>
 }
 
 /** `text`: in place of the JSON; `code`: of an error. */

@@ -30,8 +30,9 @@ export function createService(parts: ServiceParts) {
     if (path.startsWith(CONTROL_PATH)) {
       exchange.note({ route: 'control' })
       const body = (await exchange.wholeBody(LARGEST_BODY)) ?? Buffer.alloc(0)
-      const answer = orRefusal(() => {
-        const given = control(method, path.slice(CONTROL_PATH.length), body)
+      const answer = await orRefusal(async () => {
+        const asked = new URLSearchParams(query)
+        const given = await control(method, path.slice(CONTROL_PATH.length), asked, body)
         return jsonAnswer(given, `${JSON.stringify(given.json, null, 2)}\n`)
       })
       return exchange.answer(answer)
@@ -61,7 +62,8 @@ export function createService(parts: ServiceParts) {
     if (raw !== undefined) return exchange.answerRaw(rawBytes(raw))
 
     const request = { method, path: inside, query, body, header }
-    const answer = replacedAnswer(exchange) ?? orRefusal(() => carryOut(exchange, route, request))
+    const answer =
+      replacedAnswer(exchange) ?? (await orRefusal(() => carryOut(exchange, route, request)))
     if (showStringToSign) {
       const expected = authenticator.stringToSign(request).toString('base64')
       answer.headers['x-sandbox-string-to-sign'] = expected
@@ -72,7 +74,11 @@ export function createService(parts: ServiceParts) {
     return exchange.answer(answer)
   }
 
-  function carryOut(exchange: Exchange, route: Route | undefined, request: ServiceRequest): Answer {
+  async function carryOut(
+    exchange: Exchange,
+    route: Route | undefined,
+    request: ServiceRequest,
+  ): Promise<Answer> {
     if (route === undefined) {
       if (routes.some(({ path }) => path.test(request.path))) {
         refuse(405, 'wrong-method', 'use another method')
@@ -86,7 +92,7 @@ export function createService(parts: ServiceParts) {
     const { url } = exchange
     const elapsed = () => exchange.elapsed()
     const form = exchange.fault('form')
-    const given = route.answer({ caller, request, id, url, elapsed, now, form })
+    const given = await route.answer({ caller, request, id, url, elapsed, now, form })
     exchange.note({ account: caller.account, key: given.key ?? null })
     const odd = exchange.fault('json')
     if (odd === undefined) return jsonAnswer(given)
@@ -103,9 +109,9 @@ function decoded(segment: string): string {
 }
 
 /** A refusal is an answer like others where the request was read to its end. */
-function orRefusal(answer: () => Answer): Answer {
+async function orRefusal(answer: () => Promise<Answer>): Promise<Answer> {
   try {
-    return answer()
+    return await answer()
   } catch (error) {
     if (error instanceof Refusal) return error.answer
     throw error

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { sandbox } from '../../helpers/sandbox/playground.ts'
-import { CAMPAIGNS, call, create, feedOf, upload } from '../../helpers/sandbox/vendor.ts'
+import { account, CAMPAIGNS, call, create, feedOf, upload } from '../../helpers/sandbox/vendor.ts'
 
 const HOUR = 3_600_000
 /** As the specification writes times, so many ms from now. */
@@ -80,7 +80,7 @@ describe('Campaign (returned by create, read and update)', () => {
     const ids: string[] = []
     for (const period of [1, null]) {
       const { json } = await create(box.url, { budget: 10, period })
-      box.campaigns.spend(json.id, 15)
+      await account(box, json.id, { spend: 10 })
       ids.push(json.id)
     }
     const spent = async () => {
@@ -119,7 +119,7 @@ describe('Campaign (returned by create, read and update)', () => {
     const { json } = await create(box.url)
     expect(json.spend).toBe(0)
 
-    box.campaigns.spend(json.id, 2.5)
+    await account(box, json.id, { spend: 2.5 })
 
     expect((await call(box.url, 'GET', `${CAMPAIGNS}/${json.id}`)).json.spend).toBe(2.5)
   })
@@ -134,9 +134,13 @@ describe('Campaign (returned by create, read and update)', () => {
   })
 
   it('leads: Number of leads attributed', async () => {
-    const { url } = await sandbox()
+    const box = await sandbox()
+    const { json } = await create(box.url)
+    expect(json.leads).toBe(0)
 
-    expect((await create(url)).json.leads).toBe(0)
+    await account(box, json.id, { leads: 3 })
+
+    expect((await call(box.url, 'GET', `${CAMPAIGNS}/${json.id}`)).json.leads).toBe(3)
   })
 })
 
@@ -183,7 +187,7 @@ describe('Campaign create body', () => {
     const { json } = await create(box.url, { endDate: null, budget: 5 })
     expect(json).toMatchObject({ endDate: null, sponsoredPostings: 1 })
 
-    box.campaigns.spend(json.id, 5)
+    await account(box, json.id, { spend: 5 })
 
     const read = await call(box.url, 'GET', `${CAMPAIGNS}/${json.id}`)
     expect(read.json).toMatchObject({ spend: 5, sponsoredPostings: 0 })
@@ -201,7 +205,7 @@ describe('Campaign create body', () => {
       return read.json.sponsoredPostings
     }
 
-    box.campaigns.spend(json.id, 10)
+    await account(box, json.id, { spend: 10 })
     expect(await sponsored()).toBe(0)
 
     ahead = 32 * 24 * HOUR

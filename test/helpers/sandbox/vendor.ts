@@ -51,20 +51,41 @@ export const PRESIGN = '/v1/presigned-storage-posting-post'
 export const create = (base: string, fields: object = {}, options?: Call) =>
   call(base, 'POST', CAMPAIGNS, { name: 'Nurses', ...fields }, options)
 
+/** Sets what only the service knows of a campaign, by its control route. */
+export async function account(
+  { controlUrl }: { controlUrl: string },
+  id: string,
+  numbers: { spend?: number; leads?: number },
+): Promise<void> {
+  const answer = await fetch(`${controlUrl}/campaigns/${id}`, {
+    method: 'PUT',
+    body: JSON.stringify(numbers),
+  })
+  if (!answer.ok) throw new Error(await answer.text())
+}
+
 /** The two steps of an upload. */
-export async function upload(base: string, feed: string, who: Record<string, string> = ACCOUNT) {
+export async function upload(
+  base: string,
+  feed: string | Buffer,
+  who: Record<string, string> = ACCOUNT,
+) {
   const { json: form } = await call(base, 'POST', PRESIGN, undefined, { who })
   return await post(form, feed)
 }
 
 export function post(
   form: { url: string; fields: Record<string, string> },
-  feed: string,
+  feed: string | Buffer,
   headers: Record<string, string> = {},
 ) {
   const body = new FormData()
   for (const [name, value] of Object.entries(form.fields)) body.append(name, value)
-  body.append('file', new Blob([feed], { type: 'application/xml' }), 'jobs.xml')
+  body.append(
+    'file',
+    new Blob([Uint8Array.from(Buffer.from(feed))], { type: 'application/xml' }),
+    'jobs.xml',
+  )
   return fetch(form.url, { method: 'POST', body, headers })
 }
 

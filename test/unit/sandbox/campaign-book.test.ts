@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { SandboxTargeting } from '../../../src/sandbox/campaign-body.ts'
 import { isTargeted, type SandboxPosting } from '../../../src/sandbox/campaign-targeting.ts'
 import type { Sandbox, SandboxOptions } from '../../../src/sandbox/sandbox.ts'
-import { partsOf, post, presign, SECRET, send } from '../../helpers/sandbox/client.ts'
+import { SECRET, send } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/playground.ts'
 
 async function call(box: Sandbox, method: string, path: string, json?: object) {
@@ -61,38 +61,6 @@ describe('campaigns of the sandbox', () => {
     expect(await put({ postalCodes: [] })).toMatchObject({ postalCodes: ['02139'] })
     box.campaigns.knobs.targetingPut = 'replace'
     expect(await put({ jobTitles: ['nurse'] })).toMatchObject({ postalCodes: [] })
-  })
-
-  it('sponsor the postings of the newest upload while they run', async () => {
-    const box = await open()
-    const jobs = ['MA', 'MA', 'ON'].map(
-      (state) => `<job><title>Nurse</title><campaignid>N</campaignid><state>${state}</state></job>`,
-    )
-    const form = await presign(box.url)
-    await post(form.url, partsOf(form, `<source>${jobs.join('')}</source>`))
-    const targeting = { externalCampaignId: 'N', stateProvCodes: ['MA'] }
-
-    const { json } = await create(box, { name: 'A', budget: 10, targeting })
-    const read = async () => (await call(box, 'GET', `/v1/campaigns/${json.id}`)).json
-
-    expect(json.sponsoredPostings).toBe(2)
-    box.campaigns.spend(json.id, 15)
-    expect(await read()).toMatchObject({ spend: 10, sponsoredPostings: 0 })
-  })
-
-  it('sponsor postings whose fields are nested, escaped or in CDATA', async () => {
-    const box = await open()
-    const jobs = ['<![CDATA[Nurse & more]]>', 'Nurse&#32;&amp; more', 'Cook'].map(
-      (title) =>
-        `<Item n="1"><Job_Title>${title}</Job_Title><where><Zip>02139</Zip><State>MA</State></where></Item>`,
-    )
-    const form = await presign(box.url)
-    await post(form.url, partsOf(form, `<Postings><list>${jobs.join('')}</list></Postings>`))
-    const targeting = { jobTitles: ['nurse'], postalCodes: ['02139'], stateProvCodes: ['MA'] }
-
-    const { json } = await create(box, { name: 'A', targeting })
-
-    expect(json.sponsoredPostings).toBe(2)
   })
 
   it('exist although the answer to their creation was lost', async () => {

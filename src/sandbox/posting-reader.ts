@@ -1,0 +1,158 @@
+// Reads the postings of an uploaded feed as the service would, one after the other, whatever the feed's size. Takes the
+// usual names of fields, or those of a mapping.
+
+import { createReadStream } from 'node:fs'
+import { SaxesParser } from 'saxes'
+import { z } from 'zod'
+import type { SandboxPosting } from './campaign-targeting.ts'
+import { readJson } from './json-file.ts'
+
+type Field = keyof SandboxPosting
+
+/** Where a feed has its postings and their fields. */
+export interface FieldMapping {
+  isRecord(element: string): boolean
+  /** `path`: of element names below the posting, such as `location/city`; an attribute is `location/@city`. */
+  fieldAt(path: string): Field | undefined
+}
+
+const USUAL: [Field, RegExp][] = [
+  ['externalCampaignId', /^(external_?)?campaign_?(id)?$/i],
+  ['requisitionId', /^(requisition|req)_?(id|number)?$/i],
+  ['title', /^(job_?)?title$/i],
+  ['description', /^(job_?)?description$/i],
+  ['city', /^city$/i],
+  ['state', /^state$/i],
+  ['postalCode', /^(zip|postal)_?(code)?$/i],
+]
+
+export const USUAL_FIELDS: FieldMapping = {
+  isRecord: (element) => /^(job|item|posting|position|vacancy)$/i.test(element),
+  fieldAt: (path) => {
+    const element = path.slice(path.lastIndexOf('/') + 1)
+    return USUAL.find(([, pattern]) => pattern.test(element))?.[0]
+  },
+}
+
+const text = z.string().min(1)
+const MAPPING = z
+  .array(
+    z.strictObject({
+      record: text,
+      ...{ externalCampaignId: text.optional(), requisitionId: text.optional() },
+      ...{ title: text.optional(), description: text.optional(), city: text.optional() },
+      ...{ state: text.optional(), postalCode: text.optional() },
+    }),
+  )
+  .length(1)
+
+/** A mapping as JSON: the name of a posting's element, and the path of each field below it. */
+export function readMapping(json: string): FieldMapping {
+  const hint = 'docs/sandbox.md shows a mapping'
+  const [mapping] = readJson(json, MAPPING, { what: 'fields', hint })
+  const { record, ...paths } = mapping as { record: string }
+  const fields = new Map(Object.entries(paths).map(([field, path]) => [path, field as Field]))
+  return { isRecord: (element) => element === record, fieldAt: (path) => fields.get(path) }
+}
+
+/** No text of a feed may be longer; of a field, so much is kept. */
+const LONGEST_TEXT = 16 * 2 ** 20
+const KEPT_TEXT = 2 ** 20
+
+/** Lists of postings, as they are read. Throws on what is no well-formed XML. */
+export async function* readPostings(
+  path: string,
+  mapping: FieldMapping,
+): AsyncGenerator<SandboxPosting[], void> {
+  let found: SandboxPosting[] = []
+  let posting: SandboxPosting | null = null
+  /** Characters since the parser last told something: it holds them in memory. */
+  let untold = 0
+  /** Names of the open elements below the posting, and the text of each so far. */
+  let open: { name: string; text: string }[] = []
+  const pathOf = () => open.map(({ name }) => name).join('/')
+  const keep = (field: Field | undefined, value: string) => {
+    if (posting !== null && field !== undefined) posting[field] = value.trim().slice(0, KEPT_TEXT)
+  }
+  const told = <A extends unknown[]>(work: (...args: A) => void) => {
+    return (...args: A) => {
+      untold = 0
+      work(...args)
+    }
+  }
+  const parser = new SaxesParser()
+  const onText = told((piece: string) => {
+    const element = open.at(-1)
+    if (element !== undefined) element.text += piece.slice(0, KEPT_TEXT)
+  })
+  parser.on('text', onText)
+  parser.on('cdata', onText)
+  parser.on(
+    'comment',
+    told(() => {}),
+  )
+  parser.on('error', (error) => {
+    throw error
+  })
+  parser.on(
+    'opentag',
+    told(({ name: whole, attributes }) => {
+      const name = whole.slice(whole.indexOf(':') + 1)
+      if (posting !== null) open.push({ name, text: '' })
+      else if (mapping.isRecord(name)) posting = emptyPosting()
+      else return
+      for (const [attribute, value] of Object.entries(attributes)) {
+        keep(mapping.fieldAt([...open.map((one) => one.name), `@${attribute}`].join('/')), value)
+      }
+    }),
+  )
+  parser.on(
+    'closetag',
+    told(() => {
+      if (posting === null) return
+      if (open.length === 0) {
+        found.push(posting)
+        posting = null
+        return
+      }
+      const path = pathOf()
+      const { text } = open.pop() as { text: string }
+      if (text.trim() !== '') keep(mapping.fieldAt(path), text)
+    }),
+  )
+  for await (const piece of textOf(path)) {
+    untold += piece.length
+    if (untold > LONGEST_TEXT) throw new Error('a text is longer than 16 MiB')
+    parser.write(piece)
+    if (found.length === 0) continue
+    yield found
+    found = []
+  }
+  parser.close()
+  open = []
+  if (found.length > 0) yield found
+}
+
+/** The characters of a file, in the encoding that its byte order mark or its declaration names. */
+async function* textOf(path: string): AsyncGenerator<string, void> {
+  let decoder: InstanceType<typeof TextDecoder> | null = null
+  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
+    decoder ??= new TextDecoder(encodingOf(piece), { fatal: true })
+    yield decoder.decode(piece, { stream: true })
+  }
+  yield decoder?.decode() ?? ''
+}
+
+function encodingOf(head: Buffer): string {
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  const declared = /^(?:\xEF\xBB\xBF)?<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']/.exec(
+    head.toString('latin1', 0, 200),
+  )
+  return declared?.[1] ?? 'utf-8'
+}
+
+const emptyPosting = (): SandboxPosting => ({
+  ...{ externalCampaignId: '', requisitionId: '', title: '', description: '' },
+  ...{ city: '', state: '', postalCode: '' },
+})
