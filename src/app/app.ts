@@ -9,7 +9,6 @@ import { Deliveries } from '../daemon/deliveries.ts'
 import { Intake, laneOf } from '../daemon/intake.ts'
 import { recover } from '../daemon/recovery.ts'
 import { createUpkeep } from '../daemon/upkeep.ts'
-import type { FileIdentity } from '../feed/port.ts'
 import { createFeedChecker } from '../feed/worker-checker.ts'
 import { acquireLock } from '../history/instance-lock.ts'
 import { Ledger } from '../history/ledger.ts'
@@ -112,7 +111,7 @@ export async function openApp(config: Config, options: AppOptions) {
 
   // A thread each for small and for large files.
   const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
-  const checkerFor = (file: Pick<FileIdentity, 'size'> | null) => lanes[laneOf(file)]
+  const checkerFor = (bytes: number | null) => lanes[laneOf(bytes)]
   const inbox = owned.use(new Inbox({ ...config.inbox, clock, conditions, log }))
   const settler = new Settler(config.inbox.quietPeriodMs)
   const dispositions = new Dispositions({ ...config.inbox, clock })

@@ -7,6 +7,7 @@ import type { FileReport } from '../app/file-report.ts'
 import { checkFiles } from '../app/queries.ts'
 import { findConfig } from '../config/load.ts'
 import { EXIT } from '../lib/errors.ts'
+import { isPacked } from '../lib/packing.ts'
 import { formatBytes } from '../lib/units.ts'
 import { type Context, outJson, tellError } from './context.ts'
 import { define } from './define.ts'
@@ -121,7 +122,7 @@ function counted(count: number, what: string): string {
 
 /** The line around a mistake, and a mark below it. */
 function excerpt({ encoding, offset, path }: FileReport): string {
-  if (offset === null) return ''
+  if (offset === null || isPacked(path)) return ''
   const from = Math.max(0, offset - BYTES)
   try {
     const bytes = Buffer.alloc(2 * BYTES)

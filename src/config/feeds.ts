@@ -9,6 +9,7 @@ import {
   filledMatcher,
   fillTemplate,
 } from '../lib/glob.ts'
+import { unpackedName } from '../lib/packing.ts'
 import type { FeedConfig } from './config.ts'
 
 /** What the rules say of one path. */
@@ -29,17 +30,19 @@ export type RuleFor = (path: string, named?: string | null) => FeedRule
 const matchers = new WeakMap<FeedConfig, CapturingMatcher>()
 
 /**
- * The first rule that matches wins. `path` is relative to the folder, with `/`. A directory that cannot be read
- * (`acme/`) belongs to no rule's feed: it says nothing about the files of that feed. `named`: the feed that a person
- * named for the file; the rule that gives this name says the rest, else the one of the path.
+ * The first rule that matches wins, with or without `.gz`. `path` is relative to the folder, with `/`. A directory that
+ * cannot be read (`acme/`) belongs to no rule's feed: it says nothing about the files of that feed. `named`: the feed that
+ * a person named for the file; the rule that gives this name says the rest, else the one of the path.
  */
 export function feedFor(
   path: string,
   rules: readonly FeedConfig[],
   named: string | null = null,
 ): FeedRule {
+  const unpacked = unpackedName(path)
+  const match = (rule: FeedConfig) => matcherOf(rule)(path) ?? matcherOf(rule)(unpacked)
   const none = unruled(ownName(path, true))
-  const ofPath = path.endsWith('/') ? null : firstOf(rules, path, (rule) => matcherOf(rule)(path))
+  const ofPath = path.endsWith('/') ? null : firstOf(rules, path, match)
   if (named === null || named === (ofPath ?? none).feed) return ofPath ?? none
   const ofName =
     firstOf(rules, named, ({ name }) => (name === named ? {} : null)) ??
@@ -51,7 +54,7 @@ export function feedFor(
 
 /** What a path is called that no rule names. */
 function ownName(path: string, dated: boolean): string {
-  const unpacked = path.replace(/(?<=\.xml)\.gz$/i, '')
+  const unpacked = unpackedName(path)
   return dated ? datedName(unpacked).name : unpacked
 }
 

@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { errnoText } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { readRegular } from '../lib/files.ts'
+import { unpackedName } from '../lib/packing.ts'
 import { parseYaml, type YamlDocument, type YamlProblem } from '../lib/yaml.ts'
 import { isBulkRoute } from '../service/terms.ts'
 import type { Config } from './config.ts'
@@ -106,7 +107,7 @@ function withoutAccount({ service, inbox, feeds }: Config): Finding[] {
   if (!('partner' in identity) || identity.partnerAccount !== null) return []
   if (isBulkRoute(presignPath)) return []
   const isCovered = (pattern: string) =>
-    feeds.some(({ match }) => match === pattern || EVERYTHING.includes(match))
+    feeds.some(({ match }) => [...EVERYTHING, pattern, unpackedName(pattern)].includes(match))
   const rules = feeds.flatMap(({ partnerAccount }, index): Finding[] => {
     const problem = 'names no partnerAccount, and service.partnerAccount is not set: its feeds fail'
     return partnerAccount === null ? [{ path: ['feeds', index, 'match'], problem }] : []

@@ -83,7 +83,7 @@ const service = section({
 const inbox = optionalSection('The folder that is watched.', {
   directory: path().prefault('./inbox').describe('The folder that feeds are dropped into.'),
   include: list(text(), 'expected a list of patterns')
-    .prefault(['**/*.xml'])
+    .prefault(['**/*.xml', '**/*.xml.gz'])
     .describe(
       'Patterns of the paths that are feeds, relative to the folder; an extension matches in any case.',
     ),

@@ -14,6 +14,7 @@ import { conditionOfState } from '../lib/conditions.ts'
 import { EXIT, FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/files.ts'
 import { LaneQueue } from '../lib/lane-queue.ts'
+import { isPacked, likelyBytes } from '../lib/packing.ts'
 import { formatBytes } from '../lib/units.ts'
 import type { DaemonFile } from '../ops/daemon-file.ts'
 import type { Parts } from '../pipeline/parts.ts'
@@ -149,7 +150,8 @@ export class Intake {
     const news = await recordListing(listing, this.#parts, (file) => this.#isBusy(file))
     settler.observeAll(news, seenAt)
     // It takes 70 ms, which are within the quiet period so.
-    for (const { identity } of news) checkerFor(identity).announce(identity.size)
+    for (const { identity, path } of news)
+      checkerFor(likelyBytes(path, identity)).announce(isPacked(path) ? 0 : identity.size)
     if (listing.folder.kind === 'ready')
       daemonFile.update({
         lastScanAt: clock.now(),
@@ -204,13 +206,15 @@ export class Intake {
     const { clock, history, ledger, log, ruleFor, settler, spool, notifyOperator } = this.#parts
     if (quiet.length === 0) return []
     const free = await spool.freeBytes()
-    const fits = ({ identity }: Sighting) => identity.size <= free
+    const sizeOf = ({ identity, path }: Sighting) => likelyBytes(path, identity)
+    const fits = (file: Sighting) => sizeOf(file) <= free
     for (const file of quiet.filter((each) => !fits(each))) {
       const { path, identity } = file
       settler.putBack(file, clock.monotonic())
       // It is looked at again and again, and reported once.
       if (history.pendingVersionAt(path)?.reasonCode === NO_ROOM) continue
-      const text = `not enough disk space for the copy: ${formatBytes(identity.size)}`
+      const size = `${isPacked(path) ? 'unpacked about ' : ''}${formatBytes(sizeOf(file))}`
+      const text = `not enough disk space for the copy: ${size}`
       const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
       const rule = ruleFor(path)
       await history.commit(() => ledger.settlesOn({ path, identity, rule }, reason))
@@ -226,7 +230,7 @@ export class Intake {
         'not enough disk space for a feed',
       )
       notifyOperator(
-        `copy ${path} into the spool: it has ${formatBytes(identity.size)}, and ${formatBytes(free)} are left`,
+        `copy ${path} into the spool: it has ${size}, and ${formatBytes(free)} are left`,
         ROOM_HINT,
       )
     }
@@ -269,7 +273,11 @@ export class Intake {
   #enqueue(file: Candidate & { request?: number }): void {
     if (this.#busy.has(file.path)) return
     this.#busy.set(file.path, file.identity)
-    this.#queue.add({ ...file, lane: laneOf(file.identity), group: file.rule.feed })
+    this.#queue.add({
+      ...file,
+      lane: laneOf(likelyBytes(file.path, file.identity)),
+      group: file.rule.feed,
+    })
   }
 
   async #answer(request: number, taken: Taken | { kind: 'fault'; reason: Reason }): Promise<void> {
@@ -281,6 +289,6 @@ export class Intake {
 }
 
 /** Of unknown size: rather held up than in the way. */
-export function laneOf(identity: Pick<FileIdentity, 'size'> | null): Lane {
-  return identity !== null && identity.size <= SMALL_FILE ? 'small' : 'large'
+export function laneOf(bytes: number | null): Lane {
+  return bytes !== null && bytes <= SMALL_FILE ? 'small' : 'large'
 }

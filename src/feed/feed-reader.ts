@@ -1,14 +1,16 @@
-// Reads one feed file from first to last byte: copies, hashes, decodes, checks and counts it in one
+// Reads one feed file from first to last byte: unpacks, copies, hashes, decodes, checks and counts it in one
 // pass, then makes sure that the file is still the one that it was. Runs in the worker thread.
 
 import { sameIdentity } from '../lib/files.ts'
+import { isPacked } from '../lib/packing.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
 import { short } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
 import { FIELDS } from './field-paths.ts'
 import { type Following, HashThread } from './hash-thread.ts'
-import { hashFile } from './hashes.ts'
+import { Hashing, hashFile } from './hashes.ts'
+import { PackedFile, paddingReason } from './packed-file.ts'
 import type { CheckJob, CheckResult, Position, Verdict } from './port.ts'
 import { indexParts } from './posting-index.ts'
 import { PostingReader } from './posting-reader.ts'
@@ -22,8 +24,10 @@ export interface ReadOptions {
   limits: Limits
   /** Asked before each piece; true ends the reading with the answer `changed`. */
   cancelled: () => boolean
-  /** Bytes from which on a file is hashed by a thread of its own. */
+  /** Bytes from which on a file is hashed by a thread of its own. A packed one is hashed by the thread that unpacks it. */
   hashedBesideFrom: number
+  /** Bytes that a packed file may unpack to. */
+  mostUnpacked: number
 }
 
 const DEFAULTS: ReadOptions = {
@@ -31,6 +35,7 @@ const DEFAULTS: ReadOptions = {
   limits: LIMITS,
   cancelled: () => false,
   hashedBesideFrom: 8 * 2 ** 20,
+  mostUnpacked: 5 * 2 ** 30,
 }
 
 const hashThread = new HashThread()
@@ -82,18 +87,22 @@ interface Pass {
 
 class Reading {
   readonly #file: SourceFile
-  /** Where the document ends; NUL padding may follow. */
+  /** Null: the file is the document, and has its size. */
+  readonly #packed: PackedFile | null
+  /** Where the document ends; NUL padding may follow. Of a packed one it is not known. */
   readonly #end: number
   readonly #job: CheckJob
   readonly #options: ReadOptions
-  /** Reading ended before the file did: what is left are mostly holes. */
+  /** Reading ended before the file did: what is left are mostly holes, or cannot be unpacked. */
   #isCut = false
   #index: SpoolCopy | null = null
   #bytes = 0
 
   constructor(file: SourceFile, end: number, job: CheckJob, options: ReadOptions) {
+    const isAsItIs = !isPacked(job.source)
     this.#file = file
-    this.#end = end
+    this.#packed = isAsItIs ? null : new PackedFile(file, end, options.mostUnpacked)
+    this.#end = isAsItIs ? end : Number.POSITIVE_INFINITY
     this.#job = job
     this.#options = options
   }
@@ -102,20 +111,21 @@ class Reading {
     const { size, descriptor } = this.#file
     const { copyTo } = this.#job
     const copy = copyTo === null ? null : new SpoolCopy(copyTo)
+    const hashing = this.#packed === null ? null : new Hashing(copy !== null)
     let kept = false
     try {
       // Of what will be sent, where there is a copy.
       const hashed = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
-      const isLarge = size >= this.#options.hashedBesideFrom
-      await using following = isLarge ? hashThread.follow(hashed) : null
-      const pass = await this.#firstPass(copy, following)
+      const isBeside = hashing === null && size >= this.#options.hashedBesideFrom
+      await using following = isBeside ? hashThread.follow(hashed) : null
+      const pass = await this.#firstPass(copy, hashing, following)
       if (pass === null) return { kind: 'changed' }
       const verdict = await this.#verdict(pass)
       if (!this.#file.unchanged()) return { kind: 'changed' }
-      if (this.#isCut) return unread(size, verdict)
-      if (this.#bytes !== size) return { kind: 'changed' }
+      if (this.#isCut) return unread(this.#packed ? this.#bytes : size, verdict)
+      if (this.#packed === null && this.#bytes !== size) return { kind: 'changed' }
       const synced = verdict.kind === 'ok' ? copy?.sync() : null
-      const digested = following?.digest() ?? hashFile(hashed)
+      const digested = hashing?.digest() ?? following?.digest() ?? hashFile(hashed)
       const [digests] = await Promise.all([digested, synced])
       // What is not copied was read once more.
       if (copy === null && !this.#file.unchanged()) return { kind: 'changed' }
@@ -131,15 +141,22 @@ class Reading {
   }
 
   /** Null: cancelled, or the file is longer than it was. */
-  async #firstPass(copy: SpoolCopy | null, following: Following | null): Promise<Pass | null> {
+  async #firstPass(
+    copy: SpoolCopy | null,
+    hashing: Hashing | null,
+    following: Following | null,
+  ): Promise<Pass | null> {
     const pass = this.#begin(null)
+    const { cancelled, pieceSize } = this.#options
+    const size = this.#packed ? Number.POSITIVE_INFINITY : this.#file.size
     let sound = true
-    for (const piece of this.#file.pieces(this.#options.pieceSize)) {
-      if (this.#options.cancelled() || this.#bytes + piece.length > this.#file.size) return null
+    for await (const piece of this.#pieces(pieceSize)) {
+      if (cancelled() || this.#bytes + piece.length > size) return null
       const left = this.#end - this.#bytes
       this.#bytes += piece.length
       // Where the kernel is slow to give new pages, it copies this piece while it is checked.
       const copied = copy?.write(piece)
+      hashing?.update(piece)
       try {
         const end = Math.min(left, piece.length)
         for (let at = 0; sound && at < end; at += CHECKED) {
@@ -149,7 +166,7 @@ class Reading {
         await copied
       }
       following?.reached(this.#bytes)
-      this.#isCut = !sound && this.#file.isSparse && this.#file.size - this.#bytes > MOST_PADDING
+      this.#isCut = !sound && this.#file.isSparse && size - this.#bytes > MOST_PADDING
       if (this.#isCut) break
     }
     return pass
@@ -170,34 +187,43 @@ class Reading {
 
   async #verdict(pass: Pass): Promise<Verdict> {
     const { check } = pass
+    const fault = this.#packed?.fault ?? null
+    if (fault !== null) this.#isCut = true
+    // Of bytes that are damaged the check says nothing.
+    if (fault?.kind === 'broken') return fault
     const ending = check.end()
-    const padding = this.#file.size - this.#end
     if (ending.kind === 'fault') {
       const { code, reason, at, reference } = ending.fault
-      const [position = null, other] = this.#locate(check, [at, reference ?? at])
+      const [position = null, other] = await this.#locate(check, [at, reference ?? at])
       const line = String(other?.line ?? 0)
       return { kind: 'broken', code, reason: reason.replace('{line}', line), position }
     }
+    if (fault !== null) return fault
+    const padding = Math.max(0, this.#file.size - this.#end)
     if (padding > 0) return this.#incomplete(check, paddingReason(padding), Number.MAX_SAFE_INTEGER)
     if (ending.kind === 'incomplete') return this.#incomplete(check, ending.reason, ending.at)
     return this.#sound(pass)
   }
 
-  #incomplete(check: DocumentChecker, reason: string, at: number): Verdict {
-    const position = this.#locate(check, [at])[0] ?? { offset: 0, line: 1, column: 1 }
+  async #incomplete(check: DocumentChecker, reason: string, at: number): Promise<Verdict> {
+    const [position = { offset: 0, line: 1, column: 1 }] = await this.#locate(check, [at])
     return { kind: 'incomplete', reason, position }
   }
 
-  #locate(check: DocumentChecker, places: number[]): Position[] {
-    const pieces = this.#file.pieces(CHECKED, this.#end)
-    return locate(pieces, check.encoding, check.bom, places)
+  #locate(check: DocumentChecker, places: number[]): Promise<Position[]> {
+    return locate(this.#pieces(CHECKED, this.#end), check.encoding, check.bom, places)
+  }
+
+  /** Of the document, up to `end`. */
+  #pieces(pieceSize: number, end?: number): Iterable<Buffer> | AsyncIterable<Buffer> {
+    return this.#packed?.pieces(pieceSize) ?? this.#file.pieces(pieceSize, end)
   }
 
   /** Rejects with `NoRoom`. */
   async #sound(pass: Pass): Promise<Verdict> {
     const { check, reader } = pass
     const records = reader.chosen
-    const counted = records === reader.records ? pass : this.#secondPass(records)
+    const counted = records === reader.records ? pass : await this.#secondPass(records)
     const { index, fields, ...content } = counted.tally.finish()
     const { indexTo, mapping } = this.#job
     if (index !== null && indexTo !== null) {
@@ -218,9 +244,9 @@ class Reading {
   }
 
   /** The first guess of the record path was wrong: the same bytes again, only to count. */
-  #secondPass(records: string | null): Pass {
+  async #secondPass(records: string | null): Promise<Pass> {
     const again = this.#begin(records)
-    for (const piece of this.#file.pieces(CHECKED, this.#end)) {
+    for await (const piece of this.#pieces(CHECKED, this.#end)) {
       if (this.#options.cancelled()) break
       again.check.write(piece)
     }
@@ -232,9 +258,4 @@ class Reading {
 /** A file of which the rest, holes mostly, is not worth the time to read it. */
 function unread(bytes: number, verdict: Verdict): CheckResult {
   return { kind: 'read', verdict, sha256: null, md5: null, bytes, encoding: null }
-}
-
-function paddingReason(padding: number): string {
-  const bytes = `${padding.toLocaleString('en-US')} NUL byte${padding === 1 ? '' : 's'}`
-  return `the file ends in ${bytes}, so its writer may not be done`
 }

@@ -70,7 +70,7 @@ export type Verdict =
   | { kind: 'ok'; content: FeedContent; fields: FoundPaths }
   /** The document ends early, is empty, or ends in NUL padding: the writer may not be done. */
   | { kind: 'incomplete'; reason: string; position: Position | null }
-  /** `code` is stable and short (`not-well-formed`, `doctype-refused`, `undecodable`, `gzip`, `html`, `too-deep`, ...); `reason` is a plain sentence without the position. */
+  /** `code` is stable and short (`not-well-formed`, `doctype-refused`, `undecodable`, `gzip`, `gzip-corrupt`, `html`, `too-deep`, ...); `reason` is a plain sentence without the position. */
   | { kind: 'broken'; code: string; reason: string; position: Position | null }
 
 export type CheckResult =

@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { beside } from '../lib/beside.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { likelyBytes } from '../lib/packing.ts'
 import { VERSION } from '../lib/version.ts'
 import type { Announcement, WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
@@ -175,7 +176,8 @@ class WorkerChecker implements FeedChecker {
 
 /** It may share the worker with others of its kind. */
 function isSmall({ request }: Queued): boolean {
-  return request.kind === 'check' && (request.job.expected?.size ?? SMALL) < SMALL
+  if (request.kind !== 'check') return false
+  return (likelyBytes(request.job.source, request.job.expected) ?? SMALL) < SMALL
 }
 
 function ended(request: WorkerRequest, cause: unknown): FeedsyncError {

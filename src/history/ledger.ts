@@ -68,7 +68,7 @@ export class Ledger {
   }
 
   /**
-   * A path with news settles. Bytes of another size are a new version for certain; the same size may
+   * A path with news settles. A file of another size is a new version for certain; the same size may
    * be the same bytes (a touch, a rename-over), which make no version, so nothing is said until read.
    */
   settling(origin: Origin, size: number): void {
@@ -79,7 +79,7 @@ export class Ledger {
       return
     }
     if (this.#reopen(origin) !== null) return
-    if (this.#history.lastVersionAt(origin.path)?.bytes !== size) this.#add(origin)
+    if (this.known.at(origin.path)?.identity.size !== size) this.#add(origin)
   }
 
   /** Its bytes are being read. */

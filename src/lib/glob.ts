@@ -6,8 +6,8 @@ import picomatch from 'picomatch'
 /** `s`: a file name may hold a newline, and `**` stands for anything. */
 const OPTIONS = { dot: true, flags: 's' }
 
-/** `.xml` or `.{xml,txt}` at the end of a pattern. */
-const EXTENSION = /\.(?:\w+|\{[\w,]*[a-z][\w,]*\})$/i
+/** `.xml`, `.xml.gz` or `.{xml,txt}` at the end of a pattern. */
+const EXTENSION = /\.(?:\w+|\{[\w,]*[a-z][\w,]*\})(?:\.gz)?$/i
 
 /** Answers whether a path matches. Names that begin with a dot match like any other. */
 export function globMatcher(pattern: string): (path: string) => boolean {
@@ -20,7 +20,7 @@ export function globMatcher(pattern: string): (path: string) => boolean {
 function inAnyCase(pattern: string): { glob: string; pathOf: (path: string) => string } {
   const isNamed = EXTENSION.test(pattern)
   const glob = pattern.replace(EXTENSION, (extension) => extension.toLowerCase())
-  const lower = (path: string) => path.replace(/\.\w*[A-Z]\w*$/, (found) => found.toLowerCase())
+  const lower = (path: string) => path.replace(/\.\w+(?:\.gz)?$/i, (found) => found.toLowerCase())
   return { glob, pathOf: isNamed ? lower : (path) => path }
 }
 

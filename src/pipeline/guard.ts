@@ -48,7 +48,7 @@ export class Guard {
         older: spool.indexOf(spool.path(older.spool)),
         newer: index,
       }
-      known.set(older.id, comparison ? await checkerFor({ size: bytes }).compare(comparison) : null)
+      known.set(older.id, comparison ? await checkerFor(bytes).compare(comparison) : null)
     }
     return known
   }

@@ -11,8 +11,8 @@ import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 
 export interface Parts {
-  /** The thread that a file of this size belongs to; null: it is not known. */
-  checkerFor: (file: { size: number } | null) => FeedChecker
+  /** The thread that a feed of so many bytes belongs to; null: they are not known. */
+  checkerFor: (bytes: number | null) => FeedChecker
   clock: Clock
   conditions: Conditions
   config: Config

@@ -17,12 +17,12 @@ export interface Position {
  * `pieces`: the bytes of the file from its start. `places`: bytes after the byte order mark as
  * UTF-8 has them, ascending or not. Lines end at LF, CR LF or CR, as XML 1.0 §2.11 reads them.
  */
-export function locate(
-  pieces: Iterable<Buffer>,
+export async function locate(
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
   encoding: Encoding,
   bom: number,
   places: readonly number[],
-): Position[] {
+): Promise<Position[]> {
   const decoder = createDecoder(encoding)
   const found = new Map<number, Position>()
   const ahead = [...new Set(places)].sort((a, b) => a - b)
@@ -33,7 +33,7 @@ export function locate(
     at.offset += encodedLength(text, encoding)
     countLines(at, text)
   }
-  for (const piece of pieces) {
+  for await (const piece of pieces) {
     const bytes = piece.subarray(Math.min(skip, piece.length))
     skip -= piece.length - bytes.length
     let { text } = decoder.write(bytes)

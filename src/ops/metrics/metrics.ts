@@ -25,6 +25,8 @@ export const RULES = [
   'tag-too-long',
   'text-too-long',
   'gzip',
+  'gzip-corrupt',
+  'gzip-too-large',
   'bzip2',
   'xz',
   'zstd',

@@ -23,7 +23,7 @@ const unsupported = (name: string) =>
 
 /** Bytes, as characters of Latin 1, that a file begins with which is something else than XML, or that cannot be read. */
 const FOREIGN: readonly (readonly [begins: string, code: string, reason: string])[] = [
-  ['\x1f\x8b', 'gzip', compressed('gzip')],
+  ['\x1f\x8b', 'gzip', 'the file is gzip-compressed; let its name end in .xml.gz'],
   ['BZh', 'bzip2', compressed('bzip2')],
   ['\xfd7zXZ', 'xz', compressed('xz')],
   ['(\xb5/\xfd', 'zstd', compressed('zstd')],

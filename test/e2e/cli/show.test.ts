@@ -21,7 +21,9 @@ describe('show PATH', () => {
     expect(await because('old/jobs.xml')).toBe('inbox.exclude leaves it out (old/**)')
     expect(await because('jobs.xml.part')).toBe('its name marks it as unfinished (*.part)')
     expect(await because('.x/jobs.xml')).toBe('its name marks it as unfinished (.*/**)')
-    expect(await because('jobs.csv')).toBe('no pattern of inbox.include matches it (**/*.xml)')
+    expect(await because('jobs.csv')).toBe(
+      'no pattern of inbox.include matches it (**/*.xml, **/*.xml.gz)',
+    )
     expect((await whyThere(site, 'jobs.zip')).next).toBe('unpack it, and drop the XML')
     expect(await because('jobs.xml.receipt.json')).toBe('it is a receipt that feedsyncd wrote')
   })

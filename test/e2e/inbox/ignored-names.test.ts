@@ -11,7 +11,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 describe('files that are ignored by name', () => {
   it('are counted and named in status, until they have a name that matches', async () => {
     await using site = await Site.open({ inbox: { exclude: ['old/**'] } })
-    const names = ['feed.xml.gz', 'jobs.txt', 'sub/jobs.csv']
+    const names = ['feed.xml.zip', 'jobs.txt', 'sub/jobs.csv']
     for (const name of [...names, 'old/readme.txt', 'late.xml.part']) site.drop(name, feedOf(2))
     mkdirSync(join(site.inbox, 'directory.d'))
     await site.daemon()
@@ -21,9 +21,11 @@ describe('files that are ignored by name', () => {
     const { stdout } = await site.run('status')
     const explanation = await whyThere(site, 'jobs.txt')
 
-    expect(stdout).toContain('3 files are ignored by name: feed.xml.gz, jobs.txt, sub/jobs.csv\n')
+    expect(stdout).toContain('3 files are ignored by name: feed.xml.zip, jobs.txt, sub/jobs.csv\n')
     expect(stdout).toContain('show PATH')
-    expect(explanation.because).toBe('no pattern of inbox.include matches it (**/*.xml)')
+    expect(explanation.because).toBe(
+      'no pattern of inbox.include matches it (**/*.xml, **/*.xml.gz)',
+    )
   })
 
   it('are ten by name and the number of all, however many there are', async () => {

@@ -55,6 +55,15 @@ describe('the feed of a path', () => {
     })
   })
 
+  it('is that of a rule that matches the path with or without .gz', () => {
+    const rules = [rule('packed/*.gz', { name: 'packed' }), rule('{1}/*.xml', { name: '{1}' })]
+
+    const paths = ['acme/jobs.xml.gz', 'packed/jobs.xml.gz', 'a/JOBS.XML.GZ']
+    const feeds = paths.map((path) => feedFor(path, rules).feed)
+
+    expect(feeds).toEqual(['acme', 'packed', 'a'])
+  })
+
   it('is filled in from what the rule captures, and so is its account', () => {
     const rules = [
       rule('{1}/{2}/*.xml', { name: '{2} of {1}', partnerAccount: '{1}', fields: { id: '@id' } }),

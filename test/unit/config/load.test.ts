@@ -52,7 +52,7 @@ describe('a file with an address and an account', () => {
       },
       inbox: {
         directory: join(folder, 'inbox'),
-        include: ['**/*.xml'],
+        include: ['**/*.xml', '**/*.xml.gz'],
         exclude: [],
         rescanMs: 30_000,
         quietPeriodMs: 1000,

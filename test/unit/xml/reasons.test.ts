@@ -6,7 +6,10 @@ import { everything } from '../../helpers/xml/handlers.ts'
 import { checkBytes, verdictOf } from '../../helpers/xml/verdicts.ts'
 
 /** `line:column reason` of a document whose culprit is marked by `▶`. */
-function explained(marked: string, encode: (text: string) => Buffer = (text) => Buffer.from(text)) {
+async function explained(
+  marked: string,
+  encode: (text: string) => Buffer = (text) => Buffer.from(text),
+) {
   const before = marked.split('▶')[0] ?? ''
   const bytes = encode(marked.replace('▶', ''))
   const check = new DocumentChecker(everything, LIMITS)
@@ -14,7 +17,7 @@ function explained(marked: string, encode: (text: string) => Buffer = (text) => 
   const ending = check.end()
   if (ending.kind !== 'fault') throw new Error(`${ending.kind}: ${marked}`)
   const { at, reason, reference } = ending.fault
-  const [position, other] = locate([bytes], check.encoding, check.bom, [at, reference ?? at])
+  const [position, other] = await locate([bytes], check.encoding, check.bom, [at, reference ?? at])
   const lines = before.split(/\r\n?|\n/)
   const expected = {
     offset: encode(before).length,
@@ -79,16 +82,16 @@ describe('the reason and the place of a fault', () => {
     ['<a>▶</></a>', 'an end tag must have a name after "</", not ">"'],
     ['<a b▶></a>', 'an attribute of <a> has no value; write name="value"'],
     ['<a>\ufeff</a>▶\ufeff', 'there is a byte order mark in the middle of the file'],
-  ])('is told for %j', (marked, sentence) => {
-    const { reason, position, expected } = explained(marked)
+  ])('is told for %j', async (marked, sentence) => {
+    const { reason, position, expected } = await explained(marked)
 
     expect(reason).toBe(sentence)
     expect(position).toEqual(expected)
   })
 
-  it('counts characters, not bytes or UTF-16 units, and every kind of line end once', () => {
+  it('counts characters, not bytes or UTF-16 units, and every kind of line end once', async () => {
     for (const lineEnd of ['\n', '\r\n', '\r']) {
-      const { position, expected } = explained(
+      const { position, expected } = await explained(
         `<s>${lineEnd}<a>é職😀${lineEnd}${lineEnd}😀é ▶& b</a></s>`,
       )
 
@@ -97,14 +100,14 @@ describe('the reason and the place of a fault', () => {
     }
   })
 
-  it('gives offsets in bytes of the file in every encoding', () => {
+  it('gives offsets in bytes of the file in every encoding', async () => {
     const encodings: Array<(text: string) => Buffer> = [
       (text) => Buffer.from(`\ufeff${text}`),
       (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
       (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
     ]
     for (const encode of encodings) {
-      const { position, expected } = explained('<s>\n<a>職😀 ▶& b</a></s>', encode)
+      const { position, expected } = await explained('<s>\n<a>職😀 ▶& b</a></s>', encode)
 
       expect(position).toEqual(expected)
     }

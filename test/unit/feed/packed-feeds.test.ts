@@ -1,0 +1,170 @@
+// Feeds that are gzip-compressed: what is unpacked is the feed, and what cannot be unpacked has a reason of its own.
+
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { type ReadOptions, readFeed } from '../../../src/feed/feed-reader.ts'
+import { feedOf } from '../../helpers/feed.ts'
+import { Folder, jobFor } from '../../helpers/feeds.ts'
+
+const FEED = feedOf(3_000)
+const PACKED = gzipSync(FEED)
+
+/** What is read of these bytes in `jobs.xml.gz`, with and without a copy; the same, but for the MD5. */
+async function reading(bytes: Buffer, options: Partial<ReadOptions> = {}) {
+  using folder = new Folder()
+  const source = folder.file('jobs.xml.gz', bytes)
+  const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
+  const result = await readFeed(jobFor(source, { copyTo, indexTo }), options)
+  const uncopied = await readFeed(jobFor(source), options)
+  if (result.kind !== 'read' || uncopied.kind !== 'read') throw new Error(JSON.stringify(result))
+  expect({ ...uncopied, md5: result.md5, verdict: uncopied.verdict.kind }).toEqual({
+    ...result,
+    verdict: result.verdict.kind,
+  })
+  const copy = existsSync(copyTo) ? readFileSync(copyTo, 'utf8') : null
+  return { ...result, copy, isIndexed: existsSync(indexTo) }
+}
+
+const half = (text: string) => text.length / 2
+
+describe('a gzip-compressed feed', () => {
+  it('is copied, hashed and counted unpacked, whatever its pieces', async () => {
+    for (const pieceSize of [100, 4_096, 2 ** 20]) {
+      expect(await reading(PACKED, { pieceSize })).toMatchObject({
+        verdict: { kind: 'ok', content: { postings: 3_000, records: '/source/job' } },
+        sha256: createHash('sha256').update(FEED).digest('hex'),
+        md5: createHash('md5').update(FEED).digest('hex'),
+        bytes: Buffer.byteLength(FEED),
+        copy: FEED,
+        isIndexed: true,
+      })
+    }
+  })
+
+  it('of several members is one document', async () => {
+    const members = [FEED.slice(0, half(FEED)), '', FEED.slice(half(FEED))].map((text) =>
+      gzipSync(text),
+    )
+
+    const result = await reading(Buffer.concat(members))
+
+    expect(result).toMatchObject({ verdict: { kind: 'ok' }, copy: FEED })
+  })
+
+  it('has the places of mistakes in its document', async () => {
+    const document = `<source>\n${'<job/>\n'.repeat(20_000)}  &</source>`
+
+    const { verdict, sha256 } = await reading(gzipSync(document))
+
+    const position = { offset: document.indexOf('&'), line: 20_002, column: 3 }
+    expect(verdict).toMatchObject({ kind: 'broken', code: 'not-well-formed', position })
+    expect(sha256).toBe(createHash('sha256').update(document).digest('hex'))
+  })
+
+  it('is counted anew where the first guess of its record path was wrong', async () => {
+    const groups = '<group><entry><id>1</id></entry><entry><id>2</id></entry></group>'
+    const document = `<source>${groups.repeat(3)}<job><id>1</id></job></source>`
+    using folder = new Folder()
+
+    const packed = await readFeed(jobFor(folder.file('a.xml.gz', gzipSync(document))))
+    const plain = await readFeed(jobFor(folder.file('a.xml', document)))
+
+    expect(packed).toEqual(plain)
+  })
+
+  it('is incomplete where its document is', async () => {
+    const { verdict } = await reading(gzipSync('<source>\n<job>'))
+
+    expect(verdict).toMatchObject({ kind: 'incomplete', position: { line: 2, column: 6 } })
+  })
+})
+
+const unpackable = { sha256: null, md5: null, encoding: null, copy: null, isIndexed: false }
+
+describe('a gzip-compressed file that is not whole', () => {
+  it('is incomplete wherever it is cut', async () => {
+    const packed = gzipSync(feedOf(5))
+    const twoMembers = Buffer.concat([packed, packed])
+    for (let end = 0; end < packed.length; end += 3) {
+      const reason = 'the gzip-compressed file ends early'
+      const cut = { ...unpackable, verdict: { kind: 'incomplete', reason } }
+      expect(await reading(packed.subarray(0, end))).toMatchObject(cut)
+    }
+    // The first member is a whole document, and what is there of the second one cannot be.
+    const { verdict } = await reading(twoMembers.subarray(0, packed.length + 8))
+    expect(verdict).toMatchObject({ kind: 'incomplete' })
+  })
+
+  it.each([
+    ['in the middle', PACKED.subarray(0, 2_000)],
+    ['at its end', PACKED],
+  ])(
+    'is incomplete where NUL bytes follow %s: its writer set its size first',
+    async (_, written) => {
+      const result = await reading(Buffer.concat([written, Buffer.alloc(70_000)]))
+
+      const reason = 'the file ends in 70,000 NUL bytes, so its writer may not be done'
+      expect(result).toMatchObject({ ...unpackable, verdict: { kind: 'incomplete', reason } })
+    },
+  )
+})
+
+describe('a gzip-compressed file that is damaged', () => {
+  const flipped = Buffer.from(PACKED)
+  flipped.writeUInt8(flipped.readUInt8(5_000) ^ 0xff, 5_000)
+  const checksum = Buffer.from(PACKED)
+  checksum.writeUInt32LE(1, PACKED.length - 8)
+  const damaged = 'the gzip-compressed file is damaged: it cannot be unpacked'
+  const follows = 'something else follows the gzip-compressed feed in the file'
+
+  it.each([
+    ['a byte is another', flipped, damaged],
+    ['the checksum is another', checksum, damaged],
+    ['text follows', Buffer.concat([PACKED, Buffer.from('</source>')]), follows],
+    ['a NUL byte and text follow', Buffer.concat([PACKED, Buffer.from('\0...')]), follows],
+    [
+      'it is plain XML',
+      Buffer.from(FEED),
+      'the name ends in .gz, but the file is not gzip-compressed',
+    ],
+  ])('is broken, and leaves no copy: %s', async (_, bytes, reason) => {
+    const verdict = { kind: 'broken', code: 'gzip-corrupt', reason, position: null }
+    expect(await reading(bytes)).toMatchObject({ ...unpackable, verdict })
+  })
+})
+
+describe('a gzip-compressed file that unpacks to too much', () => {
+  const code = 'gzip-too-large'
+
+  it('is broken from 200 times its size on, and is unpacked no further', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 2 ** 20, ' '))
+
+    const { bytes, verdict, ...rest } = await reading(bomb)
+
+    expect(verdict).toMatchObject({ kind: 'broken', code })
+    expect(verdict).toHaveProperty(
+      'reason',
+      expect.stringMatching(/unpacks to more than 200 times/),
+    )
+    expect(bytes).toBeLessThan(201 * bomb.length + 2 ** 20)
+    expect(rest).toMatchObject(unpackable)
+  })
+
+  it('may pack as well as it likes up to 1 MiB', async () => {
+    const document = `<source><job/>${' '.repeat(2 ** 20 - 30)}</source>`
+    const packed = gzipSync(document)
+
+    expect(document.length / packed.length).toBeGreaterThan(200)
+    expect(await reading(packed)).toMatchObject({ verdict: { kind: 'ok' } })
+  })
+
+  it('is broken beyond the largest size, however it packs', async () => {
+    const result = await reading(PACKED, { mostUnpacked: 100 * 1024 })
+
+    const reason = 'the gzip-compressed file unpacks to more than 100 KiB, which is too much'
+    expect(result).toMatchObject({ ...unpackable, verdict: { kind: 'broken', code, reason } })
+  })
+})
