@@ -17,6 +17,7 @@ import { openHistory } from '../history/sqlite-history.ts'
 import { Dispositions } from '../inbox/dispositions.ts'
 import { Inbox } from '../inbox/folder.ts'
 import { Settler } from '../inbox/settling.ts'
+import { SkippedPaths } from '../inbox/skipped-paths.ts'
 import type { Clock } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { createHttpClient } from '../lib/http.ts'
@@ -114,6 +115,11 @@ export async function openApp(config: Config, options: AppOptions) {
   const checkerFor = (bytes: number | null) => lanes[laneOf(bytes)]
   const inbox = owned.use(new Inbox({ ...config.inbox, clock, conditions, log }))
   const settler = new Settler(config.inbox.quietPeriodMs)
+  const skipped = new SkippedPaths({
+    clock,
+    log,
+    onChange: (all) => daemonFile.update({ skipped: all }),
+  })
   const dispositions = new Dispositions({ ...config.inbox, clock })
 
   const campaigns = campaignScheduleOf(config, { clock, env, log, notifyOperator, history })
@@ -173,6 +179,7 @@ export async function openApp(config: Config, options: AppOptions) {
     pipeline,
     postDelivery,
     settler,
+    skipped,
   })
 
   const supervisor = createSupervisor({
@@ -233,6 +240,7 @@ export async function openApp(config: Config, options: AppOptions) {
     pipeline,
     log,
     said,
+    skipped,
     uploads,
     /** How the last look at the campaigns ended; null: there was none, or there is no file. */
     campaigns: () => campaigns.last,

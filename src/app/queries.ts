@@ -100,7 +100,10 @@ export function statusOf(
   const report = statusReport(history, daemon, config.service.baseUrl, filter, expect)
   const running = daemon.said?.uploads ?? {}
   for (const upload of report.uploads) upload.progress = progressOf(upload, running)
-  return { ...report, campaigns: lastCampaignRun(config) }
+  const isAsked = ({ path }: { path: string }) =>
+    filter.feed === undefined || rulesOf(config)(path).feed === filter.feed
+  const skipped = report.skipped.filter(isAsked)
+  return { ...report, skipped, campaigns: lastCampaignRun(config) }
 }
 
 /** A number that is left of an attempt that is over says nothing. */
@@ -178,14 +181,20 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
       const { oddPath } = await import('../lib/odd-names.ts')
       await using inbox = new Inbox({ ...config.inbox, clock, log: silentLog })
       const found = isOutside ? null : ((await inbox.look([given])).get(given) ?? null)
-      const isOdd = found === null && (reader?.known(oddPath(given)) ?? null) !== null
-      const isDirectory = found?.path === `${given}/`
-      const path = isOdd ? oddPath(given) : isDirectory ? `${given}/` : given
+      // Whether the daemon's user may read it, and names that are no text, only the daemon can tell.
+      const skipped = said?.skipped.find(({ path }) =>
+        found === null
+          ? path === oddPath(given)
+          : `${given}/`.startsWith(path.replace(/\/?$/, '/')),
+      )
+      const look = skipped ?? found
+      const isNamed = look !== null && [`${given}/`, oddPath(given)].includes(look.path)
+      const path = isNamed ? look.path : given
       return pathReport({
         path,
         feed: feedFor(path, config.feeds).feed,
         ignored: isOutside ? null : inbox.ignored(given),
-        look: found,
+        look,
         history: reader,
         running,
         quietPeriodMs: config.inbox.quietPeriodMs,

@@ -81,13 +81,14 @@ function withLevel(config: Config, level = config.log.level): Config {
  * The exit code of one pass, by the newest version of each feed. Pending work counts first; a folder that cannot be
  * listed may hold some. Rejected credentials have their own code: waiting does not help.
  */
-function exitCodeOfPass({ conditions, history, refusal, campaigns }: App): number {
+function exitCodeOfPass({ conditions, history, refusal, campaigns, skipped }: App): number {
   const ofCampaigns = exitCodeOfCampaigns(campaigns())
   if (refusal() !== null) return EXIT.credentials
   if (conditions.current().some(({ code }) => isOfInbox(code))) return EXIT.temporary
   if (history.list({ states: IN_WORK, all: true, limit: 1 }).length > 0) return EXIT.temporary
   if (ofCampaigns !== EXIT.ok && ofCampaigns !== EXIT.notAllOk) return ofCampaigns
-  return history.list({ states: NEEDS_PERSON, limit: 1 }).length > 0 ? EXIT.notAllOk : ofCampaigns
+  const needsPerson = history.list({ states: NEEDS_PERSON, limit: 1 }).length > 0
+  return needsPerson || !skipped.isEmpty ? EXIT.notAllOk : ofCampaigns
 }
 
 function exitCodeOfCampaigns(run: CampaignRun | null): number {

@@ -39,11 +39,13 @@ export function statusCheck(
   ]
   const campaigns = ofCampaigns(report.campaigns ?? null, daemon.running, now)
   critical.push(...campaigns.critical)
+  const skipped = report.skipped.map(({ path, reason }) => `${path} skipped: ${reason}`)
   const late = uploads.filter(({ overdue }) => overdue)
   const warning = [
     ...sentences(daemon, 'warning'),
     ...(service.state === 'degraded' ? [`service degraded: ${service.reason}`] : []),
     ...named(all.filter(({ state }) => ['held', 'rejected', 'incomplete'].includes(state))),
+    ...skipped,
     ...late.map(({ feed, expectedBy }) => {
       return `${feed} overdue: expected ${relativeTime(expectedBy, now)}`
     }),

@@ -43,6 +43,7 @@ export function statusText(report: StatusReport, view: View): string {
     campaignLines(report.campaigns ?? null, view).join('\n'),
     [
       ...troubles(report, view),
+      ...skipped(report, view.now),
       ...unfinished(report, view.now),
       ...ignored(report, view),
       ...joined(report),
@@ -222,21 +223,30 @@ function unfinished({ daemon }: StatusReport, now: number): string[] {
   )
 }
 
-/** A feed under a wrong name, or behind a link, is no feed, and its writer waits for it in vain. */
+/** What the folder has that no feed is made of, each reason once. */
+function skipped({ skipped }: StatusReport, now: number): string[] {
+  const groups = [...Map.groupBy(skipped, ({ hint, reason }) => `${reason}; ${hint}`)]
+  const texts = groups.map(([why, [first, ...others]]) => {
+    const names = limited(
+      others.map(({ path }) => middleCut(printable(path), LONGEST_NAME)),
+      MOST_NAMED,
+    )
+    const since = relativeTime(first?.since ?? null, now)
+    const line = `skipped: ${printable(`${first?.path}: ${why}`)} (since ${since})`
+    const more = `\n  the same for ${others.length} more: ${names.join(', ')}`
+    return others.length === 0 ? line : line + more
+  })
+  return limited(texts, MOST_ACTIONS, (more) => `skipped: ${more} more: --json has them all`)
+}
+
+/** A feed under a wrong name is no feed, and its writer waits for it in vain. */
 function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
-  const { ignored, links } = daemon
-  const named = (one: string, several: string, { count, paths }: typeof links) => {
-    const names = paths.map((path) => middleCut(printable(path), LONGEST_NAME)).join(', ')
-    const more = count > paths.length ? `, and ${count - paths.length} more` : ''
-    return count === 0 ? [] : [`${count === 1 ? one : `${count} ${several}`}: ${names}${more}`]
-  }
-  return [
-    ...named('1 file is ignored by name', 'files are ignored by name', ignored),
-    ...named('1 symbolic link is not followed', 'symbolic links are not followed', links),
-    ...(ignored.count + links.count === 0
-      ? []
-      : [`  ${commandLine('show PATH')} says why, and what to do`]),
-  ]
+  const { count, paths } = daemon.ignored
+  if (count === 0) return []
+  const names = paths.map((path) => middleCut(printable(path), LONGEST_NAME)).join(', ')
+  const more = count > paths.length ? `, and ${count - paths.length} more` : ''
+  const what = count === 1 ? '1 file is ignored by name' : `${count} files are ignored by name`
+  return [`${what}: ${names}${more}`, `  ${commandLine('show PATH')} says why, and what to do`]
 }
 
 /** Which files are one feed, since a date alone tells their names apart. */

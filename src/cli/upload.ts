@@ -136,9 +136,10 @@ async function inThisProcess(job: Job) {
   const candidate = { path, identity: null, rule, final: true, opened }
   const taken = await app.pipeline.take(candidate, signals.abort)
   if (taken.kind !== 'version' && taken.kind !== 'seen') {
-    throw new FeedsyncError(`upload ${source}: ${taken.reason.text}`, {
-      hint: 'run it again',
-      exitCode: EXIT.temporary,
+    const isSkipped = taken.kind === 'skipped'
+    throw new FeedsyncError(`upload ${source}: ${taken.reason}`, {
+      hint: isSkipped ? taken.hint : 'run it again',
+      exitCode: isSkipped ? EXIT.notAllOk : EXIT.temporary,
     })
   }
   const { id, state } = taken.version

@@ -30,9 +30,8 @@ export type RuleFor = (path: string, named?: string | null) => FeedRule
 const matchers = new WeakMap<FeedConfig, CapturingMatcher>()
 
 /**
- * The first rule that matches wins, with or without `.gz`. `path` is relative to the folder, with `/`. A directory that
- * cannot be read (`acme/`) belongs to no rule's feed: it says nothing about the files of that feed. `named`: the feed that
- * a person named for the file; the rule that gives this name says the rest, else the one of the path.
+ * The first rule that matches wins, with or without `.gz`. `path` is relative to the folder, with `/`. `named`: the feed
+ * that a person named for the file; the rule that gives this name says the rest, else the one of the path.
  */
 export function feedFor(
   path: string,
@@ -42,7 +41,7 @@ export function feedFor(
   const unpacked = unpackedName(path)
   const match = (rule: FeedConfig) => matcherOf(rule)(path) ?? matcherOf(rule)(unpacked)
   const none = unruled(ownName(path, true))
-  const ofPath = path.endsWith('/') ? null : firstOf(rules, path, match)
+  const ofPath = firstOf(rules, path, match)
   if (named === null || named === (ofPath ?? none).feed) return ofPath ?? none
   const ofName =
     firstOf(rules, named, ({ name }) => (name === named ? {} : null)) ??

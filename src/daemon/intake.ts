@@ -4,12 +4,11 @@
 
 import { isAbsolute } from 'node:path'
 import type { FileIdentity } from '../feed/port.ts'
-import type { Reason } from '../history/port.ts'
 import { NO_ROOM } from '../history/reason-codes.ts'
 import type { Inbox } from '../inbox/folder.ts'
 import type { Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
-import { UnreadableFiles } from '../inbox/settling.ts'
+import type { SkippedPaths } from '../inbox/skipped-paths.ts'
 import { conditionOfState } from '../lib/conditions.ts'
 import { EXIT, FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/files.ts'
@@ -27,6 +26,7 @@ export interface IntakeParts extends Parts {
   daemonFile: Pick<DaemonFile, 'update'>
   inbox: Inbox
   settler: Settler
+  skipped: SkippedPaths
   pipeline: Pipeline
   postDelivery: PostDelivery
   /** Shows a person at the terminal what one feed waits for. */
@@ -62,7 +62,8 @@ export class Intake {
   readonly #busy = new Map<string, FileIdentity | null>()
   /** Of these, what a listing found to have changed since. */
   readonly #changedWhileBusy = new Set<string>()
-  readonly #unreadable = new UnreadableFiles()
+  /** Files that could not be read, and the monotonic ms at which they are read again: not with each change of the folder. */
+  readonly #restsUntil = new Map<string, number>()
   /** Monotonic ms; a hint moves the next one forward. */
   #nextScan = 0
   /** Since the last listing. */
@@ -117,9 +118,11 @@ export class Intake {
     try {
       const taken = await this.#parts.pipeline.take(next, signal)
       if (next.request !== undefined) await this.#answer(next.request, taken)
-      if (taken.kind === 'again') this.#again(next, taken)
+      if (taken.kind === 'again') this.hint()
+      if (taken.kind === 'skipped') this.#skip(next, taken)
+      else this.#parts.skipped.delete(next.path)
       if (taken.kind === 'no-room') {
-        throw new FeedsyncError(`${taken.reason.text}`, {
+        throw new FeedsyncError(taken.reason, {
           condition: conditionOfState(taken.code),
           hint: 'free space on the disk of state.directory, and let the daemon’s user write there; it is tried again automatically',
           exitCode: EXIT.temporary,
@@ -128,7 +131,7 @@ export class Intake {
     } catch (error) {
       // Whoever asked must not wait for what would only fail again.
       if (next.request !== undefined && !signal.aborted && !isRetryable(error))
-        await this.#answer(next.request, { kind: 'fault', reason: faultReason(error) })
+        await this.#answer(next.request, { reason: faultReason(error).text })
       throw error
     } finally {
       this.#queue.done(next)
@@ -138,16 +141,22 @@ export class Intake {
   }
 
   async #scan(): Promise<void> {
-    const { checkerFor, clock, config, daemonFile, inbox, ledger, postDelivery, settler } =
-      this.#parts
+    const { checkerFor, clock, config, daemonFile, inbox } = this.#parts
+    const { ledger, postDelivery, settler, skipped } = this.#parts
     const started = clock.monotonic()
     this.#isHinted = false
     this.#nextScan = started + config.inbox.rescanMs * (1 - JITTER * Math.random())
     const listing = await inbox.list((path) => ledger.known.at(path))
     noteFolder(listing, this.#parts.conditions)
+    skipped.listed(listing)
     // The first sight of a file starts its quiet period, not the moment at which that is written.
     const seenAt = clock.monotonic()
-    const news = await recordListing(listing, this.#parts, (file) => this.#isBusy(file))
+    const news = await recordListing(
+      listing,
+      this.#parts,
+      (file) => this.#isBusy(file),
+      (file) => skipped.has(file),
+    )
     settler.observeAll(news, seenAt)
     // It takes 70 ms, which are within the quiet period so.
     for (const { identity, path } of news)
@@ -162,24 +171,24 @@ export class Intake {
     postDelivery.moveFinished(listing)
   }
 
-  /** What cannot be read at present is read again after the next regular scan. */
-  #again({ path, identity, rule }: Waiting, { reason, soon }: { reason: Reason; soon: boolean }) {
-    if (soon) return this.hint()
-    const { clock, config, log } = this.#parts
-    const until = clock.monotonic() + config.inbox.rescanMs / 2
-    if (identity !== null) this.#unreadable.add({ path, identity }, until)
-    log.warn(
-      { event: 'feed.unreadable', path, feed: rule.feed, reason: reason.text },
-      'feed cannot be read at present',
-    )
+  /** It is read again after the next regular scan. */
+  #skip({ path, identity }: Waiting, words: { reason: string; hint: string }): void {
+    // A file that a person named is told to that person.
+    if (identity === null) return
+    const { clock, config, skipped } = this.#parts
+    skipped.add({ path, identity }, words)
+    this.#restsUntil.set(path, clock.monotonic() + config.inbox.rescanMs / 2)
+  }
+
+  #rests(file: Sighting): boolean {
+    if (!this.#parts.skipped.has(file)) this.#restsUntil.delete(file.path)
+    return this.#parts.clock.monotonic() < (this.#restsUntil.get(file.path) ?? 0)
   }
 
   #isBusy(file: Sighting): boolean {
     const { path, identity } = file
     const taken = this.#busy.get(path)
-    const { clock, postDelivery } = this.#parts
-    if (taken === undefined)
-      return postDelivery.hasTaken(file) || this.#unreadable.has(file, clock.monotonic())
+    if (taken === undefined) return this.#parts.postDelivery.hasTaken(file) || this.#rests(file)
     if (taken === null || !sameIdentity(taken, identity)) this.#changedWhileBusy.add(path)
     return true
   }
@@ -244,7 +253,8 @@ export class Intake {
     for (const path of history.expired(clock.now(), incompleteAfterMs)) {
       // Another file that came to the path since has a quiet period of its own.
       const identity = ledger.known.at(path)?.identity ?? NO_IDENTITY
-      this.#enqueue({ path, identity, rule: ruleFor(path), final: true })
+      if (!this.#rests({ path, identity }))
+        this.#enqueue({ path, identity, rule: ruleFor(path), final: true })
     }
   }
 
@@ -272,17 +282,15 @@ export class Intake {
 
   #enqueue(file: Candidate & { request?: number }): void {
     if (this.#busy.has(file.path)) return
-    this.#busy.set(file.path, file.identity)
-    this.#queue.add({
-      ...file,
-      lane: laneOf(likelyBytes(file.path, file.identity)),
-      group: file.rule.feed,
-    })
+    const { identity, path, rule } = file
+    this.#busy.set(path, identity)
+    const isSkipped = identity !== null && this.#parts.skipped.has({ path, identity })
+    const lane = laneOf(likelyBytes(path, identity))
+    this.#queue.add({ ...file, isSkipped, lane, group: rule.feed })
   }
 
-  async #answer(request: number, taken: Taken | { kind: 'fault'; reason: Reason }): Promise<void> {
-    const answer =
-      'version' in taken ? { versionId: taken.version.id } : { problem: taken.reason.text }
+  async #answer(request: number, taken: Taken | { reason: string }): Promise<void> {
+    const answer = 'version' in taken ? { versionId: taken.version.id } : { problem: taken.reason }
     const { history } = this.#parts
     await history.commit(() => history.answerRequest(request, answer))
   }

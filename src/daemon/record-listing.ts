@@ -1,9 +1,7 @@
 // The first step of a feed's story: every path of a listing has a state from now on, and what left
 // before it could be taken is `gone`. A listing says nothing of what it could not look at.
 
-import type { Version } from '../history/port.ts'
-import { UNREADABLE } from '../history/reason-codes.ts'
-import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
+import type { Listing, Sighting } from '../inbox/port.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import { datedName, isDated } from '../lib/dated-name.ts'
 import type { DaemonState } from '../ops/port.ts'
@@ -23,12 +21,14 @@ const MOST_MENTIONED = 10
 
 /**
  * Answers the files to read once they are quiet, the oldest first. `isBusy`: those that are being taken,
- * of which nothing is news. A folder that cannot be read proves nothing about its files.
+ * of which nothing is news; `isSkipped`: those that could not be read, of which nothing is said until they can be. A
+ * folder that cannot be read proves nothing about its files.
  */
 export async function recordListing(
   listing: Listing,
   { history, ledger, postDelivery, ruleFor }: RecordListingParts,
   isBusy: (file: Sighting) => boolean,
+  isSkipped: (file: Sighting) => boolean,
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
   const isThere = presenceIn(listing)
@@ -46,40 +46,23 @@ export async function recordListing(
   const news = inOrder(listing.files.filter(isFree), (path) => ruleFor(path).feed)
   await inPieces(news, (file) => {
     // It may have been taken meanwhile.
-    if (isFree(file)) ledger.settling(originOf(file), file.identity.size)
-  })
-  const rejected: Version[] = []
-  await inPieces(listing.refused.filter(isNews), (refused: Refusal) => {
-    const reason = { code: refused.code, text: refused.reason, hint: refused.hint }
-    rejected.push(ledger.conclude(originOf(refused), 'rejected', reason, {}))
-  })
-  for (const version of rejected) await postDelivery.cleanUp(version)
-  const unreported = listing.unreadable.filter(({ path }) => {
-    const open = history.pendingVersionAt(path)
-    if (open === null) return history.lastVersionAt(path) === null
-    return open.state === 'settling' && open.reasonCode !== UNREADABLE
-  })
-  await inPieces(unreported, (file: Refusal) => {
-    const reason = { code: UNREADABLE, text: file.reason, hint: file.hint }
-    ledger.settlesOn(originOf(file), reason)
+    if (isFree(file) && !isSkipped(file)) ledger.settling(originOf(file), file.identity.size)
   })
   // What a person asks for may lie elsewhere.
   const requested = new Set(history.openRequests().map(({ path }) => path))
   const isLeft = (path: string) =>
     !isThere(path) && !requested.has(path) && !postDelivery.isLeaving(path)
   await inPieces(ledger.unsettledPaths().filter(isLeft), (path) => {
-    // A directory is never moved.
-    if (!path.endsWith('/') && postDelivery.mayBeQuarantined(history.lastVersionAt(path)))
-      ledger.known.moved(path)
+    if (postDelivery.mayBeQuarantined(history.lastVersionAt(path))) ledger.known.moved(path)
     else ledger.gone(path)
   })
   await inPieces(ledger.known.presence(isThere), (step) => step())
   return news.filter(isFree)
 }
 
-/** True for a path that is there, or may be. */
-function presenceIn({ files, refused, unknown, unreadable }: Listing): (path: string) => boolean {
-  const present = new Set([...files, ...refused, ...unreadable].map(({ path }) => path))
+/** True for a file that is there, or may be. */
+function presenceIn({ files, unknown }: Listing): (path: string) => boolean {
+  const present = new Set(files.map(({ path }) => path))
   return (path) => present.has(path) || unknown.some((prefix) => path.startsWith(prefix))
 }
 
@@ -103,40 +86,26 @@ function inOrder(files: readonly Sighting[], feedOf: (path: string) => string): 
 
 /** What `status` mentions of files that are no feeds. `before`: wall ms of temporary names that are old. */
 export function leftAside(
-  { ignored, links, temporary }: Listing,
+  { ignored, temporary }: Listing,
   before: number,
-): Pick<DaemonState, 'unfinished' | 'ignored' | 'links'> {
+): Pick<DaemonState, 'unfinished' | 'ignored'> {
   const unfinished = temporary
     .filter(({ mtimeMs }) => mtimeMs < before)
     .toSorted((a, b) => a.mtimeMs - b.mtimeMs)
     .slice(0, MOST_MENTIONED)
     .map(({ path, mtimeMs }) => ({ path, modifiedAt: mtimeMs }))
-  const named = (all: string[]) => ({
-    count: all.length,
-    paths: all.toSorted().slice(0, MOST_MENTIONED),
-  })
-  return { unfinished, ignored: named(ignored), links: named(links) }
+  const paths = ignored.toSorted().slice(0, MOST_MENTIONED)
+  return { unfinished, ignored: { count: ignored.length, paths } }
 }
 
-/** Whether the folder and its directories could be listed, as conditions. */
+/** Whether the folder could be listed, as a condition. */
 export function noteFolder(
-  { folder, unlisted }: Listing,
+  { folder }: Listing,
   conditions: Pick<Conditions, 'set' | 'clear'>,
 ): void {
   const isMissing = folder.kind !== 'ready' && MISSING.includes(folder.code)
   const code = isMissing ? 'inbox-missing' : 'inbox-unreadable'
   conditions.clear(isMissing ? 'inbox-unreadable' : 'inbox-missing')
-  if (folder.kind !== 'ready') {
-    conditions.set(code, { message: folder.reason, hint: folder.hint })
-    return
-  }
-  conditions.clear(code)
-  const [first, ...others] = unlisted
-  if (first === undefined) {
-    conditions.clear('directory-unreadable')
-    return
-  }
-  const more = others.length === 0 ? '' : `; the same for ${others.length} more`
-  const message = `${first.path} ${first.reason}${more}`
-  conditions.set('directory-unreadable', { message, hint: first.hint })
+  if (folder.kind === 'ready') conditions.clear(code)
+  else conditions.set(code, { message: folder.reason, hint: folder.hint })
 }

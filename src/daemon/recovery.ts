@@ -5,8 +5,7 @@ import type { Config, FeedConfig } from '../config/config.ts'
 import { expectFeeds } from '../history/expected-feeds.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import { noteService } from '../history/other-service.ts'
-import { ON_HOLD, READ_AGAIN } from '../history/reason-codes.ts'
-import { isForbidden } from '../lib/errno.ts'
+import { ON_HOLD } from '../history/reason-codes.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
@@ -47,33 +46,12 @@ export async function recover(
   if (recovered.checking + recovered.uploading + orphans > 0) {
     log.info({ event: 'daemon.resumed', ...recovered, orphans }, 'resumed after a crash')
   }
-  await history.commit(() => noteReader(parts))
   await postDelivery.recover()
   try {
     await history.commit(() => followRules(parts, feeds))
   } catch (error) {
     // Trouble of the database is said by whoever needs it; the next start is as good.
     log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds not noted')
-  }
-}
-
-/** Name of the note that says who read the folder last. */
-const READER = 'reader'
-
-/**
- * Another user, or one of other groups, may read what was refused, although nothing about that file changes. The unit
- * sees each group of the host as the same one, so each of its starts counts.
- */
-function noteReader({ history, ledger }: Parts): void {
-  const { env, geteuid, getgroups } = process
-  const reader = JSON.stringify([env.INVOCATION_ID, geteuid?.(), getgroups?.()])
-  if (history.note(READER) === reader) return
-  history.setNote(READER, reader)
-  const again = { code: READ_AGAIN, text: 'another user, or other groups, may read it now' }
-  for (const path of history.rejectedFiles()) {
-    const version = history.lastVersionAt(path)
-    if (version !== null && isForbidden(version.reasonCode))
-      ledger.move(version.id, 'settling', again)
   }
 }
 

@@ -61,7 +61,7 @@ export async function hashFile(
   const memory = Buffer.allocUnsafeSlow(Math.min(PIECE, size))
   for (let at = 0; at < size; ) {
     const length = readAt(descriptor, memory, Math.min(PIECE, endAfter(at) - at), at)
-    if (length === 0) throw new Unreadable('EIO', 'the file got shorter')
+    if (length === 0) throw new Unreadable(new Error('got shorter while it was read'))
     hashing.update(memory.subarray(0, length))
     at += length
   }

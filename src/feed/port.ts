@@ -88,11 +88,8 @@ export type CheckResult =
     }
   /** The file is not the one expected, or changed while it was read: settle again. */
   | { kind: 'changed' }
-  /**
-   * The file could not be opened or read: `code` is the system's (`EACCES`, `ENOENT`, `EIO`). `lasting`: it
-   * stays so until somebody changes the file; otherwise it may be read later as it is.
-   */
-  | { kind: 'unreadable'; code: string; reason: string; lasting: boolean }
+  /** The file could not be opened or read: `code` is the system's (`EACCES`, `ENOENT`, `EIO`); null: it is no regular file. */
+  | { kind: 'unreadable'; code: string | null; reason: string; hint: string }
   /** The copy or the index could not be written: `code` is the system's (`ENOSPC`, `EROFS`). The file itself may be fine. */
   | { kind: 'no-room'; code: string; reason: string }
 

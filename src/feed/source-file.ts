@@ -4,19 +4,26 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { OpenDirectory } from '../lib/beneath.ts'
-import { errnoText, isLasting } from '../lib/errno.ts'
-import { errorCode } from '../lib/errors.ts'
+import { errnoText, type Subject } from '../lib/errno.ts'
 import { type FileIdentity, identityOf, readWhole, sameIdentity } from '../lib/files.ts'
 import type { CheckResult } from './port.ts'
+
+const FILE: Subject = {
+  name: 'it',
+  setting: 'the path',
+  use: 'read',
+  hints: { ELOOP: 'put the file itself in its place' },
+}
 
 /** A file that cannot be opened or read. */
 export class Unreadable extends Error {
   readonly outcome: Extract<CheckResult, { kind: 'unreadable' }>
 
-  /** `code` is the system's. */
-  constructor(code: string, reason: string, lasting = isLasting(code)) {
-    super(reason)
-    this.outcome = { kind: 'unreadable', code, reason, lasting }
+  /** `cause`: the system's error. */
+  constructor(cause: unknown) {
+    const { code, hint, reason } = errnoText(cause, FILE)
+    super(reason, { cause })
+    this.outcome = { kind: 'unreadable', code, reason, hint }
   }
 }
 
@@ -25,8 +32,7 @@ export function readAt(descriptor: number, memory: Buffer, length: number, at: n
   try {
     return readWhole(descriptor, memory, 0, length, at)
   } catch (error) {
-    const code = errorCode(error) ?? 'EIO'
-    throw new Unreadable(code, `the file cannot be read (${code})`)
+    throw new Unreadable(error)
   }
 }
 
@@ -47,8 +53,7 @@ export function openSource(
   if (stats.isFile()) return file
   file[Symbol.dispose]()
   const what = stats.isDirectory() ? 'a directory' : stats.isFIFO() ? 'a fifo' : 'a device'
-  const code = stats.isDirectory() ? 'EISDIR' : 'EINVAL'
-  throw new Unreadable(code, `the path is ${what}, not a regular file`, true)
+  throw new Unreadable(new Error(`is ${what}, not a regular file`))
 }
 
 function openedAt(path: string, root: string): number {
@@ -57,10 +62,7 @@ function openedAt(path: string, root: string): number {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
     return openSync(directory.entry(basename(path)), flags)
   } catch (error) {
-    const subject = { name: 'the file', setting: 'the path', use: 'read' } as const
-    const { code, reason } = errnoText(error, subject)
-    // ENXIO: a socket; a read or a look that ends so is about the disk.
-    throw new Unreadable(code ?? 'EIO', reason, code === 'ENXIO' || isLasting(code ?? 'EIO'))
+    throw new Unreadable(error)
   }
 }
 

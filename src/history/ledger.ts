@@ -2,29 +2,15 @@
 // versions that it replaces. The history under it only knows single rows; when a step happens is the pipeline's.
 
 import type { Clock } from '../lib/clock.ts'
-import { type FileIdentity, modifiedAt } from '../lib/files.ts'
+import { modifiedAt } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
 import { isNewest, newerOf, replacedBy, supersededBy, takesPlaceOf } from './decisions.ts'
 import { KnownPaths } from './known-paths.ts'
 import type { Attempts, Files, State, Transactions, Versions } from './port.ts'
 import { DROPPED_AGAIN, LEFT, SAME_BYTES, WRONG_ACCOUNT } from './reason-codes.ts'
-import type { Reason, Version, VersionPatch } from './rows.ts'
-import { ACCEPTED, REPLACEABLE } from './states.ts'
+import type { Origin, Reason, RuleInForce, Version, VersionPatch } from './rows.ts'
+import { ACCEPTED, IN_MOTION, REPLACEABLE } from './states.ts'
 import { logDetected, logMoved } from './version-log.ts'
-
-/** What the rules say of a path: `FeedRule` of the configuration. */
-export interface RuleInForce {
-  feed: string
-  account: string | null
-}
-
-/** A path in the folder, and the feed that its bytes belong to. */
-export interface Origin {
-  path: string
-  /** null: a file that a person named, taken as it is. */
-  identity: FileIdentity | null
-  rule: RuleInForce
-}
 
 export interface LedgerParts {
   history: Versions & Files & Attempts & Transactions
@@ -35,6 +21,9 @@ export interface LedgerParts {
   /** Writes what belongs into the transaction of a new state. */
   along?: (version: Version) => void
 }
+
+/** States of a version without known bytes in which nothing is under way. */
+const AT_REST: readonly string[] = ['incomplete', 'gone', 'failed'] satisfies State[]
 
 export class Ledger {
   readonly #parts: LedgerParts
@@ -58,13 +47,13 @@ export class Ledger {
    * look may have met an error, or a person wants them to be read once more.
    */
   pathsInMotion(): Set<string> {
-    return new Set(this.#history.unread().flatMap((each) => (isInMotion(each) ? each.path : [])))
+    const open = this.#history.unread().filter(({ state }) => IN_MOTION.includes(state))
+    return new Set(open.map(({ path }) => path))
   }
 
   /** Whether that is still so. */
   isInMotion(path: string): boolean {
-    const open = this.#history.pendingVersionAt(path)
-    return open !== null && isInMotion(open)
+    return IN_MOTION.includes(this.#history.pendingVersionAt(path)?.state ?? 'gone')
   }
 
   /**
@@ -90,6 +79,20 @@ export class Ledger {
     this.move(open.id, 'checking', null)
   }
 
+  /** Its bytes could not be read: it is as it was before, and where nothing was known of them there is no version. */
+  unread(path: string): void {
+    const open = this.#history.pendingVersionAt(path)
+    if (open?.state !== 'checking') return
+    const past = this.#history.events(open.id).findLast(({ to }) => AT_REST.includes(to))
+    if (past === undefined || past.to === 'seen') {
+      this.#history.forget(open.id)
+      return
+    }
+    const { column, line, reason: text, reasonCode: code, to } = past
+    const position = line === null || column === null ? null : { line, column }
+    this.move(open.id, to, text === null || code === null ? null : { code, text, position })
+  }
+
   /** Since when the document at this path is incomplete; null where it grew, or was not read before. */
   incompleteSince(path: string, bytes: number): number | null {
     const open = this.#history.pendingVersionAt(path)
@@ -104,7 +107,7 @@ export class Ledger {
     this.move(open.id, 'settling', reason)
   }
 
-  /** It cannot be taken now (no room for a copy, an error of its disk), so it goes on settling. */
+  /** It cannot be taken now, for want of room for a copy, so it goes on settling. */
   settlesOn(origin: Origin, reason: Reason): void {
     this.#history.update(this.versionFor(origin).id, {}, reason)
   }
@@ -125,8 +128,7 @@ export class Ledger {
     this.known.forget(path)
     // Another file with the same bytes may still be there.
     if (this.#history.pathsOf(version.id).length > 0) return
-    const now = path.endsWith('/') ? 'can be listed now, or is' : 'is'
-    const text = `it ${now} not there any more; it was rejected: ${version.reason}`
+    const text = `it is not there any more; it was rejected: ${version.reason}`
     this.move(version.id, 'gone', { code: LEFT, text })
   }
 
@@ -163,7 +165,7 @@ export class Ledger {
       // Its file may have left after it was read: the bytes are ours all the same.
       const left = open.state === 'gone'
       if (left) this.move(open.id, 'settling', null)
-      if (left || open.state === 'settling') this.move(open.id, 'checking', null)
+      if (left || open.state !== 'checking') this.move(open.id, 'checking', null)
       const dated = { ...patch, modifiedAt: modifiedAt(origin.identity) }
       const moved = this.move(open.id, to, reason, dated)
       this.#becomes(origin, moved)
@@ -264,11 +266,10 @@ export class Ledger {
     return version
   }
 
-  /** A path that could not be read as it was (a symlink, no permission) is looked at again. */
+  /** A file that an error of feedsyncd itself kept from being read is looked at again. */
   #reopen(origin: Origin): Version | null {
     const before = this.#history.lastVersionAt(origin.path)
-    if (before === null || before.sha256 !== null) return null
-    if (before.state !== 'rejected' && before.state !== 'failed') return null
+    if (before?.state !== 'failed' || before.sha256 !== null) return null
     if (before.feed !== origin.rule.feed) return this.#replace(before, origin)
     return this.move(before.id, 'settling', null)
   }
@@ -312,9 +313,4 @@ export class Ledger {
     })
     return version
   }
-}
-
-/** An incomplete document waits for its writer; what has left the folder waits for nothing. */
-function isInMotion({ state }: Pick<Version, 'state'>): boolean {
-  return state === 'settling' || state === 'checking'
 }

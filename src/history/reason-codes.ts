@@ -11,14 +11,10 @@ export const SAME_BYTES = 'same-bytes'
 export const DROPPED_AGAIN = 'dropped-again'
 /** The spool has no room for a copy. */
 export const NO_ROOM = 'no-room'
-/** It cannot be read at present; what can never be read has the code of its refusal (inbox/port.ts). */
-export const UNREADABLE = 'unreadable'
 /** The document ends early. */
 export const INCOMPLETE = 'incomplete'
 /** The daemon stopped before this was done. */
 export const STOPPED = 'stopped'
-/** The daemon was started anew, and may read now what it might not read before. */
-export const READ_AGAIN = 'read-again'
 /** An error of feedsyncd itself. */
 export const FAULT = 'fault'
 export const SUPERSEDED = 'superseded'
@@ -44,11 +40,7 @@ export const DISCARDED = 'discarded'
 export const RETRIED = 'retried'
 export const RESTORED = 'restored'
 
-/** With these it settles once more, and is read as soon as it is quiet. */
-const PASSING: readonly string[] = [CHANGED, LEFT, STOPPED, RETRIED, READ_AGAIN]
-
-/** Whether it settles on and on: the spool has no room for it, or it cannot be read at present. */
-export function isBlocked(version: { state: string; reasonCode: string | null }): boolean {
-  const { state, reasonCode } = version
-  return state === 'settling' && reasonCode !== null && !PASSING.includes(reasonCode)
+/** Whether it settles on and on, since the spool has no room for it. */
+export function isBlocked({ state, reasonCode }: { state: string; reasonCode: string | null }) {
+  return state === 'settling' && reasonCode === NO_ROOM
 }

@@ -74,6 +74,20 @@ export type VersionPatch = Partial<
 
 export type ReasonField = 'reason' | 'reasonCode' | 'hint' | 'line' | 'column'
 
+/** What the rules say of a path: `FeedRule` of the configuration. */
+export interface RuleInForce {
+  feed: string
+  account: string | null
+}
+
+/** A path in the folder, and the feed that its bytes belong to. */
+export interface Origin {
+  path: string
+  /** null: a file that a person named, taken as it is. */
+  identity: FileIdentity | null
+  rule: RuleInForce
+}
+
 /** What we know of a path in the folder. */
 export interface KnownFile {
   path: string

@@ -45,12 +45,12 @@ export const SPENT: States = ['superseded', 'rejected', 'discarded']
 export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON]
 
 /** States that a version may begin in. `queued`: an earlier version that a person restored. */
-export const FIRST_STATES: States = ['settling', 'checking', 'rejected', 'queued']
+export const FIRST_STATES: States = ['settling', 'queued']
 
 export const STEPS: Readonly<Record<State, States>> = {
-  settling: ['checking', 'rejected', 'gone'],
+  settling: ['checking', 'gone'],
   /** `settling`: it grew. */
-  incomplete: ['settling', 'checking', 'rejected', 'gone'],
+  incomplete: ['settling', 'checking', 'gone'],
   /** `settling`: it changed while it was read. `superseded`: a newer version overtook the check. */
   /** `failed`: an error of feedsyncd itself ended the reading. */
   checking: [
@@ -63,8 +63,8 @@ export const STEPS: Readonly<Record<State, States>> = {
     'superseded',
     'gone',
   ],
-  /** `settling`: only while its content is unknown, see `assertStep`. `gone`: nothing is owed any more. */
-  rejected: ['settling', 'gone'],
+  /** `gone`: nothing is owed any more. */
+  rejected: ['gone'],
   held: ['queued', 'superseded', 'discarded'],
   /** `held`: what it is compared with has changed before it was sent. */
   queued: ['uploading', 'held', 'superseded', 'discarded', 'failed'],
@@ -72,7 +72,7 @@ export const STEPS: Readonly<Record<State, States>> = {
   uploading: ['uploaded', 'queued', 'failed', 'superseded', 'discarded'],
   uploaded: [],
   superseded: [],
-  /** `settling`: only while its content is unknown. */
+  /** `settling`: only while its content is unknown, see `assertStep`. */
   failed: ['settling', 'queued', 'superseded', 'discarded'],
   discarded: [],
   /** Only while its content is unknown. */

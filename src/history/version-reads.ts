@@ -5,7 +5,7 @@ import { DAY } from '../lib/clock.ts'
 import { latestLegal } from '../lib/due.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import { ELSEWHERE_UP_TO } from './notes.ts'
-import { OLDER, READ_AGAIN } from './reason-codes.ts'
+import { OLDER } from './reason-codes.ts'
 import type { HistoryEvent, ListFilter, Version } from './rows.ts'
 import { ACCEPTED, OPEN, STATES, type State, sqlStates } from './states.ts'
 import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
@@ -162,9 +162,8 @@ export function versionReads(db: Connection) {
     /** Wall ms at which a file of this version came last, be it with the same bytes; null where none came by now. */
     lastArrivalAt: (id: number, now: number) =>
       db.value<number>(
-        `SELECT max(at) FROM events WHERE version = +? AND at <= ?
-           AND (from_state IS NULL OR to_state IN ('settling', 'seen'))
-           AND reason_code IS NOT '${READ_AGAIN}'`,
+        `SELECT max(at) FROM events WHERE version = ? AND at <= ?
+           AND (from_state IS NULL OR to_state IN ('settling', 'seen'))`,
         id,
         latestLegal(now, 0),
       ),

@@ -2,17 +2,20 @@
 // event loop. Names are bytes; those that are valid UTF-8 are text, the others are shown with their odd bytes
 // percent-escaped and can be looked at by their bytes only.
 
-import { type BigIntStats, type Dirent, lstatSync, opendirSync } from 'node:fs'
+import { type BigIntStats, lstatSync, opendirSync } from 'node:fs'
 import { lstat, opendir, readdir } from 'node:fs/promises'
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
+import { isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import { asUtf8, escaped } from '../lib/odd-names.ts'
 
+/** What a directory says of something in it. */
 export interface Entry {
-  name: string
-  /** The name's bytes where they are not UTF-8; null: the name says it all. */
-  raw: Buffer | null
-  /** null: the file system does not say. */
+  /** Relative to the inbox, as it is shown. */
+  path: string
+  /** What the system knows it by; bytes where they are not UTF-8. */
+  at: string | Buffer
+  /** null: nobody can tell at present. */
   kind: 'directory' | 'link' | 'other' | null
 }
 
@@ -23,19 +26,37 @@ const BATCH = 64
 const ENCODING = 'latin1'
 const OPTIONS = { encoding: ENCODING, bufferSize: BATCH } as const
 
-/**
- * Throws the system's error, or one of `saysNoTypes`. Calls the system directly where it answers at once, as
- * `lstatEach` does. Where types are missing Node would look each one up, by a name that is not a page; it
- * cannot join a path of bytes and a name of text, and says so instead.
- */
-export async function* readDirectory(path: string, remote: boolean): AsyncGenerator<Entry[]> {
-  const bytes = Buffer.from(path)
+interface Place {
+  /** The inbox; absolute. */
+  directory: string
+  /** Of the directory to read: `acme/`; empty for the inbox itself. */
+  prefix: string
+  /** On a network file system. */
+  remote: boolean
+}
+
+/** Yields null where all that was yielded before comes once more. Throws the system's error. */
+export async function* readDirectory(place: Place): AsyncGenerator<Entry[] | null> {
+  try {
+    yield* withKinds(place)
+  } catch (error) {
+    // Where kinds are missing Node would look each one up, by a path that it cannot join of bytes and text.
+    if (errorCode(error) !== 'ERR_INVALID_ARG_TYPE') throw error
+    yield null
+    yield* withoutKinds(place)
+  }
+}
+
+/** Calls the system directly where it answers at once, as `lookAtEach` does. */
+async function* withKinds(place: Place): AsyncGenerator<Entry[]> {
+  const { remote } = place
+  const bytes = Buffer.from(`${place.directory}/${place.prefix}`)
   const directory = remote ? await opendir(bytes, OPTIONS) : opendirSync(bytes, OPTIONS)
   const next = remote ? () => directory.read() : () => directory.readSync()
   try {
     let batch: Entry[] = []
     for (let entry = await next(); entry !== null; entry = await next()) {
-      batch.push({ ...named(entry.name), kind: kindOf(entry) })
+      batch.push(named(entry.name, place, kindOf(entry)))
       if (batch.length < BATCH) continue
       yield batch
       batch = []
@@ -46,68 +67,69 @@ export async function* readDirectory(path: string, remote: boolean): AsyncGenera
   }
 }
 
-/** The file system does not say what kind its entries are: `readNames` reads the directory. */
-export function saysNoTypes(error: unknown): boolean {
-  return errorCode(error) === 'ERR_INVALID_ARG_TYPE'
-}
-
-/** The same without the kinds of the entries. Throws the system's error. */
-export async function* readNames(path: string): AsyncGenerator<Entry[]> {
-  const names = await readdir(path, ENCODING)
+async function* withoutKinds(place: Place): AsyncGenerator<Entry[]> {
+  const names = await readdir(`${place.directory}/${place.prefix}`, ENCODING)
   for (let from = 0; from < names.length; from += BATCH) {
-    yield names.slice(from, from + BATCH).map((name) => ({ ...named(name), kind: null }))
+    const entries = names.slice(from, from + BATCH).map((name) => named(name, place, null))
+    const found: Entry[] = []
+    await lookAtEach(entries, place.remote, (look, entry) => {
+      if (look !== null) found.push({ ...entry, kind: look instanceof Error ? null : kindOf(look) })
+    })
+    yield found
   }
 }
 
-function kindOf(entry: Dirent): Entry['kind'] {
+function kindOf(entry: Pick<BigIntStats, 'isDirectory' | 'isSymbolicLink'>): Entry['kind'] {
   if (entry.isDirectory()) return 'directory'
   return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
-function named(latin1: string): { name: string; raw: Buffer | null } {
-  if (!/[\x80-\xFF]/.test(latin1)) return { name: latin1, raw: null }
+function named(latin1: string, { directory, prefix }: Place, kind: Entry['kind']): Entry {
+  const ofText = (name: string) => {
+    const path = prefix + name
+    return { path, at: `${directory}/${path}`, kind }
+  }
+  if (!/[\x80-\xFF]/.test(latin1)) return ofText(latin1)
   const bytes = Buffer.from(latin1, 'latin1')
   const text = asUtf8(bytes)
-  return text === null ? { name: escaped(bytes), raw: bytes } : { name: text, raw: null }
+  if (text !== null) return ofText(text)
+  const at = Buffer.concat([Buffer.from(`${directory}/${prefix}`), bytes])
+  return { path: prefix + escaped(bytes), at, kind }
 }
-
-export type PathLike = string | Buffer
 
 /** Stats, null where nothing is there, or the error of the call. */
 export type Look = BigIntStats | null | Error
 
 /**
- * Looks at paths without following a link at their end, in order, letting others run in between. A local lstat costs
+ * Looks at entries without following a link at their end, in order, letting others run in between. A local lstat costs
  * 6 us when called directly and 25 us through the thread pool, so local files are looked at in short direct bursts;
  * on a network each call may wait for a server, so there they go out together and never hold the event loop.
  */
-export async function lstatEach(
-  paths: readonly PathLike[],
+export async function lookAtEach<E extends Pick<Entry, 'at'>>(
+  entries: readonly E[],
   remote: boolean,
-  found: (look: Look, index: number) => void,
+  found: (look: Look, entry: E) => void,
 ): Promise<void> {
-  for (let start = 0; start < paths.length; start += BATCH) {
-    const batch = paths.slice(start, start + BATCH)
+  for (let start = 0; start < entries.length; start += BATCH) {
+    const batch = entries.slice(start, start + BATCH)
     if (remote) {
-      const looks = await Promise.all(batch.map(lstatPooled))
-      looks.forEach((look, index) => {
-        found(look, start + index)
+      const looks = await Promise.all(batch.map(({ at }) => lookPooled(at)))
+      batch.forEach((entry, index) => {
+        found(looks[index] ?? null, entry)
       })
     } else {
       // One by one: stats that are kept for a whole batch outlive the young generation.
-      batch.forEach((path, index) => {
-        found(lstatDirect(path), start + index)
-      })
+      for (const entry of batch) found(lookDirect(entry.at), entry)
     }
     await yieldToLoop()
   }
 }
 
-function lstatPooled(path: PathLike): Promise<Look> {
+function lookPooled(path: Entry['at']): Promise<Look> {
   return lstat(path, { bigint: true }).catch(nullWhenMissing)
 }
 
-function lstatDirect(path: PathLike): Look {
+function lookDirect(path: Entry['at']): Look {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
   } catch (error) {
@@ -116,6 +138,5 @@ function lstatDirect(path: PathLike): Look {
 }
 
 function nullWhenMissing(error: unknown): null | Error {
-  const { code } = error as NodeJS.ErrnoException
-  return code === 'ENOENT' || code === 'ENOTDIR' ? null : (error as Error)
+  return isMissing(errorCode(error)) ? null : (error as Error)
 }

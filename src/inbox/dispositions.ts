@@ -11,7 +11,6 @@ import { type Clock, isoTime } from '../lib/clock.ts'
 import { errnoText, isMissing, type Subject } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import { identityOf, sameBytes, sameIdentity } from '../lib/files.ts'
-import { nameBytes } from '../lib/odd-names.ts'
 import { moveExclusively, stampedName } from './exclusive-move.ts'
 import type { Departure, Disposed, Receipt } from './port.ts'
 
@@ -70,14 +69,9 @@ export class Dispositions {
     const what = `write the receipt of ${receipt.file}`
     try {
       using folder = await this.#folderOf(receipt.file)
-      const suffix = '.receipt.json'
-      const target = Buffer.concat([
-        Buffer.from(folder.entry('')),
-        nameBytes(receipt.file),
-        Buffer.from(suffix),
-      ])
-      if (!(await mayBeReplaced(target, receipt.file)))
-        return notOurs(what, basename(receipt.file) + suffix)
+      const name = `${basename(receipt.file)}.receipt.json`
+      const target = folder.entry(name)
+      if (!(await mayBeReplaced(target, receipt.file))) return notOurs(what, name)
       const draft = folder.entry(draftName(token))
       try {
         const text = `${JSON.stringify(receipt, null, 2)}\n`
@@ -87,7 +81,7 @@ export class Dispositions {
         await rm(draft, { force: true })
         throw error
       }
-      return { kind: 'done', to: join(this.#options.directory, receipt.file + suffix) }
+      return { kind: 'done', to: join(this.#options.directory, dirname(receipt.file), name) }
     } catch (error) {
       return problem(error, what)
     }
@@ -237,7 +231,7 @@ function draftName(token: string): string {
 }
 
 /** Nothing is there, or an earlier receipt of this file, or a link, of which only the name is lost. */
-async function mayBeReplaced(target: Buffer, file: string): Promise<boolean> {
+async function mayBeReplaced(target: string, file: string): Promise<boolean> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   try {
     await using handle = await open(target, flags)

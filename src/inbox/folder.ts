@@ -8,13 +8,12 @@ import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import { isSameDirectory } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
-import { type Look, lstatEach } from './directory-entries.ts'
-import { judge } from './file-kind.ts'
+import { type Look, lookAtEach } from './directory-entries.ts'
 import { type FilesystemProbe, probeFilesystem, remoteFilesystem } from './filesystem-type.ts'
-import { type KnownFiles, nothingFound, walk } from './listing.ts'
+import { judge, type KnownFiles, nothingFound, walk } from './listing.ts'
 import { Mounts, unavailable } from './mounts.ts'
 import { createNameFilter, type NameFilter } from './name-filter.ts'
-import type { Ignored, Listing, Refusal, Sighting, WatchMode } from './port.ts'
+import type { Ignored, Listing, Sighting, Skipped, WatchMode } from './port.ts'
 import { WatchKeeper, type WatchOpener, watchDirectories } from './watch-keeper.ts'
 
 export interface InboxOptions {
@@ -68,22 +67,22 @@ export class Inbox implements AsyncDisposable {
   }
 
   /**
-   * Looks at single paths again: null where the path is not there any more, and the refusal of the directory
-   * where that is a link by now.
+   * Looks at single paths again: null where the path is not there any more, and why it is skipped where a directory
+   * above it is a link by now.
    */
-  look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>> {
+  look(paths: readonly string[]): Promise<Map<string, Sighting | Skipped | null>> {
     return this.#watched(this.#look(paths))
   }
 
-  async #look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>> {
+  async #look(paths: readonly string[]): Promise<Map<string, Sighting | Skipped | null>> {
     const above = await this.#lookAt([...new Set(paths.flatMap(ancestors))])
     const itself = await this.#lookAt(paths)
     return new Map(
       paths.map((path) => {
         const wrong = ancestors(path).find((one) => !isDirectory(above.get(one)))
-        if (wrong === undefined) return [path, judged(path, itself.get(path))]
-        const refusal = judged(wrong, above.get(wrong))
-        return [path, refusal !== null && 'reason' in refusal ? refusal : null]
+        if (wrong === undefined) return [path, judge(path, itself.get(path) ?? null)]
+        const skipped = judge(wrong, above.get(wrong) ?? null)
+        return [path, skipped !== null && 'reason' in skipped ? skipped : null]
       }),
     )
   }
@@ -145,7 +144,7 @@ export class Inbox implements AsyncDisposable {
         mounts: this.#mounts,
         remote: this.#isRemote,
       })
-      const isEmpty = found.files.length + found.refused.length + found.unknown.length === 0
+      const isEmpty = found.files.length + found.skipped.length + found.unknown.length === 0
       const before = this.#known ?? stats
       // A mount that went away leaves the empty directory it was mounted on.
       if (isEmpty && before.dev !== stats.dev)
@@ -170,8 +169,8 @@ export class Inbox implements AsyncDisposable {
   /** As on a network: any of them may lie on a mount whose server is gone. */
   async #lookAt(paths: readonly string[]): Promise<Map<string, Look>> {
     const looks = new Map<string, Look>()
-    const absolute = paths.map((path) => this.absolute(path))
-    await lstatEach(absolute, true, (look, index) => looks.set(paths[index] ?? '', look))
+    const entries = paths.map((path) => ({ path, at: this.absolute(path) }))
+    await lookAtEach(entries, true, (look, { path }) => looks.set(path, look))
     return looks
   }
 }
@@ -181,8 +180,6 @@ const NOT_MOUNTED = Object.assign(new Error('not mounted'), { code: 'EXDEV' })
 
 const isDirectory = (look: Look | undefined) =>
   look != null && !(look instanceof Error) && look.isDirectory()
-
-const judged = (path: string, look: Look | undefined) => (look == null ? null : judge(path, look))
 
 const nothingKnown = () => ({ ...nothingFound(), unknown: [''] })
 

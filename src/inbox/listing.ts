@@ -1,27 +1,17 @@
-// Owns one walk through the folder. Never follows a link, never leaves the folder, and never lets a
-// directory that could not be read look like an empty one.
+// Owns one walk through the folder, and what can be a feed at all: a regular file. Never follows a link, never leaves
+// the folder, and never lets a directory that could not be read look like an empty one.
 
 import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import type { FileIdentity } from '../feed/port.ts'
 import { OpenDirectory } from '../lib/beneath.ts'
-import { isLasting, isMissing } from '../lib/errno.ts'
+import { errnoText, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
-import { identityOf, isSameDirectory, NO_IDENTITY, sameIdentity } from '../lib/files.ts'
+import { identityOf, isSameDirectory, sameIdentity } from '../lib/files.ts'
 import { oddPath } from '../lib/odd-names.ts'
-import {
-  type Entry,
-  type Look,
-  lstatEach,
-  type PathLike,
-  readDirectory,
-  readNames,
-  saysNoTypes,
-} from './directory-entries.ts'
-import { cannotBeListed, judge, MOST_DEPTH, NOT_UTF8, TOO_DEEP } from './file-kind.ts'
+import { type Entry, type Look, lookAtEach, readDirectory } from './directory-entries.ts'
 import { type Mounts, UNMOUNTED } from './mounts.ts'
 import type { NameFilter } from './name-filter.ts'
-import type { Listing, Sighting } from './port.ts'
+import type { Listing, Sighting, Skipped } from './port.ts'
 
 export type Found = Omit<Listing, 'folder'>
 
@@ -40,26 +30,31 @@ export interface WalkOptions {
 /** What stat said of a path when it was last read. */
 export type KnownFiles = (path: string) => Sighting | null
 
-/** `foreign`: no feed by its name, as far as `inbox.include` says; `ignored`: by any other rule. */
-type Use = 'feed' | 'temporary' | 'unnameable' | 'directory' | 'foreign' | 'ignored'
+/** Directories in each other. Each look at one goes through all above it, and a tree costs as many looks as it has folders. */
+export const MOST_DEPTH = 32
 
-interface Candidate {
-  path: string
-  at: PathLike
-  raw: Buffer | null
-  /** null: not known before it was looked at, since the directory says no kinds. */
-  use: Use | null
+type Words = Omit<Skipped, 'path'>
+
+const TOO_DEEP: Words = {
+  reason: `it lies more than ${MOST_DEPTH} directories deep`,
+  hint: 'move it further up',
 }
+const NOT_UTF8: Words = {
+  reason: 'it has a name that is not valid UTF-8',
+  hint: 'rename it; its odd bytes are shown as %XX',
+}
+const LINK: Words = {
+  reason: 'it is a symbolic link, which is not followed',
+  hint: 'put the file or directory itself in its place',
+}
+const DIRECTORY: Words = { reason: 'it is a directory', hint: 'look at a file in it' }
 
 export const nothingFound = (): Found => ({
   files: [],
-  refused: [],
-  unlisted: [],
+  skipped: [],
+  unknown: [],
   temporary: [],
   ignored: [],
-  links: [],
-  unreadable: [],
-  unknown: [],
 })
 
 /** What is in one directory; `below`: prefixes (`acme/`) of the directories in it. */
@@ -80,10 +75,8 @@ export async function walk(options: WalkOptions): Promise<Found> {
     for (const kind of KINDS) for (const one of here[kind]) (found[kind] as unknown[]).push(one)
   }
   const unlisted = new Set(found.unknown)
-  for (const prefix of options.mounts.missing()) {
-    if (unlisted.has(prefix)) continue
-    found.unlisted.push({ path: prefix, ...UNMOUNTED })
-    found.unknown.push(prefix)
+  for (const path of options.mounts.missing()) {
+    if (!unlisted.has(path)) skipUnknown(found, path, UNMOUNTED)
   }
   return found
 }
@@ -91,58 +84,30 @@ export async function walk(options: WalkOptions): Promise<Found> {
 async function readOne(prefix: string, all: WalkOptions): Promise<Here> {
   let here = nothingHere()
   if (prefix.split('/').length > MOST_DEPTH + 1) {
-    here.refused.push({ path: prefix, identity: NO_IDENTITY, ...TOO_DEEP })
+    here.skipped.push({ path: prefix, ...TOO_DEEP })
     return here
   }
   const before = await directoryAt(prefix, all)
   if (before === null) return here
-  if (before instanceof Error) return notListed(prefix, NO_IDENTITY, before)
+  if (before instanceof Error) return notListed(prefix, before)
   const options = { ...all, remote: all.remote || before.dev !== all.device }
-  const readAll = async (batches: AsyncGenerator<Entry[]>) => {
-    here = nothingHere()
-    for await (const entries of batches) {
-      await lookAt(sort(entries, prefix, options, here), `${path}.`, options, here)
-    }
-  }
-  const path = `${options.directory}/${prefix}`
   try {
-    await readAll(readDirectory(path, options.remote)).catch((error) => {
-      if (!saysNoTypes(error)) throw error
-      return readAll(readNames(path))
-    })
+    for await (const entries of readDirectory({ ...options, prefix })) {
+      if (entries === null) here = nothingHere()
+      else await place(entries, prefix, options, here)
+    }
   } catch (error) {
     if (prefix === '') throw error
-    return notListed(prefix, identityOf(before), error)
+    return notListed(prefix, error)
   }
   const after = await directoryAt(prefix, options)
   // Swapped under our hands: what we looked at may be anyone's. The next scan sees it as it is.
   const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
   if (!isSame) return { ...nothingHere(), unknown: [prefix] }
-  const isEmpty = here.below.length + here.files.length + here.refused.length === 0
-  if (!options.mounts.admit(prefix, before, isEmpty)) {
-    return { ...nothingHere(), unlisted: [{ path: prefix, ...UNMOUNTED }], unknown: [prefix] }
-  }
-  return here
-}
-
-/** Throws `EACCES` where the directory, at `itself`, may be read but not entered: names without their files. */
-async function lookAt(
-  candidates: Candidate[],
-  itself: string,
-  options: WalkOptions,
-  here: Here,
-): Promise<void> {
-  let denied: Error | null = null
-  const paths = candidates.map(({ at }) => at)
-  await lstatEach(paths, options.remote, (look, index) => {
-    const candidate = candidates[index]
-    if (candidate !== undefined && look !== null) place(here, candidate, look, options)
-    if (errorCode(look) === 'EACCES') denied = look as Error
-  })
-  if (denied === null) return
-  await lstatEach([itself], options.remote, (look) => {
-    if (errorCode(look) === 'EACCES') throw denied
-  })
+  const isEmpty = here.below.length + here.files.length + here.skipped.length === 0
+  return options.mounts.admit(prefix, before, isEmpty)
+    ? here
+    : skipUnknown(nothingHere(), prefix, UNMOUNTED)
 }
 
 /** No part below the folder may be a link; the folder itself may be reached by one. Throws the folder's error. */
@@ -156,89 +121,95 @@ async function directoryAt(prefix: string, { directory }: WalkOptions): Promise<
   }
 }
 
-/** By name alone: what to look at; all else has its place in `here`. */
-function sort(
-  entries: Entry[],
+/** Throws `EACCES` where the directory may be read but not entered: names without their files. */
+async function place(
+  entries: readonly Entry[],
   prefix: string,
-  { directory, filter }: WalkOptions,
+  { directory, filter, known, remote }: WalkOptions,
   here: Here,
-): Candidate[] {
-  const candidates: Candidate[] = []
-  for (const { name, raw, kind } of entries) {
-    const path = prefix + name
-    const use = kind === null ? null : useOf(path, raw, kind === 'directory', filter)
-    if (!isPlaced(here, use, path, kind === 'link')) {
-      const at = raw === null ? `${directory}/${path}` : bytesOf(`${directory}/${prefix}`, raw)
-      candidates.push({ path, at, raw, use })
+): Promise<void> {
+  const files: Entry[] = []
+  const temporary: Entry[] = []
+  for (const entry of entries) sort(entry, filter, here, files, temporary)
+  await lookAtEach(temporary, remote, (look, { path }) => {
+    if (look !== null && !(look instanceof Error))
+      here.temporary.push({ path, mtimeMs: Number(look.mtimeMs) })
+  })
+  let denied: Error | null = null
+  await lookAtEach(files, remote, (look, { kind, path }) => {
+    const seen = judge(path, look)
+    if (errorCode(look) === 'EACCES') denied = look as Error
+    if (look instanceof Error || kind === null) {
+      // It may be a directory: what is below it is not gone.
+      if (kind === null) here.unknown.push(`${path}/`)
+      if (seen !== null && 'reason' in seen) skipUnknown(here, path, seen)
+      else here.unknown.push(path)
+    } else if (seen === null) return
+    else if ('reason' in seen) here.skipped.push(seen)
+    else {
+      const before = known(path)
+      here.files.push(before && sameIdentity(before.identity, seen.identity) ? before : seen)
     }
-  }
-  return candidates
+  })
+  if (denied === null) return
+  await lookAtEach([{ at: `${directory}/${prefix}.` }], remote, (look) => {
+    if (errorCode(look) === 'EACCES') throw denied
+  })
 }
 
-/** Whether its use says it all. */
-function isPlaced(here: Here, use: Use | null, path: string, isLink: boolean): boolean {
-  if (use === 'directory') here.below.push(`${path}/`)
-  if (use === 'foreign') (isLink ? here.links : here.ignored).push(path)
-  return use === 'directory' || use === 'foreign' || use === 'ignored'
-}
-
-function useOf(path: string, raw: Buffer | null, isDirectory: boolean, filter: NameFilter): Use {
-  const named = raw === null ? null : 'unnameable'
-  if (isDirectory) return filter.prunes(path) ? 'ignored' : (named ?? 'directory')
-  const ignored = filter.ignored(path)
-  if (ignored === null) return named ?? 'feed'
-  if (ignored.rule === 'temporary-name') return 'temporary'
-  return ignored.rule === 'not-included' ? 'foreign' : 'ignored'
-}
-
-function bytesOf(directory: string, name: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(directory), name])
-}
-
-function place(
+/** By name and kind alone: what to look at; all else has its place in `here`. */
+function sort(
+  entry: Entry,
+  filter: NameFilter,
   here: Here,
-  { path, raw, use: told }: Candidate,
-  look: BigIntStats | Error,
-  { filter, known }: WalkOptions,
+  files: Entry[],
+  temporary: Entry[],
 ): void {
-  const isDirectory = !(look instanceof Error) && look.isDirectory()
-  const use = told ?? useOf(path, raw, isDirectory, filter)
-  // It may be a directory: what is below it is not gone.
-  if (told === null && look instanceof Error) {
-    here.unknown.push(`${path}/`)
-    if (use === 'foreign')
-      return void here.unlisted.push({ path: `${path}/`, ...cannotBeListed(look) })
+  const { at, kind, path } = entry
+  const isOdd = typeof at !== 'string'
+  if (kind === 'directory') {
+    if (filter.prunes(path)) return
+    if (isOdd) here.skipped.push({ path: `${oddPath(path)}/`, ...NOT_UTF8 })
+    else here.below.push(`${path}/`)
+    return
   }
-  const isLink = !(look instanceof Error) && look.isSymbolicLink()
-  if (isPlaced(here, use, path, isLink)) return
-  const seen = judge(path, look)
-  if (use === 'temporary') {
-    if (!(look instanceof Error)) here.temporary.push({ path, mtimeMs: Number(look.mtimeMs) })
-  } else if (use === 'unnameable') {
-    const odd = `${oddPath(path)}${isDirectory ? '/' : ''}`
-    here.refused.push({ path: odd, identity: seen.identity, ...NOT_UTF8 })
-  } else if (!('reason' in seen)) {
-    const before = known(path)
-    const isSame = before !== null && sameIdentity(before.identity, seen.identity)
-    here.files.push(isSame ? before : seen)
-  } else if (look instanceof Error) {
-    // An error of the moment says nothing about the file.
-    const isOfMoment = !isLasting(errorCode(look) ?? '')
-    ;(isOfMoment ? here.unreadable : here.refused).push(seen)
-    here.unknown.push(path)
-  } else {
-    here.refused.push(seen)
-  }
+  const rule = filter.ignored(path)?.rule ?? null
+  if (rule === 'temporary-name') temporary.push(entry)
+  else if (rule !== null && rule !== 'not-included') return
+  else if (isOdd && rule === null) here.skipped.push({ path: oddPath(path), ...NOT_UTF8 })
+  else if (kind === 'link') here.skipped.push({ path: isOdd ? oddPath(path) : path, ...LINK })
+  else if (kind === 'other' && rule === 'not-included') here.ignored.push(path)
+  else files.push(entry)
+}
+
+/** What a look at a path is, or why it is skipped; null: nothing is there. */
+export function judge(path: string, look: Look): Sighting | Skipped | null {
+  if (look === null) return null
+  if (look instanceof Error) return { path, ...wordsOf(look) }
+  if (look.isFile()) return { path, identity: identityOf(look) }
+  if (look.isDirectory()) return { path: `${path}/`, ...DIRECTORY }
+  return { path, ...(look.isSymbolicLink() ? LINK : special(look)) }
+}
+
+function special(stats: BigIntStats): Words {
+  const kind = stats.isFIFO() ? 'fifo' : stats.isSocket() ? 'socket' : 'device'
+  return { reason: `it is not a regular file (${kind})`, hint: 'put a regular file in its place' }
+}
+
+function wordsOf(error: unknown): Words {
+  const { hint, reason } = errnoText(error, { name: 'it', setting: 'the path', use: 'read' })
+  return { reason, hint }
 }
 
 /** What is below it is unknown, unless there is nothing, or no directory, by now. */
-function notListed(path: string, identity: FileIdentity, error: unknown): Here {
-  const code = errorCode(error) ?? ''
+function notListed(path: string, error: unknown): Here {
   const here = nothingHere()
-  if (isMissing(code)) return here
-  const words = cannotBeListed(error)
-  if (isLasting(code)) here.refused.push({ path, identity, ...words })
-  else here.unlisted.push({ path, ...words })
-  here.unknown.push(path)
-  return here
+  return isMissing(errorCode(error)) ? here : skipUnknown(here, path, wordsOf(error))
+}
+
+/** Nobody can tell what is there, or below it. */
+function skipUnknown<F extends Found>(found: F, path: string, { hint, reason }: Words): F {
+  found.skipped.push({ path, reason, hint })
+  found.unknown.push(path)
+  return found
 }

@@ -8,8 +8,7 @@ import { errorCode } from '../lib/errors.ts'
 import type { FolderState } from './port.ts'
 
 export const UNMOUNTED = {
-  code: 'unreadable',
-  reason: 'was another file system, which is not mounted now',
+  reason: 'it was another file system, which is not mounted now',
   hint: 'mount it again; if that is meant, restart feedsyncd',
 } as const
 

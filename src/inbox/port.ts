@@ -1,6 +1,6 @@
 // What the rest of the program knows of the watched folder, and of what happens to a dropped file in the end.
 
-import type { FileIdentity } from '../feed/port.ts'
+import type { FileIdentity } from '../lib/files.ts'
 
 /** A regular file that a feed may be read from. `path` is relative to the folder, with `/`. */
 export interface Sighting {
@@ -8,17 +8,20 @@ export interface Sighting {
   identity: FileIdentity
 }
 
-/** A path that will never be read as it is: shown, and looked at again when its stat changes. */
-export interface Refusal {
-  /** Of a directory with a slash at the end: `acme/`, which is no file's path and matches no rule. */
+/** A path that is passed over for a reason: it cannot be read, is no regular file, or leads out of the folder. */
+export interface Skipped {
+  /** Of a directory with a slash at the end: `acme/`. */
   path: string
-  identity: FileIdentity
-  /** For programs. */
-  code: 'not-utf8' | 'symbolic-link' | 'not-regular' | 'directory' | 'too-deep' | 'unreadable'
-  /** Why, to follow the path: `is a symbolic link, which is not followed`, `is not a regular file (fifo)`. */
+  /** A plain sentence: `it is a symbolic link, which is not followed`. */
   reason: string
   /** What a person can do, a plain sentence. */
   hint: string
+}
+
+/** The same of the daemon, which knows since when. */
+export interface SkippedPath extends Skipped {
+  /** Wall ms. */
+  since: number
 }
 
 /** Why a path is passed over without a word in the history. */
@@ -38,22 +41,16 @@ export type FolderState =
 export interface Listing {
   folder: FolderState
   files: Sighting[]
-  refused: Refusal[]
-  /** Files that could not be looked at this time, for an error of the moment: they are `unknown`, too. */
-  unreadable: Refusal[]
-  /** The same of directories, for which there are no versions: an error of the moment, a missing mount. */
-  unlisted: Omit<Refusal, 'identity'>[]
+  skipped: Skipped[]
+  /**
+   * Paths, and prefixes (`acme/`) of what could not be listed this time: a path that begins with one is unknown, not
+   * gone. The empty prefix stands for everything.
+   */
+  unknown: string[]
   /** Temporary names, with their mtime in ms: old ones are mentioned in `status`. */
   temporary: { path: string; mtimeMs: number }[]
   /** Files whose names no pattern of `inbox.include` matches. */
   ignored: string[]
-  /** Symbolic links whose names no pattern matches: they may lead to a directory of feeds. */
-  links: string[]
-  /**
-   * Prefixes (`acme/`) of what could not be listed this time: a path that begins with one is unknown,
-   * not gone. The empty prefix stands for everything.
-   */
-  unknown: string[]
 }
 
 export type WatchMode = { mode: 'events' } | { mode: 'poll'; reason: string }

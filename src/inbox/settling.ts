@@ -84,21 +84,3 @@ export class Settler {
     this.#pending.set(path, { identity, since: now, isPutBack })
   }
 }
-
-/** Files that could not be read a moment ago: read again with each change of the folder, each would fill the history. */
-export class UnreadableFiles {
-  readonly #files = new Map<string, { identity: FileIdentity; until: number }>()
-
-  /** Is left alone until then (monotonic ms), unless it changes. */
-  add({ path, identity }: Sighting, until: number): void {
-    this.#files.set(path, { identity, until })
-  }
-
-  has({ path, identity }: Sighting, now: number): boolean {
-    const file = this.#files.get(path)
-    if (file === undefined) return false
-    if (now < file.until && sameIdentity(file.identity, identity)) return true
-    this.#files.delete(path)
-    return false
-  }
-}

@@ -12,8 +12,6 @@ const SEVERITY = {
   'scan-stuck': 'critical',
   'inbox-missing': 'critical',
   'inbox-unreadable': 'critical',
-  /** A directory in the folder cannot be listed at present, or its mount is missing. */
-  'directory-unreadable': 'critical',
   'state-full': 'critical',
   'state-read-only': 'critical',
   /** The disk reports errors, or the state directory cannot be used for another reason. */

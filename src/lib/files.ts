@@ -22,7 +22,7 @@ export interface FileIdentity {
   ctimeNs: string
 }
 
-/** Of a path that cannot be looked at; equals no file's. */
+/** Of a path of which nothing is known; equals no file's. */
 export const NO_IDENTITY: FileIdentity = { dev: '0', ino: '0', size: 0, mtimeNs: '0', ctimeNs: '0' }
 
 export function identityOf(stats: BigIntStats): FileIdentity {

@@ -2,8 +2,6 @@
 // (`caf%E9.xml`), as another file may really be called: its path has a part that no other path has, and says
 // which bytes are meant.
 
-import { basename } from 'node:path'
-
 /** The path of the file that is shown at `path`: `acme/./caf%E9.xml` of `acme/caf%E9.xml`. */
 export function oddPath(path: string): string {
   return path.replace(/[^/]*$/, './$&')
@@ -26,20 +24,4 @@ export function escaped(name: Buffer): string {
 export function asUtf8(bytes: Buffer): string | null {
   const text = bytes.toString()
   return Buffer.from(text).equals(bytes) ? text : null
-}
-
-export function isOdd(path: string): boolean {
-  return /(^|\/)\.\/[^/]+\/?$/.test(path)
-}
-
-/** The bytes of the name of a file, which a path of the folder ends in. */
-export function nameBytes(path: string): Buffer {
-  const name = basename(path)
-  if (!isOdd(path)) return Buffer.from(name)
-  // One character a byte: what was left as text first becomes its bytes.
-  const latin1 = Buffer.from(name).toString('latin1')
-  const unescaped = latin1.replace(/%([0-9A-F]{2})/g, (_, hex) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  )
-  return Buffer.from(unescaped, 'latin1')
 }

@@ -32,8 +32,8 @@ interface Written extends DaemonState {
 const NAME = 'daemon.json'
 /** Of the packaged unit: readers do not have its environment. */
 const UNIT_DIRECTORY = '/run/feedsyncd'
-/** The names of a listing may be long. */
-const LARGEST = 1024 * 1024
+/** Any number of paths may be skipped, and their names may be long. */
+const LARGEST = 64 * 1024 * 1024
 const WITHOUT_WAITING = constants.O_RDONLY | constants.O_NONBLOCK
 
 export class DaemonFile {
@@ -79,7 +79,7 @@ export class DaemonFile {
       uploads: {},
       unfinished: [],
       ignored: { count: 0, paths: [] },
-      links: { count: 0, paths: [] },
+      skipped: [],
     }
     this.#write()
   }

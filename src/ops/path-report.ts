@@ -3,9 +3,8 @@
 import type { Files, KnownFile } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
 import { UNREAD } from '../history/states.ts'
-import type { Ignored, Refusal, Sighting } from '../inbox/port.ts'
+import type { Ignored, Sighting, Skipped } from '../inbox/port.ts'
 import { sameIdentity } from '../lib/files.ts'
-import { isOdd } from '../lib/odd-names.ts'
 import { formatDuration } from '../lib/units.ts'
 import { type Reported, type UploadReport, uploadReports } from './report.ts'
 
@@ -25,7 +24,7 @@ export interface Evidence {
   feed: string
   ignored: Ignored | null
   /** What is at the path now; null: nothing. */
-  look: Sighting | Refusal | null
+  look: Sighting | Skipped | null
   /** null: no daemon has ever run here. */
   history: (Reported & Pick<Files, 'known'>) | null
   running: boolean
@@ -75,13 +74,11 @@ function because(
   }
   // What an unlucky name stands for matters more than the name, unless the name was left out on purpose.
   const isByPattern = ignored === null || ignored.rule === 'not-included'
-  const isRejected = upload?.state === 'rejected' && path.endsWith('/')
-  if (look !== null && 'reason' in look && isByPattern && !isRejected) {
-    const isAbove = path.startsWith(`${look.path}/`)
-    const reason = isAbove ? `${look.path} ${look.reason}` : look.reason
+  if (look !== null && 'reason' in look && isByPattern) {
+    const reason = look.path === path ? look.reason : `it lies below ${look.path}: ${look.reason}`
     return { because: reason + versionText(upload), next: look.hint }
   }
-  if (ignored !== null && !isRejected) {
+  if (ignored !== null) {
     const [because, next] = ignoredBecause(ignored, path)
     return { because: because + versionText(upload), next }
   }
@@ -103,8 +100,9 @@ function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadRe
   const is = isElsewhere
     ? `it holds the same bytes as version ${id}, found at ${upload.path}, which is ${state}${said}`
     : `it is ${state} as version ${id}${said}`
-  if (path.startsWith('/') || isOdd(path)) return is
-  if (look === null) return `there is no file of this name in the folder now; ${is}`
+  if (path.startsWith('/')) return is
+  if (look === null || 'reason' in look)
+    return `there is no file of this name in the folder now; ${is}`
   const quiet = `it is read once it was left alone for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
   const changedAt = Number(BigInt(look.identity.ctimeNs) / 1_000_000n)
   const changed = `it last changed ${formatDuration(Math.max(0, now - changedAt))} ago`

@@ -3,6 +3,7 @@
 
 import type { CampaignRun } from '../campaigns/port.ts'
 import type { Version, VersionReads } from '../history/port.ts'
+import type { SkippedPath } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secrets.ts'
@@ -72,8 +73,8 @@ export interface DaemonState {
   unfinished: readonly { path: string; modifiedAt: number }[]
   /** Files of the last listing that `inbox.include` leaves out. */
   ignored: Named
-  /** Symbolic links of the last listing that no pattern of `inbox.include` matches. */
-  links: Named
+  /** Paths that are passed over, by path. */
+  skipped: readonly SkippedPath[]
 }
 
 /** How many, and the first by name. */

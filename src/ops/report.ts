@@ -141,8 +141,6 @@ export function statusReport(
       })),
       /** Files that no pattern of `inbox.include` matches: how many, and at most 10 of them, by name. */
       ignored: said?.ignored ?? NONE,
-      /** Symbolic links that no pattern matches, and that are not followed: the same. */
-      links: said?.links ?? NONE,
     },
     service: {
       baseUrl,
@@ -150,6 +148,8 @@ export function statusReport(
       reason: live?.serviceReason ?? null,
       clockSkewMs: said?.clockSkewMs ?? null,
     },
+    /** Paths that are passed over until they can be read, by path. */
+    skipped: (said?.skipped ?? []).map(({ since, ...one }) => ({ ...one, since: isoTime(since) })),
     uploads: history === null ? [] : reports(history.list(filter)),
     /** Versions that something still has to happen to, although they are not their feed's newest. */
     owed: history === null ? [] : reports(owedBeside(history, filter)),

@@ -15,7 +15,7 @@ import { createBacklog } from '../history/backlog.ts'
 import { isNewest } from '../history/decisions.ts'
 import type { Reason, State, Version, VersionPatch } from '../history/port.ts'
 import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, OLDER, RETRIED } from '../history/reason-codes.ts'
-import { isForbidden, isMissing } from '../lib/errno.ts'
+import { isMissing } from '../lib/errno.ts'
 import { isRetryable } from '../lib/errors.ts'
 import { likelyBytes } from '../lib/packing.ts'
 import type { DeliveryResult, Uploader } from '../upload/port.ts'
@@ -54,6 +54,8 @@ export interface Candidate {
   rule: FeedRule
   /** A last look: an incomplete document is rejected now. */
   final: boolean
+  /** It could not be read before: nothing is said of it until it can be. */
+  isSkipped?: boolean
   /** See `CheckJob`. */
   opened?: number | undefined
 }
@@ -62,10 +64,12 @@ export type Taken =
   | { kind: 'version'; version: Version }
   /** The same bytes as the feed's newest version: no new one. */
   | { kind: 'seen'; version: Version }
-  /** It changed or left while it was read: look again. Not `soon`: it cannot be read at present. */
-  | { kind: 'again'; reason: Reason; soon: boolean }
+  /** It changed or left while it was read: look again. */
+  | { kind: 'again'; reason: string }
+  /** It cannot be read: no version is made of it, and its feed stays as it is. */
+  | { kind: 'skipped'; reason: string; hint: string }
   /** The spool has no room; the file itself may be fine. */
-  | { kind: 'no-room'; code: string; reason: Reason }
+  | { kind: 'no-room'; code: string; reason: string }
 
 type Read = Extract<CheckResult, { kind: 'read' }>
 type Unreadable = Extract<CheckResult, { kind: 'unreadable' }>
@@ -75,10 +79,6 @@ const HINT = {
   incomplete: 'wait for its writer; if the export is over, run it again',
   older: 'feedsyncd restore sends it all the same',
   rejected: 'run the export again: its writer stopped before the end of the document',
-  refused:
-    'let the daemon’s user read it; it is read again when its permissions or the groups of that user change',
-  noFile: 'put a regular file in its place',
-  unreadable: 'it is read again automatically; if this lasts, look into the system’s log',
 }
 
 export class Pipeline {
@@ -94,7 +94,7 @@ export class Pipeline {
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
     const { history, ledger, log, spool } = this.#parts
-    await history.commit(() => ledger.checking(file), 'soon')
+    if (!file.isSkipped) await history.commit(() => ledger.checking(file), 'soon')
     const copy = spool.prepare()
     try {
       return await this.#snapshot(file, copy, signal)
@@ -146,12 +146,12 @@ export class Pipeline {
     }
   }
 
-  #unreadable(file: Candidate, { code, lasting, reason: text }: Unreadable): Promise<Taken> {
+  async #unreadable(file: Candidate, { code, hint, reason }: Unreadable): Promise<Taken> {
     if (isMissing(code))
       return this.#lookAgain(file, { code: LEFT, text: 'it left while it was read' })
-    const hint = isForbidden(code) ? HINT.refused : HINT.noFile
-    if (lasting) return this.#conclude(file, 'rejected', { code, text, hint })
-    return this.#lookAgain(file, { code, text, hint: HINT.unreadable }, 'later')
+    const { history, ledger } = this.#parts
+    await history.commit(() => ledger.unread(file.path))
+    return { kind: 'skipped', reason, hint }
   }
 
   /** 3. Read to its end: whether these bytes are new for the feed at all, and the verdict on them. */
@@ -309,10 +309,10 @@ export class Pipeline {
     return { kind: 'version', version }
   }
 
-  async #lookAgain(file: Candidate, reason: Reason, when: 'soon' | 'later' = 'soon') {
+  async #lookAgain(file: Candidate, reason: Reason) {
     const { history, ledger } = this.#parts
     await history.commit(() => ledger.again(file.path, reason))
-    return { kind: 'again', reason, soon: when === 'soon' } as const
+    return { kind: 'again', reason: reason.text } as const
   }
 }
 

@@ -138,10 +138,10 @@ export class Receipts {
   }
 }
 
-/** Only beside files of the folder: neither for a directory, nor for a file that a person named elsewhere. */
+/** Only beside files of the folder: not for one that a person named elsewhere. */
 function needsReceipt({ path, state }: Version, config: Config): boolean {
   if (!config.inbox.receipts || !RECEIPTED.includes(state)) return false
-  return !isAbsolute(path) && !path.endsWith('/')
+  return !isAbsolute(path)
 }
 
 /** 12 hexadecimal digits. */

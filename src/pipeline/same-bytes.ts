@@ -2,9 +2,8 @@
 // accepted, by the date in the name of the file.
 
 import type { CheckResult } from '../feed/port.ts'
-import type { Origin } from '../history/ledger.ts'
 import { elsewhereUpTo } from '../history/other-service.ts'
-import type { Files, Notes, Version, VersionReads } from '../history/port.ts'
+import type { Files, Notes, Origin, Version, VersionReads } from '../history/port.ts'
 import { COPY_LOST, OLDER } from '../history/reason-codes.ts'
 import { ACCEPTED } from '../history/states.ts'
 import { isDated, isOlder } from '../lib/dated-name.ts'

@@ -5,12 +5,23 @@ import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { PathReport } from '../../src/ops/path-report.ts'
 import type { StatusReport } from '../../src/ops/report.ts'
+import { eventually } from './eventually.ts'
 import type { Site } from './site.ts'
 
 /** What `status --json` prints, without the cost of a process: for waiting. */
 export function statusOf(site: Site): StatusReport {
   using status = openStatus(configOf(site), site.clock, site.runtime)
   return status.report({})
+}
+
+/** The path, once `status` says that it is skipped. */
+export function untilSkipped(site: Site, path: string): Promise<StatusReport['skipped'][number]> {
+  return eventually(() => {
+    const { skipped } = statusOf(site)
+    const found = skipped.find((one) => one.path === path)
+    if (found === undefined) throw new Error(`not skipped: ${path}, but ${JSON.stringify(skipped)}`)
+    return found
+  })
 }
 
 /** What `show path:PATH` says, in the same way. */

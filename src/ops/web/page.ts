@@ -41,8 +41,8 @@ const MOST_POINTS = 30
 /** `asked`: `find`, only feeds whose name holds this, in any case; `page` of them, counted from 1. */
 export function statusPage(source: EndpointSource & Scene, asked: URLSearchParams): string {
   const status = source.status()
-  const { daemon, uploads, campaigns = null } = status
-  const { ignored, links } = daemon
+  const { daemon, uploads, skipped, campaigns = null } = status
+  const { ignored } = daemon
   const all = [...uploads, ...status.owed]
   const urgent = all.filter(needsPerson)
   const moving = all.filter((upload) => IN_WORK.includes(upload.state) && !needsPerson(upload))
@@ -51,10 +51,11 @@ export function statusPage(source: EndpointSource & Scene, asked: URLSearchParam
   const tone: Tone =
     troubles.length > 0 || urgent.some((one) => toneOf(one) === 'bad')
       ? 'bad'
-      : urgent.length + waiting > 0
+      : urgent.length + waiting + skipped.length > 0
         ? 'warn'
         : 'good'
-  const headline = headlineOf(troubles.length, urgent.length, waiting, uploads.length)
+  const owed = { feed: urgent.length, campaign: waiting, path: skipped.length }
+  const headline = headlineOf(troubles.length, owed, uploads.length)
   const main = html`<main>
 <h1 class="${tone}" aria-live="polite">${headline}</h1>
 ${vitals(status, source)}
@@ -64,22 +65,24 @@ ${section(
   html`<ul class="cards">${troubles.map((says) => trouble(says, source))}${listed(urgent, MOST, source)}${campaignCards(campaigns, source)}</ul>`,
 )}
 ${section('On its way', moving.length, html`<ul class="cards">${listed(moving, MOST_MOVING, source)}</ul>`)}
+${section('Skipped', skipped.length, skippedPaths(skipped, source))}
 ${section('Left unfinished', daemon.unfinished.length, unfinished(daemon, source.now))}
 ${section('Ignored by name', ignored.count, passedOver(ignored, 'No pattern of inbox.include matches these files', source))}
-${section('Links that are not followed', links.count, passedOver(links, 'Put the file or directory itself in the place of each link', source))}
 <section><h2>Feeds${uploads.length > 0 ? html` <span class="dim">${count(uploads.length)}</span>` : null}</h2>
 ${uploads.length === 0 ? html`<p class="empty">No feed has been seen yet. Drop an XML file into <code>${source.inbox}</code></p>` : feeds(uploads, source, asked)}</section>
 ${campaignsSection(campaigns, source)}
 </main>`
-  const owed = troubles.length + urgent.length + waiting
-  return document(owed === 0 ? 'All well' : `(${owed}) ${headline}`, tone, main, source)
+  const number = Object.values(owed).reduce((sum, n) => sum + n, troubles.length)
+  return document(number === 0 ? 'All well' : `(${number}) ${headline}`, tone, main, source)
 }
 
-function headlineOf(troubles: number, urgent: number, campaigns: number, feeds: number): string {
+/** `owed`: how many of each kind wait for a person. */
+function headlineOf(troubles: number, owed: Record<string, number>, feeds: number): string {
   if (troubles > 0) return 'feedsyncd cannot work as it should'
-  const named = (n: number, noun: string) => (n === 0 ? [] : [`${n} ${noun}${n === 1 ? '' : 's'}`])
-  const who = [...named(urgent, 'feed'), ...named(campaigns, 'campaign')].join(' and ')
-  if (who !== '') return `${who} ${urgent + campaigns === 1 ? 'needs' : 'need'} attention`
+  const counts = Object.entries(owed).filter(([, n]) => n > 0)
+  const who = counts.map(([noun, n]) => `${n} ${noun}${n === 1 ? '' : 's'}`).join(' and ')
+  const isOne = counts.length === 1 && counts[0]?.[1] === 1
+  if (who !== '') return `${who} ${isOne ? 'needs' : 'need'} attention`
   return feeds === 0 ? 'Waiting for the first feed' : 'Nothing needs attention'
 }
 
@@ -131,6 +134,16 @@ function unfinished({ unfinished }: StatusReport['daemon'], now: number): Markup
     ({ path, modifiedAt }) =>
       html`<li class="card warn" data-key="path ${path}"><div class="top"><h3 class="name"><bdi>${path}</bdi></h3><span class="dim when">last written ${ago(modifiedAt, now)}</span></div><p class="next">Rename it if it is whole, else remove it.</p></li>`,
   )}</ul>`
+}
+
+function skippedPaths(skipped: StatusReport['skipped'], { commandLine, now }: Scene): Markup {
+  const more = skipped.length - MOST
+  return html`<ul class="cards">${skipped
+    .slice(0, MOST)
+    .map(
+      ({ hint, path, reason, since }) =>
+        html`<li class="card warn" data-key="path ${path}"><div class="top"><h3 class="name"><bdi>${path}</bdi></h3><span class="dim when">since ${ago(since, now)}</span></div><p class="reason">${sentence(reason)}</p><p class="next">${sentence(hint)}</p></li>`,
+    )}${more > 0 ? html`<li class="dim">${count(more)} more: <code>${commandLine('status --json')}</code></li>` : null}</ul>`
 }
 
 /** Names of the folder that are passed over, and why. */

@@ -123,24 +123,6 @@ describe('of two files of a feed, the one that was detected first and is complet
 
     expectNewest(site, 'acme', MONDAY)
   })
-
-  it('is the newest version when it was a link', async () => {
-    await using site = await openSite(FEEDS)
-    await site.daemon()
-    const monday = join(site.inbox, 'acme/monday.xml')
-    site.drop('acme/tuesday.xml', feedOf(9))
-    await site.until('acme', 'uploaded')
-    symlinkSync('tuesday.xml', monday)
-    await site.until('acme', 'rejected')
-    site.drop('acme/tuesday.xml', TUESDAY)
-    await site.until('acme', 'uploaded', sha256(TUESDAY))
-
-    rmSync(monday)
-    site.drop('acme/monday.xml', MONDAY)
-    await site.until('acme', 'uploaded', sha256(MONDAY))
-
-    expectNewest(site, 'acme', MONDAY)
-  })
 })
 
 it('a version that fails while a newer one of its feed waits is superseded by that, and needs nobody', async () => {

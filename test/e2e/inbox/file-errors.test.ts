@@ -2,11 +2,11 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { statusOf, trail, whyThere } from '../../helpers/look.ts'
+import { statusOf, trail, untilSkipped, whyThere } from '../../helpers/look.ts'
 import { type Lie, LyingFiles, NO_COMPILER } from '../../helpers/lying-files.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
@@ -44,25 +44,18 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     }
     await site.daemonProcess()
 
-    const failed = await Promise.all(
-      errors.map(([error], n) =>
-        eventually(() => {
-          const [upload] = site.uploads({ feed: names[n] ?? '' })
-          if (!upload?.reason?.includes(error)) throw new Error(JSON.stringify(upload))
-          return upload
-        }),
-      ),
-    )
+    const skipped = await Promise.all(names.map((name) => untilSkipped(site, name)))
+    const meanwhile = [site.uploads(), statusOf(site).skipped.length, await site.run('status')]
     files.tellTheTruth()
-    const sent = await Promise.all(names.map((name) => site.until(name, 'uploaded')))
+    await Promise.all(names.map((name) => site.until(name, 'uploaded')))
 
-    expect(sent.map(({ id }) => id)).toEqual(failed.map(({ id }) => id))
-    for (const { id, state, hint, reason } of failed) {
-      expect(state).toBe('settling')
-      expect(hint).toContain('again')
-      expect(reason).not.toContain('Unknown system error')
-      expect(trail(site, id)).not.toContain('rejected')
+    expect(meanwhile).toMatchObject([[], names.length, { stdout: expect.any(String) }])
+    for (const [n, { hint, path, reason, since }] of skipped.entries()) {
+      expect(reason).toContain(`(${errors[n]?.[0]})`)
+      expect(JSON.stringify(meanwhile)).toContain(path)
+      expect([hint, Date.parse(since ?? '')]).toEqual([expect.any(String), expect.any(Number)])
     }
+    expect(statusOf(site).skipped).toEqual([])
   })
 
   it('is neither a read that gives fewer bytes than were asked for, nor a failing close of what was read', async () => {
@@ -95,38 +88,57 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     files.fail('open', 'jobs.xml', 'EIO')
     // Its deadline comes now, and not before the file fails.
     site.expire('jobs.xml')
-    const { id } = await eventually(() => {
-      const [upload] = site.uploads()
-      if (!upload?.reason?.includes('EIO')) throw new Error(JSON.stringify(upload))
-      return upload
-    })
+    const { reason: why } = await untilSkipped(site, 'jobs.xml')
+    const [meanwhile] = site.uploads()
     files.tellTheTruth()
 
-    const { reason } = await site.until('jobs.xml', 'rejected')
+    const { id, reason } = await site.until('jobs.xml', 'rejected')
 
+    expect(why).toContain('EIO')
+    expect(meanwhile).toMatchObject({ id, state: 'incomplete' })
     expect(reason).toContain('the document ends early')
-    expect(site.show(id).state).toBe('rejected')
+    expect(statusOf(site).skipped).toEqual([])
   })
 
-  it('is told from a file that may not be looked at or read: that one is rejected, and hides no other', async () => {
+  it('leaves its feed as it is, and hides no other; the daemon says since when, and looks again', async () => {
     const { site, files } = await lyingSite()
     await using _site = site
-    files.fail('look', 'closed.xml', 'EACCES')
-    files.fail('open', 'unreadable.xml', 'EACCES')
-    for (const name of ['closed.xml', 'unreadable.xml', 'open.xml']) site.drop(name, feedOf(2))
     await site.daemonProcess()
+    site.drop('closed.xml', feedOf(2))
+    const { id } = await site.until('closed.xml', 'uploaded')
+    files.fail('look', 'new.xml', 'EACCES')
+    files.fail('open', 'closed.xml', 'EACCES')
+    for (const name of ['closed.xml', 'new.xml', 'open.xml']) site.drop(name, feedOf(3))
 
     await site.until('open.xml', 'uploaded')
-    const unreadable = await site.until('unreadable.xml', 'rejected')
-    const closed = await site.until('closed.xml', 'rejected')
+    const closed = await untilSkipped(site, 'closed.xml')
+    await untilSkipped(site, 'new.xml')
+    const versions = site.uploads({ all: true }).map(({ feed, state }) => `${feed} ${state}`)
+    const { because } = await whyThere(site, 'closed.xml')
+    const checks = ['closed.xml', 'open.xml'].map((feed) => site.run('status', feed, '--check'))
+    const codes = (await Promise.all(checks)).map(({ code }) => code)
+    const listedAt = statusOf(site).daemon.lastScanAt
+    await eventually(() => expect(statusOf(site).daemon.lastScanAt).not.toBe(listedAt))
+    const later = await untilSkipped(site, 'closed.xml')
+    const events = site.events('closed.xml').length
     files.tellTheTruth()
-    await site.until('closed.xml', 'uploaded')
+    await site.until('new.xml', 'uploaded')
+    const next = await eventually(() => {
+      const [upload] = site.uploads({ feed: 'closed.xml' })
+      return upload?.id === id ? expect.fail('not read yet') : upload
+    })
 
-    expect(closed.reason).toContain('EACCES')
-    expect(unreadable.reason).toContain('may not be read by this user')
+    expect(closed.reason).toBe('it may not be read by this user (EACCES)')
+    expect(versions).toEqual(['open.xml uploaded', 'closed.xml uploaded'])
+    expect(because).toBe(`${closed.reason}; version ${id} of it is uploaded`)
+    expect(codes).toEqual([1, 0])
+    expect(later.since).toBe(closed.since)
+    expect(events).toBe(trail(site, id).length)
+    expect(next?.postings).toBe(3)
+    await eventually(() => expect(statusOf(site).skipped).toEqual([]))
   })
 
-  it('at a directory is a condition in one line, and neither a version nor the end of one', async () => {
+  it('at a directory skips it in one line, and neither makes a version nor ends one', async () => {
     const { site, files } = await lyingSite({ feeds: [{ match: '{1}/*.xml', name: '{1}' }] })
     await using _site = site
     const hostile = 'x\nMAINPID=1\x1b[2J\u202e'
@@ -136,23 +148,22 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     await site.until('west', 'uploaded')
     site.drop('west/jobs.xml', feedOf(1))
     const held = await site.until('west', 'held')
-    const condition = () =>
-      statusOf(site).daemon.conditions.find(({ code }) => code === 'directory-unreadable')
 
-    for (const [error, name, shownName] of [
-      ['EIO', 'west', 'west'],
-      ['ESTALE', hostile, 'x\\nMAINPID=1\\u001b[2J\\u202e'],
+    for (const [error, name] of [
+      ['EIO', 'west'],
+      ['EACCES', 'west'],
+      ['ESTALE', hostile],
     ] as const) {
       files.fail('list', name, error)
-      const shown = await eventually(() => condition() ?? expect.fail('no condition'))
-      const said = [await site.run('status'), await site.run('status', '--check')]
+      const { reason } = await untilSkipped(site, `${name}/`)
+      const check = await site.run('status', '--check')
+      const said = [check, await site.run('status')].map(({ stdout }) => stdout).join('')
       files.tellTheTruth()
-      await eventually(() => expect(condition()).toBeUndefined())
+      await eventually(() => expect(statusOf(site).skipped).toEqual([]))
 
-      expect(shown).toMatchObject({ severity: 'critical', hint: expect.any(String) })
-      expect(shown.message).toBe(`${shownName}/ is a directory that cannot be listed (${error})`)
-      for (const harm of ['\x1b[2J', '\u202e', '\nMAINPID'])
-        expect(said.map(({ stdout }) => stdout).join('')).not.toContain(harm)
+      expect(reason).toContain(`(${error})`)
+      expect([check.code, said]).toEqual([1, expect.stringContaining(reason)])
+      for (const harm of ['\x1b[2J', '\u202e', '\nMAINPID']) expect(said).not.toContain(harm)
     }
     const meanwhile = site.uploads({ all: true }).map(({ id, state }) => [id, state])
     site.drop('west/more.xml', feedOf(9))
@@ -162,32 +173,6 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
       [held.id, 'held'],
       [1, 'uploaded'],
     ])
-  })
-
-  it('at a directory that is closed for good rejects it; it is never moved, and is gone once it is open', async () => {
-    const { site, files } = await lyingSite({
-      feeds: [{ match: '**', name: 'all' }],
-      inbox: { rescan: '1s', afterReject: 'quarantine', incompleteAfter: '1s', receipts: true },
-    })
-    await using _site = site
-    files.fail('list', 'west', 'EACCES')
-    mkdirSync(join(site.inbox, 'west'))
-    await site.daemonProcess()
-    const rejected = await site.until('west/', 'rejected')
-    await eventually(() => {
-      expect(Date.parse(statusOf(site).daemon.lastScanAt ?? '')).toBeGreaterThan(
-        Date.parse(rejected.detectedAt ?? '') + 2_500,
-      )
-    })
-    const meanwhile = readdirSync(site.inbox)
-    const because = (await whyThere(site, 'west')).because
-    files.tellTheTruth()
-    const { reason } = await site.until('west/', 'gone')
-
-    expect(rejected).toMatchObject({ feed: 'west/', path: 'west/', hint: expect.any(String) })
-    expect(meanwhile).toEqual(['west'])
-    expect(because).toContain('it is rejected as version 1: is a directory that cannot be listed')
-    expect(reason).toMatch(/^it can be listed now, or is not there any more/)
   })
 
   it('at an entry whose kind the directory does not say ends nothing below it; names are bytes, and each feed is sent', async () => {
@@ -205,21 +190,20 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     site.drop('west/cut.xml', '<source>')
     await site.daemonProcess()
     for (const name of names) await site.until(name, 'uploaded')
-    await site.until('./caf%E9.xml', 'rejected')
     await site.until('west/broken.xml', 'rejected')
     await site.until('west/cut.xml', 'incomplete')
     const states = () => site.uploads().map(({ path, state }) => `${path} ${state}`)
+    const skipped = () => statusOf(site).skipped.map(({ path }) => path)
     const before = states()
 
     files.fail('look', 'west', 'ESTALE')
-    const codes = () => statusOf(site).daemon.conditions.map(({ code }) => code)
-    await eventually(() => expect(codes()).toEqual(['directory-unreadable']))
+    await eventually(() => expect(skipped()).toEqual(['./caf%E9.xml', 'link', 'west']))
     const meanwhile = states()
     const ignored = statusOf(site).daemon.ignored.count
     files.tellTheTruth()
-    await eventually(() => expect(codes()).toEqual([]))
+    await eventually(() => expect(skipped()).toEqual(['./caf%E9.xml', 'link']))
 
-    expect(before).toHaveLength(names.length + 3)
+    expect(before).toHaveLength(names.length + 2)
     expect(meanwhile).toEqual(before)
     expect(ignored).toBe(0)
     expect(site.sandbox.objects()).toHaveLength(names.length)
@@ -231,7 +215,7 @@ describe.skipIf(process.getuid?.() !== 0)('a file that the daemon’s user may n
   const GROUP = 65_533
   const as = (group: number) => ['setpriv', `--reuid=${USER}`, `--regid=${group}`, '--clear-groups']
 
-  it('is read after a start with the group that may read it', async () => {
+  it('is skipped, which `run --once` tells, and is read after a start with the group that may read it', async () => {
     await using site = await Site.open()
     const state = join(site.root, 'state')
     mkdirSync(state)
@@ -242,17 +226,16 @@ describe.skipIf(process.getuid?.() !== 0)('a file that the daemon’s user may n
     chmodSync(join(site.inbox, 'jobs.xml'), 0o640)
 
     const refused = await finished(site.spawnBy(as(USER), 'run', '--once'))
-    const [rejected] = site.uploads()
-    const again = await finished(site.spawnBy(as(USER), 'run', '--once'))
-    const events = site.events('jobs.xml').length
+    const [versions, { skipped }] = [site.uploads(), statusOf(site)]
     const taken = await finished(site.spawnBy(as(GROUP), 'run', '--once'))
 
-    expect([refused.code, again.code, taken.code]).toEqual([3, 3, 0])
-    expect(rejected).toMatchObject({ state: 'rejected', reasonCode: 'EACCES' })
-    // Nothing says that the same user may read it now.
-    expect(site.events('jobs.xml').slice(0, events).at(-1)?.to).toBe('rejected')
-    expect(site.events('jobs.xml').filter(({ to }) => to === 'rejected')).toHaveLength(1)
-    expect(await site.until('jobs.xml', 'uploaded')).toMatchObject({ id: rejected?.id })
+    expect([refused.code, taken.code]).toEqual([3, 0])
+    expect([versions, skipped]).toMatchObject([
+      [],
+      [{ path: 'jobs.xml', reason: 'it may not be read by this user (EACCES)' }],
+    ])
+    expect(await site.until('jobs.xml', 'uploaded')).toMatchObject({ postings: 2 })
+    expect(statusOf(site).skipped).toEqual([])
   })
 })
 

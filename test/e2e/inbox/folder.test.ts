@@ -4,9 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../helpers/eventually.ts'
 import { filesIn } from '../../helpers/inbox/files-in.ts'
-import { statusOf } from '../../helpers/look.ts'
+import { untilSkipped } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
@@ -49,30 +48,32 @@ describe('names and kinds of files', () => {
     )
     await site.daemon()
 
-    const reasons = async (name: string) => (await site.until(name, 'rejected')).reason
+    const reasons = async (name: string) => (await untilSkipped(site, name)).reason
     const told = {
       leaves: await reasons('leaves.xml'),
       dangling: await reasons('dangling.xml'),
       pipe: await reasons('pipe.xml'),
       unnameable: await reasons('./caf%E9.xml'),
+      directory: await reasons('directory'),
     }
-    // What a listing found is written in two steps.
-    await eventually(() => expect(statusOf(site).daemon.lastScanAt).not.toBeNull())
+    const versions = site.uploads()
     const { stdout } = await site.run('status')
     unlinkSync(at('leaves.xml'))
     site.drop('leaves.xml', feedOf(2))
     await site.until('leaves.xml', 'uploaded')
 
     expect(told).toEqual({
-      leaves: 'is a symbolic link, which is not followed',
-      dangling: 'is a symbolic link, which is not followed',
-      pipe: 'is not a regular file (fifo)',
-      unnameable: 'has a name that is not valid UTF-8',
+      leaves: 'it is a symbolic link, which is not followed',
+      dangling: 'it is a symbolic link, which is not followed',
+      pipe: 'it is not a regular file (fifo)',
+      unnameable: 'it has a name that is not valid UTF-8',
+      directory: 'it is a symbolic link, which is not followed',
     })
+    expect(versions).toEqual([])
     for (const reason of Object.values(told)) expect(stdout).toContain(reason)
     expect(stdout).toContain('rename it; its odd bytes are shown as %XX')
     expect(stdout).toContain('put the file or directory itself in its place')
-    expect(stdout).toContain('1 symbolic link is not followed: directory\n')
+    expect(stdout).toContain('\n  the same for 2 more: directory, leaves.xml\n')
     expect(stdout).not.toContain('ignored by name')
     expect(site.sandbox.objects()).toHaveLength(1)
   })

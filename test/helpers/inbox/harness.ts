@@ -51,7 +51,7 @@ export function openInbox(directory: string, options: Partial<InboxOptions> = {}
 export const pathsOf = (listing: Listing) => listing.files.map(({ path }) => path).sort()
 
 export const reasonsOf = (listing: Listing) =>
-  Object.fromEntries(listing.refused.map(({ path, reason }) => [path, reason]))
+  Object.fromEntries(listing.skipped.map(({ path, reason }) => [path, reason]))
 
 /** Runs as a user without special rights, as daemons do, also where the tests run as root. */
 export async function unprivileged<T>(work: () => Promise<T>): Promise<T> {

@@ -14,7 +14,7 @@ export function daemonState(over: Partial<DaemonState> = {}): DaemonState {
       uploads: {},
       unfinished: [],
     },
-    ...{ ignored: { count: 0, paths: [] }, links: { count: 0, paths: [] } },
+    ...{ ignored: { count: 0, paths: [] }, skipped: [] },
     ...over,
   }
 }

@@ -45,9 +45,8 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
           modeReason: names[from] ?? null,
           unfinished: [],
           ignored: { count: 0, paths: [] },
-          links: { count: 0, paths: [] },
         },
-        ...{ service, uploads: batch(), owed: [] },
+        ...{ service, uploads: batch(), owed: [], skipped: [] },
       }),
       versions: () => [],
     })

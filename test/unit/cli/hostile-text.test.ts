@@ -37,10 +37,10 @@ const report: StatusReport = {
     conditions: [conditionReport(conditionOf(NAMES[20] ?? ''))],
     unfinished: NAMES.slice(0, 10).map((path) => ({ path, modifiedAt: null })),
     ignored: { count: NAMES.length, paths: NAMES },
-    links: { count: 0, paths: [] },
   },
   service: { baseUrl: 'https://x', state: 'down', reason: NAMES[21] ?? '', clockSkewMs: null },
   ...{ uploads, owed: [] },
+  skipped: NAMES.map((path) => ({ path, reason: path, hint: path, since: null })),
 }
 const view = {
   ...{ now: 0, terminal: false, width: null, staleAfterMs: 1000, limit: NAMES.length },

@@ -35,11 +35,10 @@ function table(uploads: UploadReport[], width: number | null): string[] {
         conditions: [],
         unfinished: [],
         ignored: { count: 0, paths: [] },
-        links: { count: 0, paths: [] },
       },
     },
     service: { baseUrl: 'https://x', state: 'ok' as const, reason: null, clockSkewMs: 0 },
-    ...{ uploads, owed: [] },
+    ...{ uploads, owed: [], skipped: [] },
   }
   const view = { now: 0, terminal: false, width, staleAfterMs: 1000, limit: 50 }
   const shown = statusText(report, { ...view, commandLine: (command) => command })

@@ -18,12 +18,11 @@ function report(over: Partial<StatusReport> = {}, daemon: object = {}): StatusRe
         conditions: [],
         unfinished: [],
         ignored: { count: 0, paths: [] },
-        links: { count: 0, paths: [] },
         ...daemon,
       },
     } as StatusReport['daemon'],
     service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: 0 },
-    ...{ uploads: [], owed: [], ...over },
+    ...{ uploads: [], owed: [], skipped: [], ...over },
   }
 }
 

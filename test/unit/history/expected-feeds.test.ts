@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { expectations, expectFeeds } from '../../../src/history/expected-feeds.ts'
-import { READ_AGAIN } from '../../../src/history/reason-codes.ts'
 import { DAY, HOUR } from '../../../src/lib/clock.ts'
 import { because, temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
@@ -104,15 +103,6 @@ describe('a feed that is expected at least so often', () => {
 
     expect(at(START + 4 * DAY).overdue).toBe(false)
     expect(at(START + 5 * DAY).overdue).toBe(true)
-  })
-
-  it('is not in time because the daemon reads again what it might not read before', () => {
-    const { at, history } = acmeUploaded()
-    const { id } = versionIn(history, 'rejected', { at: START + 3 * DAY })
-
-    history.move(id, 'settling', { code: READ_AGAIN, text: 'at a start' }, START + 5 * DAY)
-
-    expect(at(START + 6 * DAY).overdue).toBe(true)
   })
 
   it('is in time by the same bytes again: its writer did its work', () => {

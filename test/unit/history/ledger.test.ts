@@ -56,7 +56,7 @@ it('a version that a newer one overtook before its first byte is not sent', () =
 
 it('a path that a person wants to be read again is in motion until it was read, whatever is known of it', () => {
   const { history, ledger } = atWork()
-  const { id } = ledger.conclude(origin, 'rejected', BROKEN, {})
+  const { id } = ledger.conclude(origin, 'failed', BROKEN, {})
   const motion = () => [ledger.isInMotion(path), ledger.pathsInMotion().has(path)]
 
   const atRest = motion()

@@ -68,14 +68,8 @@ describe('pruning', () => {
     const { history } = temporaryHistory()
     history.atomically(() => {
       for (let n = 0; n < 1300; n++) {
-        const { id } = history.add({
-          feed: n % 2 === 0 ? 'a' : `kept-${n}`,
-          path: 'a.xml',
-          account: null,
-          state: 'rejected',
-          reason: null,
-          at: 1000,
-        })
+        const feed = n % 2 === 0 ? 'a' : `kept-${n}`
+        const { id } = versionIn(history, 'rejected', { feed, path: 'a.xml' })
         if (n === 0) history.know({ path: 'a.xml', identity, versionId: id })
       }
     })

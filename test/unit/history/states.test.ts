@@ -23,11 +23,11 @@ describe('the steps between states', () => {
     const table = STATES.map((from) => `${from} -> ${STEPS[from].join(', ') || '(final)'}`)
 
     expect([`(new) -> ${FIRST_STATES.join(', ')}`, ...table]).toEqual([
-      '(new) -> settling, checking, rejected, queued',
-      'settling -> checking, rejected, gone',
-      'incomplete -> settling, checking, rejected, gone',
+      '(new) -> settling, queued',
+      'settling -> checking, gone',
+      'incomplete -> settling, checking, gone',
       'checking -> settling, incomplete, rejected, held, queued, failed, superseded, gone',
-      'rejected -> settling, gone',
+      'rejected -> gone',
       'held -> queued, superseded, discarded',
       'queued -> uploading, held, superseded, discarded, failed',
       'uploading -> uploaded, queued, failed, superseded, discarded',
@@ -63,9 +63,9 @@ describe('the steps between states', () => {
     expect(unchecked).not.toContain('queued')
   })
 
-  it('let a rejected version be looked at again only while its content is unknown', () => {
-    expect(() => assertStep(1, 'rejected', 'settling', false)).not.toThrow()
-    for (const from of ['rejected', 'failed', 'gone'] as const)
+  it('let a failed version be looked at again only while its content is unknown', () => {
+    expect(() => assertStep(1, 'failed', 'settling', false)).not.toThrow()
+    for (const from of ['failed', 'gone'] as const)
       expect(() => assertStep(1, from, 'settling', true)).toThrow('new bytes are a new version')
   })
 

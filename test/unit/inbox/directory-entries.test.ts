@@ -16,10 +16,10 @@ const LIST = `
     directory: process.env.FOLDER, include: ['**/*.xml'], exclude: [],
     clock: systemClock, log: silentLog, networkFileSystem: async () => Number(process.env.TYPE),
   })
-  const { folder, files, refused, ignored, temporary } = await inbox.list()
+  const { folder, files, skipped, ignored, temporary } = await inbox.list()
   const paths = (all) => all.map(({ path }) => path).sort()
   console.log(JSON.stringify({
-    folder: folder.kind, files: paths(files), refused: paths(refused), ignored, temporary: paths(temporary),
+    folder: folder.kind, files: paths(files), skipped: paths(skipped), ignored, temporary: paths(temporary),
   }))
 `
 const title = `a folder without kinds of entries${NO_COMPILER === null ? '' : ` (skipped: ${NO_COMPILER})`}`
@@ -47,7 +47,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     })
 
     expect(JSON.parse(String(printed))).toEqual({
-      ...{ folder: 'ready', files: names.sort(), refused: ['./caf%E9.xml'] },
+      ...{ folder: 'ready', files: names.sort(), skipped: ['./caf%E9.xml'] },
       ...{ ignored: ['jobs.txt'], temporary: ['late.xml.part'] },
     })
   })

@@ -35,11 +35,8 @@ describe('the folder itself', () => {
         hint: 'create it, mount it, or correct inbox.directory',
       },
       files: [],
-      refused: [],
+      skipped: [],
       ignored: [],
-      links: [],
-      unlisted: [],
-      unreadable: [],
       temporary: [],
       unknown: [''],
     })

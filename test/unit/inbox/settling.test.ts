@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Inbox } from '../../../src/inbox/folder.ts'
+import type { Sighting, Skipped } from '../../../src/inbox/port.ts'
 import { Settler } from '../../../src/inbox/settling.ts'
 import {
   backdate,
@@ -37,12 +38,15 @@ async function scan(): Promise<void> {
   settler.observeAll((await inbox.list()).files, clock.monotonic())
 }
 
+const isFile = (seen: Sighting | Skipped | null | undefined): seen is Sighting =>
+  seen != null && 'identity' in seen
+
 /** Lets time pass, looks where it is due, and answers what became ready. */
 async function ready(afterMs: number): Promise<string[]> {
   clock.mono += afterMs
   const looks = await inbox.look(settler.due(clock.monotonic()))
   return [...looks].flatMap(([path, seen]) =>
-    seen !== null && settler.takeIfQuiet(seen, clock.monotonic()) ? [path] : [],
+    isFile(seen) && settler.takeIfQuiet(seen, clock.monotonic()) ? [path] : [],
   )
 }
 
@@ -106,7 +110,7 @@ describe('settling', () => {
     clock.mono += QUIET
     const seen = (await inbox.look(['a.xml'])).get('a.xml')
     const notTaken = settler.hasPending
-    if (seen == null || !settler.takeIfQuiet(seen, clock.monotonic())) expect.fail()
+    if (!isFile(seen) || !settler.takeIfQuiet(seen, clock.monotonic())) expect.fail()
     settler.putBack(seen, clock.monotonic())
     const putBack = settler.hasPending
     appendFileSync(file, ' ')

@@ -27,12 +27,11 @@ function check(campaigns: CampaignRun | null, daemon: Partial<StatusReport['daem
         conditions: [],
         unfinished: [],
         ignored: { count: 0, paths: [] },
-        links: { count: 0, paths: [] },
         ...daemon,
       },
     },
     service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: 0 },
-    ...{ uploads: [], owed: [], campaigns },
+    ...{ uploads: [], owed: [], skipped: [], campaigns },
   }
   return statusCheck(report, { now: NOW, staleAfterMs: 5 * MINUTE })
 }

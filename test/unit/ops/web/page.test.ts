@@ -45,13 +45,13 @@ function status(over: Partial<StatusReport> = {}): StatusReport {
         lastScanAt: '2026-11-20T11:59:59.000Z',
         unfinished: [],
         ignored: { count: 0, paths: [] },
-        links: { count: 0, paths: [] },
         modeReason: null,
       },
     },
     service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: null },
     uploads: [upload()],
     owed: [],
+    skipped: [],
     ...over,
   }
 }
@@ -125,6 +125,15 @@ describe('the status page', () => {
     expect(shown).toContain('feedsyncd cannot work as it should')
     expect(shown).toContain('The disk is full')
     expect(shown).toContain('Service down: no answer')
+  })
+
+  it('shows paths that are skipped, each with its reason, since when, and what to do', () => {
+    const words = { reason: 'it is a fifo', hint: 'put a file in its place' }
+    const shown = page({ skipped: [{ path: 'pipe.xml', ...words, since: '2026-11-20T11:00:00Z' }] })
+
+    expect(shown).toContain('1 path needs attention</h1>')
+    for (const text of ['<bdi>pipe.xml</bdi>', 'It is a fifo', 'Put a file in its place', '1h ago'])
+      expect(shown).toContain(text)
   })
 
   it('shows campaigns that wait for a person among what is owed, each with its next step', () => {
@@ -287,8 +296,8 @@ describe('hostile names and reasons', () => {
       ...status().daemon,
       unfinished: [{ path: text, modifiedAt: null }],
       ignored: { count: 1, paths: [text] },
-      links: { count: 0, paths: [] },
     }
+    const skipped = [{ path: text, reason: text, hint: text, since: null }]
     const service = { baseUrl: text, state: 'down', reason: text, clockSkewMs: null } as const
     const words = { key: text, name: text, reason: text, next: text, status: text, changes: [text] }
     const campaigns = campaignRun({
@@ -302,7 +311,10 @@ describe('hostile names and reasons', () => {
       events: [{ at: null, from: null, to: 'seen', ...NO_REASON, reason: text }],
     })
     return [
-      page({ uploads, daemon, service, campaigns }, { ...PULSE, conditions: [conditionOf(text)] }),
+      page(
+        { uploads, daemon, service, campaigns, skipped },
+        { ...PULSE, conditions: [conditionOf(text)] },
+      ),
       page({}, PULSE, { find: `${text}~` }),
       feedPage(text, uploads, 60, SCENE),
       versionPage(one, SCENE),

@@ -1,0 +1,75 @@
+// Owns which paths are skipped, why, and since when: what a listing could not use, and files that could not be read.
+// It lives as long as the daemon; the first listing after a start finds everything again.
+
+import type { Clock } from '../lib/clock.ts'
+import { type FileIdentity, sameIdentity } from '../lib/files.ts'
+import type { Log } from '../lib/log.ts'
+import type { Listing, Sighting, Skipped, SkippedPath } from './port.ts'
+
+export interface SkippedPathsOptions {
+  clock: Pick<Clock, 'now'>
+  log: Log
+  /** Called with each change, with all of them by path. */
+  onChange: (skipped: readonly SkippedPath[]) => void
+}
+
+export class SkippedPaths {
+  readonly #options: SkippedPathsOptions
+  #skipped = new Map<string, SkippedPath>()
+  /** Of these the files that a listing shows as any other, as they were when they could not be read. */
+  readonly #unread = new Map<string, FileIdentity>()
+
+  constructor(options: SkippedPathsOptions) {
+    this.#options = options
+  }
+
+  get isEmpty(): boolean {
+    return this.#skipped.size === 0
+  }
+
+  /** Whether it could not be read as it is. A file that has changed since is looked at as any other. */
+  has({ path, identity }: Sighting): boolean {
+    const unread = this.#unread.get(path)
+    return unread !== undefined && sameIdentity(unread, identity)
+  }
+
+  /** The folder was listed: what that says nothing about stays. */
+  listed({ files, skipped, unknown }: Listing): void {
+    const before = this.#skipped
+    if (before.size + skipped.length === 0) return
+    const unread = new Set(files.filter((file) => this.has(file)).map(({ path }) => path))
+    this.#skipped = new Map()
+    for (const one of skipped) this.#put(one, before.get(one.path))
+    for (const [path, one] of before) {
+      const stays = unread.has(path) || unknown.some((prefix) => path.startsWith(prefix))
+      if (stays && !this.#skipped.has(path)) this.#skipped.set(path, one)
+      else this.#unread.delete(path)
+    }
+    this.#announce()
+  }
+
+  /** A file that a listing shows could not be read. */
+  add({ path, identity }: Sighting, words: Omit<Skipped, 'path'>): void {
+    this.#unread.set(path, identity)
+    this.#put({ path, ...words }, this.#skipped.get(path))
+    this.#announce()
+  }
+
+  /** The file was read. */
+  delete(path: string): void {
+    if (this.#unread.delete(path) && this.#skipped.delete(path)) this.#announce()
+  }
+
+  #put(one: Skipped, before: SkippedPath | undefined): void {
+    const { clock, log } = this.#options
+    const { hint, path, reason } = one
+    this.#skipped.set(path, { path, reason, hint, since: before?.since ?? clock.now() })
+    if (before === undefined)
+      log.warn({ event: 'path.skipped', path, reason, hint }, `${path} skipped: ${reason}`)
+  }
+
+  #announce(): void {
+    const all = [...this.#skipped.values()]
+    this.#options.onChange(all.toSorted((a, b) => (a.path < b.path ? -1 : 1)))
+  }
+}
