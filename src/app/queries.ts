@@ -171,6 +171,7 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
         upload.progress = progressOf(upload, said?.uploads ?? {})
       return report
     },
+    newestId: () => reader?.list({ all: true, limit: 1 })[0]?.id ?? null,
     feeds: () => reader?.list({}).map(({ feed }) => feed) ?? [],
     /** Why a path, relative to the inbox or absolute, is where it is; null: nothing is there, and never was. */
     path: async (named: string) => {

@@ -7,6 +7,7 @@ import { isLocked } from '../history/instance-lock.ts'
 import { acceptFolder } from '../history/lost-history.ts'
 import type { Version } from '../history/port.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { personName } from '../lib/user.ts'
 import { uploadReports } from '../ops/report.ts'
 import type { Context } from './context.ts'
 import { define, versionId } from './define.ts'
@@ -32,10 +33,10 @@ export function decisionCommand(name: Name, context: Context): Command {
         command.error('error: name an id, or --lost-history', { exitCode: EXIT.usage })
       }
       using history = openForDecisions(config, context.clock)
-      const now = context.clock.now()
+      const deciding = { by: personName(context.env), now: context.clock.now() }
       const decided = (one: number) =>
-        name === 'restore' ? restore(history, one, now) : decide(history, one, name, now)
-      const versions = id === undefined ? released(acceptFolder(history, now)) : [decided(id)]
+        name === 'restore' ? restore(history, one, deciding) : decide(history, one, name, deciding)
+      const versions = id === undefined ? released(acceptFolder(history, deciding)) : [decided(id)]
       const reports = versions.map(uploadReports(history))
       const said = versions.map(({ feed, id, state }) => `version ${id} of ${feed} is ${state}`)
       const none = 'nothing was held; feeds are delivered as usual again'

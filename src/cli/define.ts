@@ -3,6 +3,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { nearest } from '../lib/nearest.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
@@ -45,6 +46,18 @@ export function define<Options>(
 
 export const usageError = (message: string, hint: string) =>
   new FeedsyncError(message, { hint, exitCode: EXIT.usage })
+
+/** Of a name that nothing has (64), with the nearest one that there is. `hint`: what to do, where that one is meant. */
+export function unknownName(
+  what: string,
+  name: string,
+  known: readonly string[],
+  hint: (near: string | null) => string,
+): FeedsyncError {
+  const near = nearest(name, known)
+  const meant = near === null ? '' : `; the nearest is "${near}"`
+  return usageError(`no ${what} is named "${name}"${meant}`, hint(near))
+}
 
 /** Reads a whole number above 0, as commander wants it. */
 export const numberOf = (expected: string) => (text: string) => {

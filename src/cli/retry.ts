@@ -7,6 +7,7 @@ import { decide, Refused } from '../history/decisions.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { History, Version } from '../history/port.ts'
 import { SECOND } from '../lib/clock.ts'
+import { personName } from '../lib/user.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { uploadReports } from '../ops/report.ts'
 import { type Context, outJson } from './context.ts'
@@ -26,7 +27,8 @@ export function retryCommand(context: Context): Command {
       throw usageError('retry: name one id, or --all', 'feedsyncd retry --help')
     using history = openForDecisions(config, context.clock)
     const daemonRuns = isLocked(config.state.directory)
-    const retry = (each: number) => decide(history, each, 'retry', context.clock.now())
+    const deciding = { by: personName(context.env), now: context.clock.now() }
+    const retry = (each: number) => decide(history, each, 'retry', deciding)
     const retried =
       id === undefined
         ? retriable(history).flatMap((each) => unlessRefused(() => retry(each)) ?? [])

@@ -5,9 +5,9 @@ import { isAbsolute, normalize, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openStatus, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
+import { noVersion } from '../history/decisions.ts'
 import { OPEN } from '../history/states.ts'
 import { limited } from '../lib/limited.ts'
-import { nearest } from '../lib/nearest.ts'
 import { formatBytes, formatProgress, relativeTime } from '../lib/units.ts'
 import { nextStep, nextText, onServiceText } from '../ops/advice.ts'
 import type { PathReport } from '../ops/path-report.ts'
@@ -15,7 +15,7 @@ import type { CommandLine } from '../ops/port.ts'
 import type { FeedReport, ShowReport, UploadReport } from '../ops/report.ts'
 import { shellWord } from './command-line.ts'
 import type { Context } from './context.ts'
-import { type Call, define, usageError } from './define.ts'
+import { type Call, define, unknownName, usageError } from './define.ts'
 import { factsText, printable, table, widthOf } from './render.ts'
 import { coloured } from './status-view.ts'
 
@@ -35,9 +35,9 @@ export function showCommand(context: Context): Command {
     if (kind === null && /^\d+$/.test(given)) return showVersion(call, status, Number(given))
     if (kind !== 'path' && (await showFeed(call, status, name))) return
     if (kind !== 'feed' && (await showPath(call, status, name))) return
-    const near = nearest(name, status.feeds())
-    const meant = near === null ? 'status' : `show ${question(near)}`
-    throw usageError(`there is no ${kind ?? 'feed or file'} ${name}`, call.commandLine(meant))
+    throw unknownName(kind ?? 'feed or file', name, status.feeds(), (near) =>
+      call.commandLine(near === null ? 'status' : `show ${question(near)}`),
+    )
   })
     .argument(
       '<id|feed|path>',
@@ -52,7 +52,7 @@ function showVersion({ commandLine, context, options, show }: Show, status: Stat
   if (report === null) {
     const isFeed = status.feeds().includes(String(id))
     const meant = isFeed ? `show ${question(String(id))}` : 'status --all'
-    throw usageError(`there is no version ${id}`, commandLine(meant))
+    throw usageError(noVersion(id, status.newestId()), commandLine(meant))
   }
   show(report, () => {
     const text = showText(report, context.clock.now(), commandLine, all)

@@ -9,8 +9,9 @@ import { MINUTE, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { parseDuration } from '../lib/units.ts'
 import { conditionReport } from '../ops/report.ts'
+import { shellWord } from './command-line.ts'
 import type { Context } from './context.ts'
-import { type Call, define, numberOf } from './define.ts'
+import { type Call, define, numberOf, unknownName } from './define.ts'
 import { widthOf } from './render.ts'
 import { type Checked, lineOf, statusCheck } from './status-check.ts'
 import { readStatusConfig } from './status-config.ts'
@@ -48,7 +49,8 @@ export function statusCommand(context: Context): Command {
     if (options.live) return live(call)
     if (options.check) return check(call, feed)
     do {
-      const { report, ...answer } = ask(context, options, feed)
+      const { report, unknown, ...answer } = ask(call, feed)
+      if (unknown !== null) throw unknown
       show(report, () => {
         const rows = limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
         const listed = filtered || all || limit !== undefined
@@ -78,9 +80,12 @@ export function statusCommand(context: Context): Command {
     .option('--live', 'one line on whether the daemon lives; exit 0 or 2, for containers')
 }
 
-/** The file is read each time: with `--watch` it may change meanwhile. `broken`: it has mistakes. */
-function ask(context: Context, { config: flag, ...options }: Options, feed: string | undefined) {
-  const { broken, config } = readStatusConfig(context, flag)
+/**
+ * The file is read each time: with `--watch` it may change meanwhile. `broken`: it has mistakes. `unknown`: there is no
+ * feed of this name, and never was.
+ */
+function ask({ commandLine, context, options }: Call<Options>, feed: string | undefined) {
+  const { broken, config } = readStatusConfig(context, options.config)
   const filter: ListFilter = {
     ...(feed !== undefined && { feed }),
     ...(options.state !== undefined && { states: [options.state] }),
@@ -97,7 +102,15 @@ function ask(context: Context, { config: flag, ...options }: Options, feed: stri
   }
   // Several listings were missed: more than one slow listing.
   const staleAfterMs = Math.max(MINUTE, 3 * config.inbox.rescanMs)
-  return { report, staleAfterMs, broken: broken !== null }
+  const isNone = feed !== undefined && report.uploads.length === 0
+  const feeds = isNone ? status.feeds() : []
+  const unknown =
+    isNone && !feeds.includes(feed)
+      ? unknownName('feed', feed, feeds, (near) =>
+          commandLine(near === null ? 'status' : `status ${shellWord(near)}`),
+        )
+      : null
+  return { report, staleAfterMs, unknown, broken: broken !== null }
 }
 
 function answer({ context, show }: Call<Options>, { code, line }: Checked): void {
@@ -117,18 +130,14 @@ function live(call: Call<Options>): void {
 }
 
 function check(call: Call<Options>, feed: string | undefined): void {
-  const { context, options } = call
+  const { context } = call
   try {
-    const { report, staleAfterMs } = ask(context, options, feed)
+    const { report, staleAfterMs, unknown } = ask(call, feed)
     // The check of one feed leaves out the campaigns.
     const model = feed === undefined ? report : { ...report, campaigns: null }
     const checked = statusCheck(model, { now: context.clock.now(), staleAfterMs })
-    const isFiltered = options.state !== undefined || options.since !== undefined
-    const isNone = feed !== undefined && !isFiltered && report.uploads.length === 0
     // A mistyped name must not look well for ever.
-    const isUnknown = isNone && checked.code === 0
-    const line = lineOf('UNKNOWN', [`no version of ${feed} is known: see feedsyncd status`])
-    answer(call, isUnknown ? { code: UNKNOWN, line } : checked)
+    answer(call, unknown !== null && checked.code === 0 ? unanswered(unknown) : checked)
   } catch (error) {
     answer(call, unanswered(error))
   }

@@ -1,7 +1,7 @@
 // What a person decides about a version: release, discard, retry, restore. Each is one transaction on
 // the history; a running daemon finds it there within two seconds.
 
-import { FeedsyncError } from '../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Attempts, Files, Notes, State, Transactions, VersionReads, Versions } from './port.ts'
 import { DISCARDED, RELEASED, RESTORED, RETRIED, SUPERSEDED } from './reason-codes.ts'
 import type { Reason, Version, VersionPatch } from './rows.ts'
@@ -18,24 +18,26 @@ export class Refused extends FeedsyncError {}
 interface Rule {
   from: readonly State[]
   to: State
-  reason: Reason
+  code: string
+  /** What the person did. */
+  done: string
 }
 
 const RULES: Record<Decision, Rule> = {
   release: {
     from: ['held'],
     to: 'queued',
-    reason: { code: RELEASED, text: 'released by a person' },
+    ...{ code: RELEASED, done: 'released' },
   },
   discard: {
     from: REPLACEABLE,
     to: 'discarded',
-    reason: { code: DISCARDED, text: 'discarded by a person' },
+    ...{ code: DISCARDED, done: 'discarded' },
   },
   retry: {
     from: ['failed', 'queued'],
     to: 'queued',
-    reason: { code: RETRIED, text: 'tried again by a person' },
+    ...{ code: RETRIED, done: 'tried again' },
   },
 }
 
@@ -62,14 +64,21 @@ export function takeRetried(history: Notes & Transactions): number[] {
   })
 }
 
+/** Who decides, and when (wall ms). */
+export interface Decided {
+  by: string
+  now: number
+}
+
 /** Applies a decision. Throws `Refused` where the version is in no state that it is about. */
 export function decide(
   history: DecisionPorts,
   id: number,
   decision: Decision,
-  now: number,
+  { by, now }: Decided,
 ): Version {
-  const { from, to, reason } = RULES[decision]
+  const { code, done, from, to } = RULES[decision]
+  const reason = { code, text: `${done} by ${by}` }
   return history.atomically(() => {
     const version = existing(history, id)
     // It is being tried: the next attempt is this one.
@@ -107,7 +116,7 @@ export function decide(
  * Makes a new version of the bytes of an earlier one, while the spool still has them. They are shared:
  * spool files never change. Throws `Refused` where they are gone.
  */
-export function restore(history: DecisionPorts, id: number, now: number): Version {
+export function restore(history: DecisionPorts, id: number, { by, now }: Decided): Version {
   return history.atomically(() => {
     const version = existing(history, id)
     const { account, feed, path, spool, state } = version
@@ -121,7 +130,7 @@ export function restore(history: DecisionPorts, id: number, now: number): Versio
       account,
       at: now,
       state: 'queued',
-      reason: { code: RESTORED, text: `restored from version ${id} by a person` },
+      reason: { code: RESTORED, text: `restored from version ${id} by ${by}` },
       patch: { ...contentOf(version), approved: true },
     })
     supersedeOthers(history, restored, now)
@@ -138,9 +147,16 @@ function isUnsent(history: Pick<Attempts, 'attempts'>, { id, state }: Version): 
 function existing(history: VersionReads, id: number): Version {
   const version = history.version(id)
   if (version !== null) return version
-  throw new Refused(`there is no version ${id}`, {
+  const [newest] = history.list({ all: true, limit: 1 })
+  throw new Refused(noVersion(id, newest?.id ?? null), {
     hint: 'feedsyncd status --all lists them',
+    exitCode: EXIT.usage,
   })
+}
+
+/** `newest`: the id of the newest version; null: there is none. */
+export function noVersion(id: number, newest: number | null): string {
+  return `there is no version ${id}${newest === null ? '' : `; the newest is ${newest}`}`
 }
 
 /** What waits of the feed would be sent before it, or be asked about although this one was chosen. */

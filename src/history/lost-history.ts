@@ -2,7 +2,7 @@
 // nothing is known of what was held or confirmed since, so each feed waits for one decision. The evidence are
 // the copies in the spool: a version's row is always written before the copy that is named by its id.
 
-import { type DecisionPorts, decide } from './decisions.ts'
+import { type Decided, type DecisionPorts, decide } from './decisions.ts'
 import type { Notes, Versions } from './port.ts'
 import type { Version } from './rows.ts'
 
@@ -32,14 +32,14 @@ export function lostUpTo(history: Pick<Notes, 'note'>): number | null {
  * A person accepts what is in the folder as it is: what waits for that alone is released, and first versions are
  * sent without a question again. Answers what was released; null where no history was lost.
  */
-export function acceptFolder(history: DecisionPorts, now: number): Version[] | null {
+export function acceptFolder(history: DecisionPorts, decided: Decided): Version[] | null {
   return history.atomically(() => {
     if (lostUpTo(history) === null) return null
     history.setNote(NOTE, null)
     return history
       .list({ states: ['held'], all: true })
       .filter(({ guard }) => guard === 'history-lost')
-      .map(({ id }) => decide(history, id, 'release', now))
+      .map(({ id }) => decide(history, id, 'release', decided))
   })
 }
 

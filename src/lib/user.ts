@@ -1,4 +1,4 @@
-// Who runs this process.
+// Who runs this process, and who asked for it.
 
 import { userInfo } from 'node:os'
 
@@ -9,4 +9,9 @@ export function userName(): string {
   } catch {
     return `uid ${process.getuid?.()}`
   }
+}
+
+/** Who typed a command, also behind sudo. The environment tells: a command of root's becomes another user before it writes. */
+export function personName({ LOGNAME, SUDO_USER, USER }: NodeJS.ProcessEnv): string {
+  return SUDO_USER || USER || LOGNAME || userName()
 }

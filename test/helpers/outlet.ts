@@ -244,7 +244,7 @@ export class Outlet implements AsyncDisposable {
 
   /** A person tries it again. */
   retry(id: number): void {
-    decide(this.history, id, 'retry', this.clock.now())
+    decide(this.history, id, 'retry', { by: 'maria', now: this.clock.now() })
   }
 
   version(id = 1): Version {

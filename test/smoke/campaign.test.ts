@@ -34,7 +34,7 @@ it('a campaign goes from the file to the service: a plan, its apply, and then no
 `)
   expect(refused).toMatchObject({ code: 64, stdout: '' })
   expect(misnamed).toMatchObject({ code: 64, stdout: '' })
-  expect(misnamed.stderr).toContain('no entry has the key NUR-Q2; did you mean NUR-Q1?')
+  expect(misnamed.stderr).toContain('no entry is named "NUR-Q2"; the nearest is "NUR-Q1"')
   expect(applied).toMatchObject({ code: 0, stdout: 'created NUR-Q1 (campaign 48001)\n' })
   expect(vendor.all).toMatchObject([
     {

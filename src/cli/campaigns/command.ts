@@ -1,31 +1,21 @@
 // What the commands about campaigns have in common: the file, its keys, and who asks.
 
-import { userInfo } from 'node:os'
 import type { CampaignsFile } from '../../app/campaigns.ts'
 import { COMMAND } from '../../campaigns/judge.ts'
 import type { CampaignWrite, Outcome } from '../../campaigns/port.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
-import { nearest } from '../../lib/nearest.ts'
+import { personName } from '../../lib/user.ts'
 import type { Context } from '../context.ts'
-import { type Call, usageError } from '../define.ts'
+import { type Call, unknownName, usageError } from '../define.ts'
 
 /** A person stops a command by ending it. */
 export const forever = new AbortController().signal
 
 /** `maria: campaigns apply --lower`, for the history. */
 export function byWhom({ env }: Context, command: string): string {
-  const name = env.SUDO_USER ?? env.USER ?? env.LOGNAME
-  return `${name ?? userName()}: campaigns ${command}`
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return 'unknown user'
-  }
+  return `${personName(env)}: campaigns ${command}`
 }
 
 export type ReadFile = Extract<CampaignsFile, { kind: 'read' }>
@@ -49,11 +39,9 @@ export async function restedFile({ config, context }: Call<unknown>): Promise<Re
 export const keysOf = ({ entries }: Pick<ReadFile, 'entries'>) => entries.map(({ key }) => key)
 
 /** Throws `FeedsyncError` (64) for an unknown key. */
-export function checkKey(known: readonly string[], key: string, what = 'no entry has the key') {
+export function checkKey(known: readonly string[], key: string, what = 'entry') {
   if (known.includes(key)) return
-  const near = nearest(key, known)
-  const meant = near === null ? '' : `; did you mean ${near}?`
-  throw usageError(`${what} ${key}${meant}`, `${COMMAND} status lists the entries`)
+  throw unknownName(what, key, known, () => `${COMMAND} status lists the entries`)
 }
 
 /** Throws `FeedsyncError` (64) where nobody can be asked. */

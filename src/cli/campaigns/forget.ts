@@ -17,7 +17,7 @@ export function forgetCommand(context: Context): Command {
     const { store } = writer
     const creates = store.openCreates()
     const known = [...store.bindings(), ...creates].map((one) => one.key)
-    checkKey(known, key, 'no campaign and no open create belongs to')
+    checkKey(known, key, 'campaign and no open create')
     const campaignId = forget(store, key, context.clock.now(), byWhom(context, `forget ${key}`))
     const told =
       campaignId === null

@@ -121,6 +121,13 @@ export function historyCommand(context: Context): Command {
   return define<{ limit: number }>(context, 'history', text, async (call, key?: string) => {
     const filter = { limit: call.options.limit, ...(key !== undefined && { key }) }
     const writes = ofCampaigns(call.config, (known) => known.history(filter), [])
+    if (key !== undefined && writes.length === 0) {
+      const { entries } = await statusOf(call)
+      checkKey(
+        entries.map((entry) => entry.key),
+        key,
+      )
+    }
     const entries = writes.map(({ id: _, ...write }) => ({
       ...write,
       at: isoTime(write.at),

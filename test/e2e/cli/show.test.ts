@@ -39,7 +39,7 @@ describe('show PATH', () => {
 
     expect([missing.code, missing.stderr]).toEqual([
       64,
-      `error: there is no feed or file missing.xml\ntry: feedsyncd status --config ${site.configFile}\n`,
+      `error: no feed or file is named "missing.xml"\ntry: feedsyncd status --config ${site.configFile}\n`,
     ])
     expect(unlisted).toMatchObject({ because: 'no daemon is running', upload: null })
     expect(answers.map(({ code, stdout }) => [code, stdout.replace(/.*?: /, '')])).toEqual([
@@ -276,11 +276,11 @@ describe('show FEED', () => {
     for (const none of ['2026', 'feed:year.xml', 'path:2026'])
       expect((await site.run('show', none)).code).toBe(64)
     expect((await site.run('show', '2026')).stderr).toBe(
-      `error: there is no version 2026\ntry: feedsyncd show feed:2026 --config ${site.configFile}\n`,
+      `error: there is no version 2026; the newest is 2\ntry: feedsyncd show feed:2026 --config ${site.configFile}\n`,
     )
     expect([misspelt.code, misspelt.stderr]).toEqual([
       64,
-      `error: there is no feed or file job.xml\ntry: feedsyncd show jobs.xml --config ${site.configFile}\n`,
+      `error: no feed or file is named "job.xml"; the nearest is "jobs.xml"\ntry: feedsyncd show jobs.xml --config ${site.configFile}\n`,
     ])
   })
 })
@@ -312,4 +312,19 @@ it('status names the next action for everything that is owed', async () => {
   )
   expect(next('deep/rejected.xml')).toMatch(/correct the export and drop the file again/)
   expect(next('incomplete.xml')).toMatch(/wait for its writer.*it last grew/)
+})
+
+it('says who decided about a version: the user, or who called sudo', async () => {
+  await using site = await Site.open({ guards: { minPostings: 2 } })
+  site.drop('jobs.xml', feedOf(1))
+  await site.run('run', '--once')
+
+  site.env = { USER: 'root', SUDO_USER: 'maria' }
+  await site.run('release', '1')
+  site.env = { USER: 'paul', SUDO_USER: '' }
+  await site.run('discard', '1')
+
+  const { stdout } = await site.run('show', '1')
+  expect(stdout).toMatch(/held +queued +released by maria$/m)
+  expect(stdout).toMatch(/queued +discarded +discarded by paul$/m)
 })

@@ -37,7 +37,7 @@ it('status --check answers with 3 for a feed that it does not know, as for a mis
   expect(failed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 0 feeds/) })
   expect(mistyped).toMatchObject({
     code: 3,
-    stdout: 'UNKNOWN - no version of job.xml is known: see feedsyncd status\n',
+    stdout: 'UNKNOWN - no feed is named "job.xml"; the nearest is "jobs.xml"\n',
   })
   expect([json.code, JSON.parse(json.stdout)]).toEqual([
     3,

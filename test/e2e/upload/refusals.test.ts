@@ -53,7 +53,7 @@ describe('a file that is refused for its size', () => {
     const { id } = await outlet.deliver()
     outlet.sandbox.faults.clear()
 
-    restore(outlet.history, id, outlet.clock.now())
+    restore(outlet.history, id, { by: 'maria', now: outlet.clock.now() })
     await outlet.run()
 
     expect(outlet.version(id).state).toBe('superseded')

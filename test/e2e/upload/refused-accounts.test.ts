@@ -116,7 +116,7 @@ describe('an account that the service refuses', () => {
     await outlet.run(MINUTE)
     const before = outlet.conditions.has('credentials')
 
-    decide(outlet.history, 2, 'discard', outlet.clock.now())
+    decide(outlet.history, 2, 'discard', { by: 'maria', now: outlet.clock.now() })
     outlet.clock.pass(40 * MINUTE)
     await outlet.take('a/9.xml')
     await outlet.run(MINUTE)

@@ -172,7 +172,7 @@ it('a person may discard what waits for an origin that is down', async () => {
   const { id } = await outlet.take('jobs.xml')
   await outlet.run(60_000)
 
-  decide(outlet.history, id, 'discard', outlet.clock.now())
+  decide(outlet.history, id, 'discard', { by: 'maria', now: outlet.clock.now() })
 
   expect(outlet.serviceState).toBe('down')
   expect(outlet.version(id).state).toBe('discarded')

@@ -15,7 +15,7 @@ describe('a decision', () => {
       `retry version ${older.id}: version ${newer.id} of its feed is newer, and uploaded`,
       { hint: `feedsyncd restore ${older.id} sends its bytes again, as a new version` },
     )
-    expect(() => decide(history, older.id, 'retry', 5000)).toThrow(refused)
+    expect(() => decide(history, older.id, 'retry', { by: 'maria', now: 5000 })).toThrow(refused)
     expect(history.version(older.id)?.state).toBe('failed')
   })
 
@@ -23,7 +23,7 @@ describe('a decision', () => {
     const { history } = temporaryHistory()
     const sent = versionIn(history, 'uploading', HASHED)
 
-    const decided = decide(history, sent.id, 'retry', 5000)
+    const decided = decide(history, sent.id, 'retry', { by: 'maria', now: 5000 })
 
     expect(decided).toEqual(sent)
     expect(history.events(sent.id).at(-1)?.to).toBe('uploading')
@@ -36,7 +36,7 @@ describe('a decision', () => {
     const held = versionIn(history, 'held', { patch: { ...HASHED.patch, guard: 'drop' } })
     expect(history.baselines('acme').map(({ id }) => id)).toEqual([uploaded.id, waiting.id])
 
-    decide(history, held.id, 'release', 5000)
+    decide(history, held.id, 'release', { by: 'maria', now: 5000 })
 
     expect(history.version(held.id)).toMatchObject({
       ...{ state: 'queued', guard: null, approved: true },
@@ -50,8 +50,8 @@ describe('a decision', () => {
     const uploaded = versionIn(history, 'uploaded', HASHED)
     const held = versionIn(history, 'held', HASHED)
 
-    decide(history, held.id, 'release', 5000)
-    decide(history, held.id, 'discard', 5001)
+    decide(history, held.id, 'release', { by: 'maria', now: 5000 })
+    decide(history, held.id, 'discard', { by: 'maria', now: 5001 })
 
     expect(history.baselines('acme').map(({ id }) => id)).toEqual([uploaded.id])
   })

@@ -1,0 +1,57 @@
+// A name or an id that does not exist is a mistake of the caller: every command says so alike, with the nearest one.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+it('a name that nothing has ends every command with 64 and names the nearest one', async () => {
+  await using site = await Site.open()
+  site.drop('acme.xml', feedOf(3))
+  writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(entry('NUR-Q1')))
+  await site.run('run', '--once')
+  const feed = 'no feed is named "acne.xml"; the nearest is "acme.xml"'
+  const campaign = 'no entry is named "NUR-Q2"; the nearest is "NUR-Q1"'
+
+  for (const [message, step, ...args] of [
+    [feed, 'status acme.xml', 'status', 'acne.xml'],
+    [feed, 'status acme.xml', 'status', 'acne.xml', '--json'],
+    [feed, 'show acme.xml', 'show', 'feed:acne.xml'],
+    [feed.replace('feed', 'feed or file'), 'show acme.xml', 'show', 'acne.xml'],
+    ['no feed is named "x"', 'status', 'status', 'x'],
+    [campaign, 'campaigns status', 'campaigns', 'status', 'NUR-Q2'],
+    [campaign, 'campaigns status', 'campaigns', 'history', 'NUR-Q2'],
+    [campaign, 'campaigns status', 'campaigns', 'preview', 'NUR-Q2'],
+  ] as const) {
+    const { code, stderr, stdout } = await site.run(...args)
+
+    expect([code, stdout], args.join(' ')).toEqual([64, ''])
+    expect(stderr).toMatch(new RegExp(`^error: ${message}\ntry: .*${step}`))
+  }
+})
+
+it('an id that no version has ends every command with 64 and names the newest one', async () => {
+  await using site = await Site.open()
+  site.drop('acme.xml', feedOf(3))
+  await site.run('run', '--once')
+
+  for (const command of ['show', 'release', 'discard', 'retry', 'restore']) {
+    const { code, stderr, stdout } = await site.run(command, '99')
+
+    expect([code, stdout], command).toEqual([64, ''])
+    expect(stderr).toMatch(
+      /^error: there is no version 99; the newest is 1\ntry: feedsyncd status --all/,
+    )
+  }
+})
+
+it('a feed without a version in the wanted state is not unknown', async () => {
+  await using site = await Site.open()
+  site.drop('acme.xml', feedOf(3))
+  await site.run('run', '--once')
+
+  const { code, stdout } = await site.run('status', 'acme.xml', '--state', 'failed')
+
+  expect([code, stdout]).toEqual([0, expect.stringContaining('nothing matches')])
+})
