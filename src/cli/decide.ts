@@ -17,7 +17,8 @@ type Name = Exclude<Decision, 'retry'> | 'restore'
 
 const DESCRIPTIONS: Record<Name, string> = {
   release: 'deliver a version that a guard held',
-  discard: 'never deliver a version that is held, waiting or failed',
+  discard:
+    'never deliver a version that is held, waiting or failed; pass over one that is rejected',
   restore: 'deliver an earlier version again, as a new one',
 }
 

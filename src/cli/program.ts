@@ -22,6 +22,7 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   logs: async (context) => (await import('./logs.ts')).logsCommand(context),
   retry: async (context) => (await import('./retry.ts')).retryCommand(context),
   restore: async (context) => (await import('./decide.ts')).decisionCommand('restore', context),
+  forget: async (context) => (await import('./forget.ts')).forgetCommand(context),
   campaigns: async (context) =>
     (await import('./campaigns/campaigns.ts')).campaignsCommand(context),
   doctor: async (context) => (await import('./doctor.ts')).doctorCommand(context),
@@ -43,6 +44,7 @@ const EXAMPLES: Record<string, string> = {
   discard: 'discard 12',
   retry: 'retry --all',
   restore: 'restore 11',
+  forget: 'forget acme/old.xml',
   logs: 'logs -f acme/jobs.xml',
   'campaigns plan': 'campaigns plan NUR-Q1',
   'campaigns apply': 'campaigns apply NUR-Q1',

@@ -2,7 +2,7 @@
 // without one the upload runs here, under the same lock.
 
 import { constants, openSync, statSync } from 'node:fs'
-import { isAbsolute, resolve } from 'node:path'
+import { basename, isAbsolute, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
 import { historyFile, pathInInbox } from '../app/queries.ts'
@@ -16,11 +16,14 @@ import { SECOND } from '../lib/clock.ts'
 import { errnoText, isMissing } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { hasPlaceholder } from '../lib/glob.ts'
+import { nearest } from '../lib/nearest.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { uploadReports } from '../ops/report.ts'
+import { shellWord } from './command-line.ts'
 import { type Context, outJson, tellError } from './context.ts'
-import { define, usageError } from './define.ts'
+import { type Call, define, usageError } from './define.ts'
+import { printable } from './render.ts'
 import { onSignals, type Signals } from './signals.ts'
 import { exitCodeOf, printEnd } from './version-end.ts'
 
@@ -35,6 +38,8 @@ interface Job {
   feed: string | null
   signals: Signals
 }
+
+type Upload = Call<{ feed?: string }>
 
 const FOLLOW_MS = SECOND / 5
 const BAR_WIDTH = 30
@@ -51,14 +56,15 @@ export function uploadCommand(context: Context): Command {
         'name it with --feed NAME, or leave --feed out',
       )
     const path = pathInInbox(config, source)
-    const rule = feedFor(path, config.feeds, options.feed)
+    const feed = feedNamed(call, file, path)
+    const rule = feedFor(path, config.feeds, feed)
     if (rule.account !== null && hasPlaceholder(rule.account))
       throw usageError(
-        `upload: the name ${options.feed} does not tell the partner account`,
+        `upload: the name ${feed} does not tell the partner account`,
         'put the file into the folder of its account, or add a rule to feeds with this name and its partnerAccount',
       )
     using signals = onSignals({ ...context, drainMs: SECOND })
-    const job = { context, config, source, path, rule, feed: options.feed ?? null, signals }
+    const job = { context, config, source, path, rule, feed, signals }
     const followed = await throughDaemon(job)
     const { version, isUnauthorized } = followed
       ? { version: followed, isUnauthorized: false }
@@ -71,7 +77,22 @@ export function uploadCommand(context: Context): Command {
     context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version.state))
   })
     .argument('<file>', 'the feed')
-    .option('--feed <name>', 'the feed that it is a version of (else: by the rules)')
+    .option('--feed <name>', 'the feed that it is a version of (in the inbox: by the rules)')
+}
+
+/** Outside the inbox no rule tells the feed of a file: it would be a new one that no guard compares. */
+function feedNamed({ commandLine, config, context, options }: Upload, file: string, path: string) {
+  using history = openHistoryReader({ file: historyFile(config) })
+  const { feed = null } = options
+  if (feed !== null && history?.newest(feed) == null)
+    context.err(printable(`${feed} is a new feed: there is nothing that it could be compared with`))
+  if (feed !== null || !isAbsolute(path)) return feed
+  const own = feedFor(basename(path), []).feed
+  const known = history?.list({}).map((version) => version.feed) ?? []
+  const hint = commandLine(
+    `upload ${shellWord(file)} --feed ${shellWord(nearest(own, known) ?? own)}`,
+  )
+  throw usageError('upload: the file lies outside the inbox, so name its feed', hint)
 }
 
 /** What can become no version of a feed: no name, no file. Everything else is judged when it is read. */

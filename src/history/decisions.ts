@@ -1,11 +1,11 @@
-// What a person decides about a version: release, discard, retry, restore. Each is one transaction on
+// What a person decides about a version: release, discard, retry, restore; and about a feed: forget. Each is one transaction on
 // the history; a running daemon finds it there within two seconds.
 
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Attempts, Files, Notes, State, Transactions, VersionReads, Versions } from './port.ts'
 import { DISCARDED, RELEASED, RESTORED, RETRIED, SUPERSEDED } from './reason-codes.ts'
 import type { Reason, Version, VersionPatch } from './rows.ts'
-import { ACCEPTED, REPLACEABLE } from './states.ts'
+import { ACCEPTED, OPEN, REPLACEABLE } from './states.ts'
 
 /** What a decision is written to. */
 export type DecisionPorts = Versions & Files & Notes & Transactions & Pick<Attempts, 'attempts'>
@@ -30,7 +30,7 @@ const RULES: Record<Decision, Rule> = {
     ...{ code: RELEASED, done: 'released' },
   },
   discard: {
-    from: REPLACEABLE,
+    from: [...REPLACEABLE, 'rejected'],
     to: 'discarded',
     ...{ code: DISCARDED, done: 'discarded' },
   },
@@ -135,6 +135,28 @@ export function restore(history: DecisionPorts, id: number, { by, now }: Decided
     })
     supersedeOthers(history, restored, now)
     return restored
+  })
+}
+
+/** A feed that nothing more comes of is not shown any more. Throws `Refused` while something of it is there or owed. */
+export function forgetFeed(
+  history: Pick<DecisionPorts, 'atomically' | 'forgetFeed' | 'list' | 'pathOf'>,
+  feed: string,
+  now: number,
+): void {
+  history.atomically(() => {
+    const path = history.pathOf(feed)
+    if (path !== null) {
+      const hint = 'move the file out of the inbox, and wait for the next scan'
+      throw new Refused(`forget ${feed}: its file ${path} is in the inbox`, { hint })
+    }
+    const [open] = history.list({ feed, states: OPEN, all: true, limit: 1 })
+    if (open !== undefined) {
+      const { id, state } = open
+      const hint = `feedsyncd ${REPLACEABLE.includes(state) ? 'discard' : 'show'} ${id}`
+      throw new Refused(`forget ${feed}: version ${id} of it is ${state}`, { hint })
+    }
+    history.forgetFeed(feed, now)
   })
 }
 

@@ -33,8 +33,21 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
         { ...identity, path, versionId },
       ),
 
-    setMissing: (path: string, since: number | null) =>
-      void db.run('UPDATE files SET missing_since = ? WHERE path = ?', since, path),
+    /** What comes back is a file of its feed, which a person may have forgotten. */
+    setMissing: (path: string, since: number | null): void => {
+      db.run('UPDATE files SET missing_since = ? WHERE path = ?', since, path)
+      const sql = `UPDATE feeds SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND name =
+         (SELECT v.feed FROM files f JOIN versions v ON v.id = f.version WHERE f.path = ?)`
+      if (since === null) db.run(sql, path)
+    },
+
+    /** A path in the folder that was found to be a version of this feed; null: there is none. */
+    pathOf: (feed: string) =>
+      db.value<string>(
+        `SELECT f.path FROM files f CROSS JOIN versions v ON v.id = f.version
+           WHERE f.missing_since IS NULL AND v.feed = ? LIMIT 1`,
+        feed,
+      ),
 
     unknow: (path: string) => void db.run('DELETE FROM files WHERE path = +?', path),
 

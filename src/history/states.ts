@@ -64,7 +64,7 @@ export const STEPS: Readonly<Record<State, States>> = {
     'gone',
   ],
   /** `gone`: nothing is owed any more. */
-  rejected: ['gone'],
+  rejected: ['gone', 'discarded'],
   held: ['queued', 'superseded', 'discarded'],
   /** `held`: what it is compared with has changed before it was sent. */
   queued: ['uploading', 'held', 'superseded', 'discarded', 'failed'],

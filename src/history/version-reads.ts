@@ -41,6 +41,7 @@ export function versionReads(db: Connection) {
   const list = (filter: ListFilter): Version[] => {
     const { all, feed, limit = NO_LIMIT, since, states } = filter
     const conditions = [
+      !all && 'f.forgotten_at IS NULL',
       feed !== undefined && (all ? 'v.feed = ?' : 'f.name = ?'),
       states !== undefined && `v.state IN (${states.map(() => '?').join(', ')})`,
       since !== undefined && 'v.detected_at >= ?',
@@ -64,7 +65,7 @@ export function versionReads(db: Connection) {
 
   return {
     version,
-    /** Newest first. */
+    /** Newest first. Without `all` no feed that a person forgot. */
     list,
     newest: byFeed('newest'),
     /**

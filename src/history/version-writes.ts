@@ -64,8 +64,16 @@ export function versionWrites(
 
   function pointNewest(feed: string, id: number): void {
     const sql = `INSERT INTO feeds (name, newest) VALUES (?, ?)
-       ON CONFLICT (name) DO UPDATE SET newest = excluded.newest`
+       ON CONFLICT (name) DO UPDATE SET newest = excluded.newest, forgotten_at = NULL`
     db.run(sql, feed, id)
+  }
+
+  /** A file of it came. */
+  function remember(feed: string): void {
+    db.run(
+      'UPDATE feeds SET forgotten_at = NULL WHERE name = +? AND forgotten_at IS NOT NULL',
+      feed,
+    )
   }
 
   /** What a person restored is the newest. What a name says to be older than the newest is not, unless that has left. */
@@ -85,6 +93,7 @@ export function versionWrites(
         const id = insert({ ...patch, ...first, ...reasonFields(reason), detectedAt: at })
         event(id, at, { from: null, to: first.state }, reason)
         if (isNewest) pointNewest(first.feed, id)
+        else remember(first.feed)
         return existing(id)
       }),
 
@@ -122,7 +131,7 @@ export function versionWrites(
     /** The same bytes were found again: a `seen` event, one for all times in a row. */
     seen: (id: number, reason: Reason, at: number): void =>
       db.joined(() => {
-        existing(id)
+        remember(existing(id).feed)
         // An export that writes the same bytes each minute must not make a row each time.
         const again = db.run(
           `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = @at, reason = @text
@@ -154,6 +163,10 @@ export function versionWrites(
         else if (isNewest) pointNewest(feed, last)
         db.run('DELETE FROM versions WHERE id = ?', id)
       }),
+
+    /** The feed is not shown until a file of it comes. All that is known of it stays. */
+    forgetFeed: (feed: string, at: number) =>
+      void db.run('UPDATE feeds SET forgotten_at = ? WHERE name = ?', at, feed),
 
     /** Versions of a feed whose bytes are kept, the newest first. */
     spooled: (feed: string) =>

@@ -69,7 +69,7 @@ function because(
   if (path.startsWith('/') && upload === null) {
     return {
       because: 'it lies outside the inbox, and it was never uploaded from there',
-      next: 'drop it into the inbox, or use feedsyncd upload',
+      next: 'drop it into the inbox, or use feedsyncd upload with --feed',
     }
   }
   // What an unlucky name stands for matters more than the name, unless the name was left out on purpose.

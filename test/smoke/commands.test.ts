@@ -242,7 +242,7 @@ describe('upload', () => {
     const file = join(site.root, 'elsewhere.xml')
     writeFileSync(file, feedOf(3))
 
-    const { code, stdout } = await site.run('upload', file)
+    const { code, stdout } = await site.run('upload', file, '--feed', 'nursing')
 
     expect(code).toBe(0)
     expect(stdout).toContain('is uploaded')
@@ -253,10 +253,10 @@ describe('upload', () => {
     const file = join(site.root, 'broken.xml')
     writeFileSync(file, '<a>\n<b></c></a>')
 
-    const { code, stderr } = await site.run('upload', file)
+    const { code, stderr } = await site.run('upload', file, '--feed', 'nursing')
 
     expect(code).toBe(3)
-    expect(stderr).toMatch(/^error: line 2, column 4: /)
+    expect(stderr).toMatch(/\nerror: line 2, column 4: /)
   })
 })
 

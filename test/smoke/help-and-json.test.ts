@@ -44,6 +44,7 @@ const FEEDS: Case[] = [
   ['release', ['3'], { before: (site) => dropped(site, feedOf(2)) }],
   ['discard', ['4'], { before: (site) => dropped(site, '<source/>') }],
   ['retry', ['--all']],
+  ['forget', ['stray.xml'], { before: (site) => uploaded(site, 'stray.xml') }],
   ['config check', []],
   ['config print', []],
   ['alerts test', []],
@@ -109,6 +110,10 @@ async function answersJson(site: Site, [command, args, but = {}]: Case): Promise
   expect(`${command}: ${code}`).toBe(`${command}: ${but.code ?? 0}`)
   expect(stdout).toMatch(/^\{.*\}\n$/)
   expect(JSON.parse(stdout)).toMatchObject({ schemaVersion: 1 })
+}
+
+async function uploaded(site: Site, feed: string): Promise<void> {
+  await site.run('upload', join(site.root, 'corrected.xml'), '--feed', feed)
 }
 
 async function dropped(site: Site, bytes: string): Promise<void> {

@@ -2,7 +2,7 @@
 
 /*
  * feeds points at the versions that `status` shows, so that its cost depends on the number of feeds and
- * not on the length of the history. state_counts does the same for the counts, by triggers.
+ * not on the length of the history. A feed that a person forgot is not shown until a file of it comes. state_counts does the same for the counts, by triggers.
  * events and attempts are stored by version (WITHOUT ROWID): one tree each, read in one go.
  * external_campaign_ids comes last: it may be long, and what follows a long value is slow to reach.
  * versions_spooled finds the bytes that are kept of a feed at each upload, however long its history is.
@@ -62,9 +62,10 @@ CREATE INDEX versions_spooled ON versions (feed, id) WHERE spool IS NOT NULL;
 CREATE TABLE feeds (
   name TEXT PRIMARY KEY,
   newest INTEGER NOT NULL REFERENCES versions,
-  last_uploaded INTEGER REFERENCES versions
+  last_uploaded INTEGER REFERENCES versions,
+  forgotten_at INTEGER
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX feeds_newest ON feeds (newest);
+CREATE INDEX feeds_newest ON feeds (newest, forgotten_at);
 CREATE INDEX feeds_last_uploaded ON feeds (last_uploaded);
 
 CREATE TABLE state_counts (

@@ -40,7 +40,8 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
       ['large.xml', 3000],
     ] as const) {
       writeFileSync(join(site.root, name), feedOf(postings), { mode: 0o600 })
-      expect(await site.process('upload', join(site.root, name))).toMatchObject({ code: 0 })
+      const uploaded = await site.process('upload', join(site.root, name), '--feed', name)
+      expect(uploaded).toMatchObject({ code: 0 })
     }
 
     const owners = ownersIn(site)

@@ -33,7 +33,7 @@ describe('upload', () => {
     const file = join(site.root, 'jobs.xml')
     make(site, file)
 
-    const { code, stderr } = await site.run('upload', file)
+    const { code, stderr } = await site.run('upload', file, '--feed', 'jobs.xml')
 
     expect(code).toBe(3)
     expect(stderr).toMatch(/: it .*\ntry: put .* in its place.*\n$/)
@@ -57,6 +57,48 @@ describe('upload', () => {
     ])
   })
 
+  it('asks for the feed of a file that lies outside the inbox, and says what to type', async () => {
+    await using site = await Site.open()
+    site.drop('acme/jobs.xml', feedOf(3))
+    site.drop('jobs-2026-11-22.xml', feedOf(3))
+    await site.run('run', '--once')
+    const refused = async (name: string) => {
+      writeFileSync(join(site.root, name), feedOf(3))
+      const { code, stderr } = await site.run('upload', join(site.root, name))
+      return [code, stderr.split('\n')]
+    }
+    const typed = (name: string, feed: string) =>
+      `try: feedsyncd upload ${join(site.root, name)} --feed ${feed} --config ${site.configFile}`
+    const says = 'error: upload: the file lies outside the inbox, so name its feed'
+
+    expect(await refused('jobs-2026-11-23.xml')).toEqual([
+      64,
+      [says, typed('jobs-2026-11-23.xml', "'jobs-{date}.xml'"), ''],
+    ])
+    expect(await refused('nurses.xml')).toEqual([64, [says, typed('nurses.xml', 'nurses.xml'), '']])
+    expect(site.uploads()).toHaveLength(2)
+  })
+
+  it('says of a feed that it is new, and compares a file with the feed that it is given', async () => {
+    await using site = await Site.open()
+    site.drop('jobs.xml', feedOf(10))
+    await site.run('run', '--once')
+    const file = join(site.root, 'export.xml')
+    writeFileSync(file, feedOf(3))
+
+    const known = await site.run('upload', file, '--feed', 'jobs.xml')
+    const misspelt = await site.run('upload', file, '--feed', 'job.xml')
+
+    expect([known.code, known.stderr]).toEqual([
+      3,
+      expect.stringContaining('from 10 postings to 3'),
+    ])
+    expect([misspelt.code, misspelt.stderr]).toEqual([
+      0,
+      'job.xml is a new feed: there is nothing that it could be compared with\n',
+    ])
+  })
+
   it('refuses an empty name of a feed', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'export.xml')
@@ -74,12 +116,14 @@ describe('upload', () => {
     writeFileSync(file, feedOf(15_000))
 
     const full = ['prlimit', '--fsize=1000000']
-    const { code, stderr } = await finished(site.spawnBy(full, 'upload', file))
+    const { code, stderr } = await finished(
+      site.spawnBy(full, 'upload', file, '--feed', 'large.xml'),
+    )
 
     expect({ code, stderr }).toEqual({
       code: 75,
       stderr: expect.stringMatching(
-        /^error: upload .+large\.xml: not enough disk space for the copy: .+EFBIG.*\ntry: run it again\n$/,
+        /\nerror: upload .+large\.xml: not enough disk space for the copy: .+EFBIG.*\ntry: run it again\n$/,
       ),
     })
   })
@@ -88,7 +132,7 @@ describe('upload', () => {
     await using site = await Site.open()
     const file = join(site.root, 'broken.xml')
     writeFileSync(file, '<a>\n<b></c></a>')
-    await site.run('upload', file)
+    await site.run('upload', file, '--feed', 'jobs.xml')
 
     const { stdout } = await site.run('show', '1', '--json')
 

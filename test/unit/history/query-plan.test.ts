@@ -50,6 +50,8 @@ const CALLS: Record<
   onService: (history) => history.onService('acme'),
   joined: (history) => history.joined(),
   left: (history) => history.left(),
+  pathOf: (history) => history.pathOf('acme'),
+  forgetFeed: (history) => history.forgetFeed('acme', 5),
   confirmed: (history) => history.confirmed('acme', 0),
   baselines: (history) => history.baselines('acme'),
   hasNewerAt: (history) => history.hasNewerAt({ id: 1, path: 'a.xml' }, ['held']),

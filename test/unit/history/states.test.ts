@@ -27,7 +27,7 @@ describe('the steps between states', () => {
       'settling -> checking, gone',
       'incomplete -> settling, checking, gone',
       'checking -> settling, incomplete, rejected, held, queued, failed, superseded, gone',
-      'rejected -> gone',
+      'rejected -> gone, discarded',
       'held -> queued, superseded, discarded',
       'queued -> uploading, held, superseded, discarded, failed',
       'uploading -> uploaded, queued, failed, superseded, discarded',

@@ -1,0 +1,24 @@
+// feedsyncd forget: a feed that nothing more comes of leaves status, the page and monitoring.
+
+import type { Command } from 'commander'
+import { openForDecisions } from '../app/decisions.ts'
+import { forgetFeed } from '../history/decisions.ts'
+import { shellWord } from './command-line.ts'
+import type { Context } from './context.ts'
+import { define, unknownName } from './define.ts'
+import { printable } from './render.ts'
+
+export function forgetCommand(context: Context): Command {
+  const text = 'show a feed no more that has no file in the inbox, until one comes'
+  return define(context, 'forget', text, async (call, feed: string) => {
+    using history = openForDecisions(call.config, context.clock)
+    if (history.newest(feed) === null) {
+      const known = history.list({}).map((version) => version.feed)
+      const meant = (near: string | null) =>
+        near === null ? 'status' : `forget ${shellWord(near)}`
+      throw unknownName('feed', feed, known, (near) => call.commandLine(meant(near)))
+    }
+    forgetFeed(history, feed, context.clock.now())
+    call.show({ feed }, () => `${printable(feed)} is forgotten until a file of it comes`)
+  }).argument('<feed>', 'the feed, as status names it')
+}

@@ -1,0 +1,124 @@
+// What a person decides about feeds that nothing more comes of: forget, and discard of what was rejected.
+
+import { renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+/** A file from outside the inbox, under a feed of its own. */
+async function uploadStray(site: Site, bytes: string): Promise<void> {
+  const file = join(site.root, 'stray.xml')
+  writeFileSync(file, bytes)
+  await site.run('upload', file, '--feed', 'stray.xml')
+}
+
+const feedsOf = (site: Site) => site.uploads().map(({ feed }) => feed)
+
+describe('forget', () => {
+  it('takes a feed without a file out of status, and keeps what it is compared with', async () => {
+    await using site = await Site.open()
+    site.drop('jobs.xml', feedOf(3))
+    site.drop('old.xml', feedOf(10))
+    await site.run('run', '--once')
+    const present = await site.run('forget', 'old.xml')
+    unlinkSync(join(site.inbox, 'old.xml'))
+    await site.run('run', '--once')
+
+    const forgotten = await site.run('forget', 'old.xml')
+    const status = await site.run('status')
+    const shown = await site.run('show', 'old.xml')
+    site.drop('old.xml', feedOf(3))
+    await site.run('run', '--once')
+
+    expect([present.code, present.stderr]).toEqual([
+      1,
+      expect.stringContaining('forget old.xml: its file old.xml is in the inbox\n'),
+    ])
+    expect(forgotten.stdout).toBe('old.xml is forgotten until a file of it comes\n')
+    expect(status.stdout).toContain('jobs.xml')
+    expect(status.stdout).not.toContain('old.xml')
+    expect(shown.stdout).toMatch(/^on the service: version \d, 10 postings/)
+    expect(site.uploads({ feed: 'old.xml' })).toMatchObject([{ state: 'held', guard: 'drop' }])
+  })
+
+  it.each([
+    ['the file itself', (site: Site, away: string) => renameSync(away, join(site.inbox, 'a.xml'))],
+    ['the same bytes', (site: Site) => site.drop('a.xml', feedOf(3))],
+  ])('lasts until %s comes back', async (_, comeBack) => {
+    await using site = await Site.open()
+    site.drop('a.xml', feedOf(3))
+    await site.run('run', '--once')
+    const away = join(site.root, 'away.xml')
+    renameSync(join(site.inbox, 'a.xml'), away)
+    await site.run('run', '--once')
+    await site.run('forget', 'a.xml')
+    const forgotten = feedsOf(site)
+
+    comeBack(site, away)
+    await site.run('run', '--once')
+
+    expect(forgotten).toEqual([])
+    expect(feedsOf(site)).toEqual(['a.xml'])
+  })
+
+  it('refuses a feed that something is owed to, and a name that does not exist', async () => {
+    await using site = await Site.open()
+    site.drop('jobs.xml', '<source/>')
+    await site.run('run', '--once')
+    unlinkSync(join(site.inbox, 'jobs.xml'))
+    await site.run('run', '--once')
+
+    const held = await site.run('forget', 'jobs.xml')
+    const misspelt = await site.run('forget', 'job.xml')
+    await site.run('discard', '1')
+
+    expect([held.code, held.stderr]).toEqual([
+      1,
+      'error: forget jobs.xml: version 1 of it is held\ntry: feedsyncd discard 1\n',
+    ])
+    expect([misspelt.code, misspelt.stderr]).toEqual([
+      64,
+      `error: no feed is named "job.xml"; the nearest is "jobs.xml"\ntry: feedsyncd forget jobs.xml --config ${site.configFile}\n`,
+    ])
+    expect(await site.run('forget', 'jobs.xml')).toMatchObject({ code: 0 })
+  })
+
+  it('lets postings be counted again that a stray file has stopped', async () => {
+    await using vendor = await CampaignsSite.open(
+      fileOf(entry('A', 'targeting: { jobTitles: [nurse] }')),
+    )
+    const { site } = vendor
+    site.drop('jobs.xml', feedOf(4))
+    await site.run('run', '--once')
+    const preview = async () => {
+      const { stdout } = await vendor.campaigns('preview', '--json')
+      const { feeds, problems } = JSON.parse(stdout)
+      return { feeds, problems }
+    }
+    await uploadStray(site, '<source><job><x>1</x></job></source>')
+
+    const before = await preview()
+    await site.run('forget', 'stray.xml')
+
+    expect(before).toEqual({ feeds: 2, problems: [expect.stringMatching(/^stray\.xml: /)] })
+    expect(await preview()).toEqual({ feeds: 1, problems: [] })
+  })
+})
+
+it('discard passes over what was rejected, so that monitoring is well again', async () => {
+  await using site = await Site.open()
+  site.drop('jobs.xml', feedOf(3))
+  await site.daemon()
+  await site.until('jobs.xml', 'uploaded')
+  await uploadStray(site, '<a></b>')
+  const before = await site.run('status', '--check')
+
+  const discarded = await site.run('discard', '2')
+  const after = await site.run('status', '--check')
+  await site.run('forget', 'stray.xml')
+
+  expect([before.code, discarded.code, after.code]).toEqual([1, 0, 0])
+  expect(feedsOf(site)).toEqual(['jobs.xml'])
+})
