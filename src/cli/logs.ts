@@ -2,17 +2,22 @@
 // is none (a container), a file or stdin.
 
 import { spawn } from 'node:child_process'
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
+import { openStatus } from '../app/queries.ts'
 import { errnoText } from '../lib/errno.ts'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import { readableLine } from '../lib/log.ts'
+import { readDaemonFile } from '../ops/daemon-file.ts'
+import { commandLineHere, shellWord } from './command-line.ts'
 import type { Context } from './context.ts'
-import { usageError } from './define.ts'
+import { unknownName, usageError } from './define.ts'
 import { printable } from './render.ts'
+import { readStatusConfig } from './status-config.ts'
 
 interface Options {
+  config?: string
   follow?: boolean
   since?: string
   file?: string
@@ -25,21 +30,76 @@ export function logsCommand(context: Context): Command {
     .option('-f, --follow', 'wait for new lines, until interrupted')
     .option('--since <time>', 'of the journal, such as today or "1 hour ago"')
     .option('--file <file>', 'the log in this file, or - for stdin; else in the journal')
-    .action(async (feed: string | undefined, options: Options) => {
+    .action(async (feed: string | undefined, _options, command: Command) => {
+      const options = command.optsWithGlobals<Options>()
+      const elsewhere = options.file === undefined ? logElsewhere(context, options.config) : null
+      if (elsewhere !== null) tell(context, elsewhere)
       const { input, ended = null } = sourceOf(options)
+      let count = 0
       try {
         for await (const line of createInterface(input)) {
           const shown = shownAs(line, feed)
-          if (shown !== null) context.out(shown)
+          if (shown === null) continue
+          context.out(shown)
+          count += 1
         }
       } catch (error) {
         throw unreadable(error, options.file)
       }
       const code = await ended
-      if (!code) return
-      const hint = 'it says why above; root and the group systemd-journal may read the journal'
-      throw new FeedsyncError(`logs: journalctl ended with ${code}`, { hint })
+      if (code) {
+        const hint = 'it says why above; root and the group systemd-journal may read the journal'
+        throw new FeedsyncError(`logs: journalctl ended with ${code}`, { hint })
+      }
+      if (count > 0) return
+      if (feed !== undefined) await nothingAbout(context, options, feed)
+      else if (elsewhere === null) tell(context, NOTHING)
     })
+}
+
+const PASS_ON = 'docker logs feedsyncd | feedsyncd logs --file -'
+const NOTHING = {
+  says: 'the log is empty',
+  hint: `look where the daemon writes it: systemctl status feedsyncd, or of a container: ${PASS_ON}`,
+}
+
+function tell(context: Context, { hint, says }: typeof NOTHING): void {
+  context.err(printable(says))
+  context.err(`try: ${printable(hint)}`)
+}
+
+/** The running daemon writes its log somewhere else than to the journal; null: it does not, or nobody may know. */
+function logElsewhere(context: Context, flag: string | undefined): typeof NOTHING | null {
+  try {
+    const { config } = readStatusConfig(context, flag)
+    const said = readDaemonFile(config.state.directory, context.env)
+    if (!said?.alive) return null
+    const place = readlinkSync(`/proc/${said.pid}/fd/1`)
+    if (place.startsWith('socket:')) return null
+    const isFile = place.startsWith('/') && lstatSync(place).isFile()
+    const says = `the daemon (pid ${said.pid}) writes its log to ${place}, and not to the journal`
+    const hint = isFile
+      ? `feedsyncd logs --file ${shellWord(place)}`
+      : `look there, or pass it on, such as: ${PASS_ON}`
+    return { says, hint }
+  } catch {
+    return null
+  }
+}
+
+/** Throws `FeedsyncError` (64) where nothing has that name. */
+async function nothingAbout(context: Context, { config: flag, file }: Options, name: string) {
+  const commandLine = commandLineHere(context.env, flag)
+  const { config } = readStatusConfig(context, flag)
+  using status = openStatus(config, context.clock, context.env)
+  const isVersion = /^\d+$/.test(name) && status.show(Number(name)) !== null
+  const feeds = status.feeds()
+  if (!isVersion && !feeds.includes(name) && (await status.path(name)) === null)
+    throw unknownName('feed', name, feeds, (near) =>
+      commandLine(near === null ? 'status' : `logs ${shellWord(near)}`),
+    )
+  const hint = commandLine(`show ${shellWord(name)}`)
+  tell(context, { says: `${file ?? 'the journal'} has no line about ${name}`, hint })
 }
 
 /** `ended`: the exit code of the program that writes it; null: by a signal. */
@@ -72,14 +132,17 @@ function unreadable(error: unknown, file: string | undefined): unknown {
 function noJournal(error: Error): Error {
   if (errorCode(error) !== 'ENOENT') return error
   return new FeedsyncError('this host has no journalctl', {
-    hint: 'pass the log on, such as: docker logs feedsyncd | feedsyncd logs --file -',
+    hint: `pass the log on, such as: ${PASS_ON}`,
   })
 }
+
+/** What journalctl says in place of lines. */
+const NO_ENTRIES = '-- No entries --'
 
 /** Null for a line about another feed. Lines of other programs, such as systemd, are about none. */
 function shownAs(line: string, feed: string | undefined): string | null {
   const fields = fieldsOf(line)
-  if (fields === null) return feed === undefined ? printable(line) : null
+  if (fields === null) return feed === undefined && line !== NO_ENTRIES ? printable(line) : null
   const about = [fields.feed, fields.path, fields.id].map(String)
   return feed === undefined || about.includes(feed) ? readableLine(fields) : null
 }

@@ -1,7 +1,17 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
+
+/** A site whose journalctl does this. */
+function installJournal(site: Site, script: string): void {
+  const bin = join(site.root, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'journalctl'), `#!/bin/sh\n${script}\n`)
+  chmodSync(join(bin, 'journalctl'), 0o755)
+  site.env = { PATH: `${bin}:${process.env.PATH}` }
+}
 
 describe('logs', () => {
   it('tells in plain sentences what happened to a feed, and only to that feed', async () => {
@@ -26,15 +36,62 @@ describe('logs', () => {
 
   it('asks the journal of the unit, and follows it', async () => {
     await using site = await Site.open()
-    const bin = join(site.root, 'bin')
-    mkdirSync(bin)
-    writeFileSync(join(bin, 'journalctl'), '#!/bin/sh\necho "$@"\n')
-    chmodSync(join(bin, 'journalctl'), 0o755)
-    site.env = { PATH: `${bin}:${process.env.PATH}` }
+    installJournal(site, 'echo "$@"')
 
     const { stdout } = await site.run('logs', '-f', '--since', 'today')
 
     expect(stdout).toBe('-u feedsyncd -o cat --no-pager -f --since today\n')
+  })
+
+  it('says where the log is while the daemon writes it to a terminal, a file or another program', async () => {
+    await using site = await Site.open()
+    installJournal(site, 'echo "-- No entries --"')
+    const file = join(site.root, 'daemon.log')
+    const daemon = site.spawnBy(['sh', '-c', 'exec "$@" > "$0"', file], 'run')
+    await eventuallyTrue(() => readFileSync(file, 'utf8').includes('daemon started'))
+
+    const { code, stderr, stdout } = await site.run('logs')
+
+    expect([code, stdout]).toEqual([0, ''])
+    expect(stderr).toBe(
+      `the daemon (pid ${daemon.pid}) writes its log to ${file}, and not to the journal\n` +
+        `try: feedsyncd logs --file ${file}\n`,
+    )
+  })
+
+  it('says that the log is empty where no daemon runs', async () => {
+    await using site = await Site.open()
+    installJournal(site, 'echo "-- No entries --"')
+
+    const { code, stderr, stdout } = await site.run('logs')
+
+    expect([code, stdout]).toEqual([0, ''])
+    expect(stderr).toMatch(/^the log is empty\ntry: look where the daemon writes it: systemctl /)
+  })
+
+  it('tells a feed without a line from one that does not exist', async () => {
+    await using site = await Site.open()
+    installJournal(site, 'true')
+    site.drop('jobs.xml', feedOf(1))
+    await site.process('run', '--once')
+
+    const known = await site.run('logs', 'jobs.xml')
+    const version = await site.run('logs', '1')
+    const mistyped = await site.run('logs', 'job.xml')
+
+    expect([known.code, known.stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /^the journal has no line about jobs\.xml\ntry: feedsyncd show jobs\.xml/,
+      ),
+    ])
+    expect([version.code, version.stderr]).toEqual([0, expect.stringContaining('about 1\n')])
+    expect([mistyped.code, mistyped.stderr]).toEqual([
+      64,
+      expect.stringMatching(
+        /^error: no feed is named "job\.xml"; the nearest is "jobs\.xml"\ntry: feedsyncd logs jobs\.xml/,
+      ),
+    ])
   })
 
   it('refuses a file that is not there', async () => {
@@ -62,14 +119,7 @@ describe('logs', () => {
 
   it('fails where the journal may not be read, and does not say that nothing happened', async () => {
     await using site = await Site.open()
-    const bin = join(site.root, 'bin')
-    mkdirSync(bin)
-    writeFileSync(
-      join(bin, 'journalctl'),
-      '#!/bin/sh\necho "insufficient permissions" >&2; exit 1\n',
-    )
-    chmodSync(join(bin, 'journalctl'), 0o755)
-    site.env = { PATH: `${bin}:${process.env.PATH}` }
+    installJournal(site, 'echo "insufficient permissions" >&2; exit 1')
 
     const { code, stderr } = await site.run('logs')
 
