@@ -61,7 +61,9 @@ describe('names and kinds of files', () => {
     unlinkSync(at('leaves.xml'))
     site.drop('leaves.xml', feedOf(2))
     await site.until('leaves.xml', 'uploaded')
+    const checks = ['leaves.xml', 'pipe.xml'].map((feed) => site.run('status', feed, '--check'))
 
+    expect((await Promise.all(checks)).map(({ code }) => code)).toEqual([0, 1])
     expect(told).toEqual({
       leaves: 'it is a symbolic link, which is not followed',
       dangling: 'it is a symbolic link, which is not followed',
