@@ -205,6 +205,6 @@ function factOf(sql: string, parameters: unknown[]): string | null {
   if (text.startsWith('REPLACE INTO notes')) {
     return String(parameters[0]).startsWith('leaving ') ? 'a file is about to leave' : null
   }
-  if (/^UPDATE versions SET spool = \+\? WHERE/.test(text)) return 'bytes given up'
+  if (/^UPDATE versions SET spool = \? WHERE/.test(text)) return 'bytes given up'
   return null
 }
