@@ -23,6 +23,7 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   retry: async (context) => (await import('./retry.ts')).retryCommand(context),
   restore: async (context) => (await import('./decide.ts')).decisionCommand('restore', context),
   forget: async (context) => (await import('./forget.ts')).forgetCommand(context),
+  backup: async (context) => (await import('./backup.ts')).backupCommand(context),
   campaigns: async (context) =>
     (await import('./campaigns/campaigns.ts')).campaignsCommand(context),
   doctor: async (context) => (await import('./doctor.ts')).doctorCommand(context),
@@ -46,6 +47,7 @@ const EXAMPLES: Record<string, string> = {
   restore: 'restore 11',
   forget: 'forget acme/old.xml',
   logs: 'logs -f acme/jobs.xml',
+  backup: 'backup /var/backups/feedsyncd.db',
   'campaigns plan': 'campaigns plan NUR-Q1',
   'campaigns apply': 'campaigns apply NUR-Q1',
   'campaigns status': 'campaigns status NUR-Q1',

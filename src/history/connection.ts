@@ -100,6 +100,11 @@ export class Connection implements Disposable {
     return this.#translated(() => this.#db.pragma(text, { simple: true }))
   }
 
+  /** Copies the database with SQLite's online backup, so many pages in a step. */
+  async backUp(to: string, pages: number): Promise<void> {
+    await this.#db.backup(to, { progress: () => pages })
+  }
+
   /** Bytes of the file that hold something. What was deleted leaves room in it, which is used again. */
   usedBytes(): number {
     const count = (name: string) => Number(this.pragma(name))

@@ -1,0 +1,21 @@
+// feedsyncd backup: a copy of the history, while the daemon runs.
+
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { backUpHistory } from '../app/backup.ts'
+import { formatBytes } from '../lib/units.ts'
+import type { Context } from './context.ts'
+import { define } from './define.ts'
+
+export function backupCommand(context: Context): Command {
+  return define<object>(
+    context,
+    'backup',
+    'copy the history to a file, while the daemon runs',
+    async ({ config, show }, to: string) => {
+      const file = resolve(to)
+      const bytes = await backUpHistory(config, file)
+      show({ file, bytes }, () => `the history is in ${file} (${formatBytes(bytes)})`)
+    },
+  ).argument('<file>', 'the copy; what is there is replaced once the new copy is whole')
+}

@@ -1,0 +1,76 @@
+// feedsyncd backup: a copy of the history while the daemon works, whole or not there at all.
+
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { feedOf, Site } from '../../helpers/site.ts'
+import { SmallDisk } from '../../helpers/small-disk.ts'
+
+it('copies the history beside an upload that is under way, for its owner alone', async () => {
+  await using site = await Site.open()
+  await site.daemon()
+  const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
+  site.drop('jobs.xml', feedOf(10))
+  await gate.held()
+  const to = join(site.root, 'backup.db')
+  writeFileSync(to, 'an older copy', { mode: 0o644 })
+
+  const said = await site.run('backup', to)
+  const json = await site.run('backup', to, '--json')
+
+  expect(said).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`the history is in ${to}`),
+  })
+  expect(JSON.parse(json.stdout)).toEqual({ schemaVersion: 1, file: to, bytes: statSync(to).size })
+  expect(statSync(to).mode & 0o777).toBe(0o600)
+  expect(readdirSync(site.root).filter((name) => name.startsWith('backup.db'))).toEqual([
+    'backup.db',
+  ])
+  using copy = opened(to)
+  expect(copy.states()).toEqual(['uploading'])
+  gate.release()
+  await site.until('jobs.xml', 'uploaded')
+})
+
+it('leaves the copy that was there when the disk is full', async ({ skip }) => {
+  await using site = await Site.open()
+  using disk = new SmallDisk(join(site.root, 'small'))
+  if (!disk.isMounted) skip()
+  await site.run('run', '--once')
+  const to = join(disk.folder, 'backup.db')
+  writeFileSync(to, 'an older copy')
+  disk.fill(process, 4096)
+
+  const { code, stderr } = await site.run('backup', to)
+
+  expect(code).toBe(75)
+  expect(stderr).toContain(`the disk is full: ${to} cannot be written`)
+  expect(readdirSync(disk.folder).sort()).toEqual(['backup.db', 'ballast'])
+  expect(statSync(to).size).toBe('an older copy'.length)
+})
+
+it('says what is wrong where there is no history, or the target is no file', async () => {
+  await using site = await Site.open()
+  const to = join(site.root, 'backup.db')
+
+  const none = await site.run('backup', to)
+  await site.run('run', '--once')
+  const folder = await site.run('backup', site.root)
+
+  expect(none).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('there is no history to copy'),
+  })
+  expect(existsSync(to)).toBe(false)
+  expect(folder).toMatchObject({ code: 64, stderr: expect.stringContaining('is no file') })
+})
+
+function opened(file: string) {
+  const db = new Database(file, { readonly: true })
+  return {
+    states: () => db.prepare('SELECT state FROM versions').pluck().all(),
+    [Symbol.dispose]: () => db.close(),
+  }
+}
