@@ -99,7 +99,15 @@ export async function openApp(config: Config, options: AppOptions) {
   uploads.onChange(() => daemonFile.update({ uploads: uploads.current() }))
   const metrics = config.http.listen === null ? null : await openMetrics(clock.now())
   const file = historyFile(config)
-  const history = owned.use(openHistory({ file, log, clock, busyTimeoutMs: BUSY_MS }))
+  const history = owned.use(
+    openHistory({
+      file,
+      log,
+      clock,
+      busyTimeoutMs: BUSY_MS,
+      isExpected: config.state.expectHistory,
+    }),
+  )
   const spool = createSpool(join(stateDirectory, 'spool'))
 
   const gate = new SendGate({

@@ -8,4 +8,4 @@ import { historyFile } from './queries.ts'
 
 /** Writable, beside a running daemon or without one. */
 export const openForDecisions = (config: Config, clock: Clock) =>
-  openHistory({ file: historyFile(config), clock })
+  openHistory({ file: historyFile(config), clock, isExpected: config.state.expectHistory })

@@ -53,7 +53,11 @@ export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.Proces
       explicit: campaigns.file !== undefined,
       mode: campaigns.mode,
     },
-    state: { directory: absolute(state.directory), historyForMs: state.historyFor },
+    state: {
+      directory: absolute(state.directory),
+      historyForMs: state.historyFor,
+      expectHistory: state.expectHistory,
+    },
     http: { listen: listen?.kind === 'unix' ? { ...listen, path: absolute(listen.path) } : listen },
     alerts: file.alerts.map((alert) => ({ on: alert.on, action: action(alert, absolute) })),
     log: file.log,

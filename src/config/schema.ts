@@ -222,6 +222,9 @@ export const configSchema = section({
     historyFor: duration(DAY)
       .prefault('400d')
       .describe('How long the history is kept. At least 1d.'),
+    expectHistory: flag()
+      .prefault(false)
+      .describe('Do not start without a history: for a host that takes over from another one.'),
   }),
   http: optionalSection('The health and metrics endpoint.', {
     listen: listen()

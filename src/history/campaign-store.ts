@@ -148,11 +148,7 @@ function writes(
         account,
         since,
       ),
-    renewMark: () =>
-      stateMark(connection, file).renew(now(), () => {
-        // What was sent since the copy was made is forgotten: each targeting is sent once more.
-        run('UPDATE campaign_bindings SET repeat_at = ? WHERE released = 0', now())
-      }),
+    renewMark: () => stateMark(connection, file).renew(now()),
     keepRun: (run) => setNote(RUN, JSON.stringify(run)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }

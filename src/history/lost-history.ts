@@ -34,12 +34,12 @@ export function lostUpTo(history: Pick<Notes, 'note'>): number | null {
  */
 export function acceptFolder(history: DecisionPorts, decided: Decided): Version[] | null {
   return history.atomically(() => {
-    if (lostUpTo(history) === null) return null
-    history.setNote(NOTE, null)
-    return history
+    const held = history
       .list({ states: ['held'], all: true })
       .filter(({ guard }) => guard === 'history-lost')
-      .map(({ id }) => decide(history, id, 'release', decided))
+    if (lostUpTo(history) === null && held.length === 0) return null
+    history.setNote(NOTE, null)
+    return held.map(({ id }) => decide(history, id, 'release', decided))
   })
 }
 

@@ -7,6 +7,7 @@ import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
 import type { pruner } from './pruning.ts'
 import type { Requests } from './requests.ts'
+import type { StateMark } from './state-mark.ts'
 import type { State } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
@@ -49,4 +50,13 @@ export type HistoryReader = VersionReads &
  * (`synchronous=FULL`). Throws `FeedsyncError` with the system's reason when the database cannot be written (full,
  * read-only, locked, corrupt).
  */
-export type History = Versions & Attempts & Files & Requests & Notes & Transactions & Disposable
+export type History = Versions &
+  Attempts &
+  Files &
+  Requests &
+  Notes &
+  Transactions &
+  Disposable & {
+    /** Tells a database that was put back from a copy. */
+    readonly mark: Pick<StateMark, 'renew'>
+  }

@@ -30,8 +30,10 @@ export const WRONG_ACCOUNT: readonly string[] = [
   'account-without-partner',
   'account-unusable',
 ]
-/** The copy in the spool is gone, or is not what was checked (upload/post.ts). */
-export const COPY_LOST: readonly string[] = ['spool-gone', 'spool-changed']
+/** The copy in the spool is gone. */
+export const COPY_GONE = 'spool-gone'
+/** It is gone, or is not what was checked (upload/post.ts). */
+export const COPY_LOST: readonly string[] = [COPY_GONE, 'spool-changed']
 /** It waits for the next probe of a service or storage that is down. */
 export const ENDPOINT_DOWN = 'endpoint-down'
 /** What a person decided. */

@@ -1,5 +1,6 @@
 // Composes the history out of its parts: what opens, what migrates, what reads, what writes.
 
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -10,6 +11,7 @@ import { GroupCommit } from './group-commit.ts'
 import { migrate } from './migrations.ts'
 import type { History } from './port.ts'
 import { pruner } from './pruning.ts'
+import { stateMark } from './state-mark.ts'
 import { tables } from './tables.ts'
 
 export interface HistoryOptions {
@@ -22,6 +24,8 @@ export interface HistoryOptions {
    * open, in ms. The default suits a command; a daemon has others to attend to.
    */
   busyTimeoutMs?: number
+  /** There has to be one: a missing database is an error (78). */
+  isExpected?: boolean
 }
 
 /**
@@ -34,7 +38,17 @@ export function openHistory({
   log = silentLog,
   clock = systemClock,
   busyTimeoutMs,
+  isExpected = false,
 }: HistoryOptions): History {
+  if (isExpected && !existsSync(file)) {
+    throw new FeedsyncError(
+      `there is no history at ${file}, and state.expectHistory says that there has to be one`,
+      {
+        hint: 'mount its disk, or put a backup there; without one, take state.expectHistory out: no guard compares the first version of each feed then',
+        exitCode: EXIT.config,
+      },
+    )
+  }
   using opening = new DisposableStack()
   const connection = opening.use(openWritable(file))
   const startedAt = clock.monotonic()
@@ -59,6 +73,7 @@ export function historyOn(connection: Connection, clock = systemClock): History 
     afterCommit: (step) => connection.afterCommit(step),
     commit: (work, when) => group.add(work, when),
     lost: lossOf(connection.file),
+    mark: stateMark(connection, connection.file),
     dataVersion: () => Number(connection.pragma('data_version')),
     // SQLite itself moves the WAL into the file when the last connection closes.
     [Symbol.dispose]: () => {

@@ -1,5 +1,5 @@
-// Owns how a database that was put back from a copy is recognised. A small file beside it holds a random text, which
-// changes at each start of the daemon and before creates of campaigns. The database remembers that text, and the file's
+// Owns how a database that was put back from a copy is recognised, and what follows for all who use it. A small file
+// beside it holds a random text, which changes at each start of the daemon and before creates of campaigns. The database remembers that text, and the file's
 // inode and ctime. A disk that moves to another host keeps all of it; a copied file has another inode, and a database
 // that was put back alone knows another text.
 
@@ -19,6 +19,8 @@ interface Mark {
   /** Inode and ctime of the file; null: it was about to be written. */
   file: string | null
 }
+
+export type StateMark = ReturnType<typeof stateMark>
 
 /** `file`: of the database. */
 export function stateMark(connection: Connection, file: string) {
@@ -52,6 +54,8 @@ export function stateMark(connection: Connection, file: string) {
       connection.atomically(() => {
         if (isCopy()) {
           setNote(RESTORED, String(now))
+          // What was sent since the copy was made is forgotten: each targeting is sent once more.
+          connection.run('UPDATE campaign_bindings SET repeat_at = ? WHERE released = 0', now)
           onCopy()
         }
         if (time(MADE) === null) setNote(MADE, String(now))

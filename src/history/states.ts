@@ -27,6 +27,8 @@ export const READING: States = ['settling', 'incomplete', 'checking']
 export const UNREAD: States = [...READING, 'gone']
 /** Well-formed, plausible, and not stored yet. */
 export const ACCEPTED: States = ['queued', 'uploading']
+/** Its copy waits in the spool to be sent. */
+export const UNSENT: States = ['held', 'queued']
 /** States that a version leaves automatically. */
 export const IN_WORK: States = [...READING, ...ACCEPTED]
 /** Those of them that last seconds: nothing is waited for. */
@@ -65,7 +67,8 @@ export const STEPS: Readonly<Record<State, States>> = {
   ],
   /** `gone`: nothing is owed any more. */
   rejected: ['gone', 'discarded'],
-  held: ['queued', 'superseded', 'discarded'],
+  /** `failed`: its copy is lost. */
+  held: ['queued', 'superseded', 'discarded', 'failed'],
   /** `held`: what it is compared with has changed before it was sent. */
   queued: ['uploading', 'held', 'superseded', 'discarded', 'failed'],
   /** `queued`: try again later. */

@@ -7,7 +7,7 @@ import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 import { OLDER } from './reason-codes.ts'
 import type { Reason, Version, VersionPatch } from './rows.ts'
-import { assertStep, READING, type State } from './states.ts'
+import { assertStep, READING, type State, UNSENT } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 import { columnsOf, reasonFields } from './version-row.ts'
 
@@ -184,6 +184,16 @@ export function versionWrites(
       db.values<string>(
         'SELECT DISTINCT spool FROM versions INDEXED BY versions_spooled WHERE spool IS NOT NULL',
       ),
+
+    /** This copy is not in the spool any more. Answers the versions that are not delivered and have no bytes now. */
+    copyLost: (name: string) => {
+      const ids = db.values<number>(
+        `UPDATE versions INDEXED BY versions_spooled SET spool = NULL
+           WHERE spool = ? AND spool IS NOT NULL RETURNING id`,
+        name,
+      )
+      return ids.flatMap((id) => version(id) ?? []).filter(({ state }) => UNSENT.includes(state))
+    },
 
     /** Takes back all approvals. */
     forgetApprovals: () =>

@@ -71,7 +71,7 @@ describe('a file with an address and an account', () => {
         explicit: false,
         mode: 'targeting',
       },
-      state: { directory: join(folder, 'state'), historyForMs: 400 * DAY },
+      state: { directory: join(folder, 'state'), historyForMs: 400 * DAY, expectHistory: false },
       http: { listen: null },
       alerts: [],
       log: { level: 'info', format: 'auto' },

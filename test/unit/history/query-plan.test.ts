@@ -40,7 +40,7 @@ function fullScans(steps: string[]): string[] {
 
 /** Each call of the history that asks or writes something; statements that only some of them make follow. */
 const CALLS: Record<
-  Exclude<keyof History, 'list' | keyof Transactions | keyof Disposable>,
+  Exclude<keyof History, 'list' | 'mark' | keyof Transactions | keyof Disposable>,
   (history: History, id: number) => unknown
 > = {
   version: (history, id) => history.version(id),
@@ -73,6 +73,7 @@ const CALLS: Record<
   },
   spooled: (history) => history.spooled('acme'),
   spoolNames: (history) => history.spoolNames(),
+  copyLost: (history) => history.copyLost('1.xml'),
   forgetApprovals: (history) => history.forgetApprovals(),
   lastId: (history) => history.lastId(),
   due: (history) => history.due(5),
@@ -135,6 +136,7 @@ it('reads no table that grows with the history from end to end', async () => {
   expect(scans).toEqual([
     // Copies that are kept, named once at the start: a partial index of the few.
     expect.stringMatching(/^SCAN versions USING INDEX versions_spooled: SELECT DISTINCT spool/),
+    expect.stringMatching(/^SCAN versions USING INDEX versions_spooled: UPDATE versions/),
     // What a person approved, forgotten once after a lost history.
     expect.stringMatching(/^SCAN versions USING INDEX versions_approved: UPDATE versions/),
     // What waits: a partial index, in the order in which it is sent.

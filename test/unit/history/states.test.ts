@@ -28,7 +28,7 @@ describe('the steps between states', () => {
       'incomplete -> settling, checking, gone',
       'checking -> settling, incomplete, rejected, held, queued, failed, superseded, gone',
       'rejected -> gone, discarded',
-      'held -> queued, superseded, discarded',
+      'held -> queued, superseded, discarded, failed',
       'queued -> uploading, held, superseded, discarded, failed',
       'uploading -> uploaded, queued, failed, superseded, discarded',
       'uploaded -> (final)',

@@ -1,0 +1,116 @@
+// The state directory comes back from an earlier moment, whole or in part, on this host or on another one: nothing old
+// goes over something newer without a person, and nothing that is still in the folder is lost.
+
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
+const state = (site: Site) => join(site.root, 'state')
+
+function holdUploads(site: Site): { remove(): void } {
+  return site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
+}
+
+/** The state directory as it was, in another place of the disk: all its files have other inodes. */
+function putBack(site: Site, copy: string): void {
+  rmSync(state(site), { recursive: true })
+  cpSync(copy, state(site), { recursive: true, preserveTimestamps: true })
+}
+
+it('takes what waited from the folder again where its copy was lost with the host', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  const before = await site.daemon()
+  const down = holdUploads(site)
+  site.drop('held.xml', '<source></source>')
+  site.drop('jobs.xml', feedOf(10))
+  site.drop('left.xml', feedOf(20))
+  await site.until('held.xml', 'held')
+  await site.until('jobs.xml', 'queued')
+  await site.until('left.xml', 'queued')
+  await before.stop()
+  rmSync(join(state(site), 'spool'), { recursive: true })
+  rmSync(join(site.inbox, 'left.xml'))
+  down.remove()
+
+  await site.daemon()
+  await site.until('jobs.xml', 'uploaded')
+  const left = await site.until('left.xml', 'failed')
+  await site.until('held.xml', 'held')
+
+  expect(stored(site)).toEqual([sha256(feedOf(10))])
+  expect(left).toMatchObject({
+    reason: 'its copy in the state directory is gone: its bytes were on the lost host',
+    hint: 'put the file into the folder again',
+  })
+  expect(site.events('jobs.xml').map(({ to }) => to)).not.toContain('failed')
+})
+
+it('holds what waited in a restored copy when its file has left the folder, until a person releases it', async () => {
+  await using site = await Site.open({ inbox: { afterUpload: 'archive' } }, { clock: quickClock() })
+  const first = await site.daemon()
+  const down = holdUploads(site)
+  site.drop('jobs.xml', feedOf(10))
+  site.drop('other.xml', feedOf(30))
+  const waiting = await site.until('jobs.xml', 'queued')
+  await site.until('other.xml', 'queued')
+  await first.stop()
+  const copy = join(site.root, 'backup')
+  cpSync(state(site), copy, { recursive: true })
+  down.remove()
+  const second = await site.daemon()
+  await site.run('retry', String(waiting.id))
+  site.drop('jobs.xml', feedOf(12))
+  await site.until('jobs.xml', 'uploaded', sha256(feedOf(12)))
+  await eventually(() => expect(existsSync(join(site.inbox, 'jobs.xml'))).toBe(false))
+  await second.stop()
+
+  putBack(site, copy)
+  await site.daemon()
+  const held = await site.until('jobs.xml', 'held')
+  const kept = stored(site)
+  const released = await site.run('release', '--lost-history')
+  await site.until('jobs.xml', 'uploaded', sha256(feedOf(10)))
+
+  expect(held).toMatchObject({
+    id: waiting.id,
+    guard: 'history-lost',
+    reason: 'the history was restored: a newer version may be on the service',
+  })
+  expect(kept.at(-1)).toBe(sha256(feedOf(12)))
+  expect(released.code).toBe(0)
+})
+
+it('takes a disk that moved, and a daemon that was killed, for no restore', async () => {
+  await using site = await Site.open({ inbox: { afterUpload: 'archive' } }, { clock: quickClock() })
+  const down = holdUploads(site)
+  const daemon = await site.daemonProcess()
+  site.drop('jobs.xml', feedOf(10))
+  await site.until('jobs.xml', 'queued')
+  daemon.kill('SIGKILL')
+  await new Promise((resolve) => daemon.once('exit', resolve))
+  rmSync(join(site.inbox, 'jobs.xml'))
+  renameSync(state(site), join(site.root, 'elsewhere'))
+  renameSync(join(site.root, 'elsewhere'), state(site))
+  down.remove()
+
+  await site.daemon()
+  await site.run('retry', '1')
+  await site.until('jobs.xml', 'uploaded')
+
+  expect(site.events('jobs.xml').map(({ to }) => to)).not.toContain('held')
+})
+
+it('does not start without a history where one is expected', async () => {
+  await using site = await Site.open({ state: { expectHistory: true } })
+
+  const run = await site.process('run', '--once')
+
+  expect(run.code).toBe(78)
+  expect(run.stderr).toContain('there is no history')
+})
