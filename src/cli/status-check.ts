@@ -31,8 +31,9 @@ export function statusCheck(
   const all = [...uploads, ...report.owed]
   const stale = staleness(report, view)
   const critical = [
-    ...(daemon.running ? [] : ['the daemon is not running']),
+    // What a daemon said last is why it does not run.
     ...sentences(daemon, 'critical'),
+    ...(daemon.running ? [] : ['the daemon is not running']),
     ...(stale === null ? [] : [stale]),
     ...(service.state === 'down' ? [`service ${service.state}: ${service.reason}`] : []),
     ...named(all.filter((upload) => upload.state === 'failed' || isBlocked(upload))),

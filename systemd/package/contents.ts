@@ -110,7 +110,14 @@ function addDocuments(tree: Tree, build: Build): void {
 
 /** The pages, with everything that they link to, at the same relative paths as in the checkout. */
 export function documents(root: string): string[] {
-  const linked = ['*.md', 'Dockerfile', 'config/*', 'docs/**/*.{md,png}', 'src/xml/README.md']
+  const linked = [
+    '*.md',
+    'Dockerfile',
+    'config/*',
+    'docs/**/*.{md,png}',
+    'src/xml/README.md',
+    'systemd/*.example',
+  ]
   return globSync(linked, { cwd: root }).sort()
 }
 

@@ -45,6 +45,7 @@ const FEEDS: Case[] = [
   ['discard', ['4'], { before: (site) => dropped(site, '<source/>') }],
   ['retry', ['--all']],
   ['forget', ['stray.xml'], { before: (site) => uploaded(site, 'stray.xml') }],
+  ['backup', ['backup.db']],
   ['config check', []],
   ['config print', []],
   ['alerts test', []],
@@ -103,7 +104,7 @@ it('sandbox --json answers so, too, and stays', async () => {
 
 async function answersJson(site: Site, [command, args, but = {}]: Case): Promise<void> {
   await but.before?.(site)
-  const there = args.map((arg) => (arg === 'corrected.xml' ? join(site.root, arg) : arg))
+  const there = args.map((arg) => (/^(corrected\.xml|backup\.db)$/.test(arg) ? join(site.root, arg) : arg))
 
   const { code, stdout } = await site.run(...command.split(' '), ...there, '--json')
 
