@@ -104,7 +104,9 @@ it('sandbox --json answers so, too, and stays', async () => {
 
 async function answersJson(site: Site, [command, args, but = {}]: Case): Promise<void> {
   await but.before?.(site)
-  const there = args.map((arg) => (/^(corrected\.xml|backup\.db)$/.test(arg) ? join(site.root, arg) : arg))
+  const there = args.map((arg) =>
+    /^(corrected\.xml|backup\.db)$/.test(arg) ? join(site.root, arg) : arg,
+  )
 
   const { code, stdout } = await site.run(...command.split(' '), ...there, '--json')
 
