@@ -12,7 +12,7 @@ import { LIMITS } from '../src/xml/limits.ts'
 import type { CheckerAnswer, CheckerRequest } from './check-alone.ts'
 
 const PIECE = 65_536
-const mapping = { records: null, fields: {} }
+const mapping = { encoding: null, records: null, fields: {} }
 
 parentPort?.on('message', async ({ file, hashes }: CheckerRequest) => {
   parentPort?.postMessage(hashes ? await whole(file) : bare(file))

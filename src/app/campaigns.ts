@@ -243,7 +243,7 @@ const UNTIL_NEXT = 'it is counted again once its next version is uploaded'
 /** Hands over each posting of an upload; answers why it cannot. */
 async function readPostings(
   { feeds, state }: Config,
-  { feed, path, records, spool }: FeedUpload,
+  { encoding, feed, path, records, spool }: FeedUpload,
   fields: readonly (keyof FieldPaths)[],
   needed: readonly (keyof FieldPaths)[],
   take: (values: FieldPaths) => void,
@@ -258,7 +258,7 @@ async function readPostings(
     for (const field of missing) if (values[field]) missing.delete(field)
     take(values)
   }
-  const source = { file: join(state.directory, 'spool', spool), records, paths }
+  const source = { file: join(state.directory, 'spool', spool), encoding, records, paths }
   const problem = await streamPostings(source, see, { fields, signal })
   if (problem !== null) return `${problem}; ${UNTIL_NEXT}`
   // A field that no posting has is more likely not mapped than absent.

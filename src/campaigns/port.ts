@@ -124,6 +124,7 @@ export interface FeedUpload {
   /** Wall ms. */
   uploadedAt: number
   postings: number
+  encoding: string | null
   records: string | null
   /** Name of its bytes in the spool; null: not kept. */
   spool: string | null

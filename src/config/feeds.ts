@@ -71,7 +71,7 @@ function firstOf(
     return {
       feed: filled(rule.name) ?? ownName(path, rule.dated),
       account: filled(rule.partnerAccount),
-      mapping: { records: rule.records, fields: rule.fields },
+      mapping: { encoding: rule.encoding, records: rule.records, fields: rule.fields },
       expectEveryMs: rule.expectEveryMs,
     }
   }
@@ -79,7 +79,8 @@ function firstOf(
 }
 
 function unruled(feed: string): FeedRule {
-  return { feed, account: null, mapping: { records: null, fields: {} }, expectEveryMs: null }
+  const mapping = { encoding: null, records: null, fields: {} }
+  return { feed, account: null, mapping, expectEveryMs: null }
 }
 
 function matcherOf(rule: FeedConfig): CapturingMatcher {

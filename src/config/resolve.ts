@@ -35,12 +35,14 @@ export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.Proces
       quarantineDirectory: absolute(inbox.quarantineDirectory ?? inState('quarantine')),
       receipts: inbox.receipts,
     },
-    feeds: file.feeds.map(({ name, partnerAccount, records, expectEvery, ...rule }) => ({
+    feeds: file.feeds.map(({ name, partnerAccount, encoding, records, expectEvery, ...rule }) => ({
       ...rule,
       /** null: the feed is named by its path. */
       name: name ?? null,
       /** An account uploads for itself alone, whatever a rule names; `loadConfig` warns of it. */
       partnerAccount: (service.partner === undefined ? null : partnerAccount) ?? null,
+      /** null: as they declare. */
+      encoding: encoding ?? null,
       /** null: detected. */
       records: records ?? null,
       expectEveryMs: expectEvery ?? null,

@@ -2,6 +2,7 @@
 // JSON Schema and the help all follow from here.
 
 import { z } from 'zod'
+import { ENCODINGS } from '../feed/encodings.ts'
 import { DAY, SECOND } from '../lib/clock.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import { ALERT_EVENTS } from '../ops/alert-events.ts'
@@ -143,6 +144,9 @@ const feed = section({
   partnerAccount: headerText()
     .optional()
     .describe('Account that these feeds are uploaded for; {1} is filled in.'),
+  encoding: oneOf(ENCODINGS)
+    .optional()
+    .describe('Encoding of these feeds, in place of what they declare. Default: as declared.'),
   records: matching(/^(\/[^/\s]+)+$/, 'expected a path such as /source/job')
     .optional()
     .describe('Path of the element that is one posting. Default: detected.'),

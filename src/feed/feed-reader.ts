@@ -182,7 +182,8 @@ class Reading {
       hashed,
       sampled,
     })
-    return { check: new DocumentChecker(reader, this.#options.limits), reader, tally }
+    const check = new DocumentChecker(reader, this.#options.limits, mapping.encoding)
+    return { check, reader, tally }
   }
 
   async #verdict(pass: Pass): Promise<Verdict> {

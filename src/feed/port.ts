@@ -19,6 +19,8 @@ export interface FieldPaths {
 }
 
 export interface Mapping {
+  /** Of the document, in place of what it declares; null: as it declares. */
+  encoding: string | null
   /** Full path of the record element (`/source/job`), or null to detect it. */
   records: string | null
   /** Fields that are named replace the detected ones; the others stay detected. */

@@ -45,7 +45,7 @@ export class PostingReader implements XmlHandler {
   root: string | null = null
   readonly #finder: RecordFinder
   readonly #only: string | null
-  readonly #mapping: Mapping
+  readonly #mapping: Omit<Mapping, 'encoding'>
   readonly #fields: readonly Field[]
   readonly #sampled: readonly Field[] | null
   /** The place of a record, and of the first ones; null while none was found. */
@@ -73,7 +73,11 @@ export class PostingReader implements XmlHandler {
   #from: number | null = null
   #crc = 0
 
-  constructor(mapping: Mapping, take: TakePosting, options: Partial<PostingOptions> = {}) {
+  constructor(
+    mapping: Omit<Mapping, 'encoding'>,
+    take: TakePosting,
+    options: Partial<PostingOptions> = {},
+  ) {
     const { fields, hashed, only, sampled }: PostingOptions = { ...DEFAULTS, ...options }
     this.#hashed = hashed
     this.#finder = new RecordFinder(mapping.records)

@@ -12,6 +12,8 @@ import { openSource, Unreadable } from './source-file.ts'
 export interface PostingSource {
   /** Absolute path. */
   file: string
+  /** As the check found it. */
+  encoding: string | null
   /** Full path of the record element, as the check found it; null: the feed has no posting. */
   records: string | null
   /** Named ones replace the detected ones. */
@@ -36,7 +38,7 @@ const DAMAGED = 'its bytes in the spool are damaged'
  * path that cannot be read.
  */
 export async function streamPostings(
-  { file, records, paths }: PostingSource,
+  { encoding, file, records, paths }: PostingSource,
   take: (values: PostingValues) => void,
   { fields, signal }: PostingStreamOptions,
 ): Promise<string | null> {
@@ -47,7 +49,7 @@ export async function streamPostings(
     take(Object.fromEntries(found.filter(([, value]) => value !== '')))
   }
   const reader = new PostingReader(mapping, read, { only: records, fields, hashed: false })
-  const check = new DocumentChecker(reader, LIMITS)
+  const check = new DocumentChecker(reader, LIMITS, encoding)
   try {
     using source = openSource(file)
     for (const piece of source.pieces(PIECE)) {

@@ -30,6 +30,7 @@ export function latestUploads(
       version: version.id,
       uploadedAt: version.uploadedAt ?? version.detectedAt,
       postings: version.postings ?? 0,
+      encoding: version.encoding,
       records: version.records,
       spool: version.spool,
       ids: version.externalCampaignIds ?? {},

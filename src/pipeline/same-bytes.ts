@@ -29,11 +29,12 @@ export function sameBytesOf(
     const isLost = isOver || (newest.state === 'failed' && !hasCopy)
     const isOfOther = newest.account !== rule.account || newest.id <= elsewhereUpTo(history)
     const isElsewhere = newest.state === 'uploaded' && isOfOther
-    // It may be held for want of what other rules have found by now.
+    // Other rules may read it by now, or find what it was held for want of.
     const isReadAnew =
-      newest.state === 'held' &&
       verdict.kind === 'ok' &&
-      COUNTS.some((count) => newest[count] !== verdict.content[count])
+      (newest.state === 'rejected' ||
+        (newest.state === 'held' &&
+          COUNTS.some((count) => newest[count] !== verdict.content[count])))
     return isLost || isElsewhere || isReadAnew ? null : newest
   }
   // A boot, a backup or chmod changes the rest of what stat says. What nobody wrote since goes over no younger version;

@@ -4,7 +4,7 @@
 import { CUT_CHARACTER, DocumentReader } from './document-reader.ts'
 import { createDecoder, type Decoder } from './encoding/decoder.ts'
 import { documentStart } from './encoding/document-start.ts'
-import { type Encoding, UTF_8 } from './encoding/encodings.ts'
+import { type Encoding, encodingNamed, UTF_8 } from './encoding/encodings.ts'
 import { type Ending, type Fault, undecodable } from './fault.ts'
 import type { XmlHandler } from './handler.ts'
 import type { Limits } from './limits.ts'
@@ -13,6 +13,7 @@ import { LONGEST_DECLARATION } from './prolog.ts'
 export class DocumentChecker {
   readonly #handler: XmlHandler
   readonly #limits: Limits
+  readonly #told: Encoding | 'utf-16' | null
   #head: Buffer = Buffer.alloc(0)
   /** Null: the document is UTF-8, or not begun. */
   #decoder: Decoder | null = null
@@ -23,9 +24,11 @@ export class DocumentChecker {
   bom = 0
   warnings: readonly string[] = []
 
-  constructor(handler: XmlHandler, limits: Limits) {
+  /** `encoding`: the name of the one to read with, in place of what the document declares; null: as it declares. */
+  constructor(handler: XmlHandler, limits: Limits, encoding: string | null = null) {
     this.#handler = handler
     this.#limits = limits
+    this.#told = encoding === null ? null : encodingNamed(encoding)
   }
 
   /** False when a fault was found: nothing more needs to be written. */
@@ -54,7 +57,8 @@ export class DocumentChecker {
   #begin(head: Buffer, whole: boolean): void {
     this.#head = head
     // Four bytes a character is the most that any encoding needs.
-    const start = documentStart(head, whole || head.length > LONGEST_DECLARATION * 4)
+    const isLong = head.length > LONGEST_DECLARATION * 4
+    const start = documentStart(head, whole || isLong, this.#told)
     if (start === null) return
     const { encoding, declaration, bom, warnings, fault } = start
     this.encoding = encoding

@@ -27,7 +27,7 @@ export class Folder implements Disposable {
 }
 
 export function jobFor(source: string, more: Partial<CheckJob> = {}): CheckJob {
-  const mapping = { records: null, fields: {} }
+  const mapping = { encoding: null, records: null, fields: {} }
   return { source, expected: null, copyTo: null, indexTo: null, mapping, ...more }
 }
 
@@ -40,7 +40,11 @@ export async function readDocument(
 ): Promise<Extract<CheckResult, { kind: 'read' }>> {
   using folder = new Folder()
   const job = jobFor(folder.file('feed.xml', document), {
-    mapping: { records: mapping.records ?? null, fields: mapping.fields ?? {} },
+    mapping: {
+      encoding: null,
+      records: mapping.records ?? null,
+      fields: mapping.fields ?? {},
+    },
     ...more,
   })
   const result = await readFeed(job, options)

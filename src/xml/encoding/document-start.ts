@@ -49,8 +49,15 @@ const HALVES = ['\0', '\xfe', '\xff']
 /** The longest beginning of a foreign file. */
 const SIGNATURE_BYTES = 5
 
-/** `head`: the file from its first byte; `whole`: there are no more bytes than these. Null: they are too few to decide. */
-export function documentStart(head: Buffer, whole: boolean): DocumentStart | null {
+/**
+ * `head`: the file from its first byte; `whole`: there are no more bytes than these; `told`: the encoding to read with,
+ * whatever is declared. Null: the bytes are too few to decide.
+ */
+export function documentStart(
+  head: Buffer,
+  whole: boolean,
+  told: Encoding | 'utf-16' | null = null,
+): DocumentStart | null {
   if (head.length < SIGNATURE_BYTES && !whole) return null
   const signature = head.toString('latin1', 0, SIGNATURE_BYTES)
   const half = HALVES.indexOf(signature)
@@ -74,6 +81,12 @@ export function documentStart(head: Buffer, whole: boolean): DocumentStart | nul
   const declaration = readDeclaration(createDecoder(family).write(beginning).text)
   if (declaration === null) return whole ? start(null) : null
   if ('code' in declaration) return { ...start(null), fault: declaration }
+  if (told !== null) {
+    const encoding = agreed(family, bom, told)
+    if (encoding === null) return failed('encoding-mismatch', contradicted(told, family, bom), 0)
+    const warnings = [...warningsOf(encoding, bom), ...overruled(declaration.encoding, encoding)]
+    return { ...start(declaration.length, encoding), warnings }
+  }
   let encoding: Encoding | null = family === UNKNOWN ? UTF_8 : family
   if (declaration.encoding !== null) {
     const { name, at } = declaration.encoding
@@ -102,12 +115,28 @@ function agreed(family: Encoding, bom: number, declared: Encoding | 'utf-16'): E
 }
 
 function mismatch(declared: string, family: Encoding, bom: number): string {
+  return `the document declares the encoding "${short(declared)}", but ${beginningOf(family, bom)}; declare the encoding that the file really has`
+}
+
+function contradicted(told: Encoding | 'utf-16', family: Encoding, bom: number): string {
+  const name = told === 'utf-16' ? 'UTF-16' : told.name
+  return `the configuration names the encoding ${name}, but the file ${beginningOf(family, bom)}; correct encoding in the rule of this feed`
+}
+
+/** What is declared and not believed. */
+function overruled(declared: { name: string } | null, { name }: Encoding): string[] {
+  const meant = encodingNamed(declared?.name ?? UTF_8.name)
+  if (meant !== null && meant !== 'utf-16' && meant.name === name) return []
+  const says =
+    declared === null ? 'declares no encoding' : `declares the encoding "${short(declared.name)}"`
+  return [`the file ${says} and is read as ${name}, as the configuration says`]
+}
+
+function beginningOf(family: Encoding, bom: number): string {
   const known = family === UNKNOWN ? 'UTF-8' : family.name
-  const actual =
-    bom > 0
-      ? `begins with the byte order mark of ${known}`
-      : `is not written in it (it looks like ${family === UNKNOWN ? 'UTF-8 or another 8-bit encoding' : known})`
-  return `the document declares the encoding "${short(declared)}", but ${actual}; declare the encoding that the file really has`
+  return bom > 0
+    ? `begins with the byte order mark of ${known}`
+    : `is not written in it (it looks like ${family === UNKNOWN ? 'UTF-8 or another 8-bit encoding' : known})`
 }
 
 function warningsOf({ kind, name }: Encoding, bom: number): string[] {

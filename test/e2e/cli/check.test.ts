@@ -110,3 +110,36 @@ it('check compares a file with the history of the feed that its path or --feed n
   await site.run('release', '2')
   expect(await held(join(site.inbox, 'jobs.xml'))).toEqual({ code: 0, held: null })
 })
+
+it('check and the daemon read a feed with the encoding that its rule names', async () => {
+  const feeds = [{ match: '*.xml', encoding: 'windows-1252' }]
+  await using site = await Site.open()
+  site.drop('jobs.xml', Buffer.from(feedOf(3), 'latin1'))
+  const file = join(site.inbox, 'jobs.xml')
+  const report = async () => JSON.parse((await site.run('check', file, '--json')).stdout).files[0]
+
+  const declared = await report()
+  await site.run('run', '--once')
+  site.configure({ feeds })
+  const named = await report()
+  site.drop('jobs.xml', Buffer.from(feedOf(3), 'latin1'))
+  await site.run('run', '--once')
+
+  expect(declared).toMatchObject({ verdict: 'broken', encoding: 'UTF-8' })
+  expect(declared.reason).toContain('in windows-1252 this is "ö"')
+  expect(named).toMatchObject({ verdict: 'ok', encoding: 'windows-1252', postings: 3 })
+  expect(named.warnings).toContainEqual(
+    'the file declares the encoding "UTF-8" and is read as windows-1252, as the configuration says',
+  )
+  expect(site.uploads()).toMatchObject([{ state: 'uploaded', postings: 3 }])
+  expect(site.show(2).encoding).toBe('windows-1252')
+})
+
+it('config check refuses an encoding that is not supported', async () => {
+  await using site = await Site.open({ feeds: [{ match: '*.xml', encoding: 'utf-7' }] })
+
+  const { code, stderr } = await site.run('config', 'check')
+
+  expect(code).toBe(78)
+  expect(stderr).toMatch(/feeds\[0\]\.encoding: expected UTF-8, .+ or windows-1258/)
+})

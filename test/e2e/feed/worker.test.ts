@@ -212,7 +212,7 @@ import { existsSync, writeFileSync } from 'node:fs'
   it('rejects a job with a field path that cannot be read, in words', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
-    const mapping = { records: null, fields: { city: 'a[' } }
+    const mapping = { encoding: null, records: null, fields: { city: 'a[' } }
 
     const check = checker.check(jobFor(folder.file('a.xml', FEED), { mapping }))
 

@@ -11,7 +11,7 @@ import { largeFeed, Outlet, SECRET } from '../../helpers/outlet.ts'
 const FEEDS: FeedConfig[] = [
   {
     ...{ match: '{1}/{2}.xml', name: '{1}-{2}', partnerAccount: '{1}' },
-    ...{ dated: true, records: null, fields: {}, expectEveryMs: null },
+    ...{ dated: true, encoding: null, records: null, fields: {}, expectEveryMs: null },
   },
 ]
 

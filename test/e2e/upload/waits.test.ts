@@ -135,7 +135,7 @@ it('accounts that wait hold up no other account', async () => {
   const feeds = [
     {
       ...{ match: '{1}/*.xml', name: '{1}', partnerAccount: '{1}' },
-      ...{ dated: true, records: null, fields: {}, expectEveryMs: null },
+      ...{ dated: true, encoding: null, records: null, fields: {}, expectEveryMs: null },
     },
   ]
   await using outlet = await Outlet.open({

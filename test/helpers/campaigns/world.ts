@@ -443,7 +443,14 @@ export function feedsOf(
   for (const [id, all] of Map.groupBy(postings, (one) => one.externalCampaignId ?? ''))
     if (id !== '') ids.push([id, all.length])
   const upload = {
-    ...{ feed: 'jobs.xml', path: 'jobs.xml', version: 1, uploadedAt: START, records: null },
+    ...{
+      feed: 'jobs.xml',
+      path: 'jobs.xml',
+      version: 1,
+      uploadedAt: START,
+      encoding: null,
+      records: null,
+    },
     ...{ spool: '1.xml', postings: postings.length, ids: Object.fromEntries(ids) },
   }
   return () => ({

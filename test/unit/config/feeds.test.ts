@@ -7,6 +7,7 @@ const rule = (match: string, rest: Partial<FeedConfig> = {}): FeedConfig => ({
   name: null,
   partnerAccount: null,
   dated: true,
+  encoding: null,
   records: null,
   fields: {},
   expectEveryMs: null,
@@ -18,7 +19,7 @@ describe('the feed of a path', () => {
     const none = {
       feed: 'a/jobs.xml',
       account: null,
-      mapping: { records: null, fields: {} },
+      mapping: { encoding: null, records: null, fields: {} },
       expectEveryMs: null,
     }
 
@@ -50,7 +51,7 @@ describe('the feed of a path', () => {
     expect(feedFor('a/jobs.xml', rules)).toEqual({
       feed: 'a/jobs.xml',
       account: null,
-      mapping: { records: '/source/job', fields: {} },
+      mapping: { encoding: null, records: '/source/job', fields: {} },
       expectEveryMs: 1000,
     })
   })
@@ -72,7 +73,7 @@ describe('the feed of a path', () => {
     expect(feedFor('acme/nurses/jobs.xml', rules)).toEqual({
       feed: 'nurses of acme',
       account: 'acme',
-      mapping: { records: null, fields: { id: '@id' } },
+      mapping: { encoding: null, records: null, fields: { id: '@id' } },
       expectEveryMs: null,
     })
   })

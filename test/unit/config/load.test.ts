@@ -118,6 +118,7 @@ alerts:
         name: '{1}',
         dated: true,
         partnerAccount: null,
+        encoding: null,
         records: '/source/job',
         fields: { id: 'ref' },
         expectEveryMs: 26 * HOUR,

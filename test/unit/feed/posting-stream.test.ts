@@ -18,7 +18,7 @@ const FIELDS = [
 ]
 
 async function postingsOf(
-  document: string,
+  document: string | Buffer,
   more: Partial<PostingSource> = {},
   fields: PostingStreamOptions['fields'] = FIELDS,
 ) {
@@ -27,7 +27,7 @@ async function postingsOf(
   const postings: Record<string, string>[] = []
   const { signal } = new AbortController()
   const problem = await streamPostings(
-    { file, records: '/source/job', paths: {}, ...more },
+    { file, encoding: null, records: '/source/job', paths: {}, ...more },
     (values) => postings.push(values),
     { fields, signal },
   )
@@ -38,6 +38,14 @@ const of = async (posting: string, paths: FieldPaths = {}) =>
   (await postingsOf(`<source><job>${posting}</job></source>`, { paths })).postings[0]
 
 describe('the postings of a feed that was checked', () => {
+  it('are read with the encoding that the check has found', async () => {
+    const bytes = Buffer.from('<source><job><title>Caf\xe9</title></job></source>', 'latin1')
+
+    const { postings, problem } = await postingsOf(bytes, { encoding: 'windows-1252' })
+
+    expect([postings, problem]).toEqual([[{ title: 'Café' }], null])
+  })
+
   it('come each, also where nothing of them is wanted', async () => {
     const document = '<source><job><title>a</title></job><job/></source>'
 

@@ -83,7 +83,7 @@ async function byReader(document: string, records: string): Promise<Record<strin
   using folder = new Folder()
   const postings: Record<string, string>[] = []
   const problem = await streamPostings(
-    { file: folder.file('feed.xml', document), records, paths: {} },
+    { file: folder.file('feed.xml', document), encoding: null, records, paths: {} },
     (values) => postings.push(values),
     { fields: Object.keys(DETECTED) as (keyof FieldPaths)[], signal: new AbortController().signal },
   )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DocumentChecker } from '../../../src/xml/document-checker.ts'
-import { decodedText } from '../../../src/xml/handler.ts'
+import { decodedText, type Text } from '../../../src/xml/handler.ts'
 import { LIMITS } from '../../../src/xml/limits.ts'
 import { everything } from '../../helpers/xml/handlers.ts'
 import { checkBytes, verdictOf } from '../../helpers/xml/verdicts.ts'
@@ -86,6 +86,53 @@ describe('encodings', () => {
     })
     expect(checkBytes(declared('UTF-8', 0x81)).ending).toMatchObject({
       fault: { reason: expect.stringMatching(/not UTF-8; declare/) },
+    })
+  })
+
+  describe('that were named are taken in place of what is declared', () => {
+    const read = (bytes: Buffer, encoding: string) => {
+      let text = ''
+      const listener = {
+        ...everything,
+        text: (portion: Text) => (text += decodedText(portion)),
+      }
+      const check = new DocumentChecker(listener, LIMITS, encoding)
+      check.write(bytes)
+      return { ending: check.end(), text, warnings: check.warnings, encoding: check.encoding.name }
+    }
+    const unusual = 'the file is encoded in windows-1252; UTF-8 is what every reader expects'
+    const as1252 = 'and is read as windows-1252, as the configuration says'
+
+    it.each([
+      ['UTF-8', [unusual, `the file declares the encoding "UTF-8" ${as1252}`]],
+      ['nonsense', [unusual, `the file declares the encoding "nonsense" ${as1252}`]],
+      ['cp1252', [unusual]],
+    ])('%s', (name, warnings) => {
+      expect(read(declared(name, 0x80, 0xe9), 'windows-1252')).toEqual({
+        ...{ ending: { kind: 'complete' }, text: '€é', encoding: 'windows-1252', warnings },
+      })
+    })
+
+    it('where none is declared', () => {
+      expect(read(Buffer.from('<a>\xe9</a>', 'latin1'), 'windows-1252')).toMatchObject({
+        ...{ text: 'é', warnings: [unusual, `the file declares no encoding ${as1252}`] },
+      })
+      expect(read(Buffer.from('<a>é</a>'), 'UTF-8')).toMatchObject({ text: 'é', warnings: [] })
+    })
+
+    it.each([
+      ['\ufeff<a/>', 'utf8', 'begins with the byte order mark of UTF-8'],
+      ['\ufeff<a/>', 'utf16le', 'begins with the byte order mark of UTF-16LE'],
+      ['<a/>', 'utf16le', 'is not written in it (it looks like UTF-16LE)'],
+    ] as const)('but not where the bytes contradict them', (text, written, why) => {
+      const { ending } = read(Buffer.from(text, written), 'windows-1252')
+
+      expect(ending).toMatchObject({
+        fault: {
+          code: 'encoding-mismatch',
+          reason: `the configuration names the encoding windows-1252, but the file ${why}; correct encoding in the rule of this feed`,
+        },
+      })
     })
   })
 
