@@ -82,16 +82,23 @@ export class Postings {
     const { externalCampaignId = null, requisitionIds = [], jobDescKeywords = [] } = targeting ?? {}
     const description = jobDescKeywords.length > 0 ? 'description' : `'' AS description`
     // The indexes find what the ids select; the rest is for isTargeted to judge.
-    const byId = externalCampaignId
-      ? 'AND (externalCampaignId = ? OR requisitionId IN (SELECT value FROM json_each(?)))'
-      : ''
-    const values = externalCampaignId ? [externalCampaignId, JSON.stringify(requisitionIds)] : []
+    const wanted = externalCampaignId
+      ? `rowid IN (
+           SELECT rowid FROM postings WHERE feed = @id AND externalCampaignId = @externalCampaignId
+           UNION SELECT postings.rowid FROM json_each(@requisitionIds) CROSS JOIN postings
+           WHERE feed = @id AND requisitionId = value)`
+      : 'feed = @id'
+    const values = {
+      id: feed.id,
+      externalCampaignId,
+      requisitionIds: JSON.stringify(requisitionIds),
+    }
     const rows = this.#db
       .prepare(
         `SELECT externalCampaignId, requisitionId, title, ${description}, city, state, postalCode
-         FROM postings WHERE feed = ? ${byId} ORDER BY rowid`,
+         FROM postings WHERE ${wanted} ORDER BY rowid`,
       )
-      .iterate(feed.id, ...values) as IterableIterator<SandboxPosting>
+      .iterate(values) as IterableIterator<SandboxPosting>
     for (const posting of rows) if (isTargeted(targeting, posting)) yield posting
   }
 
