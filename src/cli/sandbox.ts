@@ -22,7 +22,8 @@ interface Options {
   faults?: string
   successStatus: string
   formLifetime: number
-  pageSize: number
+  pageSize?: number
+  knobs?: string
   json?: boolean
 }
 
@@ -59,7 +60,12 @@ export function sandboxCommand(context: Context): Command {
         .argParser(durationOf)
         .default(15 * MINUTE, '15m'),
     )
-    .option('--page-size <n>', 'most campaigns on a page', numberOf('expected a whole number'), 100)
+    .option(
+      '--page-size <n>',
+      'most campaigns on a page (else 100)',
+      numberOf('expected a whole number'),
+    )
+    .option('--knobs <file>', 'a JSON object of what the specification leaves open')
     .option('--json', 'the addresses as one JSON line')
     .action(async (options: Options) => {
       const { dir, host, port, storagePort, basePath, callers, successStatus } = options
@@ -69,7 +75,8 @@ export function sandboxCommand(context: Context): Command {
       await using sandbox = await startSandboxIn(resolve(dir), {
         ...{ host, port, storagePort, basePath, successStatus, clock: context.clock },
         formLifetimeMs: options.formLifetime,
-        campaigns: { pageSize: options.pageSize },
+        ...(options.pageSize !== undefined && { knobs: { pageSize: options.pageSize } }),
+        knobsText: textOf(options.knobs),
         callersFile: callers ?? null,
         mapping: textOf(options.fields),
         faults: textOf(options.faults),

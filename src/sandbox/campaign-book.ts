@@ -8,50 +8,14 @@ import type {
   SandboxTargeting,
   UpdateFields,
 } from './campaign-body.ts'
+import type { Knobs } from './knobs.ts'
 import type { Memory } from './memory.ts'
 import type { Postings } from './postings.ts'
-
-/** Switches that make the service behave as services may where the specification is silent. */
-const DEFAULT_KNOBS = {
-  /** Reads show the targeting. */
-  echoTargeting: false,
-  /** Name of the envelope's list. */
-  listField: 'campaigns',
-  /** The envelope holds a second list of objects with ids. */
-  secondList: false,
-  /** What `Start` means for the first row. */
-  start: 1 as 0 | 1 | 'ignored',
-  /** Most rows of a page; a larger `Num` is cut to it. */
-  pageSize: 100,
-  /** A `Num` above this is refused with 400; null: never. */
-  largestNum: null as number | null,
-  /** Rows of a page come in another order each time. */
-  unsorted: false,
-  /** A search without Status leaves archived campaigns out. */
-  hideArchived: true,
-  /** How `Name` matches. */
-  nameRule: 'substring' as 'exact' | 'substring' | 'case-fold',
-  fromCache: false as boolean | null,
-  /** Names are cut to this many characters. */
-  nameLength: null as number | null,
-  /** A PUT's targeting replaces the whole, or only the keys that it has. */
-  targetingPut: 'replace' as 'replace' | 'merge',
-  /** A PUT's empty lists change nothing. */
-  ignoreEmptyLists: false,
-  /** Fields that any PUT changes beside those it was sent. */
-  sideEffect: null as Partial<
-    Pick<SandboxCampaign, 'endDate' | 'budget' | 'status' | 'maxCpc'>
-  > | null,
-  /** ms after its creation until listings show a new campaign. */
-  listedAfterMs: 0,
-}
-
-export type CampaignKnobs = typeof DEFAULT_KNOBS
 
 export type SandboxCampaign = ReturnType<typeof newCampaign>
 
 export class CampaignBook {
-  readonly knobs: CampaignKnobs = { ...DEFAULT_KNOBS }
+  readonly #knobs: Knobs
   /** Runs after each page of a search: a test edits there. */
   afterPage: () => void = () => {}
   readonly #clock: Clock
@@ -61,7 +25,8 @@ export class CampaignBook {
   readonly #memory: Memory
   #shuffles = 0
 
-  constructor(clock: Clock, memory: Memory, postings: Postings) {
+  constructor(clock: Clock, knobs: Knobs, memory: Memory, postings: Postings) {
+    this.#knobs = knobs
     this.#clock = clock
     this.#memory = memory
     this.all = memory.campaigns()
@@ -74,7 +39,7 @@ export class CampaignBook {
       id: this.#memory.nextId(),
       accountId: account,
       name: this.#fitted(fields.name),
-      listedFrom: now + this.knobs.listedAfterMs,
+      listedFrom: now + this.#knobs.listedAfterMs,
     }
     const campaign = newCampaign(own, fields, now)
     this.all.push(campaign)
@@ -89,7 +54,7 @@ export class CampaignBook {
   /** Changes what `fields` has, and nothing else. A blank value means what it means to a create. */
   update(campaign: SandboxCampaign, fields: UpdateFields): void {
     const { targeting, name, autoBidLevel, ...rest } = fields
-    Object.assign(campaign, rest, this.knobs.sideEffect)
+    Object.assign(campaign, rest)
     if (name !== undefined) campaign.name = this.#fitted(name)
     if (autoBidLevel !== undefined) campaign.autoBidLevel = bidLevel(autoBidLevel, campaign.cpc)
     if (targeting !== undefined) campaign.targeting = this.#retargeted(campaign, targeting)
@@ -108,7 +73,7 @@ export class CampaignBook {
     const { listedFrom, spendMonth, targeting, ...fields } = campaign
     const count = isActive ? this.#postings.count(campaign.accountId, targeting) : 0
     const shown = { ...fields, sponsoredPostings: count }
-    return this.knobs.echoTargeting ? { ...shown, targeting } : shown
+    return this.#knobs.showTargeting ? { ...shown, targeting } : shown
   }
 
   /** Rows and envelope numbers of one page. */
@@ -117,18 +82,18 @@ export class CampaignBook {
     { status, start, num }: Record<'status' | 'start' | 'num', number | null>,
     name: string | null,
   ) {
-    const { pageSize, hideArchived, nameRule } = this.knobs
+    const { pageSize, listArchived, nameRule } = this.#knobs
     const isNamed = NAME_RULES[nameRule]
     const now = this.#clock.now()
     const matching = this.#ordered().filter(
       (campaign) =>
         campaign.accountId === account &&
         campaign.listedFrom <= now &&
-        (status === null ? !(hideArchived && campaign.status === 2) : campaign.status === status) &&
+        (status === null ? listArchived || campaign.status !== 2 : campaign.status === status) &&
         (name === null || isNamed(campaign.name ?? '', name)),
     )
     const size = Math.min(num ?? pageSize, pageSize)
-    const base = this.knobs.start
+    const base = this.#knobs.start
     const from = base === 'ignored' || start === null ? 0 : start - base
     const rows = matching.slice(from, from + size)
     return {
@@ -141,7 +106,7 @@ export class CampaignBook {
   }
 
   #ordered(): SandboxCampaign[] {
-    if (!this.knobs.unsorted) return this.all
+    if (!this.#knobs.unsorted) return this.all
     const by = ++this.#shuffles % Math.max(1, this.all.length)
     return [...this.all.slice(by), ...this.all.slice(0, by)]
   }
@@ -168,17 +133,12 @@ export class CampaignBook {
 
   #retargeted(campaign: SandboxCampaign, targeting: PartialTargeting | null) {
     if (targeting === null) return null
-    const { targetingPut, ignoreEmptyLists } = this.knobs
-    const old = campaign.targeting ?? NO_TARGETING
-    const sent = Object.entries(targeting).map(([key, value]) => {
-      const isIgnored = ignoreEmptyLists && Array.isArray(value) && value.length === 0
-      return [key, isIgnored ? old[key as keyof SandboxTargeting] : value]
-    })
-    return whole({ ...(targetingPut === 'merge' && old), ...Object.fromEntries(sent) })
+    const old = this.#knobs.targetingPut === 'merge' ? campaign.targeting : null
+    return whole({ ...old, ...targeting })
   }
 
   #fitted(name: string | null): string | null {
-    const { nameLength } = this.knobs
+    const { nameLength } = this.#knobs
     return nameLength === null || name === null ? name : name.slice(0, nameLength)
   }
 }
@@ -222,7 +182,7 @@ const NO_TARGETING: SandboxTargeting = {
   stateProvCodes: [],
 }
 
-const NAME_RULES: Record<CampaignKnobs['nameRule'], (name: string, wanted: string) => boolean> = {
+const NAME_RULES: Record<Knobs['nameRule'], (name: string, wanted: string) => boolean> = {
   exact: (name, wanted) => name === wanted,
   substring: (name, wanted) => name.includes(wanted),
   'case-fold': (name, wanted) => name.toLowerCase().includes(wanted.toLowerCase()),

@@ -2,13 +2,14 @@
 
 import { badRequest, readCreate, readUpdate } from './campaign-body.ts'
 import type { CampaignBook, SandboxCampaign } from './campaign-book.ts'
+import type { Knobs } from './knobs.ts'
 import type { Postings } from './postings.ts'
 import { type Route, type RouteAnswer, type RouteCall, refuse } from './service-routes.ts'
 
 const COLLECTION = /^\/v1\/campaigns$/
 const CAMPAIGN = /^\/v1\/campaigns\/([^/]+)$/
 
-export function campaignRoutes(book: CampaignBook, postings: Postings): Route[] {
+export function campaignRoutes(book: CampaignBook, knobs: Knobs, postings: Postings): Route[] {
   const accountOf = ({ caller }: RouteCall) => caller.account ?? caller.owner
   const answerFor = async (campaign: SandboxCampaign): Promise<RouteAnswer> => {
     await postings.ready(campaign.accountId)
@@ -26,7 +27,7 @@ export function campaignRoutes(book: CampaignBook, postings: Postings): Route[] 
   }
   const search = async (call: RouteCall) => {
     await postings.ready(accountOf(call))
-    return searched(book, accountOf(call), call)
+    return searched(book, knobs, accountOf(call), call)
   }
   const audience = 'account'
   return [
@@ -39,6 +40,7 @@ export function campaignRoutes(book: CampaignBook, postings: Postings): Route[] 
 
 function searched(
   book: CampaignBook,
+  knobs: Knobs,
   account: string,
   { request, url, elapsed }: RouteCall,
 ): RouteAnswer {
@@ -48,7 +50,7 @@ function searched(
   if (unknown !== undefined) badRequest(`"${unknown}" is not a parameter of this call`)
   const twice = names.find((key, i) => names.indexOf(key) !== i)
   if (twice !== undefined) badRequest(`${twice} is given twice`)
-  const { listField, secondList, fromCache, largestNum, start: firstStart } = book.knobs
+  const { listField, fromCache, largestNum, start: firstStart } = knobs
   const { rows, ...envelope } = book.search(
     account,
     {
@@ -67,7 +69,6 @@ function searched(
       self: url,
       elapsed: elapsed(),
       [listField]: list,
-      ...(secondList && { recent: list.slice(0, 1) }),
     },
   }
 }

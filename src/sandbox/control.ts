@@ -9,6 +9,7 @@ import { parseFaults } from './fault-types.ts'
 import type { FaultBook } from './faults.ts'
 import type { Journal } from './journal.ts'
 import { readJson } from './json-file.ts'
+import { type Knobs, readKnobs } from './knobs.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { Postings } from './postings.ts'
 import { type RouteAnswer, refuse } from './service-routes.ts'
@@ -19,6 +20,7 @@ interface ControlParts {
   store: ObjectStore
   campaigns: CampaignBook
   postings: Postings
+  knobs: Knobs
 }
 
 /** `path`: below `/_sandbox/`. */
@@ -38,7 +40,7 @@ const ACCOUNT = z.array(
 )
 
 export function createControl(parts: ControlParts): Control {
-  const { faults, journal, store, campaigns, postings } = parts
+  const { faults, journal, store, campaigns, postings, knobs } = parts
   const campaign = (id: string) =>
     campaigns.all.find((one) => one.id === id) ?? refuse(404, 'not-found', 'no such campaign')
 
@@ -85,6 +87,12 @@ export function createControl(parts: ControlParts): Control {
         campaigns.account(one, JSON.parse(JSON.stringify(fields)))
         await postings.ready(one.accountId)
         return { json: campaigns.shown(one) }
+      }
+      case 'GET knobs':
+        return { json: knobs }
+      case 'PUT knobs': {
+        const given = orBadRequest(() => readKnobs(body.toString('utf8')))
+        return { json: Object.assign(knobs, given) }
       }
       case 'GET faults':
         return { json: faults.list() }

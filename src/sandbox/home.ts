@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KeptCaller, ownCaller, readCallers } from './callers.ts'
 import { parseFaults } from './fault-types.ts'
+import { readKnobs } from './knobs.ts'
 import { readMapping } from './posting-reader.ts'
 import { type SandboxOptions, startSandbox } from './sandbox.ts'
 
@@ -14,19 +15,22 @@ export interface HomeOptions
   callersFile?: string | null
   /** As JSON. */
   faults?: string | null
+  /** As JSON; null: none. */
+  knobsText?: string | null
   /** As JSON; null: the usual names. */
   mapping?: string | null
 }
 
 /** `directory`: absolute. Answers the sandbox with the first of its callers and the paths that people need. */
 export async function startSandboxIn(directory: string, options: HomeOptions) {
-  const { callersFile = null, faults = null, mapping = null, ...others } = options
+  const { callersFile = null, faults = null, mapping = null, knobsText = null, ...others } = options
   const objectsDirectory = join(directory, 'objects')
   mkdirSync(join(directory, 'inbox'), { recursive: true })
   const callers =
     callersFile === null ? [ownCaller(join(directory, 'service.key'))] : readCallers(callersFile)
   const sandbox = await startSandbox({
     ...{ basePath: '/api', ...others },
+    knobs: { ...(knobsText !== null && readKnobs(knobsText)), ...others.knobs },
     ...(mapping !== null && { fields: readMapping(mapping) }),
     ...{ directory: objectsDirectory, database: join(directory, 'sandbox.db'), callers },
   })

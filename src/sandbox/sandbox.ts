@@ -3,13 +3,14 @@
 
 import { type Clock, MINUTE, SECOND, systemClock } from '../lib/clock.ts'
 import { createAuthenticator, type KnownCaller } from './authentication.ts'
-import { CampaignBook, type CampaignKnobs } from './campaign-book.ts'
+import { CampaignBook } from './campaign-book.ts'
 import { campaignRoutes } from './campaign-routes.ts'
 import { createControl } from './control.ts'
 import { FaultBook } from './faults.ts'
 import { LARGEST_OBJECT } from './form-check.ts'
 import { BUCKET, FormIssuer } from './form-issuer.ts'
 import { Journal, type SeenRequest } from './journal.ts'
+import { type Knobs, NEUTRAL_KNOBS } from './knobs.ts'
 import { listen } from './listener.ts'
 import { openMemory } from './memory.ts'
 import { openStore } from './object-store.ts'
@@ -47,8 +48,8 @@ export interface SandboxOptions {
   idleTimeoutMs?: number
   /** Answers carry the string to sign in a header, for tests of a signer. */
   showStringToSign?: boolean
-  /** How campaigns behave where the specification is silent. */
-  campaigns?: Partial<CampaignKnobs>
+  /** What it does where the specification is silent. */
+  knobs?: Partial<Knobs>
   /** Where feeds have their postings; default: the usual names. */
   fields?: FieldMapping
   clock?: Clock
@@ -77,9 +78,9 @@ export async function startSandbox(options: SandboxOptions) {
   }
   const issuer = new FormIssuer(form, memory)
   const shared = { host, clock, memory, journal, faults, idleTimeoutMs }
+  const knobs: Knobs = { ...NEUTRAL_KNOBS, ...options.knobs }
   const postings = new Postings(memory.db, store, options.fields ?? USUAL_FIELDS)
-  const campaigns = new CampaignBook(clock, memory, postings)
-  Object.assign(campaigns.knobs, options.campaigns)
+  const campaigns = new CampaignBook(clock, knobs, memory, postings)
 
   const storage = stack.use(
     await listen({
@@ -98,10 +99,11 @@ export async function startSandbox(options: SandboxOptions) {
         basePath,
         routes: [
           ...uploadRoutes(issuer, storage.originFor),
-          ...campaignRoutes(campaigns, postings),
+          ...campaignRoutes(campaigns, knobs, postings),
         ],
         authenticator,
-        control: createControl({ faults, journal, store, campaigns, postings }),
+        control: createControl({ faults, journal, store, campaigns, postings, knobs }),
+        knobs,
         showStringToSign: options.showStringToSign ?? false,
       }),
     }),
@@ -118,6 +120,7 @@ export async function startSandbox(options: SandboxOptions) {
     controlUrl: service.origin + CONTROL_PATH.slice(0, -1),
     faults,
     campaigns,
+    knobs,
     /** What was received completely, one for each key. */
     objects: () => store.list(),
     /** What both sides saw, oldest first, without control requests. */

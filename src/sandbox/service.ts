@@ -6,6 +6,7 @@ import type { Control } from './control.ts'
 import { type Answer, type Exchange, Refusal } from './exchange.ts'
 import { rawBytes, replacedAnswer } from './fault-answers.ts'
 import type { FaultOf } from './fault-types.ts'
+import type { Knobs } from './knobs.ts'
 import { jsonAnswer, type Route, refuse } from './service-routes.ts'
 
 export interface ServiceParts {
@@ -13,6 +14,7 @@ export interface ServiceParts {
   basePath: string
   routes: readonly Route[]
   authenticator: Authenticator
+  knobs: Knobs
   control: Control
   /** Sends the expected string to sign, in Base64, as the header `x-sandbox-string-to-sign`. */
   showStringToSign: boolean
@@ -22,7 +24,7 @@ export const CONTROL_PATH = '/_sandbox/'
 const LARGEST_BODY = 1024 * 1024
 
 export function createService(parts: ServiceParts) {
-  const { basePath, routes, authenticator, control, showStringToSign } = parts
+  const { basePath, routes, authenticator, knobs, control, showStringToSign } = parts
 
   return async (exchange: Exchange): Promise<void> => {
     const { method } = exchange.entry
@@ -49,21 +51,25 @@ export function createService(parts: ServiceParts) {
     const account = authenticator.claimedAccount({ header })
     await exchange.begin({ route: route?.name ?? 'unknown', account })
 
-    const body = await exchange.wholeBody(LARGEST_BODY)
+    const { largestBody } = knobs
+    const body = await exchange.wholeBody(largestBody)
     const slow = exchange.fault('slow')
     if (slow?.never) await exchange.cut('silence')
     if (slow?.headersAfterMs !== undefined) await exchange.sleep(slow.headersAfterMs)
     await exchange.pass('end')
     if (exchange.socket.destroyed) return
     if (body === null) {
-      refuse(400, 'body-unreadable', 'the body is too long, or did not come whole')
+      if (exchange.entry.bytes <= largestBody) {
+        refuse(400, 'body-unreadable', 'the body did not come whole')
+      }
+      refuse(413, 'body-too-large', `the body is longer than ${largestBody} bytes`)
     }
     const raw = exchange.fault('raw')
     if (raw !== undefined) return exchange.answerRaw(rawBytes(raw))
 
     const request = { method, path: inside, query, body, header }
-    const answer =
-      replacedAnswer(exchange) ?? (await orRefusal(() => carryOut(exchange, route, request)))
+    const right = () => orRefusal(() => carryOut(exchange, route, request))
+    const answer = replacedAnswer(exchange) ?? withErrorBody(await right(), knobs.errorBody)
     if (showStringToSign) {
       const expected = authenticator.stringToSign(request).toString('base64')
       answer.headers['x-sandbox-string-to-sign'] = expected
@@ -106,6 +112,14 @@ function decoded(segment: string): string {
   } catch {
     return refuse(400, 'bad-request', 'the path has a "%" that encodes no character')
   }
+}
+
+/** The same answer; of an error, the body is what the knob says. */
+function withErrorBody(answer: Answer, errorBody: Knobs['errorBody']): Answer {
+  if (answer.status < 400 || errorBody === 'json') return answer
+  const page = `<!doctype html><title>${answer.status}</title><h1>It did not work</h1>\n`
+  const body = Buffer.from(errorBody === 'none' ? '' : page)
+  return { ...answer, headers: { 'content-type': 'text/html' }, body }
 }
 
 /** A refusal is an answer like others where the request was read to its end. */

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { createHttpClient } from '../../../src/lib/http.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import type { CampaignKnobs } from '../../../src/sandbox/campaign-book.ts'
+import type { Knobs } from '../../../src/sandbox/knobs.ts'
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts'
 import { createCampaignApi } from '../../../src/service/campaigns.ts'
 import type { Campaign, CampaignAnswer, CampaignApi, Identity } from '../../../src/service/port.ts'
@@ -28,7 +28,7 @@ export interface Account {
 }
 
 export async function openAccount(
-  knobs: Partial<CampaignKnobs> = {},
+  knobs: Partial<Knobs> = {},
   { now, identity = { account: '123' } }: { now?: number; identity?: Identity } = {},
 ): Promise<Account> {
   const directory = memoryFolder('feedsyncd-campaigns-')
@@ -46,7 +46,7 @@ export async function openAccount(
     },
   }
   const sandbox = await startSandbox({
-    ...{ directory: join(directory, 'objects'), basePath: '/api', campaigns: knobs },
+    ...{ directory: join(directory, 'objects'), basePath: '/api', knobs },
     callers: [{ account: '123', secret: SECRET }],
     clock: { ...systemClock, now: clock.now },
   })

@@ -20,7 +20,7 @@ it(`a plan of ${COUNT} campaigns that are in line takes under 2 s of a processor
   const { site } = vendor
   await site.run('status')
   const { campaigns } = site.sandbox
-  campaigns.knobs.pageSize = 1000
+  site.sandbox.knobs.pageSize = 1000
   {
     const file = join(site.root, 'state', 'feedsyncd.db')
     using store = openCampaignStore({ file, account: `${site.sandbox.url} 123` })

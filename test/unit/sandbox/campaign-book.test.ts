@@ -34,35 +34,6 @@ describe('campaigns of the sandbox', () => {
     expect(json).toMatchObject({ total: 0, campaigns: [] })
   })
 
-  it('are told as the knobs say', async () => {
-    const box = await open({
-      campaigns: { listField: 'rows', secondList: true, echoTargeting: true },
-    })
-    await create(box, { name: 'A', targeting: { jobTitles: ['nurse'] } })
-
-    const { json } = await call(box, 'GET', '/v1/campaigns?Num=1')
-
-    expect(json.rows[0].targeting.jobTitles).toEqual(['nurse'])
-    expect(json.recent).toHaveLength(1)
-  })
-
-  it('keep, merge or ignore targeting as the knobs say', async () => {
-    const box = await open()
-    const targeting = { jobTitles: ['nurse'], postalCodes: ['02139'] }
-    const { json: made } = await create(box, { name: 'A', targeting })
-    const put = async (change: object) => {
-      await call(box, 'PUT', `/v1/campaigns/${made.id}`, { targeting: change })
-      return box.campaigns.all[0]?.targeting
-    }
-
-    box.campaigns.knobs.targetingPut = 'merge'
-    expect(await put({ jobTitles: ['cook'] })).toMatchObject({ ...targeting, jobTitles: ['cook'] })
-    box.campaigns.knobs.ignoreEmptyLists = true
-    expect(await put({ postalCodes: [] })).toMatchObject({ postalCodes: ['02139'] })
-    box.campaigns.knobs.targetingPut = 'replace'
-    expect(await put({ jobTitles: ['nurse'] })).toMatchObject({ postalCodes: [] })
-  })
-
   it('exist although the answer to their creation was lost', async () => {
     const box = await open()
     box.faults.add({ at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' })

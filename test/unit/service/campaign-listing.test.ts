@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { CampaignKnobs } from '../../../src/sandbox/campaign-book.ts'
+import type { Knobs } from '../../../src/sandbox/knobs.ts'
 import { listCampaigns } from '../../../src/service/campaign-listing.ts'
 import { forever, idsOf, openAccount } from '../../helpers/campaigns/account.ts'
 
-async function accountOf(count: number, knobs: Partial<CampaignKnobs>) {
+async function accountOf(count: number, knobs: Partial<Knobs>) {
   const account = await openAccount(knobs)
   for (let n = 0; n < count; n++)
     account.sandbox.campaigns.create('123', { name: `C${n}`, status: 1 + (n % 3) })
@@ -20,7 +20,8 @@ describe('a complete listing', () => {
     [25, {}],
     [25, { pageSize: 4 }],
     [25, { pageSize: 4, start: 0 }],
-    [24, { pageSize: 4, hideArchived: false }],
+    [24, { pageSize: 4 }],
+    [24, { pageSize: 4, listArchived: false }],
     [25, { pageSize: 4, largestNum: 100 }],
     [25, { pageSize: 5, listField: 'items' }],
   ] as const)('holds each of %i campaigns, archived ones too, with %o', async (count, knobs) => {
@@ -47,7 +48,7 @@ describe('a complete listing', () => {
   })
 
   it('needs no second look when a campaign goes between two pages', async () => {
-    const { list, sandbox, all, waits } = await accountOf(25, { pageSize: 4 })
+    const { list, sandbox, all, waits } = await accountOf(25, { pageSize: 4, listArchived: false })
     let edits = 2
     sandbox.campaigns.afterPage = () => {
       if (edits-- > 0) sandbox.campaigns.all.splice(0, 1)
@@ -63,7 +64,7 @@ describe('a complete listing', () => {
   })
 
   it('is not claimed while campaigns come between pages, and is once they rest', async () => {
-    const { list, sandbox, all, waits } = await accountOf(25, { pageSize: 4 })
+    const { list, sandbox, all, waits } = await accountOf(25, { pageSize: 4, listArchived: false })
     let edits = 2
     sandbox.campaigns.afterPage = () => {
       if (edits-- <= 0) return

@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../../src/lib/clock.ts'
+import type { Knobs } from '../../../src/sandbox/knobs.ts'
+import { Command, runWithin } from '../../helpers/command.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { CAMPAIGNS, call, create } from '../../helpers/sandbox/vendor.ts'
+
+/** A sandbox whose knobs were turned by the control route. */
+async function turned(knobs: Partial<Knobs>) {
+  let ahead = 0
+  const box = await sandbox({ clock: { ...systemClock, now: () => Date.now() + ahead } })
+  const answer = await turn(box, knobs)
+  expect(answer.status).toBe(200)
+  const pass = (ms: number) => {
+    ahead += ms
+  }
+  const search = async (query = '') => (await call(box.url, 'GET', CAMPAIGNS + query)).json
+  return { ...box, pass, search }
+}
+
+const turn = (box: { controlUrl: string }, knobs: object) =>
+  fetch(`${box.controlUrl}/knobs`, { method: 'PUT', body: JSON.stringify(knobs) })
+
+const namesOf = (campaigns: { name: string }[]) => campaigns.map(({ name }) => name)
+
+describe('a knob', () => {
+  it('listField names the list in the answer of a search', async () => {
+    const { url, search } = await turned({ listField: 'items' })
+    await create(url)
+
+    const page = await search()
+
+    expect(page.items).toHaveLength(1)
+    expect(page).not.toHaveProperty('campaigns')
+  })
+
+  it('showTargeting lets answers show the targeting', async () => {
+    const { url, search } = await turned({ showTargeting: true })
+    const { json } = await create(url, { targeting: { jobTitles: ['nurse'] } })
+
+    expect(json.targeting).toMatchObject({ jobTitles: ['nurse'] })
+    expect((await search()).campaigns).toEqual([json])
+  })
+
+  it('listArchived leaves archived campaigns out of a search without Status', async () => {
+    const { url, search } = await turned({ listArchived: false })
+    await create(url, { status: 2 })
+
+    expect((await search()).total).toBe(0)
+    expect((await search('?Status=2')).total).toBe(1)
+  })
+
+  it.each([
+    ['exact', []],
+    ['substring', ['Night nurses']],
+    ['case-fold', ['Night nurses', 'NURSES']],
+  ] as const)('nameRule says how Name matches: %s', async (nameRule, names) => {
+    const { url, search } = await turned({ nameRule })
+    for (const name of ['Night nurses', 'NURSES', 'Cooks']) await create(url, { name })
+
+    expect(namesOf((await search('?Name=nurse')).campaigns)).toEqual(names)
+  })
+
+  it('nameLength cuts names', async () => {
+    const { url } = await turned({ nameLength: 3 })
+
+    expect((await create(url)).json.name).toBe('Nur')
+  })
+
+  it.each([
+    [0, 'C3'],
+    [1, 'C2'],
+    ['ignored', 'C1'],
+  ] as const)('start says what Start means: %s', async (start, name) => {
+    const { url, search } = await turned({ start })
+    for (const n of [1, 2, 3]) await create(url, { name: `C${n}` })
+
+    expect((await search('?Start=2')).campaigns[0].name).toBe(name)
+  })
+
+  it('pageSize cuts a larger Num, and largestNum refuses it', async () => {
+    const { url, search } = await turned({ pageSize: 2, largestNum: 3 })
+    for (const n of [1, 2, 3]) await create(url, { name: `C${n}` })
+
+    const page = await search('?Num=3')
+
+    expect([page.numRequested, page.campaigns.length, page.total]).toEqual([3, 2, 3])
+    expect((await call(url, 'GET', `${CAMPAIGNS}?Num=4`)).status).toBe(400)
+  })
+
+  it('unsorted gives the rows in another order each time', async () => {
+    const { url, search } = await turned({ unsorted: true })
+    for (const n of [1, 2, 3]) await create(url, { name: `C${n}` })
+
+    const [one, two] = [namesOf((await search()).campaigns), namesOf((await search()).campaigns)]
+
+    expect(one).not.toEqual(two)
+    expect(one.sort()).toEqual(two.sort())
+  })
+
+  it('fromCache is what an answer says of itself', async () => {
+    expect((await (await turned({ fromCache: null })).search()).fromCache).toBeNull()
+  })
+
+  it('listedAfterMs keeps a new campaign out of listings for so long', async () => {
+    const { url, search, pass } = await turned({ listedAfterMs: 60_000 })
+    const { json } = await create(url)
+
+    expect((await search()).total).toBe(0)
+    expect((await call(url, 'GET', `${CAMPAIGNS}/${json.id}`)).status).toBe(200)
+    pass(60_000)
+    expect((await search()).total).toBe(1)
+  })
+
+  it('targetingPut lets an update merge into the targeting that is there', async () => {
+    const { url } = await turned({ targetingPut: 'merge', showTargeting: true })
+    const targeting = { jobTitles: ['nurse'], postalCodes: ['02139'] }
+    const { json } = await create(url, { targeting })
+
+    const put = await call(url, 'PUT', `${CAMPAIGNS}/${json.id}`, {
+      targeting: { jobTitles: ['cook'] },
+    })
+
+    expect(put.json.targeting).toMatchObject({ ...targeting, jobTitles: ['cook'] })
+  })
+
+  it.each([
+    ['json', 'application/json; charset=utf-8', /^\{"code":"not-found","message":".+"\}$/],
+    ['html', 'text/html', /^<!doctype html>/],
+    ['none', 'text/html', /^$/],
+  ] as const)('errorBody shapes the bodies of errors: %s', async (errorBody, type, body) => {
+    const { url } = await turned({ errorBody })
+
+    const answer = await fetch(`${url}/v1/nothing`)
+
+    expect(answer.status).toBe(404)
+    expect(answer.headers.get('content-type')).toBe(type)
+    expect(await answer.text()).toMatch(body)
+  })
+
+  it('largestBody refuses a longer body', async () => {
+    const { url } = await turned({ largestBody: 100 })
+
+    expect((await create(url)).status).toBe(200)
+    expect((await create(url, { name: 'x'.repeat(100) })).status).toBe(413)
+  })
+
+  it('is refused where there is none, or has another value', async () => {
+    const box = await sandbox()
+
+    for (const knobs of [{ color: 'red' }, { start: 2 }, { pageSize: 0 }]) {
+      expect((await turn(box, knobs)).status).toBe(400)
+    }
+  })
+
+  it('is turned by a file from the start', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const file = join(directory, 'knobs.json')
+    writeFileSync(file, '{"errorBody":"none","pageSize":7}')
+    const args = ['sandbox', '--json', '--dir', directory, '--knobs', file]
+    const command = new Command(args)
+    onTestFinished(async () => void (await command.stop()))
+    const { url } = await eventually(() => JSON.parse(command.output))
+
+    const knobs = await (await fetch(`${new URL(url).origin}/_sandbox/knobs`)).json()
+
+    expect(knobs).toMatchObject({ errorBody: 'none', pageSize: 7, listField: 'campaigns' })
+    writeFileSync(file, '{"color":"red"}')
+    expect((await runWithin(args)).code).toBe(64)
+  })
+})
