@@ -7,6 +7,7 @@ import { nearest } from '../lib/nearest.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
+import { fitted, widthOf } from './render.ts'
 
 export interface Call<Options> {
   context: Context
@@ -37,7 +38,8 @@ export function define<Options>(
         return read
       },
       commandLine: commandLineHere(context.env, options.config),
-      show: (json, text) => (options.json ? outJson(context, json) : context.out(text())),
+      show: (json, text) =>
+        options.json ? outJson(context, json) : context.out(fitted(text(), widthOf(context))),
     }
     context.exit(0)
     await run(call, ...(command.processedArgs as never[]))

@@ -8,7 +8,7 @@ import { EXIT } from '../lib/errors.ts'
 import { relativeTime } from '../lib/units.ts'
 import { type Context, outJson } from './context.ts'
 import { define } from './define.ts'
-import { printable, styled } from './render.ts'
+import { fitted, printable, styled, widthOf } from './render.ts'
 
 const TEXT =
   'check everything that the daemon needs; exit 0 ok, 78 configuration, 4 credentials, 1 host, 75 network'
@@ -27,7 +27,7 @@ export function doctorCommand(context: Context): Command {
         const before = findings.at(-1)
         if (before && before.by !== finding.by) context.out('')
         if (before?.by !== finding.by) context.out(heading(finding, clock.now()))
-        context.out(findingText(finding, context.terminal))
+        context.out(fitted(findingText(finding, context.terminal), widthOf(context)))
       }
       findings.push(finding)
     }
@@ -57,7 +57,7 @@ function heading({ at, by, user }: Seen, now: number): string {
 }
 
 function findingText({ check, verdict, says, fix }: Seen, terminal: boolean): string {
-  const word = styled(COLOUR[verdict], verdict.padEnd(7), terminal)
-  const line = `${word}  ${check}: ${printable(says)}`
+  const word = styled(COLOUR[verdict], verdict, terminal) + ' '.repeat(9 - verdict.length)
+  const line = `${word}${check}: ${printable(says)}`
   return fix === null ? line : `${line}\n         try: ${printable(fix)}`
 }

@@ -13,7 +13,7 @@ import { readDaemonFile } from '../ops/daemon-file.ts'
 import { commandLineHere, shellWord } from './command-line.ts'
 import type { Context } from './context.ts'
 import { unknownName, usageError } from './define.ts'
-import { printable } from './render.ts'
+import { fitted, printable, widthOf } from './render.ts'
 import { readStatusConfig } from './status-config.ts'
 
 interface Options {
@@ -40,7 +40,7 @@ export function logsCommand(context: Context): Command {
         for await (const line of createInterface(input)) {
           const shown = shownAs(line, feed)
           if (shown === null) continue
-          context.out(shown)
+          context.out(fitted(shown, widthOf(context)))
           count += 1
         }
       } catch (error) {

@@ -4,9 +4,10 @@
 
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { styleText } from 'node:util'
+import { stripVTControlCharacters, styleText } from 'node:util'
 import { beside } from '../lib/beside.ts'
 import { printable } from '../lib/printable.ts'
+import type { Context } from './context.ts'
 
 export { printable }
 
@@ -15,10 +16,16 @@ export type Cell = string | number | null
 const DOTS = '...'
 const ASCII = /^[\x20-\x7E]*$/
 const LEAST_COLUMNS = 12
+const LEAST_PROSE = 24
+const HANG = 2
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+const COMMAND = /^(next:?)? *(feedsyncd|npm|systemctl|journalctl) /
+/** `reason    `, `TIME info  `, or spaces alone. */
+const LABEL = /^(\S+( \S+)? {2,}| +)/
 
 /**
  * Lower-case headers, two spaces between columns, numbers to the right. Where the rows are wider than `width`, the
- * cells of the widest column lose their middle.
+ * cells of the widest columns lose their middle, but for numbers and times.
  */
 export function table(headers: string[], rows: Cell[][], width: number | null): string {
   const texts = rows.map((row) =>
@@ -28,13 +35,20 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
     // Not as arguments: there may be more rows than a call can take.
     texts.reduce((size, row) => Math.max(size, columnsOf(row[column] ?? '')), header.length),
   )
-  const widest = sizes.indexOf(Math.max(...sizes))
-  const excess =
+  const all = (is: (cell: Cell | undefined) => boolean) =>
+    headers.map((_, column) => rows.every((row) => row[column] === null || is(row[column])))
+  const numeric = all((cell) => typeof cell === 'number')
+  const whole = all((cell) => typeof cell === 'number' || TIME.test(cell ?? ''))
+  const excess = () =>
     sizes.reduce((sum, size) => sum + size + 2, -2) - (width ?? Number.POSITIVE_INFINITY)
-  if (excess > 0) sizes[widest] = Math.max(LEAST_COLUMNS, (sizes[widest] ?? 0) - excess)
-  const numeric = headers.map((_, column) =>
-    rows.every((row) => row[column] === null || typeof row[column] === 'number'),
-  )
+  for (let left = excess(); left > 0; left = excess()) {
+    const [widest, next = 0] = sizes
+      .filter((size, column) => !whole[column] && size > LEAST_COLUMNS)
+      .sort((a, b) => b - a)
+    if (widest === undefined) break
+    const column = sizes.findIndex((size, n) => size === widest && !whole[n])
+    sizes[column] = Math.max(LEAST_COLUMNS, Math.min(widest - 1, next), widest - left)
+  }
   const line = (cells: string[]) =>
     cells
       .map((cell, column) => {
@@ -48,6 +62,54 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
   return [line(headers), ...texts.map(line)].join('\n')
 }
 
+/** A table whose last column is prose: it goes on below itself, or below its row where the others leave no room. */
+export function proseTable(headers: string[], rows: Cell[][], width: number | null): string {
+  if (width === null) return table(headers, rows, null)
+  const others = rows.map((row) => row.slice(0, -1))
+  const lines = table(headers.slice(0, -1), others, width).split('\n')
+  const before = lines.reduce((size, line) => Math.max(size, columnsOf(line)), 0) + 2
+  const isBeside = width - before >= LEAST_PROSE
+  const hang = isBeside ? before : HANG
+  return lines
+    .map((line, n) => {
+      const cell = n === 0 ? headers.at(-1) : rows[n - 1]?.at(-1)
+      const start = isBeside ? line.padEnd(line.length + before - columnsOf(line)) : `${line}\n  `
+      return start + wrapped(printable(String(cell ?? '-')), width, hang)
+    })
+    .join('\n')
+}
+
+/**
+ * Lines that are wider than the terminal go on below, under the text that follows their label. A command stays whole, and
+ * so does a single word, such as an address: a person copies them.
+ */
+export function fitted(text: string, width: number | null): string {
+  if (width === null) return text
+  const fit = (line: string): string => {
+    if (shownColumns(line) <= width || COMMAND.test(stripVTControlCharacters(line))) return line
+    const [label = ''] = LABEL.exec(line) ?? []
+    const hang = shownColumns(label)
+    return hang > width / 2
+      ? wrapped(line, width, HANG)
+      : label + wrapped(line.slice(label.length), width, hang || HANG)
+  }
+  return text.split('\n').map(fit).join('\n')
+}
+
+/** At spaces, with `hang` spaces before all lines but the first, which begins as far to the right. */
+function wrapped(text: string, width: number, hang: number): string {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? ''
+    const longer = line === '' ? word : `${line} ${word}`
+    if (line === '' || shownColumns(longer) <= width - hang) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines.map((line) => line.trimEnd()).join(`\n${' '.repeat(hang)}`)
+}
+
+const shownColumns = (text: string) => columnsOf(stripVTControlCharacters(text))
+
 /** A name and its value on each line; what is null is left out. */
 export function factsText(facts: readonly (readonly [name: string, value: Cell])[]): string {
   const known = facts.filter(([, value]) => value !== null)
@@ -57,9 +119,9 @@ export function factsText(facts: readonly (readonly [name: string, value: Cell])
     .join('\n')
 }
 
-/** Columns of the terminal; null: none. A serial console tells 0. */
-export function widthOf(terminal: boolean): number | null {
-  return (terminal && process.stdout.columns) || null
+/** Columns of the terminal; null: none. A serial console tells 0, and COLUMNS may say how many it has. */
+export function widthOf({ env, terminal }: Pick<Context, 'env' | 'terminal'>): number | null {
+  return (terminal && (Number(env.COLUMNS) || process.stdout.columns)) || null
 }
 
 /** Both ends of a name tell more than its beginning. */

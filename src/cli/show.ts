@@ -8,18 +8,18 @@ import type { Config } from '../config/config.ts'
 import { noVersion } from '../history/decisions.ts'
 import { OPEN } from '../history/states.ts'
 import { limited } from '../lib/limited.ts'
-import { formatBytes, formatProgress, relativeTime } from '../lib/units.ts'
-import { nextStep, nextText, onServiceText } from '../ops/advice.ts'
+import { formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
+import { type NextStep, nextStep, nextText, onServiceText } from '../ops/advice.ts'
 import type { PathReport } from '../ops/path-report.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { FeedReport, ShowReport, UploadReport } from '../ops/report.ts'
 import { shellWord } from './command-line.ts'
 import type { Context } from './context.ts'
 import { type Call, define, unknownName, usageError } from './define.ts'
-import { factsText, printable, table, widthOf } from './render.ts'
+import { factsText, printable, proseTable, table, widthOf } from './render.ts'
 import { coloured } from './status-view.ts'
 
-const ATTEMPT = 'attempt,started,ended,outcome,status,code,bytes sent,key'.split(',')
+const ATTEMPT = 'attempt,started,took,outcome,status,code,sent,key'.split(',')
 /** Events, attempts, campaign ids and versions that a person can take in. */
 const MOST = 50
 
@@ -46,7 +46,8 @@ export function showCommand(context: Context): Command {
     .option('--all', 'every event, attempt and version, not only the newest 50')
 }
 
-function showVersion({ commandLine, context, options, show }: Show, status: Status, id: number) {
+function showVersion(call: Show, status: Status, id: number) {
+  const { commandLine, context, options, show } = call
   const { all = false, json } = options
   const report = status.show(id, all || json ? undefined : MOST)
   if (report === null) {
@@ -55,7 +56,7 @@ function showVersion({ commandLine, context, options, show }: Show, status: Stat
     throw usageError(noVersion(id, status.newestId()), commandLine(meant))
   }
   show(report, () => {
-    const text = showText(report, context.clock.now(), commandLine, all)
+    const text = showText(report, call)
     return text.replace(/^(state|reason) .*$/gm, (line) => coloured(line, report, context.terminal))
   })
 }
@@ -83,7 +84,7 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
   const others = uploads.filter((one) => one !== newest && OPEN.includes(one.state))
   const waiting = others.flatMap((one) => {
     const reason = one.reason === null ? '' : `: ${one.reason}`
-    return lines(`version ${one.id} is ${one.state}${reason}`, one, nextOf(one, call), call)
+    return lines(`version ${one.id} is ${one.state}${reason}`, one, null, call)
   })
   const shown = options.all ? uploads : uploads.slice(0, MOST)
   const rows = shown.map((one) => [
@@ -102,7 +103,7 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
     ...(path === null ? [] : pathLines(path, call)),
     ...waiting,
     '',
-    table(headers, rows, widthOf(context.terminal)),
+    table(headers, rows, widthOf(context)),
     ...(shown.length < uploads.length ? [`… and earlier ones: ${earlier}`] : []),
   ].join('\n')
 }
@@ -124,17 +125,25 @@ async function showPath(call: Show, status: Status, given: string): Promise<bool
 }
 
 function pathLines({ because, next, path, upload }: PathReport, call: Show): string[] {
-  return lines(`${path}: ${because}`, upload, next ?? nextOf(upload, call), call)
+  return lines(`${path}: ${because}`, upload, next, call)
 }
 
 function nextOf(upload: UploadReport | null, { commandLine, context }: Show): string | null {
   return upload && nextText(nextStep(upload, context.clock.now(), commandLine))
 }
 
-function lines(says: string, upload: UploadReport | null, next: string | null, { context }: Show) {
+/** `next`: where the path has a step of its own, in place of the version's. */
+function lines(says: string, upload: UploadReport | null, next: string | null, call: Show) {
+  const { commandLine, context } = call
   const text = printable(says)
   const line = upload === null ? text : coloured(text, upload, context.terminal)
-  return next === null ? [line] : [line, `next: ${printable(next)}`]
+  if (next !== null) return [line, `next: ${printable(next)}`]
+  if (upload === null) return [line]
+  const step = nextStep(upload, context.clock.now(), commandLine)
+  const told = nextFacts(step).map(
+    ([name, each]) => `${name === '' ? ' ' : 'next:'} ${printable(each)}`,
+  )
+  return [line, ...told]
 }
 
 /**
@@ -148,7 +157,9 @@ function pathOf(config: Config, given: string): string {
   return isMeant ? path : given
 }
 
-function showText(report: ShowReport, now: number, commandLine: CommandLine, all: boolean): string {
+function showText(report: ShowReport, { commandLine, context, options }: Show): string {
+  const { all = false } = options
+  const [now, width] = [context.clock.now(), widthOf(context)]
   const facts = factsOf(report, now, commandLine, all)
   const lines = [factsText(facts.filter(([, value]) => value !== ''))]
   const earlier = (left: number) =>
@@ -160,21 +171,32 @@ function showText(report: ShowReport, now: number, commandLine: CommandLine, all
     return [at, from, to, firstAt === undefined ? reason : `${reason}; ${times}`]
   })
   lines.push('', ...earlier(report.earlierEvents))
-  lines.push(table(['at', 'from', 'to', 'reason'], events, null))
+  lines.push(proseTable(['at', 'from', 'to', 'reason'], events, width))
   if (report.attempts.length > 0) {
     const attempts = report.attempts.map((attempt) => [
       attempt.n,
       attempt.startedAt,
-      attempt.endedAt,
+      tookText(attempt),
       attempt.outcome,
       attempt.status,
       attempt.code,
-      attempt.bytesSent,
+      formatBytes(attempt.bytesSent),
       attempt.key,
     ])
-    lines.push('', ...earlier(report.earlierAttempts), table(ATTEMPT, attempts, null))
+    lines.push('', ...earlier(report.earlierAttempts), proseTable(ATTEMPT, attempts, width))
   }
   return lines.join('\n')
+}
+
+function tookText({ endedAt, startedAt }: ShowReport['attempts'][number]): string | null {
+  if (endedAt === null || startedAt === null) return null
+  return formatDuration(Date.parse(endedAt) - Date.parse(startedAt))
+}
+
+/** Each command on a line of its own: a person copies it. */
+function nextFacts({ commands, says }: NextStep): (readonly ['next' | '', string])[] {
+  const told = says.length === 0 ? commands : [says.join('; '), ...commands]
+  return told.map((text, n) => [n === 0 ? 'next' : '', text] as const)
 }
 
 /** What is known. */
@@ -193,7 +215,7 @@ function factsOf(report: ShowReport, now: number, commandLine: CommandLine, all:
     ['sent', progress && formatProgress(progress, bytes ?? 0)],
     ['guard', report.guard],
     ['reason', report.reason],
-    ['next', nextText(nextStep(report, now, commandLine))],
+    ...nextFacts(nextStep(report, now, commandLine)),
     ['postings', report.postings],
     ['changes', changed],
     ['records', report.records],

@@ -57,7 +57,7 @@ export function statusCommand(context: Context): Command {
         const text = statusText(report, {
           now: clock.now(),
           terminal,
-          width: widthOf(terminal),
+          width: widthOf(context),
           commandLine,
           ...answer,
           limit: rows,

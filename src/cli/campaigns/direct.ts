@@ -43,7 +43,7 @@ export function searchCommand(context: Context): Command {
     const { campaigns, listField: _, ...envelope } = page
     if (call.options.json)
       return call.show({ ...envelope, campaigns: campaigns.map(campaignJson) }, () => '')
-    if (campaigns.length > 0) context.out(campaignTable(campaigns, widthOf(context.terminal)))
+    if (campaigns.length > 0) context.out(campaignTable(campaigns, widthOf(context)))
     const of = envelope.total === null ? '' : ` of ${envelope.total}`
     const cached = envelope.fromCache ? ', from a cache of the service' : ''
     context.err(`${campaigns.length}${of} campaigns${cached}`)

@@ -12,7 +12,7 @@ import { EXIT } from '../../lib/errors.ts'
 import { stepText } from '../../ops/campaign-conditions.ts'
 import type { Context } from '../context.ts'
 import { type Call, define } from '../define.ts'
-import { factsText, printable, table } from '../render.ts'
+import { factsText, printable, proseTable, table, widthOf } from '../render.ts'
 import { checkKey, outcomeText } from './command.ts'
 import { wholeNumber } from './fields.ts'
 import { bodyLines, counted, sentText } from './plan-view.ts'
@@ -95,7 +95,9 @@ function statusText({ context, commandLine }: Call<unknown>, model: Model, count
   const rows = entries.map((one) => [...COLUMNS.map((column) => one[column]), one.inFeed])
   return [
     ...[first, ...file.problems].map(printable),
-    ...(rows.length === 0 ? [] : ['', table([...COLUMNS.map(titleOf), 'in feed'], rows, null), '']),
+    ...(rows.length === 0
+      ? []
+      : ['', table([...COLUMNS.map(titleOf), 'in feed'], rows, widthOf(context)), '']),
     ...campaignLines(lastRun, { now: context.clock.now(), commandLine }),
   ].join('\n')
 }
@@ -136,7 +138,9 @@ export function historyCommand(context: Context): Command {
       detail: detailOf(write),
     }))
     const rows = entries.map((e) => [e.at, e.key, e.campaignId, e.what, e.by, e.detail])
-    call.show({ entries }, () => table(['at', 'key', 'id', 'what', 'by', 'detail'], rows, null))
+    call.show({ entries }, () =>
+      proseTable(['at', 'key', 'id', 'what', 'by', 'detail'], rows, widthOf(call.context)),
+    )
   })
     .argument('[key]', 'only this external campaign id')
     .option('--limit <n>', 'at most so many', wholeNumber, DEFAULT_LIMIT)

@@ -203,7 +203,9 @@ describe('show FEED', () => {
     expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^on the service: version 1, 4 postings, since [-\d :]+ UTC$/),
       expect.stringMatching(/^acme\/jobs\.xml: it is held as version 2: /),
-      expect.stringContaining(`feedsyncd release ${id} --config ${site.configFile}`),
+      expect.stringMatching(/^next: If this is right, release it; /),
+      `  feedsyncd release ${id} --config ${site.configFile}`,
+      `  feedsyncd discard ${id} --config ${site.configFile}`,
       '',
       expect.stringMatching(/^id +state +postings +size +attempts +when$/),
       expect.stringMatching(/^ *2 +held +0 /),
