@@ -69,7 +69,8 @@ function question(feed: string): string {
 async function showFeed(call: Show, status: Status, name: string): Promise<boolean> {
   const { all = false, json } = call.options
   const report = status.feed(name, all || json ? undefined : MOST + 1)
-  const [newest] = report?.uploads ?? []
+  // By the dates in the names of its files, that which came last may not be the newest.
+  const [newest = report?.uploads[0]] = status.report({ feed: name }).uploads
   if (report === null || newest === undefined) return false
   const path = json ? null : await status.path(newest.path)
   call.show(report, () => feedText(report, newest, path, call))
@@ -81,7 +82,7 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
   const { commandLine, context, options } = call
   const now = context.clock.now()
   const { feed, onService, uploads } = report
-  const others = uploads.filter((one) => one !== newest && OPEN.includes(one.state))
+  const others = uploads.filter((one) => one.id !== newest.id && OPEN.includes(one.state))
   const waiting = others.flatMap((one) => {
     const reason = one.reason === null ? '' : `: ${one.reason}`
     return lines(`version ${one.id} is ${one.state}${reason}`, one, null, call)

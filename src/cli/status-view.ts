@@ -262,6 +262,8 @@ function joined({ uploads }: StatusReport): string[] {
 function nextActions(report: StatusReport, { commandLine, now }: View): string[] {
   const steps = alike([...report.uploads, ...report.owed])
     .flat()
+    // What was older than the present one waits for nobody; show says how to send it.
+    .filter(({ state }) => state !== 'superseded')
     .flatMap((upload) => {
       const { says, commands } = nextStep(upload, now, commandLine)
       if (says.length + commands.length === 0) return []

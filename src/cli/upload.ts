@@ -74,7 +74,7 @@ export function uploadCommand(context: Context): Command {
       outJson(context, history === null ? {} : uploadReports(history)(version))
     } else printEnd(context, version, commandLine)
     if (signals.stop.aborted) return context.exit(signals.exitCode)
-    context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version.state))
+    context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version))
   })
     .argument('<file>', 'the feed')
     .option('--feed <name>', 'the feed that it is a version of (in the inbox: by the rules)')

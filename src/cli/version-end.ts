@@ -1,6 +1,7 @@
 // How a version that an operator waits for has ended: a line on stdout, why and what next on stderr, an exit code.
 
-import type { State, Version } from '../history/port.ts'
+import type { Version } from '../history/port.ts'
+import { OLDER } from '../history/reason-codes.ts'
 import { IN_WORK } from '../history/states.ts'
 import { EXIT } from '../lib/errors.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
@@ -27,8 +28,10 @@ export function printEnd(
   tellError(context, reason ?? state, nextText(next))
 }
 
-export function exitCodeOf(state: State): number {
+export function exitCodeOf({ reasonCode, state }: Pick<Version, 'reasonCode' | 'state'>): number {
   if (IN_WORK.includes(state)) return EXIT.temporary
-  if (state === 'uploaded' || state === 'superseded') return EXIT.ok
+  // What took its place was sent; what was older by its name took none.
+  if (state === 'superseded') return reasonCode === OLDER ? EXIT.notAllOk : EXIT.ok
+  if (state === 'uploaded') return EXIT.ok
   return state === 'failed' || state === 'gone' ? EXIT.failed : EXIT.notAllOk
 }

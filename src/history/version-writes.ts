@@ -76,10 +76,18 @@ export function versionWrites(
     )
   }
 
-  /** What a person restored is the newest. What a name says to be older than the newest is not, unless that has left. */
+  /** The last other version of its feed that was not older by its name. */
+  function lastBeside({ feed, id }: Pick<Version, 'feed' | 'id'>): number | null {
+    const sql = `SELECT id FROM versions WHERE feed = +? AND id <> ? AND reason_code IS NOT '${OLDER}'
+       ORDER BY id DESC LIMIT 1`
+    return db.value<number>(sql, feed, id)
+  }
+
+  /** What a person restored is the newest. What a name says to be older than the newest is not, unless that is over. */
   function becomesNewest({ feed, path, patch, state }: NewVersion): boolean {
     const before = newest(feed)
-    if (before === null || before.state === 'gone' || state === 'queued') return true
+    const isOver = before === null || ['gone', 'superseded', 'discarded'].includes(before.state)
+    if (isOver || state === 'queued') return true
     return !isOlder(feed, { path, modifiedAt: patch?.modifiedAt ?? null }, before)
   }
 
@@ -116,6 +124,9 @@ export function versionWrites(
             'UPDATE feeds SET last_uploaded = max(coalesce(last_uploaded, 0), ?) WHERE name = ?'
           db.run(sql, id, from.feed)
         }
+        // By its name it was younger than what took its place.
+        const last = to === 'superseded' && newest(from.feed)?.id === id && lastBeside(from)
+        if (last && last > id) pointNewest(from.feed, last)
         return { ...from, ...changed }
       }),
 
@@ -152,9 +163,7 @@ export function versionWrites(
           throw new FeedsyncError(`version ${id} has a known content and cannot be taken back`)
         }
         const isNewest = newest(feed)?.id === id
-        const others = `SELECT id FROM versions WHERE feed = +? AND id <> ? AND reason_code IS NOT '${OLDER}'
-           ORDER BY id DESC LIMIT 1`
-        const last = db.value<number>(others, feed, id)
+        const last = lastBeside({ feed, id })
         const named = heir ?? last
         db.run('UPDATE requests SET version = ? WHERE version = ?', named, id)
         if (named === null) db.run('DELETE FROM files WHERE version = ?', id)

@@ -1,7 +1,7 @@
 // What comes next for a version, and what a person can do about it. Pure.
 
 import type { Version } from '../history/port.ts'
-import { isBlocked } from '../history/reason-codes.ts'
+import { isBlocked, OLDER } from '../history/reason-codes.ts'
 import { NEEDS_PERSON } from '../history/states.ts'
 import { isoTime } from '../lib/clock.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
@@ -25,7 +25,14 @@ export function needsPerson(
 /** `id`: a text stands for the id of any of several. */
 type Facts = Pick<
   UploadReport,
-  'state' | 'hint' | 'guard' | 'nextAttemptAt' | 'incompleteSince' | 'overdue' | 'expectedBy'
+  | 'state'
+  | 'reasonCode'
+  | 'hint'
+  | 'guard'
+  | 'nextAttemptAt'
+  | 'incompleteSince'
+  | 'overdue'
+  | 'expectedBy'
 > & { id: number | 'ID' }
 
 /** What is to be done, or what is waited for; nothing of either where all is well. */
@@ -58,7 +65,7 @@ export function nextText({ says, commands }: NextStep): string | null {
 
 /** The hint of its state, and the command that decides; null where nothing is to be done. */
 export function advice(
-  version: Pick<Version, 'id' | 'state' | 'hint' | 'guard'>,
+  version: Pick<Version, 'id' | 'state' | 'hint' | 'guard' | 'reasonCode'>,
   commandLine: CommandLine,
 ): string | null {
   const says = version.hint === null ? [] : [version.hint]
@@ -66,11 +73,12 @@ export function advice(
 }
 
 function decisions(
-  { guard, id, state }: Pick<Facts, 'guard' | 'id' | 'state'>,
+  { guard, id, reasonCode, state }: Pick<Facts, 'guard' | 'id' | 'reasonCode' | 'state'>,
   line: CommandLine,
 ): string[] {
   const all = guard === 'history-lost' ? [line('release --lost-history')] : []
   if (state === 'held') return [...all, line(`release ${id}`), line(`discard ${id}`)]
+  if (state === 'superseded' && reasonCode === OLDER) return [line(`restore ${id}`)]
   return state === 'failed' ? [line(`retry ${id}`)] : []
 }
 
@@ -95,7 +103,6 @@ function sentences({ state, hint, nextAttemptAt, incompleteSince }: Facts, now: 
       return [hint ?? 'correct the export and drop the file again']
     case 'held':
     case 'failed':
-    case 'superseded':
       return hints
     default:
       return []

@@ -77,7 +77,6 @@ type Unreadable = Extract<CheckResult, { kind: 'unreadable' }>
 const HINT = {
   broken: 'correct the export and drop the file again',
   incomplete: 'wait for its writer; if the export is over, run it again',
-  older: 'feedsyncd restore sends it all the same',
   rejected: 'run the export again: its writer stopped before the end of the document',
 }
 
@@ -195,7 +194,7 @@ export class Pipeline {
       const { id } = await history.commit(() => ledger.versionFor(file))
       patch.spool = await spool.keep(copy, id)
     }
-    return this.#conclude(file, 'superseded', { code: OLDER, text, hint: HINT.older }, patch)
+    return this.#conclude(file, 'superseded', { code: OLDER, text }, patch)
   }
 
   /** 4. Well-formed: what looks like an accident is held for a person; all else is accepted. */

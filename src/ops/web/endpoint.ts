@@ -147,9 +147,11 @@ async function route(
       return html(statusPage(scene, searchParams))
     case '/feed': {
       const feed = asked('name')
-      const [newest, ...older] = source.versions(feed, MOST_VERSIONS)
+      const versions = source.versions(feed, MOST_VERSIONS)
+      const id = source.history.newest(feed)?.id
+      const newest = versions.find((one) => one.id === id) ?? versions[0]
       if (newest === undefined) return html(missingPage(feed, scene), 404)
-      return html(feedPage(feed, [newest, ...older], MOST_VERSIONS, scene))
+      return html(feedPage(newest, versions, MOST_VERSIONS, scene))
     }
     case '/version': {
       const id = asked('id')

@@ -28,14 +28,14 @@ type Happening = ShowReport['events'][number]
 const MOST_CAMPAIGNS = 50
 const TONES = { stored: 'good', refused: 'bad', failed: 'bad', unknown: 'warn' } as const
 
-/** `versions`: newest first, at least one. `most`: where the list was cut. */
+/** `versions`: the last first, with `newest` among them. `most`: where the list was cut. */
 export function feedPage(
-  feed: string,
-  versions: readonly [UploadReport, ...UploadReport[]],
+  newest: UploadReport,
+  versions: readonly UploadReport[],
   most: number,
   scene: Scene,
 ): string {
-  const [newest] = versions
+  const { feed } = newest
   const oldestFirst = versions.toReversed()
   const rows = versions.map((version) => row(version, scene.now))
   const columns = ['Version', 'State', '#Postings', '#Changed', '#Size', '#Attempts', '#Detected']

@@ -48,8 +48,10 @@ it('supersedes an older export whenever it is touched, and sends it on purpose w
   const older = await site.passed(FEED, 'superseded')
   const after = site.uploads({ feed: FEED })
   const why = await whyThere(site, 'jobs-2026-11-22.xml')
+  const shown = await site.run('show', FEED)
   touch(site, 'jobs-2026-11-22.xml', new Date(1))
   await site.passed(FEED, 'seen')
+  const uploaded = await site.run('upload', join(site.inbox, 'jobs-2026-11-22.xml'))
   const sent = stored(site)
   await site.run('restore', String(older.id))
   const restored = await site.until(FEED, 'uploaded', sha256(feedOf(10)))
@@ -57,6 +59,15 @@ it('supersedes an older export whenever it is touched, and sends it on purpose w
   expect(older.reason).toBe(`it is older than version ${newest.id} (jobs-2026-11-23.xml)`)
   expect(after).toMatchObject([{ id: newest.id, state: 'uploaded' }])
   expect(why.because).toBe(`it is superseded as version ${older.id}: ${older.reason}`)
+  expect(shown.stdout).toContain('\njobs-2026-11-23.xml: it is uploaded as version 2\n')
+  expect([uploaded.code, uploaded.stderr]).toEqual([
+    3,
+    expect.stringMatching(
+      new RegExp(
+        `error: ${RegExp.escape(older.reason ?? '')}\ntry: feedsyncd restore ${older.id} --config `,
+      ),
+    ),
+  ])
   expect(sent).toHaveLength(2)
   expect(versions(site)).toEqual([
     'jobs-2026-11-22.xml uploaded',

@@ -200,6 +200,26 @@ describe('a feed', () => {
     expect(history.newest('nobody')).toBe(null)
   })
 
+  it('has the newest by the dates in the names of its files, unless that is over', () => {
+    const { history } = temporaryHistory()
+    const feed = 'jobs-{date}.xml'
+    const dated = (day: number, state: Parameters<typeof versionIn>[1]) =>
+      versionIn(history, state, { feed, path: `jobs-2026-11-${day}.xml` }).id
+    const newest = () => history.newest(feed)?.id
+
+    dated(22, 'uploaded')
+    const broken = dated(24, 'rejected')
+    dated(23, 'uploaded')
+    expect(newest()).toBe(broken)
+    const failed = dated(26, 'failed')
+    const older = dated(25, 'queued')
+    expect(newest()).toBe(failed)
+    history.move(failed, 'superseded', because('it was overtaken'), 9)
+    expect(newest()).toBe(older)
+    dated(28, 'discarded')
+    expect(dated(27, 'queued')).toBe(newest())
+  })
+
   it('counts as last uploaded the newest version, whichever finished last', () => {
     const { history } = temporaryHistory()
     const older = versionIn(history, 'uploading')

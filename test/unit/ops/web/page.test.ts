@@ -211,13 +211,10 @@ describe('the status page', () => {
 describe('a feed’s page', () => {
   it('shows its versions, and bars of postings and size over time', () => {
     const earlier = { id: 2, postings: 40, detectedAt: '2026-11-19T11:59:00.000Z' }
-    const versions: [UploadReport, ...UploadReport[]] = [
-      upload({ id: 3, postings: 20 }),
-      upload(earlier),
-      upload({ id: 1, postings: null, bytes: null }),
-    ]
+    const newest = upload({ id: 3, postings: 20 })
+    const versions = [newest, upload(earlier), upload({ id: 1, postings: null, bytes: null })]
 
-    const shown = feedPage('acme', versions, 60, SCENE)
+    const shown = feedPage(newest, versions, 60, SCENE)
 
     expect(shown.match(/class="dot good"/g)).toHaveLength(4)
     expect(shown).toContain('lowest 20, highest 40')
@@ -230,7 +227,7 @@ describe('the page of a feed whose files have dates in their names', () => {
     const files = { count: 12, paths: ['jobs-20261122.xml', 'jobs-20261121.xml'] }
     const dated = upload({ feed: 'jobs-{date}.xml', files })
 
-    const shown = feedPage('jobs-{date}.xml', [dated], 60, SCENE)
+    const shown = feedPage(dated, [dated], 60, SCENE)
 
     expect(shown).toContain('<li><bdi>jobs-20261121.xml</bdi></li><li class="dim">10 more</li>')
     expect(page({ uploads: [dated] })).toContain('<small class="dim">12 files</small>')
@@ -316,7 +313,7 @@ describe('hostile names and reasons', () => {
         { ...PULSE, conditions: [conditionOf(text)] },
       ),
       page({}, PULSE, { find: `${text}~` }),
-      feedPage(text, uploads, 60, SCENE),
+      feedPage(uploads[0], uploads, 60, SCENE),
       versionPage(one, SCENE),
     ]
   }
