@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 const FOLDER = join(import.meta.dirname, '../../../systemd')
 const UNIT = readFileSync(join(FOLDER, 'feedsyncd.service'), 'utf8')
@@ -62,3 +64,25 @@ describe('every systemd file', () => {
     },
   )
 })
+
+describe.skipIf(spawnSync('systemd-analyze', ['--version']).error !== undefined)(
+  'the example drop-in, with every line taken in',
+  () => {
+    it('has nothing that systemd would refuse or ignore', () => {
+      const folder = mkdtempSync(join(tmpdir(), 'unit-'))
+      onTestFinished(() => rmSync(folder, { recursive: true }))
+      const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
+      const unit = read('feedsyncd.service').replace(/^(Exec\w+=)\S+/gm, '$1/bin/true')
+      const dropin = read('local.conf.example').replace(/^#(?=[A-Z]\w+=)/gm, '')
+      const file = join(folder, 'feedsyncd.service')
+      writeFileSync(file, unit)
+      mkdirSync(`${file}.d`)
+      writeFileSync(join(`${file}.d`, 'local.conf'), dropin)
+
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', file])
+
+      expect(dropin.match(/^[A-Z]\w+=/gm)?.length).toBeGreaterThan(10)
+      expect([status, String(stderr)]).toEqual([0, ''])
+    })
+  },
+)
