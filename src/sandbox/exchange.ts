@@ -267,6 +267,12 @@ export class Exchange {
     this.request.resume()
   }
 
+  /** Ends the connection, and resolves so many ms later; at once when the sandbox closes. */
+  async cutAndWait(how: Cut | 'silence', ms: number): Promise<void> {
+    await this.cut(how).catch(() => {})
+    await this.sleep(ms)
+  }
+
   /** Ends the connection, or leaves it silent until the client gives up: there is no answer. */
   async cut(how: Cut | 'silence'): Promise<never> {
     if (how === 'silence') await this.gone

@@ -112,8 +112,11 @@ const KINDS = [
     ageSeconds: number.optional(),
     omit: z.boolean().optional(),
   }),
-  /** The request is carried out, then its answer is lost: the client cannot know whether it was. */
-  fault(['service'], 'commit-drop', { how: cutOrSilence }),
+  /**
+   * The request is carried out, then its answer is lost: the client cannot know whether it was. With `afterMs` the
+   * answer is lost first, and the request is carried out so many ms later.
+   */
+  fault(['service'], 'commit-drop', { how: cutOrSilence, afterMs: number.optional() }),
   /** A right signature is refused. */
   fault(['service'], 'signature-mismatch', {}),
   /** A form that is odd. The storage judges it as it judges any form. */
@@ -148,8 +151,15 @@ const KINDS = [
       .optional(),
     ...answerOptions,
   }),
-  /** The whole body is read, then the answer is lost: the client cannot know whether the object is stored. */
-  fault(['storage'], 'lose-answer', { stored: z.boolean(), how: cutOrSilence }),
+  /**
+   * The whole body is read, then the answer is lost: the client cannot know whether the object is stored. With
+   * `afterMs` it is stored so many ms after the connection ended.
+   */
+  fault(['storage'], 'lose-answer', {
+    stored: z.boolean(),
+    how: cutOrSilence,
+    afterMs: number.optional(),
+  }),
   /** The body is read no faster than this. */
   fault(['storage'], 'throttle', { bytesPerSecond: number }),
   /** Reading stops at this byte of the file for `ms`. */

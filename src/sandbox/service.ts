@@ -69,13 +69,18 @@ export function createService(parts: ServiceParts) {
 
     const request = { method, path: inside, query, body, header }
     const right = () => orRefusal(() => carryOut(exchange, route, request))
+    const lost = exchange.fault('commit-drop')
+    if (lost?.afterMs !== undefined) {
+      await exchange.cutAndWait(lost.how, lost.afterMs)
+      await right()
+      return
+    }
     const answer = replacedAnswer(exchange) ?? withErrorBody(await right(), knobs.errorBody)
     if (showStringToSign) {
       const expected = authenticator.stringToSign(request).toString('base64')
       answer.headers['x-sandbox-string-to-sign'] = expected
     }
     await exchange.pass('answer')
-    const lost = exchange.fault('commit-drop')
     if (lost !== undefined) return exchange.cut(lost.how)
     return exchange.answer(answer)
   }

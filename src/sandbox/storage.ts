@@ -100,6 +100,8 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
     await exchange.pass('end')
     const digest = incoming.digest()
     const facts = { key: form.key, account: entry.account, receivedAt: exchange.now(), ...digest }
+    const late = lost?.afterMs
+    if (lost !== undefined && late !== undefined) await exchange.cutAndWait(lost.how, late)
     if (stored) await incoming.commit(facts)
     exchange.note({ stored })
     await exchange.pass('answer')

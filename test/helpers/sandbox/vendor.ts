@@ -40,8 +40,8 @@ export async function call(
     headers,
     ...(text !== '' && { body: text }),
   })
-  const type = answer.headers.get('content-type')
-  return { status: answer.status, type, json: await answer.json() }
+  const [type, said] = [answer.headers.get('content-type'), await answer.text()]
+  return { status: answer.status, type, json: said === '' ? null : JSON.parse(said) }
 }
 
 export const CAMPAIGNS = '/v1/campaigns'
