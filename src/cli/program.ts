@@ -66,6 +66,7 @@ const EXAMPLES: Record<string, string> = {
   'alerts test': 'alerts test',
   completion: 'completion bash > /etc/bash_completion.d/feedsyncd',
   sandbox: 'sandbox --port 8080 --dir /tmp/sandbox',
+  'sandbox sign': 'sandbox sign GET /v1/campaigns?Num=10',
   demo: 'demo --stay --dir var',
 }
 

@@ -27,6 +27,12 @@ interface Options {
   json?: boolean
 }
 
+interface Signing {
+  dir: string
+  data?: string
+  partner?: boolean
+}
+
 export function sandboxCommand(context: Context): Command {
   return new Command('sandbox')
     .description('the service and its storage for tests and trials')
@@ -94,6 +100,23 @@ export function sandboxCommand(context: Context): Command {
       }
       if (!signals.stop.aborted) await once(signals.stop, 'abort')
     })
+    .addCommand(signCommand(context))
+}
+
+function signCommand(context: Context): Command {
+  const command: Command = new Command('sign')
+    .description('sign a request to the sandbox: its output is what curl -K - reads')
+    .argument('<method>', 'such as GET')
+    .argument('<path>', 'below the base address, with the query')
+    .option('--data <json>', 'body of the request')
+    .option('--partner', 'as the partner, and not as the account')
+    .action(async (method: string, path: string) => {
+      const { dir, data, partner } = command.optsWithGlobals<Signing>()
+      const { curlConfiguration } = await import('../sandbox/sign.ts')
+      const asked = { method, path, body: data ?? null, asPartner: partner ?? false }
+      context.out(curlConfiguration(resolve(dir), { ...asked, now: context.clock.now() }))
+    })
+  return command
 }
 
 function portOf(text: string): number {

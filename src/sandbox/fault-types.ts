@@ -203,7 +203,7 @@ const RULES = z.array(z.discriminatedUnion('kind', KINDS))
 
 /** One rule or a list. Throws `FeedsyncError` that names the first rule and key that are wrong. */
 export function parseFaults(json: string): FaultRule[] {
-  const hint = 'compare the faults with src/sandbox/fault-types.ts'
+  const hint = 'docs/sandbox.md shows the faults'
   return readJson(json, RULES, { what: 'faults', hint, expectation })
 }
 

@@ -8,6 +8,7 @@ import { parseFaults } from './fault-types.ts'
 import { readKnobs } from './knobs.ts'
 import { readMapping } from './posting-reader.ts'
 import { type SandboxOptions, startSandbox } from './sandbox.ts'
+import { type SandboxFile, sandboxFileIn } from './sign.ts'
 
 export interface HomeOptions
   extends Omit<SandboxOptions, 'database' | 'directory' | 'callers' | 'fields'> {
@@ -40,11 +41,16 @@ export async function startSandboxIn(directory: string, options: HomeOptions) {
   for (const rule of faults === null ? [] : parseFaults(faults)) sandbox.faults.add(rule)
   const configFile = join(directory, 'feedsyncd.yaml')
   const [first] = callers as [KeptCaller]
+  const { account = null, partner = null, partnerAccounts, keyFile } = first
+  const caller = { account, partner, partnerAccount: partnerAccounts?.[0] ?? null, keyFile }
+  const file: SandboxFile = {
+    ...{ url: sandbox.url, ...caller, algorithm: first.algorithm ?? 'hmac-sha1' },
+    ...{ stringToSign: sandbox.stringToSign, headerPrefix: sandbox.headerPrefix },
+  }
+  writeFileSync(sandboxFileIn(directory), `${JSON.stringify(file, null, 2)}\n`)
   writeFileSync(configFile, configuration(sandbox.url, first))
   stack.move()
-  const { account = null, partner = null, partnerAccounts, keyFile } = first
-  const identity = { account, partner, partnerAccount: partnerAccounts?.[0] ?? null, keyFile }
-  return { ...sandbox, ...identity, configFile, objectsDirectory }
+  return { ...sandbox, ...caller, configFile, objectsDirectory }
 }
 
 const configuration = (url: string, { account, partner, ...first }: KeptCaller) => {

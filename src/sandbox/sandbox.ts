@@ -14,6 +14,7 @@ import { type Knobs, NEUTRAL_KNOBS } from './knobs.ts'
 import { listen } from './listener.ts'
 import { openMemory } from './memory.ts'
 import { openStore } from './object-store.ts'
+import { overview } from './overview.ts'
 import { type FieldMapping, USUAL_FIELDS } from './posting-reader.ts'
 import { Postings } from './postings.ts'
 import { CONTROL_PATH, createService } from './service.ts'
@@ -59,13 +60,9 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
 
 export async function startSandbox(options: SandboxOptions) {
   const { clock = systemClock, headerPrefix = 'X-SVC-', idleTimeoutMs = 20 * SECOND } = options
-  const { host = '127.0.0.1' } = options
+  const { host = '127.0.0.1', stringToSign = '{method}{path}?{query};{body};{date}' } = options
   const basePath = (options.basePath ?? '').replace(/\/+$/, '')
-  const authenticator = createAuthenticator(
-    options.callers,
-    options.stringToSign ?? '{method}{path}?{query};{body};{date}',
-    headerPrefix,
-  )
+  const authenticator = createAuthenticator(options.callers, stringToSign, headerPrefix)
   await using stack = new AsyncDisposableStack()
   const memory = stack.use(openMemory(options.database ?? ':memory:'))
   const journal = new Journal(clock, memory)
@@ -104,6 +101,7 @@ export async function startSandbox(options: SandboxOptions) {
         authenticator,
         control: createControl({ faults, journal, store, campaigns, postings, knobs }),
         knobs,
+        page: () => overview({ campaigns, store, journal }),
         showStringToSign: options.showStringToSign ?? false,
       }),
     }),
@@ -118,6 +116,8 @@ export async function startSandbox(options: SandboxOptions) {
     storageUrl: `${storage.origin}/${BUCKET}`,
     /** Address of the control routes: `faults`, `objects`, `requests` lie below it. */
     controlUrl: service.origin + CONTROL_PATH.slice(0, -1),
+    stringToSign,
+    headerPrefix,
     faults,
     campaigns,
     knobs,

@@ -16,6 +16,8 @@ export interface ServiceParts {
   authenticator: Authenticator
   knobs: Knobs
   control: Control
+  /** The page at `/`, as HTML. */
+  page: () => string
   /** Sends the expected string to sign, in Base64, as the header `x-sandbox-string-to-sign`. */
   showStringToSign: boolean
 }
@@ -29,6 +31,12 @@ export function createService(parts: ServiceParts) {
   return async (exchange: Exchange): Promise<void> => {
     const { method } = exchange.entry
     const [path = '', query = ''] = (exchange.request.url ?? '').split(/\?(.*)/s)
+    if (path === '/' && method === 'GET') {
+      exchange.note({ route: 'control' })
+      const headers = { 'content-type': 'text/html; charset=utf-8' }
+      const body = Buffer.from(parts.page())
+      return exchange.answer({ status: 200, headers, body, code: null })
+    }
     if (path.startsWith(CONTROL_PATH)) {
       exchange.note({ route: 'control' })
       const body = (await exchange.wholeBody(LARGEST_BODY)) ?? Buffer.alloc(0)

@@ -1,7 +1,7 @@
-// Verifies the signature of a service request (specification section 5) from the server's side, for every
-// algorithm of `service.auth`. Signs nothing.
+// Verifies the signature of a service request (specification section 5), and makes one for the examples, for every
+// algorithm that a caller may have.
 
-import { constants, createHmac, createPublicKey, verify } from 'node:crypto'
+import { constants, createHmac, createPublicKey, sign, verify } from 'node:crypto'
 
 export const ALGORITHMS = [
   'hmac-sha1',
@@ -52,4 +52,16 @@ export function expectedBytes(template: string, values: Record<string, string | 
       return Buffer.from(text)
     }),
   )
+}
+
+/** Signs bytes as a caller does, in Base64. `key`: the secret of an HMAC, or a private key as PEM. */
+export function signatureMaker(algorithm: Algorithm, key: string) {
+  const hash = algorithm.split('-').at(-1) ?? ''
+  if (algorithm.startsWith('hmac-')) {
+    return (bytes: Buffer) => createHmac(hash, key).update(bytes).digest('base64')
+  }
+  const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants
+  const privateKey = { key, ...(algorithm === 'rsa-pss-sha256' && { padding, saltLength }) }
+  return (bytes: Buffer) =>
+    sign(algorithm === 'ed25519' ? null : hash, bytes, privateKey).toString('base64')
 }

@@ -1,0 +1,82 @@
+// Signs a request to the sandbox of a directory, as a configuration that curl reads: feedsyncd sandbox sign.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
+import { type Algorithm, expectedBytes, signatureMaker } from './signature.ts'
+
+/** What a sandbox writes into its directory at each start, for those that call it. */
+export interface SandboxFile {
+  url: string
+  account: string | null
+  partner: string | null
+  partnerAccount: string | null
+  keyFile: string
+  algorithm: Algorithm
+  stringToSign: string
+  headerPrefix: string
+}
+
+export const sandboxFileIn = (directory: string) => join(directory, 'sandbox.json')
+
+interface Asked {
+  method: string
+  /** Relative to the base address, with the query. */
+  path: string
+  /** null: none. */
+  body: string | null
+  /** As the partner, also where there is an account. */
+  asPartner: boolean
+  /** Wall ms. */
+  now: number
+}
+
+/** The options of curl for this request. Throws `FeedsyncError` where no sandbox was started in the directory. */
+export function curlConfiguration(directory: string, asked: Asked): string {
+  const home = readSandboxFile(directory)
+  const { url, account, keyFile, algorithm, stringToSign, headerPrefix } = home
+  const [path = '', query = ''] = asked.path.split(/\?(.*)/s)
+  const isAccount = account !== null && !asked.asPartner
+  const caller = {
+    account: isAccount ? account : '',
+    partner: isAccount ? '' : (home.partner ?? ''),
+    partnerAccount: isAccount ? '' : (home.partnerAccount ?? ''),
+  }
+  const date = new Date(asked.now).toUTCString()
+  const { method, body } = asked
+  const facts = { method, path, query, body: body ?? '', date, host: new URL(url).host, ...caller }
+  const key = readFileSync(keyFile, 'utf8').replace(/\r?\n$/, '')
+  const signature = signatureMaker(algorithm, key)(expectedBytes(stringToSign, facts))
+  const headers = {
+    ...{ Account: caller.account, Partner: caller.partner, PartnerAccount: caller.partnerAccount },
+    ...{ Date: date, Signature: signature },
+  }
+  const named = Object.entries(headers).filter(([, value]) => value !== '')
+  const options = [
+    ['url', url + asked.path],
+    ['request', method],
+    ...named.map(([name, value]) => ['header', `${headerPrefix}${name}: ${value}`]),
+    ...(body === null
+      ? []
+      : [
+          ['header', 'Content-Type: application/json'],
+          ['data-raw', body],
+        ]),
+  ]
+  return options.map(([name, value = '']) => `${name} = ${quoted(value)}`).join('\n')
+}
+
+function readSandboxFile(directory: string): SandboxFile {
+  try {
+    return JSON.parse(readFileSync(sandboxFileIn(directory), 'utf8'))
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
+    throw new FeedsyncError(`no sandbox was started in ${directory}`, {
+      hint: 'start one with feedsyncd sandbox, or name its directory with --dir',
+      exitCode: EXIT.usage,
+    })
+  }
+}
+
+const quoted = (text: string) =>
+  `"${text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`

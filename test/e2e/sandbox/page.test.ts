@@ -1,0 +1,109 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { MAIN } from '../../helpers/site.ts'
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/sandbox.md'), 'utf8')
+const blocks = (language: string) =>
+  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, text = '']) => text,
+  )
+const isThere = (program: string) => spawnSync(program, ['--version']).error === undefined
+
+/** A directory in which `feedsyncd` is this program, with a sandbox in `sandbox`. */
+async function place() {
+  const root = mkdtempSync(join(tmpdir(), 'feedsyncd-page-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  const program = join(root, 'feedsyncd')
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`)
+  chmodSync(program, 0o755)
+  const child = spawn(program, ['sandbox', '--dir', 'sandbox', '--json'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [line] = await once(createInterface(child.stdout), 'line')
+  return { root, url: JSON.parse(line).url as string }
+}
+
+describe('docs/sandbox.md', () => {
+  it.skipIf(!isThere('curl') || !isThere('jq'))('shows examples that answer so', async () => {
+    const { root, url } = await place()
+    const functions = blocks('sh').find((text) => text.includes('call()')) ?? ''
+    const here = functions.replace('http://127.0.0.1:8080', new URL(url).origin)
+    const examples = blocks('console').join('')
+    const commands = examples.split('\n').filter((line) => line.startsWith('$ '))
+    const script = commands.map((line) => [`cat <<'COMMAND'\n${line}\nCOMMAND`, line.slice(2)])
+
+    const said = execFileSync('bash', ['-c', [here, ...script.flat()].join('\n')], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, PATH: `${root}:${process.env.PATH}` },
+    })
+
+    expect(commands.length).toBeGreaterThan(30)
+    expect(said).toBe(examples)
+  })
+
+  it('shows a client that makes the whole tour', async () => {
+    const { root } = await place()
+    writeFileSync(join(root, 'tour.mjs'), blocks('js')[0] ?? '')
+
+    const said = execFileSync(process.execPath, ['tour.mjs', 'sandbox/sandbox.json'], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+
+    expect(said.trim().split(/\s*\n/)).toEqual([
+      ...['create   Night nurses', 'search   1', 'read     100', 'update   250', 'form     8'],
+      ...['upload   201', 'back     true', 'sponsors 2'],
+    ])
+  })
+
+  it('names every knob, fault and option that there is', async () => {
+    const sources = join(import.meta.dirname, '../../../src')
+    const namesIn = (file: string, pattern: RegExp) =>
+      [...readFileSync(join(sources, file), 'utf8').matchAll(pattern)].map(([, name]) => name)
+    const knobs = namesIn('sandbox/knobs.ts', /^ {2}(\w+): z\./gm)
+    const kinds = namesIn('sandbox/fault-types.ts', /fault\([^,]*\[?[^\]]*\]?, '([\w-]+)', \{/g)
+    const options = namesIn('cli/sandbox.ts', /'--([\w-]+)/g)
+
+    const missing = [
+      ...knobs.filter((name) => !PAGE.includes(`| \`${name}\``)),
+      ...kinds.filter((name) => !PAGE.includes(`"kind":"${name}"`)),
+      ...options.filter((name) => !PAGE.includes(`--${name}`)),
+    ]
+
+    expect([knobs.length, kinds.length]).toEqual([14, 23])
+    expect(missing).toEqual([])
+  })
+})
+
+describe('the page at / of the sandbox', () => {
+  it('shows campaigns, objects and the last requests, and no markup of theirs', async () => {
+    const { root, url } = await place()
+    const name = '<script>alert("x")</script>'
+    const signed = execFileSync(
+      join(root, 'feedsyncd'),
+      ['sandbox', 'sign', 'POST', '/v1/campaigns', '--partner', '--data', JSON.stringify({ name })],
+      { cwd: root, encoding: 'utf8' },
+    )
+    const headers = [...signed.matchAll(/^header = "([\w-]+): (.*)"$/gm)].map(
+      ([, key = '', value = '']): [string, string] => [key, value],
+    )
+    const body = JSON.stringify({ name })
+    const made = await fetch(`${url}/v1/campaigns`, { method: 'POST', headers, body })
+
+    const page = await (await fetch(new URL(url).origin)).text()
+
+    expect(made.status).toBe(200)
+    expect(page).toContain('<h2>Campaigns (1)</h2>')
+    expect(page).toContain('&#60;script&#62;')
+    expect(page).not.toContain('<script>')
+    expect(page).toContain('<td>campaign-create</td><td>42</td><td>200</td>')
+  })
+})
