@@ -17,6 +17,8 @@ export interface Call<Options> {
   commandLine: CommandLine
   /** Answers as JSON or as text, whichever was asked for. */
   show(json: object, text: () => string): void
+  /** The same of text that is read and not copied: it is fitted into the terminal. */
+  read(json: object, text: () => string): void
 }
 
 /** A command; `run` takes its arguments. It ends with 0 unless `run` says else. */
@@ -38,8 +40,8 @@ export function define<Options>(
         return read
       },
       commandLine: commandLineHere(context.env, options.config),
-      show: (json, text) =>
-        options.json ? outJson(context, json) : context.out(fitted(text(), widthOf(context))),
+      show: (json, text) => (options.json ? outJson(context, json) : context.out(text())),
+      read: (json, text) => call.show(json, () => fitted(text(), widthOf(context))),
     }
     context.exit(0)
     await run(call, ...(command.processedArgs as never[]))

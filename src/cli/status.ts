@@ -43,7 +43,7 @@ const DEFAULT_LIMIT = 50
 export function statusCommand(context: Context): Command {
   const { clock, terminal } = context
   return define<Options>(context, 'status', TEXT, async (call, feed?: string) => {
-    const { commandLine, options, show } = call
+    const { commandLine, options, read } = call
     const { all = false, limit, since, state, watch } = options
     const filtered = feed !== undefined || since !== undefined || state !== undefined
     if (options.live) return live(call)
@@ -51,7 +51,7 @@ export function statusCommand(context: Context): Command {
     do {
       const { report, unknown, ...answer } = ask(call, feed)
       if (unknown !== null) throw unknown
-      show(report, () => {
+      read(report, () => {
         const rows = limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
         const listed = filtered || all || limit !== undefined
         const text = statusText(report, {
@@ -124,8 +124,7 @@ function live(call: Call<Options>): void {
     const { config } = readStatusConfig(context, options.config)
     answer(call, statusLive(config, context))
   } catch (error) {
-    const { line } = unanswered(error)
-    answer(call, { code: CRITICAL, line })
+    answer(call, { code: CRITICAL, line: lineOf('CRITICAL', [messageOf(error)]) })
   }
 }
 

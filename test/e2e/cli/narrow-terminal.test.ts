@@ -66,4 +66,5 @@ it('no line of an answer is wider than the terminal', async () => {
     expect(text.length, command.join(' ')).toBeGreaterThan(COLUMNS)
   }
   expect(readFileSync(log, 'utf8')).toContain(LONG)
+  expect((await shown(site, 'status', '--check')).trimEnd()).not.toContain('\n')
 })

@@ -83,6 +83,8 @@ it('status --live answers for the process alone, without a history', async () =>
   daemon.kill('SIGKILL')
   await finished(daemon)
   const killed = await site.run('status', '--live')
+  writeFileSync(site.configFile, 'service: {')
+  const unknown = await site.run('status', '--live')
 
   expect([runs.code, JSON.parse(runs.stdout)]).toMatchObject([
     0,
@@ -95,6 +97,7 @@ it('status --live answers for the process alone, without a history', async () =>
   expect(stuck).toMatchObject({ code: 2, stdout: expect.stringContaining('does nothing any more') })
   for (const { code, stdout } of [before, killed])
     expect([code, stdout]).toEqual([2, 'CRITICAL - the daemon is not running\n'])
+  expect(unknown).toMatchObject({ code: 2, stdout: expect.stringMatching(/^CRITICAL - /) })
 })
 
 it('the heart of a daemon beats on while it waits for its database, so that --live restarts nothing', async () => {
