@@ -10,7 +10,7 @@ import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { type CampaignReader, openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
-import type { Attempts, ListFilter, Version, VersionReads } from '../history/port.ts'
+import type { Attempts, ListFilter, Pauses, Version, VersionReads } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
@@ -90,20 +90,24 @@ function countsLine(history: VersionReads, service: DaemonState['service'], now:
 
 /** The document that `status --json` and the endpoint give. */
 export function statusOf(
-  history: Reported | null,
+  history: (Reported & Pick<Pauses, 'pauses'>) | null,
   config: Config,
   clock: Clock,
   filter: ListFilter,
   daemon: { running: boolean; said: DaemonState | null },
 ): StatusReport {
   const expect = history === null ? undefined : expectations(history, rulesOf(config), clock.now())
-  const report = statusReport(history, daemon, config.service.baseUrl, filter, expect)
+  const pauses = history?.pauses(clock.now())
+  const report = statusReport(history, daemon, config.service.baseUrl, filter, expect, pauses)
   const running = daemon.said?.uploads ?? {}
   for (const upload of report.uploads) upload.progress = progressOf(upload, running)
   const isAsked = ({ path }: { path: string }) =>
     filter.feed === undefined || rulesOf(config)(path).feed === filter.feed
   const skipped = report.skipped.filter(isAsked)
-  return { ...report, skipped, campaigns: lastCampaignRun(config) }
+  const pausedFeeds = report.pausedFeeds.filter(
+    ({ feed }) => filter.feed === undefined || feed === filter.feed,
+  )
+  return { ...report, pausedFeeds, skipped, campaigns: lastCampaignRun(config) }
 }
 
 /** A number that is left of an attempt that is over says nothing. */
@@ -128,7 +132,7 @@ export function ofCampaigns<T>(config: Config, read: (known: CampaignReader) => 
 
 /** The document that `show --json` gives, with `most` events and attempts at most; null where there is no such version. */
 export function versionOf(
-  history: Reported & Pick<Attempts, 'attempts'>,
+  history: Reported & Pick<Attempts, 'attempts'> & Pick<Pauses, 'pauses'>,
   config: Config,
   clock: Clock,
   id: number,
@@ -136,7 +140,7 @@ export function versionOf(
   uploads: DaemonState['uploads'] = {},
 ): ShowReport | null {
   const expect = expectations(history, rulesOf(config), clock.now())
-  const report = showReport(history, id, expect, most)
+  const report = showReport(history, id, expect, most, history.pauses(clock.now()))
   return report && { ...report, progress: progressOf(report, uploads) }
 }
 
@@ -166,7 +170,7 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
     feed: (name: string, most?: number) => {
       if (reader === null) return null
       const expect = expectations(reader, rulesOf(config), clock.now())
-      const report = feedReport(reader, name, expect, most)
+      const report = feedReport(reader, name, expect, most, reader.pauses(clock.now()))
       for (const upload of report?.uploads ?? [])
         upload.progress = progressOf(upload, said?.uploads ?? {})
       return report

@@ -10,7 +10,7 @@ import { CampaignSchedule, type LookCause, type ScheduleParts } from '../campaig
 import { sync } from '../campaigns/sync.ts'
 import type { Result } from '../campaigns/write.ts'
 import type { Config } from '../config/config.ts'
-import type { Transactions } from '../history/port.ts'
+import type { Pauses, Transactions } from '../history/port.ts'
 import { isoTime } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { limited } from '../lib/limited.ts'
@@ -40,17 +40,33 @@ export function campaignScheduleOf(
   config: Config,
   parts: Surroundings &
     Pick<ScheduleParts, 'log' | 'notifyOperator'> & {
-      history: Pick<Transactions, 'dataVersion'>
+      history: Pick<Transactions, 'dataVersion'> & Pick<Pauses, 'pauses'>
     },
 ): CampaignSchedule {
   const { file, explicit } = config.campaigns
   const stamp = contentStampOf(file)
+  const isPaused = isPausedOf(parts)
   return new CampaignSchedule({
     ...parts,
     stamp: () => stamp() ?? (explicit ? 'missing' : null),
     lastRun: lastRunOf(config, parts.history),
-    look: (...why) => reconcile(config, parts, ...why),
+    isPaused,
+    look: (...why) => reconcile(config, { ...parts, isPaused }, ...why),
   })
+}
+
+/** What cannot be asked is paused: the database is in trouble, which the daemon says. */
+function isPausedOf({
+  clock,
+  history,
+}: Pick<Surroundings, 'clock'> & { history: Pick<Pauses, 'pauses'> }) {
+  return (): boolean => {
+    try {
+      return history.pauses(clock.now()).all.some(({ feed }) => feed === null)
+    } catch {
+      return true
+    }
+  }
 }
 
 /** Read only after another connection wrote, our own look's included. */
@@ -76,7 +92,7 @@ function lastRunOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVers
  */
 async function reconcile(
   config: Config,
-  surroundings: Surroundings,
+  surroundings: Surroundings & Pick<ScheduleParts, 'isPaused'>,
   cause: LookCause,
   stop: AbortSignal,
   abort: AbortSignal,
@@ -90,7 +106,7 @@ async function reconcile(
   try {
     await using writer = await openWriter(config, surroundings, 0)
     if (file.kind !== 'read') return keepRun(writer.store, looked, problemOf(file, count))
-    return await lookWith(writer, file, looked, stop, abort)
+    return await lookWith({ ...writer, isPaused: surroundings.isPaused }, file, looked, stop, abort)
   } catch (error) {
     const isBusy = error instanceof FeedsyncError && error.exitCode === EXIT.temporary
     if (stop.aborted || !isBusy) throw error
@@ -101,20 +117,20 @@ async function reconcile(
 }
 
 async function lookWith(
-  writer: Writer,
+  writer: Writer & Pick<ScheduleParts, 'isPaused'>,
   file: Extract<CampaignsFile, { kind: 'read' }>,
   looked: Looked,
   stop: AbortSignal,
   abort: AbortSignal,
 ): Promise<CampaignRun> {
-  const { store, checkLock } = writer
+  const { store, checkLock, isPaused } = writer
   const isFileCurrent = isCurrentOf(file)
   const isCurrent = () => {
     checkLock()
-    return isFileCurrent()
+    return isFileCurrent() && !isPaused()
   }
   const parts = { ...writer, api: targetingApiOf(writer.api), by: `daemon: ${looked.cause}` }
-  const isKept = writer.keepsTargeting && looked.cause !== 'upload'
+  const isKept = writer.keepsTargeting && looked.cause !== 'upload' && !isPaused()
   const results = isKept ? await sync({ ...parts, isCurrent }, file.entries, stop, abort) : null
   const found = await look(writer, file.entries, null, stop)
   stop.throwIfAborted()

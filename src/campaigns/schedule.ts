@@ -19,6 +19,8 @@ export interface ScheduleParts {
   stamp: () => string | null
   /** How the last look of any process ended; null when there was none, or when it cannot be read. Never throws. */
   lastRun: () => CampaignRun | null
+  /** Whether a person has paused all that is sent. Never throws. */
+  isPaused: () => boolean
   /** Looks, and in mode `targeting` writes; null: there is no file. Nothing new is sent after `stop`. */
   look: (cause: LookCause, stop: AbortSignal, abort: AbortSignal) => Promise<CampaignRun | null>
 }
@@ -54,6 +56,7 @@ export class CampaignSchedule {
   #last: CampaignRun | null = null
   #lastMessage = ''
   #stamp: string | null = null
+  #wasPaused = false
   #pollAt = Number.NEGATIVE_INFINITY
   /** Monotonic ms at which each cause is due. */
   readonly #due = new Map<LookCause, number>()
@@ -112,6 +115,10 @@ export class CampaignSchedule {
       this.#due.set('file', now + STABLE_MS)
       this.#outdated.abort()
     }
+    const isPaused = this.#parts.isPaused()
+    // What was not written meanwhile is due.
+    if (this.#wasPaused && !isPaused) this.#plan('interval', now)
+    this.#wasPaused = isPaused
     // A person's command may have looked since.
     if (stamp !== null) this.#last = this.#parts.lastRun() ?? this.#last
   }

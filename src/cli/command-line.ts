@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { DEFAULT_FILE } from '../config/load.ts'
+import { shellWord } from '../lib/printable.ts'
 import type { CommandLine } from '../ops/port.ts'
 
 /** For the same shell: its environment is known. */
@@ -19,8 +20,4 @@ function commandLine(env: NodeJS.ProcessEnv, file: string | null): CommandLine {
   const program = env.npm_lifecycle_event === 'feedsyncd' ? 'npm run -s feedsyncd --' : 'feedsyncd'
   const config = file === null ? '' : ` --config ${shellWord(file)}`
   return (command) => `${program} ${command}${config}`
-}
-
-export function shellWord(text: string): string {
-  return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
 import { forgetFeed } from '../history/decisions.ts'
-import { shellWord } from './command-line.ts'
+import { shellWord } from '../lib/printable.ts'
 import type { Context } from './context.ts'
 import { define, unknownName } from './define.ts'
 import { printable } from './render.ts'

@@ -9,7 +9,7 @@ import type { History, Version } from '../history/port.ts'
 import { SECOND } from '../lib/clock.ts'
 import { personName } from '../lib/user.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
-import { uploadReports } from '../ops/report.ts'
+import { uploadReports, whilePaused } from '../ops/report.ts'
 import { type Context, outJson } from './context.ts'
 import { NO_DAEMON } from './decide.ts'
 import { define, usageError, versionId } from './define.ts'
@@ -34,13 +34,16 @@ export function retryCommand(context: Context): Command {
         ? retriable(history).flatMap((each) => unlessRefused(() => retry(each)) ?? [])
         : [retry(id)]
     const isDown = () => readDaemonFile(config.state.directory, context.env)?.service === 'down'
-    if (daemonRuns) await settled(context, history, retried, isDown)
+    const pauses = history.pauses(deciding.now)
+    const tried = retried.filter(({ feed }) => pauses.of(feed) === null)
+    if (daemonRuns) await settled(context, history, tried, isDown)
     const versions = retried.map((version) => history.version(version.id) ?? version)
-    const reports = versions.map(uploadReports(history))
+    const reports = versions.map(uploadReports(history, undefined, pauses))
     if (options.json) {
       return outJson(context, id === undefined ? { uploads: reports } : (reports[0] ?? {}))
     }
-    for (const version of versions) printEnd(context, version, daemonRuns ? commandLine : null)
+    for (const version of versions)
+      printEnd(context, whilePaused(version, pauses), daemonRuns ? commandLine : null)
     if (versions.length === 0) context.out('no version has failed, and none is waiting')
     else if (!daemonRuns) context.err(NO_DAEMON)
   })

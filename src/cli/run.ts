@@ -69,7 +69,7 @@ export function runCommand(context: Context): Command {
       signals.done()
       if (halted !== null) return context.exit(halted.exitCode)
       if (signals.abort.aborted) return context.exit(signals.exitCode)
-      if (once) context.exit(exitCodeOfPass(app))
+      if (once) context.exit(exitCodeOfPass(app, clock.now()))
     })
 }
 
@@ -79,12 +79,16 @@ function withLevel(config: Config, level = config.log.level): Config {
 
 /**
  * The exit code of one pass, by the newest version of each feed. Pending work counts first; a folder that cannot be
- * listed may hold some. Rejected credentials have their own code: waiting does not help.
+ * listed may hold some, and campaigns may wait while all feeds are paused. Rejected credentials have their own code: waiting does not help.
  */
-function exitCodeOfPass({ conditions, history, refusal, campaigns, skipped }: App): number {
+function exitCodeOfPass(
+  { conditions, history, refusal, campaigns, skipped }: App,
+  now: number,
+): number {
   const ofCampaigns = exitCodeOfCampaigns(campaigns())
   if (refusal() !== null) return EXIT.credentials
   if (conditions.current().some(({ code }) => isOfInbox(code))) return EXIT.temporary
+  if (history.pauses(now).all.some(({ feed }) => feed === null)) return EXIT.temporary
   if (history.list({ states: IN_WORK, all: true, limit: 1 }).length > 0) return EXIT.temporary
   if (ofCampaigns !== EXIT.ok && ofCampaigns !== EXIT.notAllOk) return ofCampaigns
   const needsPerson = history.list({ states: NEEDS_PERSON, limit: 1 }).length > 0

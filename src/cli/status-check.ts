@@ -6,6 +6,7 @@ import { HOUR } from '../lib/clock.ts'
 import { conditionText, type Severity } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { relativeTime } from '../lib/units.ts'
+import { pauseLines } from '../ops/advice.ts'
 import { campaignConditions, pointText } from '../ops/campaign-conditions.ts'
 import type { StatusReport, UploadReport } from '../ops/report.ts'
 import { middleCut, printable } from './render.ts'
@@ -44,6 +45,7 @@ export function statusCheck(
   const late = uploads.filter(({ overdue }) => overdue)
   const warning = [
     ...sentences(daemon, 'warning'),
+    ...pauseLines(report, now, (command) => command).map(({ says }) => says),
     ...(service.state === 'degraded' ? [`service degraded: ${service.reason}`] : []),
     ...named(all.filter(({ state }) => ['held', 'rejected', 'incomplete'].includes(state))),
     ...skipped,

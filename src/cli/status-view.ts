@@ -5,7 +5,7 @@ import { conditionText } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { limited } from '../lib/limited.ts'
 import { formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
-import { needsPerson, nextStep, onServiceText } from '../ops/advice.ts'
+import { needsPerson, nextStep, onServiceText, pauseLines } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { StatusReport, UploadReport } from '../ops/report.ts'
 import { campaignLines } from './campaigns/status-view.ts'
@@ -37,7 +37,7 @@ const LONGEST_NAME = 48
 
 export function statusText(report: StatusReport, view: View): string {
   const sections = [
-    conditionLines(report, view).join('\n'),
+    [...conditionLines(report, view), ...pauses(report, view)].join('\n'),
     [health(report, view), ...summary(report)].join('\n'),
     feeds(report, view),
     campaignLines(report.campaigns ?? null, view).join('\n'),
@@ -78,6 +78,14 @@ function conditionLines({ daemon }: StatusReport, { now, terminal }: View): stri
     const line = `${condition.severity}: ${printable(conditionText(condition))} (since ${since})`
     return styled(colour, line, terminal)
   })
+}
+
+/** A person wants it so, and may have forgotten. */
+function pauses(report: StatusReport, { commandLine, now, terminal }: View): string[] {
+  const lines = pauseLines(report, now, commandLine).map(
+    ({ ends, says }) => `${styled('yellow', printable(says), terminal)}\n  ${ends}`,
+  )
+  return limited(lines, MOST_ALIKE, (more) => `${more} more feeds are paused`)
 }
 
 function health(report: StatusReport, view: View): string {

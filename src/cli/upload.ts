@@ -17,10 +17,10 @@ import { errnoText, isMissing } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { hasPlaceholder } from '../lib/glob.ts'
 import { nearest } from '../lib/nearest.ts'
+import { shellWord } from '../lib/printable.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
-import { uploadReports } from '../ops/report.ts'
-import { shellWord } from './command-line.ts'
+import { uploadReports, whilePaused } from '../ops/report.ts'
 import { type Context, outJson, tellError } from './context.ts'
 import { type Call, define, usageError } from './define.ts'
 import { printable } from './render.ts'
@@ -69,10 +69,11 @@ export function uploadCommand(context: Context): Command {
     const { version, isUnauthorized } = followed
       ? { version: followed, isUnauthorized: false }
       : await inThisProcess(job)
-    if (options.json) {
-      using history = openHistoryReader({ file: historyFile(config) })
-      outJson(context, history === null ? {} : uploadReports(history)(version))
-    } else printEnd(context, version, commandLine)
+    using history = openHistoryReader({ file: historyFile(config) })
+    const pauses = history?.pauses(context.clock.now())
+    if (options.json)
+      outJson(context, history === null ? {} : uploadReports(history, undefined, pauses)(version))
+    else printEnd(context, whilePaused(version, pauses), commandLine)
     if (signals.stop.aborted) return context.exit(signals.exitCode)
     context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version))
   })
@@ -124,7 +125,8 @@ async function throughDaemon(job: Job): Promise<Version | null> {
     if (answer?.problem)
       throw new FeedsyncError(`upload ${source}: ${answer.problem}`, { hint: 'run it again' })
     const version = answer?.versionId ? history.version(answer.versionId) : null
-    const waits = version?.state === 'queued' && version.reasonCode === null
+    const pause = version && history.pauses(context.clock.now()).of(version.feed)
+    const waits = version?.state === 'queued' && version.reasonCode === null && pause === null
     const moves = version === null || waits || IN_MOTION.includes(version.state)
     if (!moves) return version
     if (signals.stop.aborted) {
@@ -164,7 +166,8 @@ async function inThisProcess(job: Job) {
     })
   }
   const { id, state } = taken.version
-  if (state !== 'queued') return { version: taken.version, isUnauthorized: false }
+  const pause = app.history.pauses(clock.now()).of(taken.version.feed)
+  if (state !== 'queued' || pause !== null) return { version: taken.version, isUnauthorized: false }
   const delivering = app.pipeline.deliver(taken.version, signals.stop)
   using bar = progressBar()
   while ((await Promise.race([delivering, clock.sleep(FOLLOW_MS)])) === undefined) {

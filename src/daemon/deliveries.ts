@@ -63,7 +63,7 @@ export class Deliveries {
     // Thousands may wait for one account: each look reads twice as many, and puts them off in one commit.
     for (let more = 0; ; ) {
       const limit = gate.places + more
-      const due = this.#due(limit)
+      const due = this.#due(limit).map((version) => this.#parts.pipeline.addressed(version))
       const waits: (() => void)[] = []
       let passedOver = 0
       for (const version of due) {
@@ -86,10 +86,13 @@ export class Deliveries {
   #due(limit: number): Version[] {
     const { clock, gate, history } = this.#parts
     if (gate.places === 0) return []
-    const retried = this.#retriedNow()
-    const others = history.due(clock.now(), limit, gate.feeds)
-    const due = [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
-    return due.map((version) => this.#parts.pipeline.addressed(version))
+    const pauses = history.pauses(clock.now())
+    const retried = this.#retriedNow().filter(({ feed }) => pauses.of(feed) === null)
+    const others = history.due(clock.now(), limit, {
+      has: (feed) => gate.feeds.has(feed) || pauses.of(feed) !== null,
+      size: gate.feeds.size + pauses.all.length,
+    })
+    return [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
   }
 
   /** Does at once what other processes asked for (`retry`). */
@@ -130,8 +133,7 @@ export class Deliveries {
 
   /** True when something is due that could be started. */
   get due(): boolean {
-    const { clock, gate, history } = this.#parts
-    return gate.places > 0 && history.due(clock.now(), 1).length > 0
+    return this.#due(1).length > 0
   }
 
   /** What `status` tells of the service. */

@@ -5,6 +5,7 @@ import type { FeedsyncError } from '../lib/errors.ts'
 import type { Attempts } from './attempts.ts'
 import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
+import type { Pauses } from './pauses.ts'
 import type { pruner } from './pruning.ts'
 import type { Requests } from './requests.ts'
 import type { StateMark } from './state-mark.ts'
@@ -13,7 +14,7 @@ import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 
 export type * from './rows.ts'
-export type { Attempts, Files, Notes, Requests, State, VersionReads }
+export type { Attempts, Files, Notes, Pauses, Requests, State, VersionReads }
 
 /** The first port: versions and their steps. `VersionReads` is for those who only ask. */
 export type Versions = VersionReads & VersionWrites & { prune: ReturnType<typeof pruner> }
@@ -42,6 +43,7 @@ export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
   Pick<Files, 'joined' | 'known' | 'lastVersionAt' | 'left'> &
   Pick<Notes, 'note'> &
+  Pick<Pauses, 'pauses'> &
   Pick<Requests, 'request'> &
   Disposable
 
@@ -55,6 +57,7 @@ export type History = Versions &
   Files &
   Requests &
   Notes &
+  Pauses &
   Transactions &
   Disposable & {
     /** Tells a database that was put back from a copy. */

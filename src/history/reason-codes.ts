@@ -36,6 +36,8 @@ export const COPY_GONE = 'spool-gone'
 export const COPY_LOST: readonly string[] = [COPY_GONE, 'spool-changed']
 /** It waits for the next probe of a service or storage that is down. */
 export const ENDPOINT_DOWN = 'endpoint-down'
+/** It waits until a pause of a person's ends. */
+export const PAUSED = 'paused'
 /** What a person decided. */
 export const RELEASED = 'released'
 export const DISCARDED = 'discarded'

@@ -124,6 +124,24 @@ export interface HistoryEvent {
   firstAt?: number
 }
 
+/** Nothing new of a feed is sent meanwhile. Times are wall ms. */
+export interface Pause {
+  /** null: of all feeds. */
+  feed: string | null
+  since: number
+  /** null: until a person resumes. */
+  until: number | null
+  /** Who paused. */
+  by: string
+}
+
+/** The pauses at one moment, that of all feeds first. */
+export interface InForce {
+  all: readonly Pause[]
+  /** Why nothing new of a feed is sent; null: it is. */
+  of(feed: string): Pause | null
+}
+
 /** A file that `feedsyncd upload` hands to a running daemon. */
 export interface UploadRequest {
   id: number

@@ -6,6 +6,7 @@ import type { Connection } from './connection.ts'
 import { files } from './files.ts'
 import { openReader } from './migrations.ts'
 import { notes } from './notes.ts'
+import { pauses } from './pauses.ts'
 import type { HistoryReader } from './port.ts'
 import { requests } from './requests.ts'
 import { versionReads } from './version-reads.ts'
@@ -29,5 +30,6 @@ export function tables(db: Connection) {
     ...files(db, reads),
     ...requests(db),
     ...notes(db),
+    ...pauses(db),
   }
 }

@@ -25,3 +25,8 @@ export function printableJson(json: string): string {
 }
 
 const unit = (text: string, n = 0) => `\\u${text.charCodeAt(n).toString(16).padStart(4, '0')}`
+
+/** The text as one word of a command that is pasted into a shell. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,13 +1,14 @@
 // What comes next for a version, and what a person can do about it. Pure.
 
 import type { Version } from '../history/port.ts'
-import { isBlocked, OLDER } from '../history/reason-codes.ts'
+import { isBlocked, OLDER, PAUSED } from '../history/reason-codes.ts'
 import { NEEDS_PERSON } from '../history/states.ts'
 import { isoTime } from '../lib/clock.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
+import { shellWord } from '../lib/printable.ts'
 import { relativeTime } from '../lib/units.ts'
 import type { CommandLine } from './port.ts'
-import type { UploadReport } from './report.ts'
+import type { pauseReports, UploadReport } from './report.ts'
 
 export interface NextStep {
   /** Plain sentences. */
@@ -43,6 +44,24 @@ export function nextStep(upload: Facts, now: number, commandLine: CommandLine): 
     says.push(`its next version was expected ${when}: check whether its export still runs`)
   }
   return { says, commands: decisions(upload, commandLine) }
+}
+
+/** What each pause does, since when and until when, and the command that ends it. */
+export function pauseLines(
+  { paused, pausedFeeds }: ReturnType<typeof pauseReports>,
+  now: number,
+  commandLine: CommandLine,
+): { says: string; ends: string }[] {
+  const all = [...(paused === null ? [] : [{ feed: null, ...paused }]), ...pausedFeeds]
+  return all.map(({ by, feed, since, until }) => {
+    const what = feed === null ? 'nothing is sent' : `nothing of ${feed} is sent`
+    const at = until?.slice(0, 16).replace('T', ' ')
+    const end = until === null ? '' : `, until ${at} UTC (${relativeTime(until, now)})`
+    return {
+      says: `${what}: paused by ${by} ${relativeTime(since, now)}${end}`,
+      ends: commandLine(feed === null ? 'resume' : `resume ${shellWord(feed)}`),
+    }
+  })
 }
 
 /** What of a feed is on the service, as people read it. */
@@ -82,7 +101,10 @@ function decisions(
   return state === 'failed' ? [line(`retry ${id}`)] : []
 }
 
-function sentences({ state, hint, nextAttemptAt, incompleteSince }: Facts, now: number): string[] {
+function sentences(
+  { state, reasonCode, hint, nextAttemptAt, incompleteSince }: Facts,
+  now: number,
+): string[] {
   const hints = hint === null ? [] : [hint]
   switch (state) {
     case 'settling':
@@ -90,6 +112,8 @@ function sentences({ state, hint, nextAttemptAt, incompleteSince }: Facts, now: 
     case 'uploading':
       return [hint ?? 'nothing to do; it is being worked on']
     case 'queued': {
+      const pauseEnds = nextAttemptAt === null ? '' : `, ${relativeTime(nextAttemptAt, now)}`
+      if (reasonCode === PAUSED) return [`it is sent once the pause ends${pauseEnds}`]
       const isNow = isDue(wallMs(nextAttemptAt), now, LONGEST_ATTEMPT_WAIT_MS)
       const again = `next automatic attempt ${relativeTime(nextAttemptAt, now)}`
       return [isNow ? 'delivered as soon as possible' : again, ...hints]

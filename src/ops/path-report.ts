@@ -1,6 +1,6 @@
 // Why a path is where it is: the first thing that decides, in the order in which the daemon looks.
 
-import type { Files, KnownFile } from '../history/port.ts'
+import type { Files, KnownFile, Pauses } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
 import { UNREAD } from '../history/states.ts'
 import type { Ignored, Sighting, Skipped } from '../inbox/port.ts'
@@ -26,7 +26,7 @@ export interface Evidence {
   /** What is at the path now; null: nothing. */
   look: Sighting | Skipped | null
   /** null: no daemon has ever run here. */
-  history: (Reported & Pick<Files, 'known'>) | null
+  history: (Reported & Pick<Files, 'known'> & Pick<Pauses, 'pauses'>) | null
   running: boolean
   quietPeriodMs: number
   /** Wall ms. */
@@ -39,7 +39,8 @@ export function pathReport(evidence: Evidence): PathReport | null {
   const known = history?.known(path) ?? null
   const id = Math.max(known?.versionId ?? 0, latestVersion(evidence) ?? 0)
   const version = history?.version(id) ?? null
-  const upload = history && version && uploadReports(history)(version)
+  const upload =
+    history && version && uploadReports(history, undefined, history.pauses(evidence.now))(version)
   if (look === null && upload === null && !isOutside(path)) return null
   return { path, feed, upload, ...because(evidence, known, upload) }
 }

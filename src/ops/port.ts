@@ -2,7 +2,7 @@
 // committed history and the state of the parts; nothing here decides about feeds.
 
 import type { CampaignRun } from '../campaigns/port.ts'
-import type { Version, VersionReads } from '../history/port.ts'
+import type { Pauses, Version, VersionReads } from '../history/port.ts'
 import type { SkippedPath } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
@@ -87,7 +87,7 @@ export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix
 
 /** What metrics are made of beside what they are told. */
 export interface MetricsSource extends Pick<AlertFacts, 'overdue' | 'campaigns'> {
-  readonly history: VersionReads
+  readonly history: VersionReads & Pick<Pauses, 'pauses'>
   daemon(): DaemonState
   readonly clock: Pick<Clock, 'now'>
 }

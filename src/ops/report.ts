@@ -6,11 +6,13 @@ import type {
   Attempts,
   Expectation,
   Files,
+  InForce,
   ListFilter,
+  Pause,
   Version,
   VersionReads,
 } from '../history/port.ts'
-import { ENDPOINT_DOWN } from '../history/reason-codes.ts'
+import { ENDPOINT_DOWN, PAUSED } from '../history/reason-codes.ts'
 import { OPEN } from '../history/states.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
@@ -22,6 +24,8 @@ type Expect = (version: Version) => Expectation
 
 /** For a command that does not ask whether the feed is late. */
 export const NOT_TOLD: Expectation = { expectedBy: null, overdue: false }
+
+const NOT_PAUSED: InForce = { all: [], of: () => null }
 
 export type StatusReport = ReturnType<typeof statusReport> & {
   /** The daemon's last look at the campaigns; null: none, or no campaigns file. */
@@ -41,7 +45,11 @@ export type Reported = VersionReads & Pick<Files, 'joined' | 'left'>
 export type UploadReport = ReturnType<ReturnType<typeof uploadReports>>
 
 /** Reports versions, each with what of its feed is on the service; what is the same for all is asked for once. */
-export function uploadReports(history: Reported, expect: Expect = () => NOT_TOLD) {
+export function uploadReports(
+  history: Reported,
+  expect: Expect = () => NOT_TOLD,
+  pauses: InForce = NOT_PAUSED,
+) {
   let left: ReadonlyMap<number, number> | null = null
   let joined: ReadonlyMap<string, string[]> | null = null
   const leftAt = ({ id }: Version) => {
@@ -54,7 +62,7 @@ export function uploadReports(history: Reported, expect: Expect = () => NOT_TOLD
     return { count: paths.length, paths: paths.slice(0, MOST_FILES) }
   }
   return (version: Version) => ({
-    ...versionReport(version),
+    ...versionReport(whilePaused(version, pauses)),
     onService: onService(history, version.feed),
     /** Where the names of its feed's files have dates: those in the folder, at most 10, by name from the last on. */
     files: isDated(version.feed) ? filesOf(version) : null,
@@ -106,6 +114,30 @@ export function versionReport(version: Version) {
   }
 }
 
+/** A version as it is while its feed is paused: thousands may wait, so that it is not on record with each of them. */
+export function whilePaused(version: Version, pauses: InForce = NOT_PAUSED): Version {
+  const pause = version.state === 'queued' ? pauses.of(version.feed) : null
+  if (pause === null) return version
+  const nextAttemptAt = pause.until && Math.max(pause.until, version.nextAttemptAt ?? 0)
+  const reason = `paused by ${pause.by}`
+  return { ...version, reason, reasonCode: PAUSED, hint: null, nextAttemptAt }
+}
+
+function pauseReport({ by, since, until }: Pause) {
+  return { since: isoTime(since), until: isoTime(until), by }
+}
+
+/** The pause of all feeds, and those of single ones. */
+export function pauseReports({ all }: InForce) {
+  const ofAll = all.find(({ feed }) => feed === null)
+  return {
+    paused: ofAll === undefined ? null : pauseReport(ofAll),
+    pausedFeeds: all.flatMap((pause) =>
+      pause.feed === null ? [] : [{ feed: pause.feed, ...pauseReport(pause) }],
+    ),
+  }
+}
+
 const NONE: Named = { count: 0, paths: [] }
 
 /**
@@ -118,9 +150,10 @@ export function statusReport(
   baseUrl: string,
   filter: ListFilter,
   expect: Expect = () => NOT_TOLD,
+  pauses: InForce = NOT_PAUSED,
 ) {
   const live = running ? said : null
-  const reportOf = history && uploadReports(history, expect)
+  const reportOf = history && uploadReports(history, expect, pauses)
   const reports = (versions: readonly Version[]) =>
     versions.flatMap((version) => reportOf?.(untilProbe(version, live)) ?? [])
   return {
@@ -148,6 +181,8 @@ export function statusReport(
       reason: live?.serviceReason ?? null,
       clockSkewMs: said?.clockSkewMs ?? null,
     },
+    /** Nothing new is sent meanwhile: of all feeds, of single ones. */
+    ...pauseReports(pauses),
     /** Paths that are passed over until they can be read, by path. */
     skipped: (said?.skipped ?? []).map(({ since, ...one }) => ({ ...one, since: isoTime(since) })),
     uploads: history === null ? [] : reports(history.list(filter)),
@@ -183,13 +218,14 @@ export function feedReport(
   feed: string,
   expect: Expect = () => NOT_TOLD,
   most?: number,
+  pauses: InForce = NOT_PAUSED,
 ) {
   const versions = history.list({ feed, all: true, ...(most !== undefined && { limit: most }) })
   if (versions.length === 0) return null
   return {
     feed,
     onService: onService(history, feed),
-    uploads: versions.map(uploadReports(history, expect)),
+    uploads: versions.map(uploadReports(history, expect, pauses)),
   }
 }
 
@@ -201,13 +237,14 @@ export function showReport(
   id: number,
   expect: Expect = () => NOT_TOLD,
   most?: number,
+  pauses: InForce = NOT_PAUSED,
 ) {
   const version = history.version(id)
   if (version === null) return null
   const attempts = history.attempts(id, most)
   const events = history.events(id, most)
   return {
-    ...uploadReports(history, expect)(version),
+    ...uploadReports(history, expect, pauses)(version),
     md5: version.md5,
     encoding: version.encoding,
     root: version.root,

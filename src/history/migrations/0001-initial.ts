@@ -7,6 +7,8 @@
  * external_campaign_ids comes last: it may be long, and what follows a long value is slow to reach.
  * versions_spooled finds the bytes that are kept of a feed at each upload, however long its history is.
  *
+ * pauses has a row for each feed that a person paused, and one with an empty name for all feeds.
+ *
  * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it; one that
  * is released belongs to none. campaign_writes has each request that writes, from before it is sent. A line of it gets
  * an end; nothing else of it changes.
@@ -137,6 +139,13 @@ CREATE TABLE requests (
 ) STRICT;
 CREATE INDEX requests_version ON requests (version);
 CREATE INDEX requests_open ON requests (id) WHERE version IS NULL AND problem IS NULL;
+
+CREATE TABLE pauses (
+  feed TEXT PRIMARY KEY,
+  since INTEGER NOT NULL,
+  until INTEGER,
+  by TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE notes (
   name TEXT PRIMARY KEY,

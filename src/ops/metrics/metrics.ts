@@ -120,6 +120,9 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     const { conditions, lastScanAt } = source.daemon()
     return Number(lastScanAt !== null && !conditions.some(({ code }) => isOfInbox(code)))
   })
+  gauge('active_pauses', 'Pauses of the sending, of all feeds or of one.', () => {
+    return source.history.pauses(source.clock.now()).all.length
+  })
   gauge('overdue_feeds', 'Feeds whose next version is late.', () => source.overdue().length)
   gauge('campaigns_waiting', 'Campaigns that wait for a person.', () =>
     waitingCampaigns(source.campaigns()),

@@ -5,7 +5,7 @@ import { IN_WORK } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { conditionText } from '../../lib/conditions.ts'
 import { formatDuration } from '../../lib/units.ts'
-import { needsPerson } from '../advice.ts'
+import { needsPerson, pauseLines } from '../advice.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
 import type { Pulse } from '../port.ts'
 import type { StatusReport, UploadReport } from '../report.ts'
@@ -48,14 +48,16 @@ export function statusPage(source: EndpointSource & Scene, asked: URLSearchParam
   const moving = all.filter((upload) => IN_WORK.includes(upload.state) && !needsPerson(upload))
   const troubles = troublesOf(status, source.pulse())
   const waiting = waitingCampaigns(campaigns)
+  const pauses = pauseLines(status, source.now, source.commandLine)
   const tone: Tone =
     troubles.length > 0 || urgent.some((one) => toneOf(one) === 'bad')
       ? 'bad'
-      : urgent.length + waiting + skipped.length > 0
+      : urgent.length + waiting + skipped.length + pauses.length > 0
         ? 'warn'
         : 'good'
   const owed = { feed: urgent.length, campaign: waiting, path: skipped.length }
-  const headline = headlineOf(troubles.length, owed, uploads.length)
+  const isPaused = status.paused !== null
+  const headline = headlineOf(troubles.length, owed, isPaused, uploads.length)
   const main = html`<main>
 <h1 class="${tone}" aria-live="polite">${headline}</h1>
 ${vitals(status, source)}
@@ -65,6 +67,7 @@ ${section(
   html`<ul class="cards">${troubles.map((says) => trouble(says, source))}${listed(urgent, MOST, source)}${campaignCards(campaigns, source)}</ul>`,
 )}
 ${section('On its way', moving.length, html`<ul class="cards">${listed(moving, MOST_MOVING, source)}</ul>`)}
+${section('Paused', pauses.length, html`<ul class="cards">${pauses.slice(0, MOST).map(paused)}</ul>`)}
 ${section('Skipped', skipped.length, skippedPaths(skipped, source))}
 ${section('Left unfinished', daemon.unfinished.length, unfinished(daemon, source.now))}
 ${section('Ignored by name', ignored.count, passedOver(ignored, 'No pattern of inbox.include matches these files', source))}
@@ -77,12 +80,18 @@ ${campaignsSection(campaigns, source)}
 }
 
 /** `owed`: how many of each kind wait for a person. */
-function headlineOf(troubles: number, owed: Record<string, number>, feeds: number): string {
+function headlineOf(
+  troubles: number,
+  owed: Record<string, number>,
+  isPaused: boolean,
+  feeds: number,
+): string {
   if (troubles > 0) return 'feedsyncd cannot work as it should'
   const counts = Object.entries(owed).filter(([, n]) => n > 0)
   const who = counts.map(([noun, n]) => `${n} ${noun}${n === 1 ? '' : 's'}`).join(' and ')
   const isOne = counts.length === 1 && counts[0]?.[1] === 1
   if (who !== '') return `${who} ${isOne ? 'needs' : 'need'} attention`
+  if (isPaused) return 'Nothing is sent: paused'
   return feeds === 0 ? 'Waiting for the first feed' : 'Nothing needs attention'
 }
 
@@ -115,6 +124,10 @@ function vitals(
 function section(name: string, entries: number, body: Markup): Markup | null {
   if (entries === 0) return null
   return html`<section><h2>${name} <span class="dim">${count(entries)}</span></h2>${body}</section>`
+}
+
+function paused({ ends, says }: ReturnType<typeof pauseLines>[number]): Markup {
+  return html`<li class="card warn" data-key="pause ${says}"><p class="reason">${sentence(says)}</p>${choice([ends])}</li>`
 }
 
 /** With its way out. */

@@ -121,6 +121,26 @@ describe('the daemon', () => {
     await vendor.until(() => expect(daemon.exitCode).toBe(0))
   })
 
+  it('sends no targeting while a person has paused all, and goes on soon after resume', async () => {
+    await using vendor = await applied()
+    const { site, all } = vendor
+    await site.run('pause')
+    const daemon = await site.daemon()
+    await vendor.until(() => expect(vendor.lastRun()).toMatchObject({ cause: 'start' }))
+
+    vendor.write(fileOf(MORE))
+    await vendor.until(() => expect(vendor.lastRun()).toMatchObject({ cause: 'file' }))
+    const meanwhile = vendor.calls('campaign-update')
+    await site.run('resume')
+    await vendor.until(() =>
+      expect(all).toMatchObject([{ targeting: { stateProvCodes: ['MA', 'ON'] } }]),
+    )
+
+    expect(meanwhile).toBe(0)
+    daemon.kill('SIGTERM')
+    await vendor.until(() => expect(daemon.exitCode).toBe(0))
+  })
+
   it('sends targeting again whose answer was lost, at once and once more after an hour', async () => {
     await using vendor = await applied()
     const { site } = vendor

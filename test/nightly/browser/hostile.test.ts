@@ -46,7 +46,7 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
           unfinished: [],
           ignored: { count: 0, paths: [] },
         },
-        ...{ service, uploads: batch(), owed: [], skipped: [] },
+        ...{ service, uploads: batch(), owed: [], skipped: [], paused: null, pausedFeeds: [] },
       }),
       versions: () => [],
     })

@@ -35,6 +35,7 @@ class Hours {
       return this.stamp
     },
     lastRun: () => null,
+    isPaused: () => false,
     look: async (cause, stop) => {
       this.#causes.push(`${cause} ${this.#now / SECOND}`)
       this.within(stop)

@@ -40,6 +40,8 @@ const report: StatusReport = {
   },
   service: { baseUrl: 'https://x', state: 'down', reason: NAMES[21] ?? '', clockSkewMs: null },
   ...{ uploads, owed: [] },
+  paused: { by: NAMES[3] ?? '', since: null, until: null },
+  pausedFeeds: NAMES.map((feed) => ({ feed, by: feed, since: null, until: null })),
   skipped: NAMES.map((path) => ({ path, reason: path, hint: path, since: null })),
 }
 const view = {
@@ -56,7 +58,7 @@ describe('hostile names and reasons', () => {
     expect(shown).not.toMatch(OBEYED)
     // Whoever reads it sees what is there.
     expect(shown).toContain('a\\tb\\u0000c\\u0007\\u001b[31mred\\u001b[2J\\u009b2J')
-    expect(shown.split('\n').length).toBeLessThan(2 * NAMES.length + 200)
+    expect(shown.split('\n').length).toBeLessThan(2 * NAMES.length + 300)
     expect(statusCheck(report, view).line).not.toMatch(OBEYED)
   })
 

@@ -38,7 +38,7 @@ function table(uploads: UploadReport[], width: number | null): string[] {
       },
     },
     service: { baseUrl: 'https://x', state: 'ok' as const, reason: null, clockSkewMs: 0 },
-    ...{ uploads, owed: [], skipped: [] },
+    ...{ uploads, owed: [], skipped: [], paused: null, pausedFeeds: [] },
   }
   const view = { now: 0, terminal: false, width, staleAfterMs: 1000, limit: 50 }
   const shown = statusText(report, { ...view, commandLine: (command) => command })

@@ -22,7 +22,7 @@ function report(over: Partial<StatusReport> = {}, daemon: object = {}): StatusRe
       },
     } as StatusReport['daemon'],
     service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: 0 },
-    ...{ uploads: [], owed: [], skipped: [], ...over },
+    ...{ uploads: [], owed: [], skipped: [], paused: null, pausedFeeds: [], ...over },
   }
 }
 

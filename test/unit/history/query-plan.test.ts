@@ -108,6 +108,9 @@ const CALLS: Record<
     history.addRequest({ path: 'a.xml', source: '/a.xml', feed: null, at: 5 }),
   openRequests: (history) => history.openRequests(),
   answerRequest: (history) => history.answerRequest(1, { problem: 'none' }),
+  pauses: (history) => history.pauses(5),
+  pause: (history) => history.pause({ feed: 'acme', since: 5, until: null, by: 'anna' }),
+  resume: (history) => history.resume('acme'),
   note: (history) => history.note('a'),
   notes: (history) => history.notes('a'),
   setNote: (history) => {

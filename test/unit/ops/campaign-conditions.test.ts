@@ -31,7 +31,7 @@ function check(campaigns: CampaignRun | null, daemon: Partial<StatusReport['daem
       },
     },
     service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: 0 },
-    ...{ uploads: [], owed: [], skipped: [], campaigns },
+    ...{ uploads: [], owed: [], skipped: [], paused: null, pausedFeeds: [], campaigns },
   }
   return statusCheck(report, { now: NOW, staleAfterMs: 5 * MINUTE })
 }

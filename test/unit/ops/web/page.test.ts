@@ -52,6 +52,8 @@ function status(over: Partial<StatusReport> = {}): StatusReport {
     uploads: [upload()],
     owed: [],
     skipped: [],
+    paused: null,
+    pausedFeeds: [],
     ...over,
   }
 }
@@ -294,6 +296,8 @@ describe('hostile names and reasons', () => {
       unfinished: [{ path: text, modifiedAt: null }],
       ignored: { count: 1, paths: [text] },
     }
+    const paused = { by: text, since: null, until: null }
+    const pausedFeeds = [{ feed: text, ...paused }]
     const skipped = [{ path: text, reason: text, hint: text, since: null }]
     const service = { baseUrl: text, state: 'down', reason: text, clockSkewMs: null } as const
     const words = { key: text, name: text, reason: text, next: text, status: text, changes: [text] }
@@ -309,7 +313,7 @@ describe('hostile names and reasons', () => {
     })
     return [
       page(
-        { uploads, daemon, service, campaigns, skipped },
+        { uploads, daemon, service, campaigns, skipped, paused, pausedFeeds },
         { ...PULSE, conditions: [conditionOf(text)] },
       ),
       page({}, PULSE, { find: `${text}~` }),

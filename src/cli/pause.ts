@@ -1,0 +1,72 @@
+// feedsyncd pause, resume: a person stops the sending, of all feeds or of one, and lets it go on.
+
+import { type Command, InvalidArgumentError } from 'commander'
+import { openForDecisions } from '../app/decisions.ts'
+import { isLocked } from '../history/instance-lock.ts'
+import type { History } from '../history/port.ts'
+import { shellWord } from '../lib/printable.ts'
+import { parseDuration } from '../lib/units.ts'
+import { personName } from '../lib/user.ts'
+import { pauseLines } from '../ops/advice.ts'
+import { pauseReports } from '../ops/report.ts'
+import type { Context } from './context.ts'
+import { NO_DAEMON } from './decide.ts'
+import { type Call, define, unknownName } from './define.ts'
+import { printable } from './render.ts'
+
+type Options = { for?: number }
+
+export function pauseCommand(context: Context): Command {
+  const text = 'send nothing new, of all feeds or of one, until resume'
+  return define<Options>(context, 'pause', text, async (call, feed?: string) => {
+    using history = openForDecisions(call.config, context.clock)
+    refuseUnknown(call, history, 'pause', feed)
+    const since = context.clock.now()
+    const until = call.options.for === undefined ? null : since + call.options.for
+    history.pause({ feed: feed ?? null, since, until, by: personName(context.env) })
+    answer(call, history)
+  })
+    .argument('[feed]', 'the feed, as status names it (else all)')
+    .option('--for <time>', 'no longer than this, such as 2h', durationOf)
+}
+
+export function resumeCommand(context: Context): Command {
+  const text = 'end the pause of a feed, or all pauses'
+  return define<Options>(context, 'resume', text, async (call, feed?: string) => {
+    using history = openForDecisions(call.config, context.clock)
+    refuseUnknown(call, history, 'resume', feed)
+    history.resume(feed ?? null)
+    answer(call, history)
+    if (!call.options.json && !isLocked(call.config.state.directory)) context.err(NO_DAEMON)
+  }).argument('[feed]', 'the feed, as status names it (else every pause ends)')
+}
+
+/** What is paused from now on. */
+function answer({ commandLine, context, show }: Call<Options>, history: History): void {
+  const now = context.clock.now()
+  const reports = pauseReports(history.pauses(now))
+  const lines = pauseLines(reports, now, commandLine).flatMap(({ says, ends }) => [
+    says,
+    `  ${ends}`,
+  ])
+  show(reports, () => (lines.length === 0 ? 'nothing is paused' : lines.map(printable).join('\n')))
+}
+
+function refuseUnknown(
+  { commandLine }: Call<Options>,
+  history: History,
+  name: string,
+  feed: string | undefined,
+): void {
+  if (feed === undefined || history.newest(feed) !== null) return
+  const known = history.list({}).map((version) => version.feed)
+  const meant = (near: string | null) => (near === null ? 'status' : `${name} ${shellWord(near)}`)
+  throw unknownName('feed', feed, known, (near) => commandLine(meant(near)))
+}
+
+function durationOf(text: string): number {
+  const parsed = parseDuration(text)
+  if (parsed === null || parsed === 0)
+    throw new InvalidArgumentError('expected a time such as 30m or 2h.')
+  return parsed
+}
