@@ -259,10 +259,14 @@ function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
 
 /** Which files are one feed, since a date alone tells their names apart. */
 function joined({ uploads }: StatusReport): string[] {
-  const feeds = new Map(uploads.map(({ feed, files }) => [feed, files?.count ?? 0]))
-  const texts = [...feeds].flatMap(([feed, count]) =>
-    count > 1 ? [`${printable(feed)}: ${count} files with different dates are this feed`] : [],
-  )
+  const feeds = new Map(uploads.map(({ feed, files }) => [feed, files]))
+  const texts = [...feeds].flatMap(([feed, files]) => {
+    if (files === null || files.count < 2) return []
+    const shown = files.paths.slice(0, MOST_NAMED).map((path) => middleCut(path, LONGEST_NAME))
+    const more = files.count - shown.length
+    const names = [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
+    return [printable(`${files.count} files are one feed, ${feed}: ${names}`)]
+  })
   return limited(texts, MOST_NAMED, (more) => `and ${more} more feeds like this`)
 }
 

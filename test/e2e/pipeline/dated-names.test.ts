@@ -1,9 +1,10 @@
 // Exports with a date in their names are versions of one feed, in the order of their dates.
 
 import { createHash } from 'node:crypto'
-import { renameSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { whyThere } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
@@ -117,7 +118,8 @@ it('sends only the newest of several at a first start', async () => {
 
 it('names the files that are one feed in status, show and doctor', async () => {
   await using site = await Site.open()
-  for (const day of ['20', '21', '22']) site.drop(`jobs-2026-11-${day}.xml`, feedOf(10))
+  const files = ['22', '21', '20'].map((day) => `jobs-2026-11-${day}.xml`)
+  for (const file of files) site.drop(file, feedOf(10))
   await site.run('run', '--once')
 
   const status = await site.run('status')
@@ -125,8 +127,7 @@ it('names the files that are one feed in status, show and doctor', async () => {
   const shown = await site.run('show', FEED)
   const doctor = await site.run('doctor', '--offline')
 
-  const files = ['jobs-2026-11-22.xml', 'jobs-2026-11-21.xml', 'jobs-2026-11-20.xml']
-  expect(status.stdout).toContain(`${FEED}: 3 files with different dates are this feed`)
+  expect(status.stdout).toContain(`3 files are one feed, ${FEED}: ${files.join(', ')}\n`)
   expect(json.uploads).toMatchObject([{ feed: FEED, files: { count: 3, paths: files } }])
   expect(shown.stdout).toContain(`\n3 files are this feed: ${files.join(', ')}\n`)
   expect(doctor.stdout).toContain(`${FEED} (3 files, the last ${files[0]})`)
@@ -147,6 +148,20 @@ it('sends the newest that can be sent, and shows the broken one that is newer', 
     'jobs-20261123.xml rejected',
   ])
   expect(site.uploads()).toMatchObject([{ path: 'jobs-20261123.xml', state: 'rejected' }])
+})
+
+it('archives an older file with the newer one that was sent', async () => {
+  await using site = await Site.open({ inbox: { afterUpload: 'archive' } }, { clock: quickClock() })
+  site.drop('jobs-20261122.xml', feedOf(10))
+  site.drop('jobs-20261121.xml', feedOf(11))
+  await site.daemon()
+
+  await eventually(() => expect(readdirSync(site.inbox)).toEqual([]))
+
+  expect(versions(site).toSorted()).toEqual([
+    'jobs-20261121.xml superseded',
+    'jobs-20261122.xml uploaded',
+  ])
 })
 
 it('goes by the time of the last change where the dates are the same', async () => {

@@ -75,7 +75,9 @@ describe('status', () => {
     expect(shown).toContain('    on the service: version 15, 100 postings, since 10:57 UTC')
     expect(earlier).toContain('on the service: version 15, 1 posting, since 2026-11-19 20:57 UTC\n')
     expect(shown).toContain('    its file is not in the folder any more')
-    expect(shown).toContain('jobs-{date}.xml: 12 files with different dates are this feed')
+    expect(shown).toContain(
+      '12 files are one feed, jobs-{date}.xml: jobs-20261122.xml, jobs-20261121.xml, and 10 more',
+    )
   })
 
   it('puts problems first, with each whole reason once, and the next action once', () => {
