@@ -11,12 +11,17 @@ const ROOT = import.meta.dirname
 const config = {
   cwd: ROOT,
   platform: 'node',
-  external: ['better-sqlite3'],
+  // piscina asks for the second one where a thread is to have another priority; none has.
+  external: ['better-sqlite3', '@napi-rs/nice'],
+  // piscina looks for its worker beside itself.
+  transform: { define: { __dirname: 'import.meta.dirname' } },
   input: {
     main: 'src/main.ts',
     // Loaded by name when they are needed: two threads, and the tables of wide characters.
     'check-worker': 'src/feed/check-worker.ts',
     'hash-worker': 'src/feed/hash-worker.ts',
+    // piscina's own side of each thread.
+    worker: 'node_modules/piscina/dist/worker.js',
     'wide-columns': 'src/cli/wide-columns.ts',
   },
   output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },

@@ -22,8 +22,8 @@ export interface ReadOptions {
   /** Bytes that are read and copied at a time. */
   pieceSize: number
   limits: Limits
-  /** Asked before each piece; true ends the reading with the answer `changed`. */
-  cancelled: () => boolean
+  /** Called before each piece. */
+  beforePiece: () => void
   /** Bytes from which on a file is hashed by a thread of its own. A packed one is hashed by the thread that unpacks it. */
   hashedBesideFrom: number
   /** Bytes that a packed file may unpack to. */
@@ -33,7 +33,7 @@ export interface ReadOptions {
 const DEFAULTS: ReadOptions = {
   pieceSize: 2 ** 20,
   limits: LIMITS,
-  cancelled: () => false,
+  beforePiece: () => {},
   hashedBesideFrom: 8 * 2 ** 20,
   mostUnpacked: 5 * 2 ** 30,
 }
@@ -140,18 +140,19 @@ class Reading {
     }
   }
 
-  /** Null: cancelled, or the file is longer than it was. */
+  /** Null: the file is longer than it was. */
   async #firstPass(
     copy: SpoolCopy | null,
     hashing: Hashing | null,
     following: Following | null,
   ): Promise<Pass | null> {
     const pass = this.#begin(null)
-    const { cancelled, pieceSize } = this.#options
+    const { beforePiece, pieceSize } = this.#options
     const size = this.#packed ? Number.POSITIVE_INFINITY : this.#file.size
     let sound = true
     for await (const piece of this.#pieces(pieceSize)) {
-      if (cancelled() || this.#bytes + piece.length > size) return null
+      beforePiece()
+      if (this.#bytes + piece.length > size) return null
       const left = this.#end - this.#bytes
       this.#bytes += piece.length
       // Where the kernel is slow to give new pages, it copies this piece while it is checked.
@@ -248,7 +249,6 @@ class Reading {
   async #secondPass(records: string | null): Promise<Pass> {
     const again = this.#begin(records)
     for await (const piece of this.#pieces(CHECKED, this.#end)) {
-      if (this.#options.cancelled()) break
       again.check.write(piece)
     }
     again.check.end()

@@ -4,7 +4,7 @@
 // longer (median of the pairs; 0.87 to 1.75 x; medians 0.96 and 1.15 s, best 0.74 and 1.02 s), at 1.2 and 1.15 s of CPU.
 // That it runs before the feed has settled takes 6 % more off (9 pairs beside other work, medians 0.92 and 0.87 s).
 
-import { Worker } from 'node:worker_threads'
+import { Piscina } from 'piscina'
 import { beside } from '../lib/beside.ts'
 import { type Digests, type FollowedFile, GIVEN_UP, type HashJob, hashFile } from './hashes.ts'
 
@@ -20,36 +20,26 @@ export interface Following extends AsyncDisposable {
 
 /** Started for the first file, or when one was seen. One file after the other. */
 export class HashThread {
-  #worker: Worker | null = null
-  readonly #waiting: ((digests: Digests | null) => void)[] = []
+  #pool: Piscina | null = null
 
-  start(): Worker {
-    if (this.#worker !== null) return this.#worker
-    const worker = new Worker(beside('hash-worker', import.meta.url), {
+  start(): Piscina {
+    this.#pool ??= new Piscina({
+      filename: beside('hash-worker', import.meta.url).href,
+      minThreads: 1,
+      maxThreads: 1,
       resourceLimits: RESOURCE_LIMITS,
-    })
-    worker.on('message', (digests: Digests | null) => {
-      this.#waiting.shift()?.(digests)
-      if (this.#waiting.length === 0) worker.unref()
-    })
-    worker.on('error', () => {})
-    worker.on('exit', () => {
-      this.#worker = null
-      for (const answer of this.#waiting.splice(0)) answer(null)
-    })
-    worker.unref()
-    this.#worker = worker
-    return worker
+      recordTiming: false,
+    }).on('error', () => {})
+    return this.#pool
   }
 
   /** The descriptor stays open until the answer is disposed of. */
   follow(job: HashJob): Following {
     const progress = new BigInt64Array(new SharedArrayBuffer(8))
-    const worker = this.start()
-    const { promise: digests, resolve } = Promise.withResolvers<Digests | null>()
-    this.#waiting.push(resolve)
-    worker.ref()
-    worker.postMessage({ ...job, progress: progress.buffer } satisfies FollowedFile)
+    const file: FollowedFile = { ...job, progress: progress.buffer }
+    const digests: Promise<Digests | null> = this.start()
+      .run(file)
+      .catch(() => null)
     const progressed = (bytes: bigint) => {
       Atomics.store(progress, 0, bytes)
       Atomics.notify(progress, 0)

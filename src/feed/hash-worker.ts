@@ -1,9 +1,10 @@
 // The hashing thread: follows the file that another thread reads or writes, and answers with its hashes.
 
-import { parentPort } from 'node:worker_threads'
-import { type FollowedFile, GIVEN_UP, hashFile } from './hashes.ts'
+import { type Digests, type FollowedFile, GIVEN_UP, hashFile } from './hashes.ts'
 
-parentPort?.on('message', (file: FollowedFile) => {
+/** Null: the thread is only to be started. */
+export default async function answer(file: FollowedFile | null): Promise<Digests | null> {
+  if (file === null) return null
   const progress = new BigInt64Array(file.progress)
   const endAfter = (bytes: number): number => {
     Atomics.wait(progress, 0, BigInt(bytes))
@@ -11,8 +12,5 @@ parentPort?.on('message', (file: FollowedFile) => {
     if (end === GIVEN_UP) throw new Error('given up')
     return Number(end)
   }
-  hashFile(file, endAfter).then(
-    (digests) => parentPort?.postMessage(digests),
-    () => parentPort?.postMessage(null),
-  )
-})
+  return hashFile(file, endAfter)
+}

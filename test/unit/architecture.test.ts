@@ -92,6 +92,7 @@ const OWNERS: Record<string, string> = {
   'p-retry': 'lib/retry.ts',
   picomatch: 'lib/glob.ts',
   pino: 'lib/log.ts',
+  piscina: 'feed/',
   'prom-client': 'ops/metrics/',
   'string-width': 'cli/wide-columns.ts',
   undici: 'lib/http.ts',

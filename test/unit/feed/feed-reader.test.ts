@@ -161,16 +161,17 @@ describe('a file that changes', () => {
     const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
     const before = statSync(source, { bigint: true }).ctimeNs
     let pieces = 0
-    const cancelled = () => {
-      if (++pieces === 3) {
-        // File systems stamp with the timer tick: write until the stamp differs.
-        do change(source)
-        while (existsSync(source) && lstatSync(source, { bigint: true }).ctimeNs === before)
-      }
-      return false
+    const beforePiece = () => {
+      if (++pieces !== 3) return
+      // File systems stamp with the timer tick: write until the stamp differs.
+      do change(source)
+      while (existsSync(source) && lstatSync(source, { bigint: true }).ctimeNs === before)
     }
 
-    const result = await readFeed(jobFor(source, { copyTo, indexTo }), { pieceSize: 8, cancelled })
+    const result = await readFeed(jobFor(source, { copyTo, indexTo }), {
+      pieceSize: 8,
+      beforePiece,
+    })
 
     expect(result).toEqual({ kind: 'changed' })
     expect(existsSync(copyTo) || existsSync(indexTo)).toBe(false)
@@ -221,12 +222,11 @@ describe('a directory that becomes a link', () => {
     using folder = new Folder()
     const checked = job(folder)
     let pieces = 0
-    const cancelled = () => {
+    const beforePiece = () => {
       if (pieces++ === 0) swap(folder)
-      return false
     }
 
-    expect(await readFeed(checked, { cancelled, pieceSize: 10 })).toEqual({ kind: 'changed' })
+    expect(await readFeed(checked, { beforePiece, pieceSize: 10 })).toEqual({ kind: 'changed' })
     expect(pieces).toBeGreaterThan(1)
     expect(existsSync(checked.copyTo ?? '')).toBe(false)
   })
