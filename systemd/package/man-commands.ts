@@ -77,7 +77,8 @@ export function commandsPage(program: Command, version: string, day: string): st
 function leaves(command: Command, path: string[] = []): { path: string[]; command: Command }[] {
   return command.commands.flatMap((inner) => {
     const at = [...path, inner.name()]
-    return inner.commands.length > 0 ? leaves(inner, at) : [{ path: at, command: inner }]
+    const isGroup = inner.commands.length > 0 && inner.options.length === 0
+    return [...(isGroup ? [] : [{ path: at, command: inner }]), ...leaves(inner, at)]
   })
 }
 

@@ -69,7 +69,7 @@ describe('docs/sandbox.md', () => {
     const namesIn = (file: string, pattern: RegExp) =>
       [...readFileSync(join(sources, file), 'utf8').matchAll(pattern)].map(([, name]) => name)
     const knobs = namesIn('sandbox/knobs.ts', /^ {2}(\w+): z\./gm)
-    const kinds = namesIn('sandbox/fault-types.ts', /fault\([^,]*\[?[^\]]*\]?, '([\w-]+)', \{/g)
+    const kinds = namesIn('sandbox/fault-types.ts', /fault\((?:BOTH|\['\w+'\]), '([\w-]+)'/g)
     const options = namesIn('cli/sandbox.ts', /'--([\w-]+)/g)
 
     const missing = [
