@@ -287,7 +287,7 @@ async function writerLock(
     await clock.sleep(LOCK_POLL_MS)
   }
   throw new FeedsyncError('another feedsyncd is writing campaigns right now', {
-    hint: 'try again when it is done; feedsyncd campaigns history tells what it did',
+    hint: 'try again when it is done; to see what it did: feedsyncd campaigns history',
     exitCode: EXIT.temporary,
   })
 }

@@ -97,7 +97,7 @@ async function* ofCommand(
     )
   yield* check('configuration', () => ok(resolve(configFile)))
   yield* check('daemon', () => {
-    const start = 'systemctl start feedsyncd, or feedsyncd run'
+    const start = 'systemctl start feedsyncd, or: feedsyncd run'
     const isRunning = isDaemon || isLocked(config.state.directory)
     return isRunning ? ok('it runs') : warning('it does not run', start)
   })
@@ -148,7 +148,7 @@ function history(config: Config): Answer {
   }))
   if (found === null && existsSync(lockFile(config.state.directory))) {
     const fix =
-      'put back the copy of state.directory from your backup, or go on without: each feed is held once, and feedsyncd release --lost-history accepts them'
+      'put back the copy of state.directory from your backup, or go on without: each feed is held once. To accept them: feedsyncd release --lost-history'
     return problem(`${file} is gone or empty, although a daemon ran here`, fix)
   }
   if (found === null) return skipped('there is none yet: the daemon never ran')

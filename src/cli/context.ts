@@ -6,6 +6,8 @@ import { findConfig, loadConfig } from '../config/load.ts'
 import type { Links } from '../config/rules.ts'
 import type { Clock } from '../lib/clock.ts'
 import { printable, printableJson } from '../lib/printable.ts'
+import { hintText } from '../ops/advice.ts'
+import type { CommandLine } from '../ops/port.ts'
 import type { SignalledProcess } from './signals.ts'
 
 export interface Context {
@@ -38,6 +40,12 @@ export function tellError(context: Context, message: string, hint: string | null
   context.err(`error: ${printable(message)}`)
   if (hint !== null) context.err(`try: ${printable(hint)}`)
 }
+
+/** Tells errors while a daemon runs in the terminal, each with its command as it is called here. */
+export const tellerOf =
+  (context: Context, commandLine: CommandLine) =>
+  (message: string, hint: string | null): void =>
+    tellError(context, message, hint && hintText(hint, commandLine))
 
 /** A JSON answer: one document, the schema version first. */
 export function outJson(context: Pick<Context, 'out'>, answer: object): void {

@@ -59,6 +59,6 @@ export function decisionCommand(name: Name, context: Context): Command {
 function released(versions: Version[] | null): Version[] {
   if (versions !== null) return versions
   throw new FeedsyncError('release --lost-history: no history was lost here', {
-    hint: 'feedsyncd status shows what is held and why',
+    hint: 'see what is held and why: feedsyncd status',
   })
 }

@@ -51,16 +51,16 @@ export function define<Options>(
 export const usageError = (message: string, hint: string) =>
   new FeedsyncError(message, { hint, exitCode: EXIT.usage })
 
-/** Of a name that nothing has (64), with the nearest one that there is. `hint`: what to do, where that one is meant. */
+/** Of a name that nothing has (64), with the nearest one that there is. `command`: what to type, where that one is meant. */
 export function unknownName(
   what: string,
   name: string,
   known: readonly string[],
-  hint: (near: string | null) => string,
+  command: (near: string | null) => string,
 ): FeedsyncError {
   const near = nearest(name, known)
   const meant = near === null ? '' : `; the nearest is "${near}"`
-  return usageError(`no ${what} is named "${name}"${meant}`, hint(near))
+  return usageError(`no ${what} is named "${name}"${meant}`, `feedsyncd ${command(near)}`)
 }
 
 /** Reads a whole number above 0, as commander wants it. */

@@ -12,7 +12,7 @@ import { MINUTE, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { statusReport } from '../ops/report.ts'
 import { commandLineHere } from './command-line.ts'
-import { type Context, tellError } from './context.ts'
+import { type Context, tellerOf } from './context.ts'
 import { type DemoFeed, demoFeeds } from './demo-feeds.ts'
 import { factsText, printable } from './render.ts'
 import { onSignals } from './signals.ts'
@@ -65,7 +65,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
     if (feeds.length > 0 && feeds.every(hasEnded)) done.abort()
   }
   const hasEnded = ({ name, expected }: DemoFeed) => states.get(name) === expected
-  const notifyOperator = tellError.bind(null, context)
+  const notifyOperator = tellerOf(context, commandLine)
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
     // No proxy of the environment: the sandbox is on this host.

@@ -6,6 +6,8 @@ import { findConfig } from '../config/load.ts'
 import { isoTime } from '../lib/clock.ts'
 import { EXIT } from '../lib/errors.ts'
 import { relativeTime } from '../lib/units.ts'
+import { hintText } from '../ops/advice.ts'
+import type { CommandLine } from '../ops/port.ts'
 import { type Context, outJson } from './context.ts'
 import { define } from './define.ts'
 import { fitted, printable, styled, widthOf } from './render.ts'
@@ -15,7 +17,8 @@ const TEXT =
 const COLOUR = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'gray' } as const
 
 export function doctorCommand(context: Context): Command {
-  return define<{ offline?: boolean }>(context, 'doctor', TEXT, async ({ config, options }) => {
+  return define<{ offline?: boolean }>(context, 'doctor', TEXT, async (call) => {
+    const { commandLine, config, options } = call
     const { diagnose } = await import('../app/doctor.ts')
     const findings: Seen[] = []
     const { clock, env } = context
@@ -27,7 +30,7 @@ export function doctorCommand(context: Context): Command {
         const before = findings.at(-1)
         if (before && before.by !== finding.by) context.out('')
         if (before?.by !== finding.by) context.out(heading(finding, clock.now()))
-        context.out(fitted(findingText(finding, context.terminal), widthOf(context)))
+        context.out(fitted(findingText(finding, context.terminal, commandLine), widthOf(context)))
       }
       findings.push(finding)
     }
@@ -56,8 +59,12 @@ function heading({ at, by, user }: Seen, now: number): string {
     : `the daemon, as ${name}, ${relativeTime(isoTime(at), now)}:`
 }
 
-function findingText({ check, verdict, says, fix }: Seen, terminal: boolean): string {
+function findingText(
+  { check, verdict, says, fix }: Seen,
+  terminal: boolean,
+  commandLine: CommandLine,
+): string {
   const word = styled(COLOUR[verdict], verdict, terminal) + ' '.repeat(9 - verdict.length)
   const line = `${word}${check}: ${printable(says)}`
-  return fix === null ? line : `${line}\n         try: ${printable(fix)}`
+  return fix === null ? line : `${line}\n         try: ${printable(hintText(fix, commandLine))}`
 }

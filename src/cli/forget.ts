@@ -16,7 +16,7 @@ export function forgetCommand(context: Context): Command {
       const known = history.list({}).map((version) => version.feed)
       const meant = (near: string | null) =>
         near === null ? 'status' : `forget ${shellWord(near)}`
-      throw unknownName('feed', feed, known, (near) => call.commandLine(meant(near)))
+      throw unknownName('feed', feed, known, meant)
     }
     forgetFeed(history, feed, context.clock.now())
     call.show({ feed }, () => `${printable(feed)} is forgotten until a file of it comes`)

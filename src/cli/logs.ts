@@ -97,7 +97,7 @@ async function nothingAbout(context: Context, { config: flag, file }: Options, n
   const feeds = status.feeds()
   if (!isVersion && !feeds.includes(name) && (await status.path(name)) === null)
     throw unknownName('feed', name, feeds, (near) =>
-      commandLine(near === null ? 'status' : `logs ${shellWord(near)}`),
+      near === null ? 'status' : `logs ${shellWord(near)}`,
     )
   const hint = commandLine(`show ${shellWord(name)}`)
   tell(context, { says: `${file ?? 'the journal'} has no line about ${name}`, hint })

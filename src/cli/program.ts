@@ -4,6 +4,9 @@ import { Command, CommanderError } from 'commander'
 import { ConfigProblems } from '../config/problems.ts'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { VERSION } from '../lib/version.ts'
+import { hintText } from '../ops/advice.ts'
+import type { CommandLine } from '../ops/port.ts'
+import { commandLineHere } from './command-line.ts'
 import { type Context, tellError } from './context.ts'
 
 const EXIT_CODES = `
@@ -120,7 +123,8 @@ export async function runCli(args: readonly string[], context: Context): Promise
       context.err(meant.helpInformation())
       context.exit(EXIT.usage)
     } else {
-      context.exit(report(context, error, meant))
+      const commandLine = commandLineHere(context.env, program.opts<{ config?: string }>().config)
+      context.exit(report(context, error, meant, commandLine))
     }
   }
 }
@@ -143,7 +147,12 @@ function wordsOf(command: Command): string {
   return command.parent === null ? command.name() : `${wordsOf(command.parent)} ${command.name()}`
 }
 
-function report(context: Context, error: unknown, meant: Command): number {
+function report(
+  context: Context,
+  error: unknown,
+  meant: Command,
+  commandLine: CommandLine,
+): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok
     const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ')
@@ -155,7 +164,7 @@ function report(context: Context, error: unknown, meant: Command): number {
     return error.exitCode
   }
   if (error instanceof FeedsyncError) {
-    tellError(context, error.message, error.hint)
+    tellError(context, error.message, error.hint && hintText(error.hint, commandLine))
     return error.exitCode
   }
   const where = error instanceof Error ? error.stack : undefined

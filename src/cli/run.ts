@@ -12,7 +12,7 @@ import { EXIT } from '../lib/errors.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import { waitingCampaigns } from '../ops/campaign-conditions.ts'
 import { commandLineAnywhere } from './command-line.ts'
-import { type Context, readConfig, tellError } from './context.ts'
+import { type Context, readConfig, tellerOf } from './context.ts'
 import { onSignals } from './signals.ts'
 
 interface Options {
@@ -40,11 +40,11 @@ export function runCommand(context: Context): Command {
       const { config: flag, once = false, verbose } = options
       const { logLevel = verbose === true ? 'debug' : undefined } = options
       const config = withLevel(readConfig(context, flag, 'followed'), logLevel)
-      const notifyOperator = tellError.bind(null, context)
       const { openApp } = await import('../app/app.ts')
       const { clock, env, log } = context
       const configFile = findConfig(flag, env)
       const commandLine = commandLineAnywhere(env, configFile)
+      const notifyOperator = tellerOf(context, commandLine)
       let opened: App | null = null
       using signals = onSignals({
         ...context,

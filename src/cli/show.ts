@@ -36,7 +36,7 @@ export function showCommand(context: Context): Command {
     if (kind !== 'path' && (await showFeed(call, status, name))) return
     if (kind !== 'feed' && (await showPath(call, status, name))) return
     throw unknownName(kind ?? 'feed or file', name, status.feeds(), (near) =>
-      call.commandLine(near === null ? 'status' : `show ${question(near)}`),
+      near === null ? 'status' : `show ${question(near)}`,
     )
   })
     .argument(
@@ -47,13 +47,13 @@ export function showCommand(context: Context): Command {
 }
 
 function showVersion(call: Show, status: Status, id: number) {
-  const { commandLine, context, options, read } = call
+  const { context, options, read } = call
   const { all = false, json } = options
   const report = status.show(id, all || json ? undefined : MOST)
   if (report === null) {
     const isFeed = status.feeds().includes(String(id))
     const meant = isFeed ? `show ${question(String(id))}` : 'status --all'
-    throw usageError(noVersion(id, status.newestId()), commandLine(meant))
+    throw usageError(noVersion(id, status.newestId()), `feedsyncd ${meant}`)
   }
   read(report, () => {
     const text = showText(report, call)

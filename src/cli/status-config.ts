@@ -39,7 +39,7 @@ export function readStatusConfig(
       severity: 'critical',
       since: clock.now(),
       message: `the configuration has mistakes: ${first}${more}`,
-      hint: `feedsyncd config check lists them; this status is from ${config.state.directory}`,
+      hint: `this status is from ${config.state.directory}; to list all mistakes: feedsyncd config check`,
     }
     return { config, broken }
   }

@@ -84,7 +84,7 @@ export function statusCommand(context: Context): Command {
  * The file is read each time: with `--watch` it may change meanwhile. `broken`: it has mistakes. `unknown`: there is no
  * feed of this name, and never was.
  */
-function ask({ commandLine, context, options }: Call<Options>, feed: string | undefined) {
+function ask({ context, options }: Call<Options>, feed: string | undefined) {
   const { broken, config } = readStatusConfig(context, options.config)
   const filter: ListFilter = {
     ...(feed !== undefined && { feed }),
@@ -107,7 +107,7 @@ function ask({ commandLine, context, options }: Call<Options>, feed: string | un
   const unknown =
     isNone && !feeds.includes(feed)
       ? unknownName('feed', feed, feeds, (near) =>
-          commandLine(near === null ? 'status' : `status ${shellWord(near)}`),
+          near === null ? 'status' : `status ${shellWord(near)}`,
         )
       : null
   return { report, staleAfterMs, unknown, broken: broken !== null }

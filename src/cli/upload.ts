@@ -20,8 +20,9 @@ import { nearest } from '../lib/nearest.ts'
 import { shellWord } from '../lib/printable.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
+import type { CommandLine } from '../ops/port.ts'
 import { uploadReports, whilePaused } from '../ops/report.ts'
-import { type Context, outJson, tellError } from './context.ts'
+import { type Context, outJson, tellerOf } from './context.ts'
 import { type Call, define, usageError } from './define.ts'
 import { printable } from './render.ts'
 import { onSignals, type Signals } from './signals.ts'
@@ -29,6 +30,7 @@ import { exitCodeOf, printEnd } from './version-end.ts'
 
 interface Job {
   context: Context
+  commandLine: CommandLine
   config: Config
   source: string
   /** As the history names it. */
@@ -64,7 +66,7 @@ export function uploadCommand(context: Context): Command {
         'put the file into the folder of its account, or add a rule to feeds with this name and its partnerAccount',
       )
     using signals = onSignals({ ...context, drainMs: SECOND })
-    const job = { context, config, source, path, rule, feed, signals }
+    const job = { context, commandLine, config, source, path, rule, feed, signals }
     const followed = await throughDaemon(job)
     const { version, isUnauthorized } = followed
       ? { version: followed, isUnauthorized: false }
@@ -82,7 +84,7 @@ export function uploadCommand(context: Context): Command {
 }
 
 /** Outside the inbox no rule tells the feed of a file: it would be a new one that no guard compares. */
-function feedNamed({ commandLine, config, context, options }: Upload, file: string, path: string) {
+function feedNamed({ config, context, options }: Upload, file: string, path: string) {
   using history = openHistoryReader({ file: historyFile(config) })
   const { feed = null } = options
   if (feed !== null && history?.newest(feed) == null)
@@ -90,9 +92,7 @@ function feedNamed({ commandLine, config, context, options }: Upload, file: stri
   if (feed !== null || !isAbsolute(path)) return feed
   const own = feedFor(basename(path), []).feed
   const known = history?.list({}).map((version) => version.feed) ?? []
-  const hint = commandLine(
-    `upload ${shellWord(file)} --feed ${shellWord(nearest(own, known) ?? own)}`,
-  )
+  const hint = `feedsyncd upload ${shellWord(file)} --feed ${shellWord(nearest(own, known) ?? own)}`
   throw usageError('upload: the file lies outside the inbox, so name its feed', hint)
 }
 
@@ -102,7 +102,7 @@ function refuseNoFile(given: string, source: string): void {
     new FeedsyncError(`upload ${given.slice(0, 200)}: ${why}`, { hint })
   try {
     if (statSync(source).isDirectory())
-      throw refuse('it is a directory', 'name one file; feedsyncd run takes those in the inbox')
+      throw refuse('it is a directory', 'name one file; to take those in the inbox: feedsyncd run')
   } catch (error) {
     if (error instanceof FeedsyncError) throw error
     const subject = { name: 'the file', setting: 'the path', use: 'read' } as const
@@ -137,7 +137,7 @@ async function throughDaemon(job: Job): Promise<Version | null> {
     }
     if (!isRunning())
       throw new FeedsyncError(`upload ${source}: the daemon has stopped`, {
-        hint: 'start it: it takes the file then; feedsyncd status shows the result',
+        hint: 'start it: it takes the file then; to see the result: feedsyncd status',
         exitCode: EXIT.temporary,
       })
     if (version !== null)
@@ -148,13 +148,13 @@ async function throughDaemon(job: Job): Promise<Version | null> {
 
 /** `isUnauthorized`: the service rejected the credentials. */
 async function inThisProcess(job: Job) {
-  const { config, context, path, rule, signals, source } = job
+  const { commandLine, config, context, path, rule, signals, source } = job
   const { clock, env } = context
   const { openApp } = await import('../app/app.ts')
   const opened = isAbsolute(path) ? openedByRoot(source) : undefined
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' } },
-    { clock, env, notifyOperator: tellError.bind(null, context) },
+    { clock, env, notifyOperator: tellerOf(context, commandLine) },
   )
   const candidate = { path, identity: null, rule, final: true, opened }
   const taken = await app.pipeline.take(candidate, signals.abort)

@@ -30,7 +30,7 @@ export async function recover(
   const { postDelivery, clock, history, log, spool } = parts
   const copies = await spool.names()
   if (await history.commit(() => noteLoss(history, copies))) {
-    const hint = 'feedsyncd release --lost-history accepts what is in the folder as it is'
+    const hint = 'to accept what is in the folder as it is: feedsyncd release --lost-history'
     log.warn(
       { event: 'history.lost', hint },
       'the history was lost or is older than the spool: each feed is held once',
@@ -40,7 +40,7 @@ export async function recover(
   // Histories have it in this form: in another one it would be another service.
   const who = { kind: 'partner' in identity ? 'partner' : 'account', ...identity }
   if (await history.commit(() => noteService(history, JSON.stringify([baseUrl, who])))) {
-    const hint = 'feedsyncd restore ID sends an upload there now; so does its file, dropped again'
+    const hint = 'to send an upload there now, drop its file again, or: feedsyncd restore ID'
     log.warn(
       { event: 'service.changed', hint },
       'uploads go to another service or account than before, which gets each feed with its next version',

@@ -49,8 +49,7 @@ function checkCopy(path: string): void {
     copy.pragma('journal_mode = DELETE')
     const found = copy.pragma('integrity_check', { simple: true })
     if (found !== 'ok') {
-      const hint =
-        'check the disks of the history and of the copy; feedsyncd doctor looks at the history'
+      const hint = 'check the disks of the history and of the copy: feedsyncd doctor'
       throw new FeedsyncError(`the copy is damaged: ${String(found)}`, { hint })
     }
   } finally {

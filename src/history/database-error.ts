@@ -74,8 +74,8 @@ function advice(code: string, file: string, detail: string): Advice {
         what: `${file} is damaged, or is no SQLite database (${detail})`,
         hint:
           'Stop feedsyncd and put a backup in its place; without one, move the file away together ' +
-          'with its -wal and -shm files, but leave the spool: each feed of the folder is then held until ' +
-          '`feedsyncd release --lost-history` accepts them as they are.',
+          'with its -wal and -shm files, but leave the spool: each feed of the folder is then held. To accept them ' +
+          'as they are: feedsyncd release --lost-history',
         condition: 'database-damaged',
         exitCode: EXIT.config,
       }

@@ -97,7 +97,7 @@ export function decide(
     const newer = decision === 'retry' ? newerOf(history, version, SENT) : undefined
     if (newer !== undefined) {
       const text = `version ${newer.id} of its feed is newer, and ${newer.state}`
-      const hint = `feedsyncd restore ${id} sends its bytes again, as a new version`
+      const hint = `to send its bytes again, as a new version: feedsyncd restore ${id}`
       throw new Refused(`retry version ${id}: ${text}`, { hint })
     }
     const approved = decision === 'retry' ? version.approved : decision === 'release'
@@ -171,7 +171,7 @@ function existing(history: VersionReads, id: number): Version {
   if (version !== null) return version
   const [newest] = history.list({ all: true, limit: 1 })
   throw new Refused(noVersion(id, newest?.id ?? null), {
-    hint: 'feedsyncd status --all lists them',
+    hint: 'list them: feedsyncd status --all',
     exitCode: EXIT.usage,
   })
 }

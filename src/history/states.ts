@@ -95,7 +95,7 @@ export function assertStep(
   const problem = stepProblem(from, to, hashed)
   if (problem === null) return
   throw new FeedsyncError(id === null ? problem : `version ${id}: ${problem}`, {
-    hint: 'Look at its state with `feedsyncd show`; it may have changed meanwhile.',
+    hint: `look at its state, which may have changed meanwhile: feedsyncd show ${id ?? 'ID'}`,
   })
 }
 

@@ -38,7 +38,7 @@ type Facts = Pick<
 
 /** What is to be done, or what is waited for; nothing of either where all is well. */
 export function nextStep(upload: Facts, now: number, commandLine: CommandLine): NextStep {
-  const says = sentences(upload, now)
+  const says = sentences(upload, now).map((each) => hintText(each, commandLine))
   if (upload.overdue) {
     const when = relativeTime(upload.expectedBy, now)
     says.push(`its next version was expected ${when}: check whether its export still runs`)
@@ -87,7 +87,7 @@ export function advice(
   version: Pick<Version, 'id' | 'state' | 'hint' | 'guard' | 'reasonCode'>,
   commandLine: CommandLine,
 ): string | null {
-  const says = version.hint === null ? [] : [version.hint]
+  const says = version.hint === null ? [] : [hintText(version.hint, commandLine)]
   return nextText({ says, commands: decisions(version, commandLine) })
 }
 
@@ -134,3 +134,20 @@ function sentences(
 }
 
 const wallMs = (iso: string | null) => (iso === null ? null : Date.parse(iso))
+
+/**
+ * A hint as it is shown, its command called as it is called here: `wait, then: feedsyncd status`. The command is all of
+ * the hint, or stands at its end behind a colon.
+ */
+export function hintText(hint: string, commandLine: CommandLine): string {
+  const { says, command } = partsOfHint(hint, commandLine)
+  return says + (command ?? '')
+}
+
+/** Its words, and the command; null: it names none. */
+export function partsOfHint(hint: string, commandLine: CommandLine) {
+  const found = /^(.*: )?feedsyncd (.*)$/.exec(hint)
+  if (found === null) return { says: hint, command: null }
+  const [, says = '', command = ''] = found
+  return { says, command: commandLine(command) }
+}

@@ -4,7 +4,6 @@ import type { CampaignRun, CampaignSeen } from '../campaigns/port.ts'
 import { HOUR } from '../lib/clock.ts'
 import { limited } from '../lib/limited.ts'
 import type { AlertEvent } from './alert-events.ts'
-import type { CommandLine } from './port.ts'
 
 export interface CampaignCondition {
   event: Extract<AlertEvent, `campaign${string}`>
@@ -88,20 +87,6 @@ export function pointText({ campaign, reason, state }: CampaignCondition): strin
   return campaign === null
     ? `no campaign is written: ${reason}`
     : `campaign ${campaign} ${state}: ${reason}`
-}
-
-/** A step with the command at its end as it is called here: `wait, then: feedsyncd campaigns plan`. */
-export function stepText(step: string, commandLine: CommandLine): string {
-  const { says, command } = stepOf(step, commandLine)
-  return says + (command ?? '')
-}
-
-/** Its words, and the command; null: it is an edit. */
-export function stepOf(step: string, commandLine: CommandLine) {
-  const found = /^(.*: )?feedsyncd (.*)$/.exec(step)
-  if (found === null) return { says: step, command: null }
-  const [, says = '', command = ''] = found
-  return { says, command: commandLine(command) }
 }
 
 function stopped(run: CampaignRun): CampaignCondition[] {

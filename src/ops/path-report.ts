@@ -70,7 +70,7 @@ function because(
   if (path.startsWith('/') && upload === null) {
     return {
       because: 'it lies outside the inbox, and it was never uploaded from there',
-      next: 'drop it into the inbox, or use feedsyncd upload with --feed',
+      next: 'drop it into the inbox, or: feedsyncd upload FILE --feed NAME',
     }
   }
   // What an unlucky name stands for matters more than the name, unless the name was left out on purpose.
@@ -86,7 +86,7 @@ function because(
   if (upload !== null) return { because: ofVersion(evidence, known, upload), next: null }
   return running
     ? { because: 'it is new', next: 'the next scan of the folder finds it' }
-    : { because: 'no daemon is running', next: 'systemctl start feedsyncd, or feedsyncd run' }
+    : { because: 'no daemon is running', next: 'systemctl start feedsyncd, or: feedsyncd run' }
 }
 
 /** Of a file that is read no more. */

@@ -43,7 +43,7 @@ const CREATE_FIELDS = [
 /** `startDate` and `period` are not in the update body. */
 const UPDATE_FIELDS = CREATE_FIELDS.filter((field) => field !== 'startDate' && field !== 'period')
 
-const HOW_TO_LIST = 'feedsyncd campaigns search lists the campaigns that this account has'
+const HOW_TO_LIST = 'list the campaigns that this account has: feedsyncd campaigns search'
 const unsent = (rest: Pick<CampaignFailure, 'class' | 'reason' | 'hint'>): CampaignFailure => {
   const none = { status: null, retryAfterMs: null }
   return { kind: 'failure', effect: 'not-sent', ...none, ...rest }

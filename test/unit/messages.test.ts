@@ -54,6 +54,23 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
 
 const rooms = [...new Set(files.map((file) => file.split('/')[0] ?? file))]
 
+/** Those that hints name. */
+const COMMANDS = [
+  ...[
+    'run',
+    'status',
+    'show',
+    'check',
+    'upload',
+    'release',
+    'discard',
+    'retry',
+    'restore',
+    'forget',
+  ],
+  ...['pause', 'resume', 'backup', 'campaigns', 'doctor', 'logs', 'config', 'alerts'],
+]
+
 describe('every sentence that people may read', () => {
   for (const room of rooms.filter((name) => name !== 'main.ts')) {
     it(`stands in test/unit/messages/${room}.txt: review its changes there, then run this with -u`, async () => {
@@ -66,4 +83,15 @@ describe('every sentence that people may read', () => {
       await expect(pages.join('\n')).toMatchFileSnapshot(`messages/${room}.txt`)
     })
   }
+})
+
+it('names a command at its end alone, behind a colon, so that it is shown as it can be pasted', () => {
+  const named = new RegExp(`^(?!docker ).*(?<![\\w/@.-])feedsyncd (${COMMANDS.join('|')})\\b`, 's')
+  const isPasted = /^(?:.*: )?feedsyncd [a-z]+(?: [a-z]+)?(?: (?:--[a-z-]+|[A-Z]+|\{\}))*$/s
+  const wrong = files
+    .filter((file) => !file.startsWith('cli/completion.ts'))
+    .flatMap(messagesOf)
+    .filter((message) => named.test(message) && !isPasted.test(message))
+
+  expect(wrong).toEqual([])
 })

@@ -13,8 +13,12 @@ const BY_TEXT = [
   String.raw`(?:===|!==) (?!(?:\w+\.)*(?:signal|stop|abort)\.)[\w.#?]*${WORD}`,
 ].map((pattern) => new RegExp(pattern))
 
-/** Shown again when its words change: nothing else follows from them. */
-const SHOWN = ['lib/conditions.ts: if (known?.message !== message || known.hint !== hint)']
+const SHOWN = [
+  // Shown again when its words change: nothing else follows from them.
+  'lib/conditions.ts: if (known?.message !== message || known.hint !== hint)',
+  // The command at its end is shown as it is called here.
+  'ops/advice.ts: const found = /^(.*: )?feedsyncd (.*)$/.exec(hint)',
+]
 
 it('decides nothing by the words of a reason, a hint or a problem: their codes are there for that', () => {
   const found = readdirSync(SRC, { recursive: true, encoding: 'utf8' })

@@ -25,7 +25,7 @@ export function usable(read: CampaignsFile): ReadFile {
   if (read.kind === 'read') return read
   if (read.kind === 'unusable') throw new ConfigProblems(read.lines)
   throw new FeedsyncError(`there is no campaigns file at ${read.file}, so none is managed`, {
-    hint: 'write one: feedsyncd campaigns export shows what is there, campaigns.example.yaml how',
+    hint: 'write one as campaigns.example.yaml shows; to see what is there: feedsyncd campaigns export',
     exitCode: EXIT.config,
   })
 }

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { forget } from '../../campaigns/forget.ts'
 import { COMMAND } from '../../campaigns/judge.ts'
-import { stepText } from '../../ops/campaign-conditions.ts'
+import { hintText } from '../../ops/advice.ts'
 import type { Context } from '../context.ts'
 import { define } from '../define.ts'
 import { printable } from '../render.ts'
@@ -23,7 +23,7 @@ export function forgetCommand(context: Context): Command {
       campaignId === null
         ? `${key}: its create counts as not carried out`
         : `${key}: campaign ${campaignId} does not belong to it any more and goes on as it is; nothing was sent`
-    const next = stepText(`${COMMAND} plan`, commandLine)
+    const next = hintText(`${COMMAND} plan`, commandLine)
     show({ key, campaignId, next }, () => [told, `next: ${next}`].map(printable).join('\n'))
   }).argument('<key>', 'external campaign id of the entry')
 }

@@ -9,7 +9,7 @@ import { type Judged, quoted } from '../../campaigns/judge.ts'
 import { isStuck, type Plan, type PlanEntry, type PlanItem } from '../../campaigns/plan.ts'
 import { sentOf } from '../../campaigns/sent.ts'
 import { type CanonicalTargeting, readTargeting } from '../../campaigns/targeting.ts'
-import { stepText } from '../../ops/campaign-conditions.ts'
+import { hintText } from '../../ops/advice.ts'
 import type { CommandLine } from '../../ops/port.ts'
 import type { Campaign } from '../../service/port.ts'
 import { printable } from '../render.ts'
@@ -29,7 +29,7 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
   const known = new Map(judged?.map((one) => [one.entry.key, one]))
   const states = new Map(entries.map(({ key, state }) => [key, state]))
   const next = (text: string | null) =>
-    text === null ? [] : [`    next: ${stepText(text, commandLine)}`]
+    text === null ? [] : [`    next: ${hintText(text, commandLine)}`]
   const size = items.length === 0 ? 'nothing' : counted(items.length, 'campaign')
   const words = ['campaigns apply', ...keys.map(quoted), '--plan', digest].join(' ')
   const isTold = items.length > 0 && !isAsked

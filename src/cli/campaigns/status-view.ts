@@ -3,7 +3,8 @@
 import type { CampaignRun } from '../../campaigns/port.ts'
 import { limited } from '../../lib/limited.ts'
 import { relativeTime } from '../../lib/units.ts'
-import { openPoints, pointText, stepText } from '../../ops/campaign-conditions.ts'
+import { hintText } from '../../ops/advice.ts'
+import { openPoints, pointText } from '../../ops/campaign-conditions.ts'
 import type { CommandLine } from '../../ops/port.ts'
 import { printable } from '../render.ts'
 
@@ -17,7 +18,7 @@ export function campaignLines(
   if (run === null) return []
   const { at, mode, problem, hint, entries, findings } = run
   const step = (text: string | null) =>
-    text === null ? [] : [`  ${printable(stepText(text, commandLine))}`]
+    text === null ? [] : [`  ${printable(hintText(text, commandLine))}`]
   const states = [...Map.groupBy(entries, ({ state }) => state)]
   const counts = [
     ...states.map(([state, { length }]) => `${length} ${state}`),

@@ -9,7 +9,7 @@ import type { Binding, CampaignReads, CampaignSeen, CampaignWrite } from '../../
 import { briefTargeting, type CanonicalTargeting, isSame } from '../../campaigns/targeting.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
-import { stepText } from '../../ops/campaign-conditions.ts'
+import { hintText } from '../../ops/advice.ts'
 import type { Context } from '../context.ts'
 import { type Call, define } from '../define.ts'
 import { factsText, printable, proseTable, table, widthOf } from '../render.ts'
@@ -109,7 +109,7 @@ function entryText({ commandLine }: Call<unknown>, entry: Shown, bound?: Binding
     ['in feed', inFeed === null ? null : counted(inFeed, 'posting')],
     ['why', reason],
     ...changes.map((change) => ['differs', change] as const),
-    ['next', next && stepText(next, commandLine)],
+    ['next', next && hintText(next, commandLine)],
   ])
   if (bound === undefined) return facts
   const { targeting } = bound.sent

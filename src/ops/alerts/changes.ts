@@ -3,9 +3,9 @@
 
 import type { Version, VersionReads } from '../../history/port.ts'
 import { IN_WORK } from '../../history/states.ts'
-import { advice } from '../advice.ts'
+import { advice, hintText } from '../advice.ts'
 import type { AlertEvent } from '../alert-events.ts'
-import { campaignConditions, stepText } from '../campaign-conditions.ts'
+import { campaignConditions } from '../campaign-conditions.ts'
 import type { AlertFacts, CommandLine } from '../port.ts'
 
 /** What a receiver is shown of something that needs a person, or does not any more. */
@@ -74,14 +74,15 @@ export function troublesOf(
     // Refused credentials have an event of their own, which knows the accounts.
     ...conditions
       .filter(({ code }) => code !== 'credentials')
-      .map(({ code, message, hint }) => {
+      .map(({ code, message, hint: says }) => {
+        const hint = says && hintText(says, commandLine)
         const key = JSON.stringify(['daemon', code])
         // One that holds over a restart is the same occurrence.
         return changeOf('daemon', { reason: message, reasonCode: code, hint, mark: code, key })
       }),
     ...campaignConditions(facts.campaigns()).map(({ event, hint: step, ...what }) => {
       const { campaign, state, reason, mark } = what
-      const hint = step && stepText(step, commandLine)
+      const hint = step && hintText(step, commandLine)
       return changeOf(event, { campaign, state, reason, hint, mark })
     }),
   ]

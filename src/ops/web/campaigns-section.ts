@@ -1,7 +1,8 @@
 // The campaigns on the status page: what waits for a person, and each entry of the file as the last look saw it.
 
 import type { CampaignFinding, CampaignRun, CampaignSeen } from '../../campaigns/port.ts'
-import { openPoints, stepOf } from '../campaign-conditions.ts'
+import { partsOfHint } from '../advice.ts'
+import { openPoints } from '../campaign-conditions.ts'
 import type { CommandLine } from '../port.ts'
 import { html, type Markup } from './html.ts'
 import { ago, choice, count, NONE, type Scene, sentence, type Tone, table } from './page-parts.ts'
@@ -58,6 +59,6 @@ function findingRow(finding: CampaignFinding, commandLine: CommandLine): Markup 
 /** The edit, or the command, that moves it on. */
 function nextStep(step: string | null, commandLine: CommandLine): Markup | null {
   if (step === null) return null
-  const { says, command } = stepOf(step, commandLine)
+  const { says, command } = partsOfHint(step, commandLine)
   return html`${says === '' ? null : html`<p class="next">${sentence(says)}</p>`}${choice(command === null ? [] : [command])}`
 }

@@ -13,7 +13,7 @@ describe('a decision', () => {
 
     const refused = new FeedsyncError(
       `retry version ${older.id}: version ${newer.id} of its feed is newer, and uploaded`,
-      { hint: `feedsyncd restore ${older.id} sends its bytes again, as a new version` },
+      { hint: `to send its bytes again, as a new version: feedsyncd restore ${older.id}` },
     )
     expect(() => decide(history, older.id, 'retry', { by: 'maria', now: 5000 })).toThrow(refused)
     expect(history.version(older.id)?.state).toBe('failed')
