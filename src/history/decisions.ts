@@ -171,7 +171,7 @@ function existing(history: VersionReads, id: number): Version {
   if (version !== null) return version
   const [newest] = history.list({ all: true, limit: 1 })
   throw new Refused(noVersion(id, newest?.id ?? null), {
-    hint: 'list them: feedsyncd status --all',
+    hint: 'feedsyncd status --all',
     exitCode: EXIT.usage,
   })
 }

@@ -43,7 +43,7 @@ export function versionWrites(
     const found = version(id)
     if (found !== null) return found
     throw new FeedsyncError(`there is no version ${id}`, {
-      hint: 'list the versions: feedsyncd status --all',
+      hint: 'feedsyncd status --all',
     })
   }
 

@@ -76,7 +76,7 @@ describe('forget', () => {
 
     expect([held.code, held.stderr]).toEqual([
       1,
-      'error: forget jobs.xml: version 1 of it is held\ntry: feedsyncd discard 1\n',
+      `error: forget jobs.xml: version 1 of it is held\ntry: feedsyncd discard 1 --config ${site.configFile}\n`,
     ])
     expect([misspelt.code, misspelt.stderr]).toEqual([
       64,
