@@ -14,6 +14,8 @@ import { staleness, type View } from './status-view.ts'
 
 /** What a pager and a phone show whole. */
 const LONGEST = 200
+/** Less of a sentence says nothing. */
+const LEAST = 40
 /** The campaigns are due each hour. */
 const LATE_PASS_MS = 3 * HOUR
 
@@ -32,9 +34,8 @@ export function statusCheck(
   const all = [...uploads, ...report.owed]
   const stale = staleness(report, view)
   const critical = [
-    // What a daemon said last is why it does not run.
-    ...sentences(daemon, 'critical'),
     ...(daemon.running ? [] : ['the daemon is not running']),
+    ...sentences(daemon, 'critical'),
     ...(stale === null ? [] : [stale]),
     ...(service.state === 'down' ? [`service ${service.state}: ${service.reason}`] : []),
     ...named(all.filter((upload) => upload.state === 'failed' || isBlocked(upload))),
@@ -61,16 +62,19 @@ export function statusCheck(
   return { code: 0, line: lineOf('OK', [facts]) }
 }
 
-/** As many of the parts as there is room for, and the number of the others. The first one loses its middle if it must. */
+/**
+ * As many of the parts as there is room for, and the number of the others. The first one loses its middle if it must,
+ * the last one its end.
+ */
 export function lineOf(word: string, parts: readonly string[]): string {
   const [first = '', ...others] = parts.map(printable)
   const more = (left: number) => (left === 0 ? '' : `; and ${left} more`)
   let line = `${word} - ${first}`
   let left = others.length
   for (const part of others) {
-    const longer = `${line}; ${part}`
-    if (longer.length + more(left - 1).length > LONGEST) break
-    line = longer
+    const room = LONGEST - line.length - '; '.length - more(left - 1).length
+    if (part.length > room && room < LEAST) break
+    line += `; ${part.length > room ? `${part.slice(0, room - 1)}…` : part}`
     left -= 1
   }
   return middleCut(line, LONGEST - more(left).length) + more(left)
