@@ -31,6 +31,8 @@ function steady(text: string, root: string): string {
   return (
     text
       .replaceAll(root, '/etc/feedsyncd')
+      // Nobody names the default place.
+      .replaceAll(' --config /etc/feedsyncd/feedsyncd.yaml', '')
       .replace(/^\{.*\n/gm, '')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-21T06:00:00.000Z')
       .replace(/\[#[0-9a-z]{10}\]/g, '[#k7m2q9x4c1]')
