@@ -14,12 +14,15 @@ import type { Attempts, ListFilter, Pauses, Version, VersionReads } from '../his
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
+import { limited } from '../lib/limited.ts'
 import { silentLog } from '../lib/log.ts'
+import { pauseLines } from '../ops/advice.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { DaemonState } from '../ops/port.ts'
 import {
   conditionReport,
   feedReport,
+  pauseReports,
   type Reported,
   type ShowReport,
   type StatusReport,
@@ -65,7 +68,7 @@ export function overdueFeeds(
 
 /** The daemon in one line, for `systemctl status`: its conditions first, also when the history cannot be read. */
 export function statusLine(
-  history: VersionReads,
+  history: VersionReads & Pick<Pauses, 'pauses'>,
   { conditions, service }: Pick<DaemonState, 'conditions' | 'service'>,
   now: number,
 ): string {
@@ -77,11 +80,20 @@ export function statusLine(
   }
 }
 
-function countsLine(history: VersionReads, service: DaemonState['service'], now: number): string {
+function countsLine(
+  history: VersionReads & Pick<Pauses, 'pauses'>,
+  service: DaemonState['service'],
+  now: number,
+): string {
   const count = history.count()
+  const pauses = pauseLines(pauseReports(history.pauses(now)), now, (command) => command)
   const waiting = count.settling + count.incomplete + count.checking + count.queued
   const last = isoTime(history.lastSuccessAt(now))
   return [
+    ...limited(
+      pauses.map(({ says }) => says),
+      1,
+    ),
     `${waiting} waiting, ${count.uploading} uploading, ${count.held} held, ${count.failed} failed`,
     last === null ? 'nothing uploaded yet' : `last upload ${last}`,
     `service ${service}`,

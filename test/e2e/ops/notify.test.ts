@@ -26,6 +26,7 @@ if (HAS_NOTIFY) {
         {},
         { env: { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: '500000' } },
       )
+      await site.run('pause')
       const daemon = await site.daemonProcess()
       await socket.until(/^WATCHDOG=1$/, 2)
       daemon.kill('SIGTERM')
@@ -38,7 +39,7 @@ if (HAS_NOTIFY) {
         ...['READY', 'STOPPING'],
       ])
       expect(socket.messages[0]?.text).toMatch(
-        /^READY=1\nSTATUS=0 waiting, 0 uploading, 0 held, 0 failed; nothing uploaded yet; service unknown$/,
+        /^READY=1\nSTATUS=nothing is sent: paused by .+; 0 waiting, 0 uploading, 0 held, 0 failed; nothing uploaded yet; service unknown$/,
       )
     })
 
