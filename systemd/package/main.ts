@@ -7,7 +7,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -66,7 +66,10 @@ async function build(arch: Arch): Promise<void> {
   ]
   for (const { name, pack } of packages) {
     console.error(`packing ${name}${quick ? '' : ' (about a minute)'}`)
-    pack(tree, file(name), { version: debian, arch, epoch, quick })
+    // An interrupted run leaves nothing that looks like a package.
+    const part = file(`${name}.part`)
+    pack(tree, part, { version: debian, arch, epoch, quick })
+    renameSync(part, file(name))
     const sha256 = createHash('sha256')
       .update(readFileSync(file(name)))
       .digest('hex')

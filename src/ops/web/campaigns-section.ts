@@ -2,7 +2,7 @@
 
 import type { CampaignFinding, CampaignRun, CampaignSeen } from '../../campaigns/port.ts'
 import { partsOfHint } from '../advice.ts'
-import { openPoints } from '../campaign-conditions.ts'
+import { openPoints, waitingCampaigns } from '../campaign-conditions.ts'
 import type { CommandLine } from '../port.ts'
 import { html, type Markup } from './html.ts'
 import { ago, choice, count, NONE, type Scene, sentence, type Tone, table } from './page-parts.ts'
@@ -26,14 +26,19 @@ export function campaignsSection(run: CampaignRun | null, { commandLine, now }: 
     return html`<section><h2>Campaigns</h2><p class="dim">Off, or not checked yet. The daemon keeps the targeting of campaigns when there is a campaigns file.</p></section>`
   }
   const { at, entries, findings, mode, problem, state } = run
-  const other = entries.filter((entry) => entry.state !== 'in line').length
-  const found = other === 0 ? 'in line with the file' : `${count(other)} not in line`
-  const tone: Tone = state === 'done' && other === 0 ? 'good' : 'warn'
+  const waiting = waitingCampaigns(run)
+  const found = [
+    ...[...Map.groupBy(entries, (entry) => entry.state)].map(
+      ([of, all]) => `${count(all.length)} ${of}`,
+    ),
+    ...(waiting === 0 ? [] : [`${count(waiting)} ${waiting === 1 ? 'needs' : 'need'} attention`]),
+  ].join(', ')
+  const tone: Tone = state === 'done' && waiting === 0 ? 'good' : 'warn'
   const does = mode === 'targeting' ? 'the daemon keeps their targeting' : 'the daemon only reports'
   const rows = entries.slice(0, MOST).map((entry) => entryRow(entry, commandLine))
   const notes = findings.slice(0, MOST).map((finding) => findingRow(finding, commandLine))
   const more = Math.max(0, entries.length - MOST) + Math.max(0, findings.length - MOST)
-  return html`<section><h2>Campaigns</h2><p><span class="state ${tone}">${state === 'done' ? found : state}</span><span class="dim">, looked at ${ago(at, now)}, ${does}</span></p>
+  return html`<section><h2>Campaigns</h2><p><span class="state ${tone}">${state === 'done' ? found || 'none in the file' : state}</span><span class="dim">, looked at ${ago(at, now)}, ${does}</span></p>
 ${problem === null ? null : html`<p class="next">${sentence(problem)}</p>`}
 ${rows.length === 0 ? null : table('managed', 'Campaigns', ['Campaign', 'State', '#Spent', 'Differs', 'Next step'], rows)}
 ${notes.length === 0 ? null : table('managed', 'Findings', ['Campaign', 'Finding', 'Next step'], notes)}

@@ -144,8 +144,11 @@ describe('the status page', () => {
 
     const shown = page({ campaigns: campaignRun({ entries, findings: [campaignFinding()] }) })
     const off = page({ campaigns: null })
+    const well = page({ campaigns: campaignRun({ entries: [campaignSeen()] }) })
 
     expect(shown).toContain('2 campaigns need attention')
+    expect(shown).toContain('<span class="state warn">1 blocked, 2 need attention</span>')
+    expect(well).toContain('<span class="state good">1 in line</span>')
     expect(shown).toContain('It is gone')
     expect(shown).toContain(`<code>${next}</code>`)
     expect(shown).toContain('Write campaignId: &#34;48213&#34; into an entry')
