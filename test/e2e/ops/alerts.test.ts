@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MINUTE } from '../../../src/lib/clock.ts'
 import { ALERT_EVENTS } from '../../../src/ops/alert-events.ts'
@@ -190,4 +190,37 @@ describe('alerts test', () => {
     expect(code).toBe(78)
     expect(stderr).toMatch(/^error: .+ no receiver of alerts\ntry: add alerts: /)
   })
+})
+
+it('is mailed by the recipe of the example configuration', async () => {
+  await using site = await Site.open()
+  const mails: string[] = []
+  const server = createTcpServer((socket) => {
+    let mail = ''
+    let isBody = false
+    socket.write('220 mail\r\n')
+    socket.on('data', (data) => {
+      mail += data
+      if (isBody && !mail.endsWith('\r\n.\r\n')) return
+      isBody = /^DATA\r\n/m.test(String(data))
+      socket.write(isBody ? '354 go on\r\n' : '250 well\r\n')
+    })
+    socket.on('close', () => mails.push(mail))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  const exec = [
+    '/bin/sh',
+    resolve('config/alert-mail.sh'),
+    'ops@example.com',
+    `smtp://127.0.0.1:${port}`,
+  ]
+  site.configure({ alerts: [{ on: ['held'], exec }] })
+
+  const { code, stderr } = await site.run('alerts', 'test')
+
+  expect([code, stderr]).toEqual([0, ''])
+  expect(mails[0]).toMatch(/^Subject: feedsyncd on .+: test\r\n/m)
+  expect(mails[0]).toContain('this is a test; alerts arrive here')
 })

@@ -69,7 +69,7 @@ describe('the example configuration', () => {
     const config = load(uncommented())
 
     expect(config.feeds).toHaveLength(1)
-    expect(config.alerts).toHaveLength(2)
+    expect(config.alerts).toHaveLength(4)
     expect(config.service.identity).toHaveProperty('partner')
   })
 

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Mails an alert. In feedsyncd.yaml:
+#
+#   alerts:
+#     - on: [rejected, held, failed, overdue, credentials, daemon]
+#       exec: [/bin/sh, /usr/share/doc/feedsyncd/config/alert-mail.sh, ops@example.com, smtp://localhost]
+#
+# It speaks SMTP with the given server, because the packaged unit lets no program gain rights, which sendmail has to.
+set -eu
+to=${1:?name who gets the mail}
+server=${2:-smtp://localhost}
+host=$(hostname)
+printf '%s\r\n' \
+  "From: feedsyncd <feedsyncd@$host>" \
+  "To: $to" \
+  "Subject: feedsyncd on $host: $FEEDSYNCD_ALERT_EVENT" \
+  "Message-ID: <$FEEDSYNCD_ALERT_ID@$host>" \
+  'MIME-Version: 1.0' \
+  'Content-Type: text/plain; charset=utf-8' \
+  'Content-Transfer-Encoding: 8bit' \
+  '' \
+  "$FEEDSYNCD_ALERT_TEXT" |
+  curl --silent --show-error --max-time 25 --url "$server" \
+    --mail-from "feedsyncd@$host" --mail-rcpt "$to" --upload-file -
