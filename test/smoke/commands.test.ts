@@ -195,6 +195,8 @@ describe('status', () => {
       skipped: [],
       uploads: [],
       owed: [],
+      paused: null,
+      pausedFeeds: [],
       campaigns: null,
     })
   })

@@ -45,6 +45,8 @@ const FEEDS: Case[] = [
   ['discard', ['4'], { before: (site) => dropped(site, '<source/>') }],
   ['retry', ['--all']],
   ['forget', ['stray.xml'], { before: (site) => uploaded(site, 'stray.xml') }],
+  ['pause', []],
+  ['resume', []],
   ['backup', ['backup.db']],
   ['config check', []],
   ['config print', []],
