@@ -13,6 +13,8 @@ const MOST_RATIO = 200
 const RATIO_FROM = 2 ** 20
 
 const PACKED_PIECE = 65_536
+/** Each is new memory: of 1 MiB, they took 65 MB more for a bomb. */
+const UNPACKED_PIECE = 65_536
 /** A whole file may end in so many bytes of NUL: those of its last member, where that is empty. */
 const NULS_OF_AN_END = 9
 
@@ -35,7 +37,7 @@ export class PackedFile {
 
   /** From the beginning, at each call. Throws `Unreadable`. */
   async *pieces(pieceSize: number): AsyncGenerator<Buffer, void, void> {
-    const gunzip = createGunzip({ chunkSize: pieceSize })
+    const gunzip = createGunzip({ chunkSize: Math.min(pieceSize, UNPACKED_PIECE) })
     // What cannot be read ends the unpacking, with its error.
     pipeline(Readable.from(this.#packed(), { highWaterMark: 1 }), gunzip, () => {})
     let bytes = 0
