@@ -125,23 +125,24 @@ export class PostingReader implements XmlHandler {
   text(text: Text): void {
     const place = this.#place
     if (place === null || !place.wantsText(this.#values)) return
-    const { data } = text
+    const { data, literal } = text
+    let { from, to } = text
     const at = place.inProse ? this.#prose : this.#depth - 1
     const known = this.#texts[at] as string
-    if (known === '') while (text.from < text.to && isOf(data, text.from, SPACE)) text.from++
-    if (text.from === text.to || known.length >= place.longest) return
-    if (text.literal && known === '' && place.isPlain && this.#places[at - 1]?.isPlain !== false) {
-      let { to } = text
-      while (isOf(data, to - 1, SPACE)) to--
-      const isWhole = equal(END_TAG, data, text.to) || equal(CDATA_AND_END_TAG, data, text.to)
-      if (isWhole && isPlain(data, text.from, to)) {
-        for (const capture of place.captures) this.#values.putPlain(capture, data, text.from, to)
+    if (known === '') while (from < to && isOf(data, from, SPACE)) from++
+    if (from === to || known.length >= place.longest) return
+    if (literal && known === '' && place.isPlain && this.#places[at - 1]?.isPlain !== false) {
+      let end = to
+      while (isOf(data, end - 1, SPACE)) end--
+      const isWhole = equal(END_TAG, data, to) || equal(CDATA_AND_END_TAG, data, to)
+      if (isWhole && isPlain(data, from, end)) {
+        for (const capture of place.captures) this.#values.putPlain(capture, data, from, end)
         return
       }
     }
     // As much as a value can need.
-    text.to = Math.min(text.to, text.from + place.longest * LONGEST_CHARACTER)
-    const read = decodedText(text)
+    to = Math.min(to, from + place.longest * LONGEST_CHARACTER)
+    const read = decodedText({ data, from, to, literal })
     // Markup inside prose parts words.
     this.#texts[at] = known === '' ? read : `${known}${this.#isParted ? ' ' : ''}${read}`
     this.#isParted = false

@@ -3,16 +3,14 @@
 
 import { short } from '../xml/fault.ts'
 import { Entries, MOST_ENTRIES, NEW } from './entries.ts'
-import { CHECKED_FIELDS, FIELDS, isAddress } from './field-paths.ts'
+import { FIELDS, isAddress } from './field-paths.ts'
 import { type FeedContent, type FoundPaths, MAX_CAMPAIGN_IDS } from './port.ts'
 import type { PostingValues } from './posting-values.ts'
 import { TakenPaths } from './taken-paths.ts'
 
-const [ID, CAMPAIGN, REQUISITION] = CHECKED_FIELDS.map((field) => FIELDS.indexOf(field)) as [
-  number,
-  number,
-  number,
-]
+const ID = FIELDS.indexOf('id')
+const CAMPAIGN = FIELDS.indexOf('externalCampaignId')
+const REQUISITION = FIELDS.indexOf('requisitionId')
 const MOST_EXAMPLES = 3
 
 export interface Tally extends Omit<FeedContent, 'root' | 'records'> {

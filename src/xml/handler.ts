@@ -5,11 +5,11 @@ import type { Name, NameTable } from './names.ts'
 
 /** Character data from `from` to `to`, as written. A long run, or one that a piece cuts, comes in several. */
 export interface Text {
-  data: Buffer
-  from: number
-  to: number
+  readonly data: Buffer
+  readonly from: number
+  readonly to: number
   /** Nothing in it is a reference: it is a CDATA section, or has none. */
-  literal: boolean
+  readonly literal: boolean
 }
 
 export interface XmlHandler {

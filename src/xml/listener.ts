@@ -1,13 +1,13 @@
 // Tells a handler only of the elements that it wants to hear of: most of a feed is not read by anybody.
 
-import type { Text, XmlHandler } from './handler.ts'
+import type { XmlHandler } from './handler.ts'
 
 export class Listener {
   readonly handler: XmlHandler
   /** Elements that are open with the outermost one that is not told of; 0: all are. */
   ignoredFrom = 0
   /** What text is told of is in its `data`. */
-  readonly portion: Text = { data: Buffer.alloc(0), from: 0, to: 0, literal: false }
+  readonly portion = { data: Buffer.alloc(0) as Buffer, from: 0, to: 0, literal: false }
 
   constructor(handler: XmlHandler) {
     this.handler = handler
