@@ -53,12 +53,15 @@ function answer({ commandLine, context, show }: Call<Options>, history: History)
 }
 
 function refuseUnknown(
-  { commandLine }: Call<Options>,
+  { commandLine, context }: Call<Options>,
   history: History,
   name: string,
   feed: string | undefined,
 ): void {
-  if (feed === undefined || history.newest(feed) !== null) return
+  // A feed may have left the history meanwhile, and its pause goes on.
+  const { all } = history.pauses(context.clock.now())
+  if (feed === undefined || history.newest(feed) !== null || all.some((one) => one.feed === feed))
+    return
   const known = history.list({}).map((version) => version.feed)
   const meant = (near: string | null) => (near === null ? 'status' : `${name} ${shellWord(near)}`)
   throw unknownName('feed', feed, known, (near) => commandLine(meant(near)))

@@ -44,6 +44,8 @@ const FEEDS: Case[] = [
   ['release', ['3'], { before: (site) => dropped(site, feedOf(2)) }],
   ['discard', ['4'], { before: (site) => dropped(site, '<source/>') }],
   ['retry', ['--all']],
+  ['pause', ['jobs.xml', '--for', '2h']],
+  ['resume', []],
   ['forget', ['stray.xml'], { before: (site) => uploaded(site, 'stray.xml') }],
   ['pause', []],
   ['resume', []],
