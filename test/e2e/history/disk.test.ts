@@ -5,6 +5,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
@@ -129,6 +130,27 @@ describe.concurrent('a disk that is full', () => {
     expect(uploaded.id).toBe(waiting.id)
     expect(lines()).toBeLessThan(40)
     expect(site.sandbox.objects()).toHaveLength(3)
+  })
+
+  it('for what a gzip-compressed feed unpacks to: the feed waits with the reason, and is taken when there is room', async () => {
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
+    using disk = new SmallDisk(join(site.root, 'state'))
+    const daemon = await site.daemonProcess()
+    const { until } = listen(daemon)
+    const feed = feedOf(15_000)
+    const packed = gzipSync(feed)
+    disk.fill(daemon, 1_000_000)
+
+    site.drop('packed.xml.gz', packed)
+    await until('stderr', 'try: ')
+    const waiting = await site.until('packed.xml', 'settling')
+    expectAlive(daemon)
+    disk.free(daemon)
+    const { bytes, id } = await site.until('packed.xml', 'uploaded')
+
+    expect(packed.length).toBeLessThan(1_000_000)
+    expect(waiting.reason).toMatch(/^not enough disk space for the copy/)
+    expect([id, bytes]).toEqual([waiting.id, Buffer.byteLength(feed)])
   })
 
   it('for copies that share a file: the feeds wait, and each is sent once when there is room', async () => {
