@@ -23,7 +23,7 @@ export const NAME_START = 1
 export const NAME_CHAR = 2
 /** S (3). */
 export const SPACE = 4
-/** Ends plain character data: `<`, `&`, and `]`, which may begin `]]>` (14), and 0. */
+/** Ends plain character data: `<`, `&`, and `]`, which may begin `]]>` (14), and control characters. */
 export const TEXT_STOP = 8
 /** Ends plain attribute values: `<`, `&`, quotes of either kind (10), and control characters. */
 export const VALUE_STOP = 16
@@ -38,7 +38,7 @@ export const CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
     (high || /[A-Za-z_:]/.test(character) ? NAME_START : 0) |
     (high || /[A-Za-z_:0-9.-]/.test(character) ? NAME_CHAR : 0) |
     (/[ \t\r\n]/.test(character) ? SPACE : 0) |
-    (byte === 0 || /[<&\]]/.test(character) ? TEXT_STOP : 0) |
+    (control || /[<&\]]/.test(character) ? TEXT_STOP : 0) |
     (control || /[<&"']/.test(character) ? VALUE_STOP : 0) |
     (control ? CONTROL : 0)
   )

@@ -2,6 +2,7 @@
 // One long method, so that everything it needs stays in registers; what is unusual is looked at by others. A tag is
 // read as a whole: its beginning is kept until the rest is there.
 
+import { nextMark } from './byte-marks.ts'
 import {
   afterSpace,
   BANG,
@@ -34,7 +35,6 @@ import {
   UNREAD,
 } from './names.ts'
 import { type NamespaceFault, Namespaces, twiceAt } from './namespaces.ts'
-import { plainValueEnd, textEnd } from './plain-bytes.ts'
 import { HTML_PAGE } from './prolog.ts'
 import {
   checkFirst,
@@ -101,7 +101,8 @@ export class ContentReader {
    */
   read(from: number): number {
     const input = this.#input
-    const { data, view, base, end, limits } = input
+    const { data, view, marks, base, end, limits } = input
+    const { text, value } = marks
     const names = this.#names
     let { kinds, lengths, starts, followers, words } = names
     const listener = this.#listener
@@ -115,7 +116,7 @@ export class ContentReader {
     while (at < end) {
       if (data[at] !== LT) {
         // CharData (14) and references
-        const to = textEnd(data, view, at)
+        const to = nextMark(text, at)
         if (data[to] !== LT || to - at > limits.text || this.#text.isOpen) {
           const next = this.#text.readOn(at, to)
           if (next === NEED_MORE) return at
@@ -218,7 +219,7 @@ export class ContentReader {
         if (count >= limits.attributes) stop(tooManyAttributes(limits.attributes, base + at))
         // AttValue (10)
         const opened = place
-        place = plainValueEnd(data, opened + 1)
+        place = nextMark(value, opened + 1)
         if (data[place] !== data[opened] || place - opened > limits.attributeValue) {
           place = valueEnd(input, opened, place)
           if (place === NEED_MORE) return this.#cut(at, element, valueBytes + end - opened - 1)

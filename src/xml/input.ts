@@ -1,11 +1,13 @@
 // The bytes of a document that are being read: the end of what came before, as far as it is not over,
-// and the newest piece behind it, in one memory. Knows how far they are characters of XML (production 2).
+// and the newest piece behind it, in one memory. Knows how far they are characters of XML (production 2), and
+// where texts and values end.
 
 import { isUtf8 } from 'node:buffer'
+import { type Marks, mark, markEnd, marksFor } from './byte-marks.ts'
+import { CLASSES, CONTROL } from './bytes.ts'
 import { utf8Tail, wellFormedLength } from './encoding/decoder.ts'
 import { type Fault, notAllowed, notWellFormed, undecodable } from './fault.ts'
 import type { Limits } from './limits.ts'
-import { firstControl } from './plain-bytes.ts'
 
 /** Bytes behind the document that can be read without harm. */
 const BEHIND = 64
@@ -22,6 +24,7 @@ export class Input {
   data: Buffer
   /** The same bytes. */
   view: DataView
+  marks: Marks
   /** The place in the document of the first byte of `data`. */
   base: number
   /** How many bytes may be read. A 0 stands behind them, so that no loop has to count. */
@@ -34,8 +37,9 @@ export class Input {
   doctypeSeen = false
   readonly limits: Limits
   #room = new ArrayBuffer(FIRST_ROOM)
-  #words = new Int32Array(this.#room)
   #filled = 0
+  /** Bytes whose marks are there: a multiple of 32. */
+  #marked = 0
   /** The byte that the sentinel stands in for. */
   #behind = 0
 
@@ -45,6 +49,7 @@ export class Input {
     this.limits = limits
     this.data = Buffer.from(this.#room, 0, BEHIND)
     this.view = new DataView(this.#room)
+    this.marks = marksFor(FIRST_ROOM)
   }
 
   /** Bytes that are there, the beginning of a cut character included. */
@@ -63,11 +68,14 @@ export class Input {
     this.#certify(size - tail)
     this.#behind = this.data[this.end] ?? 0
     this.data[this.end] = 0
+    markEnd(this.marks, this.end)
   }
 
   /** Nothing will be appended. */
   finish(): void {
     this.final = true
+    mark(this.data, 0, this.end, this.marks)
+    markEnd(this.marks, this.end)
   }
 
   /** Forgets the first `count` bytes: they were read. */
@@ -77,6 +85,7 @@ export class Input {
     this.base += count
     this.end -= count
     this.#filled -= count
+    this.#marked = 0
   }
 
   /** The limits keep this bounded: a token is refused before it has twice the longest value. */
@@ -85,7 +94,8 @@ export class Input {
     new Uint8Array(room).set(new Uint8Array(this.#room, 0, this.#filled))
     this.#room = room
     this.view = new DataView(room)
-    this.#words = new Int32Array(room)
+    this.marks = marksFor(room.byteLength)
+    this.#marked = 0
   }
 
   /** Looks at the whole characters from `end` to `to`, and ends before the first that no document may have. */
@@ -94,7 +104,10 @@ export class Input {
     const isSound = isUtf8(data.subarray(end, to))
     const sound = isSound ? to : end + wellFormedLength(data.subarray(end, to))
     const noncharacter = firstNoncharacter(data, end, sound)
-    const control = firstControl(data, this.#words, end, noncharacter)
+    const readable = Math.min(sound, noncharacter + NONCHARACTER_BYTES)
+    const hasControl = mark(data, this.#marked, readable, this.marks)
+    const control = hasControl ? firstControl(data, end, noncharacter) : noncharacter
+    this.#marked = control & ~31
     this.end = control
     this.final = control < to
     if (!this.final) return
@@ -114,4 +127,12 @@ function firstNoncharacter(data: Buffer, from: number, to: number): number {
     if (at === -1 || at >= to) return to
     if ((data[at + 2] as number) >= 0xbe) return at
   }
+}
+
+/** The first control character from `from` to `to` that Char (2) leaves out, or `to`. */
+function firstControl(data: Buffer, from: number, to: number): number {
+  for (let at = from; at < to; at++) {
+    if (((CLASSES[data[at] as number] as number) & CONTROL) !== 0) return at
+  }
+  return to
 }

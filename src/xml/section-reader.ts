@@ -1,11 +1,15 @@
 // Reads what runs up to a terminator: comments (XML 1.0 production 15), the content of processing
 // instructions (16) and CDATA sections (20). They pass in portions, however long they are.
 
-import { CR, GT } from './bytes.ts'
+import { nextMark } from './byte-marks.ts'
+import { CLOSE_BRACKET, CR, GT } from './bytes.ts'
 import { stop, wrong } from './fault.ts'
 import type { Input } from './input.ts'
 import { tooLong } from './limits.ts'
 import type { Listener } from './listener.ts'
+
+/** Places that may end a CDATA section, one after the other, before it is searched through. */
+const STEPS = 16
 
 export interface Section {
   /** For a sentence. */
@@ -46,7 +50,7 @@ export class SectionReader {
   read(section: Section, from: number): number {
     const { end } = this.#input
     const { name, terminator } = section
-    const found = this.#input.data.indexOf(terminator, from)
+    const found = this.#find(terminator, from)
     const over = found !== -1 && found + terminator.length <= end
     const to = over ? found : this.#certain(terminator, from)
     this.#length += to - from
@@ -59,6 +63,25 @@ export class SectionReader {
     if (section === COMMENT) return this.#commentEnd(found, after)
     this.inside = null
     return after
+  }
+
+  /** Where the terminator begins; -1: it is not there. */
+  #find(terminator: Buffer, from: number): number {
+    const { data, marks } = this.#input
+    if (terminator[0] === CLOSE_BRACKET) {
+      // A search in native code costs as much as some steps.
+      let at = from
+      for (let step = 0; step < STEPS; step++) {
+        at = nextMark(marks.text, at)
+        if (data[at] === CLOSE_BRACKET && data[at + 1] === CLOSE_BRACKET && data[at + 2] === GT) {
+          return at
+        }
+        if (at >= this.#input.end) return -1
+        at++
+      }
+      return data.indexOf(terminator, at)
+    }
+    return data.indexOf(terminator, from)
   }
 
   /** "--" ends a comment together with ">", and may not stand in one otherwise. */

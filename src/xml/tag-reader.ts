@@ -1,6 +1,7 @@
 // What is unusual in a tag: names that are cut or wrong, values with references, what may not stand where it does, and
 // the sentences about all that. `markup` is where the tag begins.
 
+import { nextMark } from './byte-marks.ts'
 import {
   AMPERSAND,
   APOSTROPHE,
@@ -17,7 +18,6 @@ import { type Fault, notAllowed, notWellFormed, short, shown, stop, wrong } from
 import { type Input, NEED_MORE } from './input.ts'
 import { tooLong } from './limits.ts'
 import { type Name, type NameTable, NONE } from './names.ts'
-import { plainValueEnd } from './plain-bytes.ts'
 import { readReference } from './reference.ts'
 
 const STARTS_ATTRIBUTE = new RegExp(`:|${STARTS_NAME.source}`, 'u')
@@ -92,7 +92,7 @@ export function quoteBehind(input: Input, markup: number, from: number): number 
 
 /** AttValue (10) from `open`, plain up to `plain`; answers where the closing quote is, or NEED_MORE. */
 export function valueEnd(input: Input, open: number, plain: number): number {
-  const { base, data, limits } = input
+  const { base, data, marks, limits } = input
   for (let at = plain; ; ) {
     if (at - open - 1 > limits.attributeValue) {
       stop(tooLong('attribute', 'an attribute value', limits.attributeValue, base + open))
@@ -100,7 +100,7 @@ export function valueEnd(input: Input, open: number, plain: number): number {
     if (data[at] === data[open]) return at
     const next = behindSpecial(input, at)
     if (next === NEED_MORE) return NEED_MORE
-    at = plainValueEnd(data, next)
+    at = nextMark(marks.value, next)
   }
 }
 

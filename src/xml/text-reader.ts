@@ -1,12 +1,12 @@
 // Reads character data between tags (XML 1.0 §2.4, production 14): its references, the forbidden
 // "]]>", and where it ends.
 
+import { nextMark } from './byte-marks.ts'
 import { AMPERSAND, CLOSE_BRACKET, CR, GT, LT } from './bytes.ts'
 import { notAllowed, stop, wrong } from './fault.ts'
 import { type Input, NEED_MORE } from './input.ts'
 import { tooLong } from './limits.ts'
 import type { Listener } from './listener.ts'
-import { textEnd } from './plain-bytes.ts'
 import { readReference } from './reference.ts'
 
 export class TextReader {
@@ -36,14 +36,14 @@ export class TextReader {
    * it is plain.
    */
   readOn(from: number, plain: number): number {
-    const { data, view, base, end, final } = this.#input
+    const { data, marks, base, end, final } = this.#input
     if (this.#length === 0) this.#began = base + from
     let at = plain
     while (at < end && data[at] !== LT) {
       if (this.#length + at - from > this.#input.limits.text) break
       const next = this.#special(at)
       if (next === NEED_MORE) break
-      at = textEnd(data, view, next)
+      at = nextMark(marks.text, next)
     }
     const whole = at < end && data[at] === LT
     if (at > end) at = end
