@@ -6,6 +6,8 @@ import { createReadStream, existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
 import { openStatus } from '../app/queries.ts'
+import { findConfig } from '../config/load.ts'
+import { unitOf } from '../config/unit.ts'
 import { errnoText } from '../lib/errno.ts'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import { readableLine } from '../lib/log.ts'
@@ -35,7 +37,7 @@ export function logsCommand(context: Context): Command {
       const options = command.optsWithGlobals<Options>()
       const elsewhere = options.file === undefined ? logElsewhere(context, options.config) : null
       if (elsewhere !== null) tell(context, elsewhere)
-      const { input, ended = null } = sourceOf(options)
+      const { input, ended = null } = sourceOf(options, context.env)
       let count = 0
       try {
         for await (const line of createInterface(input)) {
@@ -109,13 +111,17 @@ interface Source {
   ended?: Promise<number | null>
 }
 
-function sourceOf({ file, follow = false, since }: Options): Source {
+function sourceOf(
+  { config, file, follow = false, since }: Options,
+  env: NodeJS.ProcessEnv,
+): Source {
   if (file === '-') return { input: process.stdin }
   if (file !== undefined) {
     if (existsSync(file)) return { input: createReadStream(file) }
     throw usageError(`logs: there is no file ${file}`, 'check the path')
   }
-  const args = ['-u', 'feedsyncd', '-o', 'cat', '--no-pager', ...(follow ? ['-f'] : [])]
+  const unit = unitOf(findConfig(config, env))
+  const args = ['-u', unit, '-o', 'cat', '--no-pager', ...(follow ? ['-f'] : [])]
   const all = since === undefined ? args : [...args, '--since', since]
   const child = spawn('journalctl', all, { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))

@@ -7,6 +7,7 @@ import { historyFile } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { DEFAULT_FILE, findConfig, placeholderConfig } from '../config/load.ts'
 import { ConfigProblems } from '../config/problems.ts'
+import { instanceOf } from '../config/unit.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { type Context, readConfig } from './context.ts'
 
@@ -21,11 +22,14 @@ export function readStatusConfig(
     if (!(error instanceof ConfigProblems)) throw error
     const { clock, env } = context
     const file = findConfig(flag, env)
+    const instance = instanceOf(file)
     const places = [
       // As the file says in spite of its mistakes.
       error.stateDirectory,
       join(dirname(resolve(file)), 'state'),
-      file === DEFAULT_FILE ? '/var/lib/feedsyncd' : null,
+      ...(file === DEFAULT_FILE || instance !== null
+        ? [join('/var/lib/feedsyncd', instance ?? '')]
+        : []),
     ]
     const config = places
       .filter((directory) => directory !== null)

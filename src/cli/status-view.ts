@@ -1,5 +1,6 @@
 // `status` for people: one line of health, a table with the problems first, and what to do next.
 
+import { unitOf } from '../config/unit.ts'
 import { OPEN } from '../history/states.ts'
 import { conditionText } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
@@ -208,14 +209,17 @@ function troubles(report: StatusReport, view: View): string[] {
   const { daemon, service } = report
   const { commandLine } = view
   const stale = staleness(report, view)
-  // Whoever named a configuration looks at another daemon than the one of the host.
+  // Whoever named a configuration that is no unit's looks at another daemon than those of the host.
   const run = commandLine('run')
-  const start = run === 'feedsyncd run' ? 'systemctl start feedsyncd' : run
+  const [, file] = /^feedsyncd run --config (\S+)$/.exec(run) ?? []
+  const unit = unitOf(file ?? '')
+  const isUnit = run === 'feedsyncd run' || unit !== 'feedsyncd'
+  const start = isUnit ? `systemctl start ${unit}` : run
   return [
     ...(daemon.running
       ? []
       : ['next: no feed is taken or sent until the daemon runs', `  ${start}`]),
-    ...(stale === null ? [] : [`next: ${stale}; its log says why`, '  journalctl -u feedsyncd -e']),
+    ...(stale === null ? [] : [`next: ${stale}; its log says why`, `  journalctl -u ${unit} -e`]),
     ...(service.state === 'credentials' || service.state === 'down'
       ? [`next: nothing can be sent (service ${service.state})`, `  ${commandLine('doctor')}`]
       : []),

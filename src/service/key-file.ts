@@ -57,8 +57,8 @@ export function keyReloader(forms: Pick<FormSource, 'reloadKey'>, keyFile: strin
 // Under systemd the daemon reads a copy that systemd made of root's file at the start (LoadCredential=). Advice about
 // that copy would help nobody, so advice names the file that a person edits.
 
-/** Of the packaged unit: LoadCredential=service-key:… */
-export const UNIT_KEY_FILE = '/etc/feedsyncd/service.key'
+/** The folder of credentials has the name of the unit, and an instance has the key in a folder of its own. */
+const CREDENTIALS_OF = /\/(feedsyncd(?:@([^/]+))?)\.service\/?$/
 
 /** Whether systemd hands this key over. */
 export function isHandedOver(keyFile: string, env: NodeJS.ProcessEnv = process.env): boolean {
@@ -68,7 +68,9 @@ export function isHandedOver(keyFile: string, env: NodeJS.ProcessEnv = process.e
 
 /** What to do about a key that is refused or cannot be used: `check the key in …`. */
 export function keyAdvice(keyFile: string, env: NodeJS.ProcessEnv = process.env): string {
-  return isHandedOver(keyFile, env)
-    ? `write the right key to ${UNIT_KEY_FILE}, then: systemctl restart feedsyncd`
-    : `check the key in ${keyFile}`
+  if (!isHandedOver(keyFile, env)) return `check the key in ${keyFile}`
+  const [, unit = 'feedsyncd', instance] =
+    CREDENTIALS_OF.exec(env.CREDENTIALS_DIRECTORY ?? '') ?? []
+  const file = join('/etc/feedsyncd', instance ?? '', 'service.key')
+  return `write the right key to ${file}, then: systemctl restart ${unit}`
 }

@@ -72,6 +72,7 @@ export function launcher(main: string): string {
 function addUnits(tree: Tree, from: string): void {
   const copy = (path: string, name: string) => tree.copy(path, join(from, name))
   copy('usr/lib/systemd/system/feedsyncd.service', 'feedsyncd.service')
+  copy('usr/lib/systemd/system/feedsyncd@.service', 'feedsyncd@.service')
   copy('usr/lib/sysusers.d/feedsyncd.conf', 'feedsyncd.sysusers.conf')
   copy('usr/lib/tmpfiles.d/feedsyncd.conf', 'feedsyncd.tmpfiles.conf')
   copy(`${DOC}/examples/local.conf`, 'local.conf.example')
@@ -117,6 +118,8 @@ export function documents(root: string): string[] {
     'docs/**/*.{md,png}',
     'src/xml/README.md',
     'systemd/*.example',
+    'systemd/examples/*',
+    'systemd/feedsyncd@.service',
   ]
   return globSync(linked, { cwd: root }).sort()
 }

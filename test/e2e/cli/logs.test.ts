@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -41,6 +42,17 @@ describe('logs', () => {
     const { stdout } = await site.run('logs', '-f', '--since', 'today')
 
     expect(stdout).toBe('-u feedsyncd -o cat --no-pager -f --since today\n')
+  })
+
+  it('asks the journal of the instance whose configuration is named', async () => {
+    await using site = await Site.open()
+    installJournal(site, 'echo "$@"')
+
+    const args = [site.program, 'logs', '--config', '/etc/feedsyncd/a/feedsyncd.yaml']
+    const env = { ...process.env, ...site.env }
+    const stdout = execFileSync(process.execPath, args, { encoding: 'utf8', env })
+
+    expect(stdout).toBe('-u feedsyncd@a -o cat --no-pager\n')
   })
 
   it('says where the log is while the daemon writes it to a terminal, a file or another program', async () => {

@@ -44,6 +44,14 @@ describe('status', () => {
     )
   })
 
+  it('of an instance that is down says how its unit is started', () => {
+    const commandLine = commandLineHere({}, '/etc/feedsyncd/a/feedsyncd.yaml')
+
+    expect(text(report({}, { running: false }), { commandLine })).toContain(
+      '\n  systemctl start feedsyncd@a',
+    )
+  })
+
   it('for a feed that is not there does not say that there is none at all', () => {
     expect(text(report(), { filtered: true })).toContain('nothing matches')
   })

@@ -54,6 +54,32 @@ describe('the systemd unit', () => {
   })
 })
 
+describe('the unit of an instance', () => {
+  const settings = (text: string) => text.split('\n').filter((line) => /^[A-Z[]/.test(line))
+  const instance = readFileSync(join(FOLDER, 'feedsyncd@.service'), 'utf8')
+
+  it('differs from the unit of the host in what has its name, and in nothing else', () => {
+    const [one, all] = [settings(instance), settings(UNIT)]
+
+    expect(one.filter((line) => !all.includes(line))).toEqual([
+      'Description=feedsyncd for %i, delivers job feeds to the sponsorship service',
+      'ConditionPathExists=/etc/feedsyncd/%i/feedsyncd.yaml',
+      'ExecStart=/usr/bin/feedsyncd --config /etc/feedsyncd/%i/feedsyncd.yaml run',
+      'SyslogIdentifier=feedsyncd@%i',
+      'LoadCredential=service-key:/etc/feedsyncd/%i/service.key',
+      'StateDirectory=feedsyncd/%i',
+    ])
+    expect(one.map((line) => line.split('=')[0])).toEqual(all.map((line) => line.split('=')[0]))
+  })
+
+  // The runtime directory of one that stops must stay: the others have their files in it.
+  it('keeps the runtime directory that all of them share', () => {
+    expect(settings(instance)).toEqual(
+      expect.arrayContaining(['RuntimeDirectory=feedsyncd', 'RuntimeDirectoryPreserve=yes']),
+    )
+  })
+})
+
 describe('every systemd file', () => {
   it.each(readdirSync(FOLDER).filter((name) => /\.(service|conf|example)$/.test(name)))(
     '%s has no comment behind a value, which systemd would take as a part of it',

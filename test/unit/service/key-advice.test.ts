@@ -16,6 +16,14 @@ it('names the file that systemd hands over, and the restart that takes it up', (
   expect(keyAdvice(key, {})).toBe(`check the key in ${key}`)
 })
 
+it('names the key of the instance, and never that of another account', () => {
+  const folder = '/run/credentials/feedsyncd@a.service'
+
+  expect(keyAdvice(`${folder}/service-key`, { CREDENTIALS_DIRECTORY: folder })).toBe(
+    'write the right key to /etc/feedsyncd/a/service.key, then: systemctl restart feedsyncd@a',
+  )
+})
+
 it('of a key that is missing or may not be read never says to loosen its mode', () => {
   const folder = mkdtempSync(join(tmpdir(), 'key-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
