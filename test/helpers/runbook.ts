@@ -4,7 +4,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export const RUNBOOK = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8')
+const page = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8')
+
+export const RUNBOOK = page('runbook.md')
+export const SEVERAL_HOSTS = page('several-hosts.md')
 
 export interface Block {
   heading: string
@@ -13,15 +16,15 @@ export interface Block {
   commands: string[]
 }
 
-export function blocks(): Block[] {
+export function blocks(text = RUNBOOK): Block[] {
   const found: Block[] = []
-  for (const section of RUNBOOK.split(/^(?=##+ )/m)) {
+  for (const section of text.split(/^(?=##+ )/m)) {
     const heading = /^#+ (.*)/.exec(section)?.[1] ?? ''
     for (const match of section.matchAll(
       /(?:<!-- with: (.+) -->\s+)?^```console\n([\s\S]*?)^```$/gm,
     )) {
-      const [, situation = null, text = ''] = match
-      const commands = text.split(/^\$ /m).slice(1)
+      const [, situation = null, lines = ''] = match
+      const commands = lines.split(/^\$ /m).slice(1)
       found.push({ heading, situation, commands: commands.map((one) => one.trimEnd()) })
     }
   }

@@ -1,0 +1,72 @@
+// The examples of systemd/examples. That Kubernetes and Pacemaker take them is not tried here: their shape is held to
+// what docs/several-hosts.md says.
+
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { configSchema } from '../../../src/config/schema.ts'
+
+const FOLDER = join(import.meta.dirname, '../../../systemd/examples')
+const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
+
+describe('the example for Kubernetes', () => {
+  const [secret, map, set] = parseAllDocuments(read('kubernetes.yaml')).map((one) => one.toJS())
+  const pod = set.spec.template.spec
+  const [container] = pod.containers
+
+  it('runs one pod, on a volume that one pod alone can have', () => {
+    expect([secret.kind, map.kind, set.kind]).toEqual(['Secret', 'ConfigMap', 'StatefulSet'])
+    expect(set.spec.replicas).toBe(1)
+    expect(set.spec.template.metadata.labels).toMatchObject(set.spec.selector.matchLabels)
+    expect(set.spec.volumeClaimTemplates[0].spec.accessModes).toEqual(['ReadWriteOncePod'])
+  })
+
+  it('lets uploads finish, and asks the daemon itself whether it lives', () => {
+    expect(pod.terminationGracePeriodSeconds).toBe(45)
+    expect(container.livenessProbe.exec.command.slice(-2)).toEqual(['status', '--live'])
+  })
+
+  it('mounts what it names, and has a configuration that the daemon takes', () => {
+    const config = parse(map.data['feedsyncd.yaml'])
+    const claims = set.spec.volumeClaimTemplates.map((one: typeof map) => one.metadata.name)
+    const volumes = [...claims, ...pod.volumes.map(({ name }: { name: string }) => name)]
+    const mounts = container.volumeMounts.map(({ name }: { name: string }) => name)
+
+    expect(volumes.sort()).toEqual(mounts.sort())
+    expect(pod.volumes[0].configMap.name).toBe(map.metadata.name)
+    expect(pod.volumes[1].secret.secretName).toBe(secret.metadata.name)
+    expect(configSchema.safeParse(config)).toMatchObject({ success: true })
+  })
+})
+
+describe('the example for Pacemaker', () => {
+  const commands = read('pacemaker.sh')
+
+  it('is sound shell', () => {
+    expect(spawnSync('sh', ['-n', join(FOLDER, 'pacemaker.sh')]).status).toBe(0)
+  })
+
+  it('fences, groups the disk with the unit in this order, and keeps the daemon where it is', () => {
+    expect(commands).toMatch(/^pcs property set stonith-enabled=true$/m)
+    expect(commands).toMatch(/^pcs resource create feedsyncd-disk ocf:heartbeat:Filesystem /m)
+    expect(commands).toMatch(/^pcs resource create feedsyncd systemd:feedsyncd /m)
+    expect(commands).toMatch(/^pcs resource group add feedsyncd-group feedsyncd-disk feedsyncd$/m)
+    expect(commands).toMatch(/^pcs resource meta feedsyncd-group resource-stickiness=100$/m)
+  })
+})
+
+describe('the example for Litestream', () => {
+  const text = read('litestream.yml')
+
+  it('copies the database alone, and never restores what may be missing', () => {
+    const restores = text.split('\n').filter((line) => line.includes('litestream restore'))
+
+    expect(parse(text).dbs.map(({ path }: { path: string }) => path)).toEqual([
+      '/var/lib/feedsyncd/feedsyncd.db',
+    ])
+    expect(restores).toEqual([expect.not.stringContaining('-if-replica-exists')])
+    expect(text).toContain('integrity_check')
+  })
+})
