@@ -2,7 +2,7 @@
 // what is not proven, with 403 who is not known.
 
 import { MINUTE } from '../lib/clock.ts'
-import { refuse } from './service-routes.ts'
+import { refuse } from './answer.ts'
 import { type Algorithm, expectedBytes, signatureCheck } from './signature.ts'
 
 export interface KnownCaller {

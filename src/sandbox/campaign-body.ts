@@ -2,7 +2,7 @@
 // refused with 400, so that a test finds a client which sends it.
 
 import { z } from 'zod'
-import { refuse } from './service-routes.ts'
+import { refuse } from './answer.ts'
 
 const text = z.string()
 const amount = z.number().nonnegative().nullish()

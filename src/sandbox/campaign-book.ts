@@ -2,17 +2,11 @@
 // (specification sections 2 to 4). Knows nothing of HTTP.
 
 import type { Clock } from '../lib/clock.ts'
-import type {
-  CreateFields,
-  PartialTargeting,
-  SandboxTargeting,
-  UpdateFields,
-} from './campaign-body.ts'
+import { bidLevel, monthOf, newCampaign, type SandboxCampaign, whole } from './campaign.ts'
+import type { CreateFields, PartialTargeting, UpdateFields } from './campaign-body.ts'
 import type { Knobs } from './knobs.ts'
 import type { Memory } from './memory.ts'
 import type { Postings } from './postings.ts'
-
-export type SandboxCampaign = ReturnType<typeof newCampaign>
 
 export class CampaignBook {
   readonly #knobs: Knobs
@@ -143,54 +137,8 @@ export class CampaignBook {
   }
 }
 
-/** What the service keeps of a campaign. `listedFrom`: wall ms from which listings show it; `now`: wall ms. */
-function newCampaign(
-  own: { id: string; accountId: string; name: string | null; listedFrom: number },
-  fields: CreateFields,
-  now: number,
-) {
-  return {
-    ...own,
-    startDate: fields.startDate ?? dateTime(now),
-    endDate: fields.endDate ?? null,
-    budget: fields.budget ?? null,
-    autoBidLevel: bidLevel(fields.autoBidLevel, fields.cpc),
-    cpc: fields.cpc ?? null,
-    maxCpc: fields.maxCpc ?? null,
-    /** null: one-time, 1: monthly. */
-    period: fields.period ?? null,
-    /** 1 running, 2 archived, 3 paused. */
-    status: fields.status ?? 1,
-    leads: 0,
-    paidCpaGoal: fields.paidCpaGoal ?? null,
-    /** null: all postings. */
-    targeting: fields.targeting == null ? null : whole(fields.targeting),
-    /** Spent in `spendMonth`, or ever where the budget is one-time. */
-    spend: 0,
-    /** yyyy-MM, UTC. */
-    spendMonth: monthOf(now),
-  }
-}
-
-const NO_TARGETING: SandboxTargeting = {
-  cities: [],
-  externalCampaignId: null,
-  requisitionIds: [],
-  jobDescKeywords: [],
-  jobTitles: [],
-  postalCodes: [],
-  stateProvCodes: [],
-}
-
 const NAME_RULES: Record<Knobs['nameRule'], (name: string, wanted: string) => boolean> = {
   exact: (name, wanted) => name === wanted,
   substring: (name, wanted) => name.includes(wanted),
   'case-fold': (name, wanted) => name.toLowerCase().includes(wanted.toLowerCase()),
 }
-
-/** Accelerated when blank and no cpc is given. */
-const bidLevel = (level: string | null | undefined, cpc: number | null | undefined) =>
-  level || (cpc == null ? 'accelerated' : null)
-const whole = (given: PartialTargeting) => ({ ...NO_TARGETING, ...given }) as SandboxTargeting
-const dateTime = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
-const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7)

@@ -1,10 +1,12 @@
 // The four campaign routes of specification section 4 over the book of campaigns.
 
+import { type RouteAnswer, refuse } from './answer.ts'
+import type { SandboxCampaign } from './campaign.ts'
 import { badRequest, readCreate, readUpdate } from './campaign-body.ts'
-import type { CampaignBook, SandboxCampaign } from './campaign-book.ts'
+import type { CampaignBook } from './campaign-book.ts'
 import type { Knobs } from './knobs.ts'
 import type { Postings } from './postings.ts'
-import { type Route, type RouteAnswer, type RouteCall, refuse } from './service-routes.ts'
+import type { Route, RouteCall } from './service-routes.ts'
 
 const COLLECTION = /^\/v1\/campaigns$/
 const CAMPAIGN = /^\/v1\/campaigns\/([^/]+)$/

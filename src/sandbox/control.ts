@@ -4,7 +4,9 @@
 
 import { z } from 'zod'
 import { messageOf } from '../lib/errors.ts'
-import type { CampaignBook, SandboxCampaign } from './campaign-book.ts'
+import { type RouteAnswer, refuse } from './answer.ts'
+import type { SandboxCampaign } from './campaign.ts'
+import type { CampaignBook } from './campaign-book.ts'
 import { parseFaults } from './fault-types.ts'
 import type { FaultBook } from './faults.ts'
 import type { Journal } from './journal.ts'
@@ -12,7 +14,6 @@ import { readJson } from './json-file.ts'
 import { type Knobs, readKnobs } from './knobs.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { Postings } from './postings.ts'
-import { type RouteAnswer, refuse } from './service-routes.ts'
 
 interface ControlParts {
   faults: FaultBook

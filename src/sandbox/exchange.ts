@@ -9,33 +9,15 @@ import type { Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import type { Clock } from '../lib/clock.ts'
-import type { Cut, Ending, FaultKind, FaultOf, GatePoint, Side } from './fault-types.ts'
+import type { Answer } from './answer.ts'
+import type { Cut, FaultKind, FaultOf, GatePoint, Side } from './fault-types.ts'
 import { type Fault, type FaultBook, ruleOf, type Stage } from './faults.ts'
-import type { Journal, SeenRequest } from './journal.ts'
+import type { Journal } from './journal.ts'
 import type { Memory } from './memory.ts'
-
-export interface Answer {
-  status: number
-  headers: Record<string, string>
-  body: Buffer
-  /** For the journal. */
-  code: string | null
-  /** Default: `drain` where the body was not read to its end, else the connection is kept. */
-  ending?: Ending | undefined
-}
+import type { SeenRequest } from './remembered.ts'
 
 /** `idle`: nothing came for the idle time; `short`: FIN before the announced length; `gone`: no connection. */
 type BodyEnd = 'end' | 'idle' | 'short' | 'gone'
-
-/** Thrown to answer at once, whatever of the body was not read. */
-export class Refusal extends Error {
-  readonly answer: Answer
-
-  constructor(answer: Answer) {
-    super(`refused: ${answer.code}`)
-    this.answer = answer
-  }
-}
 
 /** Thrown where the connection has ended, so that there is nobody to answer. */
 export class Gone extends Error {}

@@ -1,9 +1,10 @@
 // The answers that faults put in place of the right one: given statuses, redirects, S3's errors in all their
 // shapes, and bytes that are not an answer.
 
-import { type Answer, type Exchange, Refusal, rawHead } from './exchange.ts'
+import { type Answer, Refusal } from './answer.ts'
+import { type Exchange, rawHead } from './exchange.ts'
 import type { FaultOf } from './fault-types.ts'
-import { s3Answer } from './s3-errors.ts'
+import { s3Answer } from './s3-answer.ts'
 
 type Point = NonNullable<FaultOf<'answer'>['point']>
 

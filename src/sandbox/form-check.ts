@@ -2,7 +2,7 @@
 // condition, no field too many.
 
 import { BUCKET, FORM_ALGORITHM, type FormIssuer } from './form-issuer.ts'
-import { refuse } from './s3-errors.ts'
+import { refuse } from './s3-answer.ts'
 
 export interface AcceptedForm {
   key: string

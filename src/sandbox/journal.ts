@@ -2,43 +2,11 @@
 // The list of requests holds no secret: no header, no query, no form field but the object's key.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
-import type { FaultKind, Side } from './fault-types.ts'
 import type { Memory } from './memory.ts'
+import { SeenRequest } from './remembered.ts'
 
 /** So many requests are remembered; then the oldest are forgotten. */
 const MOST_REQUESTS = 100_000
-
-export class SeenRequest {
-  /** Counted from 1 over both sides, in order of arrival. */
-  n = 0
-  side: Side = 'service'
-  method = ''
-  /** `presign`, `presign-bulk`, `validate`, `campaign-create` (`-search`, `-get`, `-update`), `store`, `fetch`, or `unknown`. */
-  route = 'unknown'
-  account: string | null = null
-  /** Key of the object: known on the storage once the form was read, on the service once it was issued. */
-  key: string | null = null
-  /** Status of the answer; null where none was sent (yet). */
-  status: number | null = null
-  /** The answer's error code: S3's (`AccessDenied`), or the service's (`signature-mismatch`). */
-  code: string | null = null
-  /** Bytes of the request body read so far. */
-  bytes = 0
-  /** Bytes of the file read so far; null until its first byte is due. */
-  fileBytes: number | null = null
-  /** Whether this request put an object into the storage. */
-  stored = false
-  /** Kinds of the faults that were played. */
-  faults: readonly FaultKind[] = []
-  /** Whether it waits at a gate now. */
-  held = false
-  /** The same number for requests on the same connection; counted from 1 on each side. */
-  connection = 0
-  /** Wall ms. */
-  startedAt = 0
-  /** Wall ms; null while it runs. */
-  endedAt: number | null = null
-}
 
 export class Journal {
   readonly #clock: Clock

@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import { type Connection, Exchange, Gone, Refusal, rawHead, type SideOptions } from './exchange.ts'
+import { Refusal } from './answer.ts'
+import { type Connection, Exchange, Gone, rawHead, type SideOptions } from './exchange.ts'
 import { ruleOf } from './faults.ts'
 
 export async function listen(options: SideOptions) {

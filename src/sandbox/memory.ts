@@ -2,10 +2,9 @@
 // of the storage, the ports. A kill loses nothing that was answered; a power cut may.
 
 import Database from 'better-sqlite3'
-import type { SandboxCampaign } from './campaign-book.ts'
+import type { SandboxCampaign } from './campaign.ts'
 import type { Side } from './fault-types.ts'
-import type { SeenRequest } from './journal.ts'
-import type { StoredObject } from './object-store.ts'
+import type { SeenRequest, StoredObject } from './remembered.ts'
 
 const CAMPAIGN = [
   ...['id', 'accountId', 'name', 'startDate', 'endDate', 'budget', 'autoBidLevel', 'cpc', 'maxCpc'],

@@ -1,7 +1,7 @@
 // Reads multipart/form-data as it arrives, with bounded memory whatever the file's size. Keeps every byte of a
 // value; knows nothing of forms or policies.
 
-import { refuse } from './s3-errors.ts'
+import { refuse } from './s3-answer.ts'
 
 export interface Part {
   name: string

@@ -6,21 +6,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Memory } from './memory.ts'
-
-export interface StoredObject {
-  readonly key: string
-  readonly bytes: number
-  readonly sha256: string
-  readonly md5: string
-  /** Wall ms. */
-  readonly receivedAt: number
-  /** The account that the form was issued to. */
-  readonly account: string | null
-  /** How often the key was written: more than once means that a client sent the same form again. */
-  readonly writes: number
-  /** Absolute path of the bytes. */
-  readonly path: string
-}
+import type { StoredObject } from './remembered.ts'
 
 export type ObjectStore = Awaited<ReturnType<typeof openStore>>
 export type IncomingObject = Awaited<ReturnType<ObjectStore['receive']>>

@@ -5,8 +5,9 @@ import type Database from 'better-sqlite3'
 import { messageOf } from '../lib/errors.ts'
 import type { SandboxTargeting } from './campaign-body.ts'
 import { isTargeted, type SandboxPosting } from './campaign-targeting.ts'
-import type { ObjectStore, StoredObject } from './object-store.ts'
+import type { ObjectStore } from './object-store.ts'
 import { type FieldMapping, readPostings } from './posting-reader.ts'
+import type { StoredObject } from './remembered.ts'
 
 const SCHEMA = `
 CREATE TEMP TABLE postings (

@@ -1,10 +1,7 @@
 // The storage's errors as S3 answers them: status, wording and XML body of each code.
 // Statuses and wordings: S3's public error table and recorded answers.
 
-import { randomBytes } from 'node:crypto'
-import { type Answer, Refusal } from './exchange.ts'
-
-const ERRORS = {
+export const ERRORS = {
   AccessDenied: [403, 'Access Denied'],
   BadDigest: [400, 'The Content-MD5 you specified did not match what we received.'],
   EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed size'],
@@ -82,36 +79,3 @@ export interface S3Error {
 }
 
 export const S3_CODES = Object.keys(ERRORS) as S3Code[]
-
-/** `shape`: changes the XML of the right answer. */
-export function s3Answer(error: S3Error, shape = (xml: string) => xml): Answer {
-  return {
-    status: ERRORS[error.code][0],
-    headers: { 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
-    body: Buffer.from(shape(s3Xml(error))),
-    code: error.code,
-  }
-}
-
-export function refuse(error: S3Error): never {
-  throw new Refusal(s3Answer(error))
-}
-
-function s3Xml(error: S3Error): string {
-  const details = Object.entries(error.details ?? {})
-    .map(([name, value]) => `<${name}>${escapeXml(value)}</${name}>`)
-    .join('')
-  return (
-    `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${error.code}</Code>` +
-    `<Message>${escapeXml(error.message ?? ERRORS[error.code][1])}</Message>${details}` +
-    `<RequestId>${requestId()}</RequestId><HostId>${randomBytes(24).toString('base64')}</HostId></Error>`
-  )
-}
-
-export function requestId(): string {
-  return randomBytes(8).toString('hex').toUpperCase()
-}
-
-export function escapeXml(text: string): string {
-  return text.replace(/[&<>"\r]/g, (c) => `&#${c.charCodeAt(0)};`)
-}

@@ -1,8 +1,8 @@
 // What a route of the service is, and the routes of an upload (specification section 4). Signing, dates and faults
 // come before a route.
 
+import type { RouteAnswer } from './answer.ts'
 import type { Audience, Caller, ServiceRequest } from './authentication.ts'
-import { type Answer, Refusal } from './exchange.ts'
 import type { FaultOf } from './fault-types.ts'
 import type { FormIssuer } from './form-issuer.ts'
 
@@ -25,14 +25,6 @@ export interface RouteCall {
   form: FaultOf<'form'> | undefined
 }
 
-export interface RouteAnswer {
-  /** Default 200. */
-  status?: number
-  json: unknown
-  /** Key of the object that the answer is about, for the journal. */
-  key?: string
-}
-
 export interface Route {
   name: string
   method: string
@@ -40,20 +32,6 @@ export interface Route {
   path: RegExp
   audience: Audience
   answer(call: RouteCall): RouteAnswer | Promise<RouteAnswer>
-}
-
-/** `text`: in place of the JSON; `code`: of an error. */
-export function jsonAnswer(
-  { status = 200, json }: RouteAnswer,
-  text = JSON.stringify(json),
-  code: string | null = null,
-): Answer {
-  const headers = { 'content-type': 'application/json; charset=utf-8' }
-  return { status, headers, body: Buffer.from(text), code }
-}
-
-export function refuse(status: number, code: string, message: string): never {
-  throw new Refusal(jsonAnswer({ status, json: { code, message } }, undefined, code))
 }
 
 /** `originFor`: of the storage, for a client that called this address of the service. */

@@ -1,13 +1,14 @@
 // The service's side of the sandbox: finds the route, plays the faults, authenticates, answers JSON. Written from
 // specification sections 4 and 5; shares nothing with our client.
 
+import { type Answer, jsonAnswer, Refusal, refuse } from './answer.ts'
 import { type Authenticator, refuseSignature, type ServiceRequest } from './authentication.ts'
 import type { Control } from './control.ts'
-import { type Answer, type Exchange, Refusal } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { rawBytes, replacedAnswer } from './fault-answers.ts'
 import type { FaultOf } from './fault-types.ts'
 import type { Knobs } from './knobs.ts'
-import { jsonAnswer, type Route, refuse } from './service-routes.ts'
+import type { Route } from './service-routes.ts'
 
 export interface ServiceParts {
   /** Path of the base address, without a slash at its end; empty where there is none. */

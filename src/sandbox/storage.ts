@@ -2,14 +2,15 @@
 // on the way, and answers as S3 answers, success and error alike. Refuses requests that carry the service's headers.
 
 import { unescape as decoded } from 'node:querystring'
-import type { Answer, Exchange } from './exchange.ts'
+import type { Answer } from './answer.ts'
+import type { Exchange } from './exchange.ts'
 import { rawBytes, refuseAt, replacedAnswer } from './fault-answers.ts'
 import type { FaultOf } from './fault-types.ts'
 import { type AcceptedForm, checkForm } from './form-check.ts'
 import { BUCKET, type FormIssuer } from './form-issuer.ts'
 import { boundaryOf, type Part, readParts } from './multipart-parser.ts'
 import type { IncomingObject, ObjectStore } from './object-store.ts'
-import { escapeXml, refuse, requestId } from './s3-errors.ts'
+import { escapeXml, refuse, requestId } from './s3-answer.ts'
 
 /** S3 takes at most this much before the file's first byte. */
 const LARGEST_HEAD = 20 * 1024
