@@ -260,6 +260,55 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     await untilUploaded('home.xml')
   })
 
+  it('runs two instances beside it, each with a key and a history of its own', async () => {
+    for (const name of ['a', 'b']) {
+      await machine.must(
+        `mkdir -p /srv/${name} && install -d -m 750 -g feedsyncd /etc/feedsyncd/${name}`,
+      )
+      const config = FOUR_LINES.replace('/srv/ats/export', `/srv/${name}`)
+        .replace('/var/lib/feedsyncd', `/var/lib/feedsyncd/${name}`)
+        .replace(/^http: .*\n/m, '')
+      write(`etc/feedsyncd/${name}/feedsyncd.yaml`, config, 0o600)
+      await machine.must(
+        `install -m 600 /srv/sandbox/service.key /etc/feedsyncd/${name}/service.key`,
+      )
+    }
+    await machine.must('systemd-tmpfiles --create feedsyncd.conf')
+    await machine.must('systemctl start feedsyncd@a feedsyncd@b')
+    await drop('of-a.xml', feedOf(6), '/srv/a')
+    const of = (name: string, command: string) =>
+      machine.run(`feedsyncd --config /etc/feedsyncd/${name}/feedsyncd.yaml ${command}`)
+
+    await vi.waitFor(async () => {
+      const { uploads } = JSON.parse((await of('a', 'status --json')).stdout)
+      expect(uploads).toMatchObject([{ feed: 'of-a.xml', state: 'uploaded' }])
+    }, 60_000)
+    await machine.must('systemctl stop feedsyncd@a')
+
+    expect((await of('a', 'status')).stdout).toContain('systemctl start feedsyncd@a')
+    expect((await of('b', 'status')).stdout).toMatch(/^daemon running .*\n\nno feed/)
+    expect((await of('b', 'doctor')).stdout).not.toMatch(/^problem/m)
+    expect((await of('a', 'logs')).stdout).toContain('of-a.xml')
+    expect((await of('b', 'logs')).stdout).not.toContain('of-a.xml')
+    expect(await machine.unit('ActiveState')).toBe('active')
+    expect(await machine.must('stat -c "%a %U" /var/lib/feedsyncd/a')).toBe('750 feedsyncd')
+    await machine.must('systemctl start feedsyncd@a')
+  })
+
+  it('starts running instances again in an upgrade', async () => {
+    const pid = () => machine.must('systemctl show feedsyncd@a --value --property=MainPID')
+    const before = await pid()
+    await install(2)
+    await install(1)
+
+    expect(await pid()).not.toBe(before)
+    expect(await machine.must('systemctl is-active feedsyncd@a feedsyncd@b')).toBe('active\nactive')
+    await machine.must(
+      'systemctl stop feedsyncd@a feedsyncd@b; rm -rf /etc/feedsyncd/a /etc/feedsyncd/b',
+    )
+    await machine.must('rm -rf /srv/a /srv/b /var/lib/feedsyncd/a /var/lib/feedsyncd/b')
+  })
+
   it('stops cleanly when it is told to', async () => {
     await machine.must('systemctl stop feedsyncd')
 
