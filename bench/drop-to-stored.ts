@@ -1,5 +1,5 @@
-// One feed from the drop until storage has answered, beside the shell line that does the same work, and
-// the daemon's peak memory after it. A new daemon for each run; it has seen a small feed before.
+// A feed from the drop until storage has answered, beside the shell line that does the same work, and the daemon's peak
+// memory after it. What a reader asks is the second feed of a daemon; the first one after a start stands beside it.
 
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const SLOW_COPY = 1
 
 export const dropToStored: Benchmark = {
   name: 'drop-to-stored',
-  title: 'Drop to stored, and peak memory',
+  title: 'From drop to stored, less the quiet period, and peak memory',
   run: async (bench) => {
     const figures: Figure[] = []
     for (const size of SIZES.filter((size) => size <= bench.upTo)) {
@@ -42,6 +42,7 @@ async function ofFeed(bench: Bench, size: number, shape: ShapeName): Promise<Fig
   const feed = join(folder.path, 'feed.xml')
   writeFeed(feed, shape, size)
   const noPeer = missing('cp', 'xmllint', 'sha256sum', 'curl')
+  const first: number[] = []
   const seconds: number[] = []
   const memory: number[] = []
   const copies: number[] = []
@@ -50,7 +51,8 @@ async function ofFeed(bench: Bench, size: number, shape: ShapeName): Promise<Fig
   await repeat(bench, `drop to stored, ${what}`, async () => {
     if (noPeer === null) peerSeconds.push(await peer(feed, folder.path, sink))
     const run = await daemon(bench, feed, folder.path, sink)
-    seconds.push(run.seconds)
+    first.push(run.first)
+    seconds.push(run.second)
     memory.push(run.memory)
     copies.push((await copy(feed, folder.path)) * (GIB / size))
   })
@@ -59,8 +61,14 @@ async function ofFeed(bench: Bench, size: number, shape: ShapeName): Promise<Fig
   return [
     figure(`drop to stored, ${what}`, 's', seconds, {
       peer: noPeer === null ? { name: 'cp; xmllint; sha256sum; curl', runs: peerSeconds } : null,
-      target: hasTarget(size) ? { of: 'ratio', atMost: size < 200 * MB ? 1 : 0.6 } : null,
-      note: noPeer ?? (copied > SLOW_COPY && hasTarget(size) ? slow : 'less the quiet period'),
+      target: hasTarget(size) ? { of: 'ratio', atMost: size < 200 * MB ? 0.9 : 0.6 } : null,
+      note: [
+        noPeer,
+        copied > SLOW_COPY && hasTarget(size) ? slow : null,
+        `the first after a start: ${median(first).toFixed(2)} s`,
+      ]
+        .filter((said) => said !== null)
+        .join('; '),
     }),
     figure(`peak memory of the daemon, ${what}`, 'MB', memory, {
       target: { of: 'value', atMost: 160 },
@@ -91,12 +99,17 @@ async function daemon(bench: Bench, feed: string, folder: string, sink: Sink) {
   writeFeed(staged, 'cdata', 20_000)
   site.drop(staged, 'warm-up.xml')
   await sink.stored()
-  copyFileSync(feed, staged)
-  const droppedAt = site.drop(staged, 'feed.xml')
-  const { storedAt } = await sink.stored()
+  const dropped = async (name: string) => {
+    copyFileSync(feed, staged)
+    const droppedAt = site.drop(staged, name)
+    const { storedAt } = await sink.stored()
+    return (storedAt - droppedAt - QUIET_MS) / 1000
+  }
+  const first = await dropped('first.xml')
+  const second = await dropped('second.xml')
   const memory = running.peakMemory()
   await running.stop()
-  return { seconds: (storedAt - droppedAt - QUIET_MS) / 1000, memory }
+  return { first, second, memory }
 }
 
 function nameOf(bytes: number): string {
