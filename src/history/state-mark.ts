@@ -85,7 +85,7 @@ function write(path: string, text: string): void {
   try {
     const handle = openSync(path, 'w', 0o600)
     try {
-      writeSync(handle, text)
+      writeSync(handle, Buffer.from(text))
       fsyncSync(handle)
     } finally {
       closeSync(handle)
