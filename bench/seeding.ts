@@ -61,5 +61,5 @@ function addUploaded(history: History, n: number, { feed, path, identity }: Seed
     fileUrl: `https://storage.example.com/feeds/${n}.xml`,
     etagVerified: true,
   })
-  if (identity !== null) history.know({ path, identity, versionId: id })
+  if (identity !== null) history.rememberPath({ path, identity, versionId: id })
 }

@@ -160,7 +160,7 @@ export async function openApp(config: Config, options: AppOptions) {
       alerts.moved()
       metrics?.moved(version.state)
     },
-    along: (version) => markReceiptPending({ config, history }, version),
+    inSameTransaction: (version) => markReceiptPending({ config, history }, version),
   })
   const parts = { checkerFor, clock, conditions, config, history, ledger, log, ruleFor, spool }
   const postDelivery = new PostDelivery({ ...parts, dispositions })

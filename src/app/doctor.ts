@@ -170,7 +170,7 @@ function history(config: Config): Answer {
 function feedNames(config: Config): Answer {
   using found = openReader(historyFile(config), (connection) => ({
     names: connection.values<string>('SELECT name FROM feeds'),
-    joined: tables(connection).joined(),
+    joined: tables(connection).datedPaths(),
   }))
   const names = found?.names ?? []
   const byPath = names.filter((name) => feedFor(name, config.feeds).feed === name)

@@ -65,7 +65,7 @@ export class Daemon {
   readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
   readonly #pause: FailurePause
   /** Monotonic ms. */
-  #turnedAt: number
+  #roundStartedAt: number
   #stage: Pulse['stage'] = 'starting'
   /** What a daemon that stops waits for. */
   #waitsFor = 'its start'
@@ -74,7 +74,7 @@ export class Daemon {
     this.#parts = parts
     this.#wakeSignal = new WakeSignal(parts.clock)
     this.#pause = new FailurePause(parts)
-    this.#turnedAt = parts.clock.monotonic()
+    this.#roundStartedAt = parts.clock.monotonic()
   }
 
   /** Runs until `stop` (or, once, until nothing more can be done now), then drains. Answers why it had to end. */
@@ -91,16 +91,17 @@ export class Daemon {
     this.#stage = 'running'
     if (!options.once) supervisor.ready(() => this.pulse())
     while (!options.stop.aborted) {
-      this.#turnedAt = clock.monotonic()
+      this.#roundStartedAt = clock.monotonic()
       round = this.#round(options)
       await unlessAborted(round, options.stop)
       if (options.stop.aborted) break
       alerts.look(options.abort)
       if (!options.once) campaigns.start(options, () => this.#wakeSignal.raise())
       const isLate = clock.monotonic() > givesUpAt
-      if (options.once && this.#pause.ask(() => this.#isDone(isLate))) break
-      await this.#wakeSignal.wait(this.#pause.ask(() => this.#msToNext()) ?? this.#pause.left())
-      const rest = this.#turnedAt + ROUND_GAP_MS - clock.monotonic()
+      if (options.once && this.#pause.pauseOnError(() => this.#isDone(isLate))) break
+      const ms = this.#pause.pauseOnError(() => this.#msToNext()) ?? this.#pause.remainingMs()
+      await this.#wakeSignal.wait(ms)
+      const rest = this.#roundStartedAt + ROUND_GAP_MS - clock.monotonic()
       if (rest > 0) await clock.sleep(rest, options.stop)
     }
     if (options.once) await campaigns.once(options)
@@ -149,7 +150,7 @@ export class Daemon {
   pulse(): Pulse {
     return {
       stage: this.#stage,
-      sinceTurnMs: this.#parts.clock.monotonic() - this.#turnedAt,
+      sinceTurnMs: this.#parts.clock.monotonic() - this.#roundStartedAt,
       conditions: this.#parts.conditions.current(),
     }
   }
@@ -171,7 +172,7 @@ export class Daemon {
   async #round(options: RunOptions): Promise<void> {
     const { intake, upkeep } = this.#parts
     try {
-      if (this.#isLost() || this.#pause.left() > 0) return
+      if (this.#isLost() || this.#pause.remainingMs() > 0) return
       await intake.look()
       this.#parts.deliveries.takeRequests()
       this.#startTaking(options)
@@ -275,14 +276,14 @@ export class Daemon {
   #isDone(impatient: boolean): boolean {
     const { deliveries, intake, postDelivery } = this.#parts
     if (intake.waiting || postDelivery.isMoving || deliveries.running.length > 0) return false
-    if (this.#pause.left() > 0) return this.#pause.lasted() > ONCE_FAILING_MS
+    if (this.#pause.remainingMs() > 0) return this.#pause.failingForMs() > ONCE_FAILING_MS
     return !deliveries.due && (impatient || !intake.isUnsettled)
   }
 
   #msToNext(): number {
     const { clock, history, intake } = this.#parts
     const now = clock.monotonic()
-    const pause = this.#pause.left()
+    const pause = this.#pause.remainingMs()
     if (pause > 0) return pause
     const due = history.nextDueAt(clock.now())
     const next = Math.min(

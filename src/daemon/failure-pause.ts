@@ -34,9 +34,9 @@ export class FailurePause {
   }
 
   /** What is asked between two rounds; null where that met an error, which is a pause as in a round. */
-  ask<T>(question: () => T): T | null {
+  pauseOnError<T>(work: () => T): T | null {
     try {
-      return question()
+      return work()
     } catch (error) {
       this.begin(error)
       return null
@@ -49,12 +49,12 @@ export class FailurePause {
   }
 
   /** Ms since the first of the errors that followed each other. */
-  lasted(): number {
+  failingForMs(): number {
     return this.#parts.clock.monotonic() - this.#since
   }
 
   /** Ms that are left of it. */
-  left(): number {
+  remainingMs(): number {
     return Math.max(0, this.#until - this.#parts.clock.monotonic())
   }
 }

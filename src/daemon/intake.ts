@@ -20,7 +20,7 @@ import type { Parts } from '../pipeline/parts.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { faultReason } from '../pipeline/record-outcome.ts'
-import { leftAside, noteFolder, recordListing } from './record-listing.ts'
+import { ignoredFiles, noteFolder, recordListing } from './record-listing.ts'
 
 export interface IntakeParts extends Parts {
   daemonFile: Pick<DaemonFile, 'update'>
@@ -63,7 +63,7 @@ export class Intake {
   /** Of these, what a listing found to have changed since. */
   readonly #changedWhileBusy = new Set<string>()
   /** Files that could not be read, and the monotonic ms at which they are read again: not with each change of the folder. */
-  readonly #restsUntil = new Map<string, number>()
+  readonly #postponedUntil = new Map<string, number>()
   /** Monotonic ms; a hint moves the next one forward. */
   #nextScan = 0
   /** Since the last listing. */
@@ -164,7 +164,7 @@ export class Intake {
     if (listing.folder.kind === 'ready')
       daemonFile.update({
         lastScanAt: clock.now(),
-        ...leftAside(listing, clock.now() - config.inbox.incompleteAfterMs),
+        ...ignoredFiles(listing, clock.now() - config.inbox.incompleteAfterMs),
       })
     this.#lastScan = clock.monotonic()
     this.#lastScanTook = seenAt - started
@@ -177,18 +177,19 @@ export class Intake {
     if (identity === null) return
     const { clock, config, skipped } = this.#parts
     skipped.add({ path, identity }, words)
-    this.#restsUntil.set(path, clock.monotonic() + config.inbox.rescanMs / 2)
+    this.#postponedUntil.set(path, clock.monotonic() + config.inbox.rescanMs / 2)
   }
 
-  #rests(file: Sighting): boolean {
-    if (!this.#parts.skipped.has(file)) this.#restsUntil.delete(file.path)
-    return this.#parts.clock.monotonic() < (this.#restsUntil.get(file.path) ?? 0)
+  #isPostponed(file: Sighting): boolean {
+    if (!this.#parts.skipped.has(file)) this.#postponedUntil.delete(file.path)
+    return this.#parts.clock.monotonic() < (this.#postponedUntil.get(file.path) ?? 0)
   }
 
   #isBusy(file: Sighting): boolean {
     const { path, identity } = file
     const taken = this.#busy.get(path)
-    if (taken === undefined) return this.#parts.postDelivery.hasTaken(file) || this.#rests(file)
+    if (taken === undefined)
+      return this.#parts.postDelivery.hasTaken(file) || this.#isPostponed(file)
     if (taken === null || !sameIdentity(taken, identity)) this.#changedWhileBusy.add(path)
     return true
   }
@@ -226,7 +227,7 @@ export class Intake {
       const text = `not enough disk space for the copy: ${size}`
       const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
       const rule = ruleFor(path)
-      await history.commit(() => ledger.settlesOn({ path, identity, rule }, reason))
+      await history.commit(() => ledger.keepSettling({ path, identity, rule }, reason))
       log.error(
         {
           event: 'feed.no-room',
@@ -253,7 +254,7 @@ export class Intake {
     for (const path of history.expired(clock.now(), incompleteAfterMs)) {
       // Another file that came to the path since has a quiet period of its own.
       const identity = ledger.known.at(path)?.identity ?? NO_IDENTITY
-      if (!this.#rests({ path, identity }))
+      if (!this.#isPostponed({ path, identity }))
         this.#enqueue({ path, identity, rule: ruleFor(path), final: true })
     }
   }

@@ -85,7 +85,7 @@ function inOrder(files: readonly Sighting[], feedOf: (path: string) => string): 
 }
 
 /** What `status` mentions of files that are no feeds. `before`: wall ms of temporary names that are old. */
-export function leftAside(
+export function ignoredFiles(
   { ignored, temporary }: Listing,
   before: number,
 ): Pick<DaemonState, 'unfinished' | 'ignored'> {

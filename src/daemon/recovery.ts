@@ -51,7 +51,7 @@ export async function recover(
     history.makeDue([ON_HOLD])
     return history.recover(clock.now())
   })
-  const lost = await history.commit(() => readAgain(parts, copies))
+  const lost = await history.commit(() => handleMissingCopies(parts, copies))
   const held = renewMark(parts)
   if (lost + held > 0) {
     log.warn({ event: 'history.restored', lost, held }, 'the state directory was restored')
@@ -73,7 +73,7 @@ export async function recover(
  * A copy that is not in the spool was lost with a host or a disk. Its file is read anew; where that is gone, too, a
  * person has to know. Answers how many versions that concerns.
  */
-function readAgain(parts: Parts, copies: readonly string[]): number {
+function handleMissingCopies(parts: Parts, copies: readonly string[]): number {
   const { history, ledger } = parts
   const there = new Set(copies)
   const missing = history.spoolNames().filter((name) => !there.has(name))
@@ -100,7 +100,7 @@ function renewMark(parts: Parts): number {
   let held = 0
   history.mark.renew(clock.now(), () => {
     for (const { id, path } of history.list({ states: ['queued'], all: true })) {
-      if (isAsRead(parts, path)) continue
+      if (isUnchanged(parts, path)) continue
       ledger.move(id, 'held', RESTORED_COPY, { guard: RESTORED_COPY.code })
       held++
     }
@@ -120,7 +120,7 @@ function inFolder({ config }: Parts, path: string): Stats | undefined {
 }
 
 /** Whether the file is still there as it was read; on another disk it has another inode. */
-function isAsRead(parts: Parts, path: string): boolean {
+function isUnchanged(parts: Parts, path: string): boolean {
   const [present, known] = [inFolder(parts, path), parts.ledger.known.at(path)]
   if (present === undefined || known === null) return false
   return present.size === known.identity.size && +present.mtime === modifiedAt(known.identity)

@@ -23,7 +23,7 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
     },
 
     startAttempt: (id: number, at: number): number =>
-      db.joined(() => {
+      db.joinTransaction(() => {
         const count = 'UPDATE versions SET attempts = attempts + 1 WHERE id = ? RETURNING attempts'
         const n = db.value<number>(count, id)
         if (n === null) throw new FeedsyncError(`there is no version ${id}`)
@@ -32,7 +32,7 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
       }),
 
     /** Its file is sent to this key from now on. */
-    nameAttempt: (version: number, n: number, key: string): void =>
+    setAttemptKey: (version: number, n: number, key: string): void =>
       void db.run('UPDATE attempts SET key = ? WHERE version = ? AND n = ?', key, version, n),
 
     endAttempt: (version: number, n: number, endedAt: number, end: AttemptEnd): void => {

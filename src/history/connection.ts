@@ -87,7 +87,7 @@ export class Connection implements Disposable {
   }
 
   /** The same, but as a part of a transaction that runs already: what fails then fails with all of it. */
-  joined<T>(work: () => T): T {
+  joinTransaction<T>(work: () => T): T {
     return this.#db.inTransaction ? work() : this.atomically(work)
   }
 

@@ -42,24 +42,24 @@ const RULES: Record<Decision, Rule> = {
 }
 
 /** Accepted or stored. */
-export const SENT: readonly State[] = [...ACCEPTED, 'uploaded']
+export const ACCEPTED_OR_UPLOADED: readonly State[] = [...ACCEPTED, 'uploaded']
 
 const DROP_AGAIN =
   'drop the file again; upload.keepVersions says how many uploaded versions stay restorable'
 
 /** Name of the note that tells the daemon what to try at once. */
-const TO_TRY = 'retried'
+const RETRIED_NOTE = 'retried'
 
 function retried(history: Notes): number[] {
-  return JSON.parse(history.note(TO_TRY) ?? '[]') as number[]
+  return JSON.parse(history.note(RETRIED_NOTE) ?? '[]') as number[]
 }
 
 /** Versions that a person has retried since this was asked last: they are tried before all others. */
 export function takeRetried(history: Notes & Transactions): number[] {
-  if (history.note(TO_TRY) === null) return []
+  if (history.note(RETRIED_NOTE) === null) return []
   return history.atomically(() => {
     const ids = retried(history)
-    history.setNote(TO_TRY, null)
+    history.setNote(RETRIED_NOTE, null)
     return ids
   })
 }
@@ -90,11 +90,11 @@ export function decide(
     }
     if (decision === 'retry' && version.sha256 === null) {
       // Its reading failed, so there is nothing to send yet: its path is news at the next scan.
-      history.unknow(version.path)
+      history.forgetPath(version.path)
       return history.move(id, 'settling', reason, now)
     }
     // Sent again it would take the place of a newer one.
-    const newer = decision === 'retry' ? newerOf(history, version, SENT) : undefined
+    const newer = decision === 'retry' ? newerOf(history, version, ACCEPTED_OR_UPLOADED) : undefined
     if (newer !== undefined) {
       const text = `version ${newer.id} of its feed is newer, and ${newer.state}`
       const hint = `to send its bytes again, as a new version: feedsyncd restore ${id}`
@@ -107,7 +107,8 @@ export function decide(
         ? history.update(id, patch, reason)
         : history.move(id, to, reason, now, patch)
     if (decision === 'release') supersedeOthers(history, decided, now)
-    if (decision === 'retry') history.setNote(TO_TRY, JSON.stringify([...retried(history), id]))
+    if (decision === 'retry')
+      history.setNote(RETRIED_NOTE, JSON.stringify([...retried(history), id]))
     return decided
   })
 }
@@ -196,7 +197,10 @@ export function replacedBy(history: VersionReads, version: Version): Version[] {
 
 /** Whether what a file is now takes the place of what was found in it before, as a version of another feed. */
 export function takesPlaceOf(present: Version, before: Version): boolean {
-  return [...SENT, 'held'].includes(present.state) && replaceable(present).includes(before.state)
+  return (
+    [...ACCEPTED_OR_UPLOADED, 'held'].includes(present.state) &&
+    replaceable(present).includes(before.state)
+  )
 }
 
 /** What is held takes the place of others alone that are held: it may be discarded. */

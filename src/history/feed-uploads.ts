@@ -7,11 +7,11 @@ import type { VersionReads } from './port.ts'
 import type { Version } from './rows.ts'
 
 /** Versions that are looked through for ids: of a feed some days, with an upload each half hour; of all. */
-const OF_A_FEED = 200
-const OF_ALL = 20_000
+const MAX_PER_FEED = 200
+const MAX_IN_TOTAL = 20_000
 /** A feed that lost more than this of its postings or ids, and more than a few, looks like an accident. */
 const SUSPECT_LOSS = 0.3
-const FEW = 5
+const MIN_LOSS = 5
 /** After this time a small feed is taken for the truth. */
 const SUSPECT_FOR = 72 * HOUR
 
@@ -44,7 +44,7 @@ export function absencesOf(
 ): (id: string) => number | null {
   const absences = new Map<string, { since: number | null; seenAt: number }>()
   for (const uploads of feeds.map((feed) => uploadsOf(history, feed, feeds.length))) {
-    const good = goodOnes(uploads)
+    const trusted = trustedUploads(uploads)
     const seen = new Set<string>()
     let since: number | null = null
     for (const version of uploads.toReversed()) {
@@ -54,7 +54,7 @@ export function absencesOf(
         seen.add(id)
         if ((absences.get(id)?.seenAt ?? -1) <= seenAt) absences.set(id, { since, seenAt })
       }
-      if (good.has(version)) since = version.uploadedAt
+      if (trusted.has(version)) since = version.uploadedAt
     }
   }
   return (id) => absences.get(id)?.since ?? null
@@ -62,13 +62,13 @@ export function absencesOf(
 
 /** Oldest first. */
 function uploadsOf(history: VersionReads, feed: string, feeds: number): Version[] {
-  const limit = Math.min(OF_A_FEED, Math.ceil(OF_ALL / feeds))
+  const limit = Math.min(MAX_PER_FEED, Math.ceil(MAX_IN_TOTAL / feeds))
   return history.list({ feed, states: ['uploaded'], all: true, limit }).reverse()
 }
 
 /** Those that are not suspect: a suspect feed proves no absence, unless it stays so. */
-function goodOnes(uploads: readonly Version[]): Set<Version> {
-  const good = new Set<Version>()
+function trustedUploads(uploads: readonly Version[]): Set<Version> {
+  const trusted = new Set<Version>()
   let last: Version | null = null
   let suspectSince: number | null = null
   for (const version of uploads) {
@@ -78,15 +78,15 @@ function goodOnes(uploads: readonly Version[]): Set<Version> {
     if (suspectSince !== null && at - suspectSince < SUSPECT_FOR) continue
     suspectSince = null
     last = version
-    good.add(version)
+    trusted.add(version)
   }
-  return good
+  return trusted
 }
 
 function isSuspect(version: Version, last: Version | null): boolean {
   const ids = (of: Version) => Object.keys(of.externalCampaignIds ?? {}).length
   const lost = (before: number, now: number) =>
-    before - now > FEW && before - now > before * SUSPECT_LOSS
+    before - now > MIN_LOSS && before - now > before * SUSPECT_LOSS
   if ((version.postings ?? 0) === 0) return true
   return (
     last !== null &&

@@ -27,7 +27,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
     knownFiles: () => db.rows<FileRow>(`${FILES} ORDER BY path`).map(knownFileOf),
 
     /** Remembers what a path was found to be. */
-    know: ({ path, identity, versionId }: Omit<KnownFile, 'missingSince'>) =>
+    rememberPath: ({ path, identity, versionId }: Omit<KnownFile, 'missingSince'>) =>
       void db.run(
         'REPLACE INTO files VALUES (@path, @dev, @ino, @size, @mtimeNs, @ctimeNs, @versionId, NULL)',
         { ...identity, path, versionId },
@@ -49,7 +49,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
         feed,
       ),
 
-    unknow: (path: string) => void db.run('DELETE FROM files WHERE path = +?', path),
+    forgetPath: (path: string) => void db.run('DELETE FROM files WHERE path = +?', path),
 
     /** The version that a path was last found to be; null while that is not known. */
     lastVersionAt: (path: string) =>
@@ -69,7 +69,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
     pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = +?', id),
 
     /** Paths that are there, of each feed whose files are told apart by the dates in their names. */
-    joined: (): Map<string, string[]> => {
+    datedPaths: (): Map<string, string[]> => {
       const sql = `SELECT v.feed, f.path FROM files f CROSS JOIN versions v ON v.id = f.version
          WHERE f.missing_since IS NULL AND instr(v.feed, ?) ORDER BY f.path DESC`
       const rows = Map.groupBy(
@@ -80,7 +80,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
     },
 
     /** Since when (wall ms) no file is there any more that was found to be these versions, by their ids. */
-    left: (): Map<number, number> => {
+    missingSince: (): Map<number, number> => {
       const sql = `SELECT version, max(missing_since) AS since FROM files f WHERE missing_since IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM files o WHERE o.version = f.version AND o.missing_since IS NULL)
          GROUP BY version`

@@ -16,24 +16,24 @@ interface Waiting {
 }
 
 /** More would hold up the event loop for too long. */
-const MOST_AT_ONCE = 64
+const MAX_GROUP_SIZE = 64
 /** Short beside a disk's own time, and long beside the time that many small feeds need between two writes. */
 const SOON_MS = 3
 const RETRY_MS = 50
 /** A shared commit holds up the thread: until the next one, others have this many times as long. */
-const REST = 2
+const REST_FACTOR = 2
 const LONGEST_REST_MS = 20
 /** A lock that lasts longer than this is reported. */
-const PATIENCE_MS = 5 * SECOND
+const MAX_LOCK_WAIT_MS = 5 * SECOND
 
 export class GroupCommit {
   readonly #db: Pick<Connection, 'atomically'>
   readonly #clock: Clock
   #waiting: Waiting[] = []
   /** Monotonic ms at which the next commit begins. */
-  #turnAt = Number.POSITIVE_INFINITY
+  #nextCommitAt = Number.POSITIVE_INFINITY
   /** Monotonic ms until which no commit begins, so that a slow disk gets fewer and larger ones. */
-  #restsUntil = 0
+  #notBefore = 0
 
   constructor(db: Pick<Connection, 'atomically'>, clock: Clock) {
     this.#db = db
@@ -55,34 +55,34 @@ export class GroupCommit {
 
   #schedule(inMs: number): void {
     const now = this.#clock.monotonic()
-    const at = Math.max(now + inMs, this.#restsUntil)
-    if (at >= this.#turnAt) return
-    this.#turnAt = at
+    const at = Math.max(now + inMs, this.#notBefore)
+    if (at >= this.#nextCommitAt) return
+    this.#nextCommitAt = at
     const turn = () => {
       // Another one may have come before it.
-      if (at === this.#turnAt) this.#turn()
+      if (at === this.#nextCommitAt) this.#commitGroup()
     }
     // Not a timer that may be forgotten: the process lives until it is written.
     if (at > now) void this.#clock.sleep(at - now).then(turn)
     else setImmediate(turn)
   }
 
-  #turn(): void {
-    this.#turnAt = Number.POSITIVE_INFINITY
+  #commitGroup(): void {
+    this.#nextCommitAt = Number.POSITIVE_INFINITY
     if (this.#waiting.length === 0) return
     const isShared = this.#waiting.length > 1
     const began = this.#clock.monotonic()
-    const isLocked = this.#flush(PATIENCE_MS)
+    const isLocked = this.#flush(MAX_LOCK_WAIT_MS)
     const ended = this.#clock.monotonic()
     // Work that is alone need not wait for others.
-    if (isShared) this.#restsUntil = ended + Math.min(REST * (ended - began), LONGEST_REST_MS)
-    if (isLocked) this.#restsUntil = ended + RETRY_MS
+    if (isShared) this.#notBefore = ended + Math.min(REST_FACTOR * (ended - began), LONGEST_REST_MS)
+    if (isLocked) this.#notBefore = ended + RETRY_MS
     if (this.#waiting.length > 0) this.#schedule(0)
   }
 
   /** Answers whether a lock made it wait. */
   #flush(patienceMs: number): boolean {
-    const group = this.#waiting.splice(0, MOST_AT_ONCE)
+    const group = this.#waiting.splice(0, MAX_GROUP_SIZE)
     try {
       const ends = this.#db.atomically(() => group.map((each) => this.#end(each, group.length > 1)))
       for (const end of ends) end()

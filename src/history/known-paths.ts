@@ -28,9 +28,9 @@ export class KnownPaths {
   }
 
   /** A file that a person named (`identity` null) is looked at as any other. */
-  know(path: string, identity: FileIdentity | null, versionId: number): void {
+  remember(path: string, identity: FileIdentity | null, versionId: number): void {
     if (identity === null) return
-    this.#history.know({ path, identity, versionId })
+    this.#history.rememberPath({ path, identity, versionId })
     this.#keep({ path, identity, versionId, missingSince: null })
   }
 
@@ -61,7 +61,7 @@ export class KnownPaths {
 
   /** It is news when it comes back. */
   forget(path: string): void {
-    this.#history.unknow(path)
+    this.#history.forgetPath(path)
     this.#history.afterCommit(() => this.#files.delete(path))
   }
 
@@ -75,7 +75,7 @@ export class KnownPaths {
   returned(path: string, before: FileIdentity, identity: FileIdentity): void {
     const known = this.#history.known(path)
     if (known !== null && sameBytes(known.identity, before))
-      this.know(path, identity, known.versionId)
+      this.remember(path, identity, known.versionId)
   }
 
   /** False where the path is still what it was last found to be. */

@@ -19,7 +19,7 @@ export interface LedgerParts {
   /** Called with every new state, once it is committed; it must neither write nor throw. */
   onMove: (version: Version) => void
   /** Writes what belongs into the transaction of a new state. */
-  along?: (version: Version) => void
+  inSameTransaction?: (version: Version) => void
 }
 
 /** States of a version without known bytes in which nothing is under way. */
@@ -80,7 +80,7 @@ export class Ledger {
   }
 
   /** Its bytes could not be read: it is as it was before, and where nothing was known of them there is no version. */
-  unread(path: string): void {
+  readFailed(path: string): void {
     const open = this.#history.pendingVersionAt(path)
     if (open?.state !== 'checking') return
     const past = this.#history.events(open.id).findLast(({ to }) => AT_REST.includes(to))
@@ -100,7 +100,7 @@ export class Ledger {
   }
 
   /** It could not be read as one piece: it settles again, whatever was known of the path. */
-  again(path: string, reason: Reason): void {
+  resettle(path: string, reason: Reason): void {
     const open = this.#history.pendingVersionAt(path)
     if (open?.state !== 'checking') return
     this.known.forget(path)
@@ -108,7 +108,7 @@ export class Ledger {
   }
 
   /** It cannot be taken now, for want of room for a copy, so it goes on settling. */
-  settlesOn(origin: Origin, reason: Reason): void {
+  keepSettling(origin: Origin, reason: Reason): void {
     this.#history.update(this.versionFor(origin).id, {}, reason)
   }
 
@@ -153,7 +153,7 @@ export class Ledger {
       const again = { code: DROPPED_AGAIN, text: 'the same file was dropped again' }
       const present = this.#history.version(version.id) ?? version
       const isRetried = present.state === 'failed'
-      this.#becomes(origin, isRetried ? this.move(present.id, 'queued', again) : present)
+      this.#linkPath(origin, isRetried ? this.move(present.id, 'queued', again) : present)
     })
   }
 
@@ -168,7 +168,7 @@ export class Ledger {
       if (left || open.state !== 'checking') this.move(open.id, 'checking', null)
       const dated = { ...patch, modifiedAt: modifiedAt(origin.identity) }
       const moved = this.move(open.id, to, reason, dated)
-      this.#becomes(origin, moved)
+      this.#linkPath(origin, moved)
       if (isAccepted)
         for (const older of replacedBy(this.#history, moved)) this.supersede(older, moved)
       return moved
@@ -176,7 +176,7 @@ export class Ledger {
   }
 
   /** An attempt to deliver begins: its number, or null where the version is not to be sent any more. */
-  attempt(id: number): number | null {
+  startAttempt(id: number): number | null {
     return this.#history.atomically(() => {
       const state = this.#history.version(id)?.state
       if (state !== 'queued' && state !== 'uploading') return null
@@ -186,20 +186,20 @@ export class Ledger {
   }
 
   /** The first byte is about to be sent to this key; false where a person or a newer version was faster. */
-  sending(id: number, n: number, key: string): boolean {
+  startSending(id: number, n: number, key: string): boolean {
     return this.#history.atomically(() => {
       const version = this.#history.version(id)
       if (version?.state !== 'uploading') return false
       const newer = newerOf(this.#history, version, ['queued'])
       if (newer !== undefined) this.supersede(version, newer)
-      else this.#history.nameAttempt(id, n, key)
+      else this.#history.setAttemptKey(id, n, key)
       return newer === undefined
     })
   }
 
   /** An attempt to deliver ended without success: the version waits. */
   waitAgain(id: number, reason: Reason, nextAttemptAt: number | null): Version {
-    return this.#notSent(id, (state) =>
+    return this.#endDelivery(id, (state) =>
       state === 'queued'
         ? this.#history.update(id, { nextAttemptAt }, reason)
         : this.move(id, 'queued', reason, { nextAttemptAt }),
@@ -208,11 +208,11 @@ export class Ledger {
 
   /** A delivery ended for good. */
   fail(id: number, reason: Reason): Version {
-    return this.#notSent(id, () => this.move(id, 'failed', reason))
+    return this.#endDelivery(id, () => this.move(id, 'failed', reason))
   }
 
   /** What was discarded, superseded or held before its first attempt stays so; a newer one that waits takes its place. */
-  #notSent(id: number, end: (state: State | undefined) => Version): Version {
+  #endDelivery(id: number, end: (state: State | undefined) => Version): Version {
     return this.#history.atomically(() => {
       const before = this.#history.version(id)
       if (before !== null && !ACCEPTED.includes(before.state)) return before
@@ -262,7 +262,7 @@ export class Ledger {
     const version = this.#add(origin, { bytes, incompleteSince })
     const known = this.known.at(origin.path)
     this.#history.forget(id, version.id)
-    if (known?.versionId === id) this.known.know(known.path, known.identity, version.id)
+    if (known?.versionId === id) this.known.remember(known.path, known.identity, version.id)
     return version
   }
 
@@ -275,13 +275,13 @@ export class Ledger {
   }
 
   /** What another feed found at this path is not there any more: neither what it rejected, nor what waits to be sent. */
-  #becomes(origin: Origin, version: Version): void {
+  #linkPath(origin: Origin, version: Version): void {
     const before = origin.identity === null ? null : this.#history.lastVersionAt(origin.path)
     const other = before?.feed === version.feed ? null : before
     if (other !== null) this.#rejectedGone(origin.path)
-    this.known.know(origin.path, origin.identity, version.id)
-    const isNowhere = other !== null && this.#history.pathsOf(other.id).length === 0
-    if (isNowhere && takesPlaceOf(version, other)) this.supersede(other, version)
+    this.known.remember(origin.path, origin.identity, version.id)
+    const hasNoFile = other !== null && this.#history.pathsOf(other.id).length === 0
+    if (hasNoFile && takesPlaceOf(version, other)) this.supersede(other, version)
   }
 
   #add(origin: Origin, patch: VersionPatch = {}): Version {
@@ -306,7 +306,7 @@ export class Ledger {
   /** Any other step. */
   move(id: number, to: State, reason: Reason | null, patch: VersionPatch = {}): Version {
     const version = this.#history.move(id, to, reason, this.#parts.clock.now(), patch)
-    this.#parts.along?.(version)
+    this.#parts.inSameTransaction?.(version)
     this.#history.afterCommit(() => {
       logMoved(this.#parts.log, version)
       this.#parts.onMove(version)

@@ -23,7 +23,7 @@ export function noteLoss(
 }
 
 /** Versions up to this id say nothing of what the service has; null where no history was lost. */
-export function lostUpTo(history: Pick<Notes, 'note'>): number | null {
+export function historyLostUpTo(history: Pick<Notes, 'note'>): number | null {
   const note = history.note(NOTE)
   return note === null ? null : Number(note)
 }
@@ -37,7 +37,7 @@ export function acceptFolder(history: DecisionPorts, decided: Decided): Version[
     const held = history
       .list({ states: ['held'], all: true })
       .filter(({ guard }) => guard === 'history-lost')
-    if (lostUpTo(history) === null && held.length === 0) return null
+    if (historyLostUpTo(history) === null && held.length === 0) return null
     history.setNote(NOTE, null)
     return held.map(({ id }) => decide(history, id, 'release', decided))
   })

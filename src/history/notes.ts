@@ -3,7 +3,7 @@
 import type { Connection } from './connection.ts'
 
 /** The last id of what was uploaded to another service than the present one. */
-export const ELSEWHERE_UP_TO = 'other service up to'
+export const OTHER_SERVICE_UP_TO = 'other service up to'
 
 export type Notes = ReturnType<typeof notes>
 

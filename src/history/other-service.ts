@@ -1,7 +1,7 @@
 // Owns how long uploads went to another service, or as another account, than they do now: what was uploaded then is
 // not there.
 
-import { ELSEWHERE_UP_TO } from './notes.ts'
+import { OTHER_SERVICE_UP_TO } from './notes.ts'
 import type { Notes, Versions } from './port.ts'
 
 const SERVICE = 'service'
@@ -15,11 +15,11 @@ export function noteService(
   if (before === service) return false
   history.setNote(SERVICE, service)
   if (before === null) return false
-  history.setNote(ELSEWHERE_UP_TO, String(history.lastId()))
+  history.setNote(OTHER_SERVICE_UP_TO, String(history.lastId()))
   return history.list({ states: ['uploaded'], all: true, limit: 1 }).length > 0
 }
 
 /** What was uploaded up to this id went to another service. */
-export function elsewhereUpTo(history: Pick<Notes, 'note'>): number {
-  return Number(history.note(ELSEWHERE_UP_TO) ?? 0)
+export function otherServiceUpTo(history: Pick<Notes, 'note'>): number {
+  return Number(history.note(OTHER_SERVICE_UP_TO) ?? 0)
 }

@@ -25,7 +25,7 @@ export function pauses(db: Connection) {
 
     /** One that is in force goes on: it began when it began. */
     pause: (pause: Pause): void =>
-      db.joined(() => {
+      db.joinTransaction(() => {
         const before = inForce(pause.since).find(({ feed }) => feed === pause.feed)
         const since = before?.since ?? pause.since
         const sql = 'REPLACE INTO pauses VALUES (@feed, @since, @until, @by)'

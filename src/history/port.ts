@@ -41,7 +41,7 @@ export interface Transactions {
 /** What those see who only ask. */
 export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
-  Pick<Files, 'joined' | 'known' | 'lastVersionAt' | 'left'> &
+  Pick<Files, 'datedPaths' | 'known' | 'lastVersionAt' | 'missingSince'> &
   Pick<Notes, 'note'> &
   Pick<Pauses, 'pauses'> &
   Pick<Requests, 'request'> &

@@ -33,9 +33,9 @@ export function stateMark(connection: Connection, file: string) {
   }
   const isCopy = () => {
     const [seen, all] = [markAt(path), known()]
-    const isIts = (one: Mark) =>
+    const matches = (one: Mark) =>
       one.text === seen?.text && (one.file === null || one.file === seen.file)
-    return all.length > 0 && !all.some(isIts)
+    return all.length > 0 && !all.some(matches)
   }
   return {
     /**

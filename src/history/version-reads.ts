@@ -4,7 +4,7 @@ import type { PostingChanges } from '../feed/port.ts'
 import { DAY } from '../lib/clock.ts'
 import { latestLegal } from '../lib/due.ts'
 import type { Connection, SqlValue } from './connection.ts'
-import { ELSEWHERE_UP_TO } from './notes.ts'
+import { OTHER_SERVICE_UP_TO } from './notes.ts'
 import { OLDER } from './reason-codes.ts'
 import type { HistoryEvent, ListFilter, Version } from './rows.ts'
 import { ACCEPTED, OPEN, STATES, type State, sqlStates } from './states.ts'
@@ -84,7 +84,7 @@ export function versionReads(db: Connection) {
         `SELECT v.id, v.postings, v.uploaded_at AS uploadedAt FROM feeds f JOIN versions v ON v.id = f.last_uploaded
            WHERE f.name = +? AND v.id > coalesce((SELECT CAST(value AS INTEGER) FROM notes WHERE name = ?), 0)`,
         feed,
-        ELSEWHERE_UP_TO,
+        OTHER_SERVICE_UP_TO,
       ),
     /** What storage or a person confirmed of this feed last: the newest version that was uploaded, released or restored. */
     confirmed,

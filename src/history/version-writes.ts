@@ -69,7 +69,7 @@ export function versionWrites(
   }
 
   /** A file of it came. */
-  function remember(feed: string): void {
+  function showAgain(feed: string): void {
     db.run(
       'UPDATE feeds SET forgotten_at = NULL WHERE name = +? AND forgotten_at IS NOT NULL',
       feed,
@@ -77,7 +77,7 @@ export function versionWrites(
   }
 
   /** The last other version of its feed that was not older by its name. */
-  function lastBeside({ feed, id }: Pick<Version, 'feed' | 'id'>): number | null {
+  function lastOther({ feed, id }: Pick<Version, 'feed' | 'id'>): number | null {
     const sql = `SELECT id FROM versions WHERE feed = +? AND id <> ? AND reason_code IS NOT '${OLDER}'
        ORDER BY id DESC LIMIT 1`
     return db.value<number>(sql, feed, id)
@@ -94,14 +94,14 @@ export function versionWrites(
   return {
     /** Adds a version in `settling` (or another first state) with its first event, as its feed's newest if it is that. */
     add: (added: NewVersion): Version =>
-      db.joined(() => {
+      db.joinTransaction(() => {
         const { at, patch, reason, ...first } = added
         assertStep(null, null, first.state, false)
         const isNewest = becomesNewest(added)
         const id = insert({ ...patch, ...first, ...reasonFields(reason), detectedAt: at })
         event(id, at, { from: null, to: first.state }, reason)
         if (isNewest) pointNewest(first.feed, id)
-        else remember(first.feed)
+        else showAgain(first.feed)
         return existing(id)
       }),
 
@@ -113,10 +113,10 @@ export function versionWrites(
       at: number,
       patch: VersionPatch = {},
     ): Version =>
-      db.joined(() => {
+      db.joinTransaction(() => {
         const from = existing(id)
         assertStep(id, from.state, to, from.sha256 !== null)
-        const changed = { ...leftBehind(to, at), ...patch, state: to, ...reasonFields(reason) }
+        const changed = { ...entryPatch(to, at), ...patch, state: to, ...reasonFields(reason) }
         write(id, changed)
         event(id, at, { from: from.state, to }, reason)
         if (to === 'uploaded') {
@@ -125,14 +125,14 @@ export function versionWrites(
           db.run(sql, id, from.feed)
         }
         // By its name it was younger than what took its place.
-        const last = to === 'superseded' && newest(from.feed)?.id === id && lastBeside(from)
+        const last = to === 'superseded' && newest(from.feed)?.id === id && lastOther(from)
         if (last && last > id) pointNewest(from.feed, last)
         return { ...from, ...changed }
       }),
 
     /** Changes fields without a change of state (hence without an event); `reason` absent: it stays. */
     update: (id: number, patch: VersionPatch, reason?: Reason | null): Version =>
-      db.joined(() => {
+      db.joinTransaction(() => {
         const found = existing(id)
         const changed = reason === undefined ? patch : { ...patch, ...reasonFields(reason) }
         write(id, changed)
@@ -141,8 +141,8 @@ export function versionWrites(
 
     /** The same bytes were found again: a `seen` event, one for all times in a row. */
     seen: (id: number, reason: Reason, at: number): void =>
-      db.joined(() => {
-        remember(existing(id).feed)
+      db.joinTransaction(() => {
+        showAgain(existing(id).feed)
         // An export that writes the same bytes each minute must not make a row each time.
         const again = db.run(
           `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = @at, reason = @text
@@ -157,13 +157,13 @@ export function versionWrites(
      * What names it names `heir` then; without one, the newest of its feed.
      */
     forget: (id: number, heir?: number): void =>
-      db.joined(() => {
+      db.joinTransaction(() => {
         const { feed, sha256 } = existing(id)
         if (sha256 !== null) {
           throw new FeedsyncError(`version ${id} has a known content and cannot be taken back`)
         }
         const isNewest = newest(feed)?.id === id
-        const last = lastBeside({ feed, id })
+        const last = lastOther({ feed, id })
         const named = heir ?? last
         db.run('UPDATE requests SET version = ? WHERE version = ?', named, id)
         if (named === null) db.run('DELETE FROM files WHERE version = ?', id)
@@ -272,7 +272,7 @@ export function versionWrites(
 }
 
 /** What belonged to the state that is left, and what the new one implies, unless the caller says otherwise. */
-function leftBehind(to: State, at: number): VersionPatch {
+function entryPatch(to: State, at: number): VersionPatch {
   return {
     guard: null,
     nextAttemptAt: null,

@@ -40,7 +40,7 @@ export function conditionReport({ since, ...rest }: Condition): ConditionReport 
 }
 
 /** What a version is asked about beside its own row. */
-export type Reported = VersionReads & Pick<Files, 'joined' | 'left'>
+export type Reported = VersionReads & Pick<Files, 'datedPaths' | 'missingSince'>
 
 export type UploadReport = ReturnType<ReturnType<typeof uploadReports>>
 
@@ -53,11 +53,11 @@ export function uploadReports(
   let left: ReadonlyMap<number, number> | null = null
   let joined: ReadonlyMap<string, string[]> | null = null
   const leftAt = ({ id }: Version) => {
-    left ??= history.left()
+    left ??= history.missingSince()
     return left.get(id) ?? null
   }
   const filesOf = ({ feed }: Version): Named => {
-    joined ??= history.joined()
+    joined ??= history.datedPaths()
     const paths = joined.get(feed) ?? []
     return { count: paths.length, paths: paths.slice(0, MOST_FILES) }
   }

@@ -3,8 +3,8 @@
 // discarded or released meanwhile. Both times within the transaction that writes the outcome.
 
 import type { GuardName, PostingChanges } from '../feed/port.ts'
-import { newerOf, SENT } from '../history/decisions.ts'
-import { lostUpTo } from '../history/lost-history.ts'
+import { ACCEPTED_OR_UPLOADED, newerOf } from '../history/decisions.ts'
+import { historyLostUpTo } from '../history/lost-history.ts'
 import type { Files, Notes, Reason, Version, VersionReads } from '../history/port.ts'
 import { type GuardedVersion, type GuardLimits, guard } from './guards.ts'
 import type { Parts } from './parts.ts'
@@ -129,12 +129,12 @@ function baselines(history: Known, { account, feed, id, path }: Named): Version[
   const own = history.baselines(feed, id)
   const before = own.length > 0 ? null : history.lastVersionAt(path)
   const isSame = before !== null && before.id !== id && before.account === account
-  return isSame && SENT.includes(before.state) ? [before] : own
+  return isSame && ACCEPTED_OR_UPLOADED.includes(before.state) ? [before] : own
 }
 
 /** Whether all that is known of what the service has of this feed went with a history that was lost. */
 function isLost(history: Known, { feed, id = 0 }: Named): boolean {
-  const lost = lostUpTo(history)
+  const lost = historyLostUpTo(history)
   if (lost === null) return false
   const last = history.confirmed(feed, id)
   return last === null || (last.id <= lost && !last.approved)

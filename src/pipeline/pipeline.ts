@@ -98,7 +98,7 @@ export class Pipeline {
     try {
       return await this.#snapshot(file, copy, signal)
     } catch (error) {
-      if (signal.aborted) await history.commit(() => ledger.again(file.path, DAEMON_STOPPED))
+      if (signal.aborted) await history.commit(() => ledger.resettle(file.path, DAEMON_STOPPED))
       // The next try makes another copy; what cannot be removed now goes at the next start.
       await spool.discard(copy).catch(() => {})
       if (signal.aborted || isRetryable(error)) throw error
@@ -149,7 +149,7 @@ export class Pipeline {
     if (isMissing(code))
       return this.#lookAgain(file, { code: LEFT, text: 'it left while it was read' })
     const { history, ledger } = this.#parts
-    await history.commit(() => ledger.unread(file.path))
+    await history.commit(() => ledger.readFailed(file.path))
     return { kind: 'skipped', reason, hint }
   }
 
@@ -262,12 +262,12 @@ export class Pipeline {
         progress: (sent) => this.#parts.onProgress(id, sent, bytes),
         attempts: {
           started: async () => {
-            const n = await guard.start(queued, () => ledger.attempt(id))
+            const n = await guard.start(queued, () => ledger.startAttempt(id))
             startedAt = clock.monotonic()
             if (n !== null && n > 1) observer?.retried(history.attempts(id, 2)[0]?.status ?? null)
             return n
           },
-          sending: (n, key) => history.commit(() => ledger.sending(id, n, key)),
+          sending: (n, key) => history.commit(() => ledger.startSending(id, n, key)),
           endedAlike: (code) => history.endedAlike(id, code),
           ended: (n, end) => {
             const endedAt = clock.now()
@@ -310,7 +310,7 @@ export class Pipeline {
 
   async #lookAgain(file: Candidate, reason: Reason) {
     const { history, ledger } = this.#parts
-    await history.commit(() => ledger.again(file.path, reason))
+    await history.commit(() => ledger.resettle(file.path, reason))
     return { kind: 'again', reason: reason.text } as const
   }
 }

@@ -2,7 +2,7 @@
 // accepted, by the date in the name of the file.
 
 import type { CheckResult } from '../feed/port.ts'
-import { elsewhereUpTo } from '../history/other-service.ts'
+import { otherServiceUpTo } from '../history/other-service.ts'
 import type { Files, Notes, Origin, Version, VersionReads } from '../history/port.ts'
 import { COPY_LOST, OLDER } from '../history/reason-codes.ts'
 import { ACCEPTED } from '../history/states.ts'
@@ -27,7 +27,7 @@ export function sameBytesOf(
     const hasCopy = newest.spool !== null && !COPY_LOST.includes(newest.reasonCode ?? '')
     const isOver = newest.state === 'gone' || newest.state === 'superseded'
     const isLost = isOver || (newest.state === 'failed' && !hasCopy)
-    const isOfOther = newest.account !== rule.account || newest.id <= elsewhereUpTo(history)
+    const isOfOther = newest.account !== rule.account || newest.id <= otherServiceUpTo(history)
     const isElsewhere = newest.state === 'uploaded' && isOfOther
     // Other rules may read it by now, or find what it was held for want of.
     const isReadAnew =

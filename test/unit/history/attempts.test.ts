@@ -16,7 +16,7 @@ describe('attempts', () => {
       bytesSent: 3,
       key: 'a/0.xml',
     })
-    history.nameAttempt(id, history.startAttempt(id, 3000), 'a/1.xml')
+    history.setAttemptKey(id, history.startAttempt(id, 3000), 'a/1.xml')
 
     expect(history.version(id)?.attempts).toBe(2)
     expect(history.attempts(id)).toEqual([
@@ -60,7 +60,7 @@ describe('recovery after a crash', () => {
     const checking = versionIn(history, 'checking', { feed: 'a' })
     const uploading = versionIn(history, 'uploading', { feed: 'b' })
     const waiting = versionIn(history, 'queued', { feed: 'c', patch: { nextAttemptAt: 9000 } })
-    history.nameAttempt(uploading.id, history.startAttempt(uploading.id, 2000), 'a/1.xml')
+    history.setAttemptKey(uploading.id, history.startAttempt(uploading.id, 2000), 'a/1.xml')
 
     const repaired = history.recover(5000)
 

@@ -89,7 +89,7 @@ it('lets a work that fails on its own fail alone, and undoes what it wrote', asy
   })
   const right = history.commit(() => {
     const n = history.startAttempt(id, 2)
-    history.nameAttempt(id, n, 'kept')
+    history.setAttemptKey(id, n, 'kept')
     return n
   })
 

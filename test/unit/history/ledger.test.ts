@@ -46,11 +46,11 @@ it('an accepted version takes the place of what waits or is held of its feed, wi
 it('a version that a newer one overtook before its first byte is not sent', () => {
   const { history, ledger } = atWork()
   const { id } = versionIn(history, 'queued')
-  const n = ledger.attempt(id) ?? 0
-  const before = ledger.sending(id, n, 'key')
+  const n = ledger.startAttempt(id) ?? 0
+  const before = ledger.startSending(id, n, 'key')
   ledger.conclude(origin, 'queued', null, { sha256: 'b' })
 
-  expect([before, ledger.sending(id, n, 'key')]).toEqual([true, false])
+  expect([before, ledger.startSending(id, n, 'key')]).toEqual([true, false])
   expect(history.version(id)?.state).toBe('superseded')
 })
 
@@ -119,8 +119,8 @@ it('a version for the feed that a rule gave a file for a while is superseded onc
   const { history } = temporaryHistory()
   const failed = versionIn(history, 'failed', { feed: 'one', path: 'stays.xml' })
   const other = versionIn(history, 'queued', { feed: 'two', path: 'moved.xml' })
-  history.know({ path: 'stays.xml', identity, versionId: failed.id })
-  history.know({ path: 'moved.xml', identity, versionId: other.id })
+  history.rememberPath({ path: 'stays.xml', identity, versionId: failed.id })
+  history.rememberPath({ path: 'moved.xml', identity, versionId: other.id })
   const rule = { feed: 'one', account: null }
   // Knows what the history knew when it was made.
   const ledger = new Ledger({ history, clock: systemClock, log: silentLog, onMove: () => {} })

@@ -36,7 +36,7 @@ describe('pruning', () => {
   it('keeps a version that a file in the folder is known as, so that it is not sent again', async () => {
     const { history } = temporaryHistory()
     const old = versionIn(history, 'superseded')
-    history.know({ path: 'old.xml', identity, versionId: old.id })
+    history.rememberPath({ path: 'old.xml', identity, versionId: old.id })
     versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
 
     expect(await history.prune(9000)).toBe(0)
@@ -70,7 +70,7 @@ describe('pruning', () => {
       for (let n = 0; n < 1300; n++) {
         const feed = n % 2 === 0 ? 'a' : `kept-${n}`
         const { id } = versionIn(history, 'rejected', { feed, path: 'a.xml' })
-        if (n === 0) history.know({ path: 'a.xml', identity, versionId: id })
+        if (n === 0) history.rememberPath({ path: 'a.xml', identity, versionId: id })
       }
     })
 

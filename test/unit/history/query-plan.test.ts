@@ -48,8 +48,8 @@ const CALLS: Record<
   newestTaken: (history) => history.newestTaken('acme'),
   lastUploaded: (history) => history.lastUploaded('acme'),
   onService: (history) => history.onService('acme'),
-  joined: (history) => history.joined(),
-  left: (history) => history.left(),
+  datedPaths: (history) => history.datedPaths(),
+  missingSince: (history) => history.missingSince(),
   pathOf: (history) => history.pathOf('acme'),
   forgetFeed: (history) => history.forgetFeed('acme', 5),
   confirmed: (history) => history.confirmed('acme', 0),
@@ -88,17 +88,17 @@ const CALLS: Record<
     history.endAttempt(id, 1, 5, result)
   },
   endedAlike: (history, id) => history.endedAlike(id, 'test'),
-  nameAttempt: (history, id) => history.nameAttempt(id, 1, 'key'),
+  setAttemptKey: (history, id) => history.setAttemptKey(id, 1, 'key'),
   recover: (history) => history.recover(5),
-  know: (history, id) => {
+  rememberPath: (history, id) => {
     const identity = { dev: '1', ino: '1', size: 1, mtimeNs: '1', ctimeNs: '1' }
-    history.know({ path: 'a.xml', identity, versionId: id })
+    history.rememberPath({ path: 'a.xml', identity, versionId: id })
   },
   known: (history) => history.known('a.xml'),
   knownFiles: (history) => history.knownFiles(),
   setMissing: (history) => history.setMissing('a.xml', 5),
   lastVersionAt: (history) => history.lastVersionAt('a.xml'),
-  unknow: (history) => history.unknow('a.xml'),
+  forgetPath: (history) => history.forgetPath('a.xml'),
   unread: (history) => history.unread(),
   pendingVersionAt: (history) => history.pendingVersionAt('a.xml'),
   pathsOf: (history, id) => history.pathsOf(id),

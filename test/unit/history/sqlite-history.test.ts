@@ -68,7 +68,7 @@ describe('SIGKILL', () => {
        h.move(1, 'checking', null, at)
        h.move(1, 'queued', null, at, { sha256: 'a' })
        h.move(1, 'uploading', null, at)
-       h.nameAttempt(1, h.startAttempt(1, at), 'a/1.xml')`,
+       h.setAttemptKey(1, h.startAttempt(1, at), 'a/1.xml')`,
     )
 
     using history = openHistory({ file })

@@ -235,7 +235,7 @@ describe('a feed', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
     const same = versionIn(history, 'checking')
-    history.know({ path: 'acme.xml', identity, versionId: same.id })
+    history.rememberPath({ path: 'acme.xml', identity, versionId: same.id })
     const asked = history.addRequest({ path: 'a', source: '/a', feed: 'acme', at: 1 })
     history.answerRequest(asked.id, { versionId: same.id })
 
@@ -251,7 +251,7 @@ describe('a feed', () => {
   it('is gone when its only version is taken back', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'checking')
-    history.know({ path: 'acme.xml', identity, versionId: id })
+    history.rememberPath({ path: 'acme.xml', identity, versionId: id })
 
     history.forget(id)
 
@@ -262,7 +262,7 @@ describe('a feed', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
     const { id } = versionIn(history, 'checking')
-    history.know({ path: 'acme.xml', identity, versionId: id })
+    history.rememberPath({ path: 'acme.xml', identity, versionId: id })
     const asked = history.addRequest({ path: 'acme.xml', source: '/acme.xml', feed: null, at: 1 })
     history.answerRequest(asked.id, { versionId: id })
     const heir = versionIn(history, 'settling', { feed: 'other' })

@@ -12,9 +12,13 @@ describe('known files', () => {
     const first = versionIn(history, 'uploaded')
     const second = versionIn(history, 'uploaded')
 
-    history.know({ path: 'b.xml', identity, versionId: first.id })
-    history.know({ path: 'a.xml', identity, versionId: first.id })
-    history.know({ path: 'b.xml', identity: { ...identity, size: 9 }, versionId: second.id })
+    history.rememberPath({ path: 'b.xml', identity, versionId: first.id })
+    history.rememberPath({ path: 'a.xml', identity, versionId: first.id })
+    history.rememberPath({
+      path: 'b.xml',
+      identity: { ...identity, size: 9 },
+      versionId: second.id,
+    })
 
     const a = { path: 'a.xml', identity, versionId: first.id, missingSince: null }
     const b = { ...a, path: 'b.xml', identity: { ...identity, size: 9 }, versionId: second.id }
@@ -25,10 +29,10 @@ describe('known files', () => {
   it('are unknown again when told so', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'gone')
-    history.know({ path: 'a.xml', identity, versionId: id })
+    history.rememberPath({ path: 'a.xml', identity, versionId: id })
 
-    history.unknow('a.xml')
-    history.unknow('never-known.xml')
+    history.forgetPath('a.xml')
+    history.forgetPath('never-known.xml')
 
     expect(history.known('a.xml')).toBe(null)
   })
@@ -36,7 +40,9 @@ describe('known files', () => {
   it('cannot point at a version that does not exist', () => {
     const { history } = temporaryHistory()
 
-    expect(() => history.know({ path: 'a.xml', identity, versionId: 99 })).toThrow('FOREIGN KEY')
+    expect(() => history.rememberPath({ path: 'a.xml', identity, versionId: 99 })).toThrow(
+      'FOREIGN KEY',
+    )
   })
 })
 

@@ -23,7 +23,7 @@ function folder({ rescanMs = 1000 } = {}) {
   const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs, receipts: true }
   const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
   for (const path of ['good.xml', 'other.xml'])
-    history.know({ path, identity, versionId: versionIn(history, 'uploaded', { path }).id })
+    history.rememberPath({ path, identity, versionId: versionIn(history, 'uploaded', { path }).id })
   const parts: Partial<PostDeliveryParts> = {
     ...{ clock, log: silentLog, history, conditions },
     ledger: new Ledger({ history, clock, log: silentLog, onMove: () => {} }),
@@ -135,7 +135,7 @@ it('a file that went back while the database could not be written is no news aft
   const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
   const returned = { ...identity, ctimeNs: '6' }
   const { id } = versionIn(history, 'uploaded')
-  history.know({ path, identity, versionId: id })
+  history.rememberPath({ path, identity, versionId: id })
   const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
   let commits = 0
   const commit = vi.fn(async (work: () => unknown) => {
