@@ -103,7 +103,7 @@ export function createAuthenticator(
   }
 
   /** Who the caller says to be, and the known callers that could prove it. */
-  function claimOf(request: ServiceRequest, audience: Audience): [Caller, readonly Known[]] {
+  function claimedCaller(request: ServiceRequest, audience: Audience): [Caller, readonly Known[]] {
     const account = get(request, 'Account')
     const partner = get(request, 'Partner')
     const partnerAccount = get(request, 'PartnerAccount')
@@ -118,8 +118,8 @@ export function createAuthenticator(
       if (partnerAccount === null) {
         return missing(`the header ${prefix}PartnerAccount is required with ${prefix}Partner`)
       }
-      const isIts = ({ partnerAccounts: all }: Known) => all?.includes(partnerAccount) ?? true
-      const claimed = partners.filter(isIts)
+      const hasAccount = ({ partnerAccounts: all }: Known) => all?.includes(partnerAccount) ?? true
+      const claimed = partners.filter(hasAccount)
       if (claimed.length === 0) unknown(`the partner has no account "${partnerAccount}"`)
       return [{ owner: partner, account: partnerAccount }, claimed]
     }
@@ -140,7 +140,7 @@ export function createAuthenticator(
     /** The caller. Refuses what is not proven. `now`: wall ms of the service. */
     authenticate: (request: ServiceRequest, audience: Audience, now: number) => {
       checkDate(request, now)
-      const [caller, claimed] = claimOf(request, audience)
+      const [caller, claimed] = claimedCaller(request, audience)
       checkProof(request, claimed)
       return caller
     },

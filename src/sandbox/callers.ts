@@ -8,7 +8,7 @@ import type { KnownCaller } from './authentication.ts'
 import { readJson } from './json-file.ts'
 import { ALGORITHMS } from './signature.ts'
 
-export interface KeptCaller extends KnownCaller {
+export interface CallerWithKeyFile extends KnownCaller {
   /** Absolute path of its key. */
   keyFile: string
 }
@@ -54,7 +54,7 @@ function accountsOf(one: z.infer<typeof entry>): [account: string, owner: string
 }
 
 /** The callers of a file. The paths of their keys are relative to it. */
-export function readCallers(file: string): KeptCaller[] {
+export function readCallers(file: string): CallerWithKeyFile[] {
   const hint = 'docs/sandbox.md shows a file of callers'
   const entries = readJson(readFileSync(file, 'utf8'), ENTRIES, { what: 'callers', hint })
   return entries.map((one) => {
@@ -64,7 +64,7 @@ export function readCallers(file: string): KeptCaller[] {
 }
 
 /** An account, and a partner with one account, whose key is made when there is none yet. */
-export function ownCaller(keyFile: string): KeptCaller {
+export function defaultCaller(keyFile: string): CallerWithKeyFile {
   if (!existsSync(keyFile)) {
     writeFileSync(keyFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
   }

@@ -2,10 +2,10 @@
 // (specification sections 2 to 4). Knows nothing of HTTP.
 
 import type { Clock } from '../lib/clock.ts'
-import { bidLevel, monthOf, newCampaign, type SandboxCampaign, whole } from './campaign.ts'
+import { bidLevel, fullTargeting, monthOf, newCampaign, type SandboxCampaign } from './campaign.ts'
 import type { CreateFields, PartialTargeting, UpdateFields } from './campaign-body.ts'
 import type { Knobs } from './knobs.ts'
-import type { Memory } from './memory.ts'
+import type { SandboxDatabase } from './database.ts'
 import type { Postings } from './postings.ts'
 
 export class CampaignBook {
@@ -16,28 +16,28 @@ export class CampaignBook {
   readonly #postings: Postings
   /** Oldest first; live objects, for tests to read and edit. */
   readonly all: SandboxCampaign[]
-  readonly #memory: Memory
+  readonly #database: SandboxDatabase
   #shuffles = 0
 
-  constructor(clock: Clock, knobs: Knobs, memory: Memory, postings: Postings) {
+  constructor(clock: Clock, knobs: Knobs, database: SandboxDatabase, postings: Postings) {
     this.#knobs = knobs
     this.#clock = clock
-    this.#memory = memory
-    this.all = memory.campaigns()
+    this.#database = database
+    this.all = database.campaigns()
     this.#postings = postings
   }
 
   create(account: string, fields: CreateFields): SandboxCampaign {
     const now = this.#clock.now()
     const own = {
-      id: this.#memory.nextId(),
+      id: this.#database.nextId(),
       accountId: account,
-      name: this.#fitted(fields.name),
+      name: this.#cutName(fields.name),
       listedFrom: now + this.#knobs.listedAfterMs,
     }
     const campaign = newCampaign(own, fields, now)
     this.all.push(campaign)
-    this.#memory.saveCampaign(campaign)
+    this.#database.saveCampaign(campaign)
     return campaign
   }
 
@@ -49,20 +49,20 @@ export class CampaignBook {
   update(campaign: SandboxCampaign, fields: UpdateFields): void {
     const { targeting, name, autoBidLevel, ...rest } = fields
     Object.assign(campaign, rest)
-    if (name !== undefined) campaign.name = this.#fitted(name)
+    if (name !== undefined) campaign.name = this.#cutName(name)
     if (autoBidLevel !== undefined) campaign.autoBidLevel = bidLevel(autoBidLevel, campaign.cpc)
-    if (targeting !== undefined) campaign.targeting = this.#retargeted(campaign, targeting)
-    this.#memory.saveCampaign(campaign)
+    if (targeting !== undefined) campaign.targeting = this.#newTargeting(campaign, targeting)
+    this.#database.saveCampaign(campaign)
   }
 
   /** Sets what only the service knows: the spend of this month or ever, and the leads. */
-  account(campaign: SandboxCampaign, fields: { spend?: number; leads?: number }): void {
+  setSpendAndLeads(campaign: SandboxCampaign, fields: { spend?: number; leads?: number }): void {
     Object.assign(campaign, fields, { spendMonth: monthOf(this.#clock.now()) })
-    this.#memory.saveCampaign(campaign)
+    this.#database.saveCampaign(campaign)
   }
 
   /** What a read or a listing shows. The account's postings are ready. */
-  shown(campaign: SandboxCampaign): object {
+  publicFields(campaign: SandboxCampaign): object {
     const isActive = this.isActive(campaign)
     const { listedFrom, spendMonth, targeting, ...fields } = campaign
     const count = isActive ? this.#postings.count(campaign.accountId, targeting) : 0
@@ -79,7 +79,7 @@ export class CampaignBook {
     const { pageSize, listArchived, nameRule } = this.#knobs
     const isNamed = NAME_RULES[nameRule]
     const now = this.#clock.now()
-    const matching = this.#ordered().filter(
+    const matching = this.#inListingOrder().filter(
       (campaign) =>
         campaign.accountId === account &&
         campaign.listedFrom <= now &&
@@ -99,7 +99,7 @@ export class CampaignBook {
     }
   }
 
-  #ordered(): SandboxCampaign[] {
+  #inListingOrder(): SandboxCampaign[] {
     if (!this.#knobs.unsorted) return this.all
     const by = ++this.#shuffles % Math.max(1, this.all.length)
     return [...this.all.slice(by), ...this.all.slice(0, by)]
@@ -125,13 +125,13 @@ export class CampaignBook {
     campaign.spendMonth = month
   }
 
-  #retargeted(campaign: SandboxCampaign, targeting: PartialTargeting | null) {
+  #newTargeting(campaign: SandboxCampaign, targeting: PartialTargeting | null) {
     if (targeting === null) return null
     const old = this.#knobs.targetingPut === 'merge' ? campaign.targeting : null
-    return whole({ ...old, ...targeting })
+    return fullTargeting({ ...old, ...targeting })
   }
 
-  #fitted(name: string | null): string | null {
+  #cutName(name: string | null): string | null {
     const { nameLength } = this.#knobs
     return nameLength === null || name === null ? name : name.slice(0, nameLength)
   }

@@ -15,7 +15,7 @@ export function campaignRoutes(book: CampaignBook, knobs: Knobs, postings: Posti
   const accountOf = ({ caller }: RouteCall) => caller.account ?? caller.owner
   const answerFor = async (campaign: SandboxCampaign): Promise<RouteAnswer> => {
     await postings.ready(campaign.accountId)
-    return { json: book.shown(campaign), key: campaign.id }
+    return { json: book.publicFields(campaign), key: campaign.id }
   }
   const find = (call: RouteCall) =>
     book.find(accountOf(call), call.id) ?? refuse(404, 'not-found', 'there is no such campaign')
@@ -62,7 +62,7 @@ function searched(
     },
     asked.get('Name'),
   )
-  const list = rows.map((campaign) => book.shown(campaign))
+  const list = rows.map((campaign) => book.publicFields(campaign))
   book.afterPage()
   return {
     json: {

@@ -25,7 +25,7 @@ export function newCampaign(
     leads: 0,
     paidCpaGoal: fields.paidCpaGoal ?? null,
     /** null: all postings. */
-    targeting: fields.targeting == null ? null : whole(fields.targeting),
+    targeting: fields.targeting == null ? null : fullTargeting(fields.targeting),
     /** Spent in `spendMonth`, or ever where the budget is one-time. */
     spend: 0,
     /** yyyy-MM, UTC. */
@@ -46,7 +46,7 @@ const NO_TARGETING: SandboxTargeting = {
 /** Accelerated when blank and no cpc is given. */
 export const bidLevel = (level: string | null | undefined, cpc: number | null | undefined) =>
   level || (cpc == null ? 'accelerated' : null)
-export const whole = (given: PartialTargeting) =>
+export const fullTargeting = (given: PartialTargeting) =>
   ({ ...NO_TARGETING, ...given }) as SandboxTargeting
 const dateTime = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 export const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7)

@@ -33,7 +33,7 @@ export type Control = (
 ) => RouteAnswer | Promise<RouteAnswer>
 
 const MOST_POSTINGS = 1000
-const ACCOUNT = z.array(
+const SPEND_AND_LEADS = z.array(
   z.strictObject({
     spend: z.number().nonnegative().optional(),
     leads: z.int().nonnegative().optional(),
@@ -83,11 +83,11 @@ export function createControl(parts: ControlParts): Control {
       case 'PUT campaigns/ID': {
         const one = campaign(id)
         const [fields = {}] = orBadRequest(() =>
-          readJson(body.toString('utf8'), ACCOUNT, { what: 'numbers', hint: '' }),
+          readJson(body.toString('utf8'), SPEND_AND_LEADS, { what: 'numbers', hint: '' }),
         )
-        campaigns.account(one, JSON.parse(JSON.stringify(fields)))
+        campaigns.setSpendAndLeads(one, JSON.parse(JSON.stringify(fields)))
         await postings.ready(one.accountId)
-        return { json: campaigns.shown(one) }
+        return { json: campaigns.publicFields(one) }
       }
       case 'GET knobs':
         return { json: knobs }

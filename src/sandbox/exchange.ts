@@ -13,14 +13,14 @@ import type { Answer } from './answer.ts'
 import type { Cut, FaultKind, FaultOf, GatePoint, Side } from './fault-types.ts'
 import { type Fault, type FaultBook, ruleOf, type Stage } from './faults.ts'
 import type { Journal } from './journal.ts'
-import type { Memory } from './memory.ts'
-import type { SeenRequest } from './remembered.ts'
+import type { SandboxDatabase } from './database.ts'
+import type { SeenRequest } from './records.ts'
 
-/** `idle`: nothing came for the idle time; `short`: FIN before the announced length; `gone`: no connection. */
-type BodyEnd = 'end' | 'idle' | 'short' | 'gone'
+/** `idle`: nothing came for the idle time; `short`: FIN before the announced length; `closed`: no connection. */
+type BodyEnd = 'end' | 'idle' | 'short' | 'closed'
 
 /** Thrown where the connection has ended, so that there is nobody to answer. */
-export class Gone extends Error {}
+export class ConnectionClosed extends Error {}
 
 /** One side of the sandbox, the service or its storage. */
 export interface SideOptions {
@@ -28,7 +28,7 @@ export interface SideOptions {
   host: string
   /** 0: the one that it had last, else any free one. */
   port: number
-  memory: Memory
+  database: SandboxDatabase
   handle: (exchange: Exchange) => Promise<void>
   journal: Journal
   faults: FaultBook
@@ -39,8 +39,8 @@ export interface SideOptions {
 
 export interface Connection {
   readonly n: number
-  /** Resolves when the connection is gone. */
-  readonly gone: Promise<void>
+  /** Resolves when the connection is closed. */
+  readonly closed: Promise<void>
   /** The newest exchange. */
   exchange: Exchange | null
 }
@@ -48,7 +48,7 @@ export interface Connection {
 export class Exchange {
   readonly request: IncomingMessage
   readonly entry: SeenRequest
-  readonly gone: Promise<void>
+  readonly closed: Promise<void>
   /** How the body ended; null while it may go on. */
   bodyEnd: BodyEnd | null = null
   /** The body has another piece, or ended. */
@@ -75,10 +75,10 @@ export class Exchange {
     this.request = request
     request.on('readable', this.#onReadable)
     request.on('end', () => this.endBody('end'))
-    request.on('error', () => this.endBody('gone'))
-    request.on('close', () => this.endBody('gone'))
+    request.on('error', () => this.endBody('closed'))
+    request.on('close', () => this.endBody('closed'))
     this.entry = journal.open({ side, connection: connection.n, method: request.method ?? '' })
-    this.gone = connection.gone
+    this.closed = connection.closed
     this.#response = response
     this.#options = options
     this.#signal = signal
@@ -119,7 +119,7 @@ export class Exchange {
     return this.#options.clock.sleep(ms, this.#signal)
   }
 
-  choose(stage: Stage): void {
+  chooseFaults(stage: Stage): void {
     const { side, route, account, key } = this.entry
     const subject = { route, account, key, reused: this.#reused }
     this.#faults = this.#options.faults.choose(side, stage, subject)
@@ -138,7 +138,7 @@ export class Exchange {
     this.#changed.resolve()
   }
 
-  /** Pieces of the body as they come, until it ends. Throws `Gone` where the client went away. */
+  /** Pieces of the body as they come, until it ends. Throws `ConnectionClosed` where the client went away. */
   async *pieces(): AsyncGenerator<Buffer, void> {
     const { clock, idleTimeoutMs } = this.#options
     for (;;) {
@@ -152,7 +152,7 @@ export class Exchange {
         await this.#changed.promise
       } else break
     }
-    if (this.bodyEnd === 'gone') throw new Gone()
+    if (this.bodyEnd === 'closed') throw new ConnectionClosed()
   }
 
   /** The whole body, or null where it did not come whole or is longer than `limit` bytes. */
@@ -168,21 +168,21 @@ export class Exchange {
   /** Plays the faults that come before the body. */
   async begin(facts: Partial<SeenRequest>): Promise<void> {
     this.note(facts)
-    this.choose('headers')
+    this.chooseFaults('headers')
     const drop = this.fault('drop')
     if (drop !== undefined) await this.cut(drop.how)
-    await this.pass('headers')
+    await this.waitAtGate('headers')
   }
 
   /** Returns when no gate holds the request (any more). `file`: the gate at the byte that `gate-at-byte` names. */
-  async pass(point: GatePoint | 'file'): Promise<void> {
+  async waitAtGate(point: GatePoint | 'file'): Promise<void> {
     const gate = this.#faults.find(({ rule }) =>
       point === 'file'
         ? rule.kind === 'gate-at-byte'
         : rule.kind === 'gate' && rule.point === point,
     )
     if (gate === undefined || gate.isOpen) return
-    const passed = gate.hold(this.gone)
+    const passed = gate.hold(this.closed)
     this.note({ held: true })
     await passed
     this.note({ held: false })
@@ -257,9 +257,9 @@ export class Exchange {
 
   /** Ends the connection, or leaves it silent until the client gives up: there is no answer. */
   async cut(how: Cut | 'silence'): Promise<never> {
-    if (how === 'silence') await this.gone
+    if (how === 'silence') await this.closed
     else this.#close(how)
-    throw new Gone()
+    throw new ConnectionClosed()
   }
 
   #close(how: Cut): void {
@@ -289,7 +289,7 @@ export class Exchange {
     for (let at = 0; at < body.length && !this.socket.destroyed && !this.#signal.aborted; at++) {
       if (rate !== undefined) await this.sleep(1000 / rate)
       // Each byte its own segment: a write that waits for the one before it is not joined with it.
-      await Promise.race([write(response, body.subarray(at, at + 1)), this.gone])
+      await Promise.race([write(response, body.subarray(at, at + 1)), this.closed])
     }
   }
 }

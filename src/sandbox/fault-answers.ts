@@ -9,7 +9,7 @@ import { s3Answer } from './s3-answer.ts'
 type Point = NonNullable<FaultOf<'answer'>['point']>
 
 /** The answer that a fault puts in place of the right one, if any. `point`: only one that is given there. */
-export function replacedAnswer(exchange: Exchange, point?: Point): Answer | null {
+export function replacementAnswer(exchange: Exchange, point?: Point): Answer | null {
   const fault = exchange.fault('answer') ?? exchange.fault('redirect') ?? exchange.fault('s3-error')
   if (fault === undefined || (point !== undefined && (fault.point ?? 'end') !== point)) return null
   const { ending } = fault
@@ -29,7 +29,7 @@ export function replacedAnswer(exchange: Exchange, point?: Point): Answer | null
 
 /** Refuses with the answer that a fault gives at this point of the body, if any. */
 export function refuseAt(exchange: Exchange, point: Point): void {
-  const answer = replacedAnswer(exchange, point)
+  const answer = replacementAnswer(exchange, point)
   if (answer !== null) throw new Refusal(answer)
 }
 

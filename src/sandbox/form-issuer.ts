@@ -5,7 +5,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { HOUR } from '../lib/clock.ts'
 import type { Caller } from './authentication.ts'
 import type { FaultOf } from './fault-types.ts'
-import type { Memory } from './memory.ts'
+import type { SandboxDatabase } from './database.ts'
 
 export const BUCKET = 'feeds'
 export const FORM_ALGORITHM = 'STORE4-HMAC-SHA256'
@@ -25,21 +25,21 @@ export class FormIssuer {
   readonly accessKeyId: string
   readonly #secret: string
   readonly #settings: FormSettings
-  readonly #memory: Memory
+  readonly #database: SandboxDatabase
   #lastKey: string | null = null
 
   /** A form that was issued before a restart is good after it. */
-  constructor(settings: FormSettings, memory: Memory) {
+  constructor(settings: FormSettings, database: SandboxDatabase) {
     this.#settings = settings
-    this.#memory = memory
+    this.#database = database
     const newId = () => `STIA${randomBytes(8).toString('hex').toUpperCase()}`
-    this.accessKeyId = memory.text('access key', newId)
-    this.#secret = memory.text('secret', () => randomBytes(30).toString('base64'))
+    this.accessKeyId = database.text('access key', newId)
+    this.#secret = database.text('secret', () => randomBytes(30).toString('base64'))
   }
 
   /** The account that the form with this key was issued to, or null. */
   accountOf(key: string): string | null {
-    return this.#memory.accountOf(key)
+    return this.#database.accountOf(key)
   }
 
   /** The key ends with `owner` and the second; `now` is wall ms. */
@@ -60,7 +60,7 @@ export class FormIssuer {
       (fault.sameKey ? this.#lastKey : null) ??
       `incoming/${randomBytes(6).toString('hex')}/${name}.xml`
     this.#lastKey = key
-    this.#memory.saveForm(key, account)
+    this.#database.saveForm(key, account)
     const signed = {
       key,
       success_action_status: fault.successStatus ?? settings.successStatus,

@@ -3,7 +3,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type KeptCaller, ownCaller, readCallers } from './callers.ts'
+import { type CallerWithKeyFile, defaultCaller, readCallers } from './callers.ts'
 import { parseFaults } from './fault-types.ts'
 import { readKnobs } from './knobs.ts'
 import { readMapping } from './posting-reader.ts'
@@ -28,7 +28,7 @@ export async function startSandboxIn(directory: string, options: HomeOptions) {
   const objectsDirectory = join(directory, 'objects')
   mkdirSync(join(directory, 'inbox'), { recursive: true })
   const callers =
-    callersFile === null ? [ownCaller(join(directory, 'service.key'))] : readCallers(callersFile)
+    callersFile === null ? [defaultCaller(join(directory, 'service.key'))] : readCallers(callersFile)
   const sandbox = await startSandbox({
     ...{ basePath: '/api', ...others },
     knobs: { ...(knobsText !== null && readKnobs(knobsText)), ...others.knobs },
@@ -40,7 +40,7 @@ export async function startSandboxIn(directory: string, options: HomeOptions) {
   stack.use(sandbox)
   for (const rule of faults === null ? [] : parseFaults(faults)) sandbox.faults.add(rule)
   const configFile = join(directory, 'feedsyncd.yaml')
-  const [first] = callers as [KeptCaller]
+  const [first] = callers as [CallerWithKeyFile]
   const { account = null, partner = null, partnerAccounts, keyFile } = first
   const caller = { account, partner, partnerAccount: partnerAccounts?.[0] ?? null, keyFile }
   const file: SandboxFile = {
@@ -53,7 +53,7 @@ export async function startSandboxIn(directory: string, options: HomeOptions) {
   return { ...sandbox, ...caller, configFile, objectsDirectory }
 }
 
-const configuration = (url: string, { account, partner, ...first }: KeptCaller) => {
+const configuration = (url: string, { account, partner, ...first }: CallerWithKeyFile) => {
   const { partnerAccounts: [partnerAccount] = [], algorithm = 'hmac-sha1', keyFile } = first
   const identity = account === undefined ? { partner, partnerAccount } : { account }
   const service = { baseUrl: url, ...identity, auth: { algorithm, keyFile } }

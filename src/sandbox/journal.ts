@@ -2,24 +2,24 @@
 // The list of requests holds no secret: no header, no query, no form field but the object's key.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
-import type { Memory } from './memory.ts'
-import { SeenRequest } from './remembered.ts'
+import type { SandboxDatabase } from './database.ts'
+import { SeenRequest } from './records.ts'
 
 /** So many requests are remembered; then the oldest are forgotten. */
 const MOST_REQUESTS = 100_000
 
 export class Journal {
   readonly #clock: Clock
-  readonly #memory: Memory
+  readonly #database: SandboxDatabase
   readonly #entries: SeenRequest[]
   #last: number
   /** Conditions that are awaited. */
   readonly #checks = new Set<() => void>()
 
-  constructor(clock: Clock, memory: Memory) {
+  constructor(clock: Clock, database: SandboxDatabase) {
     this.#clock = clock
-    this.#memory = memory
-    this.#entries = memory.requests(MOST_REQUESTS)
+    this.#database = database
+    this.#entries = database.requests(MOST_REQUESTS)
     this.#last = this.#entries.at(-1)?.n ?? 0
   }
 
@@ -41,7 +41,7 @@ export class Journal {
 
   close(entry: SeenRequest): void {
     this.update(entry, { endedAt: this.#clock.now() })
-    if (entry.route !== 'control') this.#memory.saveRequest(entry)
+    if (entry.route !== 'control') this.#database.saveRequest(entry)
   }
 
   /** Copies of all but control requests, oldest first. */

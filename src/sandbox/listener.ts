@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { Refusal } from './answer.ts'
-import { type Connection, Exchange, Gone, rawHead, type SideOptions } from './exchange.ts'
+import { type Connection, ConnectionClosed, Exchange, rawHead, type SideOptions } from './exchange.ts'
 import { ruleOf } from './faults.ts'
 
 export async function listen(options: SideOptions) {
@@ -21,8 +21,8 @@ export async function listen(options: SideOptions) {
   server.on('connection', (socket: Socket) => {
     const subject = { route: 'connect', account: null, key: null, reused: false }
     const refusal = ruleOf(faults.choose(side, 'connect', subject), 'refuse')
-    const { promise: gone, resolve } = Promise.withResolvers<void>()
-    connections.set(socket, { n: ++accepted, gone, exchange: null })
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    connections.set(socket, { n: ++accepted, closed, exchange: null })
     socket.on('error', () => socket.destroy())
     socket.once('close', () => {
       connections.delete(socket)
@@ -37,7 +37,7 @@ export async function listen(options: SideOptions) {
       await handle(exchange)
     } catch (error) {
       if (error instanceof Refusal) return await exchange.answerEarly(error.answer)
-      if (error instanceof Gone) return
+      if (error instanceof ConnectionClosed) return
       // A mistake of the sandbox must not look like a fault that a test asked for.
       exchange.note({ code: `sandbox-bug: ${messageOf(error)}` })
       exchange.socket.destroy()
@@ -70,7 +70,7 @@ export async function listen(options: SideOptions) {
     socket.end(rawHead(400, { connection: 'close' }, Buffer.alloc(0)), () => socket.destroy())
   })
 
-  const wanted = options.port || options.memory.port(side)
+  const wanted = options.port || options.database.port(side)
   await once(server.listen(wanted, options.host), 'listening').catch((error: unknown) => {
     const place = `${options.host}:${wanted || 'any port'}`
     throw new FeedsyncError(`the ${side} cannot listen on ${place}: ${messageOf(error)}`, {
@@ -79,9 +79,9 @@ export async function listen(options: SideOptions) {
     })
   })
   const { address, port } = server.address() as AddressInfo
-  options.memory.savePort(side, port)
-  const isAnywhere = address === '0.0.0.0' || address === '::'
-  const named = isAnywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address
+  options.database.savePort(side, port)
+  const listensEverywhere = address === '0.0.0.0' || address === '::'
+  const named = listensEverywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address
   const origin = `http://${named}:${port}`
   return {
     /** `http://127.0.0.1:41234`. */
@@ -91,7 +91,7 @@ export async function listen(options: SideOptions) {
      * name that the client has for this host.
      */
     originFor: (url: string) =>
-      isAnywhere ? `http://${URL.parse(url)?.hostname ?? named}:${port}` : origin,
+      listensEverywhere ? `http://${URL.parse(url)?.hostname ?? named}:${port}` : origin,
     [Symbol.asyncDispose]: async () => {
       closing.abort()
       const closed = server[Symbol.asyncDispose]()

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Memory } from './memory.ts'
-import type { StoredObject } from './remembered.ts'
+import type { SandboxDatabase } from './database.ts'
+import type { StoredObject } from './records.ts'
 
 export type ObjectStore = Awaited<ReturnType<typeof openStore>>
 export type IncomingObject = Awaited<ReturnType<ObjectStore['receive']>>
@@ -16,8 +16,8 @@ const PARTIAL = '.partial'
 const LONGEST_SEGMENT = 200
 
 /** Removes what an earlier sandbox left half-written, and lists what it stored, as far as it is still there. */
-export async function openStore(directory: string, memory: Memory) {
-  const known = memory.objects().filter(({ path }) => existsSync(path))
+export async function openStore(directory: string, database: SandboxDatabase) {
+  const known = database.objects().filter(({ path }) => existsSync(path))
   const objects = new Map(known.map((object) => [object.key, object]))
   let received = 0
   await rm(join(directory, PARTIAL), { recursive: true, force: true })
@@ -54,7 +54,7 @@ export async function openStore(directory: string, memory: Memory) {
           const writes = (objects.get(facts.key)?.writes ?? 0) + 1
           const object = { ...facts, writes, path }
           objects.set(facts.key, object)
-          memory.saveObject(object)
+          database.saveObject(object)
         },
         async [Symbol.asyncDispose]() {
           await file.close()

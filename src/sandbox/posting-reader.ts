@@ -67,21 +67,21 @@ export async function* readPostings(
   let found: SandboxPosting[] = []
   let posting: SandboxPosting | null = null
   /** Characters since the parser last told something: it holds them in memory. */
-  let untold = 0
+  let charactersHeld = 0
   /** Names of the open elements below the posting, and the text of each so far. */
   let open: { name: string; text: string }[] = []
   const pathOf = () => open.map(({ name }) => name).join('/')
   const keep = (field: Field | undefined, value: string) => {
     if (posting !== null && field !== undefined) posting[field] = value.trim().slice(0, KEPT_TEXT)
   }
-  const told = <A extends unknown[]>(work: (...args: A) => void) => {
+  const resettingCount = <A extends unknown[]>(work: (...args: A) => void) => {
     return (...args: A) => {
-      untold = 0
+      charactersHeld = 0
       work(...args)
     }
   }
   const parser = new SaxesParser()
-  const onText = told((piece: string) => {
+  const onText = resettingCount((piece: string) => {
     const element = open.at(-1)
     if (element !== undefined) element.text += piece.slice(0, KEPT_TEXT)
   })
@@ -89,15 +89,15 @@ export async function* readPostings(
   parser.on('cdata', onText)
   parser.on(
     'comment',
-    told(() => {}),
+    resettingCount(() => {}),
   )
   parser.on('error', (error) => {
     throw error
   })
   parser.on(
     'opentag',
-    told(({ name: whole, attributes }) => {
-      const name = whole.slice(whole.indexOf(':') + 1)
+    resettingCount(({ name: qualifiedName, attributes }) => {
+      const name = qualifiedName.slice(qualifiedName.indexOf(':') + 1)
       if (posting !== null) open.push({ name, text: '' })
       else if (mapping.isRecord(name)) posting = emptyPosting()
       else return
@@ -108,7 +108,7 @@ export async function* readPostings(
   )
   parser.on(
     'closetag',
-    told(() => {
+    resettingCount(() => {
       if (posting === null) return
       if (open.length === 0) {
         found.push(posting)
@@ -121,8 +121,8 @@ export async function* readPostings(
     }),
   )
   for await (const piece of textOf(path)) {
-    untold += piece.length
-    if (untold > LONGEST_TEXT) throw new Error('a text is longer than 16 MiB')
+    charactersHeld += piece.length
+    if (charactersHeld > LONGEST_TEXT) throw new Error('a text is longer than 16 MiB')
     parser.write(piece)
     if (found.length === 0) continue
     yield found

@@ -7,7 +7,7 @@ import type { SandboxTargeting } from './campaign-body.ts'
 import { isTargeted, type SandboxPosting } from './campaign-targeting.ts'
 import type { ObjectStore } from './object-store.ts'
 import { type FieldMapping, readPostings } from './posting-reader.ts'
-import type { StoredObject } from './remembered.ts'
+import type { StoredObject } from './records.ts'
 
 const SCHEMA = `
 CREATE TEMP TABLE postings (

@@ -12,12 +12,12 @@ import { BUCKET, FormIssuer } from './form-issuer.ts'
 import { Journal } from './journal.ts'
 import { type Knobs, NEUTRAL_KNOBS } from './knobs.ts'
 import { listen } from './listener.ts'
-import { openMemory } from './memory.ts'
+import { openDatabase } from './database.ts'
 import { openStore } from './object-store.ts'
 import { overview } from './overview.ts'
 import { type FieldMapping, USUAL_FIELDS } from './posting-reader.ts'
 import { Postings } from './postings.ts'
-import type { SeenRequest } from './remembered.ts'
+import type { SeenRequest } from './records.ts'
 import { CONTROL_PATH, createService } from './service.ts'
 import { uploadRoutes } from './service-routes.ts'
 import { createStorage } from './storage.ts'
@@ -65,20 +65,20 @@ export async function startSandbox(options: SandboxOptions) {
   const basePath = (options.basePath ?? '').replace(/\/+$/, '')
   const authenticator = createAuthenticator(options.callers, stringToSign, headerPrefix)
   await using stack = new AsyncDisposableStack()
-  const memory = stack.use(openMemory(options.database ?? ':memory:'))
-  const journal = new Journal(clock, memory)
+  const database = stack.use(openDatabase(options.database ?? ':memory:'))
+  const journal = new Journal(clock, database)
   const faults = new FaultBook(journal)
-  const store = await openStore(options.directory, memory)
+  const store = await openStore(options.directory, database)
   const form = {
     lifetimeMs: options.formLifetimeMs ?? 15 * MINUTE,
     contentLengthRange: options.contentLengthRange ?? ([1, LARGEST_OBJECT] as const),
     successStatus: options.successStatus ?? '201',
   }
-  const issuer = new FormIssuer(form, memory)
-  const shared = { host, clock, memory, journal, faults, idleTimeoutMs }
+  const issuer = new FormIssuer(form, database)
+  const shared = { host, clock, database, journal, faults, idleTimeoutMs }
   const knobs: Knobs = { ...NEUTRAL_KNOBS, ...options.knobs }
-  const postings = new Postings(memory.db, store, options.fields ?? USUAL_FIELDS)
-  const campaigns = new CampaignBook(clock, knobs, memory, postings)
+  const postings = new Postings(database.db, store, options.fields ?? USUAL_FIELDS)
+  const campaigns = new CampaignBook(clock, knobs, database, postings)
 
   const storage = stack.use(
     await listen({

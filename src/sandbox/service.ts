@@ -5,7 +5,7 @@ import { type Answer, jsonAnswer, Refusal, refuse } from './answer.ts'
 import { type Authenticator, refuseSignature, type ServiceRequest } from './authentication.ts'
 import type { Control } from './control.ts'
 import type { Exchange } from './exchange.ts'
-import { rawBytes, replacedAnswer } from './fault-answers.ts'
+import { rawBytes, replacementAnswer } from './fault-answers.ts'
 import type { FaultOf } from './fault-types.ts'
 import type { Knobs } from './knobs.ts'
 import type { Route } from './service-routes.ts'
@@ -41,7 +41,7 @@ export function createService(parts: ServiceParts) {
     if (path.startsWith(CONTROL_PATH)) {
       exchange.note({ route: 'control' })
       const body = (await exchange.wholeBody(LARGEST_BODY)) ?? Buffer.alloc(0)
-      const answer = await orRefusal(async () => {
+      const answer = await refusalAsAnswer(async () => {
         const asked = new URLSearchParams(query)
         const given = await control(method, path.slice(CONTROL_PATH.length), asked, body)
         return jsonAnswer(given, `${JSON.stringify(given.json, null, 2)}\n`)
@@ -54,8 +54,8 @@ export function createService(parts: ServiceParts) {
       exchange.note({ route: 'control' })
       return exchange.answer({ status: 404, headers: {}, body: Buffer.alloc(0), code: null })
     }
-    const inside = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : ''
-    const route = routes.find((one) => one.method === method && one.path.test(inside))
+    const routePath = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : ''
+    const route = routes.find((one) => one.method === method && one.path.test(routePath))
     const header = (name: string) => exchange.header(name)
     const account = authenticator.claimedAccount({ header })
     await exchange.begin({ route: route?.name ?? 'unknown', account })
@@ -65,7 +65,7 @@ export function createService(parts: ServiceParts) {
     const slow = exchange.fault('slow')
     if (slow?.never) await exchange.cut('silence')
     if (slow?.headersAfterMs !== undefined) await exchange.sleep(slow.headersAfterMs)
-    await exchange.pass('end')
+    await exchange.waitAtGate('end')
     if (exchange.socket.destroyed) return
     if (body === null) {
       if (exchange.entry.bytes <= largestBody) {
@@ -76,20 +76,20 @@ export function createService(parts: ServiceParts) {
     const raw = exchange.fault('raw')
     if (raw !== undefined) return exchange.answerRaw(rawBytes(raw))
 
-    const request = { method, path: inside, query, body, header }
-    const right = () => orRefusal(() => carryOut(exchange, route, request))
+    const request = { method, path: routePath, query, body, header }
+    const realAnswer = () => refusalAsAnswer(() => carryOut(exchange, route, request))
     const lost = exchange.fault('commit-drop')
     if (lost?.afterMs !== undefined) {
       await exchange.cutAndWait(lost.how, lost.afterMs)
-      await right()
+      await realAnswer()
       return
     }
-    const answer = replacedAnswer(exchange) ?? withErrorBody(await right(), knobs.errorBody)
+    const answer = replacementAnswer(exchange) ?? withErrorBody(await realAnswer(), knobs.errorBody)
     if (showStringToSign) {
       const expected = authenticator.stringToSign(request).toString('base64')
       answer.headers['x-sandbox-string-to-sign'] = expected
     }
-    await exchange.pass('answer')
+    await exchange.waitAtGate('answer')
     if (lost !== undefined) return exchange.cut(lost.how)
     return exchange.answer(answer)
   }
@@ -137,7 +137,7 @@ function withErrorBody(answer: Answer, errorBody: Knobs['errorBody']): Answer {
 }
 
 /** A refusal is an answer like others where the request was read to its end. */
-async function orRefusal(answer: () => Promise<Answer>): Promise<Answer> {
+async function refusalAsAnswer(answer: () => Promise<Answer>): Promise<Answer> {
   try {
     return await answer()
   } catch (error) {

@@ -19,7 +19,7 @@ export interface SandboxFile {
 
 export const sandboxFileIn = (directory: string) => join(directory, 'sandbox.json')
 
-interface Asked {
+interface RequestToSign {
   method: string
   /** Relative to the base address, with the query. */
   path: string
@@ -32,18 +32,18 @@ interface Asked {
 }
 
 /** The options of curl for this request. Throws `FeedsyncError` where no sandbox was started in the directory. */
-export function curlConfiguration(directory: string, asked: Asked): string {
+export function curlConfiguration(directory: string, request: RequestToSign): string {
   const home = readSandboxFile(directory)
   const { url, account, keyFile, algorithm, stringToSign, headerPrefix } = home
-  const [path = '', query = ''] = asked.path.split(/\?(.*)/s)
-  const isAccount = account !== null && !asked.asPartner
+  const [path = '', query = ''] = request.path.split(/\?(.*)/s)
+  const isAccount = account !== null && !request.asPartner
   const caller = {
     account: isAccount ? account : '',
     partner: isAccount ? '' : (home.partner ?? ''),
     partnerAccount: isAccount ? '' : (home.partnerAccount ?? ''),
   }
-  const date = new Date(asked.now).toUTCString()
-  const { method, body } = asked
+  const date = new Date(request.now).toUTCString()
+  const { method, body } = request
   const facts = { method, path, query, body: body ?? '', date, host: new URL(url).host, ...caller }
   const key = readFileSync(keyFile, 'utf8').replace(/\r?\n$/, '')
   const signature = signatureMaker(algorithm, key)(expectedBytes(stringToSign, facts))
@@ -53,7 +53,7 @@ export function curlConfiguration(directory: string, asked: Asked): string {
   }
   const named = Object.entries(headers).filter(([, value]) => value !== '')
   const options = [
-    ['url', url + asked.path],
+    ['url', url + request.path],
     ['request', method],
     ...named.map(([name, value]) => ['header', `${headerPrefix}${name}: ${value}`]),
     ...(body === null

@@ -4,7 +4,7 @@
 import { unescape as decoded } from 'node:querystring'
 import type { Answer } from './answer.ts'
 import type { Exchange } from './exchange.ts'
-import { rawBytes, refuseAt, replacedAnswer } from './fault-answers.ts'
+import { rawBytes, refuseAt, replacementAnswer } from './fault-answers.ts'
 import type { FaultOf } from './fault-types.ts'
 import { type AcceptedForm, checkForm } from './form-check.ts'
 import { BUCKET, type FormIssuer } from './form-issuer.ts'
@@ -28,7 +28,7 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
     const { fields, file } = await readFields(parts)
     const form = checkForm(fields, file.filename, issuer, exchange.now())
     exchange.note({ key: form.key, account: issuer.accountOf(form.key), fileBytes: 0 })
-    exchange.choose('fields')
+    exchange.chooseFaults('fields')
     refuseAt(exchange, 'fields')
     const expected = bodyBytes - file.offset - `\r\n--${boundary}--\r\n`.length
     await using incoming = await store.receive()
@@ -81,10 +81,10 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
   /** The whole form was read: stores the object, and answers. */
   async function finish(exchange: Exchange, form: AcceptedForm, incoming: IncomingObject) {
     const { entry } = exchange
-    const replaced = replacedAnswer(exchange, 'end')
+    const replaced = replacementAnswer(exchange, 'end')
     if (replaced !== null) {
-      await exchange.pass('end')
-      await exchange.pass('answer')
+      await exchange.waitAtGate('end')
+      await exchange.waitAtGate('answer')
       return exchange.answer(replaced)
     }
     const bytes = entry.fileBytes ?? 0
@@ -98,14 +98,14 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
       exchange.fault('raw'),
     ]
     const stored = lost?.stored ?? fault?.stored ?? true
-    await exchange.pass('end')
+    await exchange.waitAtGate('end')
     const digest = incoming.digest()
     const facts = { key: form.key, account: entry.account, receivedAt: exchange.now(), ...digest }
     const late = lost?.afterMs
     if (lost !== undefined && late !== undefined) await exchange.cutAndWait(lost.how, late)
     if (stored) await incoming.commit(facts)
     exchange.note({ stored })
-    await exchange.pass('answer')
+    await exchange.waitAtGate('answer')
     if (raw !== undefined) return exchange.answerRaw(rawBytes(raw))
     if (lost !== undefined) return exchange.cut(lost.how)
     return exchange.answer(success(exchange, form, digest.md5, fault))
@@ -196,7 +196,7 @@ async function takeFile(
   const progress = async () => {
     if (gate !== undefined && reached(gate.fileByte)) {
       gate = undefined
-      await exchange.pass('file')
+      await exchange.waitAtGate('file')
     }
     if (drop !== undefined && reached(drop.fileByte)) await exchange.cut(drop.how)
     if (reached(expected >> 1)) refuseAt(exchange, 'middle')

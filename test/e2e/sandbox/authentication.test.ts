@@ -2,7 +2,7 @@
 // named by it.
 
 import { describe, expect, it } from 'vitest'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { ACCOUNT, CAMPAIGNS, call, PARTNER, PRESIGN } from '../../helpers/sandbox/vendor.ts'
 
 const ENDPOINTS: [method: string, path: string][] = [

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
-import { account, CAMPAIGNS, call, create, feedOf, upload } from '../../helpers/sandbox/vendor.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
+import { CAMPAIGNS, call, create, feedOf, setSpendAndLeads, upload } from '../../helpers/sandbox/vendor.ts'
 
 const HOUR = 3_600_000
 /** As the specification writes times, so many ms from now. */
@@ -80,7 +80,7 @@ describe('Campaign (returned by create, read and update)', () => {
     const ids: string[] = []
     for (const period of [1, null]) {
       const { json } = await create(box.url, { budget: 10, period })
-      await account(box, json.id, { spend: 10 })
+      await setSpendAndLeads(box, json.id, { spend: 10 })
       ids.push(json.id)
     }
     const spent = async () => {
@@ -119,7 +119,7 @@ describe('Campaign (returned by create, read and update)', () => {
     const { json } = await create(box.url)
     expect(json.spend).toBe(0)
 
-    await account(box, json.id, { spend: 2.5 })
+    await setSpendAndLeads(box, json.id, { spend: 2.5 })
 
     expect((await call(box.url, 'GET', `${CAMPAIGNS}/${json.id}`)).json.spend).toBe(2.5)
   })
@@ -138,7 +138,7 @@ describe('Campaign (returned by create, read and update)', () => {
     const { json } = await create(box.url)
     expect(json.leads).toBe(0)
 
-    await account(box, json.id, { leads: 3 })
+    await setSpendAndLeads(box, json.id, { leads: 3 })
 
     expect((await call(box.url, 'GET', `${CAMPAIGNS}/${json.id}`)).json.leads).toBe(3)
   })
@@ -187,7 +187,7 @@ describe('Campaign create body', () => {
     const { json } = await create(box.url, { endDate: null, budget: 5 })
     expect(json).toMatchObject({ endDate: null, sponsoredPostings: 1 })
 
-    await account(box, json.id, { spend: 5 })
+    await setSpendAndLeads(box, json.id, { spend: 5 })
 
     const read = await call(box.url, 'GET', `${CAMPAIGNS}/${json.id}`)
     expect(read.json).toMatchObject({ spend: 5, sponsoredPostings: 0 })
@@ -205,7 +205,7 @@ describe('Campaign create body', () => {
       return read.json.sponsoredPostings
     }
 
-    await account(box, json.id, { spend: 10 })
+    await setSpendAndLeads(box, json.id, { spend: 10 })
     expect(await sponsored()).toBe(0)
 
     ahead = 32 * 24 * HOUR

@@ -2,7 +2,7 @@
 // sentence, named by it.
 
 import { describe, expect, it } from 'vitest'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import {
   ACCOUNT,
   CAMPAIGNS,
@@ -21,7 +21,7 @@ const FIELDS = [
 ]
 
 /** An account with so many campaigns, named C1 to Cn. */
-async function account(n: number): Promise<string> {
+async function accountWithCampaigns(n: number): Promise<string> {
   const { url } = await sandbox()
   for (let i = 1; i <= n; i++) await create(url, { name: `C${i}` })
   return url
@@ -57,13 +57,13 @@ describe('What the service does', () => {
 
 describe('Campaign collection (search result envelope)', () => {
   it('total: Total items across all pages', async () => {
-    const { json } = await search(await account(3), '?Num=2')
+    const { json } = await search(await accountWithCampaigns(3), '?Num=2')
 
     expect(json.total).toBe(3)
   })
 
   it('startNum: Number of the first result on the current page; the first result is number 1', async () => {
-    const url = await account(3)
+    const url = await accountWithCampaigns(3)
 
     expect((await search(url)).json.startNum).toBe(1)
     expect((await search(url, '?Start=2')).json.startNum).toBe(2)
@@ -71,7 +71,7 @@ describe('Campaign collection (search result envelope)', () => {
   })
 
   it('endNum: Number of the last result on the current page', async () => {
-    const url = await account(3)
+    const url = await accountWithCampaigns(3)
 
     expect((await search(url, '?Num=2')).json.endNum).toBe(2)
     expect((await search(url, '?Start=3&Num=2')).json.endNum).toBe(3)
@@ -79,18 +79,18 @@ describe('Campaign collection (search result envelope)', () => {
   })
 
   it('numRequested: Items requested for the page; the default is returned if none was specified', async () => {
-    const url = await account(1)
+    const url = await accountWithCampaigns(1)
 
     expect((await search(url, '?Num=7')).json.numRequested).toBe(7)
     expect((await search(url)).json.numRequested).toBe(100)
   })
 
   it('fromCache: Whether the response came from a cache', async () => {
-    expect((await search(await account(0))).json.fromCache).toBe(false)
+    expect((await search(await accountWithCampaigns(0))).json.fromCache).toBe(false)
   })
 
   it('self: URL of the response', async () => {
-    const url = await account(1)
+    const url = await accountWithCampaigns(1)
     const query = '?Name=a%20b&Num=7'
 
     expect((await search(url, query)).json.self).toBe(url + CAMPAIGNS + query)
@@ -107,7 +107,7 @@ describe('Campaign collection (search result envelope)', () => {
   })
 
   it('carries the campaign items', async () => {
-    const { json } = await search(await account(2))
+    const { json } = await search(await accountWithCampaigns(2))
 
     expect(namesOf(json.campaigns)).toEqual(['C1', 'C2'])
   })
@@ -231,7 +231,7 @@ describe('Endpoints', () => {
   })
 
   it.each(['Start', 'Num'])('GET /v1/campaigns: %s (integer int32)', async (parameter) => {
-    const url = await account(1)
+    const url = await accountWithCampaigns(1)
 
     for (const right of ['1', '2147483647']) {
       expect((await search(url, `?${parameter}=${right}`)).status).toBe(200)
@@ -242,14 +242,14 @@ describe('Endpoints', () => {
   })
 
   it('GET /v1/campaigns: Start and Num are the paging position and page size, as suggested by the envelope fields', async () => {
-    const { json } = await search(await account(5), '?Start=2&Num=2')
+    const { json } = await search(await accountWithCampaigns(5), '?Start=2&Num=2')
 
     expect(json).toMatchObject({ total: 5, startNum: 2, endNum: 3, numRequested: 2 })
     expect(namesOf(json.campaigns)).toEqual(['C2', 'C3'])
   })
 
   it('GET /v1/campaigns has these parameters and no others', async () => {
-    expect((await search(await account(0), '?status=1')).status).toBe(400)
+    expect((await search(await accountWithCampaigns(0), '?status=1')).status).toBe(400)
   })
 
   it('GET /v1/campaigns/{id}: Path parameter id: string, required.', async () => {

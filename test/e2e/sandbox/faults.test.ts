@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { CAMPAIGNS, call, create, feedOf, PRESIGN, post } from '../../helpers/sandbox/vendor.ts'
 
 const add = (box: { controlUrl: string }, ...faults: object[]) =>

@@ -6,14 +6,14 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import type { Knobs } from '../../../src/sandbox/knobs.ts'
 import { Command, runWithin } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { CAMPAIGNS, call, create } from '../../helpers/sandbox/vendor.ts'
 
 /** A sandbox whose knobs were turned by the control route. */
-async function turned(knobs: Partial<Knobs>) {
+async function sandboxWith(knobs: Partial<Knobs>) {
   let ahead = 0
   const box = await sandbox({ clock: { ...systemClock, now: () => Date.now() + ahead } })
-  const answer = await turn(box, knobs)
+  const answer = await putKnobs(box, knobs)
   expect(answer.status).toBe(200)
   const pass = (ms: number) => {
     ahead += ms
@@ -22,14 +22,14 @@ async function turned(knobs: Partial<Knobs>) {
   return { ...box, pass, search }
 }
 
-const turn = (box: { controlUrl: string }, knobs: object) =>
+const putKnobs = (box: { controlUrl: string }, knobs: object) =>
   fetch(`${box.controlUrl}/knobs`, { method: 'PUT', body: JSON.stringify(knobs) })
 
 const namesOf = (campaigns: { name: string }[]) => campaigns.map(({ name }) => name)
 
 describe('a knob', () => {
   it('listField names the list in the answer of a search', async () => {
-    const { url, search } = await turned({ listField: 'items' })
+    const { url, search } = await sandboxWith({ listField: 'items' })
     await create(url)
 
     const page = await search()
@@ -39,7 +39,7 @@ describe('a knob', () => {
   })
 
   it('showTargeting lets answers show the targeting', async () => {
-    const { url, search } = await turned({ showTargeting: true })
+    const { url, search } = await sandboxWith({ showTargeting: true })
     const { json } = await create(url, { targeting: { jobTitles: ['nurse'] } })
 
     expect(json.targeting).toMatchObject({ jobTitles: ['nurse'] })
@@ -47,7 +47,7 @@ describe('a knob', () => {
   })
 
   it('listArchived leaves archived campaigns out of a search without Status', async () => {
-    const { url, search } = await turned({ listArchived: false })
+    const { url, search } = await sandboxWith({ listArchived: false })
     await create(url, { status: 2 })
 
     expect((await search()).total).toBe(0)
@@ -59,14 +59,14 @@ describe('a knob', () => {
     ['substring', ['Night nurses']],
     ['case-fold', ['Night nurses', 'NURSES']],
   ] as const)('nameRule says how Name matches: %s', async (nameRule, names) => {
-    const { url, search } = await turned({ nameRule })
+    const { url, search } = await sandboxWith({ nameRule })
     for (const name of ['Night nurses', 'NURSES', 'Cooks']) await create(url, { name })
 
     expect(namesOf((await search('?Name=nurse')).campaigns)).toEqual(names)
   })
 
   it('nameLength cuts names', async () => {
-    const { url } = await turned({ nameLength: 3 })
+    const { url } = await sandboxWith({ nameLength: 3 })
 
     expect((await create(url)).json.name).toBe('Nur')
   })
@@ -76,14 +76,14 @@ describe('a knob', () => {
     [1, 'C2'],
     ['ignored', 'C1'],
   ] as const)('start says what Start means: %s', async (start, name) => {
-    const { url, search } = await turned({ start })
+    const { url, search } = await sandboxWith({ start })
     for (const n of [1, 2, 3]) await create(url, { name: `C${n}` })
 
     expect((await search('?Start=2')).campaigns[0].name).toBe(name)
   })
 
   it('pageSize cuts a larger Num, and largestNum refuses it', async () => {
-    const { url, search } = await turned({ pageSize: 2, largestNum: 3 })
+    const { url, search } = await sandboxWith({ pageSize: 2, largestNum: 3 })
     for (const n of [1, 2, 3]) await create(url, { name: `C${n}` })
 
     const page = await search('?Num=3')
@@ -93,7 +93,7 @@ describe('a knob', () => {
   })
 
   it('unsorted gives the rows in another order each time', async () => {
-    const { url, search } = await turned({ unsorted: true })
+    const { url, search } = await sandboxWith({ unsorted: true })
     for (const n of [1, 2, 3]) await create(url, { name: `C${n}` })
 
     const [one, two] = [namesOf((await search()).campaigns), namesOf((await search()).campaigns)]
@@ -103,11 +103,11 @@ describe('a knob', () => {
   })
 
   it('fromCache is what an answer says of itself', async () => {
-    expect((await (await turned({ fromCache: null })).search()).fromCache).toBeNull()
+    expect((await (await sandboxWith({ fromCache: null })).search()).fromCache).toBeNull()
   })
 
   it('listedAfterMs keeps a new campaign out of listings for so long', async () => {
-    const { url, search, pass } = await turned({ listedAfterMs: 60_000 })
+    const { url, search, pass } = await sandboxWith({ listedAfterMs: 60_000 })
     const { json } = await create(url)
 
     expect((await search()).total).toBe(0)
@@ -117,7 +117,7 @@ describe('a knob', () => {
   })
 
   it('targetingPut lets an update merge into the targeting that is there', async () => {
-    const { url } = await turned({ targetingPut: 'merge', showTargeting: true })
+    const { url } = await sandboxWith({ targetingPut: 'merge', showTargeting: true })
     const targeting = { jobTitles: ['nurse'], postalCodes: ['02139'] }
     const { json } = await create(url, { targeting })
 
@@ -133,7 +133,7 @@ describe('a knob', () => {
     ['html', 'text/html', /^<!doctype html>/],
     ['none', 'text/html', /^$/],
   ] as const)('errorBody shapes the bodies of errors: %s', async (errorBody, type, body) => {
-    const { url } = await turned({ errorBody })
+    const { url } = await sandboxWith({ errorBody })
 
     const answer = await fetch(`${url}/v1/nothing`)
 
@@ -143,7 +143,7 @@ describe('a knob', () => {
   })
 
   it('largestBody refuses a longer body', async () => {
-    const { url } = await turned({ largestBody: 100 })
+    const { url } = await sandboxWith({ largestBody: 100 })
 
     expect((await create(url)).status).toBe(200)
     expect((await create(url, { name: 'x'.repeat(100) })).status).toBe(413)
@@ -153,7 +153,7 @@ describe('a knob', () => {
     const box = await sandbox()
 
     for (const knobs of [{ color: 'red' }, { start: 2 }, { pageSize: 0 }]) {
-      expect((await turn(box, knobs)).status).toBe(400)
+      expect((await putKnobs(box, knobs)).status).toBe(400)
     }
   })
 

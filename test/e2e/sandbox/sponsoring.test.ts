@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type FieldMapping, readMapping } from '../../../src/sandbox/posting-reader.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import {
-  account,
+  setSpendAndLeads,
   CAMPAIGNS,
   call,
   create,
@@ -132,9 +132,9 @@ describe('the sandbox sponsors', () => {
     const { json } = await create(box.url, { budget: 10 })
     const shown = async () => (await call(box.url, 'GET', `${CAMPAIGNS}/${json.id}`)).json
 
-    await account(box, json.id, { spend: 9.5, leads: 2 })
+    await setSpendAndLeads(box, json.id, { spend: 9.5, leads: 2 })
     expect(await shown()).toMatchObject({ spend: 9.5, leads: 2, sponsoredPostings: 1 })
-    await account(box, json.id, { spend: 10 })
+    await setSpendAndLeads(box, json.id, { spend: 10 })
     expect(await shown()).toMatchObject({ spend: 10, leads: 2, sponsoredPostings: 0 })
 
     expect((await control(box, `campaigns/${json.id}`, { spend: -1 })).status).toBe(400)

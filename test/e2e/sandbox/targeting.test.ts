@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { CAMPAIGNS, call, create, feedOf, upload } from '../../helpers/sandbox/vendor.ts'
 
 const NURSE = { campaignid: 'N', requisitionid: 'R1', city: 'Boston', state: 'MA', zip: '02139' }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
-import type { SeenRequest } from '../../../src/sandbox/remembered.ts'
+import type { SeenRequest } from '../../../src/sandbox/records.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { feedOf, finished, Site } from '../../helpers/site.ts'
 

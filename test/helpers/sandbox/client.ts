@@ -112,7 +112,7 @@ export class RawConnection {
   readonly socket: Socket
   readonly closed: Promise<'fin' | 'rst'>
   #text = ''
-  #look: () => void = () => {}
+  #check: () => void = () => {}
 
   constructor(url: string) {
     const { hostname, port } = new URL(url)
@@ -124,9 +124,9 @@ export class RawConnection {
     })
     this.socket.on('data', (text) => {
       this.#text += text
-      this.#look()
+      this.#check()
     })
-    this.socket.on('end', () => this.#look())
+    this.socket.on('end', () => this.#check())
   }
 
   get text(): string {
@@ -140,10 +140,10 @@ export class RawConnection {
   /** Resolves with all that came so far, once it holds `needle`. */
   until(needle: string): Promise<string> {
     return new Promise((resolve) => {
-      this.#look = () => {
+      this.#check = () => {
         if (this.#text.includes(needle)) resolve(this.#text)
       }
-      this.#look()
+      this.#check()
     })
   }
 

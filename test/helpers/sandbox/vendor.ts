@@ -52,7 +52,7 @@ export const create = (base: string, fields: object = {}, options?: Call) =>
   call(base, 'POST', CAMPAIGNS, { name: 'Nurses', ...fields }, options)
 
 /** Sets what only the service knows of a campaign, by its control route. */
-export async function account(
+export async function setSpendAndLeads(
   { controlUrl }: { controlUrl: string },
   id: string,
   numbers: { spend?: number; leads?: number },

@@ -4,7 +4,7 @@ import type { SandboxTargeting } from '../../../src/sandbox/campaign-body.ts'
 import { isTargeted, type SandboxPosting } from '../../../src/sandbox/campaign-targeting.ts'
 import type { Sandbox, SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import { SECRET, send } from '../../helpers/sandbox/client.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
 async function call(box: Sandbox, method: string, path: string, json?: object) {
   const [route = '', query = ''] = path.split('?')

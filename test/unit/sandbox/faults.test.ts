@@ -4,14 +4,14 @@ import type { Conditions, FaultSubject } from '../../../src/sandbox/fault-types.
 import { parseFaults } from '../../../src/sandbox/fault-types.ts'
 import { FaultBook } from '../../../src/sandbox/faults.ts'
 import { Journal } from '../../../src/sandbox/journal.ts'
-import { openMemory } from '../../../src/sandbox/memory.ts'
+import { openDatabase } from '../../../src/sandbox/database.ts'
 import { presign, send } from '../../helpers/sandbox/client.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
 const SUBJECT: FaultSubject = { route: 'presign', account: '42', key: null, reused: false }
 
 function played(conditions: Conditions, requests: number, subject = SUBJECT): string {
-  const book = new FaultBook(new Journal(systemClock, openMemory(':memory:')))
+  const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
   book.add({ at: 'service', kind: 'answer', status: 500, ...conditions })
   return Array.from({ length: requests }, () =>
     book.choose('service', 'headers', subject).length > 0 ? 'x' : '.',
@@ -44,7 +44,7 @@ describe('a rule', () => {
   })
 
   it('leaves its turn to an earlier one, so that rules make a sequence', () => {
-    const book = new FaultBook(new Journal(systemClock, openMemory(':memory:')))
+    const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
     const first = book.add({ at: 'service', kind: 'answer', status: 500, times: 1 })
     const second = book.add({ at: 'service', kind: 'drop', point: 'headers', how: 'rst', times: 1 })
     const slow = book.add({ at: 'service', kind: 'slow', headersAfterMs: 1 })
@@ -58,7 +58,7 @@ describe('a rule', () => {
   })
 
   it('cannot ask for a key before the key is known', () => {
-    const book = new FaultBook(new Journal(systemClock, openMemory(':memory:')))
+    const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
 
     expect(() =>
       book.add({ at: 'storage', kind: 'drop', point: 'headers', how: 'rst', key: 'a' }),
@@ -66,7 +66,7 @@ describe('a rule', () => {
   })
 
   it('is over when it is removed', () => {
-    const book = new FaultBook(new Journal(systemClock, openMemory(':memory:')))
+    const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
     book.add({ at: 'service', kind: 'connection-close' }).remove()
 
     expect(book.choose('service', 'headers', SUBJECT)).toEqual([])

@@ -4,10 +4,10 @@ import type { GatePoint } from '../../../src/sandbox/fault-types.ts'
 import { parseFaults } from '../../../src/sandbox/fault-types.ts'
 import { FaultBook } from '../../../src/sandbox/faults.ts'
 import { Journal } from '../../../src/sandbox/journal.ts'
-import { openMemory } from '../../../src/sandbox/memory.ts'
+import { openDatabase } from '../../../src/sandbox/database.ts'
 import { remoteGate } from '../../helpers/gate.ts'
 import { type Form, partsOf, post, presign, RawConnection } from '../../helpers/sandbox/client.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
 const FILE = Buffer.alloc(1_000_000, 'x')
 const upload = (form: Form) => post(form.url, partsOf(form, FILE))
@@ -137,7 +137,7 @@ describe('a released gate', () => {
   })
 
   it('lets a request pass that it had chosen, and that was not there yet', () => {
-    const book = new FaultBook(new Journal(systemClock, openMemory(':memory:')))
+    const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
     const gate = book.add({ at: 'service', kind: 'gate', point: 'answer' })
     const subject = { route: 'presign', account: null, key: null, reused: false }
     const chosen = book.choose('service', 'headers', subject)

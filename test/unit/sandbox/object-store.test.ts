@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openMemory } from '../../../src/sandbox/memory.ts'
+import { openDatabase } from '../../../src/sandbox/database.ts'
 import { openStore } from '../../../src/sandbox/object-store.ts'
 
 async function directory(): Promise<string> {
@@ -24,7 +24,7 @@ describe('the object store', () => {
     'a\\..\\b.xml',
   ])('keeps the key %j inside its directory', async (key) => {
     const root = await directory()
-    const store = await openStore(join(root, 'objects'), openMemory(':memory:'))
+    const store = await openStore(join(root, 'objects'), openDatabase(':memory:'))
     await using incoming = await store.receive()
     await incoming.write(Buffer.from('<a/>'))
 
@@ -38,14 +38,14 @@ describe('the object store', () => {
 
   it('forgets what was not finished, then and at its next start', async () => {
     const root = await directory()
-    const store = await openStore(root, openMemory(':memory:'))
+    const store = await openStore(root, openDatabase(':memory:'))
     {
       await using incoming = await store.receive()
       await incoming.write(Buffer.from('<a/>'))
     }
     await writeFile(join(root, '.partial', 'of an earlier one'), '<a/>')
     const left = await readdir(root, { recursive: true })
-    await openStore(root, openMemory(':memory:'))
+    await openStore(root, openDatabase(':memory:'))
 
     expect(store.list()).toEqual([])
     expect(left).toEqual(['.partial', '.partial/of an earlier one'])

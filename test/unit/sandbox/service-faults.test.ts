@@ -8,7 +8,7 @@ import {
   send,
   signedHeaders,
 } from '../../helpers/sandbox/client.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
 const ask = (url: string, date?: string): Promise<Reply> =>
   send(url + PRESIGN, { headers: signedHeaders(PRESIGN, { Account: '123' }, date) })

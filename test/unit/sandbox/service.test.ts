@@ -10,7 +10,7 @@ import {
   sign,
   signedHeaders,
 } from '../../helpers/sandbox/client.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
 const VALIDATE = '/v1/public-api/validate-authorization'
 const BULK = '/v1/presigned-storage-bulk-posting-post'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { codeOf, messageOf, partsOf, post, presign } from '../../helpers/sandbox/client.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
 const FILE = 'x'.repeat(1000)
 

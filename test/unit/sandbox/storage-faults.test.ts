@@ -12,7 +12,7 @@ import {
   RawConnection,
   send,
 } from '../../helpers/sandbox/client.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
 const FILE = 'x'.repeat(1000)
 

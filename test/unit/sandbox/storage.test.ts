@@ -19,7 +19,7 @@ import {
   send,
   signedHeaders,
 } from '../../helpers/sandbox/client.ts'
-import { sandbox } from '../../helpers/sandbox/playground.ts'
+import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
 describe('a right form', () => {
   it('stores the bytes exactly and says so as S3 does', async () => {

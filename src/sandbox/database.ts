@@ -4,7 +4,7 @@
 import Database from 'better-sqlite3'
 import type { SandboxCampaign } from './campaign.ts'
 import type { Side } from './fault-types.ts'
-import type { SeenRequest, StoredObject } from './remembered.ts'
+import type { SeenRequest, StoredObject } from './records.ts'
 
 const CAMPAIGN = [
   ...['id', 'accountId', 'name', 'startDate', 'endDate', 'budget', 'autoBidLevel', 'cpc', 'maxCpc'],
@@ -39,10 +39,10 @@ CREATE TABLE IF NOT EXISTS texts (name TEXT PRIMARY KEY, value TEXT NOT NULL) ST
 INSERT OR IGNORE INTO numbers VALUES ('last campaign', 48000);
 `
 
-export type Memory = ReturnType<typeof openMemory>
+export type SandboxDatabase = ReturnType<typeof openDatabase>
 
 /** `file`: `:memory:` forgets when it is closed. */
-export function openMemory(file: string) {
+export function openDatabase(file: string) {
   const db = new Database(file)
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = OFF')
