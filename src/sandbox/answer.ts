@@ -1,4 +1,4 @@
-// What a request is answered with, and how it is refused at once.
+// The shape of an answer, and the refusal that a handler throws to answer at once.
 
 import type { Ending } from './fault-types.ts'
 
@@ -6,13 +6,13 @@ export interface Answer {
   status: number
   headers: Record<string, string>
   body: Buffer
-  /** For the journal. */
+  /** code is the error code that the journal records; null for a success. */
   code: string | null
-  /** Default: `drain` where the body was not read to its end, else the connection is kept. */
+  /** ending says how the connection ends. Default: `drain` if the body was not read to its end, else it stays open. */
   ending?: Ending | undefined
 }
 
-/** Thrown to answer at once, whatever of the body was not read. */
+/** Refusal is thrown to answer at once, even if part of the body is unread. */
 export class Refusal extends Error {
   readonly answer: Answer
 
@@ -23,14 +23,14 @@ export class Refusal extends Error {
 }
 
 export interface RouteAnswer {
-  /** Default 200. */
+  /** status is 200 by default. */
   status?: number
   json: unknown
-  /** Key of the object that the answer is about, for the journal. */
+  /** key names the object that the answer is about; the journal records it. */
   key?: string
 }
 
-/** `text`: in place of the JSON; `code`: of an error. */
+/** jsonAnswer makes an answer with a JSON body. `text` replaces the body; `code` is an error code. */
 export function jsonAnswer(
   { status = 200, json }: RouteAnswer,
   text = JSON.stringify(json),

@@ -1,42 +1,42 @@
-// Decides who calls the service (specification section 5): headers, date, signature or API key. Refuses with 401
-// what is not proven, with 403 who is not known.
+// Authentication finds out who calls the service (specification section 5): headers, date, signature or API key.
+// It refuses a call without proof with 401 and an unknown caller with 403.
 
 import { MINUTE } from '../lib/clock.ts'
 import { refuse } from './answer.ts'
 import { type Algorithm, expectedBytes, signatureCheck } from './signature.ts'
 
 export interface KnownCaller {
-  /** X-SVC-Account of an account holder. */
+  /** account is the X-SVC-Account of an account holder. */
   account?: string | undefined
-  /** X-SVC-Partner. */
+  /** partner is the X-SVC-Partner of a partner. */
   partner?: string | undefined
-  /** The values of X-SVC-PartnerAccount that are known; default: any. */
+  /** partnerAccounts lists the accepted values of X-SVC-PartnerAccount; default: any value. */
   partnerAccounts?: readonly string[] | undefined
-  /** The secret of an HMAC, or the key (PEM, public or private) of the other algorithms. */
+  /** secret is the secret of an HMAC, or the key (PEM, public or private) of the other algorithms. */
   secret: string | Buffer
-  /** Default hmac-sha1. */
+  /** algorithm is hmac-sha1 by default. */
   algorithm?: Algorithm | undefined
-  /** X-SVC-ApiKey; without one, no key is accepted. */
+  /** apiKey is the accepted X-SVC-ApiKey; by default no API key is accepted. */
   apiKey?: string | undefined
 }
 
 export interface Caller {
-  /** The partner, or the account holder. */
+  /** owner is the partner or the account holder. */
   owner: string
-  /** The account that the call is for; null on a route for a partner alone. */
+  /** account is the account that the call is for; null on a route that serves a partner as a whole. */
   account: string | null
 }
 
 export interface ServiceRequest {
   method: string
-  /** Relative to the base address, without the query. */
+  /** path is relative to the base address and has no query. */
   path: string
   query: string
   body: Buffer
   header(name: string): string | null
 }
 
-/** Whom a route is for: one account (of a partner or its own), a partner as a whole, or either. */
+/** Audience says who may call a route: one account (with or without a partner), a partner as a whole, or either. */
 export type Audience = 'account' | 'partner' | 'anyone'
 
 const DATE_WINDOW = 15 * MINUTE
@@ -56,7 +56,7 @@ export function createAuthenticator(
   const get = (request: Pick<ServiceRequest, 'header'>, name: string) =>
     request.header(`${prefix}${name}`)
 
-  /** The bytes whose signature is expected. */
+  /** stringToSign returns the bytes that the caller must have signed. */
   function stringToSign(request: ServiceRequest): Buffer {
     const { method, path, query, body } = request
     return expectedBytes(template, {
@@ -77,7 +77,7 @@ export function createAuthenticator(
     const date = get(request, 'Date')
     if (date === null) refuse(401, 'date-missing', `the header ${name} is missing`)
     const ms = Date.parse(date)
-    // IMF-fixdate is the one form of RFC 1123 that HTTP still sends, and the one that this writes.
+    // HTTP sends RFC 1123 dates in one form, IMF-fixdate. toUTCString writes this form.
     if (Number.isNaN(ms) || new Date(ms).toUTCString() !== date) {
       refuse(401, 'date-malformed', `the header ${name} is not an RFC 1123 date`)
     }
@@ -89,7 +89,7 @@ export function createAuthenticator(
     }
   }
 
-  /** Several known ones may be the same caller with another key. */
+  /** checkProof compares the signature or the API key with every key of the caller; a caller may have several keys. */
   function checkProof(request: ServiceRequest, claimed: readonly Known[]): void {
     const [signature, apiKey] = [get(request, 'Signature'), get(request, 'ApiKey')]
     if (signature !== null) {
@@ -102,7 +102,7 @@ export function createAuthenticator(
     }
   }
 
-  /** Who the caller says to be, and the known callers that could prove it. */
+  /** claimedCaller returns the caller that the headers name, and the known callers whose keys can prove it. */
   function claimedCaller(request: ServiceRequest, audience: Audience): [Caller, readonly Known[]] {
     const account = get(request, 'Account')
     const partner = get(request, 'Partner')
@@ -125,7 +125,7 @@ export function createAuthenticator(
     }
     if (audience === 'partner') missing(`the header ${prefix}Partner is required`)
     if (account === null) {
-      return missing(`one of the headers ${prefix}Account and ${prefix}Partner is required`)
+      return missing(`the header ${prefix}Account or ${prefix}Partner is required`)
     }
     const claimed = known.filter((one) => one.account === account)
     if (claimed.length === 0) unknown(`no account "${account}" is known`)
@@ -134,10 +134,10 @@ export function createAuthenticator(
 
   return {
     stringToSign,
-    /** The account that a request says it is for, proven or not: for fault rules and the journal. */
+    /** claimedAccount returns the account that the headers name, unproven. Fault rules and the journal use it. */
     claimedAccount: (request: Pick<ServiceRequest, 'header'>) =>
       get(request, 'PartnerAccount') ?? get(request, 'Account'),
-    /** The caller. Refuses what is not proven. `now`: wall ms of the service. */
+    /** authenticate returns the caller, and refuses a call without proof. `now` is the service's wall clock in ms. */
     authenticate: (request: ServiceRequest, audience: Audience, now: number) => {
       checkDate(request, now)
       const [caller, claimed] = claimedCaller(request, audience)

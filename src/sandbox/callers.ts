@@ -1,4 +1,4 @@
-// Who may call the service: read from a file, or one of each kind with a key of their own.
+// The callers of the service: read from a file or, without a file, one account and one partner that share a new key.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { readJson } from './json-file.ts'
 import { ALGORITHMS } from './signature.ts'
 
 export interface CallerWithKeyFile extends KnownCaller {
-  /** Absolute path of its key. */
+  /** keyFile is an absolute path. */
   keyFile: string
 }
 
@@ -40,7 +40,7 @@ const ENTRIES = z
     const owners = new Map<string, string>()
     for (const [id, owner] of all.flatMap(accountsOf)) {
       if ((owners.get(id) ?? owner) !== owner) {
-        const expected = `expected other accounts: "${id}" belongs to two owners`
+        const expected = `expected one owner for each account: "${id}" has two owners`
         addIssue({ code: 'custom', params: { expected } })
       }
       owners.set(id, owner)
@@ -53,7 +53,7 @@ function accountsOf(one: z.infer<typeof entry>): [account: string, owner: string
   return [...own, ...partnerAccounts.map((id): [string, string] => [id, `partner ${partner}`])]
 }
 
-/** The callers of a file. The paths of their keys are relative to it. */
+/** readCallers reads a file of callers. The paths of their keys are relative to this file. */
 export function readCallers(file: string): CallerWithKeyFile[] {
   const hint = 'docs/sandbox.md shows a file of callers'
   const entries = readJson(readFileSync(file, 'utf8'), ENTRIES, { what: 'callers', hint })
@@ -63,7 +63,7 @@ export function readCallers(file: string): CallerWithKeyFile[] {
   })
 }
 
-/** An account, and a partner with one account, whose key is made when there is none yet. */
+/** defaultCaller returns an account and a partner with one account. It creates the key if the file does not exist. */
 export function defaultCaller(keyFile: string): CallerWithKeyFile {
   if (!existsSync(keyFile)) {
     writeFileSync(keyFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
@@ -72,5 +72,5 @@ export function defaultCaller(keyFile: string): CallerWithKeyFile {
   return { account: '123', partner: 'acme', partnerAccounts: ['42'], keyFile, secret }
 }
 
-/** One line break at the end is no part of a secret. */
+/** secretIn reads a secret or PEM. A line break at the end is not part of the secret. */
 const secretIn = (keyFile: string) => readFileSync(keyFile, 'utf8').replace(/\r?\n$/, '')

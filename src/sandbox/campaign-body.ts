@@ -1,12 +1,12 @@
-// Reads the bodies of create and update strictly: a field that the specification does not document for a call is
-// refused with 400, so that a test finds a client which sends it.
+// The bodies of create and update. A field that the specification does not document for a call is refused with 400, so
+// that a test finds a client that sends it.
 
 import { z } from 'zod'
 import { refuse } from './answer.ts'
 
 const text = z.string()
 const amount = z.number().nonnegative().nullish()
-/** As the specification writes it, `yyyy-MM-ddThh:mm:ssZ`: without a fraction of a second, without an offset. */
+/** dateTime is `yyyy-MM-ddThh:mm:ssZ`, as in the specification: no fraction of a second and no offset. */
 const dateTime = z.iso.datetime({ precision: 0 }).nullish()
 const status = z.int().min(1).max(3)
 const list = <T extends z.ZodType>(item: T) =>

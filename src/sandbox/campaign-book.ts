@@ -1,20 +1,20 @@
-// The service's campaigns: what create, search, read and update do to them, and what time does to their budgets
-// (specification sections 2 to 4). Knows nothing of HTTP.
+// CampaignBook keeps the service's campaigns: create, search, read, update, and the monthly renewal of budgets
+// (specification sections 2 to 4). It does not know HTTP.
 
 import type { Clock } from '../lib/clock.ts'
 import { bidLevel, fullTargeting, monthOf, newCampaign, type SandboxCampaign } from './campaign.ts'
 import type { CreateFields, PartialTargeting, UpdateFields } from './campaign-body.ts'
-import type { Knobs } from './knobs.ts'
 import type { SandboxDatabase } from './database.ts'
+import type { Knobs } from './knobs.ts'
 import type { Postings } from './postings.ts'
 
 export class CampaignBook {
   readonly #knobs: Knobs
-  /** Runs after each page of a search: a test edits there. */
+  /** afterPage runs after each page of a search, so that a test can change campaigns between two pages. */
   afterPage: () => void = () => {}
   readonly #clock: Clock
   readonly #postings: Postings
-  /** Oldest first; live objects, for tests to read and edit. */
+  /** all lists the campaigns, oldest first. Tests read and change these objects. */
   readonly all: SandboxCampaign[]
   readonly #database: SandboxDatabase
   #shuffles = 0
@@ -45,7 +45,7 @@ export class CampaignBook {
     return this.all.find((one) => one.accountId === account && one.id === id) ?? null
   }
 
-  /** Changes what `fields` has, and nothing else. A blank value means what it means to a create. */
+  /** update changes only the given fields. A blank value means the same as in a create. */
   update(campaign: SandboxCampaign, fields: UpdateFields): void {
     const { targeting, name, autoBidLevel, ...rest } = fields
     Object.assign(campaign, rest)
@@ -55,13 +55,13 @@ export class CampaignBook {
     this.#database.saveCampaign(campaign)
   }
 
-  /** Sets what only the service knows: the spend of this month or ever, and the leads. */
+  /** setSpendAndLeads sets the leads and the spend, which is that of this month if the budget is monthly. */
   setSpendAndLeads(campaign: SandboxCampaign, fields: { spend?: number; leads?: number }): void {
     Object.assign(campaign, fields, { spendMonth: monthOf(this.#clock.now()) })
     this.#database.saveCampaign(campaign)
   }
 
-  /** What a read or a listing shows. The account's postings are ready. */
+  /** publicFields returns what a read or a search shows. The caller has awaited the postings of the account. */
   publicFields(campaign: SandboxCampaign): object {
     const isActive = this.isActive(campaign)
     const { listedFrom, spendMonth, targeting, ...fields } = campaign
@@ -70,7 +70,7 @@ export class CampaignBook {
     return this.#knobs.showTargeting ? { ...shown, targeting } : shown
   }
 
-  /** Rows and envelope numbers of one page. */
+  /** search returns the rows and the envelope's numbers of one page. */
   search(
     account: string,
     { status, start, num }: Record<'status' | 'start' | 'num', number | null>,
@@ -105,7 +105,7 @@ export class CampaignBook {
     return [...this.all.slice(by), ...this.all.slice(0, by)]
   }
 
-  /** Whether it sponsors now, as far as its status, its dates and its budget go. */
+  /** isActive returns whether status, dates and budget let the campaign sponsor now. */
   isActive(campaign: SandboxCampaign): boolean {
     this.#replenish(campaign)
     const now = this.#clock.now()
@@ -118,7 +118,7 @@ export class CampaignBook {
     )
   }
 
-  /** A monthly budget is fresh at the start of each calendar month. */
+  /** A monthly budget starts again at the first of each calendar month (UTC). */
   #replenish(campaign: SandboxCampaign): void {
     const month = monthOf(this.#clock.now())
     if (campaign.period === 1 && campaign.spendMonth !== month) campaign.spend = 0

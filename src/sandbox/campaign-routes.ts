@@ -1,4 +1,4 @@
-// The four campaign routes of specification section 4 over the book of campaigns.
+// The four campaign routes of specification section 4.
 
 import { type RouteAnswer, refuse } from './answer.ts'
 import type { SandboxCampaign } from './campaign.ts'
@@ -46,8 +46,8 @@ function searched(
   account: string,
   { request, url, elapsed }: RouteCall,
 ): RouteAnswer {
-  const asked = new URLSearchParams(request.query)
-  const names = [...asked.keys()]
+  const parameters = new URLSearchParams(request.query)
+  const names = [...parameters.keys()]
   const unknown = names.find((key) => !/^(Status|Name|Start|Num)$/.test(key))
   if (unknown !== undefined) badRequest(`"${unknown}" is not a parameter of this call`)
   const twice = names.find((key, i) => names.indexOf(key) !== i)
@@ -56,11 +56,11 @@ function searched(
   const { rows, ...envelope } = book.search(
     account,
     {
-      status: wholeNumber(asked, 'Status', 1, 3),
-      start: wholeNumber(asked, 'Start', firstStart === 0 ? 0 : 1),
-      num: wholeNumber(asked, 'Num', 1, largestNum ?? LARGEST_INT32),
+      status: wholeNumber(parameters, 'Status', 1, 3),
+      start: wholeNumber(parameters, 'Start', firstStart === 0 ? 0 : 1),
+      num: wholeNumber(parameters, 'Num', 1, largestNum ?? LARGEST_INT32),
     },
-    asked.get('Name'),
+    parameters.get('Name'),
   )
   const list = rows.map((campaign) => book.publicFields(campaign))
   book.afterPage()
@@ -77,9 +77,14 @@ function searched(
 
 const LARGEST_INT32 = 2 ** 31 - 1
 
-/** A parameter that is a whole number; null where it is not given. */
-function wholeNumber(asked: URLSearchParams, name: string, least: number, most = LARGEST_INT32) {
-  const text = asked.get(name)
+/** wholeNumber returns a parameter as a number, or null if it is absent. It refuses any other text. */
+function wholeNumber(
+  parameters: URLSearchParams,
+  name: string,
+  least: number,
+  most = LARGEST_INT32,
+) {
+  const text = parameters.get(name)
   if (text === null) return null
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN
   if (value >= least && value <= most) return value

@@ -1,6 +1,6 @@
-// The service's own reading of targeting (specification section 2, "Targeting object"), written independently of the
-// client's. Where the text leaves a choice: any value of a list may match; codes and city names match in any case, ids
-// exactly, a title's words in order.
+// The service's targeting (specification section 2, "Targeting object"), written independently of the client's. The
+// sandbox decides what the text leaves open: one matching value of a list is enough; codes and city names match in any
+// case, ids match exactly, and the words of a title match in their order.
 
 import pluralize from 'pluralize'
 import type { SandboxTargeting } from './campaign-body.ts'
@@ -36,7 +36,7 @@ export function isTargeted(targeting: SandboxTargeting | null, posting: SandboxP
   return pinned || (tests.length > 0 && tests.every(Boolean))
 }
 
-/** A word of the wanted title matches itself and its plural; a plural matches itself only. */
+/** titleMatches finds the wanted words in a row. A singular also matches its plural; a plural matches only itself. */
 function titleMatches(wanted: string, title: string): boolean {
   const [want, have] = [words(wanted), words(title)]
   if (want.length === 0) return false
@@ -44,12 +44,12 @@ function titleMatches(wanted: string, title: string): boolean {
     want.every((word, i) => {
       const found = have[from + i] ?? ''
       const forms = [word, `${word}s`, pluralize.plural(word)]
-      // "NET" is found in ".NET", and ".NET" only with its dot.
+      // "NET" matches ".NET", but ".NET" does not match "NET".
       return forms.includes(found) || forms.includes(found.replace(/^\./, ''))
     }),
   )
 }
 
-/** Words keep the marks that distinguish C++, C# and .NET from C and NET. */
+/** words splits a text and keeps the marks that distinguish C++, C# and .NET from C and NET. */
 const words = (text: string) => text.toLowerCase().match(/\.?[\p{L}\p{N}]+[+#]*/gu) ?? []
 const fold = (text: string) => text.trim().toLowerCase()

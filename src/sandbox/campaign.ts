@@ -1,10 +1,10 @@
-// A campaign as the service keeps it (specification sections 2 and 3).
+// A campaign as the service stores it (specification sections 2 and 3).
 
 import type { CreateFields, PartialTargeting, SandboxTargeting } from './campaign-body.ts'
 
 export type SandboxCampaign = ReturnType<typeof newCampaign>
 
-/** What the service keeps of a campaign. `listedFrom`: wall ms from which listings show it; `now`: wall ms. */
+/** newCampaign makes a campaign. Searches show it from `listedFrom` on; `listedFrom` and `now` are wall-clock ms. */
 export function newCampaign(
   own: { id: string; accountId: string; name: string | null; listedFrom: number },
   fields: CreateFields,
@@ -18,17 +18,17 @@ export function newCampaign(
     autoBidLevel: bidLevel(fields.autoBidLevel, fields.cpc),
     cpc: fields.cpc ?? null,
     maxCpc: fields.maxCpc ?? null,
-    /** null: one-time, 1: monthly. */
+    /** period is null for a one-time budget and 1 for a monthly one. */
     period: fields.period ?? null,
-    /** 1 running, 2 archived, 3 paused. */
+    /** status is 1 (running), 2 (archived) or 3 (paused). */
     status: fields.status ?? 1,
     leads: 0,
     paidCpaGoal: fields.paidCpaGoal ?? null,
-    /** null: all postings. */
+    /** targeting null selects all postings. */
     targeting: fields.targeting == null ? null : fullTargeting(fields.targeting),
-    /** Spent in `spendMonth`, or ever where the budget is one-time. */
+    /** spend is that of `spendMonth`, or the total if the budget is one-time. */
     spend: 0,
-    /** yyyy-MM, UTC. */
+    /** spendMonth is yyyy-MM in UTC. */
     spendMonth: monthOf(now),
   }
 }
@@ -43,7 +43,7 @@ const NO_TARGETING: SandboxTargeting = {
   stateProvCodes: [],
 }
 
-/** Accelerated when blank and no cpc is given. */
+/** bidLevel returns `accelerated` if both the level and the cpc are blank. */
 export const bidLevel = (level: string | null | undefined, cpc: number | null | undefined) =>
   level || (cpc == null ? 'accelerated' : null)
 export const fullTargeting = (given: PartialTargeting) =>

@@ -1,6 +1,5 @@
-// The control routes of the sandbox, on the service's listener but outside of its base address: faults are added,
-// listed and removed at run time, gates released; objects, requests and sponsored postings can be read, and what a
-// campaign spent is set.
+// The control routes, on the service's listener but outside its base address. They add, list and remove faults, release
+// gates, list objects, requests and sponsored postings, turn knobs, and set the spend and leads of a campaign.
 
 import { z } from 'zod'
 import { messageOf } from '../lib/errors.ts'
@@ -24,11 +23,11 @@ interface ControlParts {
   knobs: Knobs
 }
 
-/** `path`: below `/_sandbox/`. */
+/** Control answers a control request. `path` is relative to `/_sandbox/`. */
 export type Control = (
   method: string,
   path: string,
-  asked: URLSearchParams,
+  query: URLSearchParams,
   body: Buffer,
 ) => RouteAnswer | Promise<RouteAnswer>
 
@@ -43,9 +42,10 @@ const SPEND_AND_LEADS = z.array(
 export function createControl(parts: ControlParts): Control {
   const { faults, journal, store, campaigns, postings, knobs } = parts
   const campaign = (id: string) =>
-    campaigns.all.find((one) => one.id === id) ?? refuse(404, 'not-found', 'no such campaign')
+    campaigns.all.find((one) => one.id === id) ??
+    refuse(404, 'not-found', 'there is no such campaign')
 
-  /** What a campaign sponsors, from `start` on. */
+  /** sponsored returns at most 1,000 of the postings that a campaign sponsors. `start` is the number of the first. */
   async function sponsored(one: SandboxCampaign, start: number): Promise<object> {
     const { accountId, targeting } = one
     await postings.ready(accountId)
@@ -58,7 +58,7 @@ export function createControl(parts: ControlParts): Control {
     return { total, problem: postings.problem(accountId), postings: shown }
   }
 
-  return async (method, path, asked, body) => {
+  return async (method, path, query, body) => {
     const [, what = path, id = '', action = ''] = /^(\w+)\/(\d+)(\/\w+)?$/.exec(path) ?? []
     const fault = faults.list().find((one) => String(one.id) === id)
     const route = `${method} ${what}${id && '/ID'}${action}`
@@ -77,8 +77,8 @@ export function createControl(parts: ControlParts): Control {
       case 'GET requests':
         return { json: journal.list() }
       case 'GET postings': {
-        const start = Number(asked.get('start') ?? 1)
-        return { json: await sponsored(campaign(asked.get('campaign') ?? ''), start) }
+        const start = Number(query.get('start') ?? 1)
+        return { json: await sponsored(campaign(query.get('campaign') ?? ''), start) }
       }
       case 'PUT campaigns/ID': {
         const one = campaign(id)

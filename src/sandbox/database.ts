@@ -1,5 +1,5 @@
-// What the sandbox remembers over a restart, in SQLite: campaigns and the last id, forms, objects, requests, the secret
-// of the storage, the ports. A kill loses nothing that was answered; a power cut may.
+// The SQLite database of a sandbox. It keeps campaigns, the last id, forms, objects, requests, the secret of the
+// storage and the ports over a restart. A kill loses no answered request; a power cut may lose the latest ones.
 
 import Database from 'better-sqlite3'
 import type { SandboxCampaign } from './campaign.ts'
@@ -41,7 +41,7 @@ INSERT OR IGNORE INTO numbers VALUES ('last campaign', 48000);
 
 export type SandboxDatabase = ReturnType<typeof openDatabase>
 
-/** `file`: `:memory:` forgets when it is closed. */
+/** openDatabase opens or creates a database. The file `:memory:` keeps nothing after the close. */
 export function openDatabase(file: string) {
   const db = new Database(file)
   db.pragma('journal_mode = WAL')
@@ -67,10 +67,10 @@ export function openDatabase(file: string) {
   return {
     db,
 
-    /** Of a campaign; none is given twice. */
+    /** nextId returns a campaign id that no campaign has had before. */
     nextId: () => String(nextId.get()),
 
-    /** Oldest first. */
+    /** campaigns returns all campaigns, oldest first. */
     campaigns: (): SandboxCampaign[] =>
       rows<SandboxCampaign & { targeting: string | null }>(
         'SELECT * FROM campaigns ORDER BY id',
@@ -88,17 +88,17 @@ export function openDatabase(file: string) {
       })
     },
 
-    /** The account that the form with this key was issued to, or null. */
+    /** accountOf returns the account that received the form with this object key, or null. */
     accountOf: (key: string) => (formAccount.get(key) ?? null) as string | null,
 
     saveForm: (key: string, account: string | null) => void putForm.run({ key, account }),
 
-    /** In the order in which the keys came. */
+    /** objects returns all objects, in the order in which their keys first arrived. */
     objects: () => rows<StoredObject>('SELECT * FROM objects ORDER BY rowid'),
 
     saveObject: (object: StoredObject) => void putObject.run(object),
 
-    /** The newest ones, oldest first; what is older is forgotten. */
+    /** requests returns the newest `most` requests, oldest first, and deletes the others. */
     requests(most: number): SeenRequest[] {
       db.prepare('DELETE FROM requests WHERE n <= (SELECT max(n) FROM requests) - ?').run(most)
       return rows<SeenRequest & { faults: string }>('SELECT * FROM requests ORDER BY n').map(
@@ -114,13 +114,13 @@ export function openDatabase(file: string) {
       putRequest.run({ ...entry, stored: Number(stored), faults: JSON.stringify(faults) })
     },
 
-    /** The text of this name, or the one that is made now and kept. */
+    /** text returns the saved text of this name. The first call makes and saves it. */
     text(name: string, make: () => string): string {
       db.prepare('INSERT OR IGNORE INTO texts VALUES (?, ?)').run(name, make())
       return String(db.prepare('SELECT value FROM texts WHERE name = ?').pluck().get(name))
     },
 
-    /** The port that this side had last; 0: none yet. */
+    /** port returns the port that this side used last, or 0 before the first start. */
     port: (side: Side) => (number.get(`port of ${side}`) ?? 0) as number,
 
     savePort: (side: Side, port: number) => void putNumber.run(`port of ${side}`, port),

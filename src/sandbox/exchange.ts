@@ -1,6 +1,6 @@
-// One request on one connection: its body in pieces, and the ways to answer it: properly, early with one of four
-// endings, or by breaking the connection. What a client does wrong with a body (stops, hangs up, sends less than it
-// announced) is an outcome. Writes to the socket itself where node:http would not send what a fault asks for.
+// An exchange is one request on one connection. It reads the body in pieces and answers the request: properly, early
+// with one of four endings, or by breaking the connection. A client that stops, hangs up or sends less than it
+// announced is an expected outcome. If node:http cannot send what a fault asks for, the exchange writes to the socket.
 
 import { createReadStream } from 'node:fs'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
@@ -10,38 +10,38 @@ import { finished, pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import type { Clock } from '../lib/clock.ts'
 import type { Answer } from './answer.ts'
+import type { SandboxDatabase } from './database.ts'
 import type { Cut, FaultKind, FaultOf, GatePoint, Side } from './fault-types.ts'
 import { type Fault, type FaultBook, ruleOf, type Stage } from './faults.ts'
 import type { Journal } from './journal.ts'
-import type { SandboxDatabase } from './database.ts'
 import type { SeenRequest } from './records.ts'
 
-/** `idle`: nothing came for the idle time; `short`: FIN before the announced length; `closed`: no connection. */
+/** BodyEnd: `idle` means no byte for the idle time; `short`, a FIN too early; `closed`, a closed connection. */
 type BodyEnd = 'end' | 'idle' | 'short' | 'closed'
 
-/** Thrown where the connection has ended, so that there is nobody to answer. */
+/** ConnectionClosed is thrown when the connection has ended, so that nobody waits for an answer. */
 export class ConnectionClosed extends Error {}
 
-/** One side of the sandbox, the service or its storage. */
+/** SideOptions describe one side of the sandbox: the service or its storage. */
 export interface SideOptions {
   side: Side
   host: string
-  /** 0: the one that it had last, else any free one. */
+  /** port 0 means the port of the last run or, at the first start, any free port. */
   port: number
   database: SandboxDatabase
   handle: (exchange: Exchange) => Promise<void>
   journal: Journal
   faults: FaultBook
   clock: Clock
-  /** The side gives up on a body after so long without a byte. */
+  /** idleTimeoutMs is the time without a byte after which the side stops reading a body. */
   idleTimeoutMs: number
 }
 
 export interface Connection {
   readonly n: number
-  /** Resolves when the connection is closed. */
+  /** closed resolves when the connection is closed. */
   readonly closed: Promise<void>
-  /** The newest exchange. */
+  /** exchange is the newest one of this connection. */
   exchange: Exchange | null
 }
 
@@ -49,21 +49,20 @@ export class Exchange {
   readonly request: IncomingMessage
   readonly entry: SeenRequest
   readonly closed: Promise<void>
-  /** How the body ended; null while it may go on. */
+  /** bodyEnd says how the body ended; it is null while more may come. */
   bodyEnd: BodyEnd | null = null
-  /** The body has another piece, or ended. */
+  /** #changed resolves when the body has another piece or has ended. */
   #changed = Promise.withResolvers<void>()
   readonly #onReadable = () => this.#changed.resolve()
-  /** The faults that are played now. */
   #faults: readonly Fault[] = []
   readonly #response: ServerResponse
   readonly #options: SideOptions
   readonly #signal: AbortSignal
   readonly #reused: boolean
-  /** Monotonic ms. */
+  /** #startedAt is in monotonic ms. */
   readonly #startedAt: number
 
-  /** `signal`: aborts when the sandbox closes. */
+  /** `signal` aborts when the sandbox closes. */
   constructor(
     options: SideOptions,
     connection: Connection,
@@ -95,7 +94,7 @@ export class Exchange {
     return `http://${this.header('host')}${this.request.url}`
   }
 
-  /** Whole ms since the request came. */
+  /** elapsed returns whole ms since the request arrived. */
   elapsed(): number {
     return Math.round(this.#options.clock.monotonic() - this.#startedAt)
   }
@@ -104,13 +103,13 @@ export class Exchange {
     this.#options.journal.update(this.entry, facts)
   }
 
-  /** A header of the request; several of the same name are joined as node:http joins them. */
+  /** header returns a header of the request, or null. node:http joins several headers of the same name. */
   header(name: string): string | null {
     const value = this.request.headers[name.toLowerCase()]
     return value === undefined ? null : String(value)
   }
 
-  /** Wall ms of this side. */
+  /** now returns the wall clock of this side in ms, which a fault may skew. */
   now(): number {
     return this.#options.clock.now() + (this.fault('date')?.skewMs ?? 0)
   }
@@ -119,6 +118,7 @@ export class Exchange {
     return this.#options.clock.sleep(ms, this.#signal)
   }
 
+  /** chooseFaults chooses the faults of this stage. They replace those of the stage before. */
   chooseFaults(stage: Stage): void {
     const { side, route, account, key } = this.entry
     const subject = { route, account, key, reused: this.#reused }
@@ -127,18 +127,18 @@ export class Exchange {
     this.note({ faults: [...this.entry.faults, ...kinds] })
   }
 
-  /** The fault of this kind, where it is played now. */
+  /** fault returns the chosen fault of this kind, if any. */
   fault<K extends FaultKind>(kind: K): FaultOf<K> | undefined {
     return ruleOf(this.#faults, kind)
   }
 
-  /** The first end counts. */
+  /** endBody records how the body ended. Only the first call counts. */
   endBody(how: BodyEnd): void {
     this.bodyEnd ??= how
     this.#changed.resolve()
   }
 
-  /** Pieces of the body as they come, until it ends. Throws `ConnectionClosed` where the client went away. */
+  /** pieces yields the pieces of the body as they arrive. Throws `ConnectionClosed` if the client closes. */
   async *pieces(): AsyncGenerator<Buffer, void> {
     const { clock, idleTimeoutMs } = this.#options
     for (;;) {
@@ -155,7 +155,7 @@ export class Exchange {
     if (this.bodyEnd === 'closed') throw new ConnectionClosed()
   }
 
-  /** The whole body, or null where it did not come whole or is longer than `limit` bytes. */
+  /** wholeBody returns the body, or null if it ended early or is longer than `limit` bytes. */
   async wholeBody(limit: number): Promise<Buffer | null> {
     const read: Buffer[] = []
     for await (const piece of this.pieces()) {
@@ -165,7 +165,7 @@ export class Exchange {
     return this.bodyEnd === 'end' ? Buffer.concat(read) : null
   }
 
-  /** Plays the faults that come before the body. */
+  /** begin notes the facts and plays the faults that come before the body. */
   async begin(facts: Partial<SeenRequest>): Promise<void> {
     this.note(facts)
     this.chooseFaults('headers')
@@ -174,7 +174,7 @@ export class Exchange {
     await this.waitAtGate('headers')
   }
 
-  /** Returns when no gate holds the request (any more). `file`: the gate at the byte that `gate-at-byte` names. */
+  /** waitAtGate returns when no gate at this point holds the request. The point `file` is that of `gate-at-byte`. */
   async waitAtGate(point: GatePoint | 'file'): Promise<void> {
     const gate = this.#faults.find(({ rule }) =>
       point === 'file'
@@ -188,7 +188,7 @@ export class Exchange {
     this.note({ held: false })
   }
 
-  /** Answers a request that was read to its end, and keeps the connection unless a fault says otherwise. */
+  /** answer answers a request that was read to its end. The connection stays open unless a fault closes it. */
   async answer(what: Answer): Promise<void> {
     const response = this.#response
     if (this.socket.destroyed) return
@@ -217,7 +217,7 @@ export class Exchange {
     this.#options.clock.after(keepAlive.closeAfterMs, () => this.#close(keepAlive.how ?? 'fin'))
   }
 
-  /** Answers with the bytes of a file, or with the headers alone where the request is a HEAD. */
+  /** answerFile answers with the bytes of a file, or only with the headers if the request is a HEAD. */
   async answerFile(status: number, headers: Record<string, string>, path: string): Promise<void> {
     this.note({ status })
     this.#response.sendDate = false
@@ -228,7 +228,7 @@ export class Exchange {
     } else await pipeline(createReadStream(path), this.#response).catch(() => this.socket.destroy())
   }
 
-  /** Answers before the body was read, as far as the answer gets. The connection is not used again. */
+  /** answerEarly answers before the body is read to its end, and closes the connection. */
   async answerEarly(what: Answer): Promise<void> {
     const { socket } = this
     const { ending = 'drain' } = what
@@ -242,20 +242,20 @@ export class Exchange {
     if (ending === 'cut') socket.resetAndDestroy()
   }
 
-  /** Sends bytes as they are and closes; the rest of the body is read and dropped. */
+  /** answerRaw sends the bytes unchanged and closes the connection. It reads and drops the rest of the body. */
   answerRaw(bytes: Buffer): void {
     this.socket.end(bytes)
     this.request.off('readable', this.#onReadable)
     this.request.resume()
   }
 
-  /** Ends the connection, and resolves so many ms later; at once when the sandbox closes. */
+  /** cutAndWait ends the connection and resolves `ms` later, or as soon as the sandbox closes. */
   async cutAndWait(how: Cut | 'silence', ms: number): Promise<void> {
     await this.cut(how).catch(() => {})
     await this.sleep(ms)
   }
 
-  /** Ends the connection, or leaves it silent until the client gives up: there is no answer. */
+  /** cut ends the connection without an answer, or waits until the client closes it. Throws `ConnectionClosed`. */
   async cut(how: Cut | 'silence'): Promise<never> {
     if (how === 'silence') await this.closed
     else this.#close(how)
@@ -288,7 +288,7 @@ export class Exchange {
     response.flushHeaders()
     for (let at = 0; at < body.length && !this.socket.destroyed && !this.#signal.aborted; at++) {
       if (rate !== undefined) await this.sleep(1000 / rate)
-      // Each byte its own segment: a write that waits for the one before it is not joined with it.
+      // Waiting for each write puts each byte into a TCP segment of its own.
       await Promise.race([write(response, body.subarray(at, at + 1)), this.closed])
     }
   }

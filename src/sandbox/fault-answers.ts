@@ -1,5 +1,5 @@
-// The answers that faults put in place of the right one: given statuses, redirects, S3's errors in all their
-// shapes, and bytes that are not an answer.
+// The answers that faults send instead of the real one: given statuses, redirects, S3 errors in several shapes, and
+// bytes that are not an answer.
 
 import { type Answer, Refusal } from './answer.ts'
 import { type Exchange, rawHead } from './exchange.ts'
@@ -8,7 +8,7 @@ import { s3Answer } from './s3-answer.ts'
 
 type Point = NonNullable<FaultOf<'answer'>['point']>
 
-/** The answer that a fault puts in place of the right one, if any. `point`: only one that is given there. */
+/** replacementAnswer returns the answer of a fault, or null. With `point`, it ignores faults that answer elsewhere. */
 export function replacementAnswer(exchange: Exchange, point?: Point): Answer | null {
   const fault = exchange.fault('answer') ?? exchange.fault('redirect') ?? exchange.fault('s3-error')
   if (fault === undefined || (point !== undefined && (fault.point ?? 'end') !== point)) return null
@@ -27,7 +27,7 @@ export function replacementAnswer(exchange: Exchange, point?: Point): Answer | n
   return { ...answer, headers, ending }
 }
 
-/** Refuses with the answer that a fault gives at this point of the body, if any. */
+/** refuseAt refuses the request if a fault answers at this point of the body. */
 export function refuseAt(exchange: Exchange, point: Point): void {
   const answer = replacementAnswer(exchange, point)
   if (answer !== null) throw new Refusal(answer)

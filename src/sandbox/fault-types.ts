@@ -1,5 +1,5 @@
-// The closed set of faults that the sandbox can play, as one schema: a test, a JSON file and the control
-// route write the same rules. The side that plays a fault holds the code for it.
+// The schema of all faults that the sandbox can play. Tests, JSON files and the control routes use the same rules.
+// The side that plays a fault, service or storage, has the code for it.
 
 import { z } from 'zod'
 import { expected, readJson } from './json-file.ts'
@@ -7,41 +7,41 @@ import { S3_CODES } from './s3-errors.ts'
 
 export type Side = 'service' | 'storage'
 
-/** How a connection ends: FIN, or RST. */
+/** cut says whether the connection ends with FIN or RST. */
 const cut = z.enum(['fin', 'rst'])
 const cutOrSilence = z.enum(['fin', 'rst', 'silence'])
 const number = z.number()
-const texts = z.record(z.string(), z.string(), { error: 'expected an object of texts' })
+const texts = z.record(z.string(), z.string(), { error: 'expected an object of strings' })
 
 /**
- * Storage only, default `end`. `headers`: no body byte is read; `fields`: before the file; `middle`: half of the
- * file is read; `end`: all of it.
+ * point says when the storage answers, by default at the `end`. `headers`: before the body; `fields`: before the file;
+ * `middle`: after half of the file; `end`: after the body. The service ignores it.
  */
 const point = z.enum(['headers', 'fields', 'middle', 'end']).optional()
 /**
- * What follows an answer that comes before the body's end: FIN and keep reading (the default); close at once; stop
- * reading and hold; RST in the middle of the answer's body.
+ * ending says what follows an answer that is sent before the end of the request's body. `drain` (default): send FIN and
+ * read on; `destroy`: close at once; `hold`: stop reading and stay open; `cut`: RST in the middle of the answer's body.
  */
 const ending = z.enum(['drain', 'destroy', 'hold', 'cut']).optional()
-/** A header's value, or an HTTP date this many ms from now. */
+/** retryAfter is the value of the header, or `dateInMs` for an HTTP date this many ms from now. */
 const retryAfter = z.union([z.string(), z.strictObject({ dateInMs: number })]).optional()
 const answerOptions = { headers: texts.optional(), retryAfter, point, ending }
 
-/** When a fault is played: all that is given must hold. */
+/** conditions say when a fault is played. A request must meet all conditions that a rule has. */
 const conditions = {
-  /** At most this often; default: always. */
+  /** times is the most times that the fault is played; default: no limit. */
   times: number.optional(),
-  /** Not for the first so many requests that match. */
+  /** after is the number of matching requests that the fault skips first. */
   after: number.optional(),
-  /** Only each n-th request that matches, beginning with the first. */
+  /** every plays the fault for each n-th matching request, beginning with the first. */
   every: number.optional(),
-  /** Of the requests that match, 0 to 100, drawn from `seed` (default 1). */
+  /** percent (0 to 100) is the share of the matching requests, chosen at random by `seed` (default 1). */
   percent: number.optional(),
   seed: number.optional(),
-  /** As in `SeenRequest.route`. */
+  /** route is one of the names of `SeenRequest.route`. */
   route: z.string().optional(),
   account: z.string().optional(),
-  /** Storage only: the object's key contains this. */
+  /** key is a part of the object's key, on the storage only. */
   key: z.string().optional(),
 }
 
@@ -56,45 +56,45 @@ function fault<S extends Side, K extends string, Shape extends z.ZodRawShape>(
 const BOTH = ['service', 'storage'] as const
 
 const KINDS = [
-  // Faults of a connection or of an answer's bytes. `interim`, `transfer`, `connection-close` and `keep-alive` shape
-  // an answer that comes after the whole body was read.
-  /** The connection ends as soon as it is accepted. */
+  // Both sides. `interim`, `transfer`, `connection-close` and `keep-alive` change answers that follow the whole body.
+  /** `refuse` ends the connection as soon as it is accepted. */
   fault(BOTH, 'refuse', { how: cut }),
-  /** `headers`: as soon as the request's head is read; `reuse`: only on a connection that served before. */
+  /** `drop` ends the connection after the request's head; with `reuse`, only if it has served a request before. */
   fault(BOTH, 'drop', { point: z.enum(['headers', 'reuse']), how: cut }),
-  /** Any answer in place of the right one; nothing is stored. */
+  /** `answer` sends this answer instead of the real one, and stores nothing. */
   fault(BOTH, 'answer', { status: number, body: z.string().optional(), ...answerOptions }),
-  /** 307, 301, 303, 308. `same-host`: another path; `loop`: the same address. Any other text is sent as it is. */
+  /** `redirect` (301, 303, 307, 308) leads to another path (`same-host`), the same address (`loop`) or any address. */
   fault(BOTH, 'redirect', { status: number, location: z.string(), point, ending }),
-  /** Bytes that are no HTTP, two final answers, or a header of `bytes` bytes (default 256 KiB). */
+  /** `raw` sends bytes that are not HTTP, two final answers, or a header of `bytes` bytes (default 256 KiB). */
   fault(BOTH, 'raw', {
     what: z.enum(['garbage', 'two-answers', 'oversized-headers']),
     bytes: number.optional(),
   }),
-  /** An interim answer that the client did not ask for, before the final one. */
+  /** `interim` sends an interim answer that the client did not ask for, before the final one. */
   fault(BOTH, 'interim', { status: z.literal([100, 102, 103]) }),
-  /** How the bytes of the answer's body travel. */
+  /** `transfer` changes how the bytes of the answer's body are sent. */
   fault(BOTH, 'transfer', { how: z.enum(['chunked', 'gzip', 'byte-by-byte']) }),
-  /** `Connection: close` on the answer. */
+  /** `connection-close` adds `Connection: close` to the answer. */
   fault(BOTH, 'connection-close', {}),
-  /** Announces `Keep-Alive: timeout=seconds` and closes the idle connection after `closeAfterMs`. */
+  /** `keep-alive` announces `Keep-Alive: timeout=seconds` and closes the idle connection after `closeAfterMs`. */
   fault(BOTH, 'keep-alive', { seconds: number, closeAfterMs: number, how: cut.optional() }),
   /**
-   * The request waits until it is released: by `Fault`, or by `POST /_sandbox/faults/ID/release` (those that wait now)
-   * and `DELETE /_sandbox/faults/ID` (the gate is gone). `GET /_sandbox/faults` tells how many are held.
-   * `headers`: its head is read, of its body nothing; `end`: its body is read, nothing is stored or carried out;
-   * `answer`: it is stored or carried out, and its answer is not sent.
-   * What a client sent before it went away is still read after a release, so its upload may come whole.
+   * `gate` holds requests until `POST /_sandbox/faults/ID/release` lets the waiting ones go on, or
+   * `DELETE /_sandbox/faults/ID` removes the gate. `Fault` has the same two methods. `GET /_sandbox/faults` counts the
+   * held requests. `headers` holds before the body is read, `end` after the body and before the request is carried out,
+   * `answer` after that and before the answer. If a held client closes, the sandbox still reads after the release what
+   * the client sent, so its upload may be complete.
    */
   fault(BOTH, 'gate', { point: z.enum(['headers', 'end', 'answer']) }),
 
-  /** The answer's head comes late, its body slowly, or nothing comes at all. */
+  // The service.
+  /** `slow` delays the answer's head, sends its body slowly, or never answers. */
   fault(['service'], 'slow', {
     headersAfterMs: number.optional(),
     bytesPerSecond: number.optional(),
     never: z.boolean().optional(),
   }),
-  /** A 200 whose JSON is not what was promised, or has more than that. */
+  /** `json` answers 200 with damaged JSON, or with missing or additional fields. */
   fault(['service'], 'json', {
     variant: z.enum([
       'truncated',
@@ -106,29 +106,29 @@ const KINDS = [
       'more-fields',
     ]),
   }),
-  /** The service's clock is `skewMs` ahead (negative: behind) in its `Date` and in what it accepts. */
+  /** `date` sets the service's clock `skewMs` ahead (negative: behind), in its `Date` and in the check of dates. */
   fault(['service'], 'date', {
     skewMs: number.optional(),
     ageSeconds: number.optional(),
     omit: z.boolean().optional(),
   }),
   /**
-   * The request is carried out, then its answer is lost: the client cannot know whether it was. With `afterMs` the
-   * answer is lost first, and the request is carried out so many ms later.
+   * `commit-drop` carries the request out and loses the answer, so that the client cannot know the result. With
+   * `afterMs`, the answer is lost first and the request is carried out `afterMs` later.
    */
   fault(['service'], 'commit-drop', { how: cutOrSilence, afterMs: number.optional() }),
-  /** A right signature is refused. */
+  /** `signature-mismatch` refuses a correct signature. */
   fault(['service'], 'signature-mismatch', {}),
-  /** A form that is odd. The storage judges it as it judges any form. */
+  /** `form` issues an unusual form. The storage checks it like any other form. */
   fault(['service'], 'form', {
-    /** Negative: issued expired. */
+    /** lifetimeMs is negative for a form that has expired already. */
     lifetimeMs: number.optional(),
-    /** Life of the security token, when it is to die before the form. */
+    /** tokenLifetimeMs is the lifetime of the security token, which may expire before the form. */
     tokenLifetimeMs: number.optional(),
     policy: z
       .enum(['not-base64', 'not-json', 'no-expiration', 'whole-seconds', 'with-newlines'])
       .optional(),
-    /** The key of the form that was issued before. */
+    /** sameKey repeats the object key of the previous form. */
     sameKey: z.boolean().optional(),
     successStatus: z.string().optional(),
     contentLengthRange: z
@@ -137,11 +137,12 @@ const KINDS = [
       .optional(),
   }),
 
-  /** A gate where this many bytes of the file are read; negative: counted from its end. */
+  // The storage. A negative `fileByte` counts from the end of the file.
+  /** `gate-at-byte` is a gate after this many bytes of the file. */
   fault(['storage'], 'gate-at-byte', { fileByte: number }),
-  /** The connection ends when this many bytes of the file are read; negative: counted from its end. */
+  /** `drop-at-byte` ends the connection after this many bytes of the file. */
   fault(['storage'], 'drop-at-byte', { fileByte: number, how: cut }),
-  /** One of S3's errors. `style` shapes the XML; `huge` is 10 MB, `entities` a billion laughs. */
+  /** `s3-error` answers with an S3 error. `style` shapes the XML: `huge` is 10 MB, `entities` a billion-laughs bomb. */
   fault(['storage'], 's3-error', {
     code: z.enum(S3_CODES),
     message: z.string().optional(),
@@ -152,36 +153,36 @@ const KINDS = [
     ...answerOptions,
   }),
   /**
-   * The whole body is read, then the answer is lost: the client cannot know whether the object is stored. With
-   * `afterMs` it is stored so many ms after the connection ended.
+   * `lose-answer` reads the whole body and loses the answer, so that the client cannot know whether the object is
+   * stored. With `afterMs`, the object is stored `afterMs` after the connection has ended.
    */
   fault(['storage'], 'lose-answer', {
     stored: z.boolean(),
     how: cutOrSilence,
     afterMs: number.optional(),
   }),
-  /** The body is read no faster than this. */
+  /** `throttle` limits how fast the file is read. */
   fault(['storage'], 'throttle', { bytesPerSecond: number }),
-  /** Reading stops at this byte of the file for `ms`. */
+  /** `stall` stops reading at this byte of the file for `ms`. */
   fault(['storage'], 'stall', {
     fileByte: number,
     ms: number,
     afterwards: z.enum(['continue', 'request-timeout', 'rst']),
   }),
-  /** The object is stored, and the answer is another one than expected. */
+  /** `success` stores the object and sends an unexpected answer. */
   fault(['storage'], 'success', {
     status: number.optional(),
-    /** `truncated`: half of the XML, properly ended; `cut`: RST after half of it. */
+    /** body `truncated` is half of the XML with a matching length; `cut` is an RST after half of the XML. */
     body: z.enum(['xml', 'none', 'html', 'truncated', 'cut']).optional(),
     etag: z.enum(['wrong', 'opaque', 'missing', 'weak', 'unquoted']).optional(),
     checksum: z.literal('wrong').optional(),
-    /** false: the storage lies. */
+    /** stored false reports a success although nothing is stored. */
     stored: z.boolean().optional(),
   }),
 ] as const
 
 export type FaultRule = z.infer<(typeof KINDS)[number]> & {
-  /** Programs only. */
+  /** where is a condition that only programs can set. */
   where?: (request: FaultSubject) => boolean
 }
 export type FaultKind = FaultRule['kind']
@@ -195,13 +196,13 @@ export interface FaultSubject {
   route: string
   account: string | null
   key: string | null
-  /** Whether the connection served a request before. */
+  /** reused says that the connection served a request before. */
   reused: boolean
 }
 
 const RULES = z.array(z.discriminatedUnion('kind', KINDS))
 
-/** One rule or a list. Throws `FeedsyncError` that names the first rule and key that are wrong. */
+/** parseFaults reads one rule or a list. Throws a `FeedsyncError` that names the first wrong rule and key. */
 export function parseFaults(json: string): FaultRule[] {
   const hint = 'docs/sandbox.md shows the faults'
   return readJson(json, RULES, { what: 'faults', hint, expectation })
@@ -211,5 +212,5 @@ function expectation(issue: z.core.$ZodRawIssue): string {
   if (issue.code !== 'invalid_union') return expected(issue)
   return issue.path?.at(-1) === 'kind'
     ? `expected one of ${KINDS.map(({ shape }) => shape.kind.value).join(', ')}`
-    : 'expected a text or {"dateInMs": NUMBER}'
+    : 'expected a string or {"dateInMs": NUMBER}'
 }

@@ -1,18 +1,18 @@
-// Which fault is played on which request: by count, share, route, account or key. The sides of the sandbox
-// play them.
+// FaultBook decides which request meets which fault, by count, share, route, account or key. The service and the
+// storage play the faults.
 
 import { hash } from 'node:crypto'
 import type { FaultKind, FaultOf, FaultRule, FaultSubject, Side } from './fault-types.ts'
 import type { Journal } from './journal.ts'
 
-/** When a rule can be chosen: on accept, with the request's head, or once the form's fields are read. */
+/** Stage says when faults are chosen: at the accept, after the request's head, or after the form's fields. */
 export type Stage = 'connect' | 'headers' | 'fields'
 
-/** One rule with its counters, and with its gate if it is one. */
+/** Fault is a rule with its counters. A fault that is a gate also holds requests. */
 export class Fault {
   readonly id: number
   readonly rule: FaultRule
-  /** Whether it was removed: requests pass this gate. */
+  /** isOpen is true once the fault is removed, so that its gate holds no request. */
   isOpen = false
   readonly #journal: Journal
   #matched = 0
@@ -26,12 +26,12 @@ export class Fault {
     this.#journal = journal
   }
 
-  /** How often the fault was played so far. */
+  /** played returns how often the fault was played so far. */
   played(): number {
     return this.#played
   }
 
-  /** Resolves once `n` requests (default 1) wait at this gate; rejects once no request has moved for 30 s. */
+  /** held resolves once `n` requests wait at this gate. It rejects after 30 s without progress of any request. */
   async held(n = 1): Promise<void> {
     await this.#journal.waitFor(
       `${n} requests at the gate ${JSON.stringify(this.rule)}`,
@@ -40,26 +40,26 @@ export class Fault {
     )
   }
 
-  /** Lets the requests go that wait at this gate now; later ones are held. */
+  /** release lets the waiting requests go on. The gate holds later requests again. */
   release(): void {
     this.#released.resolve()
     this.#released = Promise.withResolvers()
   }
 
-  /** No request meets this fault from now on; those that wait at this gate go on. */
+  /** remove ends the fault: no further request meets it, and the waiting requests go on. */
   remove(): void {
     this.isOpen = true
     this.release()
   }
 
-  /** Holds a request at this gate until it is released, or until `over` resolves. */
+  /** hold holds a request at this gate until the release, or until `over` resolves. */
   async hold(over: Promise<void>): Promise<void> {
     this.#held++
     await Promise.race([this.#released.promise, over])
     this.#held--
   }
 
-  /** Whether this request meets the fault. Counts the match, and the play if it does. */
+  /** takes returns whether this request meets the fault, and counts the request. */
   takes(subject: FaultSubject): boolean {
     const { times, after = 0, every = 1, percent = 100, seed = 1 } = this.rule
     if (!matches(this.rule, subject)) return false
@@ -77,9 +77,9 @@ export class Fault {
   }
 }
 
-/** The rule of this kind, if it is among those that are played. */
-export function ruleOf<K extends FaultKind>(played: readonly Fault[], kind: K) {
-  return played.find(({ rule }) => rule.kind === kind)?.rule as FaultOf<K> | undefined
+/** ruleOf returns the rule of this kind, if it is among the chosen faults. */
+export function ruleOf<K extends FaultKind>(chosen: readonly Fault[], kind: K) {
+  return chosen.find(({ rule }) => rule.kind === kind)?.rule as FaultOf<K> | undefined
 }
 
 export class FaultBook {
@@ -87,15 +87,14 @@ export class FaultBook {
   #faults: Fault[] = []
   #lastId = 0
 
-  /** `journal`: tells when a request is held. */
   constructor(journal: Journal) {
     this.#journal = journal
   }
 
-  /** The first rule that matches wins its slot, so rules with `times` make a sequence. */
+  /** add adds a rule. An earlier rule of the same slot is chosen first, so that rules with `times` make a sequence. */
   add(rule: FaultRule): Fault {
     if (stageOf(rule) !== 'fields' && rule.key !== undefined) {
-      throw new Error(`the fault ${rule.kind} comes before the key is known: leave out "key"`)
+      throw new Error(`the fault ${rule.kind} is chosen before the key is known: leave out "key"`)
     }
     const fault = new Fault(++this.#lastId, rule, this.#journal)
     this.#faults.push(fault)
@@ -111,10 +110,7 @@ export class FaultBook {
     return this.#faults
   }
 
-  /**
-   * What is played on one request from this stage on: at most one outcome, and one of each modifier. A rule that is
-   * chosen counts as played.
-   */
+  /** choose returns the faults of one request from this stage on: at most one outcome, and one of each modifier. */
   choose(at: Side, stage: Stage, subject: FaultSubject): Fault[] {
     const chosen: Fault[] = []
     for (const fault of this.list()) {
@@ -143,7 +139,7 @@ function stageOf(rule: FaultRule): Stage {
   return 'point' in rule && rule.point === 'headers' ? 'headers' : 'fields'
 }
 
-/** Faults that decide the request's end exclude each other; the others add to it. */
+/** MODIFIERS can be combined. All other faults decide the outcome of a request, so only one of them is chosen. */
 const MODIFIERS: ReadonlySet<FaultKind> = new Set([
   'connection-close',
   'date',
@@ -162,7 +158,7 @@ function slotOf(kind: FaultKind): string {
   return MODIFIERS.has(kind) ? kind : 'outcome'
 }
 
-/** 0 to below 1, the same for the same seed and count. */
+/** draw returns a number from 0 to below 1, always the same for the same seed and count. */
 function draw(seed: number, nth: number): number {
   return Number.parseInt(hash('md5', `${seed} ${nth}`).slice(0, 8), 16) / 2 ** 32
 }

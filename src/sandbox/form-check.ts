@@ -1,18 +1,18 @@
-// Judges the fields of a POST form as S3 does before it takes the file: signature, token, policy, expiry, each
-// condition, no field too many.
+// The check of a POST form's fields, as S3 does it before it reads the file: signature, token, policy, expiry, each
+// condition, and no additional field.
 
 import { BUCKET, FORM_ALGORITHM, type FormIssuer } from './form-issuer.ts'
 import { refuse } from './s3-answer.ts'
 
 export interface AcceptedForm {
   key: string
-  /** Bytes of the file that the policy allows. */
+  /** minBytes and maxBytes are the sizes of the file that the policy allows. */
   minBytes: number
   maxBytes: number
   successStatus: string
 }
 
-/** Names of fields in lower case, since conditions match in any case. */
+/** Fields have lower-case names, because conditions match in any case. */
 type Fields = ReadonlyMap<string, string>
 
 const AUTH_FIELDS = [
@@ -25,14 +25,14 @@ const AUTH_FIELDS = [
 export const LARGEST_OBJECT = 5 * 2 ** 30
 const LONGEST_KEY_BYTES = 1024
 
-/** `filename`: that of the file part, null where it has none. `now`: wall ms. */
+/** checkForm refuses a wrong form. `filename` is that of the file part, or null; `now` is wall-clock ms. */
 export function checkForm(
   fields: Fields,
   filename: string | null,
   issuer: FormIssuer,
   now: number,
 ): AcceptedForm {
-  // S3 replaces the variable before it reads the policy; without a file name it stays.
+  // S3 replaces the variable before it reads the policy. Without a file name, the variable stays.
   const base = filename?.split(/[/\\]/).at(-1)
   const form = new Map(
     [...fields].map(([name, value]) => [
@@ -125,7 +125,7 @@ function judgePolicy(form: Fields, now: number): AcceptedForm {
   return { key, minBytes, maxBytes, successStatus: form.get('success_action_status') ?? '' }
 }
 
-/** `{ "key": "a" }` is `["eq", "$key", "a"]`. */
+/** unfold turns `{ "key": "a" }` into `["eq", "key", "a"]`. */
 function unfold(condition: unknown): [operator: string, left: unknown, right: unknown][] {
   if (Array.isArray(condition)) {
     const [operator, left, right] = condition

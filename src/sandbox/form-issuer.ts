@@ -1,17 +1,17 @@
-// The storage's temporary credentials and the pre-signed forms made with them (specification section 2): an S3
-// POST policy under neutral names, signed with the chain of S3's signature version 4, and a key for each form.
+// FormIssuer makes pre-signed forms (specification section 2). A form has an S3 POST policy under neutral names, signed
+// with the key chain of S3's signature version 4, a session token, and an object key of its own.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { HOUR } from '../lib/clock.ts'
 import type { Caller } from './authentication.ts'
-import type { FaultOf } from './fault-types.ts'
 import type { SandboxDatabase } from './database.ts'
+import type { FaultOf } from './fault-types.ts'
 
 export const BUCKET = 'feeds'
 export const FORM_ALGORITHM = 'STORE4-HMAC-SHA256'
 const REGION = 'local-1'
 const SCOPE_END = 'store4_request'
-/** Session tokens of real stores are about this long; they count towards the limit of the form's head. */
+/** TOKEN_BYTES is about the length of real session tokens, which count towards the 20 KB limit before the file. */
 const TOKEN_BYTES = 600
 const TOKEN_LIFETIME = 12 * HOUR
 
@@ -28,7 +28,7 @@ export class FormIssuer {
   readonly #database: SandboxDatabase
   #lastKey: string | null = null
 
-  /** A form that was issued before a restart is good after it. */
+  /** The credentials are kept in the database, so that a form stays valid over a restart. */
   constructor(settings: FormSettings, database: SandboxDatabase) {
     this.#settings = settings
     this.#database = database
@@ -37,12 +37,12 @@ export class FormIssuer {
     this.#secret = database.text('secret', () => randomBytes(30).toString('base64'))
   }
 
-  /** The account that the form with this key was issued to, or null. */
+  /** accountOf returns the account that received the form with this object key, or null. */
   accountOf(key: string): string | null {
     return this.#database.accountOf(key)
   }
 
-  /** The key ends with `owner` and the second; `now` is wall ms. */
+  /** issue makes a form. Its object key ends with the owner and the second of `now`, which is wall-clock ms. */
   issue(
     { owner, account }: Caller,
     storageOrigin: string,
@@ -85,19 +85,19 @@ export class FormIssuer {
     }
   }
 
-  /** `x-store-credential` for a day given as `20270104`. */
+  /** credential returns the `x-store-credential` of a day such as `20270104`. */
   credential(day: string): string {
     return [this.accessKeyId, day, REGION, 'store', SCOPE_END].join('/')
   }
 
-  /** The hex signature of a policy as it is in the form (Base64 text). */
+  /** sign returns the hex signature of a policy in Base64. */
   sign(policy: string, day: string): string {
     let key: Buffer = Buffer.from(`STORE4${this.#secret}`)
     for (const part of [day, REGION, 'store', SCOPE_END]) key = hmac(key, part)
     return hmac(key, policy).toString('hex')
   }
 
-  /** Wall ms at which a session token ends; null where it is not one of ours. */
+  /** tokenEnd returns when a session token expires (wall-clock ms), or null if this issuer did not make the token. */
   tokenEnd(token: string): number | null {
     const [payload = '', seal] = token.split('.')
     if (hmac(this.#secret, payload).toString('base64url') !== seal) return null
@@ -113,24 +113,24 @@ export class FormIssuer {
 
 function policyText(
   policy: { expiration: string; conditions: unknown[] },
-  odd: FaultOf<'form'>['policy'],
+  variant: FaultOf<'form'>['policy'],
 ): string {
-  if (odd === 'not-base64') return '%%% this is not Base64 %%%'
+  if (variant === 'not-base64') return '%%% this is not Base64 %%%'
   const text = JSON.stringify({
-    ...(odd !== 'no-expiration' && {
-      expiration: policy.expiration.replace(odd === 'whole-seconds' ? /\.\d+/ : '', ''),
+    ...(variant !== 'no-expiration' && {
+      expiration: policy.expiration.replace(variant === 'whole-seconds' ? /\.\d+/ : '', ''),
     }),
     conditions: policy.conditions,
   })
-  const encoded = Buffer.from(odd === 'not-json' ? text.slice(0, 15) : text).toString('base64')
-  return odd === 'with-newlines' ? encoded.replace(/.{76}/g, '$&\n') : encoded
+  const encoded = Buffer.from(variant === 'not-json' ? text.slice(0, 15) : text).toString('base64')
+  return variant === 'with-newlines' ? encoded.replace(/.{76}/g, '$&\n') : encoded
 }
 
 function hmac(key: string | Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }
 
-/** `20270104T101530Z`. */
+/** stamp returns a time such as `20270104T101530Z`. */
 function stamp(ms: number): string {
   return new Date(ms).toISOString().replace(/[-:]|\.\d+/g, '')
 }

@@ -1,5 +1,5 @@
-// A sandbox in a directory: its key, its objects, what it remembers, and a configuration that a daemon can be started
-// with. Started again there, it goes on where it ended.
+// A sandbox in a directory. The directory holds the key, the objects, the database, and a configuration for a daemon. A
+// sandbox that starts there again continues with the same data.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,30 +12,32 @@ import { type SandboxFile, sandboxFileIn } from './sign.ts'
 
 export interface HomeOptions
   extends Omit<SandboxOptions, 'database' | 'directory' | 'callers' | 'fields'> {
-  /** Path of a file of callers; null: one account, and one partner with one account. */
+  /** callersFile is the path of a file of callers; null: one account, and one partner with one account. */
   callersFile?: string | null
-  /** As JSON. */
+  /** faults are rules as JSON text. */
   faults?: string | null
-  /** As JSON; null: none. */
+  /** knobsText is an object of knobs as JSON text. */
   knobsText?: string | null
-  /** As JSON; null: the usual names. */
+  /** mapping is a field mapping as JSON text; null: the usual names of fields. */
   mapping?: string | null
 }
 
-/** `directory`: absolute. Answers the sandbox with the first of its callers and the paths that people need. */
+/** startSandboxIn starts a sandbox in an absolute directory. Its result adds the first caller and useful paths. */
 export async function startSandboxIn(directory: string, options: HomeOptions) {
   const { callersFile = null, faults = null, mapping = null, knobsText = null, ...others } = options
   const objectsDirectory = join(directory, 'objects')
   mkdirSync(join(directory, 'inbox'), { recursive: true })
   const callers =
-    callersFile === null ? [defaultCaller(join(directory, 'service.key'))] : readCallers(callersFile)
+    callersFile === null
+      ? [defaultCaller(join(directory, 'service.key'))]
+      : readCallers(callersFile)
   const sandbox = await startSandbox({
     ...{ basePath: '/api', ...others },
     knobs: { ...(knobsText !== null && readKnobs(knobsText)), ...others.knobs },
     ...(mapping !== null && { fields: readMapping(mapping) }),
     ...{ directory: objectsDirectory, database: join(directory, 'sandbox.db'), callers },
   })
-  // What fails from here on must not leave a sandbox that listens: the command would never end.
+  // If a later step fails, the sandbox must close. Otherwise it would listen on and the command would never end.
   await using stack = new AsyncDisposableStack()
   stack.use(sandbox)
   for (const rule of faults === null ? [] : parseFaults(faults)) sandbox.faults.add(rule)
@@ -57,8 +59,8 @@ const configuration = (url: string, { account, partner, ...first }: CallerWithKe
   const { partnerAccounts: [partnerAccount] = [], algorithm = 'hmac-sha1', keyFile } = first
   const identity = account === undefined ? { partner, partnerAccount } : { account }
   const service = { baseUrl: url, ...identity, auth: { algorithm, keyFile } }
-  // JSON is YAML, whatever the ids and the path hold.
-  return `# Written by the sandbox at each start: it names the address of this run.
+  // JSON is valid YAML, so special characters in ids and paths need no further quoting.
+  return `# The sandbox writes this file at each start, with the address of that run.
 version: 1
 service: ${JSON.stringify(service)}
 inbox: { directory: ./inbox, rescan: 5s, quietPeriod: 500ms }

@@ -1,11 +1,11 @@
-// What the sandbox saw, and waiting for it. A test awaits a condition, which is checked again at each change.
-// The list of requests holds no secret: no header, no query, no form field but the object's key.
+// The journal lists the requests that the sandbox received, and lets tests wait for a condition, which each change
+// checks again. The list holds no secret: no header, no query, and only the object's key of a form.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type { SandboxDatabase } from './database.ts'
 import { SeenRequest } from './records.ts'
 
-/** So many requests are remembered; then the oldest are forgotten. */
+/** MOST_REQUESTS is the number of requests that stay listed; older ones are dropped. */
 const MOST_REQUESTS = 100_000
 
 export class Journal {
@@ -13,7 +13,7 @@ export class Journal {
   readonly #database: SandboxDatabase
   readonly #entries: SeenRequest[]
   #last: number
-  /** Conditions that are awaited. */
+  /** #checks are the conditions that somebody awaits. */
   readonly #checks = new Set<() => void>()
 
   constructor(clock: Clock, database: SandboxDatabase) {
@@ -27,13 +27,13 @@ export class Journal {
     const [n, startedAt] = [++this.#last, this.#clock.now()]
     const entry = Object.assign(new SeenRequest(), { ...facts, n, startedAt })
     this.#entries.push(entry)
-    // Rarely, since it moves all the others.
+    // The list is trimmed rarely, because a trim moves all remaining entries.
     if (this.#entries.length >= 2 * MOST_REQUESTS) this.#entries.splice(0, MOST_REQUESTS)
     this.update(entry, {})
     return entry
   }
 
-  /** Notes what is known now; every condition that is awaited is checked again. */
+  /** update adds facts to an entry and checks every awaited condition again. */
   update(entry: SeenRequest, patch: Partial<SeenRequest>): void {
     Object.assign(entry, patch)
     for (const check of [...this.#checks]) check()
@@ -44,7 +44,7 @@ export class Journal {
     if (entry.route !== 'control') this.#database.saveRequest(entry)
   }
 
-  /** Copies of all but control requests, oldest first. */
+  /** list returns copies of all entries except control requests, oldest first. */
   list(): SeenRequest[] {
     return this.#entries.filter(({ route }) => route !== 'control').map((entry) => ({ ...entry }))
   }
@@ -54,8 +54,8 @@ export class Journal {
   }
 
   /**
-   * Resolves with the first answer of `probe` that is not undefined. Rejects with what was `seen` once no request has
-   * moved for `stillMs` (default 30 s).
+   * waitFor resolves with the first result of `probe` that is not undefined. It rejects, with the text of `seen`, when
+   * no request has made progress for `stillMs` (default 30 s).
    */
   async waitFor<T>(
     what: string,

@@ -1,4 +1,4 @@
-// Reads what people write as JSON for the sandbox, strictly: the first thing that is wrong is named with its place.
+// The reader of the JSON that people write for the sandbox. It is strict and names the first problem with its place.
 
 import type { z } from 'zod'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
@@ -6,7 +6,8 @@ import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 type Expectation = (issue: z.core.$ZodRawIssue) => string
 
 /**
- * The value of `json` as `schema` reads it. `what`: such as `faults`; `expectation`: the words for what is wrong.
+ * readJson reads a list, or one item, by a schema. `what` names the items, such as `faults`; `expectation` words a
+ * problem.
  * @throws FeedsyncError (64)
  */
 export function readJson<T>(

@@ -1,35 +1,36 @@
-// What the specification leaves open, as switches: one default for each, and what services may do instead.
+// Knobs are switches for what the specification leaves open. Each has a default and the other behaviour of a service.
 
 import { z } from 'zod'
 import { readJson } from './json-file.ts'
 
 const SHAPE = {
-  /** Name of the list in the answer of a search. */
+  /** listField is the name of the list in the answer of a search. */
   listField: z.string().min(1),
-  /** Answers show the targeting. */
+  /** showTargeting adds the targeting to answers. */
   showTargeting: z.boolean(),
-  /** A search without Status lists archived campaigns, too. */
+  /** listArchived makes a search without Status list archived campaigns, too. */
   listArchived: z.boolean(),
-  /** How Name matches. */
+  /** nameRule says how Name matches. */
   nameRule: z.enum(['exact', 'substring', 'case-fold']),
-  /** Names are cut to this many characters; null: never. */
+  /** nameLength cuts names to this many characters; null: never. */
   nameLength: z.int().positive().nullable(),
-  /** What Start means for the first row. */
+  /** start is the number of the first row; `ignored`: Start has no effect. */
   start: z.literal([1, 0, 'ignored']),
-  /** Most rows of a page; a larger Num is cut to it. */
+  /** pageSize is the most rows of a page; a larger Num gives a page of this size. */
   pageSize: z.int().positive(),
-  /** A larger Num is refused; null: none is. */
+  /** largestNum refuses a larger Num; null: no limit. */
   largestNum: z.int().positive().nullable(),
-  /** Rows come in another order each time. */
+  /** unsorted lists the rows in another order each time. */
   unsorted: z.boolean(),
+  /** fromCache is the value of this field in the answer of a search. */
   fromCache: z.boolean().nullable(),
-  /** Ms until listings show a new campaign. */
+  /** listedAfterMs is the time until searches show a new campaign. */
   listedAfterMs: z.int().nonnegative(),
-  /** The targeting of an update replaces the whole, or only the criteria that it has. */
+  /** targetingPut: the targeting of an update replaces all criteria, or only the given ones (`merge`). */
   targetingPut: z.enum(['replace', 'merge']),
-  /** Bodies of errors: code and message, nothing, or a page of HTML. */
+  /** errorBody is the body of errors: code and message as JSON, nothing, or a page of HTML. */
   errorBody: z.enum(['json', 'none', 'html']),
-  /** Bytes; a longer body of a request is refused with 413. */
+  /** largestBody is in bytes; a request with a longer body is refused with 413. */
   largestBody: z.int().positive(),
 }
 
@@ -55,7 +56,7 @@ export const NEUTRAL_KNOBS: Readonly<Knobs> = {
   largestBody: 1024 * 1024,
 }
 
-/** Those that an object in JSON has. */
+/** readKnobs reads an object of knobs. */
 export function readKnobs(json: string): Partial<Knobs> {
   const hint = 'docs/sandbox.md lists the knobs'
   const [knobs = {}] = readJson(json, SOME, { what: 'knobs', hint })

@@ -1,12 +1,18 @@
-// One listening side of the sandbox: accepts, counts connections, hands each request to its side and closes
-// its entry in the journal whatever happens. Service and storage are two of these, as in reality.
+// The listener of one side of the sandbox. It accepts and counts connections, passes each request to its side, and
+// always closes the entry in the journal. Service and storage have a listener each, like two real hosts.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { Refusal } from './answer.ts'
-import { type Connection, ConnectionClosed, Exchange, rawHead, type SideOptions } from './exchange.ts'
+import {
+  type Connection,
+  ConnectionClosed,
+  Exchange,
+  rawHead,
+  type SideOptions,
+} from './exchange.ts'
 import { ruleOf } from './faults.ts'
 
 export async function listen(options: SideOptions) {
@@ -15,7 +21,7 @@ export async function listen(options: SideOptions) {
   const running = new Set<Promise<void>>()
   const closing = new AbortController()
   let accepted = 0
-  // The limits of node:http would answer before ours do, so they are off.
+  // The time limits of node:http would answer before those of the sandbox, so they are off.
   const server = createServer({ requestTimeout: 0, headersTimeout: 0 })
 
   server.on('connection', (socket: Socket) => {
@@ -38,7 +44,7 @@ export async function listen(options: SideOptions) {
     } catch (error) {
       if (error instanceof Refusal) return await exchange.answerEarly(error.answer)
       if (error instanceof ConnectionClosed) return
-      // A mistake of the sandbox must not look like a fault that a test asked for.
+      // A bug of the sandbox must not look like a fault that a test asked for.
       exchange.note({ code: `sandbox-bug: ${messageOf(error)}` })
       exchange.socket.destroy()
     } finally {
@@ -53,7 +59,7 @@ export async function listen(options: SideOptions) {
     running.add(served)
   })
 
-  // The parser of node:http gave up: too few bytes, bytes after the body, or no HTTP at all.
+  // The parser of node:http reports too few bytes, bytes after the body, or bytes that are not HTTP.
   server.on('clientError', (error, socket) => {
     const connection = connections.get(socket as Socket)
     const exchange = connection?.exchange
@@ -70,28 +76,32 @@ export async function listen(options: SideOptions) {
     socket.end(rawHead(400, { connection: 'close' }, Buffer.alloc(0)), () => socket.destroy())
   })
 
-  const wanted = options.port || options.database.port(side)
-  await once(server.listen(wanted, options.host), 'listening').catch((error: unknown) => {
-    const place = `${options.host}:${wanted || 'any port'}`
+  const requestedPort = options.port || options.database.port(side)
+  await once(server.listen(requestedPort, options.host), 'listening').catch((error: unknown) => {
+    const place = `${options.host}:${requestedPort || 'any port'}`
     throw new FeedsyncError(`the ${side} cannot listen on ${place}: ${messageOf(error)}`, {
-      hint: 'end what listens there, or choose another --host, --port or --storage-port',
+      hint: 'stop the program that listens there, or choose another --host, --port or --storage-port',
       exitCode: EXIT.temporary,
     })
   })
   const { address, port } = server.address() as AddressInfo
   options.database.savePort(side, port)
   const listensEverywhere = address === '0.0.0.0' || address === '::'
-  const named = listensEverywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address
-  const origin = `http://${named}:${port}`
+  const hostName = listensEverywhere
+    ? '127.0.0.1'
+    : address.includes(':')
+      ? `[${address}]`
+      : address
+  const origin = `http://${hostName}:${port}`
   return {
-    /** `http://127.0.0.1:41234`. */
+    /** origin is an address such as `http://127.0.0.1:41234`. */
     origin,
     /**
-     * This side's origin for a client that called `url` of the other side: where both listen on every address, by the
-     * name that the client has for this host.
+     * originFor returns the origin of this side for a client that called `url` on the other side. If both listen on
+     * every address, the origin has the host name of that `url`.
      */
     originFor: (url: string) =>
-      listensEverywhere ? `http://${URL.parse(url)?.hostname ?? named}:${port}` : origin,
+      listensEverywhere ? `http://${URL.parse(url)?.hostname ?? hostName}:${port}` : origin,
     [Symbol.asyncDispose]: async () => {
       closing.abort()
       const closed = server[Symbol.asyncDispose]()

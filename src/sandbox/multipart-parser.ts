@@ -1,34 +1,34 @@
-// Reads multipart/form-data as it arrives, with bounded memory whatever the file's size. Keeps every byte of a
-// value; knows nothing of forms or policies.
+// A parser of multipart/form-data. It reads the body as it arrives, in bounded memory for a file of any size, and
+// yields every byte of a value. It knows nothing of forms or policies.
 
 import { refuse } from './s3-answer.ts'
 
 export interface Part {
   name: string
   filename: string | null
-  /** Bytes of the body before the part's first value byte. */
+  /** offset is the number of bytes of the body before the value. */
   offset: number
-  /** What is left unread of it is dropped when the next part is asked for. */
+  /** value yields the bytes of the part. A request for the next part drops the unread rest. */
   value: AsyncIterable<Buffer>
 }
 
 const LONGEST_PART_HEAD = 8 * 1024
 const CRLF2 = Buffer.from('\r\n\r\n')
 
-/** The boundary of a `multipart/form-data` content type, or null where there is none. */
+/** boundaryOf returns the boundary of a `multipart/form-data` content type, or null. */
 export function boundaryOf(contentType: string): string | null {
   const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;,"]{1,70}))/i.exec(contentType)
   return match?.[1] ?? match?.[2] ?? null
 }
 
-/** Ends when the closing delimiter and all chunks were read. Refuses what is malformed or ends before. */
+/** readParts yields the parts up to the closing delimiter, then reads the rest. It refuses a malformed or cut body. */
 export async function* readParts(
   chunks: AsyncIterable<Buffer>,
   boundary: string,
 ): AsyncGenerator<Part, void> {
   const delimiter = Buffer.from(`\r\n--${boundary}`)
   const input = chunks[Symbol.asyncIterator]()
-  // The first delimiter may open the body without a line break before it: pretend there was one.
+  // The first delimiter has no line break before it. A line break in front makes it look like the others.
   let rest: Buffer = Buffer.from('\r\n')
   let offset = -2
   const more = async () => {
@@ -48,7 +48,7 @@ export async function* readParts(
   async function* value(): AsyncGenerator<Buffer, void> {
     for (;;) {
       const end = rest.indexOf(delimiter)
-      // What may be the beginning of a delimiter waits for the next chunk.
+      // Bytes that may begin a delimiter wait for the next chunk.
       const partial = rest.indexOf('\r', Math.max(0, rest.length - delimiter.length + 1))
       const sure = end !== -1 ? end : partial !== -1 ? partial : rest.length
       if (sure > 0) yield take(sure)
@@ -59,7 +59,7 @@ export async function* readParts(
   }
 
   while (rest.length < delimiter.length) await need()
-  // Browsers and libraries send no preamble, and S3 is not known to take one.
+  // A preamble is malformed: browsers and libraries send none, and S3 is not known to accept one.
   if (!take(delimiter.length).equals(delimiter)) malformed()
   for (;;) {
     while (rest.length < 2) await need()
@@ -86,7 +86,7 @@ function readHead(head: string): { name: string; filename: string | null } {
   return name === null ? malformed() : { name, filename: parameter(disposition, 'filename') }
 }
 
-/** Names and file names are written as HTML forms write them: `%22`, `%0D` and `%0A` for what would break the line. */
+/** parameter reads a quoted value as HTML forms write it: `%22`, `%0D` and `%0A` for a quote and line breaks. */
 function parameter(line: string, name: string): string | null {
   const match = new RegExp(`;\\s*${name}="([^"]*)"`, 'i').exec(line)
   return match?.[1]?.replace(/%22/g, '"').replace(/%0D/gi, '\r').replace(/%0A/gi, '\n') ?? null

@@ -1,5 +1,5 @@
-// The objects on disk. An object is visible only once it was received completely: it is written to a folder beside,
-// hashed as it comes, and renamed. No key leads out of the directory.
+// The objects on disk. An object is written to the folder `.partial` and hashed as it arrives. A rename makes it
+// visible when it is complete. No key leads out of the directory.
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -11,11 +11,11 @@ import type { StoredObject } from './records.ts'
 export type ObjectStore = Awaited<ReturnType<typeof openStore>>
 export type IncomingObject = Awaited<ReturnType<ObjectStore['receive']>>
 
-/** No key can name this folder: names in the directory never begin with a dot (`safeSegment`). */
+/** PARTIAL begins with a dot, which no file name of a key does (see `safeSegment`). */
 const PARTIAL = '.partial'
 const LONGEST_SEGMENT = 200
 
-/** Removes what an earlier sandbox left half-written, and lists what it stored, as far as it is still there. */
+/** openStore lists the objects whose files still exist, and removes partial files of an earlier sandbox. */
 export async function openStore(directory: string, database: SandboxDatabase) {
   const known = database.objects().filter(({ path }) => existsSync(path))
   const objects = new Map(known.map((object) => [object.key, object]))
@@ -24,12 +24,12 @@ export async function openStore(directory: string, database: SandboxDatabase) {
   await mkdir(join(directory, PARTIAL), { recursive: true })
 
   return {
-    /** Newest state of each key, in the order in which the keys came. */
+    /** list returns the newest object of each key, in the order in which the keys first arrived. */
     list: () => [...objects.values()],
 
     find: (key: string) => objects.get(key) ?? null,
 
-    /** An object that comes in; nothing of it is left behind unless it is committed. */
+    /** receive opens an incoming object. Its dispose removes the file unless `commit` was called. */
     async receive() {
       const partial = join(directory, PARTIAL, String(++received))
       const file = await open(partial, 'wx')
@@ -42,7 +42,7 @@ export async function openStore(directory: string, database: SandboxDatabase) {
           bytes += piece.length
           await file.writeFile(piece)
         },
-        /** To be called once, after the last byte. */
+        /** digest is called once, after the last byte. */
         digest: () => ({ bytes, sha256: sha256.digest('hex'), md5: md5.digest('hex') }),
         async commit(
           facts: Pick<StoredObject, 'key' | 'account' | 'receivedAt' | 'bytes' | 'sha256' | 'md5'>,

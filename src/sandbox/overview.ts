@@ -1,4 +1,4 @@
-// The page at `/` of the service's listener: campaigns, objects and the last requests, for people.
+// The page at `/` of the service's listener. It shows campaigns, objects and the last requests to people.
 
 import type { CampaignBook } from './campaign-book.ts'
 import type { Journal } from './journal.ts'
@@ -13,7 +13,7 @@ interface OverviewParts {
   journal: Journal
 }
 
-/** The newest of each are first. */
+/** overview returns the page as HTML, with the newest rows first. */
 export function overview({ campaigns, store, journal }: OverviewParts): string {
   const time = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
   const tables = [

@@ -1,5 +1,5 @@
-// Reads the postings of an uploaded feed as the service would, one after the other, whatever the feed's size. Takes the
-// usual names of fields, or those of a mapping.
+// The reader of the postings of an uploaded feed. It reads a feed of any size in bounded memory, and finds fields by
+// their usual names or by a mapping.
 
 import { createReadStream } from 'node:fs'
 import { SaxesParser } from 'saxes'
@@ -9,10 +9,10 @@ import { readJson } from './json-file.ts'
 
 type Field = keyof SandboxPosting
 
-/** Where a feed has its postings and their fields. */
+/** FieldMapping says which elements of a feed are postings and fields. */
 export interface FieldMapping {
   isRecord(element: string): boolean
-  /** `path`: of element names below the posting, such as `location/city`; an attribute is `location/@city`. */
+  /** fieldAt takes a path below the posting, such as `location/city`, or `location/@city` for an attribute. */
   fieldAt(path: string): Field | undefined
 }
 
@@ -46,7 +46,7 @@ const MAPPING = z
   )
   .length(1)
 
-/** A mapping as JSON: the name of a posting's element, and the path of each field below it. */
+/** readMapping reads a mapping: the element of a posting, and the path of each field below it. */
 export function readMapping(json: string): FieldMapping {
   const hint = 'docs/sandbox.md shows a mapping'
   const [mapping] = readJson(json, MAPPING, { what: 'fields', hint })
@@ -55,20 +55,21 @@ export function readMapping(json: string): FieldMapping {
   return { isRecord: (element) => element === record, fieldAt: (path) => fields.get(path) }
 }
 
-/** No text of a feed may be longer; of a field, so much is kept. */
+/** LONGEST_TEXT is the most characters of one text; a longer text makes the feed unreadable. */
 const LONGEST_TEXT = 16 * 2 ** 20
+/** KEPT_TEXT is the most characters of a field that the reader keeps. */
 const KEPT_TEXT = 2 ** 20
 
-/** Lists of postings, as they are read. Throws on what is no well-formed XML. */
+/** readPostings yields lists of postings as it reads the file. Throws if the file is not well-formed XML. */
 export async function* readPostings(
   path: string,
   mapping: FieldMapping,
 ): AsyncGenerator<SandboxPosting[], void> {
   let found: SandboxPosting[] = []
   let posting: SandboxPosting | null = null
-  /** Characters since the parser last told something: it holds them in memory. */
+  /** charactersHeld counts the characters since the last event. The parser holds them in memory. */
   let charactersHeld = 0
-  /** Names of the open elements below the posting, and the text of each so far. */
+  /** open lists the open elements below the posting, with the text of each so far. */
   let open: { name: string; text: string }[] = []
   const pathOf = () => open.map(({ name }) => name).join('/')
   const keep = (field: Field | undefined, value: string) => {
@@ -133,7 +134,7 @@ export async function* readPostings(
   if (found.length > 0) yield found
 }
 
-/** The characters of a file, in the encoding that its byte order mark or its declaration names. */
+/** textOf yields the text of a file, in the encoding of its byte order mark or XML declaration. */
 async function* textOf(path: string): AsyncGenerator<string, void> {
   let decoder: InstanceType<typeof TextDecoder> | null = null
   for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {

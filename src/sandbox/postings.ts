@@ -1,5 +1,5 @@
-// The postings that the service knows of each account: those of its newest object, which replaces the one before it.
-// They are read when somebody first asks, into tables that go with the sandbox.
+// The postings of each account: those of its newest object. They are read on the first request that needs them, into
+// temporary tables.
 
 import type Database from 'better-sqlite3'
 import { messageOf } from '../lib/errors.ts'
@@ -20,13 +20,13 @@ CREATE INDEX postings_requisition ON postings (feed, requisitionId);
 `
 
 interface Feed {
-  /** Which object it was read from: a key that is written again has another hash. */
+  /** object names the key and the hash, because a key can be written again. */
   object: string
   id: number
   total: number
-  /** Why it could not be read; then it has no postings. */
+  /** problem says why the object could not be read; it has no postings then. */
   problem: string | null
-  /** Counts by the text of a targeting. */
+  /** counts has the count of each targeting, by its JSON text. */
   counts: Map<string, number>
 }
 
@@ -35,7 +35,7 @@ export class Postings {
   readonly #store: ObjectStore
   readonly #mapping: FieldMapping
   readonly #feeds = new Map<string, Feed>()
-  /** By account, so that each object is read once however many ask. */
+  /** #reading has the running read of each account, so that several callers share one read. */
   readonly #reading = new Map<string, Promise<void>>()
   #lastFeed = 0
 
@@ -46,7 +46,7 @@ export class Postings {
     db.exec(SCHEMA)
   }
 
-  /** Resolves once the postings of the account's newest object are known. */
+  /** ready resolves when the account's newest object has been read. */
   async ready(account: string): Promise<void> {
     for (;;) {
       const newest = this.#newest(account)
@@ -57,12 +57,12 @@ export class Postings {
     }
   }
 
-  /** Why the account's newest object has no postings, or null. */
+  /** problem returns why the account's newest object could not be read, or null. */
   problem(account: string): string | null {
     return this.#feeds.get(account)?.problem ?? null
   }
 
-  /** How many postings of the account the targeting selects. */
+  /** count returns how many postings of the account the targeting selects. */
   count(account: string, targeting: SandboxTargeting | null): number {
     const feed = this.#feeds.get(account)
     if (feed === undefined) return 0
@@ -76,13 +76,13 @@ export class Postings {
     return count
   }
 
-  /** In the order of the feed. Their descriptions are there where the targeting looks at them. */
+  /** selected yields the selected postings in feed order, with descriptions only if the targeting has keywords. */
   *selected(account: string, targeting: SandboxTargeting | null): Generator<SandboxPosting, void> {
     const feed = this.#feeds.get(account)
     if (feed === undefined) return
     const { externalCampaignId = null, requisitionIds = [], jobDescKeywords = [] } = targeting ?? {}
     const description = jobDescKeywords.length > 0 ? 'description' : `'' AS description`
-    // The indexes find what the ids select; the rest is for isTargeted to judge.
+    // The indexes narrow the rows down by ids. isTargeted checks all criteria.
     const wanted = externalCampaignId
       ? `rowid IN (
            SELECT rowid FROM postings WHERE feed = @id AND externalCampaignId = @externalCampaignId
@@ -124,7 +124,7 @@ export class Postings {
         feed.total += postings.length
       }
     } catch (error) {
-      // A feed that is broken sponsors nothing.
+      // A broken feed sponsors nothing.
       forget.run(id)
       Object.assign(feed, { total: 0, problem: messageOf(error) })
     }

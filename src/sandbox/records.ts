@@ -1,36 +1,39 @@
-// What is remembered over a restart, beside the campaigns: a request that was seen, and an object that was stored.
+// The records that the database keeps beside campaigns: a request that arrived, and an object that was stored.
 
 import type { FaultKind, Side } from './fault-types.ts'
 
 export class SeenRequest {
-  /** Counted from 1 over both sides, in order of arrival. */
+  /** n counts from 1 over both sides, in order of arrival. */
   n = 0
   side: Side = 'service'
   method = ''
-  /** `presign`, `presign-bulk`, `validate`, `campaign-create` (`-search`, `-get`, `-update`), `store`, `fetch`, or `unknown`. */
+  /**
+   * route is `presign`, `presign-bulk`, `validate`, `campaign-create`, `campaign-search`, `campaign-get`,
+   * `campaign-update`, `store`, `fetch`, `control`, `unparseable` or `unknown`.
+   */
   route = 'unknown'
   account: string | null = null
-  /** Key of the object: known on the storage once the form was read, on the service once it was issued. */
+  /** key is the object's key or the campaign's id. The storage notes it after the form, the service at the answer. */
   key: string | null = null
-  /** Status of the answer; null where none was sent (yet). */
+  /** status is that of the answer; null until an answer is sent. */
   status: number | null = null
-  /** The answer's error code: S3's (`AccessDenied`), or the service's (`signature-mismatch`). */
+  /** code is the error code of S3 (`AccessDenied`) or of the service (`signature-mismatch`). */
   code: string | null = null
-  /** Bytes of the request body read so far. */
+  /** bytes is the number of bytes of the body that were read so far. */
   bytes = 0
-  /** Bytes of the file read so far; null until its first byte is due. */
+  /** fileBytes is the number of bytes of the file that were read so far; null before the file. */
   fileBytes: number | null = null
-  /** Whether this request put an object into the storage. */
+  /** stored says that this request stored an object. */
   stored = false
-  /** Kinds of the faults that were played. */
+  /** faults are the kinds of the faults that the request met. */
   faults: readonly FaultKind[] = []
-  /** Whether it waits at a gate now. */
+  /** held says that the request waits at a gate now. */
   held = false
-  /** The same number for requests on the same connection; counted from 1 on each side. */
+  /** connection is the number of the connection, counted from 1 on each side. */
   connection = 0
-  /** Wall ms. */
+  /** startedAt is in wall-clock ms. */
   startedAt = 0
-  /** Wall ms; null while it runs. */
+  /** endedAt is in wall-clock ms; null while the request runs. */
   endedAt: number | null = null
 }
 
@@ -39,12 +42,12 @@ export interface StoredObject {
   readonly bytes: number
   readonly sha256: string
   readonly md5: string
-  /** Wall ms. */
+  /** receivedAt is in wall-clock ms. */
   readonly receivedAt: number
-  /** The account that the form was issued to. */
+  /** account is the account that received the form. */
   readonly account: string | null
-  /** How often the key was written: more than once means that a client sent the same form again. */
+  /** writes counts how often the key was written; more than 1 means that a client sent a form again. */
   readonly writes: number
-  /** Absolute path of the bytes. */
+  /** path is the absolute path of the bytes. */
   readonly path: string
 }

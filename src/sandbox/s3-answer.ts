@@ -1,10 +1,10 @@
-// The storage's answer to what it refuses, with the XML that S3 sends.
+// The storage's answer to a refused request, with the XML that S3 sends.
 
 import { randomBytes } from 'node:crypto'
 import { type Answer, Refusal } from './answer.ts'
 import { ERRORS, type S3Error } from './s3-errors.ts'
 
-/** `shape`: changes the XML of the right answer. */
+/** s3Answer makes the answer of an error. `shape` changes its XML. */
 export function s3Answer(error: S3Error, shape = (xml: string) => xml): Answer {
   return {
     status: ERRORS[error.code][0],

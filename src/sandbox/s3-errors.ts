@@ -1,5 +1,4 @@
-// The storage's errors as S3 answers them: status, wording and XML body of each code.
-// Statuses and wordings: S3's public error table and recorded answers.
+// The storage's errors: status and message of each code, from S3's public error table and recorded answers.
 
 export const ERRORS = {
   AccessDenied: [403, 'Access Denied'],
@@ -72,9 +71,9 @@ export type S3Code = keyof typeof ERRORS
 
 export interface S3Error {
   code: S3Code
-  /** Default: the code's usual wording. */
+  /** message is by default the usual message of the code. */
   message?: string | undefined
-  /** Further elements of the body, such as `ProposedSize`. */
+  /** details are further elements of the body, such as `ProposedSize`. */
   details?: Record<string, string> | undefined
 }
 

@@ -1,18 +1,18 @@
-// The service and its storage, for the demo and for tests: written from the specification and S3's documented
-// behaviour. Shares no code with our client, which is tested against it. Two listeners, as in reality two hosts.
+// The sandbox is the service and its storage, written from the specification and S3's documented behaviour. It shares
+// no code with the client, which is tested against it. It has two listeners, like two real hosts.
 
 import { type Clock, MINUTE, SECOND, systemClock } from '../lib/clock.ts'
 import { createAuthenticator, type KnownCaller } from './authentication.ts'
 import { CampaignBook } from './campaign-book.ts'
 import { campaignRoutes } from './campaign-routes.ts'
 import { createControl } from './control.ts'
+import { openDatabase } from './database.ts'
 import { FaultBook } from './faults.ts'
 import { LARGEST_OBJECT } from './form-check.ts'
 import { BUCKET, FormIssuer } from './form-issuer.ts'
 import { Journal } from './journal.ts'
 import { type Knobs, NEUTRAL_KNOBS } from './knobs.ts'
 import { listen } from './listener.ts'
-import { openDatabase } from './database.ts'
 import { openStore } from './object-store.ts'
 import { overview } from './overview.ts'
 import { type FieldMapping, USUAL_FIELDS } from './posting-reader.ts'
@@ -23,36 +23,36 @@ import { uploadRoutes } from './service-routes.ts'
 import { createStorage } from './storage.ts'
 
 export interface SandboxOptions {
-  /** Who may call, and the secrets or keys that prove it. */
+  /** callers are those who may call, with the secrets or keys that prove it. */
   callers: readonly KnownCaller[]
-  /** Objects land here, their key as path. */
+  /** directory holds the objects; an object's path is its key. */
   directory: string
-  /** Both sides listen there; default 127.0.0.1. */
+  /** host is where both sides listen; default 127.0.0.1. */
   host?: string
-  /** SQLite file of what is remembered over a restart; default: nothing is. */
+  /** database is the SQLite file; without one, a restart forgets everything. */
   database?: string
-  /** Of the service and of the storage; default 0: the one that was used last, else any free one. */
+  /** port and storagePort are 0 by default: the port of the last run or, at the first start, any free port. */
   port?: number
   storagePort?: number
-  /** Path of the base address, such as `/api`; default none. */
+  /** basePath is the path of the base address, such as `/api`; default none. */
   basePath?: string
-  /** Default `{method}{path}?{query};{body};{date}`. */
+  /** stringToSign is `{method}{path}?{query};{body};{date}` by default. */
   stringToSign?: string
-  /** Default `X-SVC-`. */
+  /** headerPrefix is `X-SVC-` by default. */
   headerPrefix?: string
-  /** How long a form is valid; default 15 minutes. */
+  /** formLifetimeMs is the time for which a form is valid; default 15 minutes. */
   formLifetimeMs?: number
-  /** Bytes of a file that the policy allows; default 1 byte to 5 GiB. */
+  /** contentLengthRange is the size in bytes that the policy allows; default 1 byte to 5 GiB. */
   contentLengthRange?: readonly [min: number, max: number]
-  /** `success_action_status` of the forms; default 201. */
+  /** successStatus is the `success_action_status` of the forms; default 201. */
   successStatus?: string
-  /** The storage gives up on a body after so long without a byte; default 20 s, as S3. */
+  /** idleTimeoutMs is the time without a byte after which a side stops reading a body; default 20 s, as in S3. */
   idleTimeoutMs?: number
-  /** Answers carry the string to sign in a header, for tests of a signer. */
+  /** showStringToSign adds the string to sign to each answer, in a header, for tests of a signer. */
   showStringToSign?: boolean
-  /** What it does where the specification is silent. */
+  /** knobs set what the specification leaves open. */
   knobs?: Partial<Knobs>
-  /** Where feeds have their postings; default: the usual names. */
+  /** fields says which elements are postings and fields; default: the usual names. */
   fields?: FieldMapping
   clock?: Clock
 }
@@ -111,22 +111,22 @@ export async function startSandbox(options: SandboxOptions) {
   const close = () => listeners.disposeAsync()
 
   return {
-    /** Base address of the service, with the base path. */
+    /** url is the base address of the service, with the base path. */
     url: service.origin + basePath,
-    /** Address that forms are posted to: the origin of the storage with its bucket. */
+    /** storageUrl is the address for forms: the origin of the storage with its bucket. */
     storageUrl: `${storage.origin}/${BUCKET}`,
-    /** Address of the control routes: `faults`, `objects`, `requests` lie below it. */
+    /** controlUrl is the base address of the control routes, such as `faults`, `objects` and `requests`. */
     controlUrl: service.origin + CONTROL_PATH.slice(0, -1),
     stringToSign,
     headerPrefix,
     faults,
     campaigns,
     knobs,
-    /** What was received completely, one for each key. */
+    /** objects returns the complete objects, one for each key. */
     objects: () => store.list(),
-    /** What both sides saw, oldest first, without control requests. */
+    /** requests returns the requests of both sides, oldest first, without control requests. */
     requests: () => journal.list(),
-    /** Resolves once at least `n` objects are there; rejects once no request has moved for `stillMs` (default 30 s). */
+    /** waitForObjects resolves once `n` objects are stored. It rejects after `stillMs` (30 s) without progress. */
     waitForObjects: (n: number, stillMs?: number) =>
       journal.waitFor(
         `${n} objects`,
@@ -135,8 +135,8 @@ export async function startSandbox(options: SandboxOptions) {
         stillMs,
       ),
     /**
-     * Resolves with the first request, past or future, that `predicate` accepts; it is checked at each step of a
-     * request (a running one has `endedAt` null). Rejects once no request has moved for `stillMs` (default 30 s).
+     * waitForRequest resolves with the first past or future request that `predicate` accepts. It checks after each step
+     * of a request; a running one has `endedAt` null. It rejects after `stillMs` (default 30 s) without progress.
      */
     waitForRequest: (predicate: (request: SeenRequest) => boolean, stillMs?: number) =>
       journal.waitFor(

@@ -1,5 +1,5 @@
-// What a route of the service is, and the routes of an upload (specification section 4). Signing, dates and faults
-// come before a route.
+// The type of a route, and the routes of an upload (specification section 4). The service checks signature and date and
+// plays faults before it calls a route.
 
 import type { RouteAnswer } from './answer.ts'
 import type { Audience, Caller, ServiceRequest } from './authentication.ts'
@@ -13,28 +13,28 @@ const VALIDATE = /^\/v1\/public-api\/validate-authorization$/
 export interface RouteCall {
   caller: Caller
   request: ServiceRequest
-  /** What the path captured, decoded; empty where it captures nothing. */
+  /** id is the decoded id in the path, or empty if the route has none. */
   id: string
-  /** The whole address that was called. */
+  /** url is the full address of the request. */
   url: string
-  /** Whole ms since the request came. */
+  /** elapsed returns whole ms since the request arrived. */
   elapsed(): number
-  /** Wall ms of the service. */
+  /** now is the service's wall clock in ms. */
   now: number
-  /** The fault that makes the form odd. */
+  /** form is the fault that changes the form, if any. */
   form: FaultOf<'form'> | undefined
 }
 
 export interface Route {
   name: string
   method: string
-  /** Relative to the base address; may capture an id. */
+  /** path is relative to the base address and may capture an id. */
   path: RegExp
   audience: Audience
   answer(call: RouteCall): RouteAnswer | Promise<RouteAnswer>
 }
 
-/** `originFor`: of the storage, for a client that called this address of the service. */
+/** uploadRoutes returns the routes of an upload. `originFor` maps the called address to the origin of the storage. */
 export function uploadRoutes(issuer: FormIssuer, originFor: (url: string) => string): Route[] {
   const presign = ({ caller, url, now, form }: RouteCall): RouteAnswer => {
     const issued = issuer.issue(caller, originFor(url), now, form)

@@ -1,5 +1,5 @@
-// The service's side of the sandbox: finds the route, plays the faults, authenticates, answers JSON. Written from
-// specification sections 4 and 5; shares nothing with our client.
+// The service's side of the sandbox (specification sections 4 and 5). It finds the route, plays faults, authenticates
+// the caller and answers JSON.
 
 import { type Answer, jsonAnswer, Refusal, refuse } from './answer.ts'
 import { type Authenticator, refuseSignature, type ServiceRequest } from './authentication.ts'
@@ -11,15 +11,15 @@ import type { Knobs } from './knobs.ts'
 import type { Route } from './service-routes.ts'
 
 export interface ServiceParts {
-  /** Path of the base address, without a slash at its end; empty where there is none. */
+  /** basePath is the path of the base address without a final slash, or empty. */
   basePath: string
   routes: readonly Route[]
   authenticator: Authenticator
   knobs: Knobs
   control: Control
-  /** The page at `/`, as HTML. */
+  /** page returns the page at `/` as HTML. */
   page: () => string
-  /** Sends the expected string to sign, in Base64, as the header `x-sandbox-string-to-sign`. */
+  /** showStringToSign adds the expected string to sign, in Base64, as the header `x-sandbox-string-to-sign`. */
   showStringToSign: boolean
 }
 
@@ -42,14 +42,14 @@ export function createService(parts: ServiceParts) {
       exchange.note({ route: 'control' })
       const body = (await exchange.wholeBody(LARGEST_BODY)) ?? Buffer.alloc(0)
       const answer = await refusalAsAnswer(async () => {
-        const asked = new URLSearchParams(query)
-        const given = await control(method, path.slice(CONTROL_PATH.length), asked, body)
+        const parameters = new URLSearchParams(query)
+        const given = await control(method, path.slice(CONTROL_PATH.length), parameters, body)
         return jsonAnswer(given, `${JSON.stringify(given.json, null, 2)}\n`)
       })
       return exchange.answer(answer)
     }
 
-    // A client that only asks whether somebody is there: no request of the specification, so no fault is played on it.
+    // HEAD only checks that the service is up. The specification has no such request, so it meets no fault.
     if (method === 'HEAD') {
       exchange.note({ route: 'control' })
       return exchange.answer({ status: 404, headers: {}, body: Buffer.alloc(0), code: null })
@@ -69,7 +69,7 @@ export function createService(parts: ServiceParts) {
     if (exchange.socket.destroyed) return
     if (body === null) {
       if (exchange.entry.bytes <= largestBody) {
-        refuse(400, 'body-unreadable', 'the body did not come whole')
+        refuse(400, 'body-unreadable', 'the body ended early')
       }
       refuse(413, 'body-too-large', `the body is longer than ${largestBody} bytes`)
     }
@@ -114,9 +114,12 @@ export function createService(parts: ServiceParts) {
     const form = exchange.fault('form')
     const given = await route.answer({ caller, request, id, url, elapsed, now, form })
     exchange.note({ account: caller.account, key: given.key ?? null })
-    const odd = exchange.fault('json')
-    if (odd === undefined) return jsonAnswer(given)
-    return jsonAnswer(given, ODD_JSON[odd.variant](JSON.stringify(given.json), given.json as Form))
+    const jsonFault = exchange.fault('json')
+    if (jsonFault === undefined) return jsonAnswer(given)
+    return jsonAnswer(
+      given,
+      JSON_VARIANTS[jsonFault.variant](JSON.stringify(given.json), given.json as Form),
+    )
   }
 }
 
@@ -124,11 +127,11 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    return refuse(400, 'bad-request', 'the path has a "%" that encodes no character')
+    return refuse(400, 'bad-request', 'the path has an invalid percent-encoding')
   }
 }
 
-/** The same answer; of an error, the body is what the knob says. */
+/** withErrorBody replaces the body of an error as the knob says. */
 function withErrorBody(answer: Answer, errorBody: Knobs['errorBody']): Answer {
   if (answer.status < 400 || errorBody === 'json') return answer
   const page = `<!doctype html><title>${answer.status}</title><h1>It did not work</h1>\n`
@@ -136,7 +139,7 @@ function withErrorBody(answer: Answer, errorBody: Knobs['errorBody']): Answer {
   return { ...answer, headers: { 'content-type': 'text/html' }, body }
 }
 
-/** A refusal is an answer like others where the request was read to its end. */
+/** refusalAsAnswer returns a refusal as a normal answer, for a request that was read to its end. */
 async function refusalAsAnswer(answer: () => Promise<Answer>): Promise<Answer> {
   try {
     return await answer()
@@ -148,7 +151,7 @@ async function refusalAsAnswer(answer: () => Promise<Answer>): Promise<Answer> {
 
 type Form = { url?: string; fields?: Record<string, string> }
 
-const ODD_JSON: Record<FaultOf<'json'>['variant'], (text: string, form: Form) => string> = {
+const JSON_VARIANTS: Record<FaultOf<'json'>['variant'], (text: string, form: Form) => string> = {
   truncated: (text) => text.slice(0, text.length >> 1),
   invalid: (text) => `${text.slice(0, -1)},]`,
   empty: () => '',

@@ -1,11 +1,11 @@
-// Signs a request to the sandbox of a directory, as a configuration that curl reads: feedsyncd sandbox sign.
+// The command `feedsyncd sandbox sign`: it signs a request to the sandbox of a directory and prints options for curl.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import { type Algorithm, expectedBytes, signatureMaker } from './signature.ts'
 
-/** What a sandbox writes into its directory at each start, for those that call it. */
+/** SandboxFile is the content of sandbox.json, which a sandbox writes at each start for its clients. */
 export interface SandboxFile {
   url: string
   account: string | null
@@ -21,17 +21,16 @@ export const sandboxFileIn = (directory: string) => join(directory, 'sandbox.jso
 
 interface RequestToSign {
   method: string
-  /** Relative to the base address, with the query. */
+  /** path is relative to the base address and includes the query. */
   path: string
-  /** null: none. */
   body: string | null
-  /** As the partner, also where there is an account. */
+  /** asPartner signs as the partner, even if there is an account. */
   asPartner: boolean
-  /** Wall ms. */
+  /** now is in wall-clock ms. */
   now: number
 }
 
-/** The options of curl for this request. Throws `FeedsyncError` where no sandbox was started in the directory. */
+/** curlConfiguration returns curl's options for a request. Throws `FeedsyncError` if the directory has no sandbox. */
 export function curlConfiguration(directory: string, request: RequestToSign): string {
   const home = readSandboxFile(directory)
   const { url, account, keyFile, algorithm, stringToSign, headerPrefix } = home
@@ -72,7 +71,7 @@ function readSandboxFile(directory: string): SandboxFile {
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error
     throw new FeedsyncError(`no sandbox was started in ${directory}`, {
-      hint: 'start one with feedsyncd sandbox, or name its directory with --dir',
+      hint: 'name its directory with --dir, or start one: feedsyncd sandbox',
       exitCode: EXIT.usage,
     })
   }

@@ -1,5 +1,5 @@
-// Verifies the signature of a service request (specification section 5), and makes one for the examples, for every
-// algorithm that a caller may have.
+// The signature of a service request (specification section 5), in each algorithm that a caller may have: the service
+// verifies it, and `feedsyncd sandbox sign` makes it.
 
 import { constants, createHmac, createPublicKey, sign, verify } from 'node:crypto'
 
@@ -18,8 +18,8 @@ export const ALGORITHMS = [
 export type Algorithm = (typeof ALGORITHMS)[number]
 
 /**
- * Tells whether a padded standard Base64 text is a signature of these bytes. `key`: the shared secret of an HMAC, or a
- * key as PEM, of which the public half is taken. Throws on what is no key.
+ * signatureCheck returns a function that verifies a signature in padded standard Base64. `key` is the secret of an
+ * HMAC, or a public or private key as PEM. Throws if `key` is not a key.
  */
 export function signatureCheck(algorithm: Algorithm, key: string | Buffer) {
   const hash = algorithm.split('-').at(-1) ?? ''
@@ -35,26 +35,27 @@ export function signatureCheck(algorithm: Algorithm, key: string | Buffer) {
   return (signed: Buffer, signature: string) => {
     const given = Buffer.from(signature, 'base64')
     if (given.toString('base64') !== signature) return false
-    // The specification does not say which encoding an ECDSA signature has; both are in use.
+    // The specification does not name the encoding of an ECDSA signature, and both are in use.
     return (['der', 'ieee-p1363'] as const).some((dsaEncoding) =>
       verify(algorithm === 'ed25519' ? null : hash, signed, { ...publicKey, dsaEncoding }, given),
     )
   }
 }
 
-/** Fills `{method}{path}?{query};{body};{date}` and its like; `\n` is a newline. Throws on an unknown name. */
+/** expectedBytes fills a template such as `{method}{path}\n{date}`; `\n` is a newline. Throws on an unknown name. */
 export function expectedBytes(template: string, values: Record<string, string | Buffer>): Buffer {
   const parts = template.replaceAll('\\n', '\n').split(/\{(\w+)\}/)
   return Buffer.concat(
     parts.map((part, i) => {
       const text = i % 2 === 0 ? part : values[part]
-      if (text === undefined) throw new Error(`the string to sign names the unknown {${part}}`)
+      if (text === undefined)
+        throw new Error(`the string to sign has an unknown placeholder: {${part}}`)
       return Buffer.from(text)
     }),
   )
 }
 
-/** Signs bytes as a caller does, in Base64. `key`: the secret of an HMAC, or a private key as PEM. */
+/** signatureMaker returns a function that signs bytes, in Base64. `key` is an HMAC secret or a private key as PEM. */
 export function signatureMaker(algorithm: Algorithm, key: string) {
   const hash = algorithm.split('-').at(-1) ?? ''
   if (algorithm.startsWith('hmac-')) {

@@ -1,5 +1,5 @@
-// The storage's side of the sandbox: takes POST forms into one bucket, plays the faults that have to do with the body
-// on the way, and answers as S3 answers, success and error alike. Refuses requests that carry the service's headers.
+// The storage's side of the sandbox. It stores POST forms in one bucket, plays the faults of the body meanwhile, and
+// answers as S3 does. It refuses requests that carry headers of the service.
 
 import { unescape as decoded } from 'node:querystring'
 import type { Answer } from './answer.ts'
@@ -12,10 +12,10 @@ import { boundaryOf, type Part, readParts } from './multipart-parser.ts'
 import type { IncomingObject, ObjectStore } from './object-store.ts'
 import { escapeXml, refuse, requestId } from './s3-answer.ts'
 
-/** S3 takes at most this much before the file's first byte. */
+/** LARGEST_HEAD is the most bytes that S3 accepts before the file's first byte. */
 const LARGEST_HEAD = 20 * 1024
 
-/** `servicePrefix`: of the service's headers, in lower case. */
+/** createStorage returns the handler of the storage. `servicePrefix` begins the service's headers, in lower case. */
 export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePrefix: string) {
   return async (exchange: Exchange): Promise<void> => {
     const isFetch = exchange.entry.method === 'GET' || exchange.entry.method === 'HEAD'
@@ -49,7 +49,7 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
     if (named !== BUCKET) refuse({ code: 'NoSuchBucket', details: { BucketName: named } })
   }
 
-  /** The object at this address, to whoever asks. */
+  /** sendObject sends an object to anybody who asks. */
   async function sendObject(exchange: Exchange): Promise<void> {
     const [, , ...segments] = (exchange.request.url ?? '').split(/[?#]/, 1)[0]?.split('/') ?? []
     if (segments.length === 0) refuse({ code: 'MethodNotAllowed' })
@@ -64,7 +64,7 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
     await exchange.answerFile(200, headers, object.path)
   }
 
-  /** What S3 refuses by the request's head alone. */
+  /** readHead refuses a request whose head is wrong, and returns the boundary and the length of the body. */
   function readHead(exchange: Exchange): { boundary: string; bodyBytes: number } {
     const { request } = exchange
     if (request.method !== 'POST') refuse({ code: 'MethodNotAllowed' })
@@ -78,7 +78,7 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
     return { boundary, bodyBytes: Number(length) }
   }
 
-  /** The whole form was read: stores the object, and answers. */
+  /** finish stores the object and answers, once the whole form is read. */
   async function finish(exchange: Exchange, form: AcceptedForm, incoming: IncomingObject) {
     const { entry } = exchange
     const replaced = replacementAnswer(exchange, 'end')
@@ -148,7 +148,7 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
 
 const isFile = (name: string) => name.toLowerCase() === 'file'
 
-/** The body as it comes. Refuses one that does not come whole, or has too much before the file. */
+/** piecesOf yields the body as it arrives. It refuses a body that ends early or has too many bytes before the file. */
 async function* piecesOf(exchange: Exchange): AsyncGenerator<Buffer, void> {
   const { entry } = exchange
   for await (const piece of exchange.pieces()) {
@@ -159,7 +159,7 @@ async function* piecesOf(exchange: Exchange): AsyncGenerator<Buffer, void> {
   if (exchange.bodyEnd === 'short') refuse({ code: 'IncompleteBody' })
 }
 
-/** The fields before the file, their names in lower case, and the part that is the file. */
+/** readFields returns the fields before the file, with lower-case names, and the file's part. */
 async function readFields(parts: AsyncGenerator<Part, void>) {
   const fields = new Map<string, string>()
   for (;;) {
@@ -180,7 +180,7 @@ async function readFields(parts: AsyncGenerator<Part, void>) {
   }
 }
 
-/** `expected`: bytes of the file, as the body's length announces them. */
+/** takeFile writes the file and plays faults on the way. `expected` is the file's size, derived from Content-Length. */
 async function takeFile(
   exchange: Exchange,
   file: Part,
@@ -192,7 +192,7 @@ async function takeFile(
   let [gate, stall] = [exchange.fault('gate-at-byte'), exchange.fault('stall')]
   let bytes = 0
   const reached = (fileByte: number) => bytes >= (fileByte < 0 ? expected + fileByte : fileByte)
-  /** Plays what is due at this byte of the file. */
+  /** progress plays the faults of this byte of the file. */
   const progress = async () => {
     if (gate !== undefined && reached(gate.fileByte)) {
       gate = undefined
