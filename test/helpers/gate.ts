@@ -1,5 +1,5 @@
-// A gate of a sandbox in another process, through its control routes. In this process it is
-// `sandbox.faults.add({ at, kind: 'gate', point })` itself.
+// A gate of a sandbox in another process, through its control routes. For a sandbox in this process, use
+// `sandbox.faults.add({ at, kind: 'gate', point })`.
 
 import type { FaultRule } from '../../src/sandbox/fault-types.ts'
 import type { Fault } from '../../src/sandbox/faults.ts'
@@ -13,7 +13,7 @@ export interface RemoteGate {
   remove(): Promise<void>
 }
 
-/** `controlUrl`: as `Sandbox.controlUrl`, such as `http://127.0.0.1:4123/_sandbox`. */
+/** remoteGate adds a gate. `controlUrl` is that of the sandbox, such as `http://127.0.0.1:4123/_sandbox`. */
 export async function remoteGate(
   controlUrl: string,
   rule: Extract<FaultRule, { kind: 'gate' | 'gate-at-byte' }>,

@@ -1,5 +1,5 @@
-// A walk through sections 5 to 9 of the service's specification, what every call carries: one test for each sentence,
-// named by it.
+// The tests of sections 5 and 9 of the service's specification: authentication and versioning. Each test has a sentence
+// of the specification as its name.
 
 import { describe, expect, it } from 'vitest'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
@@ -15,7 +15,7 @@ const ENDPOINTS: [method: string, path: string][] = [
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
-/** The status of a search, and of a form, by this caller. */
+/** statuses returns the status of a search and of a call for a form. */
 async function statuses(options: Parameters<typeof call>[4]): Promise<number[]> {
   const { url } = await sandbox()
   const search = await call(url, 'GET', CAMPAIGNS, undefined, options)

@@ -1,12 +1,20 @@
-// A walk through section 2 of the service's specification, its campaigns: one test for each sentence, named by it.
+// The tests of section 2 of the service's specification: the fields of campaigns. Each test has a sentence of the
+// specification as its name.
 
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
-import { CAMPAIGNS, call, create, feedOf, setSpendAndLeads, upload } from '../../helpers/sandbox/vendor.ts'
+import {
+  CAMPAIGNS,
+  call,
+  create,
+  feedOf,
+  setSpendAndLeads,
+  upload,
+} from '../../helpers/sandbox/vendor.ts'
 
 const HOUR = 3_600_000
-/** As the specification writes times, so many ms from now. */
+/** time returns a time `ms` from now, in the format of the specification. */
 const time = (ms: number) => new Date(Date.now() + ms).toISOString().replace(/\.\d+/, '')
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
@@ -172,7 +180,7 @@ describe('Campaign create body', () => {
     ...['2027-02-30T00:00:00Z', '2027-02-30', '2027-01-04', '2027-01-04T00:00:00', ''],
     ...['2027-01-04T24:00:00Z', '2027-01-04T00:00:00.5Z', '2027-01-04T00:00:00+02:00'],
     1_800_000_000,
-  ])('no date-time, in create and update alike: %j', async (wrong) => {
+  ])('create and update refuse a wrong date-time: %j', async (wrong) => {
     const { url } = await sandbox()
     const { json } = await create(url)
 

@@ -14,7 +14,7 @@ function folder(): string {
   return directory
 }
 
-/** A sandbox that runs in this process, and what it said of itself. */
+/** started starts a sandbox in this process and returns the JSON line that it printed. */
 async function started(directory: string, ...args: string[]) {
   const command = new Command(['sandbox', '--json', '--dir', directory, ...args])
   onTestFinished(async () => void (await command.stop()))
@@ -24,7 +24,7 @@ async function started(directory: string, ...args: string[]) {
 
 type Started = Awaited<ReturnType<typeof started>>
 
-/** As the specification's example does: a POST without a body, for a partner's account. */
+/** presign asks for a form like the specification's example: a POST without a body. */
 async function presign(sandbox: Started, who: Record<string, string>, signed = hmacOf(sandbox)) {
   const date = new Date().toUTCString()
   const text = `POST${PRESIGN}?;;${date}`
@@ -44,7 +44,7 @@ const partner = (name: string, account: string) => ({
 })
 
 describe('feedsyncd sandbox', () => {
-  it('answers the presign call of the specification without any option, for its account and its partner', async () => {
+  it('without options issues forms to its account and to its partner', async () => {
     const sandbox = await started(folder())
 
     const forms = [
@@ -58,7 +58,7 @@ describe('feedsyncd sandbox', () => {
     }
   })
 
-  it('says on one line what a script needs', async () => {
+  it('prints one line of JSON for scripts', async () => {
     const directory = folder()
     const { command, ...said } = await started(directory)
 
@@ -74,7 +74,7 @@ describe('feedsyncd sandbox', () => {
     expect(command.output).toBe(`${JSON.stringify(said)}\n`)
   })
 
-  it('knows the callers of a file, each by its own keys and algorithm', async () => {
+  it('accepts the callers of a file, each with its own keys and algorithm', async () => {
     const directory = folder()
     const vendor = generateKeyPairSync('ed25519').privateKey
     const pem = vendor.export({ type: 'pkcs8', format: 'pem' })
@@ -113,7 +113,7 @@ describe('feedsyncd sandbox', () => {
     expect(await statusOf({ 'X-SVC-Account': '77' }, signed)).toBe(200)
   })
 
-  it('writes a configuration that a daemon starts with', async () => {
+  it('writes a configuration that the daemon can use', async () => {
     const sandbox = await started(folder())
 
     const { code } = await runWithin(['run', '--once', '--config', sandbox.configFile])
@@ -135,9 +135,9 @@ describe('feedsyncd sandbox', () => {
         { account: '1', keyFile: 'a' },
         { partner: 'a', partnerAccounts: ['1'], keyFile: 'a' },
       ],
-      'expected other accounts: "1" belongs to two owners',
+      'expected one owner for each account: "1" has two owners',
     ],
-  ])('names what is wrong with its callers: %j', async (callers, reason) => {
+  ])('names the problem of a wrong file of callers: %j', async (callers, reason) => {
     const directory = folder()
     writeFileSync(join(directory, 'callers.json'), JSON.stringify(callers))
     const args = ['--dir', join(directory, 'sandbox'), '--callers', join(directory, 'callers.json')]
@@ -147,7 +147,7 @@ describe('feedsyncd sandbox', () => {
     expect([code, stderr]).toEqual([64, expect.stringContaining(reason)])
   })
 
-  it('is shaped by its options', async () => {
+  it('follows its options for base path, success status, form lifetime and page size', async () => {
     let now = Date.now()
     const clock = { ...systemClock, now: () => now }
     const options = ['--base-path', '/jobs/v', '--success-status', '204', '--form-lifetime', '90s']
@@ -176,7 +176,7 @@ describe('feedsyncd sandbox', () => {
     expect(await page.json()).toMatchObject({ numRequested: 2 })
   })
 
-  it('is reached from other hosts by the name that they have for its host', async () => {
+  it('issues forms with the host name that the client used', async () => {
     const sandbox = await started(folder(), '--host', '0.0.0.0')
     const elsewhere = { ...sandbox, url: sandbox.url.replace('127.0.0.1', '127.0.0.9') }
 

@@ -1,5 +1,5 @@
-// A walk through sections 2 to 4 of the service's specification, its search, states and endpoints: one test for each
-// sentence, named by it.
+// The tests of sections 1 to 4 of the service's specification: search, states and endpoints. Each test has a sentence
+// of the specification as its name.
 
 import { describe, expect, it } from 'vitest'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
@@ -20,7 +20,7 @@ const FIELDS = [
   ...['x-store-date', 'x-store-security-token', 'x-store-signature'],
 ]
 
-/** An account with so many campaigns, named C1 to Cn. */
+/** accountWithCampaigns returns the URL of a sandbox whose account has n campaigns, named C1 to Cn. */
 async function accountWithCampaigns(n: number): Promise<string> {
   const { url } = await sandbox()
   for (let i = 1; i <= n; i++) await create(url, { name: `C${i}` })
@@ -164,7 +164,7 @@ describe('States and transitions', () => {
     expect(put.json.status).toBe(3)
   })
 
-  it.each([0, 4, 1.5, '1'])('%j is no state', async (status) => {
+  it.each([0, 4, 1.5, '1'])('create and update refuse a wrong status: %j', async (status) => {
     const { url } = await sandbox()
     const { json } = await create(url)
 

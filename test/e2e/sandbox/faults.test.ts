@@ -9,7 +9,7 @@ const add = (box: { controlUrl: string }, ...faults: object[]) =>
 const totalOf = async (url: string) => (await call(url, 'GET', CAMPAIGNS)).json.total
 
 describe('a fault', () => {
-  it('lets a campaign be created long after its answer was lost', async () => {
+  it('can delay the creation of a campaign until after its answer is lost', async () => {
     const box = await sandbox()
     const lost = { at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' }
     await add(box, { ...lost, afterMs: 300 })
@@ -21,7 +21,7 @@ describe('a fault', () => {
     expect(before).toBe(0)
   })
 
-  it('lets a feed be stored long after its answer was lost', async () => {
+  it('can delay the storing of a feed until after its answer is lost', async () => {
     const box = await sandbox()
     const { json: form } = await call(box.url, 'POST', PRESIGN)
     await add(box, { at: 'storage', kind: 'lose-answer', stored: true, how: 'fin', afterMs: 300 })
@@ -33,7 +33,7 @@ describe('a fault', () => {
     expect(before).toBe(0)
   })
 
-  it('plays the same again: the same faults, seeds and requests have the same answers, and each is on record', async () => {
+  it('is repeatable: the same seeds and requests give the same answers, and the log names the faults', async () => {
     const storm = [
       { at: 'service', kind: 'answer', status: 503, percent: 40, seed: 7 },
       { at: 'service', kind: 'answer', status: 429, retryAfter: '2', percent: 30, seed: 8 },

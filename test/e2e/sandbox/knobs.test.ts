@@ -9,7 +9,7 @@ import { eventually } from '../../helpers/eventually.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { CAMPAIGNS, call, create } from '../../helpers/sandbox/vendor.ts'
 
-/** A sandbox whose knobs were turned by the control route. */
+/** sandboxWith starts a sandbox and sets its knobs through the control route. */
 async function sandboxWith(knobs: Partial<Knobs>) {
   let ahead = 0
   const box = await sandbox({ clock: { ...systemClock, now: () => Date.now() + ahead } })
@@ -102,11 +102,11 @@ describe('a knob', () => {
     expect(one.sort()).toEqual(two.sort())
   })
 
-  it('fromCache is what an answer says of itself', async () => {
+  it('fromCache is the value of this field in the answer of a search', async () => {
     expect((await (await sandboxWith({ fromCache: null })).search()).fromCache).toBeNull()
   })
 
-  it('listedAfterMs keeps a new campaign out of listings for so long', async () => {
+  it('listedAfterMs hides a new campaign from searches for this time', async () => {
     const { url, search, pass } = await sandboxWith({ listedAfterMs: 60_000 })
     const { json } = await create(url)
 
@@ -116,7 +116,7 @@ describe('a knob', () => {
     expect((await search()).total).toBe(1)
   })
 
-  it('targetingPut lets an update merge into the targeting that is there', async () => {
+  it('targetingPut lets an update keep the criteria that it does not name', async () => {
     const { url } = await sandboxWith({ targetingPut: 'merge', showTargeting: true })
     const targeting = { jobTitles: ['nurse'], postalCodes: ['02139'] }
     const { json } = await create(url, { targeting })
@@ -149,7 +149,7 @@ describe('a knob', () => {
     expect((await create(url, { name: 'x'.repeat(100) })).status).toBe(413)
   })
 
-  it('is refused where there is none, or has another value', async () => {
+  it('is refused if its name or its value is wrong', async () => {
     const box = await sandbox()
 
     for (const knobs of [{ color: 'red' }, { start: 2 }, { pageSize: 0 }]) {
@@ -157,7 +157,7 @@ describe('a knob', () => {
     }
   })
 
-  it('is turned by a file from the start', async () => {
+  it('can be set by a file at the start', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
     onTestFinished(() => rmSync(directory, { recursive: true }))
     const file = join(directory, 'knobs.json')

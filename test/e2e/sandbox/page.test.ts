@@ -14,7 +14,7 @@ const blocks = (language: string) =>
   )
 const isThere = (program: string) => spawnSync(program, ['--version']).error === undefined
 
-/** A directory in which `feedsyncd` is this program, with a sandbox in `sandbox`. */
+/** place makes a directory with a `feedsyncd` command and a running sandbox in `sandbox`. */
 async function place() {
   const root = mkdtempSync(join(tmpdir(), 'feedsyncd-page-'))
   onTestFinished(() => rmSync(root, { recursive: true }))
@@ -31,23 +31,26 @@ async function place() {
 }
 
 describe('docs/sandbox.md', () => {
-  it.skipIf(!isThere('curl') || !isThere('jq'))('shows examples that answer so', async () => {
-    const { root, url } = await place()
-    const functions = blocks('sh').find((text) => text.includes('call()')) ?? ''
-    const here = functions.replace('http://127.0.0.1:8080', new URL(url).origin)
-    const examples = blocks('console').join('')
-    const commands = examples.split('\n').filter((line) => line.startsWith('$ '))
-    const script = commands.map((line) => [`cat <<'COMMAND'\n${line}\nCOMMAND`, line.slice(2)])
+  it.skipIf(!isThere('curl') || !isThere('jq'))(
+    'shows the real output of its examples',
+    async () => {
+      const { root, url } = await place()
+      const functions = blocks('sh').find((text) => text.includes('call()')) ?? ''
+      const here = functions.replace('http://127.0.0.1:8080', new URL(url).origin)
+      const examples = blocks('console').join('')
+      const commands = examples.split('\n').filter((line) => line.startsWith('$ '))
+      const script = commands.map((line) => [`cat <<'COMMAND'\n${line}\nCOMMAND`, line.slice(2)])
 
-    const said = execFileSync('bash', ['-c', [here, ...script.flat()].join('\n')], {
-      cwd: root,
-      encoding: 'utf8',
-      env: { ...process.env, PATH: `${root}:${process.env.PATH}` },
-    })
+      const said = execFileSync('bash', ['-c', [here, ...script.flat()].join('\n')], {
+        cwd: root,
+        encoding: 'utf8',
+        env: { ...process.env, PATH: `${root}:${process.env.PATH}` },
+      })
 
-    expect(commands.length).toBeGreaterThan(30)
-    expect(said).toBe(examples)
-  })
+      expect(commands.length).toBeGreaterThan(30)
+      expect(said).toBe(examples)
+    },
+  )
 
   it('shows a client that makes the whole tour', async () => {
     const { root } = await place()
@@ -64,7 +67,7 @@ describe('docs/sandbox.md', () => {
     ])
   })
 
-  it('names every knob, fault and option that there is', async () => {
+  it('names every knob, fault and option', async () => {
     const sources = join(import.meta.dirname, '../../../src')
     const namesIn = (file: string, pattern: RegExp) =>
       [...readFileSync(join(sources, file), 'utf8').matchAll(pattern)].map(([, name]) => name)
@@ -84,7 +87,7 @@ describe('docs/sandbox.md', () => {
 })
 
 describe('the page at / of the sandbox', () => {
-  it('shows campaigns, objects and the last requests, and no markup of theirs', async () => {
+  it('shows campaigns, objects and the last requests, and escapes their markup', async () => {
     const { root, url } = await place()
     const name = '<script>alert("x")</script>'
     const signed = execFileSync(

@@ -17,7 +17,7 @@ function folder(): string {
   return directory
 }
 
-/** A sandbox in a process of its own, and a client of its account. */
+/** started starts a sandbox in a process of its own, with functions that call its service and its control routes. */
 async function started(directory: string) {
   const child = spawn(process.execPath, [MAIN, 'sandbox', '--json', '--dir', directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -34,10 +34,10 @@ async function started(directory: string) {
       'X-SVC-Signature': signature.digest('base64'),
     }
     const answer = await fetch(said.url + path, { method, headers, ...(json && { body }) })
-    // biome-ignore lint/suspicious/noExplicitAny: the tests say what it holds.
+    // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
     return (await answer.json()) as any
   }
-  // biome-ignore lint/suspicious/noExplicitAny: the tests say what it holds.
+  // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
   const control = async (what: string): Promise<any> =>
     (await fetch(`${new URL(said.url).origin}/_sandbox/${what}`)).json()
   return { child, said, ask, control }
@@ -48,8 +48,8 @@ async function killed(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-describe('feedsyncd sandbox that is killed and started again in its directory', () => {
-  it('lists the campaigns and objects that were there, at the same addresses, and gives no id again', async () => {
+describe('feedsyncd sandbox', () => {
+  it('keeps campaigns, objects, addresses and used ids when it is killed and started again', async () => {
     const directory = folder()
     const first = await started(directory)
     const feed = feedOf({ title: 'Nurse', campaignid: 'N' })
@@ -72,11 +72,11 @@ describe('feedsyncd sandbox that is killed and started again in its directory', 
     expect((await second.control('requests')).slice(0, requests.length)).toEqual(requests)
     expect((await second.ask('POST', CAMPAIGNS, { name: 'Cooks' })).id).not.toBe(made.id)
     expect(await (await fetch(form.fileUrl)).text()).toBe(feed)
-    // A form that was issued before is good, too.
+    // A form of the first run is still valid.
     expect((await post(later, feed)).status).toBe(201)
   })
 
-  it('reads a stored feed with GET and HEAD, and knows no other address', async () => {
+  it('serves a stored feed to GET and HEAD, and answers 404 before the upload', async () => {
     const { ask } = await started(folder())
     const form = await ask('POST', PRESIGN)
     const feed = feedOf({ title: 'Nürse & Co'.replace('&', '&amp;') })
@@ -92,7 +92,7 @@ describe('feedsyncd sandbox that is killed and started again in its directory', 
     expect((await fetch(form.fileUrl, { method: 'DELETE' })).status).toBe(405)
   })
 
-  it('says so when another program has its port', async () => {
+  it('names the port that another program uses', async () => {
     const directory = folder()
     const { child, said } = await started(directory)
     await killed(child)

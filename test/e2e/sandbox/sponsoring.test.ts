@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { type FieldMapping, readMapping } from '../../../src/sandbox/posting-reader.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import {
-  setSpendAndLeads,
   CAMPAIGNS,
   call,
   create,
   feedOf,
   PARTNER,
   PRESIGN,
+  setSpendAndLeads,
   upload,
 } from '../../helpers/sandbox/vendor.ts'
 
 const NURSES = { targeting: { jobTitles: ['nurse'] } }
 
-/** How many postings of this feed the nurses' campaign sponsors. */
+/** sponsored returns how many postings of a feed the nurses' campaign sponsors. */
 async function sponsored(feed: string | Buffer, fields?: FieldMapping): Promise<number> {
   const box = await sandbox({ ...(fields !== undefined && { fields }) })
   await upload(box.url, feed)
@@ -24,7 +24,7 @@ async function sponsored(feed: string | Buffer, fields?: FieldMapping): Promise<
 async function control(box: { controlUrl: string }, what: string, body?: object) {
   const sent = body && { method: 'PUT', body: JSON.stringify(body) }
   const answer = await fetch(`${box.controlUrl}/${what}`, sent)
-  // biome-ignore lint/suspicious/noExplicitAny: the tests say what it holds.
+  // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
   return { status: answer.status, json: (await answer.json()) as any }
 }
 
@@ -62,7 +62,7 @@ describe('the sandbox sponsors', () => {
     expect(await sponsored(feed)).toBe(1)
   })
 
-  it('postings of unusual names by a mapping', async () => {
+  it('postings whose fields a mapping names', async () => {
     const mapping = { record: 'offer', title: 'texts/head', state: 'at/@region' }
     const fields = readMapping(JSON.stringify(mapping))
     const offers = ['MA', 'ON'].map(
@@ -80,7 +80,7 @@ describe('the sandbox sponsors', () => {
     )
   })
 
-  it('nothing of a feed that is broken, and says why', async () => {
+  it('nothing of a broken feed, and shows the reason', async () => {
     const box = await sandbox()
     await upload(box.url, '<jobs><job><title>Nurse</title></job><job></jobs>')
 
@@ -95,13 +95,13 @@ describe('the sandbox sponsors', () => {
     })
   })
 
-  it('no posting of a feed with a text that is too long to hold', async () => {
+  it('nothing of a feed with a text of more than 16 MiB', async () => {
     expect(await sponsored(`<jobs><job><title>${'Nurse '.repeat(3e6)}</title></job></jobs>`)).toBe(
       0,
     )
   })
 
-  it('what it lists by campaign: at most 1,000 postings, from a start on', async () => {
+  it('the postings that the control route lists by campaign, at most 1,000 at once', async () => {
     const box = await sandbox()
     const postings = Array.from({ length: 1500 }, (_, n) => ({
       ...{ title: n % 3 === 0 ? 'Cook' : 'Nurse', requisitionid: `R${n}` },
@@ -126,7 +126,7 @@ describe('the sandbox sponsors', () => {
     expect((await control(box, 'postings?campaign=1')).status).toBe(404)
   })
 
-  it('until the budget is spent, which a control route plays', async () => {
+  it('until the budget is spent, which the control route can set', async () => {
     const box = await sandbox()
     await upload(box.url, feedOf({ title: 'Nurse' }))
     const { json } = await create(box.url, { budget: 10 })
@@ -142,7 +142,7 @@ describe('the sandbox sponsors', () => {
     expect((await control(box, 'campaigns/1', { spend: 1 })).status).toBe(404)
   })
 
-  it('without an upload, nothing', async () => {
+  it('nothing before the first upload', async () => {
     const { url } = await sandbox()
     await call(url, 'POST', PRESIGN)
 

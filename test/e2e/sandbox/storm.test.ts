@@ -1,5 +1,5 @@
-// The daemon in a storm of all faults of the sandbox, drawn from a seed. FEEDSYNCD_STORM sets the seconds (default 12;
-// the nightly run takes 600), FEEDSYNCD_SEED the seed (default 1).
+// The daemon runs against all faults of the sandbox, chosen at random by a seed. FEEDSYNCD_STORM sets the seconds
+// (default 12; the nightly run takes 600), and FEEDSYNCD_SEED the seed (default 1).
 
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const FEEDS = Array.from({ length: 16 }, (_, n) => `${n}.xml`)
 const CAMPAIGNS = ['A', 'B', 'C']
 const STATES = ['MA', 'RI', 'TX', 'ON']
 
-/** Every kind but the gates, which a test opens, and what storage lies about, which nobody can know. */
+/** FAULTS has every kind except gates, which only a test opens, and false successes, which no client can detect. */
 const FAULTS: readonly FaultRule[] = [
   { at: 'service', kind: 'refuse', how: 'rst' },
   { at: 'storage', kind: 'refuse', how: 'fin' },
@@ -56,7 +56,7 @@ const FAULTS: readonly FaultRule[] = [
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 it(
-  `loses nothing and sends nothing twice but what is on record as unknown, in a storm of ${SECONDS} s`,
+  `during ${SECONDS} s of faults, the daemon loses nothing and repeats only attempts with an unknown outcome`,
   async () => {
     await using site = await Site.open({ campaigns: { file: 'campaigns.yaml' } })
     const { sandbox } = site
@@ -65,7 +65,7 @@ it(
       writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(...entries))
     }
     campaignsFile(0)
-    // The file is read once it has rested.
+    // The file is read only after it has stopped changing.
     const { digest } = await eventually(async () => {
       const { code, stdout } = await site.run('campaigns', 'plan', '--json')
       expect(code).toBe(2)
@@ -76,7 +76,7 @@ it(
     const newest = new Map<string, string>()
 
     FAULTS.forEach((fault, n) => {
-      // What makes duplicates comes more often.
+      // The fault that leads to duplicates comes more often.
       const percent = fault.kind === 'lose-answer' ? 10 : 2
       sandbox.faults.add({ ...fault, percent, seed: 100 * SEED + n })
     })
@@ -109,7 +109,7 @@ it(
       return writes > unknown + 1
     })
     expect(twice).toEqual([])
-    // No campaign was made, and each kept its entry.
+    // The daemon created no campaign, and each campaign kept its entry.
     expect(sandbox.campaigns.all.map(({ id }) => id)).toEqual(made)
     const entries = sandbox.campaigns.all.map(({ targeting }) => targeting?.externalCampaignId)
     expect(entries.sort()).toEqual(CAMPAIGNS)
@@ -119,7 +119,7 @@ it(
   SECONDS * 2 * SECOND + 180 * SECOND,
 )
 
-/** A few passes without faults, after which each version has its last state. */
+/** rested runs a few passes without faults, until each version has its final state. */
 async function rested(site: Site): Promise<void> {
   for (let pass = 0; pass < 8; pass++) {
     await site.run('run', '--once')

@@ -1,5 +1,5 @@
-// A walk through section 2 of the service's specification, the targeting of a campaign: one test for each sentence,
-// named by it.
+// The tests of section 2 of the service's specification: the targeting of a campaign. Each test has a sentence of the
+// specification as its name.
 
 import { describe, expect, it } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
@@ -8,7 +8,7 @@ import { CAMPAIGNS, call, create, feedOf, upload } from '../../helpers/sandbox/v
 
 const NURSE = { campaignid: 'N', requisitionid: 'R1', city: 'Boston', state: 'MA', zip: '02139' }
 
-/** How many of these postings a campaign with this targeting sponsors. */
+/** sponsored returns how many of these postings a campaign with this targeting sponsors. */
 async function sponsored(
   postings: Record<string, string>[],
   targeting: object,
@@ -122,7 +122,7 @@ describe('Targeting object', () => {
     { states: ['MA'] },
     [],
     'all',
-  ])('has these fields and no others, in create and update alike: %j', async (targeting) => {
+  ])('create and update refuse wrong fields and values: %j', async (targeting) => {
     const { url } = await sandbox()
     const { json } = await create(url)
 

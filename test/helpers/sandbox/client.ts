@@ -1,5 +1,5 @@
-// A client for the tests of the sandbox, made by hand from the specification with node:http, node:net
-// and node:crypto alone, so that sandbox and daemon never agree by sharing code.
+// A client for the unit tests of the sandbox. It uses only node:http, node:net and node:crypto, so that an error in
+// shared code cannot hide a difference between sandbox and daemon.
 
 import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
@@ -45,7 +45,7 @@ export function send(
   })
 }
 
-/** Signs as service-facts says: HMAC-SHA1 over `{verb}{path}?{query};{body};{date}`, in Base64. */
+/** sign signs a POST without a query: HMAC-SHA1 over `{method}{path}?{query};{body};{date}`, in Base64. */
 export function sign(path: string, date: string, body = '', secret = SECRET): string {
   return createHmac('sha1', secret).update(`POST${path}?;${body};${date}`).digest('base64')
 }
@@ -107,7 +107,7 @@ export function post(
   })
 }
 
-/** A connection that is written by hand. `closed` tells how it ended: FIN or RST. */
+/** RawConnection is a connection on which a test writes bytes itself. `closed` resolves with how it ended. */
 export class RawConnection {
   readonly socket: Socket
   readonly closed: Promise<'fin' | 'rst'>
@@ -137,7 +137,7 @@ export class RawConnection {
     this.socket.write(data)
   }
 
-  /** Resolves with all that came so far, once it holds `needle`. */
+  /** until resolves with all received text, once it contains `needle`. */
   until(needle: string): Promise<string> {
     return new Promise((resolve) => {
       this.#check = () => {

@@ -1,4 +1,4 @@
-// Starts sandboxes in a directory of their own and takes both away after the test.
+// Starts a sandbox in a directory of its own, and removes both after the test.
 
 import { rm } from 'node:fs/promises'
 import { onTestFinished } from 'vitest'

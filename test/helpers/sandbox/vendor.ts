@@ -1,4 +1,5 @@
-// A vendor for the walk through the specification: plain fetch and node:crypto, and nothing of the program.
+// A vendor's client for the walk through the specification. It uses only fetch and node:crypto, and no code of the
+// program.
 
 import { createHmac } from 'node:crypto'
 import { SECRET } from './client.ts'
@@ -9,18 +10,18 @@ export const PARTNER = { 'X-SVC-Partner': 'acme', 'X-SVC-PartnerAccount': '42' }
 export interface Called {
   status: number
   type: string | null
-  // biome-ignore lint/suspicious/noExplicitAny: the tests say what it holds.
+  // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
   json: any
 }
 
 interface Call {
   who?: Record<string, string>
   date?: string
-  /** Sends no signature, or this one. */
+  /** signature replaces the correct signature; null sends none. */
   signature?: string | null
 }
 
-/** One signed call of the service; `path` may have a query. */
+/** call makes one signed call of the service. `path` may have a query. */
 export async function call(
   base: string,
   method: string,
@@ -47,11 +48,11 @@ export async function call(
 export const CAMPAIGNS = '/v1/campaigns'
 export const PRESIGN = '/v1/presigned-storage-posting-post'
 
-/** A campaign of the account. */
+/** create creates a campaign named "Nurses", unless `fields` has another name. */
 export const create = (base: string, fields: object = {}, options?: Call) =>
   call(base, 'POST', CAMPAIGNS, { name: 'Nurses', ...fields }, options)
 
-/** Sets what only the service knows of a campaign, by its control route. */
+/** setSpendAndLeads sets a campaign's spend and leads through the control route. */
 export async function setSpendAndLeads(
   { controlUrl }: { controlUrl: string },
   id: string,
@@ -64,7 +65,7 @@ export async function setSpendAndLeads(
   if (!answer.ok) throw new Error(await answer.text())
 }
 
-/** The two steps of an upload. */
+/** upload makes the two steps of an upload: the form and the post. */
 export async function upload(
   base: string,
   feed: string | Buffer,
@@ -89,7 +90,7 @@ export function post(
   return fetch(form.url, { method: 'POST', body, headers })
 }
 
-/** A feed with one posting for each of these. */
+/** feedOf returns a feed with one posting for each argument. */
 export function feedOf(...postings: Record<string, string>[]): string {
   const jobs = postings.map((fields) => {
     const elements = Object.entries(fields).map(([name, value]) => `<${name}>${value}</${name}>`)

@@ -34,7 +34,7 @@ describe('campaigns of the sandbox', () => {
     expect(json).toMatchObject({ total: 0, campaigns: [] })
   })
 
-  it('exist although the answer to their creation was lost', async () => {
+  it('are created even if the answer is lost', async () => {
     const box = await open()
     box.faults.add({ at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' })
 

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { openDatabase } from '../../../src/sandbox/database.ts'
 import type { Conditions, FaultSubject } from '../../../src/sandbox/fault-types.ts'
 import { parseFaults } from '../../../src/sandbox/fault-types.ts'
 import { FaultBook } from '../../../src/sandbox/faults.ts'
 import { Journal } from '../../../src/sandbox/journal.ts'
-import { openDatabase } from '../../../src/sandbox/database.ts'
 import { presign, send } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
 const SUBJECT: FaultSubject = { route: 'presign', account: '42', key: null, reused: false }
 
+/** played returns one character for each request: `x` if the request meets the fault. */
 function played(conditions: Conditions, requests: number, subject = SUBJECT): string {
   const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
   book.add({ at: 'service', kind: 'answer', status: 500, ...conditions })
@@ -29,11 +30,11 @@ describe('a rule', () => {
     [{ account: '43' }, '......'],
     [{ route: 'presign', account: '42' }, 'xxxxxx'],
     [{ where: ({ account }) => account === '42', times: 1 }, 'x.....'],
-  ])('holds for the requests that it says: %j', (conditions, expected) => {
+  ])('meets the requests that its conditions describe: %j', (conditions, expected) => {
     expect(played(conditions, 6)).toBe(expected)
   })
 
-  it('takes a share, the same for the same seed', () => {
+  it('meets a share of the requests, and the same ones for the same seed', () => {
     const run = played({ percent: 30, seed: 7 }, 1000)
 
     const share = run.replaceAll('.', '').length
@@ -43,7 +44,7 @@ describe('a rule', () => {
     expect(played({ percent: 30, seed: 8 }, 1000)).not.toBe(run)
   })
 
-  it('leaves its turn to an earlier one, so that rules make a sequence', () => {
+  it('waits for an earlier rule with `times`, so that rules make a sequence', () => {
     const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
     const first = book.add({ at: 'service', kind: 'answer', status: 500, times: 1 })
     const second = book.add({ at: 'service', kind: 'drop', point: 'headers', how: 'rst', times: 1 })
@@ -57,15 +58,15 @@ describe('a rule', () => {
     expect([first.played(), second.played(), slow.played()]).toEqual([1, 1, 3])
   })
 
-  it('cannot ask for a key before the key is known', () => {
+  it('refuses a condition on the key if the fault comes before the key is known', () => {
     const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
 
     expect(() =>
       book.add({ at: 'storage', kind: 'drop', point: 'headers', how: 'rst', key: 'a' }),
-    ).toThrow('the fault drop comes before the key is known: leave out "key"')
+    ).toThrow('the fault drop is chosen before the key is known: leave out "key"')
   })
 
-  it('is over when it is removed', () => {
+  it('meets no request after its removal', () => {
     const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
     book.add({ at: 'service', kind: 'connection-close' }).remove()
 
@@ -97,7 +98,7 @@ describe('rules in JSON', () => {
     ['{"at":"storage","kind":"throttle"}', /^faults\[0\]\.bytesPerSecond: expected a number$/],
     ['{"at":"service","kind":"form","contentLengthRange":[1]}', /: expected two whole numbers$/],
     ['{"at":"service","kind":"toString"}', /^faults\[0\]\.kind: expected one of /],
-  ])('are checked: %s', (json, message) => {
+  ])('name the first problem and its place: %s', (json, message) => {
     expect(() => parseFaults(json)).toThrow(message)
   })
 })
@@ -122,7 +123,7 @@ describe('the control routes', () => {
     expect(JSON.parse(objects.body)).toEqual([])
   })
 
-  it('refuse what is no fault with the reason', async () => {
+  it('refuse a wrong fault with the reason', async () => {
     await using box = await sandbox()
 
     const reply = await send(`${box.controlUrl}/faults`, { body: '{"kind":"x"}' })
@@ -133,7 +134,7 @@ describe('the control routes', () => {
 })
 
 describe('waiting', () => {
-  it('that ends in vain says for what, and what there is instead', async () => {
+  it('ends with an error that names the condition and the requests so far', async () => {
     await using box = await sandbox()
     await presign(box.url)
 

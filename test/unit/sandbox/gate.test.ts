@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { openDatabase } from '../../../src/sandbox/database.ts'
 import type { GatePoint } from '../../../src/sandbox/fault-types.ts'
 import { parseFaults } from '../../../src/sandbox/fault-types.ts'
 import { FaultBook } from '../../../src/sandbox/faults.ts'
 import { Journal } from '../../../src/sandbox/journal.ts'
-import { openDatabase } from '../../../src/sandbox/database.ts'
 import { remoteGate } from '../../helpers/gate.ts'
 import { type Form, partsOf, post, presign, RawConnection } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
@@ -30,7 +30,7 @@ describe('a gate at the service', () => {
     },
   )
 
-  it('joins other faults: what is held can be refused after that', async () => {
+  it('combines with other faults: a held request can be refused after its release', async () => {
     await using box = await sandbox()
     const gate = box.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
     box.faults.add({ at: 'service', kind: 'answer', status: 503 })
@@ -42,7 +42,7 @@ describe('a gate at the service', () => {
     await expect(answered).rejects.toThrow('503')
   })
 
-  it('says when it carries a request out: before "answer", not before "end"', async () => {
+  it('holds at "end" before the request is carried out, and at "answer" after that', async () => {
     await using box = await sandbox()
     const forms = async (point: GatePoint) => {
       const gate = box.faults.add({ at: 'service', kind: 'gate', point })
@@ -96,7 +96,7 @@ describe('a gate at the storage', () => {
     expect((await answered).status).toBe(201)
   })
 
-  it('chooses by the key, by the account, and how often', async () => {
+  it('holds only the object with its key, or only as many requests as `times` says', async () => {
     await using box = await sandbox()
     const [one, two, three] = [
       await presign(box.url),
@@ -119,7 +119,7 @@ describe('a gate at the storage', () => {
 })
 
 describe('a released gate', () => {
-  it('holds the next request, and a removed one does not', async () => {
+  it('holds the next request, and a removed gate does not', async () => {
     await using box = await sandbox()
     const gate = box.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
     const [one, two] = [presign(box.url), presign(box.url)]
@@ -136,7 +136,7 @@ describe('a released gate', () => {
     expect(gate.played()).toBe(3)
   })
 
-  it('lets a request pass that it had chosen, and that was not there yet', () => {
+  it('does not hold a request that arrives after the removal, even if it was chosen before', () => {
     const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
     const gate = book.add({ at: 'service', kind: 'gate', point: 'answer' })
     const subject = { route: 'presign', account: null, key: null, reused: false }
@@ -148,8 +148,8 @@ describe('a released gate', () => {
   })
 })
 
-describe('a request that is held', () => {
-  it('ends with its client', async () => {
+describe('a held request', () => {
+  it('ends when its client closes the connection', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'gate', point: 'end' })
     using client = new RawConnection(box.url)
@@ -161,7 +161,7 @@ describe('a request that is held', () => {
     await box.waitForRequest(({ endedAt }) => endedAt !== null)
   })
 
-  it('does not keep the sandbox from closing', async () => {
+  it('does not stop the sandbox from closing', async () => {
     const box = await sandbox()
     const gate = box.faults.add({ at: 'service', kind: 'gate', point: 'answer' })
     const answered = presign(box.url)
@@ -174,8 +174,8 @@ describe('a request that is held', () => {
   })
 })
 
-describe('through the control routes', () => {
-  it('a gate holds, is released and removed', async () => {
+describe('the control routes', () => {
+  it('add, release and remove a gate', async () => {
     await using box = await sandbox()
     const gate = await remoteGate(box.controlUrl, { at: 'service', kind: 'gate', point: 'answer' })
 
@@ -192,7 +192,7 @@ describe('through the control routes', () => {
     await expect(gate.release()).rejects.toThrow('404')
   })
 
-  it('and in a file of faults, a gate is a rule like the others', () => {
+  it('read a gate like any other rule', () => {
     const rule = { at: 'storage', kind: 'gate-at-byte', fileByte: 10, times: 1 }
 
     expect(parseFaults(JSON.stringify(rule))).toEqual([rule])

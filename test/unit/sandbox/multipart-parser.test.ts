@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { boundaryOf, readParts } from '../../../src/sandbox/multipart-parser.ts'
 import { multipart } from '../../helpers/sandbox/client.ts'
 
-/** Reads a body in pieces of the given sizes, over and over. */
+/** parse reads a body in pieces of the given sizes, which repeat. */
 async function parse(body: Buffer, boundary: string, sizes: readonly number[]) {
   const parts: { name: string; value: Buffer }[] = []
   for await (const { name, value } of readParts(pieces(body, sizes), boundary)) {
@@ -22,7 +22,7 @@ async function* pieces(body: Buffer, sizes: readonly number[]) {
   }
 }
 
-// Values made of the pieces that boundaries are made of.
+// Values are made of parts of a boundary.
 const value = fc
   .array(fc.constantFrom('\r', '\n', '-', '--', '\r\n', '\r\n--', '\r\n--B', 'B', 'x', '\0'), {
     maxLength: 12,
@@ -30,7 +30,7 @@ const value = fc
   .map((pieces) => Buffer.from(pieces.join('')))
 
 describe('the multipart parser', () => {
-  it('gives each byte of each value, however the body is cut into pieces', async () => {
+  it('yields each byte of each value, for any pieces of the body', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(value, { minLength: 1, maxLength: 4 }),
@@ -64,7 +64,7 @@ describe('the multipart parser', () => {
     }
   })
 
-  it('drops what is left unread of a part', async () => {
+  it('drops the unread rest of a part', async () => {
     const body = multipart(
       [
         ['a', 'x'.repeat(100)],
@@ -84,7 +84,7 @@ describe('the multipart parser', () => {
     ['no disposition', '--B\r\nContent-Type: text/plain\r\n\r\nx\r\n--B--'],
     ['an endless head', `--B\r\n${'x: y\r\n'.repeat(2000)}`],
     ['bytes after the boundary', '--Bx\r\n'],
-  ])('calls malformed: %s', async (_, body) => {
+  ])('refuses a malformed body: %s', async (_, body) => {
     await expect(parse(Buffer.from(body), 'B', [64])).rejects.toMatchObject(MALFORMED)
   })
 

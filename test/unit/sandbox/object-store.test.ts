@@ -36,7 +36,7 @@ describe('the object store', () => {
     expect(await readdir(root)).toEqual(['objects'])
   })
 
-  it('forgets what was not finished, then and at its next start', async () => {
+  it('removes unfinished objects, at once and at its next start', async () => {
     const root = await directory()
     const store = await openStore(root, openDatabase(':memory:'))
     {

@@ -13,7 +13,8 @@ import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 const ask = (url: string, date?: string): Promise<Reply> =>
   send(url + PRESIGN, { headers: signedHeaders(PRESIGN, { Account: '123' }, date) })
 
-const askedBy = (url: string) => {
+/** rawRequest returns the bytes of a signed request for a form. */
+const rawRequest = (url: string) => {
   const { host } = new URL(url)
   const headers = Object.entries(signedHeaders(PRESIGN)).map((pair) => pair.join(': '))
   return [
@@ -31,7 +32,7 @@ describe('an answer of the service', () => {
     [{ retryAfter: 'soon' }, 'soon'],
     [{ retryAfter: '-1' }, '-1'],
     [{ retryAfter: { dateInMs: 90_000 } }, 'Mon, 04 Jan 2027 10:01:30 GMT'],
-  ] as const)('asks for patience: %j', async (fault, shown) => {
+  ] as const)('has the given Retry-After: %j', async (fault, shown) => {
     await using box = await sandbox({
       clock: { ...systemClock, now: () => Date.parse('2027-01-04T10:00:00Z') },
     })
@@ -42,7 +43,7 @@ describe('an answer of the service', () => {
     expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': shown } })
   })
 
-  it('is HTML, also with status 200', async () => {
+  it('can be HTML with status 200', async () => {
     await using box = await sandbox()
     box.faults.add({
       at: 'service',
@@ -60,7 +61,7 @@ describe('an answer of the service', () => {
     ])
   })
 
-  it('has JSON that is not what was promised', async () => {
+  it('can be damaged JSON, or JSON without a field', async () => {
     await using box = await sandbox()
     const variants = ['truncated', 'invalid', 'empty', 'empty-object', 'no-url', 'no-key'] as const
     for (const variant of variants)
@@ -75,7 +76,7 @@ describe('an answer of the service', () => {
     expect(JSON.parse(bodies[5] ?? '')).not.toHaveProperty('fields.key')
   })
 
-  it('has more fields than were promised, first in their order', async () => {
+  it('can have additional fields before the others', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'json', variant: 'more-fields' })
 
@@ -85,7 +86,7 @@ describe('an answer of the service', () => {
     expect(form.fields['x-ignore-note']).toContain('\n')
   })
 
-  it('comes late and byte by byte on the clock that it is given', async () => {
+  it('can come late and byte by byte, by the given clock', async () => {
     const slept: number[] = []
     const clock = { ...systemClock, sleep: async (ms: number) => void slept.push(ms) }
     await using box = await sandbox({ clock })
@@ -98,12 +99,12 @@ describe('an answer of the service', () => {
     expect(slept.slice(1)).toEqual(Array(reply.body.length).fill(100))
   })
 
-  it('never comes', async () => {
+  it('can be missing', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'slow', never: true })
     using raw = new RawConnection(box.url)
 
-    raw.write(askedBy(box.url))
+    raw.write(rawRequest(box.url))
     await box.waitForRequest(({ faults }) => faults.includes('slow'))
     await box.close()
 
@@ -111,12 +112,12 @@ describe('an answer of the service', () => {
     expect(raw.text).toBe('')
   })
 
-  it('is not missed when the client has gone', async () => {
+  it('causes no error when the client has closed the connection', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'slow', headersAfterMs: 20 })
     using raw = new RawConnection(box.url)
 
-    raw.write(askedBy(box.url))
+    raw.write(rawRequest(box.url))
     await box.waitForRequest(({ faults }) => faults.includes('slow'))
     raw.socket.resetAndDestroy()
 
@@ -124,7 +125,7 @@ describe('an answer of the service', () => {
     expect(seen.code).toBeNull()
   })
 
-  it('is cut off before it begins', async () => {
+  it('can be cut off before it begins', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'drop', point: 'headers', how: 'rst' })
 
@@ -133,7 +134,7 @@ describe('an answer of the service', () => {
 })
 
 describe("the service's clock", () => {
-  it('is ahead in its Date and in what it accepts', async () => {
+  it('can be ahead in its Date and in the dates that it accepts', async () => {
     const now = Date.parse('2027-01-04T10:00:00Z')
     await using box = await sandbox({ clock: { ...systemClock, now: () => now } })
     box.faults.add({ at: 'service', kind: 'date', skewMs: HOUR })
@@ -146,7 +147,7 @@ describe("the service's clock", () => {
     expect(theirs.status).toBe(200)
   })
 
-  it('comes with an Age, or is not told', async () => {
+  it('can be hidden, or be sent with an Age header', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'date', ageSeconds: 300, times: 1 })
     box.faults.add({ at: 'service', kind: 'date', omit: true })
@@ -161,7 +162,7 @@ describe("the service's clock", () => {
 })
 
 describe('the service', () => {
-  it('refuses a right signature when told to', async () => {
+  it('can refuse a correct signature', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'signature-mismatch', times: 1 })
 
@@ -170,7 +171,7 @@ describe('the service', () => {
     expect(replies.map(({ status }) => status)).toEqual([401, 200])
   })
 
-  it('gives the same key twice, another status and another range', async () => {
+  it('can issue a form with the previous key, another status and another range', async () => {
     await using box = await sandbox()
     box.faults.add({
       at: 'service',

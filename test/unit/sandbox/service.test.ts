@@ -19,7 +19,7 @@ const PUBLISHED_DATE = 'Mon, 31 Oct 2022 20:23:10 GMT'
 const frozenAt = (ms: number) => ({ ...systemClock, now: () => ms })
 
 describe('the signature', () => {
-  it('accepts the published vector', async () => {
+  it('of the published example is accepted', async () => {
     await using box = await sandbox({ clock: frozenAt(Date.parse(PUBLISHED_DATE)) })
 
     const reply = await send(box.url + VALIDATE, {
@@ -53,7 +53,7 @@ describe('the signature', () => {
     expect(signed.toString()).toBe(`POST${PRESIGN}?b=2;{"a":1};${date}`)
   })
 
-  it('leaves the path of the base address out', async () => {
+  it('does not cover the path of the base address', async () => {
     await using box = await sandbox({ basePath: '/deep/api/' })
     const date = new Date().toUTCString()
 
@@ -121,7 +121,7 @@ describe('the date', () => {
     ['a second older', now - 15 * MINUTE - SECOND, 401],
     ['exactly 15 minutes ahead', now + 15 * MINUTE, 200],
     ['a second further ahead', now + 15 * MINUTE + SECOND, 401],
-  ])('is judged by the window: %s', async (_, ms, status) => {
+  ])('may differ by at most 15 minutes: %s', async (_, ms, status) => {
     await using box = await sandbox({ clock: frozenAt(now) })
     const headers = signedHeaders(PRESIGN, { Account: '123' }, new Date(ms).toUTCString())
 
@@ -151,7 +151,7 @@ describe('the identity', () => {
     [BULK, { Partner: 'acme' }, 200],
     [BULK, { Account: '123' }, 401],
     [VALIDATE, { Partner: 'acme' }, 200],
-  ])('of %s with %j answers %i', async (path, who, status) => {
+  ])('for %s with %j is answered with %i', async (path, who, status) => {
     await using box = await sandbox()
 
     const reply = await send(box.url + path, { headers: signedHeaders(path, who) })
@@ -160,7 +160,7 @@ describe('the identity', () => {
     if (status !== 200) expect(JSON.parse(reply.body)).toHaveProperty('message')
   })
 
-  it('has headers under the configured prefix', async () => {
+  it('is read from headers with the configured prefix', async () => {
     await using box = await sandbox({ headerPrefix: 'X-Other-' })
     const headers = Object.entries(signedHeaders(PRESIGN)).map(([name, value]) => [
       name.replace('X-SVC-', 'X-Other-'),
@@ -174,7 +174,7 @@ describe('the identity', () => {
 })
 
 describe('the form', () => {
-  it('names a new object each time, ending in the partner and the second', async () => {
+  it('names a new object each time, whose key ends with the partner and the second', async () => {
     await using box = await sandbox({ clock: frozenAt(Date.parse('2027-01-04T10:15:30.123Z')) })
     const who = { Partner: 'acme', PartnerAccount: '42' }
     const ask = async () => {
@@ -203,7 +203,7 @@ describe('the form', () => {
     expect(policy.conditions).toContainEqual(['content-length-range', 1, 5 * 2 ** 30])
   })
 
-  it('is not given on other routes or methods', async () => {
+  it('is refused on other routes and methods', async () => {
     await using box = await sandbox()
 
     const get = await send(box.url + PRESIGN, { method: 'GET' })
@@ -215,7 +215,7 @@ describe('the form', () => {
 })
 
 describe('the log of requests', () => {
-  it('tells route, status, account and key, and no secret', async () => {
+  it('shows route, status, account and key, and no secret', async () => {
     await using box = await sandbox()
     const form = await presign(box.url)
 

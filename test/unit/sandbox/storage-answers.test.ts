@@ -15,9 +15,9 @@ describe('a success', () => {
     [{ status: 204 }, 204, ''],
     [{ status: 200, body: 'html' }, 200, '<title>Log in'],
     [{ body: 'truncated' }, 201, '<PostResponse>'],
-  ] as const)('is another one than named: %j', async (twist, status, body) => {
+  ] as const)('can have an unexpected status or body: %j', async (change, status, body) => {
     await using box = await sandbox()
-    box.faults.add({ at: 'storage', kind: 'success', ...twist })
+    box.faults.add({ at: 'storage', kind: 'success', ...change })
 
     const reply = await store(box)
 
@@ -27,15 +27,15 @@ describe('a success', () => {
     expect(box.objects()).toHaveLength(1)
   })
 
-  it('has an ETag that is wrong, opaque, missing, weak or unquoted', async () => {
+  it('can have an ETag that is wrong, opaque, missing, weak or unquoted', async () => {
     await using box = await sandbox()
-    const twists = ['wrong', 'opaque', 'missing', 'weak', 'unquoted'] as const
-    for (const etag of twists) {
+    const kinds = ['wrong', 'opaque', 'missing', 'weak', 'unquoted'] as const
+    for (const etag of kinds) {
       box.faults.add({ at: 'storage', kind: 'success', etag, checksum: 'wrong', times: 1 })
     }
 
     const etags: (string | undefined)[] = []
-    for (const _ of twists) etags.push((await store(box)).headers.etag as string | undefined)
+    for (const _ of kinds) etags.push((await store(box)).headers.etag as string | undefined)
 
     const md5 = box.objects()[0]?.md5
     expect(etags[0]).toMatch(/^"[0-9a-f]{32}"$/)
@@ -44,7 +44,7 @@ describe('a success', () => {
     expect(etags.slice(2)).toEqual([undefined, `W/"${md5}"`, md5])
   })
 
-  it('is cut after its status, with the object stored', async () => {
+  it('can be cut after its status, with the object stored', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'success', body: 'cut' })
 
@@ -54,7 +54,7 @@ describe('a success', () => {
     expect(box.requests().at(-1)).toMatchObject({ status: 201, stored: true })
   })
 
-  it('may be a lie', async () => {
+  it('can be false, with nothing stored', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'success', stored: false })
 
@@ -81,7 +81,7 @@ describe('other answers of the storage', () => {
     expect(box.objects()).toEqual([])
   })
 
-  it('name the endpoint of a permanent redirect', async () => {
+  it('name the endpoint in a permanent redirect', async () => {
     await using box = await sandbox()
     box.faults.add({
       at: 'storage',
@@ -96,7 +96,7 @@ describe('other answers of the storage', () => {
     expect(reply.body).toContain('<Endpoint>eu.store.example</Endpoint>')
   })
 
-  it('come from a proxy in between', async () => {
+  it('can look like those of a proxy', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'answer', status: 502, body: '<html>Bad Gateway</html>' })
 
@@ -105,9 +105,9 @@ describe('other answers of the storage', () => {
     expect(reply).toMatchObject({ status: 502, headers: { 'content-type': 'text/html' } })
   })
 
-  it('judge odd forms of the service as they judge any', async () => {
+  it('judge an unusual form of the service like any other form', async () => {
     await using box = await sandbox()
-    const twists = [
+    const changes = [
       { lifetimeMs: -1000 },
       { policy: 'not-base64' },
       { policy: 'not-json' },
@@ -115,10 +115,11 @@ describe('other answers of the storage', () => {
       { policy: 'whole-seconds' },
       { policy: 'with-newlines' },
     ] as const
-    for (const twist of twists) box.faults.add({ at: 'service', kind: 'form', ...twist, times: 1 })
+    for (const change of changes)
+      box.faults.add({ at: 'service', kind: 'form', ...change, times: 1 })
 
     const seen: (string | undefined)[] = []
-    for (const _ of twists) {
+    for (const _ of changes) {
       const reply = await store(box)
       seen.push(messageOf(reply) ?? String(reply.status))
     }
@@ -133,7 +134,7 @@ describe('other answers of the storage', () => {
     ])
   })
 
-  it('are chosen by the key of the object', async () => {
+  it('can depend on the key of the object', async () => {
     await using box = await sandbox()
     const [one, two] = [await presign(box.url), await presign(box.url)]
     box.faults.add({

@@ -16,7 +16,7 @@ import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
 const FILE = 'x'.repeat(1000)
 
-/** Gets a form and posts it over a connection written by hand, up to `cutBy` bytes before its end. */
+/** upload gets a form and posts it on a raw connection, except for the last `cutBy` bytes. */
 async function upload(box: Sandbox, cutBy = 0, file = FILE): Promise<RawConnection> {
   const form = await presign(box.url)
   const body = multipart(partsOf(form, file))
@@ -32,26 +32,29 @@ async function store(box: Sandbox) {
 }
 
 describe('an error of S3', () => {
-  it.each(['headers', 'fields', 'middle'] as const)('comes before the end: %s', async (point) => {
-    await using box = await sandbox()
-    box.faults.add({
-      at: 'storage',
-      kind: 's3-error',
-      code: 'AccessDenied',
-      message: 'Invalid according to Policy: Policy expired.',
-      point,
-    })
+  it.each(['headers', 'fields', 'middle'] as const)(
+    'can come before the end of the body: %s',
+    async (point) => {
+      await using box = await sandbox()
+      box.faults.add({
+        at: 'storage',
+        kind: 's3-error',
+        code: 'AccessDenied',
+        message: 'Invalid according to Policy: Policy expired.',
+        point,
+      })
 
-    using raw = await upload(box, 300)
+      using raw = await upload(box, 300)
 
-    expect(await raw.until('</Error>')).toMatch(
-      /^HTTP\/1\.1 403 [\s\S]*connection: close[\s\S]*Policy expired/,
-    )
-    expect(await raw.closed).toBe('fin')
-    expect(box.objects()).toEqual([])
-  })
+      expect(await raw.until('</Error>')).toMatch(
+        /^HTTP\/1\.1 403 [\s\S]*connection: close[\s\S]*Policy expired/,
+      )
+      expect(await raw.closed).toBe('fin')
+      expect(box.objects()).toEqual([])
+    },
+  )
 
-  it('comes in the middle only once half of the file was read', async () => {
+  it('at the point "middle" comes after half of the file', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 's3-error', code: 'SlowDown', point: 'middle' })
 
@@ -63,7 +66,7 @@ describe('an error of S3', () => {
     await raw.until('SlowDown')
   })
 
-  it('comes at the end and keeps the connection', async () => {
+  it('at the end keeps the connection', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 's3-error', code: 'InternalError', times: 1 })
     using raw = await upload(box)
@@ -78,7 +81,7 @@ describe('an error of S3', () => {
     expect(posts.map(({ connection }) => connection)).toEqual([1, 1])
   })
 
-  it('comes at the end and stores nothing', async () => {
+  it('at the end stores nothing', async () => {
     await using box = await sandbox()
     box.faults.add({
       at: 'storage',
@@ -101,7 +104,7 @@ describe('an error of S3', () => {
     ['destroy', 'rst'],
     ['hold', 'open'],
     ['cut', 'rst'],
-  ])('mid-body ends by %s', async (ending, end) => {
+  ])('in the middle of the body can end the connection in four ways: %s', async (ending, end) => {
     await using box = await sandbox()
     box.faults.add({
       at: 'storage',
@@ -111,7 +114,7 @@ describe('an error of S3', () => {
       ending,
     })
 
-    // More than the buffers hold, so that bytes are left unread and a plain close becomes an RST.
+    // The file is larger than the buffers. With unread bytes, a plain close becomes an RST.
     using raw = await upload(box, 10, 'x'.repeat(30_000_000))
     const answered = raw.until(ending === 'cut' ? '<Error>' : '</Error>')
     const ended = await Promise.race([raw.closed, answered.then(() => 'open' as const)])
@@ -122,7 +125,7 @@ describe('an error of S3', () => {
     else if (ending !== 'destroy') expect(raw.text).toContain('</Error>')
   })
 
-  it('has its body in many shapes', async () => {
+  it('can have its XML in several shapes', async () => {
     await using box = await sandbox()
     const styles = ['bom', 'namespace', 'cdata', 'entities', 'truncated', 'huge'] as const
     for (const style of styles) {
@@ -142,7 +145,7 @@ describe('an error of S3', () => {
 })
 
 describe('a connection to the storage', () => {
-  it.each(['fin', 'rst'] as const)('is refused by %s as soon as it is accepted', async (how) => {
+  it.each(['fin', 'rst'] as const)('can end by %s as soon as it is accepted', async (how) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'refuse', how, times: 1 })
 
@@ -152,7 +155,7 @@ describe('a connection to the storage', () => {
     expect((await store(box)).status).toBe(201)
   })
 
-  it.each(['fin', 'rst'] as const)('is dropped by %s before a byte of the body', async (how) => {
+  it.each(['fin', 'rst'] as const)('can end by %s before the body', async (how) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'drop', point: 'headers', how })
     using raw = new RawConnection(box.storageUrl)
@@ -163,7 +166,7 @@ describe('a connection to the storage', () => {
     expect(box.requests()).toMatchObject([{ status: null, bytes: 0, faults: ['drop'] }])
   })
 
-  it('is dropped at its reuse and only then', async () => {
+  it('can end at its second request, and not before', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'drop', point: 'reuse', how: 'rst' })
     using raw = await upload(box)
@@ -178,7 +181,7 @@ describe('a connection to the storage', () => {
   it.each([
     [1, 999],
     [-1, 1],
-  ])('is dropped at byte %i of the file', async (fileByte, left) => {
+  ])('can end at byte %i of the file', async (fileByte, left) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'drop-at-byte', fileByte, how: 'rst' })
     const tail = '\r\n----\r\n'.length + 'aBoundaryOfTheTests7'.length
@@ -197,7 +200,7 @@ describe('a connection to the storage', () => {
     ['rst', false],
     ['silence', true],
     ['silence', false],
-  ] as const)('ends by %s after the whole body, stored: %s', async (how, stored) => {
+  ] as const)('can end by %s after the whole body, stored: %s', async (how, stored) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'lose-answer', how, stored })
 
@@ -211,7 +214,7 @@ describe('a connection to the storage', () => {
     expect(raw.text).toBe('')
   })
 
-  it('says Connection: close, or closes when it is idle', async () => {
+  it('can announce its end with Connection: close, or end while it is idle', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'connection-close', times: 1 })
     box.faults.add({
@@ -234,7 +237,7 @@ describe('a connection to the storage', () => {
 })
 
 describe('the pace of the storage', () => {
-  it('is throttled and stalled on the clock that it is given', async () => {
+  it('can be throttled and stalled, by the given clock', async () => {
     const slept: number[] = []
     const clock: Clock = { ...systemClock, sleep: async (ms) => void slept.push(ms) }
     await using box = await sandbox({ clock })
@@ -257,7 +260,7 @@ describe('the pace of the storage', () => {
   it.each([
     ['request-timeout', 'RequestTimeout'],
     ['rst', null],
-  ] as const)('stalls and then ends: %s', async (afterwards, code) => {
+  ] as const)('can stall and then fail: %s', async (afterwards, code) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'stall', fileByte: 1, ms: 1, afterwards })
 
@@ -270,7 +273,7 @@ describe('the pace of the storage', () => {
 })
 
 describe("an answer's bytes", () => {
-  it.each([100, 102, 103] as const)('follow an interim answer %i', async (status) => {
+  it.each([100, 102, 103] as const)('can follow an interim answer %i', async (status) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'interim', status })
 
@@ -284,7 +287,7 @@ describe("an answer's bytes", () => {
     ['garbage', 'not HTTP'],
     ['two-answers', 'HTTP/1.1 200'],
     ['oversized-headers', 'x-filler'],
-  ] as const)('may be no answer at all: %s', async (what, shown) => {
+  ] as const)('can be invalid HTTP: %s', async (what, shown) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'raw', what })
 
@@ -294,7 +297,7 @@ describe("an answer's bytes", () => {
     expect(await raw.closed).toBe('fin')
   })
 
-  it('come chunked, compressed or one by one', async () => {
+  it('can come chunked, compressed or one by one', async () => {
     await using box = await sandbox()
     for (const how of ['chunked', 'gzip', 'byte-by-byte'] as const) {
       box.faults.add({ at: 'storage', kind: 'transfer', how, times: 1 })

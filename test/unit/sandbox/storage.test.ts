@@ -21,11 +21,11 @@ import {
 } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
-describe('a right form', () => {
-  it('stores the bytes exactly and says so as S3 does', async () => {
+describe('a correct form', () => {
+  it('stores the exact bytes and is answered as S3 answers', async () => {
     await using box = await sandbox()
     const form = await presign(box.url)
-    // Looks like a boundary again and again, and is no text.
+    // The file is binary and has bytes that look like a boundary.
     const file = Buffer.concat([
       Buffer.from(`\r\n--${BOUNDARY.slice(0, -1)}\r\n--\r\n\r`),
       randomBytes(300_000),
@@ -56,7 +56,7 @@ describe('a right form', () => {
     ['204', 204],
     ['202', 204],
     ['404', 204],
-  ])('is answered by the status that it names: %s gives %i', async (named, status) => {
+  ])('is answered with the status that it names: %s gives %i', async (named, status) => {
     await using box = await sandbox({ successStatus: named })
     const form = await presign(box.url)
 
@@ -65,7 +65,7 @@ describe('a right form', () => {
     expect(reply).toMatchObject({ status, body: '' })
   })
 
-  it('arrives in single bytes just as well', async () => {
+  it('can arrive byte by byte', async () => {
     await using box = await sandbox()
     const form = await presign(box.url)
     const body = multipart(partsOf(form, '<a>\r\n--</a>\r\n'))
@@ -79,7 +79,7 @@ describe('a right form', () => {
     expect(box.objects()[0]?.bytes).toBe(13)
   })
 
-  it('replaces the object of the same key, and counts that', async () => {
+  it('replaces the object of the same key, and counts the writes', async () => {
     await using box = await sandbox()
     const form = await presign(box.url)
 
@@ -89,7 +89,7 @@ describe('a right form', () => {
     expect(box.objects()).toMatchObject([{ bytes: 5, writes: 2 }])
   })
 
-  it('shows nothing in the directory before the last byte', async () => {
+  it('stores no object before the last byte', async () => {
     await using box = await sandbox()
     const form = await presign(box.url)
     const body = multipart(partsOf(form, 'x'.repeat(1000)))
@@ -106,7 +106,7 @@ describe('a right form', () => {
   })
 })
 
-describe('a form that is not as the policy says', () => {
+describe('a form that differs from its policy', () => {
   const cases: [string, (parts: Part[]) => Part[], number, string, string?][] = [
     [
       'a field more',
@@ -203,7 +203,7 @@ describe('a form that is not as the policy says', () => {
     expect(box.objects()).toHaveLength(status === 201 ? 1 : 0)
   })
 
-  it('takes names of fields in any case and puts the file name for its variable', async () => {
+  it('may have field names in any case and a variable for the file name', async () => {
     await using box = await sandbox()
     const form = await presign(box.url)
     const parts = partsOf(form, '<a/>').map(
@@ -239,7 +239,7 @@ describe('a form that is not as the policy says', () => {
     expect(replies.map(messageOf)[0]).toBe('Invalid according to Policy: Policy expired.')
   })
 
-  it('is too large or too small by the bytes of the file, not of the body', async () => {
+  it('is too large or too small by the size of the file, not of the body', async () => {
     await using box = await sandbox({ contentLengthRange: [5, 10] })
     const store = async (bytes: number) => {
       const form = await presign(box.url)
@@ -259,8 +259,8 @@ describe('a form that is not as the policy says', () => {
   })
 })
 
-describe('a request that is not as HTTP forms are', () => {
-  it('is refused by its head', async () => {
+describe('a request that is not a valid HTTP form', () => {
+  it('is refused after its head', async () => {
     await using box = await sandbox()
     const form = await presign(box.url)
     const parts = partsOf(form, '<a/>')
@@ -337,7 +337,7 @@ describe('a request that is not as HTTP forms are', () => {
     expect([reply.status, codeOf(reply)]).toEqual([400, 'MalformedPOSTRequest'])
   })
 
-  it('is seen in the log when bytes follow the announced length', async () => {
+  it('appears in the log when bytes follow the announced length', async () => {
     await using box = await sandbox()
     const form = await presign(box.url)
     const body = multipart(partsOf(form, '<a/>'))
