@@ -195,17 +195,17 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
       const isOutside = given === '.' || isAbsolute(given)
       const { Inbox } = await import('../inbox/folder.ts')
       const { pathReport } = await import('../ops/path-report.ts')
-      const { oddPath } = await import('../lib/odd-names.ts')
+      const { nonUtf8Path } = await import('../lib/non-utf8-names.ts')
       await using inbox = new Inbox({ ...config.inbox, clock, log: silentLog })
       const found = isOutside ? null : ((await inbox.look([given])).get(given) ?? null)
       // Whether the daemon's user may read it, and names that are no text, only the daemon can tell.
       const skipped = said?.skipped.find(({ path }) =>
         found === null
-          ? path === oddPath(given)
+          ? path === nonUtf8Path(given)
           : `${given}/`.startsWith(path.replace(/\/?$/, '/')),
       )
       const look = skipped ?? found
-      const isNamed = look !== null && [`${given}/`, oddPath(given)].includes(look.path)
+      const isNamed = look !== null && [`${given}/`, nonUtf8Path(given)].includes(look.path)
       const path = isNamed ? look.path : given
       return pathReport({
         path,

@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters, styleText } from 'node:util'
-import { beside } from '../lib/beside.ts'
+import { siblingFile } from '../lib/sibling-file.ts'
 import { printable } from '../lib/printable.ts'
 import type { Context } from './context.ts'
 
@@ -149,7 +149,7 @@ export function columnsOf(text: string): number {
 
 /** Node keeps what it has loaded. */
 function wide(): typeof import('./wide-columns.ts') {
-  return createRequire(import.meta.url)(fileURLToPath(beside('wide-columns', import.meta.url)))
+  return createRequire(import.meta.url)(fileURLToPath(siblingFile('wide-columns', import.meta.url)))
 }
 
 type Style = Parameters<typeof styleText>[0]

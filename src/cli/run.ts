@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { findConfig } from '../config/load.ts'
 import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { SECOND, unlessAborted } from '../lib/clock.ts'
-import { isOfInbox } from '../lib/conditions.ts'
+import { isInboxCondition } from '../lib/conditions.ts'
 import { EXIT } from '../lib/errors.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import { waitingCampaigns } from '../ops/campaign-conditions.ts'
@@ -87,7 +87,7 @@ function exitCodeOfPass(
 ): number {
   const ofCampaigns = exitCodeOfCampaigns(campaigns())
   if (refusal() !== null) return EXIT.credentials
-  if (conditions.current().some(({ code }) => isOfInbox(code))) return EXIT.temporary
+  if (conditions.current().some(({ code }) => isInboxCondition(code))) return EXIT.temporary
   if (history.pauses(now).all.some(({ feed }) => feed === null)) return EXIT.temporary
   if (history.list({ states: IN_WORK, all: true, limit: 1 }).length > 0) return EXIT.temporary
   if (ofCampaigns !== EXIT.ok && ofCampaigns !== EXIT.notAllOk) return ofCampaigns

@@ -40,7 +40,7 @@ export function feedFor(
 ): FeedRule {
   const unpacked = unpackedName(path)
   const match = (rule: FeedConfig) => matcherOf(rule)(path) ?? matcherOf(rule)(unpacked)
-  const none = unruled(ownName(path, true))
+  const none = withoutRule(ownName(path, true))
   const ofPath = firstOf(rules, path, match)
   if (named === null || named === (ofPath ?? none).feed) return ofPath ?? none
   const ofName =
@@ -78,7 +78,7 @@ function firstOf(
   return null
 }
 
-function unruled(feed: string): FeedRule {
+function withoutRule(feed: string): FeedRule {
   const mapping = { encoding: null, records: null, fields: {} }
   return { feed, account: null, mapping, expectEveryMs: null }
 }

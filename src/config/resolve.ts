@@ -2,7 +2,7 @@
 // file itself; that the named ones exist is for those to say who use them.
 
 import { join, resolve } from 'node:path'
-import { keepAddress, Secret } from '../lib/secrets.ts'
+import { registerSecretAddress, Secret } from '../lib/secrets.ts'
 import type { AlertTarget } from '../ops/port.ts'
 import type { Identity } from '../service/port.ts'
 import type { ConfigFile } from './schema.ts'
@@ -82,7 +82,7 @@ function action(
   absolute: (path: string) => string,
 ): AlertTarget['action'] {
   if (webhook === undefined) return { kind: 'exec', command: exec }
-  keepAddress(webhook)
+  registerSecretAddress(webhook)
   return {
     kind: 'webhook',
     url: new Secret(webhook),

@@ -9,11 +9,11 @@ import type { Inbox } from '../inbox/folder.ts'
 import type { Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
 import type { SkippedPaths } from '../inbox/skipped-paths.ts'
-import { conditionOfState } from '../lib/conditions.ts'
+import { stateCondition } from '../lib/conditions.ts'
 import { EXIT, FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/files.ts'
 import { LaneQueue } from '../lib/lane-queue.ts'
-import { isPacked, likelyBytes } from '../lib/packing.ts'
+import { isPacked, estimatedBytes } from '../lib/packing.ts'
 import { formatBytes } from '../lib/units.ts'
 import type { DaemonFile } from '../ops/daemon-file.ts'
 import type { Parts } from '../pipeline/parts.ts'
@@ -123,7 +123,7 @@ export class Intake {
       else this.#parts.skipped.delete(next.path)
       if (taken.kind === 'no-room') {
         throw new FeedsyncError(taken.reason, {
-          condition: conditionOfState(taken.code),
+          condition: stateCondition(taken.code),
           hint: 'free space on the disk of state.directory, and let the daemon’s user write there; it is tried again automatically',
           exitCode: EXIT.temporary,
         })
@@ -160,7 +160,7 @@ export class Intake {
     settler.observeAll(news, seenAt)
     // It takes 70 ms, which are within the quiet period so.
     for (const { identity, path } of news)
-      checkerFor(likelyBytes(path, identity)).announce(isPacked(path) ? 0 : identity.size)
+      checkerFor(estimatedBytes(path, identity)).announce(isPacked(path) ? 0 : identity.size)
     if (listing.folder.kind === 'ready')
       daemonFile.update({
         lastScanAt: clock.now(),
@@ -216,7 +216,7 @@ export class Intake {
     const { clock, history, ledger, log, ruleFor, settler, spool, notifyOperator } = this.#parts
     if (quiet.length === 0) return []
     const free = await spool.freeBytes()
-    const sizeOf = ({ identity, path }: Sighting) => likelyBytes(path, identity)
+    const sizeOf = ({ identity, path }: Sighting) => estimatedBytes(path, identity)
     const fits = (file: Sighting) => sizeOf(file) <= free
     for (const file of quiet.filter((each) => !fits(each))) {
       const { path, identity } = file
@@ -286,7 +286,7 @@ export class Intake {
     const { identity, path, rule } = file
     this.#busy.set(path, identity)
     const isSkipped = identity !== null && this.#parts.skipped.has({ path, identity })
-    const lane = laneOf(likelyBytes(path, identity))
+    const lane = laneOf(estimatedBytes(path, identity))
     this.#queue.add({ ...file, isSkipped, lane, group: rule.feed })
   }
 

@@ -3,7 +3,7 @@
 
 import { rmSync } from 'node:fs'
 import { Piscina } from 'piscina'
-import { beside } from '../lib/beside.ts'
+import { siblingFile } from '../lib/sibling-file.ts'
 import { unlessAborted } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { VERSION } from '../lib/version.ts'
@@ -26,7 +26,7 @@ const MOST_AT_ONCE = 32
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
 
 export function createFeedChecker(options: FeedCheckerOptions = {}): FeedChecker {
-  return new WorkerChecker(options.entry ?? beside('check-worker', import.meta.url))
+  return new WorkerChecker(options.entry ?? siblingFile('check-worker', import.meta.url))
 }
 
 class WorkerChecker implements FeedChecker {

@@ -3,7 +3,7 @@
 
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { type ConditionCode, conditionOfState } from '../lib/conditions.ts'
+import { type ConditionCode, stateCondition } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 
 /** The -shm file beside the database cannot be made as large as it has to be. */
@@ -95,7 +95,7 @@ function advice(code: string, file: string, detail: string): Advice {
           `${dirname(file)} must be a directory on a local disk, and it and all files in it must belong to ` +
           'one user: run this as that user, or as root.',
         // A disk that is read-only after an error, or not mounted yet, is for a supervisor to try again.
-        condition: conditionOfState(code),
+        condition: stateCondition(code),
         exitCode: /^E(NOTDIR|EXIST|LOOP|NAMETOOLONG)$/.test(code) ? EXIT.config : EXIT.temporary,
       }
     default:

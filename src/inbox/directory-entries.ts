@@ -7,7 +7,7 @@ import { lstat, opendir, readdir } from 'node:fs/promises'
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import { isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
-import { asUtf8, escaped } from '../lib/odd-names.ts'
+import { asUtf8, escapedName } from '../lib/non-utf8-names.ts'
 
 /** What a directory says of something in it. */
 export interface Entry {
@@ -94,7 +94,7 @@ function named(latin1: string, { directory, prefix }: Place, kind: Entry['kind']
   const text = asUtf8(bytes)
   if (text !== null) return ofText(text)
   const at = Buffer.concat([Buffer.from(`${directory}/${prefix}`), bytes])
-  return { path: prefix + escaped(bytes), at, kind }
+  return { path: prefix + escapedName(bytes), at, kind }
 }
 
 /** Stats, null where nothing is there, or the error of the call. */

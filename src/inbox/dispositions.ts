@@ -150,7 +150,7 @@ export class Dispositions {
     const { clock } = this.#options
     const root = this.#rootOf(disposition)
     await this.#refuseInbox(root)
-    using folder = await OpenDirectory.made(root, dirname(path))
+    using folder = await OpenDirectory.atCreated(root, dirname(path))
     const time = isoTime(clock.now()) ?? ''
     for (let counter = 0; ; counter++) {
       const name = stampedName(basename(path), time, counter)
@@ -167,7 +167,7 @@ export class Dispositions {
 /** Whether a directory is another one or lies below it, links and mounts included. Throws the system's error. */
 async function leadsInto(path: string, folder: string): Promise<boolean> {
   const { dev, ino } = await stat(folder, { bigint: true })
-  using directory = await OpenDirectory.made(path, '')
+  using directory = await OpenDirectory.atCreated(path, '')
   let below: BigIntStats | null = null
   for (let at = '.'; ; at += '/..') {
     const here = await stat(directory.entry(at), { bigint: true })

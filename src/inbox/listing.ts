@@ -7,7 +7,7 @@ import { OpenDirectory } from '../lib/beneath.ts'
 import { errnoText, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import { identityOf, isSameDirectory, sameIdentity } from '../lib/files.ts'
-import { oddPath } from '../lib/odd-names.ts'
+import { nonUtf8Path } from '../lib/non-utf8-names.ts'
 import { type Entry, type Look, lookAtEach, readDirectory } from './directory-entries.ts'
 import { type Mounts, UNMOUNTED } from './mounts.ts'
 import type { NameFilter } from './name-filter.ts'
@@ -166,18 +166,18 @@ function sort(
   temporary: Entry[],
 ): void {
   const { at, kind, path } = entry
-  const isOdd = typeof at !== 'string'
+  const isNotUtf8 = typeof at !== 'string'
   if (kind === 'directory') {
     if (filter.prunes(path)) return
-    if (isOdd) here.skipped.push({ path: `${oddPath(path)}/`, ...NOT_UTF8 })
+    if (isNotUtf8) here.skipped.push({ path: `${nonUtf8Path(path)}/`, ...NOT_UTF8 })
     else here.below.push(`${path}/`)
     return
   }
   const rule = filter.ignored(path)?.rule ?? null
   if (rule === 'temporary-name') temporary.push(entry)
   else if (rule !== null && rule !== 'not-included') return
-  else if (isOdd && rule === null) here.skipped.push({ path: oddPath(path), ...NOT_UTF8 })
-  else if (kind === 'link') here.skipped.push({ path: isOdd ? oddPath(path) : path, ...LINK })
+  else if (isNotUtf8 && rule === null) here.skipped.push({ path: nonUtf8Path(path), ...NOT_UTF8 })
+  else if (kind === 'link') here.skipped.push({ path: isNotUtf8 ? nonUtf8Path(path) : path, ...LINK })
   else if (kind === 'other' && rule === 'not-included') here.ignored.push(path)
   else files.push(entry)
 }

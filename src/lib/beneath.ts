@@ -46,7 +46,7 @@ export class OpenDirectory implements Disposable {
   }
 
   /** The same, and creates what is missing, the root included. */
-  static made(root: string, path: string): Promise<OpenDirectory> {
+  static atCreated(root: string, path: string): Promise<OpenDirectory> {
     return OpenDirectory.at(root, path, true)
   }
 

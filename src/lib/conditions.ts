@@ -137,7 +137,7 @@ export class Conditions {
 }
 
 /** The folder of feeds cannot be listed: nothing is known of what lies in it. */
-export function isOfInbox(code: ConditionCode): code is 'inbox-missing' | 'inbox-unreadable' {
+export function isInboxCondition(code: ConditionCode): code is 'inbox-missing' | 'inbox-unreadable' {
   return code === 'inbox-missing' || code === 'inbox-unreadable'
 }
 
@@ -153,6 +153,6 @@ export function conditionText({ hint, message }: Pick<Condition, 'message' | 'hi
 }
 
 /** What a failed system call on our own files means: `ENOSPC`, `EROFS`. */
-export function conditionOfState(code: string | null): ConditionCode {
+export function stateCondition(code: string | null): ConditionCode {
   return OF_STATE[code ?? ''] ?? 'state-failing'
 }

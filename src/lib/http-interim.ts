@@ -19,7 +19,7 @@ subscribe('undici:client:sendHeaders', (message) => {
 })
 
 /** From now on undici sees no interim answer on this connection. */
-export function passOverInterim(socket: Socket): void {
+export function dropInterimAnswers(socket: Socket): void {
   const read = socket.read.bind(socket)
   socket.read = (size?: number) => {
     if (size !== undefined) return read(size)

@@ -12,7 +12,7 @@ export interface StreamBody {
   /** Started at most once a request; its `finally` runs whenever it was started. */
   chunks: () => AsyncIterable<Buffer>
   /** Told the bytes so far each time that the socket has taken a chunk. */
-  accepted?: (bytes: number) => void
+  onAccepted?: (bytes: number) => void
 }
 
 // Published with the socket just before the head of a request is written to it.
@@ -32,7 +32,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
   /** Of the chunks that the socket took. */
   bytes = 0
   /** Monotonic ms at which it was last written to a connection, or a chunk was read or was taken by the socket. */
-  movedAt: number
+  lastProgressAt: number
   /** What its source threw; null: nothing. */
   error: unknown = null
   /** Null until the request is written to a connection. */
@@ -42,13 +42,13 @@ export class CountedBody implements AsyncIterable<Buffer> {
     this.#source = source
     this.#clock = clock
     this.length = source.length
-    this.movedAt = clock.monotonic()
+    this.lastProgressAt = clock.monotonic()
   }
 
   /** The head of its request is about to be written to this connection. */
   begin(socket: Socket): void {
     this.socket = socket
-    this.#moved()
+    this.#noteProgress()
   }
 
   get sentAll(): boolean {
@@ -58,11 +58,11 @@ export class CountedBody implements AsyncIterable<Buffer> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     try {
       for await (const chunk of this.#source.chunks()) {
-        this.#moved()
+        this.#noteProgress()
         yield chunk
-        this.#moved()
+        this.#noteProgress()
         this.bytes += chunk.length
-        this.#source.accepted?.(this.bytes)
+        this.#source.onAccepted?.(this.bytes)
       }
     } catch (error) {
       this.error = error
@@ -70,8 +70,8 @@ export class CountedBody implements AsyncIterable<Buffer> {
     }
   }
 
-  #moved(): void {
-    this.movedAt = this.#clock.monotonic()
+  #noteProgress(): void {
+    this.lastProgressAt = this.#clock.monotonic()
   }
 }
 
@@ -80,7 +80,7 @@ export function watchProgress(clock: Clock, body: CountedBody, limitMs: number) 
   const controller = new AbortController()
   let timer: Disposable
   const look = () => {
-    const left = body.movedAt + limitMs - clock.monotonic()
+    const left = body.lastProgressAt + limitMs - clock.monotonic()
     if (left <= 0) controller.abort()
     else timer = clock.after(left, look)
   }

@@ -9,9 +9,9 @@ import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici
 import { type Clock, SECOND, unlessAborted } from './clock.ts'
 import { EXIT, errorCode, FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
-import { passOverInterim } from './http-interim.ts'
+import { dropInterimAnswers } from './http-interim.ts'
 import { CountedBody, type StreamBody, watchProgress } from './http-progress.ts'
-import { keepSecret } from './secrets.ts'
+import { registerSecret } from './secrets.ts'
 import { VERSION } from './version.ts'
 
 export interface HttpRequest {
@@ -108,7 +108,7 @@ function createPool(origin: string | URL, options: Pool.Options): Pool {
     connect: (target, done) =>
       open(target, (...opened) => {
         // With an error there is no socket, whatever the types say.
-        if (opened[1]) passOverInterim(opened[1])
+        if (opened[1]) dropInterimAnswers(opened[1])
         done(...opened)
       }),
   })
@@ -141,9 +141,9 @@ function isDecodable(text: string): boolean {
 /** Of a proxy: the password as it was written and as it is sent. A user name without a password may be a token. */
 function keepCredentials({ username, password }: URL): void {
   const [name, word] = [username, password].map(decodeURIComponent)
-  if (word) keepSecret(`${name}:${word}`)
+  if (word) registerSecret(`${name}:${word}`)
   for (const secret of password === '' ? [username, name] : [password, word])
-    if (secret) keepSecret(secret)
+    if (secret) registerSecret(secret)
 }
 
 async function send(

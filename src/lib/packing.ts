@@ -15,9 +15,9 @@ export function unpackedName(path: string): string {
 const LIKELY_RATIO = 20
 
 /** Bytes of the feed in a file; of a packed one a guess, for its place among others. */
-export function likelyBytes(path: string, file: { size: number }): number
-export function likelyBytes(path: string, file: { size: number } | null): number | null
-export function likelyBytes(path: string, file: { size: number } | null): number | null {
+export function estimatedBytes(path: string, file: { size: number }): number
+export function estimatedBytes(path: string, file: { size: number } | null): number | null
+export function estimatedBytes(path: string, file: { size: number } | null): number | null {
   if (file === null) return null
   return isPacked(path) ? file.size * LIKELY_RATIO : file.size
 }

@@ -48,7 +48,7 @@ const known = new Map<string, Map<string, string>>()
 const beginning = (text: string, at = 0) => text.slice(at, at + SHORTEST)
 
 /** A key or password: it, its Base64 and its hex are never shown again by this process. */
-export function keepSecret(value: Buffer | string): void {
+export function registerSecret(value: Buffer | string): void {
   const bytes = Buffer.from(value)
   // A PEM key is known by its lines; those that frame it are the same in every key.
   const lines = bytes.toString('utf8').split(/\r?\n/)
@@ -58,7 +58,7 @@ export function keepSecret(value: Buffer | string): void {
 }
 
 /** An address that is a credential, as webhooks have them; its host is none. */
-export function keepAddress(address: string): void {
+export function registerSecretAddress(address: string): void {
   const { pathname, search } = new URL(address)
   keep(pathname + search)
   for (const part of `${pathname}${search}`.split(/[/?&=]/))
@@ -72,7 +72,7 @@ function keep(value: string): void {
 }
 
 /** A signature or another value that is made anew with each request: it is forgotten after many others. */
-export function rememberSecret(value: string): void {
+export function registerTemporarySecret(value: string): void {
   if (value.length < LONG || value.length > LONGEST_RECENT) return
   if (!recent.delete(value)) know(value)
   recent.add(value)

@@ -17,7 +17,7 @@ import type { Reason, State, Version, VersionPatch } from '../history/port.ts'
 import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, OLDER, RETRIED } from '../history/reason-codes.ts'
 import { isMissing } from '../lib/errno.ts'
 import { isRetryable } from '../lib/errors.ts'
-import { likelyBytes } from '../lib/packing.ts'
+import { estimatedBytes } from '../lib/packing.ts'
 import type { DeliveryResult, Uploader } from '../upload/port.ts'
 import type { Guard } from './guard.ts'
 import type { Parts } from './parts.ts'
@@ -114,7 +114,7 @@ export class Pipeline {
     const { checkerFor, config, spool } = this.#parts
     const { identity: expected, path, rule } = file
     const { directory } = config.inbox
-    const result = await checkerFor(likelyBytes(path, expected)).check(
+    const result = await checkerFor(estimatedBytes(path, expected)).check(
       {
         source: resolve(directory, path),
         // No link below the folder is followed; elsewhere a person has named the file.

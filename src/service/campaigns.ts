@@ -7,7 +7,7 @@ import { retryAfterMs } from '../lib/http-text.ts'
 import { fullJitter, retry } from '../lib/retry.ts'
 import { isUsableId, readCampaign, readPage } from './campaign-answer.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
-import { readAnswer, saidBy, Unusable } from './json-answer.ts'
+import { readAnswer, serviceMessage, Unusable } from './json-answer.ts'
 import { keyAdvice } from './key-file.ts'
 import type {
   CampaignAnswer,
@@ -93,10 +93,10 @@ export function createCampaignApi(options: ServiceOptions): CampaignApi {
       repeated({ method: 'GET', query: queryText(query) }, readPage, signal),
     get: (id, signal) => repeated({ method: 'GET', id }, (body) => readCampaign(body, id), signal),
     create: (body, signal) =>
-      once({ method: 'POST', body: only(body, CREATE_FIELDS) }, readCampaign, signal),
+      once({ method: 'POST', body: pick(body, CREATE_FIELDS) }, readCampaign, signal),
     update: (id, body, signal) =>
       once(
-        { method: 'PUT', id, body: only(body, UPDATE_FIELDS) },
+        { method: 'PUT', id, body: pick(body, UPDATE_FIELDS) },
         (answer) => readCampaign(answer, id),
         signal,
       ),
@@ -104,7 +104,7 @@ export function createCampaignApi(options: ServiceOptions): CampaignApi {
 }
 
 /** Only what the call documents leaves this machine, in the order of the specification. */
-function only<T extends object>(body: T, fields: readonly (keyof T)[]): object {
+function pick<T extends object>(body: T, fields: readonly (keyof T)[]): object {
   return Object.fromEntries(
     fields.flatMap((field) => (body[field] === undefined ? [] : [[field, body[field]]])),
   )
@@ -145,7 +145,7 @@ function judge<T>(
     status,
     retryAfterMs: null,
     effect: REFUSED.has(status) ? 'refused' : status === 407 ? 'not-sent' : 'unknown',
-    reason: `the service answered ${status}${saidBy(answer)}`,
+    reason: `the service answered ${status}${serviceMessage(answer)}`,
     hint: 'correct what the service names, and try again',
   }
   if (status >= 200 && status < 300) {

@@ -7,7 +7,7 @@ import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { HttpAnswer, HttpClient } from '../lib/http.ts'
 import { httpDate } from '../lib/http-text.ts'
 import type { Log } from '../lib/log.ts'
-import { rememberSecret, type Secret } from '../lib/secrets.ts'
+import { registerTemporarySecret, type Secret } from '../lib/secrets.ts'
 import { readKeyFile } from './key-file.ts'
 import type { Identity } from './port.ts'
 import { bytesToSign, createSigner, type Signable } from './signer.ts'
@@ -131,7 +131,7 @@ export class ServiceClient {
       url: url.href,
       ...who,
     })
-    rememberSecret(proof)
+    registerTemporarySecret(proof)
     const proofName = auth.method === 'apiKey' ? 'ApiKey' : 'Signature'
     const named = {
       Account: who.account,

@@ -3,7 +3,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { isLoopback } from '../lib/http-text.ts'
-import { redact, rememberSecret } from '../lib/secrets.ts'
+import { redact, registerTemporarySecret } from '../lib/secrets.ts'
 import { isObject, parseBody, Unusable } from './json-answer.ts'
 import type { UploadForm } from './port.ts'
 
@@ -29,7 +29,7 @@ export function readForm(body: Buffer, base: URL): UploadForm {
   if (!used.every(([, value]) => isPlain(value)))
     throw new Unusable('a form with a field that is not text')
   const entries = used.map(([name, value]) => [name, String(value)] as const)
-  rememberSecrets(entries)
+  registerSecretFields(entries)
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
     throw new Unusable('a form without the field "key"')
   const to = URL.parse(url)
@@ -47,12 +47,12 @@ const PUBLIC_FIELD =
   /^(key|bucket|(success_action_)?redirect|success_action_status|acl|cache-control|content-(type|disposition|encoding)|expires|.*-(algorithm|date|storage-class))$/i
 
 /** The service may repeat a secret field in the object's key or address, which are shown. */
-function rememberSecrets(fields: UploadForm['fields']): void {
+function registerSecretFields(fields: UploadForm['fields']): void {
   for (const [name, value] of fields) {
     if (PUBLIC_FIELD.test(name)) continue
-    rememberSecret(value)
+    registerTemporarySecret(value)
     // An access key's name comes with a date, a region and a service, which are no secrets.
-    if (/credential$/i.test(name)) rememberSecret(value.replace(/\/.*/s, ''))
+    if (/credential$/i.test(name)) registerTemporarySecret(value.replace(/\/.*/s, ''))
   }
 }
 

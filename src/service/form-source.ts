@@ -14,7 +14,7 @@ import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
 import { Rejected, readForm } from './form-answer.ts'
-import { readAnswer, saidBy, Unusable } from './json-answer.ts'
+import { readAnswer, serviceMessage, Unusable } from './json-answer.ts'
 import { isHandedOver, keyAdvice } from './key-file.ts'
 import type { FormAnswer, FormSource } from './port.ts'
 
@@ -71,7 +71,7 @@ function judge(
     const row = form instanceof Rejected ? RULES.formRejected : RULES.badForm
     return as(row, `the service answered ${status} with ${what}`, { code: 'bad-form' })
   }
-  const says = spoken(answer)
+  const says = refusalMessage(answer)
   const rule = ruleOfStatus('service', status)
   if (rule === RULES.credentials && status === 403 && account !== null)
     return as(rule, `the service refused the partner account "${account}" with 403${says}`, {
@@ -113,8 +113,8 @@ function noAnswer({ why, code, reason }: NoAnswer, origin: string): Failure {
 }
 
 /** What the service says of its refusal, for the partner's support. */
-function spoken(reply: HttpReply): string {
-  return isHtml(reply.headers, reply.body) ? ' and a web page' : saidBy(reply)
+function refusalMessage(reply: HttpReply): string {
+  return isHtml(reply.headers, reply.body) ? ' and a web page' : serviceMessage(reply)
 }
 
 function skewHint(skewMs: number | null): string {

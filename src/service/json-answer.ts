@@ -36,7 +36,7 @@ const MESSAGE_NAMES = ['message', 'detail', 'error_description', 'error', 'error
 const DEEPEST_MESSAGE = 3
 
 /** The message of an answer that refuses, as it may be shown after `answered 400`. Of all but JSON nothing is shown. */
-export function saidBy(reply: HttpReply): string {
+export function serviceMessage(reply: HttpReply): string {
   const said = readAnswer(reply, (body) => messageIn(parseBody(body, JSON.parse), DEEPEST_MESSAGE))
   const message = typeof said === 'string' ? shownMessage(said) : ''
   return message === '' ? '' : `: ${message}`

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { errnoText } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { LONGEST_SECRET, readRegular, stampOf, withoutNewline } from '../lib/files.ts'
-import { keepSecret, Secret } from '../lib/secrets.ts'
+import { registerSecret, Secret } from '../lib/secrets.ts'
 import type { FormSource } from './port.ts'
 
 /** What was read, by its stamp: root reads it, and becomes the owner of the state directory, who may not (connection.ts). */
 const known = new Map<string, { stamp: string | undefined; secret: Secret }>()
 
-const GIVE_IT =
+const OWNERSHIP_HINT =
   'make the user that runs feedsyncd its owner, or let systemd hand it over (LoadCredential=)'
 
 /**
@@ -29,14 +29,14 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
     const bytes = readRegular(path, LONGEST_SECRET)
     const key = dropNewline ? withoutNewline(bytes) : bytes
     if (key.length === 0) throw new Error('is empty')
-    keepSecret(key)
+    registerSecret(key)
     const secret = new Secret(key)
     known.set(name, { stamp, secret })
     return secret
   } catch (error) {
     const subject = { name: `the key file ${path}`, setting: 'service.auth.keyFile' }
     const { code, reason } = errnoText(error, { ...subject, use: 'read' })
-    const hint = code === 'EACCES' ? GIVE_IT : missing
+    const hint = code === 'EACCES' ? OWNERSHIP_HINT : missing
     throw new FeedsyncError(reason, { hint, exitCode: EXIT.config, cause: error })
   }
 }

@@ -6,7 +6,7 @@ import { chmodSync, closeSync, fsync, mkdirSync, openSync, renameSync } from 'no
 import { readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { conditionOfState } from '../lib/conditions.ts'
+import { stateCondition } from '../lib/conditions.ts'
 import { errnoText } from '../lib/errno.ts'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 
@@ -133,7 +133,7 @@ function translated(what: string, directory: string, error: unknown): FeedsyncEr
   return new FeedsyncError(`${what}: ${reason}`, {
     hint,
     exitCode: code === null ? 1 : EXIT.temporary,
-    condition: conditionOfState(code),
+    condition: stateCondition(code),
     cause: error,
   })
 }

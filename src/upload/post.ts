@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type Clock, MINUTE } from '../lib/clock.ts'
-import { conditionOfState } from '../lib/conditions.ts'
+import { stateCondition } from '../lib/conditions.ts'
 import { type Failure, failureOf, RULES } from '../lib/decision-table.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
@@ -96,7 +96,7 @@ async function postTo(
     body: {
       length: body.length,
       chunks: () => body.chunks(signal),
-      accepted: (sent) => {
+      onAccepted: (sent) => {
         count(sent)
         post.progress?.(tally.bytesSent)
       },
@@ -131,7 +131,7 @@ function noSpool(path: string, code: string | null, how: 'opened' | 'read'): Fai
   }
   return failureOf(RULES.spoolUnreadable, {
     code: code ?? 'spool-unreadable',
-    condition: conditionOfState(code),
+    condition: stateCondition(code),
     reason: `the copy ${path} cannot be ${how} (${code})`,
   })
 }

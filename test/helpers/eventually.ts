@@ -24,15 +24,15 @@ export class Ended extends Error {}
  */
 export async function eventually<T>(look: () => T | Promise<T>): Promise<T> {
   let seen = ''
-  let movedAt = systemClock.monotonic()
+  let lastProgressAt = systemClock.monotonic()
   for (;;) {
     try {
       return await look()
     } catch (error) {
       if (error instanceof Ended) throw error
       const now = [String(error), ...[...places].map((place) => place())].join('\n')
-      if (now !== seen) movedAt = systemClock.monotonic()
-      else if (systemClock.monotonic() - movedAt > STILL_MS) throw error
+      if (now !== seen) lastProgressAt = systemClock.monotonic()
+      else if (systemClock.monotonic() - lastProgressAt > STILL_MS) throw error
       seen = now
     }
     await systemClock.sleep(INTERVAL_MS)

@@ -25,7 +25,7 @@ export function untilSkipped(site: Site, path: string): Promise<StatusReport['sk
 }
 
 /** What `show path:PATH` says, in the same way. */
-export async function whyThere(site: Site, path: string): Promise<PathReport> {
+export async function pathReportOf(site: Site, path: string): Promise<PathReport> {
   using status = openStatus(configOf(site), site.clock, site.runtime)
   const report = await status.path(path)
   if (report === null) throw new Error(`there is no file ${path}`)

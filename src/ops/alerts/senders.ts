@@ -9,7 +9,7 @@ import { errnoText } from '../../lib/errno.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { LONGEST_SECRET, readRegular, withoutNewline } from '../../lib/files.ts'
 import type { HttpClient } from '../../lib/http.ts'
-import { keepSecret, rememberSecret, shownMessage } from '../../lib/secrets.ts'
+import { registerSecret, registerTemporarySecret, shownMessage } from '../../lib/secrets.ts'
 import type { AlertTarget } from '../port.ts'
 import { type AlertMessage, alertVariables } from './message.ts'
 
@@ -138,7 +138,7 @@ async function post(
     try {
       const signed = `${message.id}.${timestamp}.${body}`
       const proof = createHmac('sha256', secretOf(secretFile)).update(signed).digest('base64')
-      rememberSecret(proof)
+      registerTemporarySecret(proof)
       headers['webhook-signature'] = `v1,${proof}`
     } catch (error) {
       const name = `the secret ${secretFile}`
@@ -166,7 +166,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?$/
 function secretOf(file: string): Buffer {
   const secret = withoutNewline(readRegular(file, LONGEST_SECRET))
   if (secret.length === 0) throw new Error('is empty')
-  keepSecret(secret)
+  registerSecret(secret)
   // As receivers of Standard Webhooks hand them out: base64 of the bytes that sign.
   const [, encoded] = /^whsec_(.+)$/.exec(secret.toString('latin1')) ?? []
   if (encoded === undefined) return secret

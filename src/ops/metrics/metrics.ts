@@ -4,7 +4,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Verdict } from '../../feed/port.ts'
 import { IN_WORK, STATES, type State } from '../../history/states.ts'
-import { isOfInbox } from '../../lib/conditions.ts'
+import { isInboxCondition } from '../../lib/conditions.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
 import type { MetricsSource } from '../port.ts'
 
@@ -118,7 +118,7 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
   seconds('last_scan_timestamp', listed, () => source.daemon().lastScanAt)
   gauge('folder_readable', 'Whether the folder could be listed.', () => {
     const { conditions, lastScanAt } = source.daemon()
-    return Number(lastScanAt !== null && !conditions.some(({ code }) => isOfInbox(code)))
+    return Number(lastScanAt !== null && !conditions.some(({ code }) => isInboxCondition(code)))
   })
   gauge('active_pauses', 'Pauses of the sending, of all feeds or of one.', () => {
     return source.history.pauses(source.clock.now()).all.length

@@ -6,7 +6,7 @@ import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { statusOf, trail, whyThere } from '../../helpers/look.ts'
+import { statusOf, trail, pathReportOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
@@ -16,7 +16,7 @@ describe('show PATH', () => {
 
     const names = ['old/jobs.xml', 'jobs.xml.part', '.x/jobs.xml', 'jobs.csv', 'jobs.zip']
     for (const name of [...names, 'jobs.xml.receipt.json']) site.drop(name, feedOf(1))
-    const because = async (path: string) => (await whyThere(site, path)).because
+    const because = async (path: string) => (await pathReportOf(site, path)).because
 
     expect(await because('old/jobs.xml')).toBe('inbox.exclude leaves it out (old/**)')
     expect(await because('jobs.xml.part')).toBe('its name marks it as unfinished (*.part)')
@@ -24,7 +24,7 @@ describe('show PATH', () => {
     expect(await because('jobs.csv')).toBe(
       'no pattern of inbox.include matches it (**/*.xml, **/*.xml.gz)',
     )
-    expect((await whyThere(site, 'jobs.zip')).next).toBe('unpack it, and drop the XML')
+    expect((await pathReportOf(site, 'jobs.zip')).next).toBe('unpack it, and drop the XML')
     expect(await because('jobs.xml.receipt.json')).toBe('it is a receipt that feedsyncd wrote')
   })
 
@@ -34,7 +34,7 @@ describe('show PATH', () => {
     const outside = [site.inbox, '/etc/passwd', '../nosuch/feedsyncd.yaml.xml']
 
     const missing = await site.run('show', 'missing.xml')
-    const unlisted = await whyThere(site, 'new.xml')
+    const unlisted = await pathReportOf(site, 'new.xml')
     const answers = await Promise.all(outside.map((path) => site.run('show', path)))
 
     expect([missing.code, missing.stderr]).toEqual([
@@ -53,7 +53,7 @@ describe('show PATH', () => {
     await using site = await Site.open()
     execFileSync('mkfifo', [join(site.inbox, 'pipe.xml')])
 
-    expect(await whyThere(site, 'pipe.xml')).toMatchObject({
+    expect(await pathReportOf(site, 'pipe.xml')).toMatchObject({
       because: 'it is not a regular file (fifo)',
       next: 'put a regular file in its place',
     })
@@ -68,15 +68,15 @@ describe('show PATH', () => {
     const link = { next: 'put the file or directory itself in its place' }
     const notFollowed = 'it is a symbolic link, which is not followed'
 
-    expect(await whyThere(site, 'etc')).toMatchObject({ because: notFollowed, ...link })
-    expect(await whyThere(site, 'etc/passwd')).toMatchObject({
+    expect(await pathReportOf(site, 'etc')).toMatchObject({ because: notFollowed, ...link })
+    expect(await pathReportOf(site, 'etc/passwd')).toMatchObject({
       ...{ because: `it lies below etc: ${notFollowed}`, ...link },
     })
-    expect(await whyThere(site, 'deep/etc/ssl/jobs.xml')).toMatchObject({
+    expect(await pathReportOf(site, 'deep/etc/ssl/jobs.xml')).toMatchObject({
       ...{ because: `it lies below deep/etc: ${notFollowed}`, ...link },
     })
-    expect((await whyThere(site, 'deep')).because).toBe('it is a directory')
-    expect((await whyThere(site, 'old/jobs.xml')).because).toMatch(/^inbox.exclude leaves it out/)
+    expect((await pathReportOf(site, 'deep')).because).toBe('it is a directory')
+    expect((await pathReportOf(site, 'old/jobs.xml')).because).toMatch(/^inbox.exclude leaves it out/)
   })
 
   it('finds a name that is not UTF-8 by what status shows of it', async () => {
@@ -85,7 +85,7 @@ describe('show PATH', () => {
     writeFileSync(bytes('caf\xE9.xml'), feedOf(2))
     site.drop('caf%E9.xml', feedOf(3))
     await site.run('run', '--once')
-    const real = await whyThere(site, 'caf%E9.xml')
+    const real = await pathReportOf(site, 'caf%E9.xml')
     unlinkSync(join(site.inbox, 'caf%E9.xml'))
 
     const odd = await site.run('show', './caf%E9.xml')
@@ -101,7 +101,7 @@ describe('show PATH', () => {
     const daemon = await site.daemon()
     writeFileSync(join(site.inbox, 'jobs.xml'), '<source>')
     await site.until('jobs.xml', 'settling')
-    const settling = await whyThere(site, 'jobs.xml')
+    const settling = await pathReportOf(site, 'jobs.xml')
 
     await daemon.stop()
     site.configure({ inbox: { incompleteAfter: '2h' } })
@@ -128,7 +128,7 @@ describe('show PATH', () => {
     const feeds = [{ match: 'acme/*.xml', name: 'acme' }]
     await using site = await Site.open({ feeds }, { clock: quickClock() })
     await site.daemon()
-    const because = async (path: string) => (await whyThere(site, path)).because
+    const because = async (path: string) => (await pathReportOf(site, path)).because
 
     site.drop('acme/a.xml', feedOf(4))
     const first = await site.until('acme', 'uploaded')
@@ -143,7 +143,7 @@ describe('show PATH', () => {
     const superseded = await because('acme/held.xml')
     site.drop('acme/bad.xml', '<a></b>')
     await site.until('acme', 'rejected')
-    const rejected = await whyThere(site, 'acme/bad.xml')
+    const rejected = await pathReportOf(site, 'acme/bad.xml')
     unlinkSync(join(site.inbox, 'acme/a.xml'))
 
     expect(uploaded).toBe(`it is uploaded as version ${first.id}`)
@@ -167,7 +167,7 @@ describe('show PATH', () => {
     daemon.kill('SIGSTOP')
     site.drop('jobs.xml', feedOf(5))
 
-    const { because } = await whyThere(site, 'jobs.xml')
+    const { because } = await pathReportOf(site, 'jobs.xml')
     const { stdout } = await site.run('show', join(site.inbox, 'jobs.xml'))
     const feed = await site.run('show', 'jobs.xml')
 

@@ -11,7 +11,7 @@ import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
 /** On a busy machine, too, what ends well is not ended by force. */
-const PATIENT = preload('hanging.ts', 'fast-time.ts', 'patient-grace.ts')
+const PATIENT = preload('hanging.ts', 'fast-time.ts', 'long-grace.ts')
 
 async function hangingSite(config: Record<string, unknown> = {}) {
   const site = await Site.open(config)

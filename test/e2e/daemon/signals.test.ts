@@ -59,7 +59,7 @@ describe('a second signal', () => {
     ['SIGINT', 'SIGINT', 130],
   ] as const) {
     it(`aborts what runs: ${second} exits ${exit}, and the next start delivers it`, async () => {
-      await using site = await Site.open({}, { env: preload('patient-grace.ts') })
+      await using site = await Site.open({}, { env: preload('long-grace.ts') })
       const { daemon, ended } = await stuck(site)
 
       daemon.kill(first)

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { whyThere } from '../../helpers/look.ts'
+import { pathReportOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
@@ -36,7 +36,7 @@ it('after a lost history each feed of the folder is held until one decision acce
   const sent = stored(site)
   const status = await site.run('status')
   const why = await site.run('show', 'jobs.xml')
-  const { because } = await whyThere(site, 'jobs.xml')
+  const { because } = await pathReportOf(site, 'jobs.xml')
   const released = await site.run('release', '--lost-history')
   await site.until('jobs.xml', 'uploaded')
   await site.until('other.xml', 'uploaded')

@@ -6,8 +6,8 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { statusOf, trail, untilSkipped, whyThere } from '../../helpers/look.ts'
-import { type Lie, LyingFiles, NO_COMPILER } from '../../helpers/lying-files.ts'
+import { statusOf, trail, untilSkipped, pathReportOf } from '../../helpers/look.ts'
+import { type FileFault, FaultyFiles, NO_COMPILER } from '../../helpers/faulty-files.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
 const title = `an error of the moment${NO_COMPILER === null ? '' : ` (skipped: ${NO_COMPILER})`}`
@@ -15,13 +15,13 @@ const title = `an error of the moment${NO_COMPILER === null ? '' : ` (skipped: $
 /** A daemon whose file system fails as the test says. Its clocks run ten times as fast: it looks again sooner. */
 async function lyingSite(config: Record<string, unknown> = {}) {
   const site = await Site.open(config)
-  const files = new LyingFiles(site.root)
+  const files = new FaultyFiles(site.root)
   site.env = { ...files.env, ...preload('fast-time.ts') }
   return { site, files }
 }
 
 describe.skipIf(NO_COMPILER !== null)(title, () => {
-  const errors: [Lie, 'open' | 'read'][] = [
+  const errors: [FileFault, 'open' | 'read'][] = [
     ['EIO', 'open'],
     ['EIO', 'read'],
     ['ESTALE', 'open'],
@@ -46,7 +46,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
 
     const skipped = await Promise.all(names.map((name) => untilSkipped(site, name)))
     const meanwhile = [site.uploads(), statusOf(site).skipped.length, await site.run('status')]
-    files.tellTheTruth()
+    files.clearFaults()
     await Promise.all(names.map((name) => site.until(name, 'uploaded')))
 
     expect(meanwhile).toMatchObject([[], names.length, { stdout: expect.any(String) }])
@@ -90,7 +90,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     site.expire('jobs.xml')
     const { reason: why } = await untilSkipped(site, 'jobs.xml')
     const [meanwhile] = site.uploads()
-    files.tellTheTruth()
+    files.clearFaults()
 
     const { id, reason } = await site.until('jobs.xml', 'rejected')
 
@@ -114,12 +114,12 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     const closed = await untilSkipped(site, 'closed.xml')
     await untilSkipped(site, 'new.xml')
     const versions = site.uploads({ all: true }).map(({ feed, state }) => `${feed} ${state}`)
-    const { because } = await whyThere(site, 'closed.xml')
+    const { because } = await pathReportOf(site, 'closed.xml')
     const listedAt = statusOf(site).daemon.lastScanAt
     await eventually(() => expect(statusOf(site).daemon.lastScanAt).not.toBe(listedAt))
     const later = await untilSkipped(site, 'closed.xml')
     const events = site.events('closed.xml').length
-    files.tellTheTruth()
+    files.clearFaults()
     await site.until('new.xml', 'uploaded')
     const next = await eventually(() => {
       const [upload] = site.uploads({ feed: 'closed.xml' })
@@ -155,7 +155,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
       const { reason } = await untilSkipped(site, `${name}/`)
       const check = await site.run('status', '--check')
       const said = [check, await site.run('status')].map(({ stdout }) => stdout).join('')
-      files.tellTheTruth()
+      files.clearFaults()
       await eventually(() => expect(statusOf(site).skipped).toEqual([]))
 
       expect(reason).toContain(`(${error})`)
@@ -197,7 +197,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     await eventually(() => expect(skipped()).toEqual(['./caf%E9.xml', 'link', 'west']))
     const meanwhile = states()
     const ignored = statusOf(site).daemon.ignored.count
-    files.tellTheTruth()
+    files.clearFaults()
     await eventually(() => expect(skipped()).toEqual(['./caf%E9.xml', 'link']))
 
     expect(before).toHaveLength(names.length + 2)

@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { statusOf, whyThere } from '../../helpers/look.ts'
+import { statusOf, pathReportOf } from '../../helpers/look.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('files that are ignored by name', () => {
@@ -19,7 +19,7 @@ describe('files that are ignored by name', () => {
     const ignored = () => statusOf(site).daemon.ignored
     await eventually(() => expect(ignored()).toEqual({ count: 3, paths: names }))
     const { stdout } = await site.run('status')
-    const explanation = await whyThere(site, 'jobs.txt')
+    const explanation = await pathReportOf(site, 'jobs.txt')
 
     expect(stdout).toContain('3 files are ignored by name: feed.xml.zip, jobs.txt, sub/jobs.csv\n')
     expect(stdout).toContain('show PATH')
@@ -65,6 +65,6 @@ describe('files that are ignored by name', () => {
     expect(site.uploads({ feed: 'a.xml' })[0]?.state).toBe('uploaded')
     expect(statusOf(site).daemon.ignored.count).toBe(5_000)
     expect(statusOf(site).skipped).toHaveLength(200)
-    expect((await whyThere(site, 'many/7.xml')).because).toContain('symbolic link')
+    expect((await pathReportOf(site, 'many/7.xml')).because).toContain('symbolic link')
   })
 })

@@ -7,7 +7,7 @@ import type { Inbox } from '../../../src/inbox/folder.ts'
 import type { WatchEvents, WatchOpener } from '../../../src/inbox/watch-keeper.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { HandClock, openInbox, pathsOf, put, temporaryFolder } from '../../helpers/inbox/harness.ts'
+import { ManualClock, openInbox, pathsOf, put, temporaryFolder } from '../../helpers/inbox/harness.ts'
 
 /** Watches, and answers a promise of the next hint each time it is asked for one. */
 async function watched(inbox: Inbox) {
@@ -36,7 +36,7 @@ async function faked() {
   let events: WatchEvents = { touched: () => {}, failed: () => {} }
   let hints = 0
   const inbox = openInbox(temporaryFolder(), {
-    clock: new HandClock(),
+    clock: new ManualClock(),
     openWatch: async (_directory, opened) => {
       events = opened
       return { close: async () => {} }
@@ -271,7 +271,7 @@ describe('polling', () => {
   })
 
   it('ends when a limit was raised: the watch is tried again, but not at every scan', async () => {
-    const clock = new HandClock()
+    const clock = new ManualClock()
     const openWatch = vi.fn<WatchOpener>().mockRejectedValueOnce(fails('ENOSPC'))
     openWatch.mockResolvedValue({ close: async () => {} })
     const inbox = openInbox(temporaryFolder(), { clock, openWatch })

@@ -5,7 +5,7 @@ import { readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { whyThere } from '../../helpers/look.ts'
+import { pathReportOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
@@ -48,7 +48,7 @@ it('supersedes an older export whenever it is touched, and sends it on purpose w
   touch(site, 'jobs-2026-11-22.xml')
   const older = await site.passed(FEED, 'superseded')
   const after = site.uploads({ feed: FEED })
-  const why = await whyThere(site, 'jobs-2026-11-22.xml')
+  const why = await pathReportOf(site, 'jobs-2026-11-22.xml')
   const shown = await site.run('show', FEED)
   touch(site, 'jobs-2026-11-22.xml', new Date(1))
   await site.passed(FEED, 'seen')

@@ -70,7 +70,7 @@ export function backdate(file: string): void {
 }
 
 /** A clock whose wall and monotonic time move only when told to. */
-export class HandClock implements Clock {
+export class ManualClock implements Clock {
   wall = Date.UTC(2027, 0, 4, 6)
   mono = 1000
 

@@ -12,15 +12,15 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DAY, HOUR } from '../../../src/lib/clock.ts'
-import { type Lie, LyingFiles, NO_COMPILER } from '../../helpers/lying-files.ts'
+import { type FileFault, FaultyFiles, NO_COMPILER } from '../../helpers/faulty-files.ts'
 import { feedOf, preload, type Site } from '../../helpers/site.ts'
 
 const JUMPS = [400 * DAY, DAY, HOUR, -HOUR, -30 * DAY] as const
-const ERRORS: readonly Lie[] = ['EIO', 'ESTALE', 'EMFILE', 'ETIMEDOUT']
+const ERRORS: readonly FileFault[] = ['EIO', 'ESTALE', 'EMFILE', 'ETIMEDOUT']
 
 export class Trouble {
   readonly #site: Site
-  readonly #lies: LyingFiles | null
+  readonly #files: FaultyFiles | null
   /** Told of a file that stands again where a link was: its ctime is new, as after a touch. */
   returned: (path: string) => void = () => {}
   /** Puts back what stood where a link is now. */
@@ -28,9 +28,9 @@ export class Trouble {
 
   constructor(site: Site) {
     this.#site = site
-    this.#lies = NO_COMPILER === null ? new LyingFiles(site.root) : null
+    this.#files = NO_COMPILER === null ? new FaultyFiles(site.root) : null
     const clock = { ...preload('wrong-clock.ts'), FEEDSYNCD_CLOCK_FILE: this.#clockFile }
-    site.env = { ...site.env, ...clock, ...this.#lies?.env }
+    site.env = { ...site.env, ...clock, ...this.#files?.env }
     mkdirSync(this.#outside, { recursive: true })
   }
 
@@ -46,14 +46,14 @@ export class Trouble {
       case 'read':
       case 'open': {
         const error = pick(ERRORS)
-        this.#lies?.fail(kind, basename(path), error)
+        this.#files?.fail(kind, basename(path), error)
         return `${error} at ${kind} of ${path}`
       }
       case 'list': {
         const folder = dirname(path)
         const name = folder === '.' ? basename(this.#site.inbox) : basename(folder)
         const error = pick(ERRORS)
-        this.#lies?.fail('list', name, error)
+        this.#files?.fail('list', name, error)
         return `${error} at each list of ${name}`
       }
       case 'file link':
@@ -74,7 +74,7 @@ export class Trouble {
   /** The host is well again. */
   end(): void {
     this.unlink()
-    this.#lies?.tellTheTruth()
+    this.#files?.clearFaults()
     this.#setClock(0)
   }
 

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { put, temporaryFolder } from '../../helpers/inbox/harness.ts'
-import { LyingFiles, NO_COMPILER } from '../../helpers/lying-files.ts'
+import { FaultyFiles, NO_COMPILER } from '../../helpers/faulty-files.ts'
 
 const LIST = `
   const { Inbox } = await import(process.env.SOURCES + '/inbox/folder.ts')
@@ -36,7 +36,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     // As "é.xml" looks where its bytes are taken for Latin-1.
     mkdirSync(join(folder, 'Ã©.xml'))
     writeFileSync(Buffer.from(`${folder}/caf\xe9.xml`, 'latin1'), '')
-    const files = new LyingFiles(base)
+    const files = new FaultyFiles(base)
     files.hideTypes()
 
     const printed = execFileSync(process.execPath, ['--input-type=module', '-e', LIST], {

@@ -24,7 +24,7 @@ import { moveExclusively, stampedName } from '../../../src/inbox/exclusive-move.
 import type { Inbox } from '../../../src/inbox/folder.ts'
 import type { Departure, Disposition, Receipt, Sighting } from '../../../src/inbox/port.ts'
 import {
-  HandClock,
+  ManualClock,
   openInbox,
   put,
   temporaryFolder,
@@ -64,7 +64,7 @@ beforeEach(() => {
     directory: folder,
     archiveDirectory: join(base, 'archive'),
     quarantineDirectory: join(base, 'quarantine'),
-    clock: new HandClock(),
+    clock: new ManualClock(),
   })
 })
 

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import {
-  HandClock,
+  ManualClock,
   openInbox,
   pathsOf,
   put,
@@ -145,7 +145,7 @@ describe('a mount that comes and goes', () => {
 })
 
 /** Its timers ring when a test says so. */
-class Timers extends HandClock {
+class Timers extends ManualClock {
   readonly #timers = new Set<() => void>()
 
   override after(_ms: number, run: () => void) {

@@ -14,7 +14,7 @@ import type { Sighting, Skipped } from '../../../src/inbox/port.ts'
 import { Settler } from '../../../src/inbox/settling.ts'
 import {
   backdate,
-  HandClock,
+  ManualClock,
   openInbox,
   put,
   temporaryFolder,
@@ -24,13 +24,13 @@ const QUIET = 1000
 
 let folder: string
 let inbox: Inbox
-let clock: HandClock
+let clock: ManualClock
 let settler: Settler
 
 beforeEach(() => {
   folder = temporaryFolder()
   inbox = openInbox(folder)
-  clock = new HandClock()
+  clock = new ManualClock()
   settler = new Settler(QUIET)
 })
 

@@ -26,7 +26,7 @@ beforeEach(() => {
 const ways = [
   ['in this thread', async (path: string) => OpenDirectory.atSync(root, path)],
   ['beside the event loop', (path: string) => OpenDirectory.at(root, path)],
-  ['creating what is missing', (path: string) => OpenDirectory.made(root, path)],
+  ['creating what is missing', (path: string) => OpenDirectory.atCreated(root, path)],
 ] as const
 
 describe.each(ways)('a directory below a folder, opened %s', (_, open) => {

@@ -191,7 +191,7 @@ describe('a streamed body', () => {
     const counts: number[] = []
 
     const answer = await client()(url, {
-      body: { ...streamOf(3), accepted: (bytes) => counts.push(bytes) },
+      body: { ...streamOf(3), onAccepted: (bytes) => counts.push(bytes) },
     })
 
     expect(got).toEqual({ length: '196608', bytes: 196_608 })

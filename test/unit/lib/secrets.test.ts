@@ -3,11 +3,11 @@
 import { describe, expect, it } from 'vitest'
 import { shownAddress } from '../../../src/lib/http-text.ts'
 import {
-  keepAddress,
-  keepSecret,
+  registerSecretAddress,
+  registerSecret,
   redact,
   redactValue,
-  rememberSecret,
+  registerTemporarySecret,
   shownMessage,
   shownName,
 } from '../../../src/lib/secrets.ts'
@@ -15,7 +15,7 @@ import { ESCAPES } from '../../helpers/escapes.ts'
 
 /** Signs that every escape treats differently, and Base64 padding at its end. */
 const KEY = '41Zq/7w+Xk_9="T-p&R<4;vB%2Fd\\u0041Lm=='
-keepSecret(KEY)
+registerSecret(KEY)
 
 describe('a known secret', () => {
   it.each(Object.entries(ESCAPES))('is taken out of a text that repeats it: %s', (_, write) => {
@@ -27,43 +27,43 @@ describe('a known secret', () => {
   })
 
   it('is each line of a PEM key but its frame', () => {
-    keepSecret('-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN/one\nMIIEvQIBADAN/two\n-----END')
+    registerSecret('-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN/one\nMIIEvQIBADAN/two\n-----END')
 
     expect(redact('MIIEvQIBADAN/one MIIEvQIBADAN/two')).toBe('[secret] [secret]')
     expect(redact('-----BEGIN PRIVATE KEY-----')).toBe('-----BEGIN PRIVATE KEY-----')
   })
 
   it('is the path of a webhook, and what is long in it, but not its host', () => {
-    keepAddress('https://hooks.example/services/T0A1B2/token-of-the-hook?x=1')
+    registerSecretAddress('https://hooks.example/services/T0A1B2/token-of-the-hook?x=1')
 
     expect(redact('POST /services/T0A1B2/token-of-the-hook?x=1')).toBe('POST [secret]')
     expect(redact('token-of-the-hook at hooks.example')).toBe('[secret] at hooks.example')
   })
 
   it('goes as a whole when it contains another one', () => {
-    rememberSecret('abcdefghijkl')
-    rememberSecret('abcdefghijkl/mnopq')
+    registerTemporarySecret('abcdefghijkl')
+    registerTemporarySecret('abcdefghijkl/mnopq')
 
     expect(redact('not abcdefghijkl/mnopq')).toBe('not [secret]')
   })
 
   it('is forgotten after many others when it was made for one request', () => {
-    rememberSecret('signature-of-one-request')
+    registerTemporarySecret('signature-of-one-request')
     expect(redact('signature-of-one-request')).toBe('[secret]')
 
-    for (let n = 0; n < 1000; n++) rememberSecret(`another signature, number ${n}`)
+    for (let n = 0; n < 1000; n++) registerTemporarySecret(`another signature, number ${n}`)
     expect(redact('signature-of-one-request')).toBe('signature-of-one-request')
   })
 
   it('that is short stays in values, which are compared: it occurs there by chance', () => {
-    keepSecret('nurses')
+    registerSecret('nurses')
 
     expect(redact('no nurses')).toBe('no [secret]')
     expect(redactValue('nurses in Bern')).toBe('nurses in Bern')
   })
 
   it('is looked for in a moment, also among many that begin alike', () => {
-    for (let n = 0; n < 150; n++) rememberSecret('A'.repeat(2000) + n)
+    for (let n = 0; n < 150; n++) registerTemporarySecret('A'.repeat(2000) + n)
 
     expect(shownMessage('A'.repeat(100_000))).toHaveLength(300)
     expect(redact(`${'A'.repeat(100_000)}7`)).toMatch(/^A+\[secret\]$/)
@@ -97,7 +97,7 @@ describe('a message of another program', () => {
 })
 
 it('a name of another program is shown when it has letters alone and is no secret', () => {
-  keepSecret('LettersOnly')
+  registerSecret('LettersOnly')
 
   expect(shownName('AccessDenied')).toBe('AccessDenied')
   for (const name of ['', 'XMinio.v2', 'A1', 'a b', 'a-b', 'ü', 'a'.repeat(65), 'LettersOnly'])

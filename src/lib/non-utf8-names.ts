@@ -3,12 +3,12 @@
 // which bytes are meant.
 
 /** The path of the file that is shown at `path`: `acme/./caf%E9.xml` of `acme/caf%E9.xml`. */
-export function oddPath(path: string): string {
+export function nonUtf8Path(path: string): string {
   return path.replace(/[^/]*$/, './$&')
 }
 
 /** `caf\xE9.xml` is `caf%E9.xml`: the runs that are valid UTF-8 stay, and `%` is `%25`. */
-export function escaped(name: Buffer): string {
+export function escapedName(name: Buffer): string {
   return name
     .toString('latin1')
     .replaceAll('%', '%25')

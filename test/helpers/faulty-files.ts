@@ -160,7 +160,7 @@ const NUMBERS = {
   ETIMEDOUT: 110,
   ESTALE: 116,
 }
-export type Lie = keyof typeof NUMBERS
+export type FileFault = keyof typeof NUMBERS
 
 /** Path of the library, which is compiled when its source has changed. */
 function library(): string {
@@ -177,7 +177,7 @@ function library(): string {
 }
 
 /** Lies that a process tells itself from the next call on, as long as they are set. */
-export class LyingFiles {
+export class FaultyFiles {
   readonly #rules: string
   /** Of the process that is lied to. */
   readonly env: Record<string, string>
@@ -190,7 +190,7 @@ export class LyingFiles {
   }
 
   /** Each file of this name fails, when it is opened, read or looked at (stat); `list`: each directory. */
-  fail(call: 'open' | 'read' | 'look' | 'list' | 'close', name: string, error: Lie): void {
+  fail(call: 'open' | 'read' | 'look' | 'list' | 'close', name: string, error: FileFault): void {
     writeFileSync(join(this.#rules, `${call}-${name}`), String(NUMBERS[error]))
   }
 
@@ -204,7 +204,7 @@ export class LyingFiles {
     writeFileSync(join(this.#rules, 'no-types'), '')
   }
 
-  tellTheTruth(): void {
+  clearFaults(): void {
     rmSync(this.#rules, { recursive: true })
     mkdirSync(this.#rules)
   }

@@ -2,5 +2,5 @@
 // beside each other in the bundle.
 
 /** The path of `name` (no ending) beside a module; `url` is its `import.meta.url`. */
-export const beside = (name: string, url: string): URL =>
+export const siblingFile = (name: string, url: string): URL =>
   new URL(`./${name}${url.endsWith('.ts') ? '.ts' : '.js'}`, url)
