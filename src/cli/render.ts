@@ -5,8 +5,8 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters, styleText } from 'node:util'
-import { siblingFile } from '../lib/sibling-file.ts'
 import { printable } from '../lib/printable.ts'
+import { siblingFile } from '../lib/sibling-file.ts'
 import type { Context } from './context.ts'
 
 export { printable }

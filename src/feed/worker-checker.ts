@@ -3,9 +3,9 @@
 
 import { rmSync } from 'node:fs'
 import { Piscina } from 'piscina'
-import { siblingFile } from '../lib/sibling-file.ts'
 import { unlessAborted } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'

@@ -177,7 +177,8 @@ function sort(
   if (rule === 'temporary-name') temporary.push(entry)
   else if (rule !== null && rule !== 'not-included') return
   else if (isNotUtf8 && rule === null) here.skipped.push({ path: nonUtf8Path(path), ...NOT_UTF8 })
-  else if (kind === 'link') here.skipped.push({ path: isNotUtf8 ? nonUtf8Path(path) : path, ...LINK })
+  else if (kind === 'link')
+    here.skipped.push({ path: isNotUtf8 ? nonUtf8Path(path) : path, ...LINK })
   else if (kind === 'other' && rule === 'not-included') here.ignored.push(path)
   else files.push(entry)
 }

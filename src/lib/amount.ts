@@ -1,12 +1,12 @@
-// Owns amounts of money: decimal text in files, numbers on the wire, whole ten-thousandths in between, so
-// that no sum and no comparison ever rounds.
+// Amounts of money: decimal text in files, numbers on the wire, and whole ten-thousandths in between, so that sums
+// and comparisons never round.
 
-/** Whole ten-thousandths of the account's currency. */
+/** Amount is money in whole ten-thousandths of the account's currency. */
 export type Amount = number
 
 const SCALE = 10_000
 
-/** `1500.00` or `0.0125`, above zero; null for anything else. */
+/** parseAmount reads `1500.00` or `0.0125`; null for other text, for more than `decimals` decimals, and for zero. */
 export function parseAmount(text: string, decimals: 2 | 4): Amount | null {
   const found = /^(\d{1,9})(?:\.(\d{1,4}))?$/.exec(text)
   const [, whole = '', fraction = ''] = found ?? []
@@ -18,7 +18,7 @@ export function parseAmount(text: string, decimals: 2 | 4): Amount | null {
 export const toWire = (amount: Amount): number => amount / SCALE
 export const fromWire = (value: number): Amount => Math.round(value * SCALE)
 
-/** Two decimals, or four where two would round. */
+/** showAmount writes two decimals, or four where two would round. */
 export function showAmount(amount: Amount): string {
   return (amount / SCALE).toFixed(amount % 100 === 0 ? 2 : 4)
 }

@@ -1,7 +1,6 @@
-// Reaches what lies below a folder that others write in. A path there is only text: any directory of it
-// may become a link between two looks. So each directory is opened through the one above it, links are
-// refused, and entries are reached through the descriptor of the last one. Node has no openat(2);
-// `/proc/self/fd/N/name` is the same.
+// Opens files below a folder in which others may write. Between two system calls, anybody can replace a directory of
+// a path by a link. So this module opens each directory through the one above it, refuses links, and reaches the
+// entries through the descriptor of the last directory. Node has no openat(2); `/proc/self/fd/N/name` does the same.
 
 import { closeSync, constants, existsSync, openSync, open as openWithCallback } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -10,19 +9,19 @@ import { errorCode } from './errors.ts'
 
 const open = promisify(openWithCallback)
 
-/** open(2): stands for a directory, also where that may be entered and not read. Node has no name for it. */
+/** O_PATH of open(2) opens a directory that this user may enter but not read. Node has no constant for it. */
 const O_PATH = 0o10000000
-/** The folder itself: whether a link leads to it is the choice of the configuration. */
-const FOLDER = O_PATH | constants.O_DIRECTORY
-const BELOW = FOLDER | constants.O_NOFOLLOW
+/** The configured folder itself may be a link. */
+const ROOT_FLAGS = O_PATH | constants.O_DIRECTORY
+const BELOW_FLAGS = ROOT_FLAGS | constants.O_NOFOLLOW
 
-/** Without it every entry would look missing. */
+/** Without /proc every entry would look missing. */
 const isProcThere = existsSync('/proc/self/fd')
 
 /**
- * A directory that stays the same one while it is open, whatever its path names by then.
- * `root`: absolute path. `path`: below it, with `/`; empty for the root itself. Throws the system's error:
- * `ENOTDIR` where a part of `path` is a link or no directory, `ENOENT` where it is missing.
+ * OpenDirectory is a directory that stays the same while it is open, even if its path then names another one.
+ * `root` is an absolute path; `path` is relative to it, with `/`, and empty for the root itself. Throws the system's
+ * error: `ENOTDIR` if a part of `path` is a link or no directory, `ENOENT` if a part is missing.
  */
 export class OpenDirectory implements Disposable {
   readonly #fd: number
@@ -34,44 +33,44 @@ export class OpenDirectory implements Disposable {
     throw new Error('/proc is not mounted, and feedsyncd opens files through it: mount it')
   }
 
-  /** In this thread: for the checking thread, which may wait. */
+  /** atSync opens the directory and blocks its thread: only the checking threads may wait. */
   static atSync(root: string, path: string): OpenDirectory {
     const parts = partsOf(path)
-    let directory = new OpenDirectory(openSync(root, FOLDER))
+    let directory = new OpenDirectory(openSync(root, ROOT_FLAGS))
     for (const part of parts) {
       using above = directory
-      directory = new OpenDirectory(openSync(above.entry(part), BELOW))
+      directory = new OpenDirectory(openSync(above.entry(part), BELOW_FLAGS))
     }
     return directory
   }
 
-  /** The same, and creates what is missing, the root included. */
+  /** atCreated opens the directory and creates each missing part, the root included. */
   static atCreated(root: string, path: string): Promise<OpenDirectory> {
     return OpenDirectory.at(root, path, true)
   }
 
-  /** Beside the event loop, since a network may have to be waited for. */
-  static async at(root: string, path: string, makes = false): Promise<OpenDirectory> {
+  /** at opens the directory without blocking the event loop: a network file system may answer late. */
+  static async at(root: string, path: string, creates = false): Promise<OpenDirectory> {
     const parts = partsOf(path)
-    if (makes) await mkdir(root, { recursive: true })
-    let directory = new OpenDirectory(await open(root, FOLDER))
+    if (creates) await mkdir(root, { recursive: true })
+    let directory = new OpenDirectory(await open(root, ROOT_FLAGS))
     for (const part of parts) {
       using above = directory
-      if (makes)
+      if (creates)
         await mkdir(above.entry(part)).catch((error) => {
           if (errorCode(error) !== 'EEXIST') throw error
         })
-      directory = new OpenDirectory(await open(above.entry(part), BELOW))
+      directory = new OpenDirectory(await open(above.entry(part), BELOW_FLAGS))
     }
     return directory
   }
 
-  /** Path of the directory itself, for as long as it is open. */
+  /** path names the directory itself while it is open. */
   get path(): string {
     return `/proc/self/fd/${this.#fd}`
   }
 
-  /** Path of an entry, for as long as this is open. A link at its end is the caller's to refuse. */
+  /** entry names one entry while the directory is open. The caller must refuse an entry that is a link. */
   entry(name: string): string {
     return `${this.path}/${name}`
   }
@@ -81,7 +80,7 @@ export class OpenDirectory implements Disposable {
   }
 }
 
-/** Throws `ELOOP` for a path that leads upwards: none of ours does. */
+/** partsOf splits a path into its names. Throws `ELOOP` for `..`, which no path of ours contains. */
 function partsOf(path: string): string[] {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.')
   if (!parts.includes('..')) return parts

@@ -1,7 +1,7 @@
-// Owns time. Nothing else in src/ reads the system clock or sets a timer, so that every wait can be
-// cancelled and every test can run on a clock of its own.
+// Owns time. No other file in src/ reads the system clock or sets a timer, so that every wait can be cancelled and
+// every test can use its own clock.
 
-import { setTimeout as passed } from 'node:timers/promises'
+import { setTimeout as timeout } from 'node:timers/promises'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -9,32 +9,32 @@ export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
 export interface Clock {
-  /** Wall time in ms since the epoch: for what people and services read, never for measuring. */
+  /** now returns wall time in ms since the epoch: for people and services, never for measuring. */
   now(): number
-  /** Ms on a clock that never jumps, from an unspecified origin: for every interval we measure. */
+  /** monotonic returns ms of a clock that never jumps, from an unspecified origin: for every measured interval. */
   monotonic(): number
-  /** Resolves after `ms`, or at once when `signal` aborts; the caller looks at the signal. */
+  /** sleep resolves after `ms`, or at once when `signal` aborts; the caller then checks the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Calls `run` once after `ms`, unless it is disposed. It alone never keeps the process alive. */
+  /** after calls `run` once after `ms`, unless it is disposed. This timer does not keep the process alive. */
   after(ms: number, run: () => void): Disposable
 }
 
-/** setTimeout fires at once beyond a signed 32-bit number of ms, so long waits are cut to it. */
+/** timeoutOf limits a wait to a signed 32-bit number of ms: setTimeout fires at once for a longer one. */
 const timeoutOf = (ms: number) => Math.min(Math.max(0, ms), 2 ** 31 - 1)
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: (ms, signal) => passed(timeoutOf(ms), undefined, { signal }).catch(() => {}),
+  sleep: (ms, signal) => timeout(timeoutOf(ms), undefined, { signal }).catch(() => {}),
   after: (ms, run) => setTimeout(run, timeoutOf(ms)).unref(),
 }
 
-/** ISO 8601 UTC with milliseconds, or null: the form of every time in JSON answers. */
+/** isoTime writes ISO 8601 UTC with milliseconds, the form of every time in JSON answers; null stays null. */
 export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
 
-/** A wait that whoever has work for a sleeping loop can cut short. */
+/** WakeSignal is a wait that ends early when another part has work for the sleeping loop. */
 export class WakeSignal {
   readonly #clock: Clock
   #raised = new AbortController()
@@ -47,7 +47,7 @@ export class WakeSignal {
     this.#raised.abort()
   }
 
-  /** Resolves after `ms`, or when raised; at once when it was raised since the last wait. */
+  /** wait resolves after `ms`, or when `raise` is called; at once if `raise` was called since the last wait. */
   async wait(ms: number): Promise<void> {
     await this.#clock.sleep(ms, this.#raised.signal)
     if (this.#raised.signal.aborted) this.#raised = new AbortController()
@@ -55,8 +55,8 @@ export class WakeSignal {
 }
 
 /**
- * Answers what `work` answers, or null as soon as the signal aborts. It does not stop `work`, whose outcome is then
- * ignored; so `work` must be something that may be given up at any instant.
+ * unlessAborted resolves with the result of `work`, or with null as soon as the signal aborts. It does not stop `work`
+ * but ignores its result, so the program must be able to do without it at any instant.
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<null>()

@@ -1,13 +1,16 @@
-// A date in a file's name: exports such as jobs-2026-11-22.xml are versions of one feed, in the order of their dates. Pure.
+// Dates in file names: exports such as jobs-2026-11-22.xml are versions of one feed, in the order of their dates. Pure.
 
-/** What stands in a feed's name for the date. */
+/** DATE stands for the date in the name of a feed. */
 export const DATE = '{date}'
-/** With one separator throughout, or with none. */
+/** One date: with the same separator twice, or with none. */
 const DAY = /(?<!\d)(20\d\d)([-_]?)(\d\d)\2(\d\d)(?!\d)/g
-/** What may follow it. */
+/** The time that may follow a date. */
 const TIME = /^[T_-]([01]\d|2[0-3])(?:([0-5]\d)([0-5]\d)?|-([0-5]\d)(?:-([0-5]\d))?)(?!\d)/
 
-/** `path` with the last date of its file's name as `{date}`, and that date as `YYYYMMDDHHMMSS`; null: it has none. */
+/**
+ * datedName returns `path` with `{date}` for the last date in its file name, and that date as `YYYYMMDDHHMMSS`; null
+ * if there is no date.
+ */
 export function datedName(path: string): { name: string; date: string | null } {
   const start = path.lastIndexOf('/') + 1
   const file = path.slice(start)
@@ -27,16 +30,16 @@ function isReal([, year, , month, day]: RegExpExecArray): boolean {
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
 }
 
-/** Whether the files of a feed are told apart by the dates in their names. */
+/** isDated tells whether the files of a feed differ by the dates in their names. */
 export const isDated = (feed: string): boolean => feed.includes(DATE)
 
-/** A content of such a feed. `modifiedAt`: wall ms of its file's last change; null: not known. */
+/** DatedFile is a file of a dated feed. `modifiedAt`: wall ms of its last change; null: not known. */
 export interface DatedFile {
   path: string
   modifiedAt: number | null
 }
 
-/** Whether `file` is older than `other` of the same feed: by the dates in their names, then by their last change. */
+/** isOlder tells whether `file` is older than `other` of its feed: by the dates in the names, then by last change. */
 export function isOlder(feed: string, file: DatedFile, other: DatedFile): boolean {
   if (!isDated(feed)) return false
   const [own, its] = [datedName(file.path).date, datedName(other.path).date]

@@ -1,31 +1,31 @@
-// Decides when a stored wall-clock time is due, on a host whose clock is wrong, or was wrong when the time
-// was stored. Whatever compares a stored time with now asks here. Pure.
+// Decides when a stored wall-clock time is due, on a host whose clock is wrong now or was wrong when the time was
+// stored. Every comparison of a stored time with now is here. Pure.
 
 import { HOUR, MINUTE } from './clock.ts'
 
-/** Longest wait before a next attempt: a Retry-After is cut to it, and every wait of ours is shorter. */
+/** Longest wait before the next attempt: a longer Retry-After is cut to it, and our own waits are shorter. */
 export const LONGEST_ATTEMPT_WAIT_MS = HOUR
 
-/** Clocks are corrected by small steps all the time; only a larger one counts. */
+/** Clocks are corrected by small steps all the time; only a larger step counts. */
 const TOLERANCE_MS = MINUTE
 
 /**
- * True once `at` (wall ms) is reached, and when `at` lies further ahead than any legal wait: then it was
- * stored by a clock that ran ahead. `longestMs`: the longest wait that may be stored for this purpose.
+ * isDue tells whether `at` (wall ms) is reached. It is also due if it lies further ahead than `longestMs`, the longest
+ * wait that may be stored for this purpose: then a clock that ran ahead stored it.
  */
 export function isDue(at: number | null, now: number, longestMs: number): boolean {
   return at === null || at <= now || at > latestLegal(now, longestMs)
 }
 
 /**
- * The latest time that something may wait for, in wall ms: `isDue` for a query. With a wait of 0, the latest
- * time that a past event may bear: a later one was stored by a clock that ran ahead.
+ * latestLegal returns the latest wall ms that a stored wait may have, for a query that asks what `isDue` asks. With a
+ * wait of 0, it is the latest time that a past event may have: a clock that ran ahead stored any later one.
  */
 export function latestLegal(now: number, longestMs: number): number {
   return now + longestMs + TOLERANCE_MS
 }
 
-/** Whether a sign of life is young enough. One from the future, beyond the same age, proves nothing. */
+/** isRecent tells whether a heartbeat is young enough. A heartbeat equally far in the future proves nothing. */
 export function isRecent(at: number, now: number, withinMs: number): boolean {
   return Math.abs(now - at) <= withinMs
 }

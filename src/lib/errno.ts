@@ -1,16 +1,16 @@
-// What the system's error at a file or directory means: in words for people, and what may be concluded from it. One
-// table for every place that looks at, opens, reads or writes one.
+// What the system's error at a file or directory means: the words for people, and the conclusion that is safe. This is
+// the one table for all code that looks at, opens, reads or writes files.
 
 import { errorCode, messageOf } from './errors.ts'
 
-/** What the error was met at. */
+/** Subject is the file or directory at which the error happened. */
 export interface Subject {
-  /** As the sentence begins: `the folder /srv/in`. */
+  /** Beginning of the sentence: `the folder /srv/in`. */
   name: string
   /** What a person may correct instead: `inbox.directory`, `the path`. */
   setting: string
   use: 'read' | 'write' | 'run'
-  /** Hints that know more, by code. */
+  /** Better hints for this subject, by code. */
   hints?: Readonly<Record<string, string>>
 }
 
@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, readonly [reason: string, hint: string]>> =
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
   ENOENT: ['does not exist', 'create it, mount it, or correct {setting}'],
-  ENOTDIR: ['has a part in its path that is no directory', 'correct it, or {setting}'],
+  ENOTDIR: ['has a part in its path that is not a directory', 'correct it, or {setting}'],
   EISDIR: ['is a directory', 'put a file in its place, or correct {setting}'],
   ELOOP: ['leads through a link that cannot be followed', 'correct the link, or {setting}'],
   ENXIO: ['is a socket or device', 'put a regular file in its place'],
@@ -43,16 +43,17 @@ const WORDS: Readonly<Record<string, readonly [reason: string, hint: string]>> =
   ENOTCONN: ['is a mount without its server', 'mount it again'],
 }
 const OTHER = ['cannot be {done}', 'look into the system’s log for its disk'] as const
-const WHOLE = 'put a regular file in its place, and rename it into its place when it is complete'
+const NO_CODE_HINT =
+  'write a regular file under another name, and rename it to this name when it is complete'
 
-/** `code`: the system's. An error without one says itself what is wrong: its message follows the name. */
+/** errnoText explains an error. Without a system code, the error's own message follows the name (`readRegular`). */
 export function errnoText(
   error: unknown,
   subject: Subject,
 ): { code: string | null; reason: string; hint: string } {
   const { hints, name, setting, use } = subject
   const code = errorCode(error)
-  if (code === null) return { code, reason: `${name} ${messageOf(error)}`, hint: WHOLE }
+  if (code === null) return { code, reason: `${name} ${messageOf(error)}`, hint: NO_CODE_HINT }
   const [what, hint] = WORDS[code] ?? OTHER
   return {
     code,
@@ -61,7 +62,7 @@ export function errnoText(
   }
 }
 
-/** There is nothing at the path any more, or a part of it is no directory of the folder any more. */
+/** isMissing tells whether the path no longer exists, or a part of it is no longer a directory. */
 export function isMissing(code: string | null): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }

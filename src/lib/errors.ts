@@ -1,10 +1,10 @@
-// The errors that reach a person: two lines, what failed and what to try. Expected outcomes are
-// values; an exception means that a command or the daemon cannot go on.
+// The errors that reach a person, in two lines: what failed, and what to try. Expected outcomes are values; an
+// exception means that a command or the daemon cannot go on.
 
 import { constants } from 'node:os'
 import type { ConditionCode } from './conditions.ts'
 
-/** Every exit code of the program, as documented in the README. One that is not listed here must be treated as a failure. */
+/** EXIT holds every exit code of the program, as the README documents them. Any other code means a failure. */
 export const EXIT = {
   ok: 0,
   failed: 1,
@@ -23,7 +23,7 @@ export class FeedsyncError extends Error {
   /** What to try next: one sentence, printed on the second line. */
   readonly hint: string | null
   readonly exitCode: number
-  /** What it means for a daemon that meets it; null where it concerns the command alone. */
+  /** The condition that the daemon sets for this error; null if the error concerns one command only. */
   readonly condition: ConditionCode | null
 
   constructor(
@@ -38,21 +38,21 @@ export class FeedsyncError extends Error {
 }
 
 /**
- * Whether time or a person can correct it: a disk, a database, the configuration. Anything else is a
- * fault of the program, which repetition does not correct.
+ * isRetryable tells whether time or a person can correct the error: a disk, a database, the configuration. Any other
+ * error is a fault of the program, and a retry does not help.
  */
 export function isRetryable(error: unknown): error is FeedsyncError {
   return error instanceof FeedsyncError && error.exitCode !== 1
 }
 
-/** The system's code of a failed call (`ENOENT`, `ENOSPC`, `ECONNRESET`, `SQLITE_BUSY`), or null. */
+/** errorCode returns the code of a failed call (`ENOENT`, `ECONNRESET`, `SQLITE_BUSY`), or null. */
 export function errorCode(error: unknown, depth = 10): string | null {
   if (!(error instanceof Error) || depth === 0) return null
   const { code, errno } = error as { code?: unknown; errno?: unknown }
   return typeof code === 'string' ? systemCode(code, errno) : errorCode(error.cause, depth - 1)
 }
 
-/** libuv has no name for some of the system's errors (ESTALE, EDQUOT), and Node has two ways to say so. */
+/** Node writes one of these two forms if libuv has no name for a system error (ESTALE, EDQUOT). */
 const UNNAMED = /^(UNKNOWN$|Unknown system error -\d+$)/
 
 function systemCode(code: string, errno: unknown): string {
@@ -62,7 +62,7 @@ function systemCode(code: string, errno: unknown): string {
   return named?.[0] ?? code
 }
 
-/** What the system said: `ENOSPC: no space left on device`, without the call and the path it was about. */
+/** systemReason returns the system's words, `ENOSPC: no space left on device`, without the call and the path. */
 export function systemReason(error: unknown): string {
   const said = messageOf(error).replace(/, [a-z]+(?: '.*')?$/s, '')
   const [code = ''] = said.split(':', 1)

@@ -1,4 +1,4 @@
-// Owns what several rooms do with files: tell whether two looks saw the same file, read a file whole, compare paths.
+// What several rooms do with files: decide whether two looks saw the same file, read a whole file, compare paths.
 
 import {
   type BigIntStats,
@@ -13,7 +13,7 @@ import { isAbsolute, relative } from 'node:path'
 import { errorCode } from './errors.ts'
 import { formatBytes } from './units.ts'
 
-/** What makes two looks at a path the same file with the same bytes, as far as stat can tell. */
+/** FileIdentity is what stat reports of a file and its bytes: equal values mean the same file with the same bytes. */
 export interface FileIdentity {
   dev: string
   ino: string
@@ -22,7 +22,7 @@ export interface FileIdentity {
   ctimeNs: string
 }
 
-/** Of a path of which nothing is known; equals no file's. */
+/** NO_IDENTITY stands for a path of which nothing is known; no file has it. */
 export const NO_IDENTITY: FileIdentity = { dev: '0', ino: '0', size: 0, mtimeNs: '0', ctimeNs: '0' }
 
 export function identityOf(stats: BigIntStats): FileIdentity {
@@ -39,22 +39,22 @@ export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
   return a === b || (sameBytes(a, b) && a.ctimeNs === b.ctimeNs)
 }
 
-/** The same but for ctime, which a rename of our own changes. */
+/** sameBytes compares all but ctime, because our own rename of a file changes that. */
 export function sameBytes(a: FileIdentity, b: FileIdentity): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
 }
 
-/** A recreated directory often gets the inode number of the old one, but its birth is its own. */
+/** isSameDirectory also compares the time of birth: a new directory often gets the inode number of the old one. */
 export function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
 
-/** Wall ms of the last change of its bytes; null: not known. */
+/** modifiedAt returns the wall ms of the last change of the bytes; null: not known. */
 export function modifiedAt(identity: FileIdentity | null): number | null {
   return identity && Number(BigInt(identity.mtimeNs) / 1_000_000n)
 }
 
-/** `text`: another one when the file changed; `changedAt`: wall ms. Null: there is none. */
+/** stampOf returns a `text` that differs after each change of the file, and `changedAt` in wall ms; null: no file. */
 export function stampOf(file: string): { text: string; changedAt: number } | null {
   try {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
@@ -66,7 +66,10 @@ export function stampOf(file: string): { text: string; changedAt: number } | nul
   }
 }
 
-/** Bytes that were read into `memory` from `offset` on, fewer than `length` only at the end of the file. Throws the system's error. */
+/**
+ * readWhole reads `length` bytes at position `at` of the file into `memory` from `offset` on. It returns the number of
+ * bytes, which is smaller only at the end of the file. Throws the system's error.
+ */
 export function readWhole(
   fd: number,
   memory: Uint8Array,
@@ -83,13 +86,13 @@ export function readWhole(
   return done
 }
 
-/** Bytes: longer than any PEM key, so that a wrong path to something big is an error. */
+/** In bytes: longer than any PEM key, so that a wrong path to a large file is an error. */
 export const LONGEST_SECRET = 64 * 1024
 
 /**
- * The bytes of a regular file.
- * @throws the system's error (`EISDIR` for a directory); an error without a code, whose message follows the
- * file's name, where it is no regular file, larger than `mostBytes`, or still being written
+ * readRegular returns the bytes of a regular file.
+ * @throws the system's error (`EISDIR` for a directory); an error without a code if the file is not regular, is larger
+ * than `mostBytes`, or is still being written: its message is to follow the name of the file
  */
 export function readRegular(file: string, mostBytes: number): Buffer {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -107,13 +110,13 @@ export function readRegular(file: string, mostBytes: number): Buffer {
   }
 }
 
-/** A secret as it was meant: one newline at its end is not part of it. */
+/** withoutNewline removes one newline at the end, which editors add to a secret. */
 export function withoutNewline(bytes: Buffer): Buffer {
   if (bytes.at(-1) !== 0x0a) return bytes
   return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)
 }
 
-/** Also true of the folder itself. Both are absolute. */
+/** isWithin tells whether an absolute path is the folder itself or lies below it. */
 export function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path)
   return way !== '..' && !way.startsWith('../') && !isAbsolute(way)

@@ -1,22 +1,22 @@
-// Glob patterns over paths relative to a folder, with `/` whatever the system. A file's extension matches in
-// any case: `*.xml` takes `JOBS.XML`, as hosts with Windows write it. All else matches as it is written.
+// Glob patterns for paths relative to a folder, with `/` on every system. The extension of a file matches in any case:
+// `*.xml` matches `JOBS.XML`, which Windows hosts write. All other letters match in their own case.
 
 import picomatch from 'picomatch'
 
-/** `s`: a file name may hold a newline, and `**` stands for anything. */
+/** `s`: a file name may contain a newline, and `**` matches anything. */
 const OPTIONS = { dot: true, flags: 's' }
 
 /** `.xml`, `.xml.gz` or `.{xml,txt}` at the end of a pattern. */
 const EXTENSION = /\.(?:\w+|\{[\w,]*[a-z][\w,]*\})(?:\.gz)?$/i
 
-/** Answers whether a path matches. Names that begin with a dot match like any other. */
+/** globMatcher returns a function that tells whether a path matches. Names that begin with a dot match, too. */
 export function globMatcher(pattern: string): (path: string) => boolean {
   const { glob, pathOf } = inAnyCase(pattern)
   const matches = picomatch(glob, OPTIONS)
   return (path) => matches(pathOf(path))
 }
 
-/** The pattern, and each path, with their extensions in lower case; only where the pattern names one. */
+/** inAnyCase writes the extension of the pattern, and of each path, in lower case if the pattern names an extension. */
 function inAnyCase(pattern: string): { glob: string; pathOf: (path: string) => string } {
   const isNamed = EXTENSION.test(pattern)
   const glob = pattern.replace(EXTENSION, (extension) => extension.toLowerCase())
@@ -27,8 +27,8 @@ function inAnyCase(pattern: string): { glob: string; pathOf: (path: string) => s
 export type CapturingMatcher = (text: string) => Record<string, string> | null
 
 /**
- * Matches a path and captures its numbered segments: `{1}/*.xml` on `acme/jobs.xml` answers
- * `{ '1': 'acme' }`; null where the path does not match. `*` and `**` capture nothing.
+ * capturingMatcher returns a function that captures the numbered segments of a path: `{1}/*.xml` on `acme/jobs.xml`
+ * gives `{ '1': 'acme' }`; null if the path does not match. `*` and `**` capture nothing.
  */
 export function capturingMatcher(pattern: string): CapturingMatcher {
   const { glob, pathOf } = inAnyCase(pattern)
@@ -36,7 +36,7 @@ export function capturingMatcher(pattern: string): CapturingMatcher {
   return (path) => matches(pathOf(path))
 }
 
-/** The same for a text that a template was filled to (`fillTemplate`): all but its numbered segments is as it is written. */
+/** filledMatcher reverses `fillTemplate`: it captures the numbered segments of a filled text; the rest is literal. */
 export function filledMatcher(template: string): CapturingMatcher {
   return capturing(`^${withTokens(template).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`)
 }
@@ -62,12 +62,12 @@ function capturing(source: string): CapturingMatcher {
   }
 }
 
-/** Puts captured segments into a template: `{1}` with `{ '1': 'acme' }` is `acme`. */
+/** fillTemplate puts captured segments into a template: `{1}` with `{ '1': 'acme' }` gives `acme`. */
 export function fillTemplate(template: string, captured: Record<string, string>): string {
   return template.replace(/\{(\d+)\}/g, (whole, n: string) => captured[n] ?? whole)
 }
 
-/** Whether a template has numbered segments; of a filled one, those that nothing was captured for. */
+/** hasPlaceholder tells whether a text has numbered segments; in a filled text, segments without a captured value. */
 export function hasPlaceholder(template: string): boolean {
   return /\{\d+\}/.test(template)
 }

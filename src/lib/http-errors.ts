@@ -1,12 +1,13 @@
-// Owns the translation of network errors into one small vocabulary, with a sentence for people. It never repeats
-// the message of an error: it may hold an address with its query string or a proxy's password.
+// Translates network errors into a few kinds, each with a sentence for people. It never repeats the message of an
+// error, which may contain an address with its query string or the password of a proxy.
 
 import { errorCode } from './errors.ts'
 
 /**
- * `unreachable`: no connection, so nothing was sent. `certificate`: TLS refused the other side.
- * `proxy`: the proxy would not let us through. `lost`: the connection broke, or spoke no HTTP.
- * `silent`: no status line in time. `stalled`: the other side takes no more of the body. `source`: the body could not be read as promised. `aborted`: by the caller.
+ * `unreachable`: no connection, so nothing was sent. `certificate`: the other side's certificate is not trusted.
+ * `proxy`: the proxy refused the request. `lost`: the connection broke, or the answer was not HTTP. `silent`: no status
+ * line came in time. `stalled`: the other side stopped taking the body. `source`: the body could not be read with its
+ * announced length. `aborted`: the caller stopped the request.
  */
 export type NoAnswerKind =
   | 'unreachable'
@@ -21,17 +22,17 @@ export type NoAnswerKind =
 export interface NoAnswer {
   kind: 'no-answer'
   why: NoAnswerKind
-  /** The system's code where there is one (`ECONNREFUSED`), otherwise a short name of ours (`body-source`). */
+  /** The system's code if there is one (`ECONNREFUSED`), otherwise our own short name (`body-source`). */
   code: string
   /** A clause for people: "api.example.com refused the connection (ECONNREFUSED)". */
   reason: string
-  /** Bytes of the request's body that the socket has taken. */
+  /** Bytes of the request's body that the socket took. */
   bytesSent: number
 }
 
-/** Of status 407. */
+/** The reason for status 407. */
 export const PROXY_REFUSAL =
-  'the proxy wants a user name and password, or refuses those it was given (407)'
+  'the proxy requires a user name and a password, or refused the given ones (407)'
 
 type Verdict = Pick<NoAnswer, 'why' | 'code' | 'reason'>
 
@@ -48,7 +49,7 @@ const UNREACHABLE: Record<string, string> = {
 const CERTIFICATE =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|ERR_PROXY_TLS|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|CRL_)/
 
-/** `host`: host and port of the target, for the sentence. */
+/** explainNetworkError names the kind and the reason of an error; `host` is host and port of the target. */
 export function explainNetworkError(error: unknown, host: string): Verdict {
   const code = errorCode(error)
   const { name = '', message = '' } = error instanceof Error ? error : {}
@@ -56,46 +57,46 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   const peer = peerOf(all) ?? host
   const isConnect = all.some(({ syscall }) => syscall === 'connect')
 
-  const told = (why: NoAnswerKind, ownCode: string, reason: string) => {
+  const verdict = (why: NoAnswerKind, ownCode: string, reason: string) => {
     return { why, code: ownCode, reason }
   }
   const tunnel = /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(message)
   if (tunnel !== null) {
     const status = tunnel[1] ?? tunnel[2]
     const other = `the proxy did not connect to ${host}: it answered ${status}`
-    return told('proxy', `proxy-${status}`, status === '407' ? PROXY_REFUSAL : other)
+    return verdict('proxy', `proxy-${status}`, status === '407' ? PROXY_REFUSAL : other)
   }
   if (name === 'ProxyConnectionError') {
-    const reason = `the proxy closed the connection that was meant for ${host}`
-    return told('proxy', 'proxy-closed', reason)
+    const reason = `the proxy closed the connection to ${host}`
+    return verdict('proxy', 'proxy-closed', reason)
   }
   const certificate = all.map((one) => String(one.code)).find((one) => CERTIFICATE.test(one))
   if (certificate !== undefined) {
     const reason = `the TLS certificate of ${host} cannot be trusted (${certificate})`
-    return told('certificate', certificate, reason)
+    return verdict('certificate', certificate, reason)
   }
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect))
-    return told('unreachable', 'connect-timeout', `${peer} did not accept a connection in time`)
+    return verdict('unreachable', 'connect-timeout', `${peer} did not accept a connection in time`)
   if (code !== null && code in UNREACHABLE)
-    return told('unreachable', code, `${UNREACHABLE[code]}: ${peer} (${code})`)
+    return verdict('unreachable', code, `${UNREACHABLE[code]}: ${peer} (${code})`)
   const isHandshake = message.includes('before secure TLS connection was established')
   if (isHandshake || /^(ERR_SSL_|EPROTO$)/.test(code ?? '')) {
     const reason = `the TLS handshake with ${host} did not succeed (${code ?? 'tls'})`
-    return told('unreachable', code ?? 'tls', reason)
+    return verdict('unreachable', code ?? 'tls', reason)
   }
   if (code === 'UND_ERR_HEADERS_TIMEOUT')
-    return told('silent', 'answer-timeout', `${host} did not answer in time`)
+    return verdict('silent', 'answer-timeout', `${host} did not answer in time`)
   if (name === 'HTTPParserError' || code?.startsWith('HPE_'))
-    return told('lost', 'bad-http', `${host} did not answer in valid HTTP`)
+    return verdict('lost', 'bad-http', `${host} did not answer in valid HTTP`)
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return told('lost', 'bad-http', `${host} answered with oversized headers`)
+    return verdict('lost', 'bad-http', `${host} answered with oversized headers`)
   if (code === 'UND_ERR_SOCKET')
-    return told('lost', 'connection-closed', `${host} closed the connection without an answer`)
+    return verdict('lost', 'connection-closed', `${host} closed the connection without an answer`)
   const reason = `the connection to ${peer} broke${code === null ? '' : ` (${code})`}`
-  return told(isConnect ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
+  return verdict(isConnect ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
 }
 
-/** The host that the system call was about: behind a proxy that is the proxy, not the target. */
+/** peerOf returns the host of the failed system call. Behind a proxy that is the proxy, not the target. */
 function peerOf(errors: readonly SystemError[]): string | null {
   for (const { hostname, address, port } of errors) {
     if (typeof hostname === 'string') return hostname

@@ -1,16 +1,16 @@
-// Drops interim answers. A server or a proxy may send `100 Continue` at any time (RFC 9110 section 15.2), and
-// undici ends the connection when it comes unasked: it has no option for that, and none is planned
-// (https://github.com/nodejs/undici/issues/197). So undici does not get to read them.
+// Drops interim answers. A server or a proxy may send `100 Continue` at any time (RFC 9110 section 15.2), but undici
+// ends the connection if it did not ask for it. undici has no option for this and plans none
+// (https://github.com/nodejs/undici/issues/197), so this filter hides interim answers from it.
 
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 
-/** A head that is longer is left to undici, which has a limit of its own. */
+/** A longer head goes to undici, which has its own limit. */
 const LONGEST_HEAD = 16 * 1024
 const ANY_HEAD = 'HTTP/1.'
 const INTERIM_HEAD = /^HTTP\/1\.[01] 1(?!01)\d\d\b/
 
-/** Connections on which an answer is awaited, with the bytes of its head so far. */
+/** The connections that wait for an answer, with the first bytes of its head. */
 const heads = new WeakMap<object, Buffer>()
 
 // Published with the socket just before the head of a request is written to it.
@@ -18,7 +18,7 @@ subscribe('undici:client:sendHeaders', (message) => {
   heads.set((message as { socket: object }).socket, Buffer.alloc(0))
 })
 
-/** From now on undici sees no interim answer on this connection. */
+/** dropInterimAnswers hides every later interim answer on this connection from undici. */
 export function dropInterimAnswers(socket: Socket): void {
   const read = socket.read.bind(socket)
   socket.read = (size?: number) => {
@@ -32,7 +32,7 @@ export function dropInterimAnswers(socket: Socket): void {
   }
 }
 
-/** What of the bytes so far undici may see by now. */
+/** withoutInterim returns the bytes that undici may read now; it keeps the rest until the head is complete. */
 function withoutInterim(socket: Socket, chunk: Buffer): Buffer {
   const held = heads.get(socket)
   if (held === undefined) return chunk

@@ -1,5 +1,5 @@
-// Counts a body that is being sent, and ends a request on which nothing moves any more: the socket takes no byte and
-// no answer comes.
+// Counts the bytes of a body during the upload, and ends a request that makes no progress: the socket takes no byte,
+// and no answer comes.
 
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
@@ -7,11 +7,11 @@ import type { Clock } from './clock.ts'
 import type { NoAnswer } from './http-errors.ts'
 
 export interface StreamBody {
-  /** Exact number of bytes that `chunks` yields: it is sent as Content-Length. */
+  /** Exact number of bytes that `chunks` yields, for Content-Length. */
   length: number
-  /** Started at most once a request; its `finally` runs whenever it was started. */
+  /** Starts at most once for each request. If it was started, its `finally` runs. */
   chunks: () => AsyncIterable<Buffer>
-  /** Told the bytes so far each time that the socket has taken a chunk. */
+  /** Called with the bytes so far each time the socket took a chunk. */
   onAccepted?: (bytes: number) => void
 }
 
@@ -22,20 +22,20 @@ subscribe('undici:client:sendHeaders', (message) => {
 })
 
 /**
- * undici asks for the next chunk when the socket takes more: only then the chunk before counts. A small one
- * may still lie in the socket then, which `sentAll` looks at.
+ * CountedBody counts a chunk when undici asks for the next one, because only then did the socket take it. The last
+ * bytes may still be in the buffer of the socket, so `sentAll` checks that, too.
  */
 export class CountedBody implements AsyncIterable<Buffer> {
   readonly length: number
   readonly #source: StreamBody
   readonly #clock: Clock
-  /** Of the chunks that the socket took. */
+  /** Bytes of the chunks that the socket took. */
   bytes = 0
-  /** Monotonic ms at which it was last written to a connection, or a chunk was read or was taken by the socket. */
+  /** Monotonic ms of the last progress: the head was written, or a chunk was read or taken by the socket. */
   lastProgressAt: number
-  /** What its source threw; null: nothing. */
+  /** The error that the source threw; null: none. */
   error: unknown = null
-  /** Null until the request is written to a connection. */
+  /** null until the request is written to a connection. */
   socket: Socket | null = null
 
   constructor(source: StreamBody, clock: Clock) {
@@ -45,7 +45,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
     this.lastProgressAt = clock.monotonic()
   }
 
-  /** The head of its request is about to be written to this connection. */
+  /** begin notes the connection just before the head of the request is written to it. */
   begin(socket: Socket): void {
     this.socket = socket
     this.#noteProgress()
@@ -75,7 +75,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
   }
 }
 
-/** Looks until it is disposed. `limitMs`: how long nothing may move. */
+/** watchProgress aborts its signal when the body made no progress for `limitMs`. It watches until it is disposed. */
 export function watchProgress(clock: Clock, body: CountedBody, limitMs: number) {
   const controller = new AbortController()
   let timer: Disposable
@@ -87,9 +87,8 @@ export function watchProgress(clock: Clock, body: CountedBody, limitMs: number) 
   timer = clock.after(limitMs, look)
 
   return {
-    /** Aborts when nothing has moved for too long. */
     signal: controller.signal,
-    /** Why it aborted. */
+    /** explain says why the signal aborted. */
     explain: (host: string): Pick<NoAnswer, 'why' | 'code' | 'reason'> => {
       const reason = `${host} did not accept a connection in time`
       if (body.socket === null) return { why: 'unreachable', code: 'connect-timeout', reason }

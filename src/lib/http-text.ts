@@ -1,18 +1,18 @@
-// Owns what may be read of another host's answer: whether it is a web page, the times in Date and Retry-After; and
-// how an address of another host is shown.
+// Reads the answer of another host: whether it is a web page, and the times in Date and Retry-After. Also shortens an
+// address of another host for people.
 
 import { SECOND } from './clock.ts'
 import { LONGEST_ATTEMPT_WAIT_MS } from './due.ts'
 import { redact } from './secrets.ts'
 
-/** An address without user name, query and fragment; null for what is no address of a host. */
+/** shownAddress returns an address without user name, query and fragment; null if the text is not an address. */
 export function shownAddress(address: string): string | null {
   const url = URL.parse(address)
   if (url === null || url.host === '') return null
   return redact(`${url.protocol}//${url.host}${url.pathname}`)
 }
 
-/** RFC 9110 section 8.8.1 first: a body of HTML, whatever the answer calls itself. */
+/** isHtml recognises a web page by its Content-Type or by its first tag, because some servers name no type. */
 export function isHtml(headers: Readonly<Record<string, string>>, body: Buffer): boolean {
   return (
     /^\s*text\/html\b/i.test(headers['content-type'] ?? '') ||
@@ -21,8 +21,8 @@ export function isHtml(headers: Readonly<Record<string, string>>, body: Buffer):
 }
 
 /**
- * Retry-After (RFC 9110 section 10.2.3) in ms from now: seconds, or a date measured against the answer's own
- * Date, so that a wrong clock on either side does not matter. Null when absent or unreadable; at most 1 h.
+ * retryAfterMs returns Retry-After (RFC 9110 section 10.2.3) in ms from now, at most 1 h; null if it is absent or
+ * unreadable. A date counts from the answer's own Date, so that a wrong clock on either side does not matter.
  */
 export function retryAfterMs(
   headers: Readonly<Record<string, string>>,
@@ -36,13 +36,13 @@ export function retryAfterMs(
   return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), LONGEST_ATTEMPT_WAIT_MS)
 }
 
-/** The answer's Date in wall ms; null when absent, unreadable, or a cache's (it then has an Age). */
+/** httpDate returns the answer's Date in wall ms; null if it is absent, unreadable, or from a cache (it has an Age). */
 export function httpDate(headers: Readonly<Record<string, string>>): number | null {
   const date = parseHttpDate(headers.date ?? '')
   return Number.isNaN(date) || headers.age !== undefined ? null : date
 }
 
-/** Date.parse takes "5" or "-3" for a year: an HTTP date begins with its day and ends in GMT. */
+/** parseHttpDate checks the form first, because Date.parse reads "5" or "-3" as a year. */
 function parseHttpDate(value: string): number {
   return /^[A-Z][a-z]+, .* GMT$/.test(value) ? Date.parse(value) : Number.NaN
 }

@@ -1,8 +1,8 @@
-// Owns HTTP: the only importer of undici. One request gives one value, an answer or the reason why there is
-// none. It retries nothing and follows no redirect.
+// Owns HTTP: the only importer of undici. One request gives one value: an answer, or the reason why there is none. It
+// retries nothing and follows no redirect.
 //
-// The environment decides the way out, as operators expect: HTTPS_PROXY, HTTP_PROXY and NO_PROXY in both
-// cases, NODE_EXTRA_CA_CERTS through Node's own default. Nothing can switch TLS verification off.
+// The environment names the proxy, as operators expect: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in capital or small
+// letters. Node itself reads NODE_EXTRA_CA_CERTS. No setting switches TLS verification off.
 
 import { constants, gunzipSync } from 'node:zlib'
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
@@ -20,13 +20,13 @@ export interface HttpRequest {
   headers: Readonly<Record<string, string>>
   body: Buffer | StreamBody | null
   signal: AbortSignal
-  /** From the last byte that the socket took to the next one, or to the status line, in ms. */
+  /** Longest time in ms from the last byte that the socket took to the next one, or to the status line. */
   headersTimeoutMs: number
-  /** Between two pieces of the answer's body, in ms. */
+  /** Longest time in ms between two pieces of the answer's body. */
   bodyTimeoutMs: number
-  /** What of the answer's body is kept; the rest is not read. */
+  /** Bytes of the answer's body that are kept; the rest is not read. */
   maxAnswerBytes: number
-  /** A connection of its own, with a fresh name lookup: for the request after a lost connection. */
+  /** Opens a new connection with a new DNS lookup: for the request after a lost connection. */
   freshConnection?: boolean
 }
 
@@ -36,34 +36,34 @@ export interface HttpReply {
   /** Names in lower case; values of a repeated header joined by ", ". */
   headers: Readonly<Record<string, string>>
   body: Buffer
-  /** The answer's body is longer than was kept, or the connection broke in it. */
+  /** The answer's body is longer than `maxAnswerBytes`, or the connection broke before its end. */
   bodyCut: boolean
   bytesSent: number
-  /** The socket had taken all of the request's body when the status line came. */
+  /** The socket had taken the whole body of the request when the status line came. */
   sentAll: boolean
-  /** From the call to the status line, in ms. */
+  /** Time from the call to the status line, in ms. */
   tookMs: number
 }
 
 export type HttpAnswer = HttpReply | NoAnswer
 
 export interface HttpClient extends AsyncDisposable {
-  /** Never throws for what the network, the other side or `signal` does. */
+  /** request returns failures of the network, the other side and `signal` as values and never throws for them. */
   request(request: HttpRequest): Promise<HttpAnswer>
 }
 
 export interface HttpClientOptions {
   clock: Clock
-  /** Where the proxy variables are read; default: this process's. */
+  /** The environment with the proxy variables; default: this process's. */
   env?: NodeJS.ProcessEnv
-  /** To an open and, with TLS, verified connection, in ms. Default 10 s. */
+  /** Longest time in ms until the connection is open and, with TLS, verified. Default 10 s. */
   connectTimeoutMs?: number
 }
 
-/** How many times `bodyTimeoutMs` the whole body of an answer may take: none of them is large. */
-const MOST_PAUSES = 10
+/** The whole body of an answer, which is small, may take this many times `bodyTimeoutMs`. */
+const MAX_BODY_TIMEOUTS = 10
 
-/** For a proxy's answer to CONNECT: it first connects itself, and undici's own limit is five minutes. */
+/** Limit for a proxy's answer to CONNECT, which comes after the proxy's own connection. undici waits five minutes. */
 const TUNNEL_TIMEOUT = 30 * SECOND
 
 /** @throws FeedsyncError (78) when a proxy variable holds no usable address. */
@@ -80,7 +80,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
 function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProxyAgent {
   const { env = process.env, connectTimeoutMs: timeout = 10 * SECOND } = options
-  // Stated, because the default follows NODE_TLS_REJECT_UNAUTHORIZED.
+  // Without this line, NODE_TLS_REJECT_UNAUTHORIZED could switch the verification off.
   const tls = { rejectUnauthorized: true, autoSelectFamily: true, timeout }
   return new EnvHttpProxyAgent({
     allowH2: false,
@@ -92,14 +92,17 @@ function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProx
     clientFactory: (origin, opts) => new Pool(origin, { ...opts, headersTimeout: TUNNEL_TIMEOUT }),
     requestTls: tls,
     proxyTls: tls,
-    // Empty, not undefined: undici would read this process's environment.
+    // Empty, not undefined: for undefined, undici would read this process's environment.
     httpProxy: proxyAddress(env, 'http_proxy'),
     httpsProxy: proxyAddress(env, 'https_proxy'),
     noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
   })
 }
 
-/** As undici's own, but for the filter. Behind a proxy `connect` is undici's function, otherwise our options. */
+/**
+ * createPool does what undici's own factory does, and adds the filter for interim answers. Behind a proxy, `connect`
+ * is a function of undici, otherwise our options.
+ */
 function createPool(origin: string | URL, options: Pool.Options): Pool {
   const { connect } = options
   const open = typeof connect === 'function' ? connect : buildConnector({ ...connect })
@@ -107,7 +110,7 @@ function createPool(origin: string | URL, options: Pool.Options): Pool {
     ...options,
     connect: (target, done) =>
       open(target, (...opened) => {
-        // With an error there is no socket, whatever the types say.
+        // With an error there is no socket, although the types promise one.
         if (opened[1]) dropInterimAnswers(opened[1])
         done(...opened)
       }),
@@ -129,7 +132,7 @@ function proxyAddress(env: NodeJS.ProcessEnv, name: string): string {
   })
 }
 
-/** As undici does it, which throws where a % begins no escape. */
+/** isDecodable tells whether undici can decode the text: undici throws at a % that begins no escape. */
 function isDecodable(text: string): boolean {
   try {
     return decodeURIComponent(text) !== null
@@ -138,7 +141,10 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Of a proxy: the password as it was written and as it is sent. A user name without a password may be a token. */
+/**
+ * keepCredentials hides the password of a proxy, as it is written and as it is sent. A user name without a password
+ * may be a token, so it is hidden as well.
+ */
 function keepCredentials({ username, password }: URL): void {
   const [name, word] = [username, password].map(decodeURIComponent)
   if (word) registerSecret(`${name}:${word}`)
@@ -167,21 +173,23 @@ async function send(
         ...request.headers,
         ...(counted === null ? {} : { 'content-length': String(counted.length) }),
       },
-      // undici takes any async iterable, its types only the classes that it names.
+      // undici accepts any async iterable, but its types name only some classes.
       body: (counted ?? body) as Buffer | null,
       signal: ends,
-      // undici's own limit counts from the start of the request, and would end a slow body.
+      // undici's own limit counts from the start of the request and would end a slow upload.
       headersTimeout: watch === null ? request.headersTimeoutMs : 0,
       bodyTimeout: request.bodyTimeoutMs,
     })
-    // undici looks at the signal once it is connected, and a proxy can keep it from ever being so.
+    // undici checks the signal only after it is connected, and a proxy can delay that for ever.
     const response = await unlessAborted(responding, ends)
     if (response === null) throw ends.reason
     watch?.[Symbol.dispose]()
     const sentAll = counted?.sentAll ?? true
     const tookMs = clock.monotonic() - began
     const headers = flatten(response.headers)
-    using _limit = clock.after(MOST_PAUSES * request.bodyTimeoutMs, () => response.body.destroy())
+    using _limit = clock.after(MAX_BODY_TIMEOUTS * request.bodyTimeoutMs, () =>
+      response.body.destroy(),
+    )
     const read = await readCapped(response.body, request.maxAnswerBytes)
     const answer = { ...read, body: unpacked(read.body, headers, request.maxAnswerBytes) }
     const status = response.statusCode
@@ -208,7 +216,7 @@ function isLengthMismatch(error: unknown): boolean {
   return error instanceof Error && error.name === 'RequestContentLengthMismatchError'
 }
 
-/** The status is known by now, so that a cut body is part of the answer and not a failure of the request. */
+/** readCapped reads a body. The status is known already, so a cut body is part of the answer and not a failure. */
 async function readCapped(
   stream: AsyncIterable<Buffer>,
   limit: number,
@@ -227,11 +235,11 @@ async function readCapped(
   }
 }
 
-/** A proxy may compress although it was not asked to. A body that is longer than the limit stays packed. */
+/** unpacked undoes gzip, which some proxies add unasked. A body that would exceed the limit stays packed. */
 function unpacked(body: Buffer, headers: HttpReply['headers'], limit: number): Buffer {
   if (headers['content-encoding']?.toLowerCase() !== 'gzip') return body
   try {
-    // A cut body is unpacked as far as possible.
+    // Z_SYNC_FLUSH returns the readable part of a cut body.
     return gunzipSync(body, { maxOutputLength: limit, finishFlush: constants.Z_SYNC_FLUSH })
   } catch {
     return body

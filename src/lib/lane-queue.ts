@@ -1,13 +1,13 @@
-// Things that wait for their turn in lanes, in order within a group whatever the lane: the next of a
-// group may be taken once the one before it is done. Adding and taking cost the same at any length.
+// A queue with lanes. Items of one group keep their order across all lanes: the next item of a group becomes free once
+// the previous one is done. Adding and taking cost the same at any length.
 
 export class LaneQueue<T extends { lane: L; group: string }, L = T['lane']> {
-  /** Of each group, in order; the first one may be taken, or is being worked on. */
+  /** The items of each group, in order. The first item is free or taken; the others wait for it. */
   readonly #groups = new Map<string, Set<T>>()
-  /** Sets keep their order, and lose their first without moving the others. */
+  /** The free items of each lane. A Set keeps their order and drops the first one without moving the others. */
   readonly #free = new Map<L, Set<T>>()
 
-  /** True when nothing waits or is worked on. */
+  /** isEmpty is true when no item waits and none is taken. */
   get isEmpty(): boolean {
     return this.#groups.size === 0
   }
@@ -22,12 +22,12 @@ export class LaneQueue<T extends { lane: L; group: string }, L = T['lane']> {
     this.#lane(item).add(item)
   }
 
-  /** True while one of the lane may be taken. */
+  /** hasNext tells whether the lane has a free item. */
   hasNext(lane: L): boolean {
     return (this.#free.get(lane)?.size ?? 0) > 0
   }
 
-  /** The next of the lane; what is taken is to be given to `done`. */
+  /** take removes and returns the next free item of the lane. The caller must later pass it to `done`. */
   take(lane: L): T | undefined {
     const free = this.#free.get(lane)
     const [next] = free ?? []

@@ -1,4 +1,4 @@
-/** The first `most`, and what `rest` says of the number of the others: a person can take in no more. */
+/** limited returns the first `most` texts and one line with the number of the others, which `rest` writes. */
 export function limited(
   all: readonly string[],
   most: number,

@@ -1,15 +1,15 @@
-// Owns logging: one JSON line an event on stdout, with the event as a sentence and the facts in fields.
-// Never logged: form fields, signatures, keys, the content of a posting.
+// Owns logging: one JSON line for each event on stdout, with a sentence for people and the facts in fields. It never
+// logs form fields, signatures, keys or the content of a posting.
 
 import { fstatSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
 import { printable, printableJson } from './printable.ts'
 
-/** The facts of a line. Programs match `event`, people read the message; docs/logs.md lists the events. */
+/** LogFields are the facts of a line. Programs match `event`, people read the message. docs/logs.md lists all events. */
 export interface LogFields {
-  /** Where it belongs, and what happened. */
+  /** The part of the program, and what happened: `service.clock-skew`. */
   event: `${string}.${string}`
-  /** Of a version. */
+  /** Id of a version. */
   id?: number | undefined
   feed?: string | undefined
   [fact: string]: unknown
@@ -19,12 +19,12 @@ type Level = 'debug' | 'info' | 'warn' | 'error'
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** What the program logs by; `level` can be changed while it runs. */
+/** Log writes one line for each call; `level` may be changed at any time. */
 export type Log = Record<Level, (fields: LogFields, message: string) => void> & { level: string }
 
 const nothing = () => {}
 
-/** A log that writes nothing. */
+/** silentLog writes nothing. */
 export const silentLog: Log = {
   debug: nothing,
   info: nothing,
@@ -35,15 +35,15 @@ export const silentLog: Log = {
 
 export interface LogOptions {
   level: string
-  /** `auto`: readable on a terminal, JSON otherwise, with priority prefixes only under journald. */
+  /** `auto`: text on a terminal, otherwise JSON, which has priority prefixes under journald. */
   format: 'auto' | 'json' | 'text'
   destination?: DestinationStream | undefined
 }
 
-/** syslog priorities, as journald reads them from `<N>` in front of a line (sd-daemon(3)). */
+/** syslog priorities by level: journald reads them from `<N>` in front of a line (sd-daemon(3)). */
 const PRIORITY: Record<number, number> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 }
 
-/** A log that writes. The library is loaded here, since a command that only reads the history needs no log. */
+/** createLog returns a log that writes. It loads the library only now, because most commands need no log. */
 export async function createLog({
   level,
   format,
@@ -53,7 +53,7 @@ export async function createLog({
   const text = format === 'text' || (format === 'auto' && process.stdout.isTTY)
   const journal = format === 'auto' && !text && writesToJournal()
   const stream = {
-    /** Of the line that is written: pino sets it where it finds the symbol. */
+    /** Level of the current line. pino sets it, because this stream has the symbol below. */
     lastLevel: 30,
     [Symbol.for('pino.metadata')]: true,
     write: (line: string) => {
@@ -63,12 +63,12 @@ export async function createLog({
   }
   const timestamp = pino.stdTimeFunctions.isoTime
   const formatters = { level: (label: string) => ({ level: label }) }
-  // Named, since an async function may not return what pino's own type says: it allows any member, `then` too.
+  // An async function must not return pino's own type, which allows any member and so a `then`, too.
   const log: Log = pino({ level, base: null, timestamp, formatters }, stream)
   return log
 }
 
-/** journald announces itself as `JOURNAL_STREAM=device:inode` of the stream that it reads. */
+/** writesToJournal compares stdout with `JOURNAL_STREAM=device:inode`, the stream that journald reads. */
 function writesToJournal(): boolean {
   const stream = process.env.JOURNAL_STREAM
   if (stream === undefined) return false
@@ -76,7 +76,7 @@ function writesToJournal(): boolean {
   return stream === `${dev}:${ino}`
 }
 
-/** A line of the log for people: without the code, which is for programs, and without what the message says already. */
+/** readableLine writes a line of the log for people: without `event`, and without fields that the message repeats. */
 export function readableLine({ event: _, level, msg, time, ...fields }: Record<string, unknown>) {
   const message = printable(String(msg))
   const shown = Object.entries(fields)

@@ -1,6 +1,6 @@
-// Owns "did you mean": the known name that a misspelt one is closest to.
+// Finds the name for "did you mean": the known name that is closest to a misspelt one.
 
-/** The name at a distance of at most a third of its length, or null. */
+/** nearest returns the closest name at a distance of at most a third of its length, or null. */
 export function nearest(name: string, names: Iterable<string>): string | null {
   const [best] = [...names]
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
@@ -9,14 +9,14 @@ export function nearest(name: string, names: Iterable<string>): string | null {
   return best?.candidate ?? beginningWith(name, [...names])
 }
 
-/** `end` is meant for endDate, `states` for stateProvCodes; null where several begin so. */
+/** beginningWith finds endDate for `end` and stateProvCodes for `states`; null if several names begin like this. */
 function beginningWith(name: string, names: readonly string[]): string | null {
   const start = name.toLowerCase().replace(/s$/, '')
   const found = names.filter((one) => start.length >= 3 && one.toLowerCase().startsWith(start))
   return found.length === 1 ? (found[0] ?? null) : null
 }
 
-/** Levenshtein's, without regard to case, underscores and dashes. */
+/** editDistance is the Levenshtein distance; it ignores case, underscores and dashes. */
 function editDistance(a: string, b: string): number {
   const [from, to] = [a, b].map((word) => [...word.toLowerCase().replace(/[_-]/g, '')])
   let row = Array.from({ length: (to?.length ?? 0) + 1 }, (_, index) => index)

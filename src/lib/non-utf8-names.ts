@@ -1,13 +1,13 @@
-// Names are bytes, and paths are text. A name that is not valid UTF-8 is shown with its odd bytes escaped
-// (`caf%E9.xml`), as another file may really be called: its path has a part that no other path has, and says
-// which bytes are meant.
+// File names are bytes, and paths are text. A name that is not valid UTF-8 is shown with its invalid bytes escaped:
+// `caf%E9.xml`. Another file may really have that name, so the path of the escaped one contains `/./`, which no other
+// path contains.
 
-/** The path of the file that is shown at `path`: `acme/./caf%E9.xml` of `acme/caf%E9.xml`. */
+/** nonUtf8Path marks the path of an escaped name: `acme/caf%E9.xml` becomes `acme/./caf%E9.xml`. */
 export function nonUtf8Path(path: string): string {
   return path.replace(/[^/]*$/, './$&')
 }
 
-/** `caf\xE9.xml` is `caf%E9.xml`: the runs that are valid UTF-8 stay, and `%` is `%25`. */
+/** escapedName writes `caf\xE9.xml` as `caf%E9.xml`. Valid UTF-8 stays as it is, and `%` becomes `%25`. */
 export function escapedName(name: Buffer): string {
   return name
     .toString('latin1')
@@ -20,7 +20,7 @@ export function escapedName(name: Buffer): string {
     })
 }
 
-/** null: it is not valid UTF-8. */
+/** asUtf8 returns the text of the bytes; null if they are not valid UTF-8. */
 export function asUtf8(bytes: Buffer): string | null {
   const text = bytes.toString()
   return Buffer.from(text).equals(bytes) ? text : null

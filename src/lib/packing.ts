@@ -1,4 +1,4 @@
-// Which files are gzip-compressed feeds, by their names, and about how large they are unpacked.
+// Recognises gzip-compressed feeds by their names, and estimates their unpacked size.
 
 const ENDING = /(?<=\.xml)\.gz$/i
 
@@ -6,18 +6,18 @@ export function isPacked(path: string): boolean {
   return ENDING.test(path)
 }
 
-/** The name of what is in it: `jobs.xml` and `jobs.xml.gz` are one feed. */
+/** unpackedName removes `.gz`, because `jobs.xml` and `jobs.xml.gz` are one feed. */
 export function unpackedName(path: string): string {
   return path.replace(ENDING, '')
 }
 
-/** XML packs to between a fifth and a twentieth: rather a place among the large ones than in the way of small ones. */
-const LIKELY_RATIO = 20
+/** XML packs to between a fifth and a twentieth. Use the higher ratio, so that a large feed cannot block small ones. */
+const HIGHEST_USUAL_RATIO = 20
 
-/** Bytes of the feed in a file; of a packed one a guess, for its place among others. */
+/** estimatedBytes returns the size of the feed in a file, to choose its lane; for a packed file it is an estimate. */
 export function estimatedBytes(path: string, file: { size: number }): number
 export function estimatedBytes(path: string, file: { size: number } | null): number | null
 export function estimatedBytes(path: string, file: { size: number } | null): number | null {
   if (file === null) return null
-  return isPacked(path) ? file.size * LIKELY_RATIO : file.size
+  return isPacked(path) ? file.size * HIGHEST_USUAL_RATIO : file.size
 }

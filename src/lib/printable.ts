@@ -1,13 +1,13 @@
-// Makes text from outside harmless to look at: a file name may hold a newline, an escape sequence, or
-// characters that turn the direction of what follows or cannot be seen at all.
+// Makes text from outside safe to show. A file name may contain a newline, an escape sequence, invisible characters, or
+// characters that reverse the direction of the text after them.
 
-/** All but ZWNJ and ZWJ, which words of some languages and many emoji are made with. */
+/** Invisible characters except ZWNJ and ZWJ, which words of some languages and many emoji need. */
 const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 const UNSEEN_IN_JSON = new RegExp(`(?!\\n)${UNSEEN.source}`, UNSEEN.flags)
 
 /**
- * Control, direction and invisible characters and halves of pairs as visible escapes, so that a name can
- * neither move the cursor nor start a line nor pass for another one.
+ * printable writes control, direction and invisible characters and lone surrogates as visible escapes. So a name
+ * cannot move the cursor, start a new line, or look like another name.
  */
 export function printable(text: string): string {
   return text.replace(UNSEEN, (c) => {
@@ -17,7 +17,7 @@ export function printable(text: string): string {
   })
 }
 
-/** The same JSON, which a terminal shows as it is: JSON itself leaves C1 and direction characters alone. */
+/** printableJson escapes what JSON leaves as it is, C1 and direction characters, for a terminal. The value stays. */
 export function printableJson(json: string): string {
   return json.replace(UNSEEN_IN_JSON, (c) =>
     [...Array(c.length).keys()].map((n) => unit(c, n)).join(''),
@@ -26,7 +26,7 @@ export function printableJson(json: string): string {
 
 const unit = (text: string, n = 0) => `\\u${text.charCodeAt(n).toString(16).padStart(4, '0')}`
 
-/** The text as one word of a command that is pasted into a shell. */
+/** shellWord quotes a text as one word of a command, for a person who pastes it into a shell. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,5 +1,5 @@
-// Owns repeating a call: p-retry runs it, and its caller says after each result whether another try follows
-// and when. A result is a value; an error that the call throws is never retried.
+// Repeats a call with p-retry. After each result, the caller decides whether and when another try follows. A result is
+// a value; an error that the call throws is never retried.
 
 import pRetry from 'p-retry'
 import type { Clock } from './clock.ts'
@@ -11,8 +11,8 @@ export interface RetryOptions {
 }
 
 /**
- * Answers the last result: the one after which `waitAfter` said null, the last of all tries, or the one after
- * which `signal` aborted. `waitAfter` answers the wait in ms; `n` is 1 after the first try.
+ * retry returns the last result. It stops when `waitAfter` returns null, after `tries` tries, or when `signal` aborts.
+ * `waitAfter` returns the wait in ms; `n` is 1 after the first try.
  */
 export async function retry<T>(
   call: () => Promise<T>,
@@ -32,10 +32,13 @@ export async function retry<T>(
 
 class TryAgain extends Error {}
 
-/** No answer, however random, hammers. In ms. */
+/** In ms: the random wait is never shorter, so that a host is not flooded with requests. */
 const SHORTEST_WAIT = 100
 
-/** Full jitter: a random part of `baseMs` doubled `exponent` times, or of `capMs` if that is less. `random` as Math.random. */
+/**
+ * fullJitter returns a random part of `baseMs` doubled `exponent` times, or of `capMs` if that is less. `random` works
+ * like Math.random.
+ */
 export function fullJitter(
   { baseMs, capMs }: { baseMs: number; capMs: number },
   exponent: number,

@@ -1,9 +1,9 @@
-// Owns what is never shown: the secrets that this process knows, and how much of another program's text may be
-// repeated. What is secret is so in the whole process, so the values are kept here and not with those who use them.
+// Owns the secrets that this process knows and must never show, and limits how much of another program's text may be
+// shown. A secret is secret in the whole process, so this module keeps all of them in one place.
 
 import { inspect } from 'node:util'
 
-/** A value that cannot print itself: templates, JSON, console and logs all show `[secret]`. */
+/** Secret is a value that cannot print itself: templates, JSON, console and logs show `[secret]`. */
 export class Secret {
   readonly #value: Buffer
 
@@ -11,7 +11,7 @@ export class Secret {
     this.#value = Buffer.isBuffer(value) ? value : Buffer.from(value, 'utf8')
   }
 
-  /** The value itself: call it where the value is used, never to keep it. */
+  /** reveal returns the value for immediate use; never store the result. */
   reveal(): Buffer {
     return this.#value
   }
@@ -30,34 +30,34 @@ export class Secret {
 }
 
 const SHOWN = '[secret]'
-/** A shorter value occurs by chance. */
+/** A shorter text occurs by chance. */
 const SHORTEST = 4
-/** A value of this length does not occur by chance, not even in a name that somebody chose. */
+/** A text of this length does not occur by chance, not even in a name that somebody chose. */
 const LONG = 12
-/** Values of forms, and signatures: those of about 25 uploads. */
-const MOST_RECENT = 150
-/** The name and the address of an object, in which the service could repeat one, have no room for a longer value. */
-const LONGEST_RECENT = 2 * 1024
-/** A token in an address is longer than the words beside it. */
+/** Number of kept signatures and form fields: those of about 25 uploads. */
+const MOST_TEMPORARY = 150
+/** A service could repeat a secret in the name or the address of an object; neither can hold a longer value. */
+const LONGEST_TEMPORARY = 2 * 1024
+/** A token in an address is at least this long; the words around it are shorter. */
 const SHORTEST_TOKEN = 16
 
-const kept = new Set<string>()
-const recent = new Set<string>()
-/** The spellings of both by how they begin, each with its secret. */
+const permanent = new Set<string>()
+const temporary = new Set<string>()
+/** All spellings of all secrets, grouped by their first characters; each with its secret. */
 const known = new Map<string, Map<string, string>>()
 const beginning = (text: string, at = 0) => text.slice(at, at + SHORTEST)
 
-/** A key or password: it, its Base64 and its hex are never shown again by this process. */
+/** registerSecret hides a key or password, its Base64 and its hex until the process ends. */
 export function registerSecret(value: Buffer | string): void {
   const bytes = Buffer.from(value)
-  // A PEM key is known by its lines; those that frame it are the same in every key.
+  // Register each line of a PEM key, but not its BEGIN and END lines, which every key has.
   const lines = bytes.toString('utf8').split(/\r?\n/)
   const encoded = [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')]
   const whole = [...encoded, bytes.toString('hex'), bytes.toString('latin1')]
   for (const one of [...lines.filter((line) => !line.startsWith('-----')), ...whole]) keep(one)
 }
 
-/** An address that is a credential, as webhooks have them; its host is none. */
+/** registerSecretAddress hides an address that is a credential, such as a webhook's. Its host stays visible. */
 export function registerSecretAddress(address: string): void {
   const { pathname, search } = new URL(address)
   keep(pathname + search)
@@ -66,20 +66,20 @@ export function registerSecretAddress(address: string): void {
 }
 
 function keep(value: string): void {
-  if (kept.has(value)) return
-  kept.add(value)
+  if (permanent.has(value)) return
+  permanent.add(value)
   know(value)
 }
 
-/** A signature or another value that is made anew with each request: it is forgotten after many others. */
+/** registerTemporarySecret hides a value of one request, such as a signature, until `MOST_TEMPORARY` others came. */
 export function registerTemporarySecret(value: string): void {
-  if (value.length < LONG || value.length > LONGEST_RECENT) return
-  if (!recent.delete(value)) know(value)
-  recent.add(value)
-  for (const oldest of recent) {
-    if (recent.size <= MOST_RECENT) break
-    recent.delete(oldest)
-    if (!kept.has(oldest)) forget(oldest)
+  if (value.length < LONG || value.length > LONGEST_TEMPORARY) return
+  if (!temporary.delete(value)) know(value)
+  temporary.add(value)
+  for (const oldest of temporary) {
+    if (temporary.size <= MOST_TEMPORARY) break
+    temporary.delete(oldest)
+    if (!permanent.has(oldest)) forget(oldest)
   }
 }
 
@@ -99,12 +99,12 @@ function forget(value: string): void {
   }
 }
 
-/** The text with `[secret]` for each known secret, as it is or as JSON, XML and URLs escape it. */
+/** redact writes `[secret]` for each known secret in the text, also for one that JSON, XML or a URL escaped. */
 export function redact(text: string): string {
   return hide(text, SHORTEST)
 }
 
-/** As `redact`, for values that are compared and not only shown, such as names: short secrets occur there by chance. */
+/** redactValue does the same for a value that is also compared, such as a name. It ignores short secrets: they occur there by chance. */
 export function redactValue(text: string): string {
   return hide(text, LONG)
 }
@@ -139,7 +139,7 @@ function spellingsOf(value: string): string[] {
   const xml = value.replace(/[&<>]/g, (c) => XML[c] ?? c)
   const spellings = new Set([
     value,
-    // As in a host.
+    // Hosts are written in small letters.
     value.toLowerCase(),
     json,
     json.replaceAll('/', '\\/'),
@@ -154,23 +154,23 @@ function spellingsOf(value: string): string[] {
   return [...spellings]
 }
 
-/** A name that another program gave something: shown where it consists of letters and is no secret, otherwise null. */
+/** shownName returns another program's name for something if it consists of letters and is no secret; otherwise null. */
 export function shownName(name: string): string | null {
   return /^[A-Za-z]{1,64}$/.test(name) && redact(name) === name ? name : null
 }
 
 const LONGEST_MESSAGE = 300
-/** Of a message, in characters: known secrets are looked for before it is cut. */
+/** Characters of a message that are searched for secrets; the message is cut to its shown length after that. */
 const MOST_READ = 4 * 1024
-/** Base64 or hex, also in an address; each escaped character counts as one. */
+/** Base64 or hex, also inside an address; each escaped character counts as one. */
 const TOKEN = /(?:[\w+/=-]|%[0-9a-f]{2}|\\u[0-9a-f]{4}|\\\S|&#?\w{1,8};){20,}/gi
 
 /**
- * What may be shown of a message that another program wrote for people: one line of at most 300 characters. Known
- * secrets are replaced, and what looks like a token is cut, such as the hex of a secret or one that nobody knows here.
+ * shownMessage returns the safe part of another program's message for people: one line of at most 300 characters. It
+ * replaces known secrets and cuts everything that looks like a token, such as a secret that this process does not know.
  */
 export function shownMessage(text: string): string {
-  // Characters that nobody sees could hide a secret.
+  // Invisible characters inside a secret would hide it from the search.
   const seen = text.slice(0, MOST_READ).replace(/(?!\s)[\p{Cc}\p{Cf}]/gu, '')
   const shown = redact(seen)
     .replace(TOKEN, (run) => (/\d/.test(run) ? '[cut]' : run))

@@ -1,5 +1,5 @@
-// Reads single values that are written as text, in a file or on a command line: each kind of text has one
-// reader, which answers the value or says what was expected.
+// Reads single values that are written as text in a file or on a command line. Each kind of text has one reader, which
+// returns the value or says what it expected.
 
 import { parseAmount } from './amount.ts'
 
@@ -12,7 +12,7 @@ const fail = (problem: string) => ({ problem })
 export const nonEmpty: Reader<string> = (text) =>
   text.trim() === '' ? fail('must not be empty') : { value: text.trim() }
 
-/** With at most two decimals, or four for what a single click costs. */
+/** amount reads money with at most two decimals, or four for the cost of a single click. */
 export function amount(decimals: 2 | 4): Reader<number> {
   return (text) => {
     const value = parseAmount(text, decimals)
@@ -25,22 +25,22 @@ const dateAt =
   (text) => {
     const value = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T${second}Z` : text
     const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) ? Date.parse(value) : Number.NaN
-    // Date.parse takes February 30 for March 2.
+    // Date.parse reads February 30 as March 2.
     return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== value.slice(0, 19)
       ? fail('expected a date such as 2027-01-04 or 2027-01-04T00:00:00Z')
       : { value }
   }
 
-/** A start: a date alone is its first second in UTC. The service's own zone is not specified. */
+/** firstSecond reads a start: a date without a time means its first second in UTC. The service specifies no time zone. */
 export const firstSecond = dateAt('00:00:00')
 
-/** An end: a date alone is its last second in UTC. */
+/** lastSecond reads an end: a date without a time means its last second in UTC. */
 export const lastSecond = dateAt('23:59:59')
 
 export const flag: Reader<boolean> = (text) =>
   text === 'true' || text === 'false' ? { value: text === 'true' } : fail('expected true or false')
 
-/** Two letters (specification section 2, "Targeting object"). */
+/** stateCode reads two letters (specification section 2, "Targeting object"). */
 export const stateCode: Reader<string> = (text) =>
   /^\s*[A-Za-z]{2}\s*$/.test(text)
     ? { value: text }

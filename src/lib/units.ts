@@ -1,9 +1,9 @@
-// Owns the units that people write and read: durations (`15m`) and sizes (`64MiB`). A number without
-// a unit is refused, since nobody can tell ms from seconds by looking at it.
+// The units that people write and read: durations (`15m`) and sizes (`64MiB`). A number without a unit is refused,
+// because nobody can see whether it means ms or seconds.
 
 import { DAY, HOUR, MINUTE, SECOND } from './clock.ts'
 
-/** Largest first, so that writing picks the largest unit that divides evenly. */
+/** Largest first, so that `write` finds the largest unit that divides evenly. */
 const DURATION_UNITS = [
   ['d', DAY],
   ['h', HOUR],
@@ -22,34 +22,34 @@ const SIZE_UNITS = [
 
 type Units = readonly (readonly [unit: string, factor: number])[]
 
-/** What a written duration looks like: a whole number and its unit. */
+/** A whole number and its unit. */
 export const DURATION_PATTERN = /^\d+(ms|s|m|h|d)$/
 export const SIZE_PATTERN = /^\d+(B|KiB|MiB|GiB|TiB)$/
 
 export const DURATION_EXPECTED = 'expected a duration such as 30s or 15m'
 export const SIZE_EXPECTED = 'expected a size such as 512KiB or 64MiB'
 
-/** `15m` as ms; null for anything that is not a duration. */
+/** parseDuration reads `15m` as ms; null if the text is not a duration. */
 export function parseDuration(text: string): number | null {
   return parse(text, DURATION_UNITS)
 }
 
-/** `64MiB` as bytes; null for anything that is not a size. */
+/** parseSize reads `64MiB` as bytes; null if the text is not a size. */
 export function parseSize(text: string): number | null {
   return parse(text, SIZE_UNITS)
 }
 
-/** The form that `parseDuration` reads back exactly: 900000 is `15m`, 1500 is `1500ms`. */
+/** writeDuration writes what `parseDuration` reads back exactly: 900000 is `15m`, 1500 is `1500ms`. */
 export function writeDuration(ms: number): string {
   return write(ms, DURATION_UNITS)
 }
 
-/** The form that `parseSize` reads back exactly. */
+/** writeSize writes what `parseSize` reads back exactly. */
 export function writeSize(bytes: number): string {
   return write(bytes, SIZE_UNITS)
 }
 
-/** For reading: two units at most, `350ms`, `4.2s`, `2m 5s`, `3h 4m`, `400d`. */
+/** formatDuration writes at most two units for people: `350ms`, `4.2s`, `2m 5s`, `3h 4m`, `400d`. */
 export function formatDuration(ms: number): string {
   const sign = ms < 0 ? '-' : ''
   const rest = Math.abs(ms)
@@ -61,7 +61,7 @@ export function formatDuration(ms: number): string {
   return sign + pair(rest, DAY, 'd', HOUR, 'h')
 }
 
-/** For reading: `3m 5s ago`, `just now`, `in 12s`; `-` for null. `now` is wall ms. */
+/** relativeTime writes `3m 5s ago`, `just now`, `in 12s`, or `-` for null. `now` is wall ms. */
 export function relativeTime(iso: string | null, now: number): string {
   if (iso === null) return '-'
   const ms = Date.parse(iso) - now
@@ -69,24 +69,24 @@ export function relativeTime(iso: string | null, now: number): string {
   return ms > -SECOND ? 'just now' : `${formatDuration(-ms)} ago`
 }
 
-/** For reading: `512 B`, `1.4 MiB`, `980 MiB`. */
+/** formatBytes writes `512 B`, `1.4 MiB` or `980 MiB` for people. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`
-  // A value that would round to 1024 of a unit is shown as 1 of the next.
+  // Show 1 of the next unit for a value that would round to 1024 of this one.
   const [unit, factor] = SIZE_UNITS.find(([, f]) => bytes >= f * 0.9995 && f > 1) ?? ['KiB', 1024]
   const value = bytes / factor
   return `${value < 99.95 ? Number(value.toFixed(1)) : Math.round(value)} ${unit}`
 }
 
-/** How far an upload is: bytes handed to the network, and its rate so far. */
+/** Progress of an upload: bytes handed to the network, and the rate so far. */
 export interface Progress {
   bytesSent: number
   bytesPerSecond: number
-  /** At this rate. */
+  /** Time to the end at this rate. */
   msLeft: number
 }
 
-/** For reading: `50 %: 6 MiB of 12 MiB, 2 MiB/s, 3s left`. */
+/** formatProgress writes `50 %: 6 MiB of 12 MiB, 2 MiB/s, 3s left`. */
 export function formatProgress(
   { bytesPerSecond, bytesSent, msLeft }: Progress,
   bytes: number,

@@ -1,8 +1,8 @@
-// Who runs this process, and who asked for it.
+// Names the user that runs this process, and the person who typed the command.
 
 import { userInfo } from 'node:os'
 
-/** The name; the number where the system has no name for it, as in many containers. */
+/** userName returns the name of the user, or the number if the system has no name for it, as in many containers. */
 export function userName(): string {
   try {
     return userInfo().username
@@ -11,7 +11,10 @@ export function userName(): string {
   }
 }
 
-/** Who typed a command, also behind sudo. The environment tells: a command of root's becomes another user before it writes. */
+/**
+ * personName names the person who typed a command, also behind sudo. It reads the environment, because a command of
+ * root becomes another user before it writes.
+ */
 export function personName({ LOGNAME, SUDO_USER, USER }: NodeJS.ProcessEnv): string {
   return SUDO_USER || USER || LOGNAME || userName()
 }

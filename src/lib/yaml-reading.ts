@@ -1,12 +1,12 @@
-// Reads a YAML document of the failsafe schema, in which every scalar is text, into typed values, and
-// reports every mistake with its position.
+// Reads a YAML document of the failsafe schema, in which every scalar is text, into typed values, and reports every
+// mistake with its position.
 
 import { nearest } from './nearest.ts'
 import type { Reader } from './text-fields.ts'
 import type { YamlDocument, YamlPath, YamlProblem } from './yaml.ts'
 
 type Values = Record<string, unknown>
-/** Reads the value at a path and reports what is wrong with it; undefined then. */
+/** Take reads the value at a path. It reports a wrong value and returns undefined. */
 export type Take<T> = (value: unknown, path: YamlPath) => T | undefined
 export type Shape = Record<string, Take<unknown>>
 
@@ -15,7 +15,7 @@ export class YamlReading {
   readonly document: YamlDocument
   readonly #empty: string
 
-  /** `empty`: what is said of a document without any key. */
+  /** `empty`: the message for a document without any key. */
   constructor(document: YamlDocument, empty: string) {
     this.document = document
     this.#empty = empty
@@ -32,7 +32,7 @@ export class YamlReading {
       return undefined
     }
 
-  /** The values of a block whose keys are known; a key without a value is a mistake, or one that is missing. */
+  /** block reads the values of a block with known keys. It reports unknown keys, wrong values and missing required keys. */
   block(value: unknown, path: YamlPath, shape: Shape, required: readonly string[] = []): Values {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       const problem = path.length === 0 ? this.#empty : 'expected a block of keys'
@@ -71,7 +71,7 @@ export class YamlReading {
 
   #require(value: object, path: YamlPath, key: string): void {
     if (Object.hasOwn(value, key)) return
-    // A misspelt key is one mistake, not two.
+    // The misspelt key is already reported, so its right spelling is not reported as missing.
     const misspelt = Object.keys(value).some((known) => nearest(known, [key]) !== null)
     if (!misspelt) this.report(path, 'key', `the key ${key} is missing`)
   }

@@ -1,5 +1,5 @@
-// Owns YAML: strict YAML 1.2, one document, no aliases, anchors, tags or merge keys, so that what a
-// file says is what stands in it. Every node can be traced back to its line and column.
+// Owns YAML: strict YAML 1.2, one document, without aliases, anchors, tags or merge keys, so that a file means exactly
+// what a person reads in it. Every node has its line and column.
 
 import {
   type Document,
@@ -19,31 +19,31 @@ import {
 
 export type YamlPath = readonly (string | number)[]
 
-/** Line and column are counted from 1; columns count UTF-16 units, as editors do. */
+/** YamlProblem is one mistake. Line and column count from 1; columns count UTF-16 units, as editors do. */
 export interface YamlProblem {
   line: number
   column: number
-  /** `inbox.rescan`, `feeds[0].match`; empty for the file as a whole, and for its syntax. */
+  /** `inbox.rescan`, `feeds[0].match`; empty for the whole file and for its syntax. */
   key: string
-  /** Plain sentence, lower case start. */
+  /** Plain sentence that begins with a small letter. */
   problem: string
 }
 
 export interface YamlDocument {
-  /** Plain objects, arrays and scalars; null for an empty document or where `problems` is not empty. */
+  /** Plain objects, arrays and scalars; null for an empty document and if there are `problems`. */
   value: unknown
-  /** Everything that is wrong with the syntax, in the order of the file. */
+  /** All mistakes of syntax, in the order of the file. */
   problems: YamlProblem[]
   /**
-   * A problem where a key or its value stands. For a path that the document does not have: where its nearest
-   * existing parent does. A sequence's item has no key: its value's position is taken.
+   * problemAt returns a problem with the position of a key or of its value. A missing path gets the position of its
+   * nearest existing parent. An item of a sequence has no key, so it gets the position of its value.
    */
   problemAt(path: YamlPath, what: 'key' | 'value', problem: string): YamlProblem
 }
 
 /**
- * Reads one document. Never throws for what is in the text. `failsafe` keeps every scalar as text (`NO`, `0123`,
- * `1.50`); `core` is YAML 1.2's schema.
+ * parseYaml reads one document and returns mistakes in the text as values. `failsafe` keeps every scalar as text
+ * (`NO`, `0123`, `1.50`); `core` is the schema of YAML 1.2.
  */
 export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): YamlDocument {
   const lineCounter = new LineCounter()
@@ -51,7 +51,7 @@ export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): Y
     schema,
     lineCounter,
     stringKeys: true,
-    // The library compares each key with all before it: `duplicates` takes a few ms for what it takes hours.
+    // The library compares each key with all keys before it, which can take hours; `duplicates` takes a few ms.
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'error',
@@ -63,7 +63,7 @@ export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): Y
   const found = [
     ...document.errors.map((e) => ({ offset: e.pos[0], problem: wording(e.code, e.message) })),
     ...duplicates(document),
-    // A large file without any of their marks need not be walked through.
+    // Without one of these characters, the file cannot contain an unsupported feature, so skip the slow walk.
     ...(/[&*!%<]/.test(text) ? unsupported(document) : []),
   ]
   const problems = found
@@ -78,12 +78,12 @@ export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): Y
   }
 }
 
-/** Writes a value as YAML that `parseYaml` reads back; long lines are not folded. */
+/** writeYaml writes a value as YAML that `parseYaml` reads back; it does not fold long lines. */
 export function writeYaml(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** A path as people write it: `inbox.rescan`, `feeds[0].match`; empty for the document itself. */
+/** keyName writes a path as `inbox.rescan` or `feeds[0].match`; empty for the document itself. */
 export function keyName(path: YamlPath): string {
   return path.reduce<string>(
     (name, step) =>
@@ -137,7 +137,7 @@ function duplicates(document: Document): Found[] {
 
 const knownPairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>()
 
-/** The pairs of a map by key, found once: a file may have a mistake in each of its keys. */
+/** pairsOf returns the pairs of a map by key. It caches them, because a file may have a mistake in each of its keys. */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   const pairs =
     knownPairs.get(map) ??
@@ -148,7 +148,7 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   return pairs
 }
 
-/** `offset`: where the node itself stands. */
+/** offsetOf returns the position of the key or value at a path below `node`, which stands at `offset`. */
 function offsetOf(
   node: unknown,
   [step, ...rest]: YamlPath,
@@ -161,7 +161,7 @@ function offsetOf(
   }
   const pair = step !== undefined && isMap(node) ? pairsOf(node).get(String(step)) : undefined
   if (pair === undefined) return offset
-  // A key without a value has no position of its own worth pointing at.
+  // A missing value has no position, so point at its key.
   const isValue = rest.length === 0 && what === 'value' && hasSource(pair.value)
   const target = isValue ? pair.value : pair.key
   return offsetOf(pair.value, rest, what, isNode(target) ? target.range[0] : offset)
@@ -173,7 +173,7 @@ const isNode = (value: unknown): value is ParsedNode =>
 const hasSource = (value: unknown) =>
   !(isScalar(value) && value.type === 'PLAIN' && value.source === '')
 
-/** Where the library's own words need its insider's knowledge. */
+/** Our own words for errors whose text only experts of the library understand. */
 const WORDING: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'tabs cannot indent YAML: use spaces',
   MULTIPLE_DOCS: 'only one document is allowed: remove the line "---"',

@@ -6,7 +6,7 @@ import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { statusOf, trail, pathReportOf } from '../../helpers/look.ts'
+import { pathReportOf, statusOf, trail } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
@@ -76,7 +76,9 @@ describe('show PATH', () => {
       ...{ because: `it lies below deep/etc: ${notFollowed}`, ...link },
     })
     expect((await pathReportOf(site, 'deep')).because).toBe('it is a directory')
-    expect((await pathReportOf(site, 'old/jobs.xml')).because).toMatch(/^inbox.exclude leaves it out/)
+    expect((await pathReportOf(site, 'old/jobs.xml')).because).toMatch(
+      /^inbox.exclude leaves it out/,
+    )
   })
 
   it('finds a name that is not UTF-8 by what status shows of it', async () => {

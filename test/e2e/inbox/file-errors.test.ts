@@ -6,8 +6,8 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { statusOf, trail, untilSkipped, pathReportOf } from '../../helpers/look.ts'
-import { type FileFault, FaultyFiles, NO_COMPILER } from '../../helpers/faulty-files.ts'
+import { FaultyFiles, type FileFault, NO_COMPILER } from '../../helpers/faulty-files.ts'
+import { pathReportOf, statusOf, trail, untilSkipped } from '../../helpers/look.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
 const title = `an error of the moment${NO_COMPILER === null ? '' : ` (skipped: ${NO_COMPILER})`}`

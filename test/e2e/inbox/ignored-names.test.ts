@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { statusOf, pathReportOf } from '../../helpers/look.ts'
+import { pathReportOf, statusOf } from '../../helpers/look.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('files that are ignored by name', () => {

@@ -7,7 +7,13 @@ import type { Inbox } from '../../../src/inbox/folder.ts'
 import type { WatchEvents, WatchOpener } from '../../../src/inbox/watch-keeper.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { ManualClock, openInbox, pathsOf, put, temporaryFolder } from '../../helpers/inbox/harness.ts'
+import {
+  ManualClock,
+  openInbox,
+  pathsOf,
+  put,
+  temporaryFolder,
+} from '../../helpers/inbox/harness.ts'
 
 /** Watches, and answers a promise of the next hint each time it is asked for one. */
 async function watched(inbox: Inbox) {

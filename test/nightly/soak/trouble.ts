@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DAY, HOUR } from '../../../src/lib/clock.ts'
-import { type FileFault, FaultyFiles, NO_COMPILER } from '../../helpers/faulty-files.ts'
+import { FaultyFiles, type FileFault, NO_COMPILER } from '../../helpers/faulty-files.ts'
 import { feedOf, preload, type Site } from '../../helpers/site.ts'
 
 const JUMPS = [400 * DAY, DAY, HOUR, -HOUR, -30 * DAY] as const

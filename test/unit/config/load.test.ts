@@ -207,7 +207,7 @@ describe('finding the file', () => {
     ['not UTF-8', LATIN1, 'is not UTF-8'],
     ['a fifo', FIFO, 'is not a regular file'],
     ['a device', '/dev/zero', 'is not a regular file'],
-    ['below a file', `${LATIN1}/x`, 'no directory (ENOTDIR)'],
+    ['below a file', `${LATIN1}/x`, 'not a directory (ENOTDIR)'],
   ])('says so when it is %s', (_, name, words) => {
     symlinkSync(LINK, join(folder, LINK))
     execFileSync('mkfifo', [join(folder, FIFO)])

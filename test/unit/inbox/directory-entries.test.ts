@@ -5,8 +5,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { put, temporaryFolder } from '../../helpers/inbox/harness.ts'
 import { FaultyFiles, NO_COMPILER } from '../../helpers/faulty-files.ts'
+import { put, temporaryFolder } from '../../helpers/inbox/harness.ts'
 
 const LIST = `
   const { Inbox } = await import(process.env.SOURCES + '/inbox/folder.ts')

@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest'
 import { shownAddress } from '../../../src/lib/http-text.ts'
 import {
-  registerSecretAddress,
-  registerSecret,
   redact,
   redactValue,
+  registerSecret,
+  registerSecretAddress,
   registerTemporarySecret,
   shownMessage,
   shownName,

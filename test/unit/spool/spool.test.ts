@@ -136,7 +136,7 @@ describe('the spool', () => {
 
     await expect(kept).rejects.toMatchObject({
       name: 'FeedsyncError',
-      message: `keep a file in the spool: ${directory} has a part in its path that is no directory (ENOTDIR)`,
+      message: `keep a file in the spool: ${directory} has a part in its path that is not a directory (ENOTDIR)`,
       hint: 'correct it, or state.directory',
     })
     expect(reopened).toThrow(expect.objectContaining({ name: 'FeedsyncError' }))
