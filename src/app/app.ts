@@ -91,7 +91,7 @@ export async function openApp(config: Config, options: AppOptions) {
     env,
     pid,
     stateDirectory,
-    isWritten: isDaemon,
+    writesFile: isDaemon,
     startedAt: clock.now(),
   })
   const said = () => ({ running: true, said: daemonFile.current })

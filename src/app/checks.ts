@@ -9,7 +9,7 @@ import type { DaemonFile } from '../ops/daemon-file.ts'
 import { checkFile, checkFolder } from '../ops/doctor/access.ts'
 import { checkAddress } from '../ops/doctor/address.ts'
 import { check, type Finding } from '../ops/doctor/finding.ts'
-import { checkRoom } from '../ops/doctor/free-room.ts'
+import { checkDiskSpace } from '../ops/doctor/disk-space.ts'
 import { checkKeyFile } from '../ops/doctor/key.ts'
 import { ServiceClient } from '../service/client.ts'
 import { isHandedOver, readKeyFile } from '../service/key-file.ts'
@@ -38,7 +38,7 @@ export async function* checkHost(
       checkFolder(quarantineDirectory, 'inbox.quarantineDirectory', 'make'),
     )
   yield* check('state', () => checkFolder(state.directory, 'state.directory', 'make'))
-  yield* check('room', () => checkRoom(state.directory))
+  yield* check('room', () => checkDiskSpace(state.directory))
   yield* check('key', () => checkKey(config, parts))
   const actions = alerts.map(({ action }) => action)
   for (const action of actions) {

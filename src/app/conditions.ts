@@ -6,7 +6,7 @@ import { SECOND } from '../lib/clock.ts'
 import { Conditions } from '../lib/conditions.ts'
 import type { Log } from '../lib/log.ts'
 import type { AlertDesk as Alerts } from '../ops/alerts/desk.ts'
-import { fullDisk, readOnlyDisk } from '../ops/room.ts'
+import { fullDisk, readOnlyDisk } from '../ops/disk.ts'
 
 export interface ConditionParts {
   clock: Clock

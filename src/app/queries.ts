@@ -29,7 +29,7 @@ import {
   showReport,
   statusReport,
 } from '../ops/report.ts'
-import { fullDisk } from '../ops/room.ts'
+import { fullDisk } from '../ops/disk.ts'
 import { accountOf } from './campaign-account.ts'
 import type { FileReport } from './file-report.ts'
 

@@ -9,7 +9,7 @@ import type { History, Version } from '../history/port.ts'
 import { SECOND } from '../lib/clock.ts'
 import { personName } from '../lib/user.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
-import { uploadReports, whilePaused } from '../ops/report.ts'
+import { uploadReports, withPause } from '../ops/report.ts'
 import { type Context, outJson } from './context.ts'
 import { NO_DAEMON } from './decide.ts'
 import { define, usageError, versionId } from './define.ts'
@@ -43,7 +43,7 @@ export function retryCommand(context: Context): Command {
       return outJson(context, id === undefined ? { uploads: reports } : (reports[0] ?? {}))
     }
     for (const version of versions)
-      printEnd(context, whilePaused(version, pauses), daemonRuns ? commandLine : null)
+      printEnd(context, withPause(version, pauses), daemonRuns ? commandLine : null)
     if (versions.length === 0) context.out('no version has failed, and none is waiting')
     else if (!daemonRuns) context.err(NO_DAEMON)
   })

@@ -7,7 +7,7 @@ import { conditionText, type Severity } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { relativeTime } from '../lib/units.ts'
 import { pauseLines } from '../ops/advice.ts'
-import { campaignConditions, pointText } from '../ops/campaign-conditions.ts'
+import { campaignConditions, campaignConditionText } from '../ops/campaign-conditions.ts'
 import type { StatusReport, UploadReport } from '../ops/report.ts'
 import { middleCut, printable } from './render.ts'
 import { staleness, type View } from './status-view.ts'
@@ -86,7 +86,7 @@ function ofCampaigns(run: CampaignRun | null, daemonRuns: boolean, now: number) 
   const late = isLate ? [`campaigns looked at ${relativeTime(run.at, now)}`] : []
   const found = campaignConditions(run)
   const said = (isCritical: boolean) =>
-    found.filter((one) => one.isCritical === isCritical).map(pointText)
+    found.filter((one) => one.isCritical === isCritical).map(campaignConditionText)
   return { critical: said(true), warning: [...said(false), ...late] }
 }
 

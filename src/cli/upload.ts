@@ -21,7 +21,7 @@ import { shellWord } from '../lib/printable.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { CommandLine } from '../ops/port.ts'
-import { uploadReports, whilePaused } from '../ops/report.ts'
+import { uploadReports, withPause } from '../ops/report.ts'
 import { type Context, outJson, tellerOf } from './context.ts'
 import { type Call, define, usageError } from './define.ts'
 import { printable } from './render.ts'
@@ -75,7 +75,7 @@ export function uploadCommand(context: Context): Command {
     const pauses = history?.pauses(context.clock.now())
     if (options.json)
       outJson(context, history === null ? {} : uploadReports(history, undefined, pauses)(version))
-    else printEnd(context, whilePaused(version, pauses), commandLine)
+    else printEnd(context, withPause(version, pauses), commandLine)
     if (signals.stop.aborted) return context.exit(signals.exitCode)
     context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version))
   })

@@ -6,7 +6,7 @@ import { IN_WORK } from '../history/states.ts'
 import { EXIT } from '../lib/errors.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
-import { NOT_TOLD, versionReport } from '../ops/report.ts'
+import { NO_EXPECTATION, versionReport } from '../ops/report.ts'
 import { type Context, tellError } from './context.ts'
 import { printable } from './render.ts'
 
@@ -21,7 +21,7 @@ export function printEnd(
   context.out(printable(`version ${id} of ${feed} is ${state}${where}`))
   if (state === 'uploaded' || commandLine === null) return
   const next = nextStep(
-    { ...versionReport(version), ...NOT_TOLD },
+    { ...versionReport(version), ...NO_EXPECTATION },
     context.clock.now(),
     commandLine,
   )

@@ -150,7 +150,7 @@ export class Daemon {
   pulse(): Pulse {
     return {
       stage: this.#stage,
-      sinceTurnMs: this.#parts.clock.monotonic() - this.#roundStartedAt,
+      sinceRoundMs: this.#parts.clock.monotonic() - this.#roundStartedAt,
       conditions: this.#parts.conditions.current(),
     }
   }

@@ -30,14 +30,14 @@ const GRACE_MS: { [state in CampaignSeen['state']]?: number } = {
   pending: 2 * HOUR,
 }
 /** The service is asked again, and another process ends: no person is needed before an hour. */
-const PASSING: readonly CampaignRun['state'][] = ['failed', 'busy']
+const TEMPORARY_STATES: readonly CampaignRun['state'][] = ['failed', 'busy']
 /** Writes that end no better when the daemon repeats them. */
-const LASTING = ['refused', 'not-as-sent']
+const PERMANENT_OUTCOMES = ['refused', 'not-as-sent']
 const MOST_CHANGES = 3
 
 /** What alerts and monitoring report, one condition for each event and campaign. null: there was no look. */
 export function campaignConditions(run: CampaignRun | null): CampaignCondition[] {
-  const due = openPoints(run).filter(({ isDue }) => isDue)
+  const due = openCampaignConditions(run).filter(({ isDue }) => isDue)
   const groups = Map.groupBy(due, ({ event, campaign }) => JSON.stringify([event, campaign]))
   return [...groups.values()].flatMap((each) =>
     each.slice(0, 1).map((first) => ({
@@ -50,19 +50,19 @@ export function campaignConditions(run: CampaignRun | null): CampaignCondition[]
 
 /** How many campaigns need a person; that nothing can be looked at counts as one. */
 export function waitingCampaigns(run: CampaignRun | null): number {
-  return new Set(openPoints(run).map(({ campaign }) => campaign)).size
+  return new Set(openCampaignConditions(run).map(({ campaign }) => campaign)).size
 }
 
 /** All that needs a person, also what is not due yet: for people who look. */
-export function openPoints(run: CampaignRun | null): CampaignCondition[] {
+export function openCampaignConditions(run: CampaignRun | null): CampaignCondition[] {
   if (run === null) return []
   return [
-    ...stopped(run),
-    ...run.entries.flatMap((entry) => waiting(entry, run)),
+    ...stoppedConditions(run),
+    ...run.entries.flatMap((entry) => entryConditions(entry, run)),
     ...run.findings
       .filter(({ isReported }) => isReported)
       .map(({ campaignId, code, key, next, text }) =>
-        toSettle(key ?? campaignId, {
+        waitingCondition(key ?? campaignId, {
           state: code,
           reason: text,
           hint: next,
@@ -71,34 +71,34 @@ export function openPoints(run: CampaignRun | null): CampaignCondition[] {
         }),
       ),
     ...run.failures.map(({ key, outcome, reason }) =>
-      toSettle(key, {
+      waitingCondition(key, {
         state: outcome,
         reason: reason ?? 'a write did not end as it should',
         mark: outcome,
         hint: 'feedsyncd campaigns plan',
-        isDue: LASTING.includes(outcome),
+        isDue: PERMANENT_OUTCOMES.includes(outcome),
       }),
     ),
   ]
 }
 
 /** In a sentence, without what is to be done. */
-export function pointText({ campaign, reason, state }: CampaignCondition): string {
+export function campaignConditionText({ campaign, reason, state }: CampaignCondition): string {
   return campaign === null
     ? `no campaign is written: ${reason}`
     : `campaign ${campaign} ${state}: ${reason}`
 }
 
-function stopped(run: CampaignRun): CampaignCondition[] {
+function stoppedConditions(run: CampaignRun): CampaignCondition[] {
   const { hint, mode, problem, since, state } = run
-  if (state === 'done' || !lasted(run, since, PASSING.includes(state) ? HOUR : 0)) return []
+  if (state === 'done' || !lasted(run, since, TEMPORARY_STATES.includes(state) ? HOUR : 0)) return []
   const reason = problem ?? state
   const isCritical = mode === 'targeting'
   const what = { event: 'campaigns-stopped', campaign: null, mark: state, isDue: true } as const
   return [{ ...what, state, reason, hint, isCritical }]
 }
 
-function waiting(entry: CampaignSeen, run: CampaignRun): CampaignCondition[] {
+function entryConditions(entry: CampaignSeen, run: CampaignRun): CampaignCondition[] {
   const { key, next, since, state } = entry
   const graceMs = GRACE_MS[state]
   if (graceMs === undefined) return []
@@ -106,12 +106,12 @@ function waiting(entry: CampaignSeen, run: CampaignRun): CampaignCondition[] {
   // Until then the daemon is about to write it.
   if (state === 'pending' && !isDue) return []
   const what = { state, reason: reasonOf(entry), hint: next, mark: `${state} ${next}`, isDue }
-  if (state !== 'unknown') return [toSettle(key, what)]
+  if (state !== 'unknown') return [waitingCondition(key, what)]
   const isCritical = run.mode === 'targeting'
   return [{ ...what, event: 'campaign-unknown', campaign: key, isCritical }]
 }
 
-function toSettle(
+function waitingCondition(
   campaign: string | null,
   what: Omit<CampaignCondition, 'event' | 'campaign' | 'isCritical'>,
 ): CampaignCondition {

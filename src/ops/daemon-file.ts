@@ -21,7 +21,7 @@ import { userName } from '../lib/user.ts'
 import type { DaemonState } from './port.ts'
 
 /** As it is written. */
-interface Written extends DaemonState {
+interface StoredState extends DaemonState {
   /** Ticks from boot to the start of the process (proc(5), field 22); null where the system does not tell. */
   startTicks: string | null
   /** Absolute path: a copy of a state directory has a link to the file of another one. */
@@ -33,33 +33,33 @@ const NAME = 'daemon.json'
 /** Of the packaged unit: readers do not have its environment. */
 const UNIT_DIRECTORY = '/run/feedsyncd'
 /** Any number of paths may be skipped, and their names may be long. */
-const LARGEST = 64 * 1024 * 1024
-const WITHOUT_WAITING = constants.O_RDONLY | constants.O_NONBLOCK
+const MOST_BYTES = 64 * 1024 * 1024
+const READ_WITHOUT_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK
 
 export class DaemonFile {
   readonly #env: NodeJS.ProcessEnv
   readonly #stateDirectory: string
   readonly #startTicks: string | null
-  readonly #isWritten: boolean
+  readonly #writesFile: boolean
   #current: DaemonState
 
-  /** `isWritten` false: this process is no daemon, and leaves no file. */
+  /** `writesFile` false: this process is no daemon, and leaves no file. */
   constructor({
     env,
-    isWritten,
+    writesFile,
     pid,
     stateDirectory,
     startedAt,
   }: {
     env: NodeJS.ProcessEnv
-    isWritten: boolean
+    writesFile: boolean
     pid: number
     stateDirectory: string
     /** Wall ms. */
     startedAt: number
   }) {
     this.#env = env
-    this.#isWritten = isWritten
+    this.#writesFile = writesFile
     this.#stateDirectory = resolve(stateDirectory)
     this.#startTicks = startTicksOf(pid)
     this.#current = {
@@ -95,18 +95,18 @@ export class DaemonFile {
   }
 
   #write(): void {
-    if (!this.#isWritten) return
+    if (!this.#writesFile) return
     const [startTicks, stateDirectory] = [this.#startTicks, this.#stateDirectory]
     const text = JSON.stringify({
       ...this.#current,
       startTicks,
       stateDirectory,
-    } satisfies Written)
+    } satisfies StoredState)
     const inState = join(stateDirectory, NAME)
     const [folder = ''] = (this.#env.RUNTIME_DIRECTORY ?? '').split(':')
-    const inRuntime = join(folder, nameOf(stateDirectory))
-    if (folder === '' || !isWritten(inRuntime, text)) isWritten(inState, text)
-    else link(inState, inRuntime)
+    const inRuntime = join(folder, runtimeFileName(stateDirectory))
+    if (folder === '' || !tryWrite(inRuntime, text)) tryWrite(inState, text)
+    else tryLink(inState, inRuntime)
   }
 }
 
@@ -122,8 +122,8 @@ export function readDaemonFile(
   const [folder = ''] = (env.RUNTIME_DIRECTORY ?? '').split(':')
   const places = [
     join(directory, NAME),
-    join(folder || UNIT_DIRECTORY, nameOf(directory)),
-    join(UNIT_DIRECTORY, nameOf(directory)),
+    join(folder || UNIT_DIRECTORY, runtimeFileName(directory)),
+    join(UNIT_DIRECTORY, runtimeFileName(directory)),
   ]
   const found = places
     .map(readFrom)
@@ -138,25 +138,25 @@ export function readDaemonFile(
 }
 
 /** The directory is part of the name: two daemons of a host may write beside each other. */
-function nameOf(stateDirectory: string): string {
+function runtimeFileName(stateDirectory: string): string {
   return `daemon-${hash('sha256', stateDirectory).slice(0, 16)}.json`
 }
 
-function isWritten(path: string, text: string): boolean {
-  return isReplaced(path, (draft) => writeFileSync(draft, text, { flag: 'wx', mode: 0o640 }))
+function tryWrite(path: string, text: string): boolean {
+  return tryReplace(path, (draft) => writeFileSync(draft, text, { flag: 'wx', mode: 0o640 }))
 }
 
 /** A person's shell has no RUNTIME_DIRECTORY. */
-function link(path: string, target: string): void {
+function tryLink(path: string, target: string): void {
   try {
     if (readlinkSync(path) === target) return
   } catch {
     // It is no link yet.
   }
-  isReplaced(path, (draft) => symlinkSync(target, draft))
+  tryReplace(path, (draft) => symlinkSync(target, draft))
 }
 
-function isReplaced(path: string, make: (draft: string) => void): boolean {
+function tryReplace(path: string, make: (draft: string) => void): boolean {
   const draft = `${path}.${process.pid}.tmp`
   try {
     // Of a process of this number that did not come to its end.
@@ -169,20 +169,20 @@ function isReplaced(path: string, make: (draft: string) => void): boolean {
   }
 }
 
-function readFrom(path: string): Written | null {
+function readFrom(path: string): StoredState | null {
   try {
     using owned = new DisposableStack()
-    const descriptor = owned.adopt(openSync(path, WITHOUT_WAITING), closeSync)
+    const descriptor = owned.adopt(openSync(path, READ_WITHOUT_BLOCKING), closeSync)
     const stats = fstatSync(descriptor)
-    if (!stats.isFile() || stats.size > LARGEST) return null
-    return JSON.parse(readFileSync(descriptor, 'utf8')) as Written | null
+    if (!stats.isFile() || stats.size > MOST_BYTES) return null
+    return JSON.parse(readFileSync(descriptor, 'utf8')) as StoredState | null
   } catch {
     return null
   }
 }
 
 /** The process that wrote it: another one may have its number by now. */
-function isAlive({ pid, startTicks }: Written): boolean {
+function isAlive({ pid, startTicks }: StoredState): boolean {
   const now = startTicksOf(pid)
   if (now !== null && startTicks !== null) return now === startTicks
   try {

@@ -48,12 +48,12 @@ export function pathReport(evidence: Evidence): PathReport | null {
 /** A path that settles is not known yet, and one that we moved is not any more: both have a version. */
 function latestVersion({ path, feed, history }: Evidence): number | null {
   const open = history?.list({ feed, states: UNREAD, all: true }) ?? []
-  const last = history?.list({ feed, all: true, limit: LATEST }) ?? []
+  const last = history?.list({ feed, all: true, limit: MOST_VERSIONS }) ?? []
   return [...last, ...open].find((version) => version.path === path)?.id ?? null
 }
 
 /** Versions of a feed among which that of a file is found that has left the folder. */
-const LATEST = 100
+const MOST_VERSIONS = 100
 
 /** The inbox itself, or what lies outside of it: neither `look` nor `ignored` speaks of these. */
 const isOutside = (path: string) => path === '.' || path.startsWith('/')
@@ -83,7 +83,7 @@ function because(
     const [because, next] = ignoredBecause(ignored, path)
     return { because: because + versionText(upload), next }
   }
-  if (upload !== null) return { because: ofVersion(evidence, known, upload), next: null }
+  if (upload !== null) return { because: versionBecause(evidence, known, upload), next: null }
   return running
     ? { because: 'it is new', next: 'the next scan of the folder finds it' }
     : { because: 'no daemon is running', next: 'systemctl start feedsyncd, or: feedsyncd run' }
@@ -93,7 +93,7 @@ function because(
 const versionText = (upload: UploadReport | null): string =>
   upload === null ? '' : `; version ${upload.id} of it is ${upload.state}`
 
-function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadReport): string {
+function versionBecause(evidence: Evidence, known: KnownFile | null, upload: UploadReport): string {
   const { look, now, path, quietPeriodMs } = evidence
   const { id, reason, state } = upload
   const said = reason === null ? '' : `: ${reason}`
@@ -109,8 +109,8 @@ function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadRe
   const changed = `it last changed ${formatDuration(Math.max(0, now - changedAt))} ago`
   // What is blocked waits for something else first.
   if (state === 'settling') return isBlocked(upload) ? is : `${is}: ${changed}, and ${quiet}`
-  const isNews = known !== null && !sameIdentity(known.identity, look.identity)
-  return isNews ? `${is}; ${changed}: ${quiet}` : is
+  const hasChanged = known !== null && !sameIdentity(known.identity, look.identity)
+  return hasChanged ? `${is}; ${changed}: ${quiet}` : is
 }
 
 const ARCHIVE = /\.(7z|bz2|gz|rar|tar|tgz|xz|zip)$/i

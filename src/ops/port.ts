@@ -39,7 +39,7 @@ export interface AlertFacts {
 export interface Pulse {
   stage: 'starting' | 'running' | 'stopping'
   /** Ms since the loop last turned. */
-  sinceTurnMs: number
+  sinceRoundMs: number
   /** What stops or slows the daemon, such as a full disk; the critical ones first. */
   conditions: readonly Condition[]
 }
@@ -72,13 +72,13 @@ export interface DaemonState {
   /** Old temporary names of the last listing, the oldest first and not all. */
   unfinished: readonly { path: string; modifiedAt: number }[]
   /** Files of the last listing that `inbox.include` leaves out. */
-  ignored: Named
+  ignored: NameList
   /** Paths that are passed over, by path. */
   skipped: readonly SkippedPath[]
 }
 
 /** How many, and the first by name. */
-export interface Named {
+export interface NameList {
   count: number
   paths: readonly string[]
 }

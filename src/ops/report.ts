@@ -18,12 +18,12 @@ import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { isDated } from '../lib/dated-name.ts'
 import type { Progress } from '../lib/units.ts'
-import type { DaemonState, Named } from './port.ts'
+import type { DaemonState, NameList } from './port.ts'
 
 type Expect = (version: Version) => Expectation
 
 /** For a command that does not ask whether the feed is late. */
-export const NOT_TOLD: Expectation = { expectedBy: null, overdue: false }
+export const NO_EXPECTATION: Expectation = { expectedBy: null, overdue: false }
 
 const NOT_PAUSED: InForce = { all: [], of: () => null }
 
@@ -47,7 +47,7 @@ export type UploadReport = ReturnType<ReturnType<typeof uploadReports>>
 /** Reports versions, each with what of its feed is on the service; what is the same for all is asked for once. */
 export function uploadReports(
   history: Reported,
-  expect: Expect = () => NOT_TOLD,
+  expect: Expect = () => NO_EXPECTATION,
   pauses: InForce = NOT_PAUSED,
 ) {
   let left: ReadonlyMap<number, number> | null = null
@@ -56,13 +56,13 @@ export function uploadReports(
     left ??= history.missingSince()
     return left.get(id) ?? null
   }
-  const filesOf = ({ feed }: Version): Named => {
+  const filesOf = ({ feed }: Version): NameList => {
     joined ??= history.datedPaths()
     const paths = joined.get(feed) ?? []
     return { count: paths.length, paths: paths.slice(0, MOST_FILES) }
   }
   return (version: Version) => ({
-    ...versionReport(whilePaused(version, pauses)),
+    ...versionReport(withPause(version, pauses)),
     onService: onService(history, version.feed),
     /** Where the names of its feed's files have dates: those in the folder, at most 10, by name from the last on. */
     files: isDated(version.feed) ? filesOf(version) : null,
@@ -115,7 +115,7 @@ export function versionReport(version: Version) {
 }
 
 /** A version as it is while its feed is paused: thousands may wait, so that it is not on record with each of them. */
-export function whilePaused(version: Version, pauses: InForce = NOT_PAUSED): Version {
+export function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
   const pause = version.state === 'queued' ? pauses.of(version.feed) : null
   if (pause === null) return version
   const nextAttemptAt = pause.until && Math.max(pause.until, version.nextAttemptAt ?? 0)
@@ -138,7 +138,7 @@ export function pauseReports({ all }: InForce) {
   }
 }
 
-const NONE: Named = { count: 0, paths: [] }
+const NONE: NameList = { count: 0, paths: [] }
 
 /**
  * `history`: null before the first start. `daemon.said`: what it said last of itself, which may be long ago. `expect`:
@@ -149,13 +149,13 @@ export function statusReport(
   { running, said }: { running: boolean; said: DaemonState | null },
   baseUrl: string,
   filter: ListFilter,
-  expect: Expect = () => NOT_TOLD,
+  expect: Expect = () => NO_EXPECTATION,
   pauses: InForce = NOT_PAUSED,
 ) {
   const live = running ? said : null
   const reportOf = history && uploadReports(history, expect, pauses)
   const reports = (versions: readonly Version[]) =>
-    versions.flatMap((version) => reportOf?.(untilProbe(version, live)) ?? [])
+    versions.flatMap((version) => reportOf?.(withProbeTime(version, live)) ?? [])
   return {
     daemon: {
       running,
@@ -187,12 +187,12 @@ export function statusReport(
     skipped: (said?.skipped ?? []).map(({ since, ...one }) => ({ ...one, since: isoTime(since) })),
     uploads: history === null ? [] : reports(history.list(filter)),
     /** Versions that something still has to happen to, although they are not their feed's newest. */
-    owed: history === null ? [] : reports(owedBeside(history, filter)),
+    owed: history === null ? [] : reports(owedOlderVersions(history, filter)),
   }
 }
 
 /** What is due waits while the other side is down: thousands may, so that it is not on record with each of them. */
-function untilProbe(version: Version, live: DaemonState | null): Version {
+function withProbeTime(version: Version, live: DaemonState | null): Version {
   const { nextAttemptAt, reason, reasonCode, state } = version
   const probeAt = live?.nextProbeAt ?? null
   if (state !== 'queued' || probeAt === null || (nextAttemptAt ?? 0) >= probeAt) return version
@@ -206,7 +206,7 @@ function untilProbe(version: Version, live: DaemonState | null): Version {
 }
 
 /** Whoever asks for all versions, or for a state, sees these among them. */
-function owedBeside(history: VersionReads, { limit: _, ...filter }: ListFilter): Version[] {
+function owedOlderVersions(history: VersionReads, { limit: _, ...filter }: ListFilter): Version[] {
   if (filter.all || filter.states !== undefined) return []
   const owed = history.list({ ...filter, states: OPEN, all: true })
   return owed.filter((version) => history.newest(version.feed)?.id !== version.id)
@@ -216,7 +216,7 @@ function owedBeside(history: VersionReads, { limit: _, ...filter }: ListFilter):
 export function feedReport(
   history: Reported,
   feed: string,
-  expect: Expect = () => NOT_TOLD,
+  expect: Expect = () => NO_EXPECTATION,
   most?: number,
   pauses: InForce = NOT_PAUSED,
 ) {
@@ -235,7 +235,7 @@ export type FeedReport = NonNullable<ReturnType<typeof feedReport>>
 export function showReport(
   history: Reported & Pick<Attempts, 'attempts'>,
   id: number,
-  expect: Expect = () => NOT_TOLD,
+  expect: Expect = () => NO_EXPECTATION,
   most?: number,
   pauses: InForce = NOT_PAUSED,
 ) {

@@ -4,7 +4,7 @@ import type { CampaignRun } from '../../campaigns/port.ts'
 import { limited } from '../../lib/limited.ts'
 import { relativeTime } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
-import { openPoints, pointText } from '../../ops/campaign-conditions.ts'
+import { openCampaignConditions, campaignConditionText } from '../../ops/campaign-conditions.ts'
 import type { CommandLine } from '../../ops/port.ts'
 import { printable } from '../render.ts'
 
@@ -26,9 +26,9 @@ export function campaignLines(
       ? []
       : [`${findings.length} finding${findings.length === 1 ? '' : 's'}`]),
   ]
-  const points = openPoints(run).filter(({ campaign }) => campaign !== null)
+  const points = openCampaignConditions(run).filter(({ campaign }) => campaign !== null)
   const told = points.map((point) =>
-    [`next: ${printable(pointText(point))}`, ...step(point.hint)].join('\n'),
+    [`next: ${printable(campaignConditionText(point))}`, ...step(point.hint)].join('\n'),
   )
   return [
     `campaigns (${mode}) looked at ${relativeTime(at, now)}: ${printable(problem ?? counts.join(', '))}`,

@@ -126,14 +126,14 @@ export function changesFor(
 /** Which condition is over, and as its reason why feedsyncd does not work as it should all the same. */
 function pastCondition(key: string, now: ReadonlyMap<string, Change>): Partial<Change> {
   const [, reasonCode] = JSON.parse(key) as [AlertEvent, string]
-  const left = [...now.values()].filter(({ event }) => OF_DAEMON.includes(event))
+  const left = [...now.values()].filter(({ event }) => DAEMON_EVENTS.includes(event))
   return { reasonCode, reason: left.map(({ reason }) => reason).join('; ') || null }
 }
 
-const OF_DAEMON: readonly AlertEvent[] = ['daemon', 'credentials']
+const DAEMON_EVENTS: readonly AlertEvent[] = ['daemon', 'credentials']
 
 /** What a receiver knows once it was told of these changes. */
-export function tell(told: Told, changes: readonly Change[]): Told {
+export function toldAfter(told: Told, changes: readonly Change[]): Told {
   const after = new Map(Object.entries(told))
   for (const { key, recovered, mark, event, feed, campaign } of changes) {
     if (recovered) after.delete(key)

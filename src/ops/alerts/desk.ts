@@ -9,7 +9,7 @@ import type { Conditions } from '../../lib/conditions.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AlertFacts, AlertTarget, CommandLine } from '../port.ts'
-import { type Change, changesFor, type Told, tell, troublesOf } from './changes.ts'
+import { type Change, changesFor, type Told, toldAfter, troublesOf } from './changes.ts'
 import { type AlertMessage, alertMessage } from './message.ts'
 import { type Sent, targetName } from './senders.ts'
 
@@ -54,12 +54,12 @@ const FAILURES_SHOWN = 2
 const FAILED_HINT = 'correct it, then: feedsyncd alerts test'
 const LONGEST_RETRY_MS = 10 * MINUTE
 /** After a start: a cause that lasts was met again by then. */
-const MET_AGAIN_MS = MINUTE
+const CONDITIONS_KNOWN_MS = MINUTE
 
 export class AlertDesk {
   readonly #parts: AlertDeskParts
   readonly #receivers: readonly Receiver[]
-  #isNews = true
+  #mayHaveChanged = true
   #dataVersion: number | null = null
   #lookedAt = Number.NEGATIVE_INFINITY
   /** Monotonic ms. */
@@ -75,7 +75,7 @@ export class AlertDesk {
 
   /** A version changed its state; nothing is read or sent before the next `look`. */
   moved(): void {
-    this.#isNews = true
+    this.#mayHaveChanged = true
   }
 
   /** Sends what is new, when it is time to. Never throws; sending goes on in the background. */
@@ -99,7 +99,7 @@ export class AlertDesk {
     const since = clock.monotonic() - this.#lookedAt
     if (since < LOOK_GAP_MS) return false
     const changes = history.dataVersion()
-    if (!this.#isNews && changes === this.#dataVersion && since < LOOK_MS) return false
+    if (!this.#mayHaveChanged && changes === this.#dataVersion && since < LOOK_MS) return false
     this.#dataVersion = changes
     return true
   }
@@ -110,7 +110,7 @@ export class AlertDesk {
     try {
       if (isLast || this.#isTime()) this.#sendChanges(signal, isLast)
     } catch (error) {
-      this.#isNews = true
+      this.#mayHaveChanged = true
       this.#parts.log.debug(
         { event: 'alert.not-looked', err: error },
         'alerts could not be looked at',
@@ -121,17 +121,17 @@ export class AlertDesk {
   #sendChanges(signal: AbortSignal, isLast: boolean): void {
     const { clock, commandLine, facts, history } = this.#parts
     this.#lookedAt = clock.monotonic()
-    this.#isNews = false
+    this.#mayHaveChanged = false
     const now = troublesOf(history, facts, commandLine)
     for (const { event, key } of now.values()) if (event === 'daemon') this.#met.add(key)
-    const isSettled = isLast || this.#lookedAt - this.#openedAt >= MET_AGAIN_MS
+    const isSettled = isLast || this.#lookedAt - this.#openedAt >= CONDITIONS_KNOWN_MS
     const isPast = (key: string) => isSettled || this.#met.has(key)
     for (const receiver of this.#receivers) {
       const { target, told } = receiver
       const changes = changesFor(target.on, told, now, history, { isPast, trusted: facts.trusted })
       if (changes.length === 0) continue
       // Whatever becomes of them, they are looked at again.
-      this.#isNews = true
+      this.#mayHaveChanged = true
       const isPausing = !isLast && this.#lookedAt < receiver.notBefore
       if (receiver.sending !== null || isPausing) continue
       receiver.sending = this.#send(receiver, changes, signal)
@@ -154,7 +154,7 @@ export class AlertDesk {
     receiver.notBefore = clock.monotonic() + PAUSE_MS
     this.#showFailures()
     receiver.sequence += 1
-    receiver.told = tell(receiver.told, changes)
+    receiver.told = toldAfter(receiver.told, changes)
     log.info(
       { event: 'alert.sent', to: targetName(target), alert: message.event, alertId: message.id },
       'alert sent',

@@ -34,15 +34,15 @@ export interface Origin {
 
 const MOST_CHANGES = 100
 /** Of them, in the text. */
-const MOST_TOLD = 5
-const LONGEST = 1000
+const MOST_IN_TEXT = 5
+const MOST_CHARACTERS = 1000
 
 export function alertMessage(
   changes: readonly Change[],
   { at, commandLine, host, sequence }: Origin,
 ): AlertMessage {
   const shown = changes.slice(0, MOST_CHANGES).map(shownChange)
-  const told = shown.slice(0, MOST_TOLD).map(sentence)
+  const told = shown.slice(0, MOST_IN_TEXT).map(sentence)
   const left = changes.length - told.length
   if (left > 0) told.push(`and ${left} more: ${commandLine('status')}`)
   const text = told.length === 1 ? told[0] : `${changes.length} changes: ${told.join(' | ')}`
@@ -103,14 +103,14 @@ function sentence(change: AlertChange): string {
     return `${reasonCode} is over; feedsyncd still cannot work as it should: ${reason}`
   if (recovered) {
     const now = campaign === null ? `, ${state ?? 'gone'} now` : ''
-    return OF_ALL[event]?.over ?? `${what} recovered (${word} before${now})`
+    return GENERAL_TEXTS[event]?.over ?? `${what} recovered (${word} before${now})`
   }
-  const said = OF_ALL[event]?.now ?? `${what} ${word}`
+  const said = GENERAL_TEXTS[event]?.now ?? `${what} ${word}`
   return `${said}: ${reason}${hint === null ? '' : `; ${hint}`}`
 }
 
 /** What concerns neither a single feed nor a single campaign. */
-const OF_ALL: { [event in AlertEvent]?: { now: string; over: string } } = {
+const GENERAL_TEXTS: { [event in AlertEvent]?: { now: string; over: string } } = {
   credentials: { now: 'credentials refused', over: 'the service takes the credentials again' },
   daemon: { now: 'feedsyncd cannot work as it should', over: 'feedsyncd works again' },
   'campaigns-stopped': { now: 'campaigns stopped', over: 'campaigns are managed again' },
@@ -121,6 +121,6 @@ const OF_ALL: { [event in AlertEvent]?: { now: string; over: string } } = {
  * of pairs have no UTF-8.
  */
 function oneLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, LONGEST)
+  const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, MOST_CHARACTERS)
   return line.toWellFormed()
 }

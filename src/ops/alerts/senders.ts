@@ -25,7 +25,7 @@ export interface SenderParts {
 type Webhook = Extract<AlertTarget['action'], { kind: 'webhook' }>
 
 const EXEC_TIMEOUT = 30 * SECOND
-const LAST_WORDS = SECOND
+const STDERR_GRACE = SECOND
 const TERM_GRACE = 2 * SECOND
 const ANSWER_TIMEOUT = 10 * SECOND
 const MOST_STDERR = 2000
@@ -35,7 +35,7 @@ const SENT: Sent = { kind: 'sent' }
  * What our own start was given and a hook must not inherit: options of our Node, where the key lies,
  * systemd's sockets.
  */
-const PRIVATE =
+const PRIVATE_VARIABLES =
   /^(NODE_.*|CREDENTIALS_DIRECTORY|NOTIFY_SOCKET|WATCHDOG_.*|LISTEN_.*|JOURNAL_STREAM|FEEDSYNCD_.*)$/
 
 /** What may be shown of a target: an address is a credential with many receivers. */
@@ -61,7 +61,7 @@ async function runProgram(
   { clock, env }: SenderParts,
   signal: AbortSignal,
 ): Promise<Sent> {
-  const kept = Object.entries(env).filter(([name]) => !PRIVATE.test(name))
+  const kept = Object.entries(env).filter(([name]) => !PRIVATE_VARIABLES.test(name))
   const limit = new AbortController()
   using _timer = clock.after(EXEC_TIMEOUT, () => limit.abort())
   const isOver = AbortSignal.any([signal, limit.signal])
@@ -92,7 +92,7 @@ async function runProgram(
     isOver.removeEventListener('abort', end)
     end()
     // What it said last may still be on its way; a process that it left behind may hold stderr open.
-    using _late = clock.after(LAST_WORDS, () => child.stderr.destroy())
+    using _late = clock.after(STDERR_GRACE, () => child.stderr.destroy())
     await closed
     if (limit.signal.aborted)
       return { ...failed(`it ran for more than ${EXEC_TIMEOUT / SECOND} s`), stuck: true }

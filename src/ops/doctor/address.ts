@@ -5,7 +5,7 @@ import { EXIT } from '../../lib/errors.ts'
 import type { HttpAnswer, HttpClient } from '../../lib/http.ts'
 import { type Answer, ok, problem } from './finding.ts'
 
-const PATIENCE = 10 * SECOND
+const TIMEOUT = 10 * SECOND
 
 /** Any answer will do: nothing is sent that a service could take for a request. */
 export async function checkAddress(
@@ -19,8 +19,8 @@ export async function checkAddress(
     headers: {},
     body: null,
     signal,
-    headersTimeoutMs: PATIENCE,
-    bodyTimeoutMs: PATIENCE,
+    headersTimeoutMs: TIMEOUT,
+    bodyTimeoutMs: TIMEOUT,
     maxAnswerBytes: 1024,
   })
   return answer.kind === 'answer' ? ok(`${origin} answers`) : notReached(answer)

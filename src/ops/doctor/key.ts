@@ -14,13 +14,13 @@ export async function checkKeyFile(
     const says = `${path} has the mode 0${(mode & 0o777).toString(8)}: others may read it`
     return warning(says, `chmod 0600 ${path}`)
   }
-  const how = secret === null ? null : unseen(secret)
+  const how = secret === null ? null : strayBytes(secret)
   if (how === null) return ok(`${path} holds a key that can sign`)
   const fix = 'unless the service operator issued it so, write the file again with the key alone'
   return warning(`${path} ${how}, which counts as a part of the key`, fix)
 }
 
-function unseen(key: Buffer): string | null {
+function strayBytes(key: Buffer): string | null {
   const text = key.toString('latin1')
   if (text.startsWith('\xef\xbb\xbf')) return 'begins with a byte order mark'
   if (/^\s/.test(text)) return 'begins with white space'

@@ -24,10 +24,10 @@ export type Supervisor = ReturnType<typeof createSupervisor>
 
 export function createSupervisor({ clock, env, notify, pid, status }: SupervisorParts) {
   let stage: 'starting' | 'ready' | 'stopping' = 'starting'
-  let said = ''
-  const isMeant = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(pid)
+  let lastStatus = ''
+  const isOurWatchdog = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(pid)
   /** Ms within which systemd expects a sign of life; 0: none. */
-  const watchdogMs = isMeant ? Number(env.WATCHDOG_USEC ?? 0) / 1000 : 0
+  const watchdogMs = isOurWatchdog ? Number(env.WATCHDOG_USEC ?? 0) / 1000 : 0
   const every = (ms: number, run: () => void) => {
     clock.after(ms, () => {
       every(ms, run)
@@ -37,8 +37,8 @@ export function createSupervisor({ clock, env, notify, pid, status }: Supervisor
   const changed = () => {
     if (stage !== 'ready') return
     const now = status()
-    if (now !== said) void notify?.(`STATUS=${now}`)
-    said = now
+    if (now !== lastStatus) void notify?.(`STATUS=${now}`)
+    lastStatus = now
   }
   return {
     /** What the status line says has changed: it is sent now. */
@@ -47,14 +47,14 @@ export function createSupervisor({ clock, env, notify, pid, status }: Supervisor
     ready: (pulse: () => Pulse) => {
       if (notify === null) return
       stage = 'ready'
-      said = status()
-      void notify('READY=1', `STATUS=${said}`)
+      lastStatus = status()
+      void notify('READY=1', `STATUS=${lastStatus}`)
       every(STATUS_MS, changed)
       if (!(watchdogMs > 0)) return
       every(watchdogMs / 4, () => {
-        const { sinceTurnMs, stage } = pulse()
+        const { sinceRoundMs, stage } = pulse()
         // While it stops there is no loop any more; the time for that has its own limit.
-        if (sinceTurnMs <= watchdogMs / 2 || stage === 'stopping') void notify?.('WATCHDOG=1')
+        if (sinceRoundMs <= watchdogMs / 2 || stage === 'stopping') void notify?.('WATCHDOG=1')
       })
     },
     /** The last message; resolves once it was sent. */

@@ -2,17 +2,17 @@
 
 import type { CampaignFinding, CampaignRun, CampaignSeen } from '../../campaigns/port.ts'
 import { partsOfHint } from '../advice.ts'
-import { openPoints, waitingCampaigns } from '../campaign-conditions.ts'
+import { openCampaignConditions, waitingCampaigns } from '../campaign-conditions.ts'
 import type { CommandLine } from '../port.ts'
 import { html, type Markup } from './html.ts'
-import { ago, choice, count, NONE, type Scene, sentence, type Tone, table } from './page-parts.ts'
+import { ago, choice, count, NONE, type PageContext, sentence, type Tone, table } from './page-parts.ts'
 
 /** Campaigns that a person can take in. */
 const MOST = 50
 
 /** Entries of the list of what needs a person. */
-export function campaignCards(run: CampaignRun | null, { commandLine }: Scene): Markup[] {
-  return openPoints(run)
+export function campaignCards(run: CampaignRun | null, { commandLine }: PageContext): Markup[] {
+  return openCampaignConditions(run)
     .slice(0, MOST)
     .map(({ campaign, state, reason, hint }) => {
       const word = campaign === null ? state : `campaign ${state}`
@@ -21,7 +21,7 @@ export function campaignCards(run: CampaignRun | null, { commandLine }: Scene): 
     })
 }
 
-export function campaignsSection(run: CampaignRun | null, { commandLine, now }: Scene): Markup {
+export function campaignsSection(run: CampaignRun | null, { commandLine, now }: PageContext): Markup {
   if (run === null) {
     return html`<section><h2>Campaigns</h2><p class="dim">Off, or not checked yet. The daemon keeps the targeting of campaigns when there is a campaigns file.</p></section>`
   }

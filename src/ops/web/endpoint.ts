@@ -41,8 +41,8 @@ const HTML = 'text/html; charset=utf-8'
 const TEXT = 'text/plain; charset=utf-8'
 /** A loop that has not turned for so long hangs: a listing of 100,000 files takes seconds. */
 const HUNG_MS = 5 * MINUTE
-const SLOWEST_CLIENT = 10 * SECOND
-const CHECK_CLIENTS = 2 * SECOND
+const CLIENT_TIMEOUT = 10 * SECOND
+const TIMEOUT_CHECK_INTERVAL = 2 * SECOND
 const MOST_CONNECTIONS = 64
 const MOST_VERSIONS = 60
 
@@ -50,14 +50,14 @@ const MOST_VERSIONS = 60
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const { listen, log } = options
   const server = createServer({
-    headersTimeout: SLOWEST_CLIENT,
-    requestTimeout: SLOWEST_CLIENT,
-    keepAliveTimeout: SLOWEST_CLIENT,
+    headersTimeout: CLIENT_TIMEOUT,
+    requestTimeout: CLIENT_TIMEOUT,
+    keepAliveTimeout: CLIENT_TIMEOUT,
     // How often Node looks whether one of these is over: 30 s otherwise.
-    connectionsCheckingInterval: CHECK_CLIENTS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
     maxHeaderSize: 8192,
   })
-  keepRoom(server)
+  limitConnections(server)
   server.on('request', (request, response) => void serve(request, response, options))
   await listening(server, listen)
   server.on('error', (error) =>
@@ -82,7 +82,7 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
 }
 
 /** Whoever comes finds a place: the oldest connection that asks nothing goes, or else the oldest of all. */
-function keepRoom(server: Server): void {
+function limitConnections(server: Server): void {
   const open = new Set<Socket>()
   const asking = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -140,24 +140,24 @@ async function route(
   { pathname, searchParams }: URL,
   { source, clock }: EndpointOptions,
 ): Promise<Answer> {
-  const asked = (name: string) => searchParams.get(name) ?? ''
-  const scene = { ...source, now: clock.now() }
+  const parameter = (name: string) => searchParams.get(name) ?? ''
+  const context = { ...source, now: clock.now() }
   switch (pathname) {
     case '/':
-      return html(statusPage(scene, searchParams))
+      return html(statusPage(context, searchParams))
     case '/feed': {
-      const feed = asked('name')
+      const feed = parameter('name')
       const versions = source.versions(feed, MOST_VERSIONS)
       const id = source.history.newest(feed)?.id
       const newest = versions.find((one) => one.id === id) ?? versions[0]
-      if (newest === undefined) return html(missingPage(feed, scene), 404)
-      return html(feedPage(newest, versions, MOST_VERSIONS, scene))
+      if (newest === undefined) return html(missingPage(feed, context), 404)
+      return html(feedPage(newest, versions, MOST_VERSIONS, context))
     }
     case '/version': {
-      const id = asked('id')
+      const id = parameter('id')
       const version = source.version(Number(id))
-      if (version === null) return html(missingPage(`version ${id}`, scene), 404)
-      return html(versionPage(version, scene))
+      if (version === null) return html(missingPage(`version ${id}`, context), 404)
+      return html(versionPage(version, context))
     }
     case '/healthz':
       return probe(liveness(source))
@@ -177,9 +177,9 @@ async function route(
 /** Why a restart may help: the loop hangs; null: it turns. Asking SQLite shows that it answers; what it throws is a 503. */
 function liveness(source: EndpointSource): string | null {
   source.history.count()
-  const { sinceTurnMs } = source.pulse()
-  return sinceTurnMs > HUNG_MS
-    ? `the loop has not turned for ${Math.round(sinceTurnMs / SECOND)} s`
+  const { sinceRoundMs } = source.pulse()
+  return sinceRoundMs > HUNG_MS
+    ? `the loop has not turned for ${Math.round(sinceRoundMs / SECOND)} s`
     : null
 }
 
@@ -199,7 +199,7 @@ const html = (body: string, status = 200): Answer => ({ status, type: HTML, body
 async function listening(server: Server, listen: Listen): Promise<void> {
   const { kind: _, ...where } = listen
   try {
-    if (listen.kind === 'unix') await makeWay(listen.path)
+    if (listen.kind === 'unix') await removeStaleSocket(listen.path)
     server.listen(where)
     await once(server, 'listening')
     // Whoever may pass the folder and is of the group: the unit's umask would leave it to us alone.
@@ -215,11 +215,11 @@ async function listening(server: Server, listen: Listen): Promise<void> {
 }
 
 /** Takes away a socket that a killed daemon left behind, which has nobody at its other end, and nothing else. */
-async function makeWay(path: string): Promise<void> {
-  const inTheWay = lstatSync(path, { throwIfNoEntry: false })
-  if (inTheWay === undefined) return
+async function removeStaleSocket(path: string): Promise<void> {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return
   // Connecting to a file is refused as well.
-  if (!inTheWay.isSocket()) throw new Error(`${path} is no socket`)
+  if (!stats.isSocket()) throw new Error(`${path} is no socket`)
   const socket = connect(path)
   try {
     await once(socket, 'connect')

@@ -10,7 +10,7 @@ import {
   count,
   document,
   feedLink,
-  type Scene,
+  type PageContext,
   sentence,
   size,
   stateOf,
@@ -22,7 +22,7 @@ import {
 } from './page-parts.ts'
 import { type Point, plot } from './plots.ts'
 
-type Happening = ShowReport['events'][number]
+type VersionEvent = ShowReport['events'][number]
 
 /** Campaigns that a person can take in. */
 const MOST_CAMPAIGNS = 50
@@ -33,22 +33,22 @@ export function feedPage(
   newest: UploadReport,
   versions: readonly UploadReport[],
   most: number,
-  scene: Scene,
+  context: PageContext,
 ): string {
   const { feed } = newest
   const oldestFirst = versions.toReversed()
-  const rows = versions.map((version) => row(version, scene.now))
+  const rows = versions.map((version) => row(version, context.now))
   const columns = ['Version', 'State', '#Postings', '#Changed', '#Size', '#Attempts', '#Detected']
   const main = html`<main>
 <p class="crumb"><a href="/">All feeds</a></p>
 <h1 class="name"><bdi>${feed}</bdi></h1>
-<div class="card ${toneOf(newest)}"><div class="top">${stateOf(newest)}<span class="dim when">${versionLink(newest.id)}, ${ago(newest.detectedAt, scene.now)}</span></div>${story(newest, scene)}</div>
+<div class="card ${toneOf(newest)}"><div class="top">${stateOf(newest)}<span class="dim when">${versionLink(newest.id)}, ${ago(newest.detectedAt, context.now)}</span></div>${story(newest, context)}</div>
 ${versions.length < 2 ? null : html`<div class="figures">${figure('Postings', oldestFirst, 'postings', count)}${figure('Size', oldestFirst, 'bytes', size)}</div>`}
 <section><h2>Versions <span class="dim">${versions.length === most ? `the newest ${most}` : versions.length}</span></h2>
 ${table('versions', 'Versions', columns, rows)}</section>
 ${newest.files === null ? null : files(newest.files)}
 </main>`
-  return document(feed, toneOf(newest), main, scene)
+  return document(feed, toneOf(newest), main, context)
 }
 
 /** Which files are one feed, where a date in their names tells them apart. */
@@ -86,17 +86,17 @@ function figure(
   return html`<figure><figcaption><b>${name}</b> <span class="n">${now}</span> <span class="dim">${range}</span></figcaption>${plot(points, says)}<div class="axis dim"><span>${utc(first.at).slice(0, 16)}</span><span>${utc(last.at).slice(0, 16)} UTC</span></div></figure>`
 }
 
-export function versionPage(version: ShowReport, scene: Scene): string {
+export function versionPage(version: ShowReport, context: PageContext): string {
   const { id, feed, attempts, events, warnings } = version
   const main = html`<main>
 <p class="crumb name"><a href="/">All feeds</a> / ${feedLink(feed)}</p>
 <h1>Version ${id}</h1>
-<div class="card ${toneOf(version)}"><div class="top">${stateOf(version)}<span class="dim when">detected ${ago(version.detectedAt, scene.now)}</span></div>${story(version, scene)}${warnings.length === 0 ? null : html`<ul class="warnings">${warnings.map((text) => html`<li>${text}</li>`)}</ul>`}</div>
+<div class="card ${toneOf(version)}"><div class="top">${stateOf(version)}<span class="dim when">detected ${ago(version.detectedAt, context.now)}</span></div>${story(version, context)}${warnings.length === 0 ? null : html`<ul class="warnings">${warnings.map((text) => html`<li>${text}</li>`)}</ul>`}</div>
 <section><h2>What it holds</h2><dl class="facts">${facts(version)}</dl></section>
-<section><h2>What happened</h2>${earlier(version.earlierEvents, id, scene)}<ol class="events">${events.map((event, n) => happened(event, events[n - 1]))}</ol></section>
-${attempts.length === 0 ? null : attemptTable(version, scene)}
+<section><h2>What happened</h2>${earlier(version.earlierEvents, id, context)}<ol class="events">${events.map((event, n) => eventItem(event, events[n - 1]))}</ol></section>
+${attempts.length === 0 ? null : attemptTable(version, context)}
 </main>`
-  return document(`${feed}, version ${id}`, toneOf(version), main, scene)
+  return document(`${feed}, version ${id}`, toneOf(version), main, context)
 }
 
 function facts(version: ShowReport): (Markup | null)[] {
@@ -134,21 +134,21 @@ function campaigns(ids: Readonly<Record<string, number>>): Markup | null {
 }
 
 /** What would make the page longer than anybody reads. */
-function earlier(left: number, id: number, { commandLine }: Scene): Markup | null {
+function earlier(left: number, id: number, { commandLine }: PageContext): Markup | null {
   if (left === 0) return null
   return html`<p class="dim">${count(left)} earlier: <code>${commandLine(`show ${id} --all`)}</code></p>`
 }
 
-function happened(
-  { at, count: times, firstAt, to, reason }: Happening,
-  before: Happening | undefined,
+function eventItem(
+  { at, count: times, firstAt, to, reason }: VersionEvent,
+  before: VersionEvent | undefined,
 ): Markup {
   const took = at && before?.at ? Date.parse(at) - Date.parse(before.at) : null
   const tone = to === 'seen' ? 'dim' : toneOf({ state: to as ShowReport['state'], overdue: false })
   return html`<li><span class="state ${tone}">${to}</span><time class="dim" datetime="${at}">${at === null ? '–' : utc(at)}</time><span class="dim n">${took === null ? null : `after ${formatDuration(took)}`}</span>${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${firstAt ? html`<p class="dim">${count(times ?? 1)} times since ${utc(firstAt)}</p>` : null}</li>`
 }
 
-function attemptTable({ attempts, earlierAttempts, id }: ShowReport, scene: Scene): Markup {
+function attemptTable({ attempts, earlierAttempts, id }: ShowReport, context: PageContext): Markup {
   const rows = attempts.map(({ n, startedAt, endedAt, outcome, status, code, bytesSent }) => {
     const ms = startedAt && endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null
     const answer = [status, code].filter((part) => part !== null).join(' ')
@@ -156,5 +156,5 @@ function attemptTable({ attempts, earlierAttempts, id }: ShowReport, scene: Scen
 <td class="n">${size(bytesSent)}</td><td class="n">${ms === null ? null : formatDuration(ms)}</td><td class="n when">${startedAt === null ? null : utc(startedAt)}</td></tr>`
   })
   const columns = ['Attempt', 'Outcome', 'Answer', '#Sent', '#Took', '#Started']
-  return html`<section><h2>Attempts <span class="dim">${count(attempts.length + earlierAttempts)}</span></h2>${earlier(earlierAttempts, id, scene)}${table('attempts', 'Attempts', columns, rows)}</section>`
+  return html`<section><h2>Attempts <span class="dim">${count(attempts.length + earlierAttempts)}</span></h2>${earlier(earlierAttempts, id, context)}${table('attempts', 'Attempts', columns, rows)}</section>`
 }

@@ -7,13 +7,13 @@ export class Markup extends String {}
 type Hole = string | number | Markup | null | readonly Hole[]
 
 export function html(texts: TemplateStringsArray, ...holes: readonly Hole[]): Markup {
-  return new Markup(String.raw({ raw: texts }, ...holes.map(written)))
+  return new Markup(String.raw({ raw: texts }, ...holes.map(escaped)))
 }
 
 /** Names and reasons come from a vendor's folder: shown as they are written, and never obeyed. */
-function written(hole: Hole): string {
+function escaped(hole: Hole): string {
   if (hole === null) return ''
   if (hole instanceof Markup) return String(hole)
-  if (typeof hole === 'object') return hole.map(written).join('')
+  if (typeof hole === 'object') return hole.map(escaped).join('')
   return printable(String(hole)).replace(/[&<>"'`]/g, (c) => `&#${c.charCodeAt(0)};`)
 }

@@ -10,7 +10,7 @@ import { html, Markup } from './html.ts'
 import { icon, SCRIPT, STYLE, type Tone } from './page-style.ts'
 
 /** Where a page is made, and when. */
-export interface Scene {
+export interface PageContext {
   /** Wall ms. */
   now: number
   host: string
@@ -24,7 +24,7 @@ const COUNTS = new Intl.NumberFormat('en')
 export const NONE = html`<span class="none dim">–</span>`
 
 /** `title`: for the tab, before the name of the program and the host; `tone`: the colour of the tab's icon. */
-export function document(title: string, tone: Tone, main: Markup, { host, now }: Scene): string {
+export function document(title: string, tone: Tone, main: Markup, { host, now }: PageContext): string {
   return String(html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>${title} · feedsyncd on ${host}</title>
@@ -39,10 +39,10 @@ ${main}
 }
 
 /** For a feed or a version that is not there, or not any more. */
-export function missingPage(what: string, scene: Scene): string {
+export function missingPage(what: string, context: PageContext): string {
   const main = html`<main><p class="crumb"><a href="/">All feeds</a></p>
 <h1>There is no <bdi>${what}</bdi></h1><p>It may be older than the history is kept (state.historyFor).</p></main>`
-  return document(`No ${what}`, 'dim', main, scene)
+  return document(`No ${what}`, 'dim', main, context)
 }
 
 /** How long ago, and exactly when for whoever rests on it. */
@@ -110,7 +110,7 @@ export function changes(upload: Pick<UploadReport, 'changes'>): Markup | null {
 }
 
 /** Why it is as it is, and what comes next. */
-export function story(upload: UploadReport | ShowReport, { now, commandLine }: Scene): Markup {
+export function story(upload: UploadReport | ShowReport, { now, commandLine }: PageContext): Markup {
   const { says, commands } = nextStep(upload, now, commandLine)
   // That it is being worked on is what its state says already.
   const isMoving = IN_MOTION.includes(upload.state)

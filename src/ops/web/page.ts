@@ -18,7 +18,7 @@ import {
   count,
   document,
   feedLink,
-  type Scene,
+  type PageContext,
   sentence,
   size,
   stateOf,
@@ -38,8 +38,8 @@ const MOST_MOVING = 12
 /** Of a line as small as a word. */
 const MOST_POINTS = 30
 
-/** `asked`: `find`, only feeds whose name holds this, in any case; `page` of them, counted from 1. */
-export function statusPage(source: EndpointSource & Scene, asked: URLSearchParams): string {
+/** `query`: `find`, only feeds whose name holds this, in any case; `page` of them, counted from 1. */
+export function statusPage(source: EndpointSource & PageContext, query: URLSearchParams): string {
   const status = source.status()
   const { daemon, uploads, skipped, campaigns = null } = status
   const { ignored } = daemon
@@ -72,7 +72,7 @@ ${section('Skipped', skipped.length, skippedPaths(skipped, source))}
 ${section('Left unfinished', daemon.unfinished.length, unfinished(daemon, source.now))}
 ${section('Ignored by name', ignored.count, passedOver(ignored, 'No pattern of inbox.include matches these files', source))}
 <section><h2>Feeds${uploads.length > 0 ? html` <span class="dim">${count(uploads.length)}</span>` : null}</h2>
-${uploads.length === 0 ? html`<p class="empty">No feed has been seen yet. Drop an XML file into <code>${source.inbox}</code></p>` : feeds(uploads, source, asked)}</section>
+${uploads.length === 0 ? html`<p class="empty">No feed has been seen yet. Drop an XML file into <code>${source.inbox}</code></p>` : feeds(uploads, source, query)}</section>
 ${campaignsSection(campaigns, source)}
 </main>`
   const number = Object.values(owed).reduce((sum, n) => sum + n, troubles.length)
@@ -103,7 +103,7 @@ function troublesOf({ service }: StatusReport, { conditions }: Pulse): string[] 
 
 function vitals(
   { daemon, service, uploads }: StatusReport,
-  source: EndpointSource & Scene,
+  source: EndpointSource & PageContext,
 ): Markup {
   const { history, now } = source
   const tone = { ok: 'good', degraded: 'warn', down: 'bad', credentials: 'bad', unknown: 'dim' }[
@@ -131,15 +131,15 @@ function paused({ ends, says }: ReturnType<typeof pauseLines>[number]): Markup {
 }
 
 /** With its way out. */
-function trouble(says: string, { commandLine }: Scene): Markup {
+function trouble(says: string, { commandLine }: PageContext): Markup {
   return html`<li class="card bad" data-key="trouble ${says}"><p class="reason">${sentence(says)}</p>${choice([commandLine('doctor')])}</li>`
 }
 
-function card(upload: UploadReport, scene: Scene): Markup {
+function card(upload: UploadReport, context: PageContext): Markup {
   const { feed, id, detectedAt } = upload
   return html`<li class="card ${toneOf(upload)}" data-key="version ${id}">
-<div class="top"><h3 class="name">${feedLink(feed)}</h3>${stateOf(upload)}<span class="dim when">${versionLink(id)}, ${ago(detectedAt, scene.now)}</span></div>
-${story(upload, scene)}</li>`
+<div class="top"><h3 class="name">${feedLink(feed)}</h3>${stateOf(upload)}<span class="dim when">${versionLink(id)}, ${ago(detectedAt, context.now)}</span></div>
+${story(upload, context)}</li>`
 }
 
 function unfinished({ unfinished }: StatusReport['daemon'], now: number): Markup {
@@ -149,7 +149,7 @@ function unfinished({ unfinished }: StatusReport['daemon'], now: number): Markup
   )}</ul>`
 }
 
-function skippedPaths(skipped: StatusReport['skipped'], { commandLine, now }: Scene): Markup {
+function skippedPaths(skipped: StatusReport['skipped'], { commandLine, now }: PageContext): Markup {
   const more = skipped.length - MOST
   return html`<ul class="cards">${skipped
     .slice(0, MOST)
@@ -163,7 +163,7 @@ function skippedPaths(skipped: StatusReport['skipped'], { commandLine, now }: Sc
 function passedOver(
   { count: all, paths }: StatusReport['daemon']['ignored'],
   why: string,
-  { commandLine }: Scene,
+  { commandLine }: PageContext,
 ): Markup {
   const more = all - paths.length
   return html`<p class="dim">${why}${more > 0 ? ` (${count(more)} more)` : null}. <code>${commandLine('show PATH')}</code> says why.</p>
@@ -172,11 +172,11 @@ function passedOver(
 
 function feeds(
   uploads: readonly UploadReport[],
-  { history, now }: EndpointSource & Scene,
-  asked: URLSearchParams,
+  { history, now }: EndpointSource & PageContext,
+  query: URLSearchParams,
 ): Markup {
-  const find = asked.get('find') ?? ''
-  const number = Number(asked.get('page'))
+  const find = query.get('find') ?? ''
+  const number = Number(query.get('page'))
   const page = Number.isSafeInteger(number) && number > 0 ? number : 1
   const sought = find.toLowerCase()
   const found = uploads.filter(({ feed }) => feed.toLowerCase().includes(sought))
@@ -208,8 +208,8 @@ function pages(found: number, page: number, find: string): Markup | null {
   return html`<nav class="pages" aria-label="Pages of feeds">${page > 1 ? to(page - 1, 'Previous') : null}<span class="dim">Page ${page} of ${last}</span>${page < last ? to(page + 1, 'Next') : null}</nav>`
 }
 
-function listed(uploads: readonly UploadReport[], most: number, scene: Scene): (Markup | null)[] {
+function listed(uploads: readonly UploadReport[], most: number, context: PageContext): (Markup | null)[] {
   const more = uploads.length - most
-  const rest = html`<li class="dim">${count(more)} more: <code>${scene.commandLine('status --json')}</code></li>`
-  return [...uploads.slice(0, most).map((one) => card(one, scene)), more > 0 ? rest : null]
+  const rest = html`<li class="dim">${count(more)} more: <code>${context.commandLine('status --json')}</code></li>`
+  return [...uploads.slice(0, most).map((one) => card(one, context)), more > 0 ? rest : null]
 }

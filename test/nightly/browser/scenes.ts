@@ -35,7 +35,7 @@ export async function serve(
 ): Promise<string> {
   const clock = { ...systemClock, now: () => NOW }
   const source: EndpointSource = {
-    pulse: () => ({ stage: 'running', sinceTurnMs: 5, conditions: [] }),
+    pulse: () => ({ stage: 'running', sinceRoundMs: 5, conditions: [] }),
     history,
     daemon: () => said,
     status: () => statusOf(history, CONFIG, clock, {}, { running: true, said }),
@@ -124,7 +124,7 @@ const STOPPED = campaignRun({
 })
 
 const DISK_FULL: Pulse = {
-  ...{ stage: 'running', sinceTurnMs: 5 },
+  ...{ stage: 'running', sinceRoundMs: 5 },
   conditions: [
     {
       ...{ code: 'state-full', severity: 'critical', hint: 'free space on that disk', since: 0 },

@@ -23,7 +23,7 @@ function world() {
   mkdirSync(runtime)
   mkdirSync(stateDirectory)
   const start = (env: NodeJS.ProcessEnv, pid = process.pid) =>
-    new DaemonFile({ env, isWritten: true, pid, startedAt: 7, stateDirectory })
+    new DaemonFile({ env, writesFile: true, pid, startedAt: 7, stateDirectory })
   const link = join(stateDirectory, 'daemon.json')
   return { link, root, runtime, start, stateDirectory, unit: { RUNTIME_DIRECTORY: runtime } }
 }

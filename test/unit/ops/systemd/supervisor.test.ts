@@ -21,7 +21,7 @@ function bench(env: Record<string, string> = {}) {
   const sent: string[] = []
   const world = { status: 'idle', turned: true, stage: 'running' as Pulse['stage'] }
   let turnedAt = 0
-  const pulse = () => ({ stage: world.stage, sinceTurnMs: now - turnedAt, conditions: [] })
+  const pulse = () => ({ stage: world.stage, sinceRoundMs: now - turnedAt, conditions: [] })
   const supervisor = createSupervisor({
     ...{ clock, env, pid: 42 },
     notify: async (...fields) => void sent.push(fields.join(' ')),

@@ -4,7 +4,7 @@ import type { Pulse } from '../../../../src/ops/port.ts'
 import type { ShowReport, StatusReport, UploadReport } from '../../../../src/ops/report.ts'
 import { feedPage, versionPage } from '../../../../src/ops/web/feed-pages.ts'
 import { statusPage } from '../../../../src/ops/web/page.ts'
-import type { Scene } from '../../../../src/ops/web/page-parts.ts'
+import type { PageContext } from '../../../../src/ops/web/page-parts.ts'
 import type { EndpointSource } from '../../../../src/ops/web/source.ts'
 import { anyCharacter } from '../../../helpers/any-character.ts'
 import { conditionOf } from '../../../helpers/condition.ts'
@@ -13,8 +13,8 @@ import { daemonState } from '../../../helpers/ops/daemon-state.ts'
 import { reportOf } from '../../../helpers/ops/samples.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
-const PULSE: Pulse = { stage: 'running', sinceTurnMs: 5, conditions: [] }
-const SCENE: Scene = { now: NOW, host: 'ats', commandLine: (command) => `feedsyncd ${command}` }
+const PULSE: Pulse = { stage: 'running', sinceRoundMs: 5, conditions: [] }
+const CONTEXT: PageContext = { now: NOW, host: 'ats', commandLine: (command) => `feedsyncd ${command}` }
 
 const NO_REASON = { reason: null, reasonCode: null, line: null, column: null }
 
@@ -61,7 +61,7 @@ function status(over: Partial<StatusReport> = {}): StatusReport {
 function page(over: Partial<StatusReport>, pulse = PULSE, asked: Record<string, string> = {}) {
   const history = { lastSuccessAt: () => NOW, postings: () => [null, 38, 40] }
   const source = {
-    ...{ ...SCENE, history: history as unknown as EndpointSource['history'], inbox: '/srv/export' },
+    ...{ ...CONTEXT, history: history as unknown as EndpointSource['history'], inbox: '/srv/export' },
     ...{ pulse: () => pulse, status: () => status(over), versions: () => [], version: () => null },
     metrics: async () => '',
     daemon: () => daemonState(),
@@ -219,7 +219,7 @@ describe('a feed’s page', () => {
     const newest = upload({ id: 3, postings: 20 })
     const versions = [newest, upload(earlier), upload({ id: 1, postings: null, bytes: null })]
 
-    const shown = feedPage(newest, versions, 60, SCENE)
+    const shown = feedPage(newest, versions, 60, CONTEXT)
 
     expect(shown.match(/class="dot good"/g)).toHaveLength(4)
     expect(shown).toContain('lowest 20, highest 40')
@@ -232,7 +232,7 @@ describe('the page of a feed whose files have dates in their names', () => {
     const files = { count: 12, paths: ['jobs-20261122.xml', 'jobs-20261121.xml'] }
     const dated = upload({ feed: 'jobs-{date}.xml', files })
 
-    const shown = feedPage(dated, [dated], 60, SCENE)
+    const shown = feedPage(dated, [dated], 60, CONTEXT)
 
     expect(shown).toContain('<li><bdi>jobs-20261121.xml</bdi></li><li class="dim">10 more</li>')
     expect(page({ uploads: [dated] })).toContain('<small class="dim">12 files</small>')
@@ -261,7 +261,7 @@ describe('a version’s page', () => {
           },
         ],
       }),
-      SCENE,
+      CONTEXT,
     )
 
     expect(shown).toContain('<bdi>NUR-Q1</bdi> <span class="dim">12</span>')
@@ -320,8 +320,8 @@ describe('hostile names and reasons', () => {
         { ...PULSE, conditions: [conditionOf(text)] },
       ),
       page({}, PULSE, { find: `${text}~` }),
-      feedPage(uploads[0], uploads, 60, SCENE),
-      versionPage(one, SCENE),
+      feedPage(uploads[0], uploads, 60, CONTEXT),
+      versionPage(one, CONTEXT),
     ]
   }
 
