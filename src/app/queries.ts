@@ -18,6 +18,7 @@ import { limited } from '../lib/limited.ts'
 import { silentLog } from '../lib/log.ts'
 import { pauseLines } from '../ops/advice.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
+import { fullDisk } from '../ops/disk.ts'
 import type { DaemonState } from '../ops/port.ts'
 import {
   conditionReport,
@@ -29,7 +30,6 @@ import {
   showReport,
   statusReport,
 } from '../ops/report.ts'
-import { fullDisk } from '../ops/disk.ts'
 import { accountOf } from './campaign-account.ts'
 import type { FileReport } from './file-report.ts'
 

@@ -1,4 +1,4 @@
-// What comes next for a version, and what a person can do about it. Pure.
+// The next step of a version, and what a person can do about it. Pure functions.
 
 import type { Version } from '../history/port.ts'
 import { isBlocked, OLDER, PAUSED } from '../history/reason-codes.ts'
@@ -11,9 +11,9 @@ import type { CommandLine } from './port.ts'
 import type { pauseReports, UploadReport } from './report.ts'
 
 export interface NextStep {
-  /** Plain sentences. */
+  /** Plain sentences about what to do or what the version waits for. */
   says: string[]
-  /** Each one can be copied into a shell; one of them is to be chosen. */
+  /** Alternatives: the person runs one of them. Each can be pasted into a shell. */
   commands: string[]
 }
 
@@ -23,7 +23,7 @@ export function needsPerson(
   return NEEDS_PERSON.includes(upload.state) || upload.overdue || isBlocked(upload)
 }
 
-/** `id`: a text stands for the id of any of several. */
+/** `id` is the text `ID` where one step is shown for several versions. */
 type Facts = Pick<
   UploadReport,
   | 'state'
@@ -36,7 +36,7 @@ type Facts = Pick<
   | 'expectedBy'
 > & { id: number | 'ID' }
 
-/** What is to be done, or what is waited for; nothing of either where all is well. */
+/** nextStep returns what to do about a version, or what it waits for. Both lists are empty if all is well. */
 export function nextStep(upload: Facts, now: number, commandLine: CommandLine): NextStep {
   const says = sentences(upload, now).map((each) => hintText(each, commandLine))
   if (upload.overdue) {
@@ -46,7 +46,7 @@ export function nextStep(upload: Facts, now: number, commandLine: CommandLine): 
   return { says, commands: decisions(upload, commandLine) }
 }
 
-/** What each pause does, since when and until when, and the command that ends it. */
+/** pauseLines returns for each pause what it stops, when it began, when it ends, and the command that ends it. */
 export function pauseLines(
   { paused, pausedFeeds }: ReturnType<typeof pauseReports>,
   now: number,
@@ -64,7 +64,7 @@ export function pauseLines(
   })
 }
 
-/** What of a feed is on the service, as people read it. */
+/** onServiceText describes the version of a feed that the service has. */
 export function onServiceText(stored: UploadReport['onService'], now: number): string {
   if (stored === null) return 'nothing of this feed'
   const { id, postings, uploadedAt } = stored
@@ -74,7 +74,7 @@ export function onServiceText(stored: UploadReport['onService'], now: number): s
   return `version ${id}, ${postings === 1 ? '1 posting' : `${postings} postings`}, since ${since} UTC`
 }
 
-/** The same as a sentence; null where nothing is to be said. */
+/** nextText returns a next step as one sentence, or null if it is empty. */
 export function nextText({ says, commands }: NextStep): string | null {
   const choice = commands.join(', or ')
   const told = says.join('; ')
@@ -82,7 +82,7 @@ export function nextText({ says, commands }: NextStep): string | null {
   return told === '' ? choice : `${told.replace(/\.$/, '')}; then ${choice}`
 }
 
-/** The hint of its state, and the command that decides; null where nothing is to be done. */
+/** advice returns a version's hint and the commands that decide about it, or null if there is nothing to do. */
 export function advice(
   version: Pick<Version, 'id' | 'state' | 'hint' | 'guard' | 'reasonCode'>,
   commandLine: CommandLine,
@@ -136,15 +136,15 @@ function sentences(
 const wallMs = (iso: string | null) => (iso === null ? null : Date.parse(iso))
 
 /**
- * A hint as it is shown, its command called as it is called here: `wait, then: feedsyncd status`. The command is all of
- * the hint, or stands at its end behind a colon.
+ * hintText returns a hint such as `wait, then: feedsyncd status` with the command as this host calls it. The command is
+ * the whole hint, or it follows a colon at the end.
  */
 export function hintText(hint: string, commandLine: CommandLine): string {
   const { says, command } = partsOfHint(hint, commandLine)
   return says + (command ?? '')
 }
 
-/** Its words, and the command; null: it names none. */
+/** partsOfHint splits a hint into its words and its command. `command` is null if the hint has none. */
 export function partsOfHint(hint: string, commandLine: CommandLine) {
   const found = /^(.*: )?feedsyncd (.*)$/.exec(hint)
   if (found === null) return { says: hint, command: null }

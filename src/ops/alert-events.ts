@@ -1,4 +1,4 @@
-// What an alert may tell of. A contract: receivers name these in the configuration.
+// The events that an alert can report. Do not rename them: configurations name them in `alerts[].on`.
 
 export const ALERT_EVENTS = [
   'rejected',

@@ -1,4 +1,4 @@
-// What of the campaigns needs a person: read from how the last look ended, for alerts, monitoring and status. Pure.
+// The campaigns that need a person, for alerts, monitoring and status. Pure functions of the daemon's last run.
 
 import type { CampaignRun, CampaignSeen } from '../campaigns/port.ts'
 import { HOUR } from '../lib/clock.ts'
@@ -7,21 +7,21 @@ import type { AlertEvent } from './alert-events.ts'
 
 export interface CampaignCondition {
   event: Extract<AlertEvent, `campaign${string}`>
-  /** The external campaign id, or the service's id of a campaign in no entry; null: it concerns all of them. */
+  /** External campaign id, or the service's id if no entry names the campaign; null if it concerns all campaigns. */
   campaign: string | null
   state: string
   reason: string
-  /** The edit or command that settles it; null: nothing has to be done. */
+  /** The edit or command that resolves it; null if nothing has to be done. */
   hint: string | null
-  /** The daemon cannot keep the targeting, or a campaign may spend that no entry is bound to. */
+  /** True if the daemon cannot keep the targeting, or if a campaign without a bound entry may spend money. */
   isCritical: boolean
-  /** Another mark for the same event and campaign is another occurrence. */
+  /** Identifies the occurrence: a new mark for the same event and campaign is a new occurrence. */
   mark: string
-  /** Alerts and monitoring report it: its time to settle without them is over. */
+  /** True if alerts and monitoring report it, because it has lasted longer than its grace period. */
   isDue: boolean
 }
 
-/** How long a state may last before it is reported; absent: it needs nobody. */
+/** How long each state may last before it is reported. A state without an entry needs nobody. */
 const GRACE_MS: { [state in CampaignSeen['state']]?: number } = {
   blocked: 0,
   unknown: 0,
@@ -29,13 +29,13 @@ const GRACE_MS: { [state in CampaignSeen['state']]?: number } = {
   differs: HOUR,
   pending: 2 * HOUR,
 }
-/** The service is asked again, and another process ends: no person is needed before an hour. */
+/** These usually end without help: the daemon asks the service again, or the other process ends. */
 const TEMPORARY_STATES: readonly CampaignRun['state'][] = ['failed', 'busy']
-/** Writes that end no better when the daemon repeats them. */
+/** A repeated write would have the same outcome. */
 const PERMANENT_OUTCOMES = ['refused', 'not-as-sent']
 const MOST_CHANGES = 3
 
-/** What alerts and monitoring report, one condition for each event and campaign. null: there was no look. */
+/** campaignConditions returns what alerts and monitoring report: one condition for each event and campaign. */
 export function campaignConditions(run: CampaignRun | null): CampaignCondition[] {
   const due = openCampaignConditions(run).filter(({ isDue }) => isDue)
   const groups = Map.groupBy(due, ({ event, campaign }) => JSON.stringify([event, campaign]))
@@ -48,12 +48,12 @@ export function campaignConditions(run: CampaignRun | null): CampaignCondition[]
   )
 }
 
-/** How many campaigns need a person; that nothing can be looked at counts as one. */
+/** waitingCampaigns counts the campaigns that need a person. A run that could not compare anything counts as one. */
 export function waitingCampaigns(run: CampaignRun | null): number {
   return new Set(openCampaignConditions(run).map(({ campaign }) => campaign)).size
 }
 
-/** All that needs a person, also what is not due yet: for people who look. */
+/** openCampaignConditions returns every condition that needs a person, including those that are not due yet. */
 export function openCampaignConditions(run: CampaignRun | null): CampaignCondition[] {
   if (run === null) return []
   return [
@@ -73,7 +73,7 @@ export function openCampaignConditions(run: CampaignRun | null): CampaignConditi
     ...run.failures.map(({ key, outcome, reason }) =>
       waitingCondition(key, {
         state: outcome,
-        reason: reason ?? 'a write did not end as it should',
+        reason: reason ?? 'a write did not succeed',
         mark: outcome,
         hint: 'feedsyncd campaigns plan',
         isDue: PERMANENT_OUTCOMES.includes(outcome),
@@ -82,7 +82,7 @@ export function openCampaignConditions(run: CampaignRun | null): CampaignConditi
   ]
 }
 
-/** In a sentence, without what is to be done. */
+/** campaignConditionText returns a condition as a sentence, without its hint. */
 export function campaignConditionText({ campaign, reason, state }: CampaignCondition): string {
   return campaign === null
     ? `no campaign is written: ${reason}`
@@ -91,7 +91,8 @@ export function campaignConditionText({ campaign, reason, state }: CampaignCondi
 
 function stoppedConditions(run: CampaignRun): CampaignCondition[] {
   const { hint, mode, problem, since, state } = run
-  if (state === 'done' || !lasted(run, since, TEMPORARY_STATES.includes(state) ? HOUR : 0)) return []
+  if (state === 'done' || !lasted(run, since, TEMPORARY_STATES.includes(state) ? HOUR : 0))
+    return []
   const reason = problem ?? state
   const isCritical = mode === 'targeting'
   const what = { event: 'campaigns-stopped', campaign: null, mark: state, isDue: true } as const
@@ -103,7 +104,7 @@ function entryConditions(entry: CampaignSeen, run: CampaignRun): CampaignConditi
   const graceMs = GRACE_MS[state]
   if (graceMs === undefined) return []
   const isDue = lasted(run, since, graceMs)
-  // Until then the daemon is about to write it.
+  // The daemon itself is about to write it.
   if (state === 'pending' && !isDue) return []
   const what = { state, reason: reasonOf(entry), hint: next, mark: `${state} ${next}`, isDue }
   if (state !== 'unknown') return [waitingCondition(key, what)]
@@ -128,7 +129,7 @@ function reasonOf({ campaignId, changes, reason, state }: CampaignSeen): string 
       )
 }
 
-/** What needs no time is due also where the clock was set back since it began. */
+/** lasted returns whether `since` is `ms` ago. With 0 it is true even if the clock was set back. */
 function lasted({ at }: CampaignRun, since: string, ms: number): boolean {
   return ms === 0 || Date.parse(at) - Date.parse(since) >= ms
 }

@@ -1,6 +1,6 @@
-// What the daemon says of itself: one small file, which `status` and other commands read. Under the unit it lies in the
-// runtime directory, so that a full, read-only or lost state directory is told all the same, and the state directory has
-// a link to it. Elsewhere it lies in the state directory itself.
+// The daemon's state in one small file, which `status` and other commands read. Under systemd the file is in the
+// runtime directory and the state directory has a link to it. So the daemon can report that the state directory is
+// full, read-only or lost. Without systemd the file is in the state directory.
 
 import { hash } from 'node:crypto'
 import {
@@ -20,19 +20,19 @@ import { errorCode } from '../lib/errors.ts'
 import { userName } from '../lib/user.ts'
 import type { DaemonState } from './port.ts'
 
-/** As it is written. */
+/** StoredState is the content of the file. */
 interface StoredState extends DaemonState {
-  /** Ticks from boot to the start of the process (proc(5), field 22); null where the system does not tell. */
+  /** Ticks from boot to the start of the process (proc(5), field 22); null if the system has no /proc. */
   startTicks: string | null
-  /** Absolute path: a copy of a state directory has a link to the file of another one. */
+  /** Absolute path. It differs in a copy of a state directory, whose link points to the file of the original. */
   stateDirectory: string
 }
 
-/** In the state directory: the file, or the link to it. */
+/** Name in the state directory of the file or of the link to it. */
 const NAME = 'daemon.json'
-/** Of the packaged unit: readers do not have its environment. */
+/** The packaged unit's runtime directory: a person's shell has no RUNTIME_DIRECTORY. */
 const UNIT_DIRECTORY = '/run/feedsyncd'
-/** Any number of paths may be skipped, and their names may be long. */
+/** Large, because many paths with long names may be skipped. */
 const MOST_BYTES = 64 * 1024 * 1024
 const READ_WITHOUT_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK
 
@@ -43,7 +43,6 @@ export class DaemonFile {
   readonly #writesFile: boolean
   #current: DaemonState
 
-  /** `writesFile` false: this process is no daemon, and leaves no file. */
   constructor({
     env,
     writesFile,
@@ -52,6 +51,7 @@ export class DaemonFile {
     startedAt,
   }: {
     env: NodeJS.ProcessEnv
+    /** False for a command that is not the daemon. */
     writesFile: boolean
     pid: number
     stateDirectory: string
@@ -88,7 +88,7 @@ export class DaemonFile {
     return this.#current
   }
 
-  /** Never throws: the file is written where it can be, and else nowhere. */
+  /** Never throws: if the file cannot be written anywhere, only memory has the new state. */
   update(patch: Partial<DaemonState>): void {
     this.#current = { ...this.#current, ...patch }
     this.#write()
@@ -111,8 +111,8 @@ export class DaemonFile {
 }
 
 /**
- * What the daemon of this state directory said last; null where none has said anything. A dead one is heard of the last
- * listing, and of a database that it lost: until the next start nobody else can tell.
+ * readDaemonFile returns the last state that the daemon of this state directory wrote, or null if there is none. After
+ * the daemon has ended, only the condition `database-lost` still counts: until the next start nothing else knows of it.
  */
 export function readDaemonFile(
   stateDirectory: string,
@@ -137,7 +137,7 @@ export function readDaemonFile(
   return { ...last, alive: false, conditions, uploads: {} }
 }
 
-/** The directory is part of the name: two daemons of a host may write beside each other. */
+/** The name depends on the state directory, because several daemons of a host share the runtime directory. */
 function runtimeFileName(stateDirectory: string): string {
   return `daemon-${hash('sha256', stateDirectory).slice(0, 16)}.json`
 }
@@ -146,12 +146,11 @@ function tryWrite(path: string, text: string): boolean {
   return tryReplace(path, (draft) => writeFileSync(draft, text, { flag: 'wx', mode: 0o640 }))
 }
 
-/** A person's shell has no RUNTIME_DIRECTORY. */
 function tryLink(path: string, target: string): void {
   try {
     if (readlinkSync(path) === target) return
   } catch {
-    // It is no link yet.
+    // The link does not exist yet.
   }
   tryReplace(path, (draft) => symlinkSync(target, draft))
 }
@@ -159,7 +158,7 @@ function tryLink(path: string, target: string): void {
 function tryReplace(path: string, make: (draft: string) => void): boolean {
   const draft = `${path}.${process.pid}.tmp`
   try {
-    // Of a process of this number that did not come to its end.
+    // A killed process with the same pid may have left its draft.
     rmSync(draft, { force: true })
     make(draft)
     renameSync(draft, path)
@@ -181,7 +180,7 @@ function readFrom(path: string): StoredState | null {
   }
 }
 
-/** The process that wrote it: another one may have its number by now. */
+/** isAlive compares the start time too, because a new process may have the same pid. */
 function isAlive({ pid, startTicks }: StoredState): boolean {
   const now = startTicksOf(pid)
   if (now !== null && startTicks !== null) return now === startTicks
@@ -192,7 +191,7 @@ function isAlive({ pid, startTicks }: StoredState): boolean {
   }
 }
 
-/** The name in parentheses may hold anything. */
+/** Field 2 of the file, the name in parentheses, may contain spaces and parentheses. */
 function startTicksOf(pid: number): string | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,4 +1,4 @@
-// Why a path is where it is: the first thing that decides, in the order in which the daemon looks.
+// Explains the state of a path in the inbox. The first rule that applies gives the reason, in the daemon's order.
 
 import type { Files, KnownFile, Pauses } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
@@ -11,11 +11,11 @@ import { type Reported, type UploadReport, uploadReports } from './report.ts'
 export interface PathReport {
   path: string
   feed: string
-  /** The version that this path was last found to be, or is becoming, if any. */
+  /** The version that the file at this path has or is becoming; null if there is none. */
   upload: UploadReport | null
-  /** A plain sentence. */
+  /** The reason as a plain sentence. */
   because: string
-  /** What to do; null where that follows from the state of `upload`. */
+  /** What to do; null if the state of `upload` says it. */
   next: string | null
 }
 
@@ -23,9 +23,9 @@ export interface Evidence {
   path: string
   feed: string
   ignored: Ignored | null
-  /** What is at the path now; null: nothing. */
+  /** What is at the path now; null if nothing is. */
   look: Sighting | Skipped | null
-  /** null: no daemon has ever run here. */
+  /** null if no daemon has ever run here. */
   history: (Reported & Pick<Files, 'known'> & Pick<Pauses, 'pauses'>) | null
   running: boolean
   quietPeriodMs: number
@@ -33,7 +33,7 @@ export interface Evidence {
   now: number
 }
 
-/** null: there is nothing at the path, and there never was. */
+/** pathReport returns null if nothing is at the path and nothing ever was. */
 export function pathReport(evidence: Evidence): PathReport | null {
   const { path, feed, history, look } = evidence
   const known = history?.known(path) ?? null
@@ -45,17 +45,17 @@ export function pathReport(evidence: Evidence): PathReport | null {
   return { path, feed, upload, ...because(evidence, known, upload) }
 }
 
-/** A path that settles is not known yet, and one that we moved is not any more: both have a version. */
+/** Finds the version of a path that is settling or that was moved away: it has a version but no known file. */
 function latestVersion({ path, feed, history }: Evidence): number | null {
   const open = history?.list({ feed, states: UNREAD, all: true }) ?? []
   const last = history?.list({ feed, all: true, limit: MOST_VERSIONS }) ?? []
   return [...last, ...open].find((version) => version.path === path)?.id ?? null
 }
 
-/** Versions of a feed among which that of a file is found that has left the folder. */
+/** How many versions of a feed are searched for a file that has left the folder. */
 const MOST_VERSIONS = 100
 
-/** The inbox itself, or what lies outside of it: neither `look` nor `ignored` speaks of these. */
+/** True for the inbox itself and for paths outside of it: `look` and `ignored` know nothing about them. */
 const isOutside = (path: string) => path === '.' || path.startsWith('/')
 
 type Because = Pick<PathReport, 'because' | 'next'>
@@ -69,14 +69,14 @@ function because(
   if (path === '.') return { because: 'it is the inbox', next: 'name a file in it' }
   if (path.startsWith('/') && upload === null) {
     return {
-      because: 'it lies outside the inbox, and it was never uploaded from there',
+      because: 'it is outside the inbox and was never uploaded from there',
       next: 'drop it into the inbox, or: feedsyncd upload FILE --feed NAME',
     }
   }
-  // What an unlucky name stands for matters more than the name, unless the name was left out on purpose.
+  // A skipped path is more important than a name that no pattern includes, but not than a name excluded on purpose.
   const isByPattern = ignored === null || ignored.rule === 'not-included'
   if (look !== null && 'reason' in look && isByPattern) {
-    const reason = look.path === path ? look.reason : `it lies below ${look.path}: ${look.reason}`
+    const reason = look.path === path ? look.reason : `it is below ${look.path}: ${look.reason}`
     return { because: reason + versionText(upload), next: look.hint }
   }
   if (ignored !== null) {
@@ -89,9 +89,9 @@ function because(
     : { because: 'no daemon is running', next: 'systemctl start feedsyncd, or: feedsyncd run' }
 }
 
-/** Of a file that is read no more. */
+/** Names the version that an ignored or skipped file still has. */
 const versionText = (upload: UploadReport | null): string =>
-  upload === null ? '' : `; version ${upload.id} of it is ${upload.state}`
+  upload === null ? '' : `; its version ${upload.id} is ${upload.state}`
 
 function versionBecause(evidence: Evidence, known: KnownFile | null, upload: UploadReport): string {
   const { look, now, path, quietPeriodMs } = evidence
@@ -99,15 +99,14 @@ function versionBecause(evidence: Evidence, known: KnownFile | null, upload: Upl
   const said = reason === null ? '' : `: ${reason}`
   const isElsewhere = upload.path !== path
   const is = isElsewhere
-    ? `it holds the same bytes as version ${id}, found at ${upload.path}, which is ${state}${said}`
+    ? `it has the same bytes as version ${id} (${upload.path}), which is ${state}${said}`
     : `it is ${state} as version ${id}${said}`
   if (path.startsWith('/')) return is
-  if (look === null || 'reason' in look)
-    return `there is no file of this name in the folder now; ${is}`
-  const quiet = `it is read once it was left alone for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
+  if (look === null || 'reason' in look) return `the folder has no file of this name now; ${is}`
+  const quiet = `it is read after it has not changed for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
   const changedAt = Number(BigInt(look.identity.ctimeNs) / 1_000_000n)
   const changed = `it last changed ${formatDuration(Math.max(0, now - changedAt))} ago`
-  // What is blocked waits for something else first.
+  // The reason of a blocked version already says what it waits for.
   if (state === 'settling') return isBlocked(upload) ? is : `${is}: ${changed}, and ${quiet}`
   const hasChanged = known !== null && !sameIdentity(known.identity, look.identity)
   return hasChanged ? `${is}; ${changed}: ${quiet}` : is
@@ -120,7 +119,7 @@ function ignoredBecause(ignored: Ignored, path: string): [because: string, next:
     case 'temporary-name':
       return [
         `its name marks it as unfinished (${ignored.pattern})`,
-        'its writer renames it when it is done; rename it yourself if it never will',
+        'wait until its writer renames it, or rename it yourself',
       ]
     case 'excluded':
       return [

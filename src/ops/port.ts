@@ -1,5 +1,5 @@
-// What the rest of the program knows of operations: alerts, the endpoint, metrics, systemd. They read the
-// committed history and the state of the parts; nothing here decides about feeds.
+// The types that other rooms use of operations: alerts, the endpoint, metrics, systemd. Operations read the committed
+// history and the daemon's state; they decide nothing about feeds.
 
 import type { CampaignRun } from '../campaigns/port.ts'
 import type { Pauses, Version, VersionReads } from '../history/port.ts'
@@ -11,73 +11,72 @@ import type { Progress } from '../lib/units.ts'
 import type { AlertEvent } from './alert-events.ts'
 import type { Finding } from './doctor/finding.ts'
 
-/** `release 9` as a person can copy it: with the program and, where it is needed, the configuration. */
+/** CommandLine turns `release 9` into a command to paste: it adds the program and, if needed, the configuration. */
 export type CommandLine = (command: string) => string
 
 export interface AlertTarget {
   on: readonly AlertEvent[]
-  action: /** A program and its arguments, never a shell. */
+  action: /** A program and its arguments, run without a shell. */
     | { kind: 'exec'; command: readonly string[] }
     | { kind: 'webhook'; url: Secret; origin: string; secretFile: string | null }
 }
 
-/** What the history does not know, and the daemon does. */
+/** AlertFacts is what the daemon knows and the history does not. */
 export interface AlertFacts {
-  /** Feeds whose next version is late: their newest one, and since when (wall ms). */
+  /** The newest version of each late feed, and when its next version was expected (wall ms). */
   overdue(): { version: Version; expectedBy: number }[]
-  /** Why the service refuses credentials; null when it does not. Another `mark`: another set of accounts. */
+  /** Why the service refuses credentials; null if it does not. `mark` changes with the set of refused accounts. */
   refusal(): { reason: string; hint: string; mark: string } | null
-  /** What stops or slows the daemon. */
   conditions(): readonly Condition[]
-  /** Whether the credentials were last seen to work: a refusal that is merely forgotten proves nothing. */
+  /** Whether the credentials worked at their last use; false before the first use. */
   trusted(): boolean
-  /** How the last look at the campaigns ended, also before a restart; null: none, or no campaigns file. */
+  /** The last campaign run, kept over a restart; null if there was none or there is no campaigns file. */
   campaigns(): CampaignRun | null
 }
 
-/** How the daemon's loop is: what a watchdog and a health check go by. */
+/** Pulse is the progress of the daemon's loop, for the watchdog and the health checks. */
 export interface Pulse {
   stage: 'starting' | 'running' | 'stopping'
-  /** Ms since the loop last turned. */
+  /** Ms since the loop's last round began. */
   sinceRoundMs: number
-  /** What stops or slows the daemon, such as a full disk; the critical ones first. */
+  /** The critical ones first. */
   conditions: readonly Condition[]
 }
 
-/** What the daemon says of itself, in its file, on its page and in its metrics. Times are wall ms. */
+/** DaemonState is the daemon's report about itself: in its file, on its page and in its metrics. Times are wall ms. */
 export interface DaemonState {
   pid: number
-  /** Name of the user that it runs as. */
+  /** Name of the user that the daemon runs as. */
   user: string
   startedAt: number
-  /** When its loop last turned, within 30 s. */
+  /** When the loop's last round began; updated at least every 30 s. */
   heartbeatAt: number
   lastScanAt: number | null
-  /** null before it watches the folder. */
+  /** null until the daemon watches the folder. */
   mode: 'events' | 'poll' | null
-  /** Why polling; null with events. */
+  /** Why the folder is polled; null with events. */
   modeReason: string | null
   service: 'ok' | 'degraded' | 'down' | 'credentials' | 'unknown'
   /** Why the service is not `ok`; null otherwise. */
   serviceReason: string | null
-  /** Nothing is sent before that; null: it may be. */
+  /** Nothing is sent before this time; null if sending is allowed now. */
   nextProbeAt: number | null
   clockSkewMs: number | null
-  /** What stops or slows it, the critical ones first. */
+  /** The critical ones first. */
   conditions: readonly Condition[]
-  /** What it found when it last looked at its host; null before its first look has ended. */
+  /** What the last checks of the host found; null until the first checks have ended. */
   checks: { at: number; findings: readonly Finding[] } | null
-  /** Uploads that run, by id of the version. */
+  /** Running uploads, by id of the version. */
   uploads: Readonly<Record<number, Progress>>
-  /** Old temporary names of the last listing, the oldest first and not all. */
+  /** Old files with temporary names in the last listing: the oldest ones, oldest first. */
   unfinished: readonly { path: string; modifiedAt: number }[]
-  /** Files of the last listing that `inbox.include` leaves out. */
+  /** Files in the last listing that match no pattern of `inbox.include`. */
   ignored: NameList
-  /** Paths that are passed over, by path. */
+  /** Skipped paths, sorted by path. */
   skipped: readonly SkippedPath[]
 }
 
-/** How many, and the first by name. */
+/** NameList counts all names and holds the first ones in alphabetical order. */
 export interface NameList {
   count: number
   paths: readonly string[]
@@ -85,7 +84,7 @@ export interface NameList {
 
 export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }
 
-/** What metrics are made of beside what they are told. */
+/** MetricsSource is what the metrics read at each scrape. They count the events that they observe themselves. */
 export interface MetricsSource extends Pick<AlertFacts, 'overdue' | 'campaigns'> {
   readonly history: VersionReads & Pick<Pauses, 'pauses'>
   daemon(): DaemonState

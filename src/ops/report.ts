@@ -1,5 +1,5 @@
-// The documented JSON of `status` and `show`, made of history rows. A contract:
-// fields may be added, never renamed; times are ISO 8601 UTC or null.
+// The documented JSON of `status` and `show`, built from history rows. Fields may be added but never renamed. Times are
+// ISO 8601 UTC or null.
 
 import type { CampaignRun } from '../campaigns/port.ts'
 import type {
@@ -22,29 +22,28 @@ import type { DaemonState, NameList } from './port.ts'
 
 type Expect = (version: Version) => Expectation
 
-/** For a command that does not ask whether the feed is late. */
+/** For a command that does not check whether a feed is late. */
 export const NO_EXPECTATION: Expectation = { expectedBy: null, overdue: false }
 
 const NOT_PAUSED: InForce = { all: [], of: () => null }
 
 export type StatusReport = ReturnType<typeof statusReport> & {
-  /** The daemon's last look at the campaigns; null: none, or no campaigns file. */
+  /** The daemon's last campaign run; null if there was none or there is no campaigns file. */
   campaigns?: CampaignRun | null
 }
 
-/** As JSON has it: `since` in ISO 8601 UTC. */
 export type ConditionReport = Omit<Condition, 'since'> & { since: string | null }
 
 export function conditionReport({ since, ...rest }: Condition): ConditionReport {
   return { ...rest, since: isoTime(since) }
 }
 
-/** What a version is asked about beside its own row. */
+/** Reported is the part of the history that a report about a version reads. */
 export type Reported = VersionReads & Pick<Files, 'datedPaths' | 'missingSince'>
 
 export type UploadReport = ReturnType<ReturnType<typeof uploadReports>>
 
-/** Reports versions, each with what of its feed is on the service; what is the same for all is asked for once. */
+/** uploadReports returns a function that reports one version. It reads the facts that all versions share only once. */
 export function uploadReports(
   history: Reported,
   expect: Expect = () => NO_EXPECTATION,
@@ -64,26 +63,26 @@ export function uploadReports(
   return (version: Version) => ({
     ...versionReport(withPause(version, pauses)),
     onService: onService(history, version.feed),
-    /** Where the names of its feed's files have dates: those in the folder, at most 10, by name from the last on. */
+    /** For a feed whose file names have dates: its files in the folder, at most 10, the last name first. */
     files: isDated(version.feed) ? filesOf(version) : null,
-    /** It was uploaded, and its file is not in the folder any more. */
+    /** When the file of an uploaded version left the folder; null if it is still there. */
     leftAt: version.state === 'uploaded' ? isoTime(leftAt(version)) : null,
-    /** Of an attempt that runs; null where none does, or its first second is not over. */
+    /** Progress of the running attempt; null if none runs, or in its first second. */
     progress: null as Progress | null,
     ...expect(version),
   })
 }
 
-/** What of a feed is on the service now; null: nothing. */
+/** Returns the version of the feed that the service has, or null if it has none. */
 function onService(history: Reported, feed: string) {
   const stored = history.onService(feed)
   return stored && { ...stored, uploadedAt: isoTime(stored.uploadedAt) }
 }
 
-/** Enough to see a pattern. */
+/** Enough names to see their pattern. */
 const MOST_FILES = 10
 
-/** What its own row says of a version. */
+/** versionReport reports the columns of a version's own row. */
 export function versionReport(version: Version) {
   const { id, feed, path, account, sha256, bytes, postings, changes, state, guard } = version
   const { reason, reasonCode, hint, line, column } = version
@@ -114,7 +113,7 @@ export function versionReport(version: Version) {
   }
 }
 
-/** A version as it is while its feed is paused: thousands may wait, so that it is not on record with each of them. */
+/** withPause adds the reason of a pause to a queued version. Rows do not store it: thousands may wait. */
 export function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
   const pause = version.state === 'queued' ? pauses.of(version.feed) : null
   if (pause === null) return version
@@ -127,7 +126,7 @@ function pauseReport({ by, since, until }: Pause) {
   return { since: isoTime(since), until: isoTime(until), by }
 }
 
-/** The pause of all feeds, and those of single ones. */
+/** pauseReports separates the pause of all feeds from those of single feeds. */
 export function pauseReports({ all }: InForce) {
   const ofAll = all.find(({ feed }) => feed === null)
   return {
@@ -141,8 +140,8 @@ export function pauseReports({ all }: InForce) {
 const NONE: NameList = { count: 0, paths: [] }
 
 /**
- * `history`: null before the first start. `daemon.said`: what it said last of itself, which may be long ago. `expect`:
- * whether a version's feed is late; see expected-feeds.ts.
+ * statusReport builds the JSON of `status`. `history` is null before the first start. `said` is the last state that the
+ * daemon wrote, perhaps long ago. `expect` returns whether a version's feed is late; see expected-feeds.ts.
  */
 export function statusReport(
   history: Reported | null,
@@ -165,14 +164,14 @@ export function statusReport(
       mode: said?.mode ?? null,
       /** Why the folder is polled; null with events. */
       modeReason: said?.modeReason ?? null,
-      /** What stops or slows it: the critical ones first. */
+      /** The critical ones first. */
       conditions: (said?.conditions ?? []).map(conditionReport),
-      /** Temporary names that their writers left behind, as the last listing found them: the oldest, at most 10. */
+      /** Old files with temporary names in the last listing: the 10 oldest. */
       unfinished: (said?.unfinished ?? []).map(({ path, modifiedAt }) => ({
         path,
         modifiedAt: isoTime(modifiedAt),
       })),
-      /** Files that no pattern of `inbox.include` matches: how many, and at most 10 of them, by name. */
+      /** Files that match no pattern of `inbox.include`: their number, and the first 10 by name. */
       ignored: said?.ignored ?? NONE,
     },
     service: {
@@ -181,17 +180,16 @@ export function statusReport(
       reason: live?.serviceReason ?? null,
       clockSkewMs: said?.clockSkewMs ?? null,
     },
-    /** Nothing new is sent meanwhile: of all feeds, of single ones. */
     ...pauseReports(pauses),
-    /** Paths that are passed over until they can be read, by path. */
+    /** Paths that cannot be read now, sorted by path. */
     skipped: (said?.skipped ?? []).map(({ since, ...one }) => ({ ...one, since: isoTime(since) })),
     uploads: history === null ? [] : reports(history.list(filter)),
-    /** Versions that something still has to happen to, although they are not their feed's newest. */
+    /** Unfinished versions that are not the newest of their feed. */
     owed: history === null ? [] : reports(owedOlderVersions(history, filter)),
   }
 }
 
-/** What is due waits while the other side is down: thousands may, so that it is not on record with each of them. */
+/** Adds the probe's time to a queued version while the service is down. Rows do not store it: thousands may wait. */
 function withProbeTime(version: Version, live: DaemonState | null): Version {
   const { nextAttemptAt, reason, reasonCode, state } = version
   const probeAt = live?.nextProbeAt ?? null
@@ -205,14 +203,14 @@ function withProbeTime(version: Version, live: DaemonState | null): Version {
   }
 }
 
-/** Whoever asks for all versions, or for a state, sees these among them. */
+/** Empty if the filter asks for all versions or for a state, because `uploads` has these versions then. */
 function owedOlderVersions(history: VersionReads, { limit: _, ...filter }: ListFilter): Version[] {
   if (filter.all || filter.states !== undefined) return []
   const owed = history.list({ ...filter, states: OPEN, all: true })
   return owed.filter((version) => history.newest(version.feed)?.id !== version.id)
 }
 
-/** What of a feed is on the service now, and its versions, the newest first; null where there is no such feed. */
+/** feedReport returns a feed's version on the service and its versions, newest first; null for an unknown feed. */
 export function feedReport(
   history: Reported,
   feed: string,
@@ -231,7 +229,7 @@ export function feedReport(
 
 export type FeedReport = NonNullable<ReturnType<typeof feedReport>>
 
-/** Everything about one version, with its newest `most` events and attempts; null where there is none of this id. */
+/** showReport returns all facts of one version, with its newest `most` events and attempts; null for an unknown id. */
 export function showReport(
   history: Reported & Pick<Attempts, 'attempts'>,
   id: number,
@@ -262,7 +260,7 @@ export function showReport(
       ...rest,
       ...(firstAt !== undefined && { firstAt: isoTime(firstAt) }),
     })),
-    /** Left out of `events` and `attempts`, the older ones. */
+    /** How many older events and attempts `most` leaves out. */
     earlierEvents: history.eventCount(id) - events.length,
     earlierAttempts: version.attempts - attempts.length,
   }

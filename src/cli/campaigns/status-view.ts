@@ -4,7 +4,7 @@ import type { CampaignRun } from '../../campaigns/port.ts'
 import { limited } from '../../lib/limited.ts'
 import { relativeTime } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
-import { openCampaignConditions, campaignConditionText } from '../../ops/campaign-conditions.ts'
+import { campaignConditionText, openCampaignConditions } from '../../ops/campaign-conditions.ts'
 import type { CommandLine } from '../../ops/port.ts'
 import { printable } from '../render.ts'
 

@@ -1,5 +1,5 @@
-// What is wrong now, and how it differs from what a receiver was told. Compared are states and not
-// events: nothing is missed by a crash, a mute receiver or a restart, and nothing is told twice. Pure.
+// Compares the present problems with those that a receiver knows. It compares states, not events: after a crash, a
+// restart or a receiver's failure nothing is missed and nothing is sent twice. Pure functions.
 
 import type { Version, VersionReads } from '../../history/port.ts'
 import { IN_WORK } from '../../history/states.ts'
@@ -8,21 +8,21 @@ import type { AlertEvent } from '../alert-events.ts'
 import { campaignConditions } from '../campaign-conditions.ts'
 import type { AlertFacts, CommandLine } from '../port.ts'
 
-/** What a receiver is shown of something that needs a person, or does not any more. */
+/** AlertChange is what a receiver gets about a problem that began or ended. */
 export interface AlertChange {
   event: AlertEvent
   recovered: boolean
-  /** null: it concerns no feed, or all of them. */
+  /** null if it concerns no single feed. */
   feed: string | null
-  /** External campaign id, or the id of a campaign in no entry; null: it concerns none, or all of them. */
+  /** External campaign id, or the service's id if no entry names the campaign; null if it concerns no single one. */
   campaign: string | null
   version: number | null
   path: string | null
   state: string | null
   reason: string | null
-  /** Stable: the code of a version's reason, or of a condition of the daemon. */
+  /** Stable code of the version's reason or of the daemon's condition. */
   reasonCode: string | null
-  /** Where in the document. */
+  /** Position in the document. */
   line: number | null
   column: number | null
   hint: string | null
@@ -30,17 +30,17 @@ export interface AlertChange {
 
 export interface Change extends AlertChange {
   key: string
-  /** Another mark at the same key is another occurrence. */
+  /** Identifies the occurrence: a new mark for the same key is a new occurrence. */
   mark: string
 }
 
-/** What a receiver knows, by key: kept in the history. */
+/** Told is what a receiver knows, by key. The history keeps it. */
 export type Told = Record<
   string,
   { mark: string; event: AlertEvent; feed: string | null; campaign?: string | null }
 >
 
-/** By key. */
+/** troublesOf returns the present problems by key. */
 export function troublesOf(
   history: VersionReads,
   facts: AlertFacts,
@@ -51,7 +51,7 @@ export function troublesOf(
   const conditions = facts.conditions()
   const refusals = [facts.refusal()].filter((refusal) => refusal !== null)
   const all = [
-    // Newest first, and the newest of a feed speaks for it.
+    // Newest first: a feed with several problems reports its newest version.
     ...[...rejected, ...waiting].map((version) => {
       const { id, state, reason, reasonCode, attempts } = version
       return changeOf(state as 'rejected' | 'held' | 'failed', {
@@ -59,7 +59,7 @@ export function troublesOf(
         reason: reason ?? state,
         reasonCode,
         hint: advice(version, commandLine),
-        // A person who retries is told when it fails again, whoever looks at it again is not.
+        // Alert again only after a retry: the number of attempts is part of the mark.
         mark: `${id}/${attempts}`,
       })
     }),
@@ -69,15 +69,14 @@ export function troublesOf(
       const hint = 'check whether its export still runs, and where it writes to'
       return changeOf('overdue', { ...factsOf(version), reason, hint, mark })
     }),
-    // A refusal knows more than a receiver is shown.
     ...refusals.map(({ reason, hint, mark }) => changeOf('credentials', { reason, hint, mark })),
-    // Refused credentials have an event of their own, which knows the accounts.
+    // Refused credentials have their own event, whose mark holds the accounts.
     ...conditions
       .filter(({ code }) => code !== 'credentials')
       .map(({ code, message, hint: says }) => {
         const hint = says && hintText(says, commandLine)
         const key = JSON.stringify(['daemon', code])
-        // One that holds over a restart is the same occurrence.
+        // A condition that lasts over a restart is the same occurrence: the mark must not hold a time.
         return changeOf('daemon', { reason: message, reasonCode: code, hint, mark: code, key })
       }),
     ...campaignConditions(facts.campaigns()).map(({ event, hint: step, ...what }) => {
@@ -91,13 +90,16 @@ export function troublesOf(
   return found
 }
 
-/** What a receiver of these events has to be told; recoveries come last. `isPast`: a condition that is not met is over. */
+/**
+ * changesFor returns the changes that a receiver of these events does not know yet, recoveries last. `isOver` returns
+ * whether a condition that is not met now has ended.
+ */
 export function changesFor(
   on: readonly AlertEvent[],
   told: Told,
   now: ReadonlyMap<string, Change>,
   history: VersionReads,
-  { isPast, trusted }: Pick<AlertFacts, 'trusted'> & { isPast: (key: string) => boolean },
+  { isOver, trusted }: Pick<AlertFacts, 'trusted'> & { isOver: (key: string) => boolean },
 ): Change[] {
   const changes = [...now.values()].filter(
     ({ event, key, mark }) => on.includes(event) && told[key]?.mark !== mark,
@@ -106,11 +108,11 @@ export function changesFor(
     if (now.has(key)) continue
     const newest = feed === null ? null : history.newest(feed)
     const isOpen =
-      // While the newest version of a feed is on its way, nobody can say that the feed is well again.
+      // A feed has not recovered while its newest version is still in work.
       event === 'credentials'
         ? !trusted()
         : event === 'daemon'
-          ? !isPast(key)
+          ? !isOver(key)
           : event !== 'overdue' && newest !== null && IN_WORK.includes(newest.state)
     if (isOpen) continue
     const last =
@@ -123,7 +125,7 @@ export function changesFor(
   return changes
 }
 
-/** Which condition is over, and as its reason why feedsyncd does not work as it should all the same. */
+/** Names the condition that is over. The reason names those that remain. */
 function pastCondition(key: string, now: ReadonlyMap<string, Change>): Partial<Change> {
   const [, reasonCode] = JSON.parse(key) as [AlertEvent, string]
   const left = [...now.values()].filter(({ event }) => DAEMON_EVENTS.includes(event))
@@ -132,7 +134,7 @@ function pastCondition(key: string, now: ReadonlyMap<string, Change>): Partial<C
 
 const DAEMON_EVENTS: readonly AlertEvent[] = ['daemon', 'credentials']
 
-/** What a receiver knows once it was told of these changes. */
+/** toldAfter returns what a receiver knows after it has received these changes. */
 export function toldAfter(told: Told, changes: readonly Change[]): Told {
   const after = new Map(Object.entries(told))
   for (const { key, recovered, mark, event, feed, campaign } of changes) {
@@ -156,7 +158,7 @@ export const NO_FACTS = {
   hint: null,
 }
 
-/** The key is JSON, since a feed may be called anything, `__proto__` included. No event is of both feeds and campaigns. */
+/** The key is JSON because a feed may have any name, even `__proto__`. No event concerns both feeds and campaigns. */
 function changeOf(event: AlertEvent, facts: Partial<Change>): Change {
   const name = facts.feed ?? facts.campaign
   const key = JSON.stringify(name == null ? [event] : [event, name])

@@ -1,6 +1,6 @@
-// When alerts leave: one message for all that a look finds, soon, and then a pause. What each receiver was told is kept in
-// the history and written once it was told: a crash in between repeats one message, never loses one.
-// Knows neither programs nor addresses; those are the senders'.
+// Decides when alerts are sent: one message with all changes that a look finds, then a pause. After a message was sent,
+// the history notes what the receiver knows. A crash between the two repeats a message but never loses one.
+// senders.ts knows the programs and addresses.
 
 import { hash } from 'node:crypto'
 import type { Notes, Transactions, VersionReads } from '../../history/port.ts'
@@ -27,33 +27,33 @@ export interface AlertDeskParts {
 
 interface Receiver {
   target: AlertTarget
-  /** Under which the history remembers what it was told. */
+  /** Name of the note in the history that holds `told` and `sequence`. */
   note: string
   told: Told
-  /** Messages that it has had. */
+  /** Number of messages sent to this receiver. */
   sequence: number
   failures: number
-  /** Monotonic ms of its next message at the earliest. */
+  /** Earliest time of the next message, monotonic ms. */
   notBefore: number
   sending: Promise<void> | null
 }
 
-/** What the history keeps of a receiver. */
+/** Noted is what the history keeps of a receiver. */
 type Noted = Pick<Receiver, 'told' | 'sequence'>
 
 const NOTE = 'alerts '
 const NOTHING = '{"told":{},"sequence":0}'
-/** Between two messages to a receiver: what happens meanwhile is in the second one. */
+/** Pause between two messages to a receiver. The second one holds all changes of the pause. */
 const PAUSE_MS = 30 * SECOND
 const LOOK_GAP_MS = SECOND
-/** What no change of state announces, such as a feed that is late, is seen within this time. */
+/** A late feed and other facts change without a change of state; a look finds them within this time. */
 const LOOK_MS = 30 * SECOND
 const RETRY_MS = 5 * SECOND
-/** One or two failures are retried and not reported. */
+/** Up to this many failures in a row are retried without a report. */
 const FAILURES_SHOWN = 2
 const FAILED_HINT = 'correct it, then: feedsyncd alerts test'
 const LONGEST_RETRY_MS = 10 * MINUTE
-/** After a start: a cause that lasts was met again by then. */
+/** How long after a start the daemon needs to meet every condition that still lasts. */
 const CONDITIONS_KNOWN_MS = MINUTE
 
 export class AlertDesk {
@@ -64,7 +64,7 @@ export class AlertDesk {
   #lookedAt = Number.NEGATIVE_INFINITY
   /** Monotonic ms. */
   readonly #openedAt: number
-  /** Keys of the conditions that this process has met. */
+  /** Keys of the conditions that this process has met; only these can be over before CONDITIONS_KNOWN_MS. */
   readonly #met = new Set<string>()
 
   constructor(parts: AlertDeskParts) {
@@ -73,17 +73,17 @@ export class AlertDesk {
     this.#receivers = receiversOf(parts)
   }
 
-  /** A version changed its state; nothing is read or sent before the next `look`. */
+  /** moved notes that a version changed its state. The next `look` reads and sends. */
   moved(): void {
     this.#mayHaveChanged = true
   }
 
-  /** Sends what is new, when it is time to. Never throws; sending goes on in the background. */
+  /** look sends new changes if it is time to. It never throws. Messages are sent in the background. */
   look(signal: AbortSignal): void {
     this.#serve(signal, false)
   }
 
-  /** Waits for what is being sent. `flush`: first sends all that is left, once. */
+  /** finish waits for running messages. With `flush` it then tries to send all remaining changes once. */
   async finish({ flush, signal }: { flush: boolean; signal: AbortSignal }): Promise<void> {
     await this.#sent()
     if (flush) this.#serve(signal, true)
@@ -104,7 +104,7 @@ export class AlertDesk {
     return true
   }
 
-  /** Where the database has a problem, the daemon reports it; alerts are looked at again later. */
+  /** After an error of the database the next look tries again. The daemon itself reports such an error. */
   #serve(signal: AbortSignal, isLast: boolean): void {
     if (this.#receivers.length === 0) return
     try {
@@ -113,7 +113,7 @@ export class AlertDesk {
       this.#mayHaveChanged = true
       this.#parts.log.debug(
         { event: 'alert.not-looked', err: error },
-        'alerts could not be looked at',
+        'alerts could not be checked',
       )
     }
   }
@@ -125,17 +125,17 @@ export class AlertDesk {
     const now = troublesOf(history, facts, commandLine)
     for (const { event, key } of now.values()) if (event === 'daemon') this.#met.add(key)
     const isSettled = isLast || this.#lookedAt - this.#openedAt >= CONDITIONS_KNOWN_MS
-    const isPast = (key: string) => isSettled || this.#met.has(key)
+    const isOver = (key: string) => isSettled || this.#met.has(key)
     for (const receiver of this.#receivers) {
       const { target, told } = receiver
-      const changes = changesFor(target.on, told, now, history, { isPast, trusted: facts.trusted })
+      const changes = changesFor(target.on, told, now, history, { isOver, trusted: facts.trusted })
       if (changes.length === 0) continue
-      // Whatever becomes of them, they are looked at again.
+      // The next look checks whether these changes were sent.
       this.#mayHaveChanged = true
       const isPausing = !isLast && this.#lookedAt < receiver.notBefore
       if (receiver.sending !== null || isPausing) continue
       receiver.sending = this.#send(receiver, changes, signal)
-        // Nobody waits for it: an error that is not known would end the daemon.
+        // Nothing awaits this promise, so an unexpected error would end the daemon.
         .catch((error) => this.#failed(receiver, { kind: 'failed', reason: messageOf(error) }))
         .finally(() => {
           receiver.sending = null
@@ -165,7 +165,7 @@ export class AlertDesk {
     } catch (error) {
       log.error(
         { event: 'alert.not-noted', problem: messageOf(error) },
-        'alert sent, and it could not be noted',
+        'alert sent, but the history could not note it',
       )
     }
   }
@@ -182,7 +182,7 @@ export class AlertDesk {
     log.warn({ event: 'alert.not-sent', to: name, reason, waitMs }, 'alert not sent')
   }
 
-  /** Over when no receiver is left that an alert did not reach. */
+  /** Clears the conditions when every receiver can be reached. */
   #showFailures(): void {
     if (this.#receivers.some(({ failures }) => failures > 0)) return
     this.#parts.conditions.clear('hook-stuck')
@@ -190,7 +190,7 @@ export class AlertDesk {
   }
 }
 
-/** With what each was told before; what is known of others is forgotten. */
+/** Restores each receiver from its note and deletes the notes of receivers that are no longer configured. */
 function receiversOf({ history, targets }: Pick<AlertDeskParts, 'history' | 'targets'>) {
   const receivers = targets.map((target, index): Receiver => {
     const note = noteOf(target, targets.slice(0, index))
@@ -204,7 +204,7 @@ function receiversOf({ history, targets }: Pick<AlertDeskParts, 'history' | 'tar
   return receivers
 }
 
-/** The same receiver after a restart, wherever it stands in the list. */
+/** The note's name depends on the receiver and not on its place in the list, so it is the same after a restart. */
 function noteOf(target: AlertTarget, before: readonly AlertTarget[]): string {
   const identity = ({ action }: AlertTarget) =>
     action.kind === 'exec' ? JSON.stringify(action.command) : hash('sha256', action.url.reveal())

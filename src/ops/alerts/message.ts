@@ -1,5 +1,5 @@
-// What a receiver gets: the changes that one look found. The same facts as JSON and as environment
-// variables. Names and reasons come from a vendor's folder: they are one line each and never markup.
+// Builds the message to a receiver from the changes that one look found, as JSON and as environment variables. Names
+// and reasons come from the vendor's folder, so each becomes one line of plain text.
 
 import { hash } from 'node:crypto'
 import { isoTime } from '../../lib/clock.ts'
@@ -9,16 +9,16 @@ import { type AlertChange, type Change, NO_FACTS } from './changes.ts'
 
 export interface AlertMessage {
   schemaVersion: 1
-  /** The same for a repetition: a receiver that has seen it may ignore it. */
+  /** A repeated message has the same id, so a receiver can ignore it. */
   id: string
   /** ISO 8601 UTC. */
   at: string
   host: string
-  /** `several`: the changes are of several kinds. */
+  /** `several` if the changes are of different kinds. */
   event: AlertEvent | 'recovered' | 'several' | 'test'
-  /** All of it in a sentence; `text` is also what chat services show. */
+  /** The whole message in one sentence. Chat services show the field `text`. */
   text: string
-  /** Changes in all; `changes` holds the first 100. */
+  /** Number of all changes; `changes` holds the first 100. */
   count: number
   changes: AlertChange[]
 }
@@ -27,13 +27,13 @@ export interface Origin {
   /** Wall ms. */
   at: number
   host: string
-  /** Messages that this receiver had before: the same trouble a month later is another message. */
+  /** Number of earlier messages to this receiver: it gives the same problem a month later another message id. */
   sequence: number
   commandLine: CommandLine
 }
 
 const MOST_CHANGES = 100
-/** Of them, in the text. */
+/** Changes that the text describes. */
 const MOST_IN_TEXT = 5
 const MOST_CHARACTERS = 1000
 
@@ -59,7 +59,7 @@ export function alertMessage(
   }
 }
 
-/** For `feedsyncd alerts test`. */
+/** testMessage builds the message of `feedsyncd alerts test`. */
 export function testMessage({ at, host }: Pick<Origin, 'at' | 'host'>): AlertMessage {
   const text = `feedsyncd on ${host}: this is a test; alerts arrive here`
   return { ...heading(`test ${host} ${at}`, at, host), event: 'test', text, count: 0, changes: [] }
@@ -71,8 +71,8 @@ function heading(identity: string, at: number, host: string) {
 }
 
 /**
- * FEEDSYNCD_ALERT_*: what a script needs without reading JSON, `reasonCode` as REASON_CODE. An absent fact is an empty
- * text; a recovery names what is over.
+ * alertVariables returns FEEDSYNCD_ALERT_*, so that a script need not read JSON: `reasonCode` becomes
+ * FEEDSYNCD_ALERT_REASON_CODE. A missing fact is an empty text. RECOVERED holds the event that is over.
  */
 export function alertVariables(message: AlertMessage): Record<string, string> {
   const { id, at, event, text, count, changes } = message
@@ -109,16 +109,16 @@ function sentence(change: AlertChange): string {
   return `${said}: ${reason}${hint === null ? '' : `; ${hint}`}`
 }
 
-/** What concerns neither a single feed nor a single campaign. */
+/** Texts of events that concern no single feed or campaign. */
 const GENERAL_TEXTS: { [event in AlertEvent]?: { now: string; over: string } } = {
-  credentials: { now: 'credentials refused', over: 'the service takes the credentials again' },
+  credentials: { now: 'credentials refused', over: 'the service accepts the credentials again' },
   daemon: { now: 'feedsyncd cannot work as it should', over: 'feedsyncd works again' },
   'campaigns-stopped': { now: 'campaigns stopped', over: 'campaigns are managed again' },
 }
 
 /**
- * Control and direction characters could end a header, start a line, or show one name as another; halves
- * of pairs have no UTF-8.
+ * Control and direction characters could end a header, start a line, or make a name look like another. A lone surrogate
+ * cannot be encoded as UTF-8.
  */
 function oneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, MOST_CHARACTERS)

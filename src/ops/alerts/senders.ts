@@ -1,5 +1,5 @@
-// How a message leaves: a program of the operator's, without a shell, or a webhook, signed as the
-// Standard Webhooks specification says. One try each; when to try again is the desk's business.
+// Sends one message once: to the operator's program, without a shell, or to a webhook, signed as the Standard Webhooks
+// specification says. desk.ts decides when to try again.
 
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
@@ -13,7 +13,7 @@ import { registerSecret, registerTemporarySecret, shownMessage } from '../../lib
 import type { AlertTarget } from '../port.ts'
 import { type AlertMessage, alertVariables } from './message.ts'
 
-/** `stuck`: the program did not end in time. */
+/** `stuck` is true if the program did not end in time. */
 export type Sent = { kind: 'sent' } | { kind: 'failed'; reason: string; stuck?: boolean }
 
 export interface SenderParts {
@@ -31,19 +31,16 @@ const ANSWER_TIMEOUT = 10 * SECOND
 const MOST_STDERR = 2000
 const SENT: Sent = { kind: 'sent' }
 
-/**
- * What our own start was given and a hook must not inherit: options of our Node, where the key lies,
- * systemd's sockets.
- */
+/** Environment variables that a hook must not inherit: our Node's options, the key's folder, systemd's sockets. */
 const PRIVATE_VARIABLES =
   /^(NODE_.*|CREDENTIALS_DIRECTORY|NOTIFY_SOCKET|WATCHDOG_.*|LISTEN_.*|JOURNAL_STREAM|FEEDSYNCD_.*)$/
 
-/** What may be shown of a target: an address is a credential with many receivers. */
+/** targetName returns a name that is safe to show: with many receivers the address itself is a credential. */
 export function targetName({ action }: AlertTarget): string {
   return action.kind === 'exec' ? (action.command[0] ?? '') : action.origin
 }
 
-/** Never throws for what the program, the network or the other side does. */
+/** sendAlert returns failures of the program, the network and the receiver as values; it does not throw them. */
 export function sendAlert(
   { action }: AlertTarget,
   message: AlertMessage,
@@ -70,13 +67,13 @@ async function runProgram(
       env: { ...Object.fromEntries(kept), ...alertVariables(message) },
       stdio: ['pipe', 'ignore', 'pipe'],
       shell: false,
-      // A process group of its own, so that its children can be ended with it.
+      // With its own process group, its children can be ended too.
       detached: true,
     })
     const exited = once(child, 'exit')
-    // It was not started: where no more files can be opened, it has no streams, either.
+    // Without a pid it was not started. After EMFILE it has no streams either, so the code below must not run.
     if (child.pid === undefined) await exited
-    // Whoever stops the daemon at once does not wait for an alert either.
+    // A forced stop of the daemon does not wait for an alert.
     const end = () => endGroup(child.pid, clock, signal.aborted)
     isOver.addEventListener('abort', end)
     if (isOver.aborted) end()
@@ -84,14 +81,14 @@ async function runProgram(
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-MOST_STDERR)
     })
-    // A program that does not read its input is none the worse for it.
+    // A program need not read its input.
     child.stdin.on('error', () => {})
     child.stdin.end(`${JSON.stringify(message)}\n`)
     const closed = new Promise((resolve) => child.once('close', resolve))
     const [code, killedBy] = await exited
     isOver.removeEventListener('abort', end)
     end()
-    // What it said last may still be on its way; a process that it left behind may hold stderr open.
+    // Wait for the rest of stderr, but only briefly: a child that it left behind may hold stderr open.
     using _late = clock.after(STDERR_GRACE, () => child.stderr.destroy())
     await closed
     if (limit.signal.aborted)
@@ -106,13 +103,13 @@ async function runProgram(
 
 const failed = (reason: string) => ({ kind: 'failed', reason }) as const
 
-/** What ignores SIGTERM is killed a moment later. Nobody is left to be told of what was gone before. */
+/** Ends the process group with SIGTERM, and with SIGKILL if it is still there after TERM_GRACE. */
 function endGroup(pid: number | undefined, clock: Clock, atOnce: boolean): void {
   if (pid === undefined || !signalled(pid, atOnce ? 'SIGKILL' : 'SIGTERM') || atOnce) return
   clock.after(TERM_GRACE, () => void signalled(pid, 'SIGKILL'))
 }
 
-/** False where no process of the group is left. */
+/** Returns false if the group has no process left. */
 function signalled(pid: number, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   try {
     return process.kill(-pid, signal)
@@ -162,15 +159,15 @@ async function post(
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?$/
 
-/** Read anew, so that it can be changed. */
+/** Reads the file for each message, so a changed secret counts at once. */
 function secretOf(file: string): Buffer {
   const secret = withoutNewline(readRegular(file, LONGEST_SECRET))
   if (secret.length === 0) throw new Error('is empty')
   registerSecret(secret)
-  // As receivers of Standard Webhooks hand them out: base64 of the bytes that sign.
+  // Receivers of Standard Webhooks issue whsec_ and the base64 of the signing bytes.
   const [, encoded] = /^whsec_(.+)$/.exec(secret.toString('latin1')) ?? []
   if (encoded === undefined) return secret
-  // Node passes over what is no base64, and would sign with other bytes than the receiver.
-  if (!BASE64.test(encoded)) throw new Error('begins with whsec_, and what follows is no base64')
+  // Node ignores characters that are not base64 and would sign with other bytes than the receiver.
+  if (!BASE64.test(encoded)) throw new Error('begins with whsec_, but the rest is not base64')
   return Buffer.from(encoded, 'base64')
 }

@@ -1,5 +1,5 @@
-// What is asked about a file or folder: whether the user of this process may do with it what the configuration wants.
-// Nothing is changed: whether a folder can be written is asked, not tried.
+// Checks whether this process's user may use a file or folder as the configuration wants. It asks access(2) and writes
+// nothing.
 
 import { constants } from 'node:fs'
 import { access, lstat, stat } from 'node:fs/promises'
@@ -10,14 +10,14 @@ import { type Answer, ok, problem } from './finding.ts'
 
 const { R_OK, W_OK, X_OK } = constants
 
-/** The unit sees less of the host than others do, and writes nowhere but in its state. */
+/** An example of a drop-in: the unit sees only a part of the host and may write only to its state directory. */
 const DROPIN = '/usr/share/doc/feedsyncd/examples/local.conf'
 const HINTS = {
-  EACCES: `let the daemon’s user use it, and enter the folders above it; the unit sees no homes without a drop-in such as ${DROPIN}`,
+  EACCES: `give the daemon’s user access to it and to the folders above it; under /home the unit also needs a drop-in such as ${DROPIN}`,
   EROFS: `let the unit write there (ReadWritePaths= in a drop-in such as ${DROPIN}), or mount its file system writable`,
 }
 
-/** `make`: it is written to, and made where it is missing. */
+/** checkFolder checks a folder. `make` means that the daemon writes to it and creates it if it is missing. */
 export async function checkFolder(
   path: string,
   setting: string,
@@ -54,7 +54,7 @@ function refused(error: unknown, subject: Subject, exitCode: number = EXIT.faile
   return problem(reason, hint, exitCode)
 }
 
-/** A link that leads nowhere is in the way. */
+/** Returns false for a link without a target: it prevents the creation. */
 async function canBeMade(path: string): Promise<boolean> {
   if ((await lstat(path).catch(errorCode)) !== 'ENOENT') return false
   const parent = dirname(path)

@@ -1,4 +1,4 @@
-// Whether an address can be reached from here: through the proxy, the name server and the firewall that this process has.
+// Checks whether this process can reach an address through its proxy, name server and firewall.
 
 import { SECOND } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
@@ -7,7 +7,7 @@ import { type Answer, ok, problem } from './finding.ts'
 
 const TIMEOUT = 10 * SECOND
 
-/** Any answer will do: nothing is sent that a service could take for a request. */
+/** checkAddress accepts any answer. It sends an unsigned HEAD, which changes nothing at the service. */
 export async function checkAddress(
   origin: string,
   http: HttpClient,

@@ -1,4 +1,4 @@
-// How much room is left on the disk of the state directory.
+// Checks the free space on the disk of the state directory.
 
 import { statfs } from 'node:fs/promises'
 import { EXIT, errorCode } from '../../lib/errors.ts'
@@ -14,11 +14,10 @@ export async function checkDiskSpace(directory: string): Promise<Answer> {
     const { bavail, bsize } = await statfs(directory)
     const free = bavail * bsize
     const says = `${formatBytes(free)} free on the disk of ${directory}`
-    // As the condition is judged.
     const full = fullDisk(directory)
     if (full !== null) return problem(full.message, FREE_IT, EXIT.temporary)
     return free < LITTLE_ROOM ? warning(says, FREE_IT) : ok(says)
   } catch (error) {
-    return skipped(`the room on the disk of ${directory} is not known (${errorCode(error)})`)
+    return skipped(`the free space on the disk of ${directory} is unknown (${errorCode(error)})`)
   }
 }

@@ -1,4 +1,4 @@
-// What a check of `doctor` found: a sentence, and where it is not well, what to do about it.
+// The result of one check of `doctor`: a sentence, and a fix if something is wrong.
 
 import { EXIT, FeedsyncError, messageOf } from '../../lib/errors.ts'
 
@@ -6,10 +6,10 @@ export interface Finding {
   /** Short, stable name: `key file`, `clock`. */
   check: string
   verdict: 'ok' | 'warning' | 'problem' | 'skipped'
-  /** What was found, a plain sentence. */
+  /** The result as a plain sentence. */
   says: string
   fix: string | null
-  /** Exit code of the program when this is its worst; 0 unless it is a problem. */
+  /** Exit code of `doctor` if this is its worst finding; 0 if it is no problem. */
   exitCode: number
 }
 
@@ -33,7 +33,7 @@ export function failed(error: unknown): Answer {
   return problem(messageOf(error), hint, exitCode)
 }
 
-/** What was asked, under its name; nothing where it does not concern this host. An error is a finding as well. */
+/** check yields the answer under the check's name. An error becomes a finding; null yields nothing. */
 export async function* check(
   name: string,
   ask: () => Answer | null | Promise<Answer | null>,

@@ -1,9 +1,12 @@
-// What is asked of a key file beside whether its key can sign: who else may read it, and what an editor left in it.
+// Checks a key file: who else may read it, and which invisible bytes an editor left in it.
 
 import { stat } from 'node:fs/promises'
 import { type Answer, ok, warning } from './finding.ts'
 
-/** `secret`: a key of which every byte counts; null for PEM. `isHandedOver`: systemd's own copy, whose mode is as it should be. */
+/**
+ * checkKeyFile checks the file of a key that can sign. `secret` is a key of which every byte counts, or null for PEM.
+ * `isHandedOver` is true for systemd's copy, whose mode systemd has set.
+ */
 export async function checkKeyFile(
   path: string,
   secret: Buffer | null,
@@ -16,7 +19,8 @@ export async function checkKeyFile(
   }
   const how = secret === null ? null : strayBytes(secret)
   if (how === null) return ok(`${path} holds a key that can sign`)
-  const fix = 'unless the service operator issued it so, write the file again with the key alone'
+  const fix =
+    'write the file again with only the key, unless the service operator issued the key like this'
   return warning(`${path} ${how}, which counts as a part of the key`, fix)
 }
 

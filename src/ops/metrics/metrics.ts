@@ -1,5 +1,5 @@
-// What Prometheus reads: names by its practices (base units, `_total`, absolute timestamps), labels from
-// closed sets only, never a feed, a path or a reason. Read when scraped; an idle daemon does nothing for it.
+// The metrics for Prometheus. Names follow its practices: base units, `_total`, absolute timestamps. Labels come from
+// closed sets and never hold a feed, a path or a reason. Gauges are read at each scrape: an idle daemon does no work.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Verdict } from '../../feed/port.ts'
@@ -11,7 +11,7 @@ import type { MetricsSource } from '../port.ts'
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 
 const OUTCOMES = STATES.filter((state) => !IN_WORK.includes(state))
-/** Why a document was refused: the codes of `Verdict`, and `incomplete` each time it was seen so. */
+/** Why a document did not pass the check: the codes of `Verdict`, and `incomplete` at each check with this result. */
 export const RULES = [
   'not-well-formed',
   'several-roots',
@@ -43,7 +43,7 @@ const SERVICE_STATES = ['ok', 'degraded', 'down', 'credentials', 'unknown'] as c
 
 /** `startedAt`: wall ms. */
 export function createMetrics({ startedAt, version }: { startedAt: number; version: string }) {
-  /** Of the scrape that runs. */
+  /** The source of the running scrape. */
   let source: MetricsSource
   const registry = new Registry()
   const named = (name: string, help: string) => ({
@@ -58,10 +58,10 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
         this.set(read() ?? 0)
       },
     })
-  /** In seconds, of ms that are read. */
+  /** A gauge in seconds; `read` returns ms. */
   const seconds = (name: string, help: string, read: () => number | null | undefined) =>
     gauge(`${name}_seconds`, help, () => (read() ?? 0) / 1000)
-  /** One gauge a state, read together. */
+  /** A gauge with one sample for each state. */
   const states = (name: string, help: string, read: () => Record<string, number>) =>
     new Gauge({
       ...named(name, help),
@@ -76,10 +76,10 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     return (value: string) => counter.inc({ [label]: value })
   }
 
-  // The library's own set would wake the process a hundred times a second to measure its event loop; these are the
-  // ones that dashboards for any process expect.
-  seconds('process_start_time', 'When the process began.', () => startedAt)
-  gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss())
+  // Dashboards expect these three of any process. The library's own set would wake the process a hundred times a second
+  // to measure the event loop.
+  seconds('process_start_time', 'Start time of the process.', () => startedAt)
+  gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
   new Counter({
     ...named('process_cpu_seconds_total', 'Processor time used.'),
     collect() {
@@ -92,15 +92,15 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     ...named('build_info', 'The program and its runtime; always 1.'),
     labelNames: ['version', 'node'],
   }).set({ version, node: process.versions.node }, 1)
-  const file = labelled('files_total', 'Versions of feeds by how they ended.', 'outcome', OUTCOMES)
+  const file = labelled('files_total', 'Versions of feeds by outcome.', 'outcome', OUTCOMES)
   const broken = 'Documents that did not pass the check, by the rule that they break.'
   const refusal = labelled('validation_errors_total', broken, 'rule', RULES)
-  const attempts = 'Attempts to upload by class of the answer.'
+  const attempts = 'Upload attempts by class of the answer.'
   const upload = labelled('uploads_total', attempts, 'code_class', CLASSES)
-  const repeated = 'Repeated attempts by class of the answer before.'
+  const repeated = 'Repeated attempts by class of the previous answer.'
   const retry = labelled('retries_total', repeated, 'reason', CLASSES)
   const duration = new Histogram({
-    ...named('upload_duration_seconds', 'Time of an attempt.'),
+    ...named('upload_duration_seconds', 'Duration of an attempt.'),
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
   })
   const sent = new Counter(named('upload_bytes_total', 'Bytes of feeds handed to the network.'))
@@ -109,42 +109,42 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     const counts = source.history.count()
     return IN_WORK.reduce((sum, state) => sum + counts[state], 0)
   })
-  const oldest = 'When the oldest of them was detected; 0 for none.'
+  const oldest = 'When the oldest version in work was detected; 0 if there is none.'
   seconds('queue_oldest_timestamp', oldest, () => source.history.oldest(IN_WORK))
-  seconds('last_success_timestamp', 'The last upload; 0 for none.', () =>
+  seconds('last_success_timestamp', 'Time of the last upload; 0 if there is none.', () =>
     source.history.lastSuccessAt(source.clock.now()),
   )
-  const listed = 'The last listing of the folder; 0 for none.'
+  const listed = 'Time of the last listing of the folder; 0 if there is none.'
   seconds('last_scan_timestamp', listed, () => source.daemon().lastScanAt)
-  gauge('folder_readable', 'Whether the folder could be listed.', () => {
+  gauge('folder_readable', 'Whether the folder can be listed: 1 or 0.', () => {
     const { conditions, lastScanAt } = source.daemon()
     return Number(lastScanAt !== null && !conditions.some(({ code }) => isInboxCondition(code)))
   })
-  gauge('active_pauses', 'Pauses of the sending, of all feeds or of one.', () => {
+  gauge('active_pauses', 'Pauses in force, of all feeds or of one.', () => {
     return source.history.pauses(source.clock.now()).all.length
   })
   gauge('overdue_feeds', 'Feeds whose next version is late.', () => source.overdue().length)
   gauge('campaigns_waiting', 'Campaigns that wait for a person.', () =>
     waitingCampaigns(source.campaigns()),
   )
-  const looked = 'The last look at campaigns; 0 for none.'
+  const looked = 'Time of the last look at campaigns; 0 if there is none.'
   seconds('campaigns_last_look_timestamp', looked, () => {
     return Date.parse(source.campaigns()?.at ?? '') || null
   })
-  const skew = 'Time of the service minus ours.'
+  const skew = 'Clock of the service minus the clock of this host.'
   seconds('service_clock_skew', skew, () => source.daemon().clockSkewMs)
-  states('service_state', 'How the service answers: 1 for one state.', () => {
+  states('service_state', 'State of the service: 1 for the present one, 0 for the others.', () => {
     const now = source.daemon().service
     return Object.fromEntries(SERVICE_STATES.map((state) => [state, Number(state === now)]))
   })
 
   return {
-    /** The text exposition format, with the present values of `source`. */
+    /** text returns the text exposition format with the present values of the source. */
     text: (present: MetricsSource): Promise<string> => {
       source = present
       return registry.metrics()
     },
-    /** A version came to this state, for certain. */
+    /** moved counts a version whose new state is committed. */
     moved: (state: State) => {
       if (OUTCOMES.includes(state)) file(state)
     },
@@ -153,7 +153,7 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
       const rule = verdict.kind === 'broken' ? verdict.code : verdict.kind
       refusal(RULES.includes(rule) ? rule : 'other')
     },
-    /** One more attempt of a version; `status`: how the one before was answered. */
+    /** retried counts a repeated attempt by the answer to the previous one; `status` is null without an answer. */
     retried: (status: number | null) => retry(classOf(status)),
     attemptEnded: ({
       bytesSent,

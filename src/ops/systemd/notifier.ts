@@ -1,6 +1,6 @@
-// One message to systemd (sd_notify(3)), without a library: Node has no datagram socket of the right kind.
-// Either a descriptor that systemd opened for us (OpenFile=, from 253 on), or systemd-notify(1), which
-// waits until the manager has read the message, so that none comes from a process that is gone.
+// Sends messages to systemd (sd_notify(3)). Node has no unix datagram socket, so they go through a descriptor that
+// systemd opened (OpenFile=, systemd 253 or later) or through the program systemd-notify(1). The program waits until
+// systemd has read the message, because systemd ignores a sender that is gone.
 
 import { execFile } from 'node:child_process'
 import { existsSync, writeSync } from 'node:fs'
@@ -10,24 +10,24 @@ import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 
 /**
- * Sends `NAME=value` fields as one message, after those before it. Never throws, never blocks; resolves when it has
- * arrived, or could not.
+ * Notify sends `NAME=value` fields as one message, in the order of the calls. It never throws and never blocks. It
+ * resolves when the message has arrived or failed.
  */
 export type Notify = (...fields: string[]) => Promise<void>
 
 export interface NotifierOptions {
   env: NodeJS.ProcessEnv
   log: Log
-  /** This process, for whom the descriptors are. */
+  /** This process: LISTEN_PID says whether the descriptors are for it. */
   pid: number
 }
 
 const FIRST_DESCRIPTOR = 3
 const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
-/** systemd may be busy: a message that takes longer is given up. */
+/** A message that takes longer is given up: systemd may be busy. */
 const TIMEOUT = 5 * SECOND
 
-/** null where nobody listens. */
+/** createNotifier returns null if systemd expects no messages. */
 export function createNotifier({ env, log, pid }: NotifierOptions): Notify | null {
   const failed = (error: unknown) =>
     log.debug(
@@ -50,7 +50,7 @@ export function createNotifier({ env, log, pid }: NotifierOptions): Notify | nul
   if (program === undefined) {
     log.warn(
       { event: 'systemd.no-notify', looked: PROGRAMS },
-      'systemd waits for messages and systemd-notify is not there',
+      'systemd expects messages, but systemd-notify is not installed',
     )
     return null
   }
@@ -64,5 +64,5 @@ export function createNotifier({ env, log, pid }: NotifierOptions): Notify | nul
   }
 }
 
-/** A line is a field: what a status quotes must not become another one. */
+/** Each line is a field, so a status that quotes a line break must not add a field. */
 const oneLine = (field: string) => field.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

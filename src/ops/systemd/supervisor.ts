@@ -1,5 +1,5 @@
-// What systemd learns about the daemon, and when: ready, stopping, a status line, and that the loop
-// still turns. The watchdog is fed by the loop's progress; a timer alone would prove nothing.
+// Reports the daemon to systemd: ready, stopping, a status line, and signs of life for the watchdog. A sign of life is
+// sent only while the loop makes progress, because a timer alone would prove nothing.
 
 import { type Clock, SECOND } from '../../lib/clock.ts'
 import type { Pulse } from '../port.ts'
@@ -7,17 +7,17 @@ import type { Notify } from './notifier.ts'
 
 export interface SupervisorParts {
   clock: Clock
-  /** null: nobody listens. */
+  /** null if systemd expects no messages. */
   notify: Notify | null
   env: NodeJS.ProcessEnv
   pid: number
-  /** One line for `systemctl status`. */
+  /** Returns one line for `systemctl status`. */
   status: () => string
 }
 
-/** Each message is a process, so a status that keeps changing is sent this often. */
+/** A status that keeps changing is sent at most this often, because each message may start a process. */
 const STATUS_MS = 10 * SECOND
-/** More than a stop may take (cli/run.ts), whatever TimeoutStopSec= says. */
+/** Longer than any stop takes (see cli/run.ts); independent of TimeoutStopSec=. */
 const STOP_USEC = 40_000_000
 
 export type Supervisor = ReturnType<typeof createSupervisor>
@@ -26,7 +26,7 @@ export function createSupervisor({ clock, env, notify, pid, status }: Supervisor
   let stage: 'starting' | 'ready' | 'stopping' = 'starting'
   let lastStatus = ''
   const isOurWatchdog = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(pid)
-  /** Ms within which systemd expects a sign of life; 0: none. */
+  /** systemd expects a sign of life within this time, ms; 0 if it expects none. */
   const watchdogMs = isOurWatchdog ? Number(env.WATCHDOG_USEC ?? 0) / 1000 : 0
   const every = (ms: number, run: () => void) => {
     clock.after(ms, () => {
@@ -41,9 +41,9 @@ export function createSupervisor({ clock, env, notify, pid, status }: Supervisor
     lastStatus = now
   }
   return {
-    /** What the status line says has changed: it is sent now. */
+    /** changed sends the status line now if it differs from the last one. */
     changed,
-    /** Feeds are taken from now on; `pulse` tells how the loop is. Before it, nothing is sent. */
+    /** ready reports that the daemon takes feeds, and begins the signs of life. Nothing is sent before it. */
     ready: (pulse: () => Pulse) => {
       if (notify === null) return
       stage = 'ready'
@@ -53,14 +53,14 @@ export function createSupervisor({ clock, env, notify, pid, status }: Supervisor
       if (!(watchdogMs > 0)) return
       every(watchdogMs / 4, () => {
         const { sinceRoundMs, stage } = pulse()
-        // While it stops there is no loop any more; the time for that has its own limit.
+        // The loop has ended while the daemon stops; STOP_USEC limits that time.
         if (sinceRoundMs <= watchdogMs / 2 || stage === 'stopping') void notify?.('WATCHDOG=1')
       })
     },
-    /** The last message; resolves once it was sent. */
+    /** stopping sends the last message and resolves when it was sent. */
     stopping: async (): Promise<void> => {
       stage = 'stopping'
-      const status = 'STATUS=stopping: what is being uploaded may finish'
+      const status = 'STATUS=stopping: running uploads may finish'
       await notify?.('STOPPING=1', `EXTEND_TIMEOUT_USEC=${STOP_USEC}`, status)
     },
   }

@@ -1,16 +1,25 @@
-// The campaigns on the status page: what waits for a person, and each entry of the file as the last look saw it.
+// The campaigns on the status page: those that need a person, and each entry of the file in the last run.
 
 import type { CampaignFinding, CampaignRun, CampaignSeen } from '../../campaigns/port.ts'
 import { partsOfHint } from '../advice.ts'
 import { openCampaignConditions, waitingCampaigns } from '../campaign-conditions.ts'
 import type { CommandLine } from '../port.ts'
 import { html, type Markup } from './html.ts'
-import { ago, choice, count, NONE, type PageContext, sentence, type Tone, table } from './page-parts.ts'
+import {
+  ago,
+  choice,
+  count,
+  NONE,
+  type PageContext,
+  sentence,
+  type Tone,
+  table,
+} from './page-parts.ts'
 
-/** Campaigns that a person can take in. */
+/** Rows of each list. */
 const MOST = 50
 
-/** Entries of the list of what needs a person. */
+/** campaignCards returns the campaigns that need a person as items of the list at the top of the page. */
 export function campaignCards(run: CampaignRun | null, { commandLine }: PageContext): Markup[] {
   return openCampaignConditions(run)
     .slice(0, MOST)
@@ -21,7 +30,10 @@ export function campaignCards(run: CampaignRun | null, { commandLine }: PageCont
     })
 }
 
-export function campaignsSection(run: CampaignRun | null, { commandLine, now }: PageContext): Markup {
+export function campaignsSection(
+  run: CampaignRun | null,
+  { commandLine, now }: PageContext,
+): Markup {
   if (run === null) {
     return html`<section><h2>Campaigns</h2><p class="dim">Off, or not checked yet. The daemon keeps the targeting of campaigns when there is a campaigns file.</p></section>`
   }
@@ -61,7 +73,7 @@ function findingRow(finding: CampaignFinding, commandLine: CommandLine): Markup 
 <td><p class="reason">${sentence(text)}</p></td><td>${nextStep(next, commandLine)}</td></tr>`
 }
 
-/** The edit, or the command, that moves it on. */
+/** Shows the edit or the command that resolves an entry. */
 function nextStep(step: string | null, commandLine: CommandLine): Markup | null {
   if (step === null) return null
   const { says, command } = partsOfHint(step, commandLine)

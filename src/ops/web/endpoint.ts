@@ -1,6 +1,5 @@
-// The endpoint for probes, Prometheus and people: it reads and never changes anything. It has no accounts,
-// so it belongs on loopback or on a unix socket; names of other hosts are refused there, or a web page
-// could read it through a name that its own server points here.
+// The HTTP endpoint for probes, Prometheus and people. It only reads. It has no login, so it belongs on loopback or on
+// a unix socket. On loopback it refuses the names of other hosts: otherwise a web page could read it by DNS rebinding.
 
 import { once } from 'node:events'
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
@@ -27,7 +26,7 @@ export interface EndpointOptions {
 }
 
 export interface Endpoint extends AsyncDisposable {
-  /** `http://127.0.0.1:9464`, or the path of the socket. */
+  /** Address such as `http://127.0.0.1:9464`, or the path of the socket. */
   readonly address: string
 }
 
@@ -39,21 +38,21 @@ interface Answer {
 
 const HTML = 'text/html; charset=utf-8'
 const TEXT = 'text/plain; charset=utf-8'
-/** A loop that has not turned for so long hangs: a listing of 100,000 files takes seconds. */
+/** A round that takes longer hangs: even a listing of 100,000 files takes only seconds. */
 const HUNG_MS = 5 * MINUTE
 const CLIENT_TIMEOUT = 10 * SECOND
 const TIMEOUT_CHECK_INTERVAL = 2 * SECOND
 const MOST_CONNECTIONS = 64
 const MOST_VERSIONS = 60
 
-/** @throws FeedsyncError (75) when the address cannot be listened on. */
+/** openEndpoint listens and serves. @throws FeedsyncError (75) if it cannot listen on the address. */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const { listen, log } = options
   const server = createServer({
     headersTimeout: CLIENT_TIMEOUT,
     requestTimeout: CLIENT_TIMEOUT,
     keepAliveTimeout: CLIENT_TIMEOUT,
-    // How often Node looks whether one of these is over: 30 s otherwise.
+    // How often Node checks these timeouts; its default is 30 s.
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
     maxHeaderSize: 8192,
   })
@@ -61,7 +60,7 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
   server.on('request', (request, response) => void serve(request, response, options))
   await listening(server, listen)
   server.on('error', (error) =>
-    log.warn({ event: 'endpoint.error', problem: messageOf(error) }, 'endpoint'),
+    log.warn({ event: 'endpoint.error', problem: messageOf(error) }, 'the endpoint had an error'),
   )
   const address = addressOf(server)
   log.info({ event: 'endpoint.open', address }, 'endpoint open')
@@ -81,7 +80,7 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
   }
 }
 
-/** Whoever comes finds a place: the oldest connection that asks nothing goes, or else the oldest of all. */
+/** Closes a connection when there are too many: the oldest one without a request, or else the oldest one. */
 function limitConnections(server: Server): void {
   const open = new Set<Socket>()
   const asking = new Set<Socket>()
@@ -120,17 +119,18 @@ async function serve(
 }
 
 async function answer(request: IncomingMessage, options: EndpointOptions): Promise<Answer> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return text(405, 'only GET and HEAD')
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return text(405, 'only GET and HEAD are allowed')
   if (!isOurName(request.headers.host, options.listen)) {
-    return text(421, 'ask for this endpoint by its own address')
+    return text(421, 'this endpoint answers only to its own host name')
   }
   try {
     const url = URL.parse(request.url ?? '/', 'http://localhost')
-    return url === null ? text(400, 'the path cannot be read') : await route(url, options)
+    return url === null ? text(400, 'the path is not valid') : await route(url, options)
   } catch (error) {
     options.log.warn(
       { event: 'endpoint.no-answer', problem: messageOf(error) },
-      'endpoint could not answer',
+      'the endpoint could not answer',
     )
     return text(503, messageOf(error))
   }
@@ -170,20 +170,20 @@ async function route(
       return { status: 200, type: 'application/json', body }
     }
     default:
-      return text(404, 'there are /, /healthz, /readyz, /metrics and /api/status')
+      return text(404, 'not found; the paths are /, /healthz, /readyz, /metrics and /api/status')
   }
 }
 
-/** Why a restart may help: the loop hangs; null: it turns. Asking SQLite shows that it answers; what it throws is a 503. */
+/** Returns why a restart may help, or null. The query shows that SQLite answers; an error of it becomes a 503. */
 function liveness(source: EndpointSource): string | null {
   source.history.count()
   const { sinceRoundMs } = source.pulse()
   return sinceRoundMs > HUNG_MS
-    ? `the loop has not turned for ${Math.round(sinceRoundMs / SECOND)} s`
+    ? `the main loop has hung for ${Math.round(sinceRoundMs / SECOND)} s`
     : null
 }
 
-/** Why feeds are not taken or not sent now; null: they are. An unreachable service is no reason: it is waited for. */
+/** Returns why feeds are not taken or sent, or null. The daemon waits for an unreachable service, so it stays ready. */
 function readiness(source: EndpointSource): string | null {
   const { stage, conditions } = source.pulse()
   if (stage !== 'running') return stage
@@ -202,24 +202,24 @@ async function listening(server: Server, listen: Listen): Promise<void> {
     if (listen.kind === 'unix') await removeStaleSocket(listen.path)
     server.listen(where)
     await once(server, 'listening')
-    // Whoever may pass the folder and is of the group: the unit's umask would leave it to us alone.
+    // Members of the group may connect. The unit's umask would allow only the daemon's own user.
     if (listen.kind === 'unix') chmodSync(listen.path, 0o660)
   } catch (cause) {
     const shown = listen.kind === 'unix' ? listen.path : `${listen.host}:${listen.port}`
     throw new FeedsyncError(`http.listen ${shown} cannot be used: ${messageOf(cause)}`, {
-      hint: 'check what listens there (ss -ltnxp), or set http.listen to another address, or to "" for none',
+      hint: 'set http.listen to another address or to "" (off), or find what listens there: ss -ltnxp',
       exitCode: EXIT.temporary,
       cause,
     })
   }
 }
 
-/** Takes away a socket that a killed daemon left behind, which has nobody at its other end, and nothing else. */
+/** Deletes the socket of a killed daemon. It deletes no other file and no socket that still has a listener. */
 async function removeStaleSocket(path: string): Promise<void> {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return
-  // Connecting to a file is refused as well.
-  if (!stats.isSocket()) throw new Error(`${path} is no socket`)
+  // A connection to a regular file is refused too, so the type must be checked first.
+  if (!stats.isSocket()) throw new Error(`${path} is not a socket`)
   const socket = connect(path)
   try {
     await once(socket, 'connect')

@@ -1,5 +1,5 @@
-// The pages of a feed and of a version. A feed: its newest version, how it grew or shrank, and every version that is
-// kept. A version: what it holds, what happened to it, and each attempt to deliver it.
+// The pages of a feed and of a version. A feed's page shows its newest version, its size over time, and its versions. A
+// version's page shows its content, its events, and each attempt to deliver it.
 
 import { formatDuration } from '../../lib/units.ts'
 import type { ShowReport, UploadReport } from '../report.ts'
@@ -24,11 +24,10 @@ import { type Point, plot } from './plots.ts'
 
 type VersionEvent = ShowReport['events'][number]
 
-/** Campaigns that a person can take in. */
 const MOST_CAMPAIGNS = 50
 const TONES = { stored: 'good', refused: 'bad', failed: 'bad', unknown: 'warn' } as const
 
-/** `versions`: the last first, with `newest` among them. `most`: where the list was cut. */
+/** feedPage gets `versions` newest first, with `newest` among them. `most` is the limit of that list. */
 export function feedPage(
   newest: UploadReport,
   versions: readonly UploadReport[],
@@ -51,7 +50,7 @@ ${newest.files === null ? null : files(newest.files)}
   return document(feed, toneOf(newest), main, context)
 }
 
-/** Which files are one feed, where a date in their names tells them apart. */
+/** Lists the files of a feed whose file names have dates. */
 function files({ count: all, paths }: NonNullable<UploadReport['files']>): Markup {
   const more = all - paths.length
   return html`<section><h2>Files <span class="dim">${count(all)}</span></h2><ul>${paths.map((path) => html`<li><bdi>${path}</bdi></li>`)}${more > 0 ? html`<li class="dim">${count(more)} more</li>` : null}</ul></section>`
@@ -133,7 +132,7 @@ function campaigns(ids: Readonly<Record<string, number>>): Markup | null {
   return html`<ul class="chips">${chips}${more > 0 ? html`<li class="dim">${more} more</li>` : null}</ul>`
 }
 
-/** What would make the page longer than anybody reads. */
+/** Names the command that shows the events or attempts that the page leaves out. */
 function earlier(left: number, id: number, { commandLine }: PageContext): Markup | null {
   if (left === 0) return null
   return html`<p class="dim">${count(left)} earlier: <code>${commandLine(`show ${id} --all`)}</code></p>`

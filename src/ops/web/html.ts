@@ -1,4 +1,4 @@
-// Markup whose holes are escaped unless they are markup themselves, so that forgetting is safe.
+// Template for HTML: it escapes every value that is not Markup itself, so nobody can forget to.
 
 import { printable } from '../../lib/printable.ts'
 
@@ -10,7 +10,7 @@ export function html(texts: TemplateStringsArray, ...holes: readonly Hole[]): Ma
   return new Markup(String.raw({ raw: texts }, ...holes.map(escaped)))
 }
 
-/** Names and reasons come from a vendor's folder: shown as they are written, and never obeyed. */
+/** Names and reasons come from the vendor's folder: control characters are shown and markup is escaped. */
 function escaped(hole: Hole): string {
   if (hole === null) return ''
   if (hole instanceof Markup) return String(hole)

@@ -1,4 +1,4 @@
-// What all pages have in common: the frame around them, and how times, states and next steps look.
+// The parts that all pages share: the frame, times, states and next steps.
 
 import { IN_MOTION } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -9,7 +9,7 @@ import type { ShowReport, UploadReport } from '../report.ts'
 import { html, Markup } from './html.ts'
 import { icon, SCRIPT, STYLE, type Tone } from './page-style.ts'
 
-/** Where a page is made, and when. */
+/** PageContext is the host and the time of a page. */
 export interface PageContext {
   /** Wall ms. */
   now: number
@@ -20,40 +20,45 @@ export interface PageContext {
 export type { Tone }
 
 const COUNTS = new Intl.NumberFormat('en')
-/** Not known, or nothing. */
+/** Shown for a value that is unknown or absent. */
 export const NONE = html`<span class="none dim">–</span>`
 
-/** `title`: for the tab, before the name of the program and the host; `tone`: the colour of the tab's icon. */
-export function document(title: string, tone: Tone, main: Markup, { host, now }: PageContext): string {
+/** document puts `main` into the frame. `title` begins the tab's title; `tone` is the colour of its icon. */
+export function document(
+  title: string,
+  tone: Tone,
+  main: Markup,
+  { host, now }: PageContext,
+): string {
   return String(html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>${title} · feedsyncd on ${host}</title>
 <link rel="icon" href="${new Markup(icon(tone))}"><style>${new Markup(STYLE)}</style>
 <noscript><meta http-equiv="refresh" content="10"></noscript></head>
 <body><header><a class="brand" href="/">feedsyncd</a><span class="dim name">${host}</span></header>
-<p id="stale" role="status" hidden>The daemon does not answer. This is how it was at <b>${utc(now).slice(11, 19)} UTC</b>.</p>
+<p id="stale" role="status" hidden>The daemon does not answer. This page is from <b>${utc(now).slice(11, 19)} UTC</b>.</p>
 ${main}
 <footer class="dim"><span>As of <time datetime="${isoTime(now)}">${utc(now).slice(11)} UTC</time>, refreshed automatically.</span> <nav aria-label="For programs"><a href="/api/status">JSON</a> <a href="/metrics">Metrics</a></nav></footer>
 <script>${new Markup(SCRIPT)}</script></body></html>
 `)
 }
 
-/** For a feed or a version that is not there, or not any more. */
+/** missingPage is the page for a feed or version that does not exist. */
 export function missingPage(what: string, context: PageContext): string {
   const main = html`<main><p class="crumb"><a href="/">All feeds</a></p>
-<h1>There is no <bdi>${what}</bdi></h1><p>It may be older than the history is kept (state.historyFor).</p></main>`
+<h1>There is no <bdi>${what}</bdi></h1><p>It may be older than state.historyFor, so that the history no longer has it.</p></main>`
   return document(`No ${what}`, 'dim', main, context)
 }
 
-/** How long ago, and exactly when for whoever rests on it. */
+/** ago shows how long ago a time was; the tooltip shows the exact time. */
 export function ago(iso: string | null, now: number): Markup {
   if (iso === null) return html`<span class="dim">–</span>`
-  // `1h 4m ago` as `1h ago`: exactly when is one look away.
+  // `1h 4m ago` becomes `1h ago`: the tooltip is exact.
   const said = relativeTime(iso, now).replace(/^((?:in )?\d\S*) \d\S*/, '$1')
   return html`<time datetime="${iso}" title="${utc(iso)} UTC">${said}</time>`
 }
 
-/** `2026-11-20 11:59:30`, in UTC, of wall ms or an ISO 8601 time. */
+/** utc formats wall ms or an ISO 8601 time as `2026-11-20 11:59:30`, in UTC. */
 export function utc(at: number | string): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
 }
@@ -62,7 +67,7 @@ export const count = (value: number | null) => (value === null ? NONE : COUNTS.f
 
 export const size = (bytes: number | null) => (bytes === null ? NONE : formatBytes(bytes))
 
-/** `columns`: a name that begins with `#` is that of numbers. `label`: for who cannot see what it is. */
+/** table aligns a column right if its name begins with `#`. Screen readers read the `label`. */
 export function table(
   name: string,
   label: string,
@@ -89,7 +94,7 @@ export function stateOf(upload: Pick<UploadReport, 'state' | 'overdue'>): Markup
 }
 
 export function feedLink(feed: string): Markup {
-  // A lone surrogate has no UTF-8, so there is nothing to link to.
+  // A name with a lone surrogate has no UTF-8, so no URL can hold it.
   if (!feed.isWellFormed()) return html`<bdi>${feed}</bdi>`
   return html`<a href="/feed?name=${encodeURIComponent(feed)}"><bdi>${feed}</bdi></a>`
 }
@@ -98,7 +103,7 @@ export function versionLink(id: number, text = `version ${id}`): Markup {
   return html`<a href="/version?id=${id}">${text}</a>`
 }
 
-/** `+3 −1 ~2`: postings added, removed and changed since the version before; null where none is known. */
+/** changes shows postings added, removed and changed since the previous version: `+3 −1 ~2`. null if unknown. */
 export function changes(upload: Pick<UploadReport, 'changes'>): Markup | null {
   if (upload.changes === null) return null
   const { added, removed, changed } = upload.changes
@@ -109,17 +114,20 @@ export function changes(upload: Pick<UploadReport, 'changes'>): Markup | null {
   return html`<small class="dim" title="${said}">${shown}</small>`
 }
 
-/** Why it is as it is, and what comes next. */
-export function story(upload: UploadReport | ShowReport, { now, commandLine }: PageContext): Markup {
+/** story shows a version's progress, reason and next step. */
+export function story(
+  upload: UploadReport | ShowReport,
+  { now, commandLine }: PageContext,
+): Markup {
   const { says, commands } = nextStep(upload, now, commandLine)
-  // That it is being worked on is what its state says already.
+  // The state itself already says that the version is in work.
   const isMoving = IN_MOTION.includes(upload.state)
   const next =
     says.length === 0 || isMoving ? null : html`<p class="next">${sentence(says.join('; '))}</p>`
   return html`${upload.progress === null ? null : html`<p class="reason">${formatProgress(upload.progress, upload.bytes ?? 0)}</p>`}${upload.reason === null ? null : html`<p class="reason">${sentence(upload.reason)}</p>`}${stored(upload, now)}${next}${choice(commands)}`
 }
 
-/** What of its feed is on the service instead of it, and whether its own file is still there. */
+/** Shows when the file left the folder, or which other version of the feed the service has. */
 function stored(upload: UploadReport | ShowReport, now: number): Markup | null {
   const { id, leftAt, onService } = upload
   if (leftAt !== null)
@@ -130,11 +138,11 @@ function stored(upload: UploadReport | ShowReport, now: number): Markup | null {
     : null
 }
 
-/** Commands that decide; a click selects one whole. */
+/** choice lists alternative commands. A click selects a whole command. */
 export function choice(commands: readonly string[]): Markup | null {
   if (commands.length === 0) return null
   return html`<ul class="commands">${commands.map((command) => html`<li><code>${command}</code></li>`)}</ul>`
 }
 
-/** Reasons and hints begin small, since they stand after a colon elsewhere. */
+/** sentence capitalizes a reason or hint. They begin with a small letter because elsewhere they follow a colon. */
 export const sentence = (text: string) => text.replace(/^./u, (first) => first.toUpperCase())

@@ -1,5 +1,5 @@
-// The look of the pages and the script that keeps them fresh, as constants: the policy names each by
-// its hash, so that nothing else can run or be loaded.
+// The style of the pages and the script that refreshes them. The policy allows only these two, by their hash, so the
+// browser runs and loads nothing else.
 
 import { hash } from 'node:crypto'
 
@@ -117,9 +117,8 @@ footer { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin-top: 3rem; fon
 `
 
 /**
- * Fetches the page again and changes what differs, so that focus, selection and place stay. Entries are
- * told apart by `data-key`. Markup of an answer is parsed and never run. A host that answers slowly is asked
- * more rarely.
+ * Fetches the page again and changes only what differs, so focus, selection and scroll position stay. `data-key`
+ * identifies an entry. DOMParser runs no script of an answer. A slow host is asked less often.
  */
 export const SCRIPT = `
 const stale = document.querySelector('#stale')
@@ -174,10 +173,10 @@ run()
 
 const TONES = { good: '16703f', warn: 'c77800', bad: 'c5342b', dim: '7a838c' }
 
-/** What is good, needs a person soon or now, or is neither. */
+/** Tone is the colour of a state: `warn` needs a person soon, `bad` needs one now. */
 export type Tone = keyof typeof TONES
 
-/** For the tab: a disc in the colour of the state, as address. */
+/** icon returns the tab's icon as a data URL: a disc in the colour of the tone. */
 export const icon = (tone: Tone) =>
   `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='6' fill='%23${TONES[tone]}'/%3E%3C/svg%3E`
 

@@ -1,5 +1,5 @@
-// The status page: what needs a person first, then what is on its way, then every feed. Made on the
-// server, of the same facts as `status`; it offers no way to change anything, only the commands that do.
+// The status page: first what needs a person, then what is on its way, then every feed. The server renders it from the
+// report of `status`. The page changes nothing; it shows the commands that do.
 
 import { IN_WORK } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -31,14 +31,14 @@ import {
 import { sparkline } from './plots.ts'
 import type { EndpointSource } from './source.ts'
 
-/** Rows that a person can take in and a phone can hold. */
+/** Rows of each list: as many as a person can read and a phone can show. */
 const MOST = 100
-/** Nobody has to do anything about these. */
+/** Versions on their way. The list is short because they need nobody. */
 const MOST_MOVING = 12
-/** Of a line as small as a word. */
+/** Points of a sparkline. */
 const MOST_POINTS = 30
 
-/** `query`: `find`, only feeds whose name holds this, in any case; `page` of them, counted from 1. */
+/** statusPage reads two parameters: `find`, a part of a feed's name in any case, and `page`, counted from 1. */
 export function statusPage(source: EndpointSource & PageContext, query: URLSearchParams): string {
   const status = source.status()
   const { daemon, uploads, skipped, campaigns = null } = status
@@ -79,7 +79,7 @@ ${campaignsSection(campaigns, source)}
   return document(number === 0 ? 'All well' : `(${number}) ${headline}`, tone, main, source)
 }
 
-/** `owed`: how many of each kind wait for a person. */
+/** `owed` counts what needs a person, by noun. */
 function headlineOf(
   troubles: number,
   owed: Record<string, number>,
@@ -130,7 +130,6 @@ function paused({ ends, says }: ReturnType<typeof pauseLines>[number]): Markup {
   return html`<li class="card warn" data-key="pause ${says}"><p class="reason">${sentence(says)}</p>${choice([ends])}</li>`
 }
 
-/** With its way out. */
 function trouble(says: string, { commandLine }: PageContext): Markup {
   return html`<li class="card bad" data-key="trouble ${says}"><p class="reason">${sentence(says)}</p>${choice([commandLine('doctor')])}</li>`
 }
@@ -145,7 +144,7 @@ ${story(upload, context)}</li>`
 function unfinished({ unfinished }: StatusReport['daemon'], now: number): Markup {
   return html`<ul class="cards">${unfinished.map(
     ({ path, modifiedAt }) =>
-      html`<li class="card warn" data-key="path ${path}"><div class="top"><h3 class="name"><bdi>${path}</bdi></h3><span class="dim when">last written ${ago(modifiedAt, now)}</span></div><p class="next">Rename it if it is whole, else remove it.</p></li>`,
+      html`<li class="card warn" data-key="path ${path}"><div class="top"><h3 class="name"><bdi>${path}</bdi></h3><span class="dim when">last written ${ago(modifiedAt, now)}</span></div><p class="next">Rename it if it is complete; otherwise delete it.</p></li>`,
   )}</ul>`
 }
 
@@ -159,7 +158,7 @@ function skippedPaths(skipped: StatusReport['skipped'], { commandLine, now }: Pa
     )}${more > 0 ? html`<li class="dim">${count(more)} more: <code>${commandLine('status --json')}</code></li>` : null}</ul>`
 }
 
-/** Names of the folder that are passed over, and why. */
+/** Lists paths that are left out, and why. */
 function passedOver(
   { count: all, paths }: StatusReport['daemon']['ignored'],
   why: string,
@@ -193,7 +192,7 @@ function feeds(
   })
   const columns = ['Feed', 'State', '#Postings', '#Changed', 'Trend', '#Size', '#When']
   return html`${uploads.length > MOST || find !== '' ? search(find) : null}
-${shown.length === 0 ? html`<p class="empty">There is no feed of this name.</p>` : table('feeds', 'Feeds', columns, rows)}${pages(found.length, page, find)}`
+${shown.length === 0 ? html`<p class="empty">No feed has this text in its name.</p>` : table('feeds', 'Feeds', columns, rows)}${pages(found.length, page, find)}`
 }
 
 function search(find: string): Markup {
@@ -208,7 +207,11 @@ function pages(found: number, page: number, find: string): Markup | null {
   return html`<nav class="pages" aria-label="Pages of feeds">${page > 1 ? to(page - 1, 'Previous') : null}<span class="dim">Page ${page} of ${last}</span>${page < last ? to(page + 1, 'Next') : null}</nav>`
 }
 
-function listed(uploads: readonly UploadReport[], most: number, context: PageContext): (Markup | null)[] {
+function listed(
+  uploads: readonly UploadReport[],
+  most: number,
+  context: PageContext,
+): (Markup | null)[] {
   const more = uploads.length - most
   const rest = html`<li class="dim">${count(more)} more: <code>${context.commandLine('status --json')}</code></li>`
   return [...uploads.slice(0, most).map((one) => card(one, context)), more > 0 ? rest : null]

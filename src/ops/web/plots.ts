@@ -1,5 +1,5 @@
-// How a feed grew or shrank, as SVG without text: what is to be read stands beside it as text.
-// Lines keep their width and dots their roundness at any size of the plot.
+// Plots of a feed's size over time, as SVG without text: the page has the figures beside them. Lines keep their width,
+// and dots stay round, at any size of the plot.
 
 import { html, type Markup } from './html.ts'
 
@@ -8,16 +8,16 @@ export interface Point {
   at: number
   /** Not below 0. */
   value: number
-  /** What it is, for a pointer that rests on it. */
+  /** The tooltip. */
   title: string
   /** `good`, `warn`, `bad` or `dim`. */
   tone: string
 }
 
-/** Room above and below, so that dots at the edges stay whole. */
+/** Space at the edges, so that dots there are not cut. */
 const MARGIN = 4
 
-/** A line as small as a word: from nothing to the largest value, one step a version. */
+/** sparkline draws a line as small as a word, from 0 to the largest value, with one step for each version. */
 export function sparkline(values: readonly (number | null)[]): Markup | null {
   const known = values.filter((value) => value !== null)
   if (known.length < 2) return null
@@ -26,7 +26,7 @@ export function sparkline(values: readonly (number | null)[]): Markup | null {
   return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">${curve}</svg>`
 }
 
-/** Points over time, with a dot for each; `says` is what a person who cannot see it is told. */
+/** plot draws points over time, with a dot for each. Screen readers read `says`. */
 export function plot(points: readonly Point[], says: string): Markup {
   const { curve, placed } = place(points, 600, 120)
   const dots = placed.map(
@@ -36,7 +36,7 @@ export function plot(points: readonly Point[], says: string): Markup {
   return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${says}"><path class="grid" d="M0 ${MARGIN}H600M0 60H600M0 ${120 - MARGIN}H600"/>${curve}${dots}</svg>`
 }
 
-/** Where the points lie, the line through them, and the area below it. At least one point. */
+/** Computes the positions of at least one point, the line through them, and the area below it. */
 function place<T extends Pick<Point, 'at' | 'value'>>(
   points: readonly T[],
   width: number,

@@ -1,16 +1,14 @@
-// What the endpoint and its pages are made of.
-
 import type { VersionReads } from '../../history/port.ts'
 import type { CommandLine, DaemonState, Pulse } from '../port.ts'
 import type { ShowReport, StatusReport, UploadReport } from '../report.ts'
 
-/** What the endpoint answers from; read anew for each request. */
+/** EndpointSource is what the endpoint and its pages read for each request. */
 export interface EndpointSource {
   readonly history: VersionReads
   daemon(): DaemonState
   pulse(): Pulse
   status(): StatusReport
-  /** A feed's versions, newest first. */
+  /** Versions of a feed, newest first. */
   versions(feed: string, limit: number): UploadReport[]
   version(id: number): ShowReport | null
   metrics(): Promise<string>

@@ -44,8 +44,8 @@ describe('show PATH', () => {
     expect(unlisted).toMatchObject({ because: 'no daemon is running', upload: null })
     expect(answers.map(({ code, stdout }) => [code, stdout.replace(/.*?: /, '')])).toEqual([
       [0, 'it is the inbox\nnext: name a file in it\n'],
-      [0, expect.stringMatching(/^it lies outside the inbox/)],
-      [0, expect.stringMatching(/^it lies outside the inbox/)],
+      [0, expect.stringMatching(/^it is outside the inbox/)],
+      [0, expect.stringMatching(/^it is outside the inbox/)],
     ])
   })
 
@@ -70,10 +70,10 @@ describe('show PATH', () => {
 
     expect(await pathReportOf(site, 'etc')).toMatchObject({ because: notFollowed, ...link })
     expect(await pathReportOf(site, 'etc/passwd')).toMatchObject({
-      ...{ because: `it lies below etc: ${notFollowed}`, ...link },
+      ...{ because: `it is below etc: ${notFollowed}`, ...link },
     })
     expect(await pathReportOf(site, 'deep/etc/ssl/jobs.xml')).toMatchObject({
-      ...{ because: `it lies below deep/etc: ${notFollowed}`, ...link },
+      ...{ because: `it is below deep/etc: ${notFollowed}`, ...link },
     })
     expect((await pathReportOf(site, 'deep')).because).toBe('it is a directory')
     expect((await pathReportOf(site, 'old/jobs.xml')).because).toMatch(
@@ -113,7 +113,7 @@ describe('show PATH', () => {
     const json = JSON.parse((await site.run('show', 'path:jobs.xml', '--json')).stdout)
 
     expect(settling.because).toMatch(
-      /^it is settling as version 1: it last changed .* ago, and it is read once it was left alone for 10m \(inbox\.quietPeriod\)$/,
+      /^it is settling as version 1: it last changed .* ago, and it is read after it has not changed for 10m \(inbox\.quietPeriod\)$/,
     )
     expect(incomplete.stdout).toMatch(
       /^jobs\.xml: it is incomplete as version 1: line 1, column 9: /,
@@ -150,14 +150,14 @@ describe('show PATH', () => {
 
     expect(uploaded).toBe(`it is uploaded as version ${first.id}`)
     expect(copy).toBe(
-      `it holds the same bytes as version ${first.id}, found at acme/a.xml, which is uploaded`,
+      `it has the same bytes as version ${first.id} (acme/a.xml), which is uploaded`,
     )
     expect(superseded).toBe(
       `it is superseded as version ${held.id}: version ${last.id} took the place of version ${held.id}`,
     )
     expect(rejected.because).toMatch(/^it is rejected as version \d+: line 1, column \d+: /)
     expect(await because('acme/a.xml')).toBe(
-      `there is no file of this name in the folder now; it is uploaded as version ${first.id}`,
+      `the folder has no file of this name now; it is uploaded as version ${first.id}`,
     )
   })
 
@@ -173,7 +173,9 @@ describe('show PATH', () => {
     const { stdout } = await site.run('show', join(site.inbox, 'jobs.xml'))
     const feed = await site.run('show', 'jobs.xml')
 
-    expect(because).toMatch(/^it is uploaded as version 1; it last changed .* ago: it is read once/)
+    expect(because).toMatch(
+      /^it is uploaded as version 1; it last changed .* ago: it is read after/,
+    )
     expect(stdout).toMatch(/^jobs\.xml: it is uploaded as version 1/)
     expect(feed.stdout).toMatch(/\njobs\.xml: it is uploaded as version 1; it last changed /)
     daemon.kill('SIGCONT')
@@ -228,7 +230,7 @@ describe('show FEED', () => {
         { id: first.id, state: 'uploaded' },
       ],
     })
-    expect(left.stdout).toContain('there is no file of this name in the folder now')
+    expect(left.stdout).toContain('the folder has no file of this name now')
   })
 
   it('and status say that the file of an uploaded feed has left the folder', async () => {
@@ -242,7 +244,7 @@ describe('show FEED', () => {
     const shown = await site.run('show', 'jobs.xml')
     const status = await site.run('status')
 
-    expect(shown.stdout).toContain('there is no file of this name in the folder now')
+    expect(shown.stdout).toContain('the folder has no file of this name now')
     expect(status.stdout).toMatch(
       / jobs\.xml +uploaded .+\n {4}its file is not in the folder any more\n/,
     )

@@ -128,7 +128,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
 
     expect(closed.reason).toBe('it may not be read by this user (EACCES)')
     expect(versions).toEqual(['open.xml uploaded', 'closed.xml uploaded'])
-    expect(because).toBe(`${closed.reason}; version ${id} of it is uploaded`)
+    expect(because).toBe(`${closed.reason}; its version ${id} is uploaded`)
     expect(later.since).toBe(closed.since)
     expect(events).toBe(trail(site, id).length)
     expect(next?.postings).toBe(3)

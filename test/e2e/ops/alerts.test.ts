@@ -32,7 +32,7 @@ async function siteWithPager(clock = quickClock()): Promise<{ site: Site; file: 
   return { site, file }
 }
 
-/** Of all messages, which may have several changes each. */
+/** Waits until the changes of all messages are these. A message may have several changes. */
 function untilPaged(file: string, events: string[]): Promise<void> {
   const told = () => paged(file).flatMap(({ changes }) => changes)
   return eventually(() =>
@@ -41,7 +41,7 @@ function untilPaged(file: string, events: string[]): Promise<void> {
 }
 
 describe('the daemon', () => {
-  it('tells of a rejected feed and of its recovery, each once, also after a restart', async () => {
+  it('reports a rejected feed once and its recovery once, even over a restart', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
     const first = await site.daemon()
@@ -58,7 +58,7 @@ describe('the daemon', () => {
     )
   })
 
-  it('tells that its database was taken away before it ends, since nobody starts it again', async () => {
+  it('reports a deleted database before it ends, because systemd does not start it again', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
     const { ended } = await site.daemon()
@@ -71,7 +71,7 @@ describe('the daemon', () => {
     ])
   })
 
-  it('tells that the log of its database was taken away, and that it works again', async () => {
+  it('reports a deleted database log, and that it works again', async () => {
     const clock = quickClock()
     const { site, file } = await siteWithPager(clock)
     await using _ = site
@@ -80,14 +80,14 @@ describe('the daemon', () => {
     expect((await ended).code).toBe(78)
 
     await site.daemon()
-    // What a start does not meet again within a minute is over.
+    // A condition that the daemon does not meet within a minute after its start is over.
     clock.skip(MINUTE)
     await untilPaged(file, ['daemon', 'recovered'])
 
     expect(paged(file).at(-1)?.text).toMatch(/: feedsyncd works again$/)
   })
 
-  it('tells of refused credentials once, and again only when they work', async () => {
+  it('reports refused credentials once, and their recovery when they work', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
     const key = join(site.root, 'service.key')
@@ -105,7 +105,7 @@ describe('the daemon', () => {
     expect(refused).toEqual(recovered)
   })
 
-  it('tells that a broken file stops the campaigns, and that it is correct again, to people and to monitoring', async () => {
+  it('reports to people and monitoring that a broken file stops the campaigns, and that it is correct again', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
     const campaigns = (text: string) => writeFileSync(join(site.root, 'campaigns.yaml'), text)
@@ -130,7 +130,7 @@ describe('the daemon', () => {
     )
   })
 
-  it('delivers feeds although no alert can be sent', async () => {
+  it('delivers feeds even if no alert can be sent', async () => {
     await using site = await Site.open({ alerts: [{ on: ALL, exec: ['/nonexistent/program'] }] })
     site.drop('a.xml', BROKEN)
     site.drop('b.xml', feedOf(3))
@@ -143,7 +143,7 @@ describe('the daemon', () => {
   })
 })
 
-it('a single pass tells what it found before it ends, and the next pass not again', async () => {
+it('a single pass sends its alerts before it ends, and the next pass does not repeat them', async () => {
   const { site, file } = await siteWithPager()
   await using _ = site
   site.drop('a.xml', BROKEN)
@@ -155,7 +155,7 @@ it('a single pass tells what it found before it ends, and the next pass not agai
 })
 
 describe('alerts test', () => {
-  it('reaches every receiver, says how that went without an address, and exits 1 for one that failed', async () => {
+  it('tries every receiver, prints each result without an address, and exits with 1 if one failed', async () => {
     const heard: string[] = []
     const server = createServer((request, response) => {
       heard.push(request.url ?? '')
@@ -182,7 +182,7 @@ describe('alerts test', () => {
     ])
   })
 
-  it('says where to begin when nobody is to be told; exit 78', async () => {
+  it('says what to configure when there is no receiver; exit 78', async () => {
     await using site = await Site.open()
 
     const { code, stderr } = await site.run('alerts', 'test')
@@ -192,7 +192,7 @@ describe('alerts test', () => {
   })
 })
 
-it('is mailed by the recipe of the example configuration', async () => {
+it('the mail recipe of the example configuration mails an alert', async () => {
   await using site = await Site.open()
   const mails: string[] = []
   const server = createTcpServer((socket) => {

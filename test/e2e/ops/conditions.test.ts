@@ -1,4 +1,4 @@
-// What stops or slows the daemon is shown at once, in the same words, wherever somebody looks.
+// A cause that stops or slows the daemon is shown at once and in the same words everywhere.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { SmallDisk } from '../../helpers/small-disk.ts'
 const quickSite = () => Site.open({}, { clock: quickClock() })
 
 describe('a state disk that is full', () => {
-  it('is critical at once for --check, also before the daemon has looked or while none runs', async (test) => {
+  it('is critical at once for --check, even before the daemon has seen it or if none runs', async (test) => {
     await using site = await Site.open()
     using disk = new SmallDisk(join(site.root, 'state'))
     if (!disk.isMounted) return test.skip()
@@ -27,7 +27,7 @@ describe('a state disk that is full', () => {
     expect(stdout).toMatch(/^CRITICAL - the daemon is not running; the disk of .*state is full/)
   })
 
-  it('is told in the same words by status, --check, --json, /readyz and an alert', async (test) => {
+  it('is reported in the same words by status, --check, --json, /readyz and an alert', async (test) => {
     const paged = 'paged'
     const clock = quickClock()
     await using site = await Site.open({}, { clock })
@@ -63,7 +63,7 @@ describe('a state disk that is full', () => {
     await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
   })
 
-  it('leaves no word behind that outlives the process', async (test) => {
+  it('does not leave conditions behind when the process is killed', async (test) => {
     await using site = await Site.open()
     using disk = new SmallDisk(join(site.root, 'state'))
     if (!disk.isMounted) return test.skip()
@@ -79,8 +79,8 @@ describe('a state disk that is full', () => {
   })
 })
 
-describe('a daemon that goes on with less than it should', () => {
-  it('shows a key that the service rejects first, and until it works', async () => {
+describe('a daemon with a wrong key', () => {
+  it('shows the refused credentials first, until the key works', async () => {
     await using site = await quickSite()
     const key = join(site.root, 'service.key')
     const right = readFileSync(key)
@@ -102,8 +102,8 @@ describe('a daemon that goes on with less than it should', () => {
   })
 })
 
-describe('a history that a newer feedsyncd has written', () => {
-  it('is critical for --check, since no daemon starts with it', async () => {
+describe('a history that a newer feedsyncd wrote', () => {
+  it('is critical for --check, because no daemon starts with it', async () => {
     await using site = await Site.open()
     await site.run('run', '--once')
     const newer = new Database(join(site.root, 'state', 'feedsyncd.db'))
@@ -117,7 +117,7 @@ describe('a history that a newer feedsyncd has written', () => {
 })
 
 describe('files that cannot be moved', () => {
-  it('do not fill the log with each listing, and are not over because another one was moved', async () => {
+  it('do not fill the log at each listing, and stay a condition when another file can be moved', async () => {
     await using site = await quickSite()
     site.configure({ inbox: { afterUpload: 'archive', archiveDirectory: './archive' } })
     mkdirSync(join(site.root, 'archive'))
@@ -143,7 +143,7 @@ describe('files that cannot be moved', () => {
     expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'dispositions-failing' }])
   })
 
-  it('are a warning in status and --check, until they can', async () => {
+  it('are a warning in status and --check until they can be moved', async () => {
     await using site = await quickSite()
     const inbox = { afterUpload: 'archive', archiveDirectory: './archive' }
     site.configure({ inbox })
@@ -166,7 +166,7 @@ describe('files that cannot be moved', () => {
 })
 
 describe('a configuration with mistakes', () => {
-  it('hides neither a dead daemon nor itself', async () => {
+  it('is shown together with a daemon that does not run', async () => {
     await using site = await Site.open()
     const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
@@ -190,7 +190,7 @@ describe('a configuration with mistakes', () => {
     expect(status.stdout).toContain('jobs.xml')
   })
 
-  it('is critical, with its first mistake, also where nothing else is known', async () => {
+  it('is critical and shows its first mistake, even if nothing else is known', async () => {
     await using site = await Site.open()
     site.configure({ upload: { concurrency: 0 } })
 

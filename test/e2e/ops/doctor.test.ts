@@ -12,7 +12,7 @@ import { SmallDisk } from '../../helpers/small-disk.ts'
 
 const NOBODY = 65_534
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
-/** Of the group that may look: here it is root's. */
+/** A user of the group that may read; in this test the group is root's. */
 const IN_GROUP = ['setpriv', `--reuid=${NOBODY}`, '--regid=0', '--clear-groups']
 const ME = userInfo().username
 
@@ -26,14 +26,14 @@ async function doctor(site: Site, ...options: string[]) {
   return { code, answer, of, said: stdout + stderr }
 }
 
-/** What its daemon found when it looked at its host. */
+/** Waits for the findings of the daemon. */
 function looked(site: Site) {
   const said = () => readDaemonFile(join(site.root, 'state'), site.runtime)
   return eventuallyTrue(() => said()?.checks)
 }
 
 describe('doctor', () => {
-  it('finds a working host well, asks for a form and uploads nothing; exit 0', async () => {
+  it('finds no problem on a working host: it asks for a form and uploads nothing; exit 0', async () => {
     await using site = await Site.open()
     site.drop('a.xml', feedOf(3))
     await site.process('run', '--once')
@@ -52,7 +52,7 @@ describe('doctor', () => {
     expect(site.sandbox.objects()).toHaveLength(1)
   })
 
-  it('finds exports with the time in their names that are not one feed, and the rule that makes them one', async () => {
+  it('finds exports that differ only by a time but are not one feed, and names the rule that joins them', async () => {
     await using site = await Site.open()
     const times = ['1763856000', '1763856900', '1763857800']
     for (const [i, time] of times.entries()) site.drop(`acme/jobs-${time}.xml`, feedOf(i + 1))
@@ -66,7 +66,7 @@ describe('doctor', () => {
     expect(before.of('feeds')).toMatchObject({
       verdict: 'warning',
       says: expect.stringMatching(
-        /^3 feeds such as acme\/jobs-176385\d+.xml differ by a date alone/,
+        /^3 feeds such as acme\/jobs-176385\d+.xml differ only by a date/,
       ),
       fix: 'make them one feed: feeds: [{ match: "acme/jobs-*.xml", name: "acme/jobs" }]',
     })
@@ -78,7 +78,7 @@ describe('doctor', () => {
     [['1763856000.xml', '1763856900.xml', '1763857800.xml'], '*.xml', 'jobs'],
     [['x/20261123010203.XML', 'x/20261123020203.XML', 'x/20261124010203.XML'], 'x/*.XML', 'x'],
     [['20261121/jobs.xml', '20261122/jobs.xml', '20261123/jobs.xml'], '*/jobs.xml', 'jobs'],
-  ])('knows dates and times of %s', (names, match, name) => {
+  ])('finds the dates and times in %s', (names, match, name) => {
     expect(checkNames(names).fix).toContain(`{ match: "${match}", name: "${name}" }`)
   })
 
@@ -86,14 +86,14 @@ describe('doctor', () => {
     [['acme.xml', 'beta.xml', 'gamma.xml']],
     [['1001.xml', '1002.xml', '1003.xml']],
     [['a-1763856000.xml', 'b-1763856900.xml', 'c-1763857800.xml']],
-    // A rule says that they are.
+    // datedName() already joins these.
     [['20261121.xml', '20261122.xml', '20261123.xml']],
     [['1763856000.xml', '1763856900.xml']],
-  ])('takes %s for different feeds', (names) => {
+  ])('does not report %s', (names) => {
     expect(checkNames(names).verdict).toBe('ok')
   })
 
-  it('finds that the credentials are refused, and what to check; exit 4; never shows them', async () => {
+  it('reports refused credentials and what to check, but never shows them; exit 4', async () => {
     await using site = await Site.open()
     writeFileSync(join(site.root, 'service.key'), 'another-secret', { mode: 0o600 })
 
@@ -112,7 +112,7 @@ describe('doctor', () => {
     ['begins with a byte order mark', `\ufeff${SECRET}\n`],
     ['ends with white space', `${SECRET}  \n`],
     ['ends with white space', `${SECRET}\n\n`],
-  ])('names what nobody sees in a key file: it %s', async (says, bytes) => {
+  ])('reports invisible bytes in a key file: it %s', async (says, bytes) => {
     await using site = await Site.open()
     writeFileSync(join(site.root, 'service.key'), bytes, { mode: 0o600 })
 
@@ -122,7 +122,7 @@ describe('doctor', () => {
     expect(said).not.toContain(SECRET)
   })
 
-  it('finds that the service cannot be reached; exit 75', async () => {
+  it('reports that the service cannot be reached; exit 75', async () => {
     await using site = await Site.open()
     site.configure({ service: { baseUrl: 'http://127.0.0.1:1/api', account: '123' } })
 
@@ -145,7 +145,7 @@ describe('doctor', () => {
     expect([of('service'), of('storage')]).toEqual([undefined, undefined])
   })
 
-  it('names every trouble at once, each with its fix', async () => {
+  it('reports all problems at once, each with its fix', async () => {
     await using site = await Site.open({
       alerts: [
         { on: ['held'], exec: ['/nonexistent/pager'] },
@@ -169,7 +169,7 @@ describe('doctor', () => {
     })
   })
 
-  it('finds a damaged history', async () => {
+  it('reports a damaged history', async () => {
     await using site = await Site.open()
     site.drop('a.xml', feedOf(3))
     await site.run('run', '--once')
@@ -181,7 +181,7 @@ describe('doctor', () => {
     expect(of('history')?.verdict).toBe('problem')
   })
 
-  it('finds that the history was deleted, and does not say that no daemon ever ran', async () => {
+  it('reports a deleted history, and does not take it for a new installation', async () => {
     await using site = await Site.open()
     await site.run('run', '--once')
     rmSync(join(site.root, 'state', 'feedsyncd.db'))
@@ -192,7 +192,7 @@ describe('doctor', () => {
     expect(of('history')).toMatchObject({ verdict: 'problem' })
   })
 
-  it('finds a history that a newer feedsyncd has written; exit 78', async () => {
+  it('reports a history that a newer feedsyncd wrote; exit 78', async () => {
     await using site = await Site.open()
     site.drop('a.xml', feedOf(3))
     await site.run('run', '--once')
@@ -206,7 +206,7 @@ describe('doctor', () => {
     expect(of('history')).toMatchObject({ says: expect.stringContaining('newer feedsyncd') })
   })
 
-  it('finds that the state directory is a link to itself, as every command says in plain words', async () => {
+  it('reports a state directory that is a link to itself; other commands report it in plain words too', async () => {
     await using site = await Site.open()
     symlinkSync('state', join(site.root, 'state'))
 
@@ -219,7 +219,7 @@ describe('doctor', () => {
     expect(stderr + status.stderr).not.toMatch(/internal error|unexpected/)
   })
 
-  it('finds that the state directory is a link to a place that is not there', async () => {
+  it('reports a state directory that is a link without a target', async () => {
     await using site = await Site.open()
     symlinkSync('/nonexistent/disk', join(site.root, 'state'))
 
@@ -234,7 +234,7 @@ describe('doctor', () => {
     expect(stderr).not.toContain('internal error')
   })
 
-  it('finds what is wrong with the file of campaigns, with line and column; exit 78', async () => {
+  it('reports a mistake in the campaigns file with line and column; exit 78', async () => {
     await using site = await Site.open()
     const off = await doctor(site, '--offline')
     writeFileSync(join(site.root, 'campaigns.yaml'), 'version: 1\ncampaigns:\n  - name: x\n')
@@ -246,7 +246,7 @@ describe('doctor', () => {
     expect(of('campaigns')?.says).toMatch(/campaigns\.yaml:3:\d+ /)
   })
 
-  it('reads well on a screen: a verdict, a check, a sentence, and the fix below', async () => {
+  it('prints for each check a verdict, a name, a sentence, and the fix below', async () => {
     await using site = await Site.open()
     rmSync(site.inbox, { recursive: true })
 
@@ -259,7 +259,7 @@ describe('doctor', () => {
 
 describe('doctor beside a running daemon', () => {
   it.skipIf(process.getuid?.() !== 0)(
-    'tells what the daemon found as its user, which root would not meet, and what root can see',
+    'shows problems that only the daemon’s user has, and beside them what root sees',
     async () => {
       await using site = await Site.open({ inbox: { afterUpload: 'archive' } })
       const state = join(site.root, 'state')
@@ -292,7 +292,7 @@ describe('doctor beside a running daemon', () => {
     },
   )
 
-  it('tells that the daemon cannot reach the service from where it runs', async () => {
+  it('reports that the daemon cannot reach the service through its proxy', async () => {
     await using site = await Site.open(
       {},
       { env: { NO_PROXY: '', HTTP_PROXY: 'http://u:hidden@127.0.0.1:1' } },
@@ -312,7 +312,7 @@ describe('doctor beside a running daemon', () => {
   })
 
   it.skipIf(process.getuid?.() !== 0)(
-    'lets a user who may not read the key see everything but the service',
+    'shows a user who may not read the key all checks except those of the service',
     async () => {
       await using site = await Site.open()
       chmodSync(site.root, 0o755)
@@ -328,7 +328,7 @@ describe('doctor beside a running daemon', () => {
     },
   )
 
-  it('keeps no secret in what the daemon says of itself', async () => {
+  it('shows no secret in the findings of the daemon', async () => {
     const webhook = 'http://127.0.0.1:1/hook/a-webhook-token'
     await using site = await Site.open({ alerts: [{ on: ['held'], webhook }] })
     await site.daemonProcess()
@@ -342,7 +342,7 @@ describe('doctor beside a running daemon', () => {
   })
 
   it.skipIf(process.getuid?.() !== 0)(
-    'judges the room on the disk of the state as the daemon does: full, or little',
+    'reports little free space on the disk of the state, and a full disk',
     async (test) => {
       await using site = await Site.open()
       using disk = new SmallDisk(join(site.root, 'state'))

@@ -38,7 +38,7 @@ function ask(where: Where, path: string, method = 'GET', host = 'localhost'): Pr
   })
 }
 
-/** A daemon with an endpoint on a port of its own choosing. */
+/** A daemon with an endpoint on any free port. */
 async function open(): Promise<{ site: Site; where: Where }> {
   const site = await Site.open({ http: { listen: '127.0.0.1:0' } }, { clock: quickClock() })
   onTestFinished(() => site[Symbol.asyncDispose]())
@@ -50,7 +50,7 @@ async function open(): Promise<{ site: Site; where: Where }> {
 const until = (look: () => Promise<void>) => eventually(look)
 
 describe('the endpoint', () => {
-  it('is ready once the folder was listed, and not when it cannot be', async () => {
+  it('is ready when the folder was listed, and not ready when it cannot be listed', async () => {
     const { site, where } = await open()
 
     await until(async () => expect((await ask(where, '/readyz')).status).toBe(200))
@@ -63,7 +63,7 @@ describe('the endpoint', () => {
     expect(ready.body).toContain(site.inbox)
   })
 
-  it('gives metrics that a strict parser reads and that move when feeds move', async () => {
+  it('serves metrics that a strict parser reads and that count feeds', async () => {
     const { site, where } = await open()
     const before = samplesOf((await ask(where, '/metrics')).body)
 
@@ -72,7 +72,7 @@ describe('the endpoint', () => {
     await site.until('bad.xml', 'rejected')
     await site.until('good "\\\u001b.xml', 'uploaded')
 
-    // An upload is counted right after it is in the history, and the service is known to answer.
+    // The metrics count an upload shortly after the history has it, so wait for them.
     const { headers, body } = await eventually(async () => {
       const answer = await ask(where, '/metrics')
       expect(answer.body).toContain('files_total{outcome="uploaded"} 1')
@@ -95,7 +95,7 @@ describe('the endpoint', () => {
     expect(body).not.toMatch(/good|bad\.xml/)
   })
 
-  it('counts repeated attempts by what the one before was answered', async () => {
+  it('counts repeated attempts by the answer to the previous one', async () => {
     const { site, where } = await open()
     site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 503, times: 1 })
 
@@ -109,7 +109,7 @@ describe('the endpoint', () => {
     })
   })
 
-  it('answers the JSON of status --json', async () => {
+  it('serves the JSON of status --json', async () => {
     const { site, where } = await open()
     site.drop('a.xml', feedOf(3))
     await site.until('a.xml', 'uploaded')
@@ -119,7 +119,7 @@ describe('the endpoint', () => {
       const { daemon, ...rest } = JSON.parse(text)
       return { ...rest, daemon: { ...daemon, lastScanAt: null } }
     }
-    // One is asked after the other: where something has changed in between, both are asked again.
+    // The two answers are not simultaneous: if something changed in between, ask both again.
     const { headers } = await eventually(async () => {
       const { stdout: before } = await site.run('status', '--json')
       const answer = await ask(where, '/api/status')
@@ -129,7 +129,7 @@ describe('the endpoint', () => {
     expect(headers['content-type']).toBe('application/json')
   })
 
-  it('shows a page whose policy allows its own style and script, and nothing else', async () => {
+  it('serves a page whose policy allows only its own style and script', async () => {
     const { site, where } = await open()
     site.drop('<b>.xml', feedOf(3))
     await site.until('<b>.xml', 'uploaded')
@@ -151,7 +151,7 @@ describe('the endpoint', () => {
     expect(feed.body).toContain('&#60;b&#62;.xml')
   })
 
-  it('has a page with a way back for a version or feed that is not there', async () => {
+  it('serves a page with a link back for an unknown version or feed', async () => {
     const { where } = await open()
 
     for (const [path, words] of [
@@ -166,7 +166,7 @@ describe('the endpoint', () => {
     }
   })
 
-  it('changes nothing, and refuses what is none of its business', async () => {
+  it('refuses other methods, other hosts and unknown paths', async () => {
     const { where } = await open()
 
     const answers = await Promise.all([
@@ -184,7 +184,7 @@ describe('the endpoint', () => {
     expect(answers.at(-1)?.body).toBe('')
   })
 
-  it('on a unix socket serves whoever may open it, and takes the place of one left by a crash', async () => {
+  it('serves the group on a unix socket, and replaces the socket that a crash left behind', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'endpoint-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const socketPath = join(folder, 'http')
@@ -199,7 +199,7 @@ describe('the endpoint', () => {
     expect(statSync(socketPath).mode & 0o777).toBe(0o660)
   })
 
-  it('never deletes what is no socket, and says what is in the way; exit 75', async () => {
+  it('never deletes a file that is not a socket, but names it; exit 75', async () => {
     await using site = await Site.open({ http: { listen: './feedsyncd.yaml' } })
     const before = readFileSync(site.configFile, 'utf8')
 
@@ -207,12 +207,12 @@ describe('the endpoint', () => {
 
     expect(code).toBe(75)
     expect(stderr).toMatch(
-      /^error: http\.listen .*feedsyncd\.yaml cannot be used: .* is no socket\ntry: /,
+      /^error: http\.listen .*feedsyncd\.yaml cannot be used: .* is not a socket\ntry: /,
     )
     expect(readFileSync(site.configFile, 'utf8')).toBe(before)
   })
 
-  it('answers at once while 100 connections say nothing', async () => {
+  it('answers at once while 100 connections are silent', async () => {
     const { where } = await open()
     const silent = await Promise.all(
       Array.from({ length: 100 }, async () => {
@@ -234,7 +234,7 @@ describe('the endpoint', () => {
     })
   })
 
-  it('says who is in the way when its address is taken; exit 75', async () => {
+  it('names its address when another process has it; exit 75', async () => {
     const other = createServer()
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void other.close())
@@ -245,7 +245,7 @@ describe('the endpoint', () => {
 
     expect(code).toBe(75)
     expect(stderr).toMatch(
-      /^error: http\.listen 127\.0\.0\.1:\d+ cannot be used: .*EADDRINUSE.*\ntry: check what/,
+      /^error: http\.listen 127\.0\.0\.1:\d+ cannot be used: .*EADDRINUSE.*\ntry: set http\.listen/,
     )
   })
 })

@@ -11,7 +11,7 @@ import {
 } from '../../helpers/ops/notify-socket.ts'
 import { MAIN, Site } from '../../helpers/site.ts'
 
-it('nothing is sent, and nothing breaks, where nobody listens', () => {
+it('there is no notifier if systemd expects no messages', () => {
   expect(createNotifier({ env: {}, log: silentLog, pid: 1 })).toBeNull()
   expect(
     createNotifier({ env: { LISTEN_PID: '2', LISTEN_FDNAMES: 'notify' }, log: silentLog, pid: 1 }),
@@ -20,7 +20,7 @@ it('nothing is sent, and nothing breaks, where nobody listens', () => {
 
 if (HAS_NOTIFY) {
   describe('through systemd-notify', () => {
-    it('the daemon tells of its life in order: ready, alive, stopping', async () => {
+    it('the daemon reports in order that it is ready, alive and stopping', async () => {
       const socket = await NotifySocket.open()
       await using site = await Site.open(
         {},
@@ -43,7 +43,7 @@ if (HAS_NOTIFY) {
       )
     })
 
-    it('no message comes from a sender that is gone, and none overtakes another', async () => {
+    it('messages arrive in order, and their senders are still alive then', async () => {
       const socket = await NotifySocket.open()
       const env = { NOTIFY_SOCKET: socket.path }
       const notify = createNotifier({ env, log: silentLog, pid: process.pid })
@@ -68,7 +68,7 @@ if (HAS_NOTIFY) {
       await socket.until(/^STATUS=a MAINPID=1$/)
     })
 
-    it('a socket that nobody reads does not slow the daemon', async () => {
+    it('a missing socket does not stop the daemon', async () => {
       vi.stubEnv('NOTIFY_SOCKET', '/nonexistent/notify')
       await using site = await Site.open()
       const daemon = await site.daemon()
@@ -79,7 +79,7 @@ if (HAS_NOTIFY) {
 }
 
 if (HAS_PYTHON) {
-  it('through a descriptor of OpenFile=, the daemon itself is the sender', async () => {
+  it('with a descriptor of OpenFile= the daemon itself is the sender', async () => {
     const socket = await NotifySocket.open()
     await using site = await Site.open()
     const command = [process.execPath, MAIN, 'run', '--config', site.configFile]

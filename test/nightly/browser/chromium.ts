@@ -1,5 +1,5 @@
-// A real browser for tests of what people see, where one is installed. Everything that a page must not
-// do is noted: errors, violations of its policy, dialogs, and requests to elsewhere.
+// A real browser, if one is installed, for tests of the pages. It records everything that a page must not do: errors,
+// violations of its policy, dialogs, and requests to other hosts.
 
 import { accessSync, constants } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
@@ -15,17 +15,17 @@ const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
-/** null: there is none, and the tests that need one are skipped. */
+/** The program; null if there is none, and then the tests are skipped. */
 export const CHROMIUM = PLACES.find(isProgram) ?? null
 
 if (CHROMIUM === null) {
   console.warn('skipped: there is no Chromium here; apt-get install chromium, or set CHROMIUM')
 }
 
-/** Only a bound for what hangs: a browser on a host that is busy. */
+/** A long limit, because a browser is slow on a busy host: it only ends a test that hangs. */
 export const SLOW = { timeout: 1_800_000 }
 
-/** With a new, empty profile. */
+/** launch starts the browser with a new, empty profile. */
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM ?? '', args: FLAGS, ...SLOW })
 }
@@ -35,13 +35,13 @@ export interface Look {
   /** CSS pixels. */
   width?: number
   script?: boolean
-  /** Run in the page before its own. */
+  /** A script that runs in the page before its own. */
   first?: string
 }
 
 export interface Watched {
   page: Page
-  /** What it did that no page of ours may do, as sentences. */
+  /** What the page did although it must not, as sentences. */
   faults: string[]
 }
 
@@ -72,12 +72,12 @@ export async function open(browser: Browser, url: string, look: Look = {}): Prom
   return { page, faults }
 }
 
-/** Elements that reach beyond the right edge of the main part, and the page if it can be scrolled sideways. */
+/** overflows returns the elements beyond the right edge of the main part, and the page if it scrolls sideways. */
 export function overflows(page: Page): Promise<string[]> {
   return page.evaluate(OVERFLOWS)
 }
 
-/** Text, since the types of a browser are none of ours. */
+/** A string, because this project has no types of a browser's globals. */
 const OVERFLOWS = `(() => {
   const width = document.documentElement.clientWidth
   const edge = document.querySelector('main').getBoundingClientRect().right

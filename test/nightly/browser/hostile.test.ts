@@ -6,11 +6,11 @@ import { temporaryHistory } from '../../helpers/history/temporary.ts'
 import { hostileNames } from '../../helpers/hostile-names.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 import { CHROMIUM, launch, open, overflows, SLOW } from './chromium.ts'
-import { serve, tell } from './scenes.ts'
+import { addVersion, serve } from './scenes.ts'
 
 /** Each attack alone, and each pair of the 44. */
 const NAMES = 44 + 44 * 44
-/** Shown at once. Odd, so that an attack stands in each of the states. */
+/** Names on one page. Odd, so that each attack meets each of the states. */
 const BATCH = 99
 const STATES: State[] = ['held', 'rejected', 'failed', 'incomplete']
 
@@ -21,7 +21,7 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
   }, SLOW.timeout)
   afterAll(() => browser.close(), SLOW.timeout)
 
-  it(`are shown as they are written, ${NAMES} of them: nothing runs, nothing is fetched, nothing overflows`, async () => {
+  it(`are shown as text (${NAMES} of them): nothing runs, nothing is fetched, nothing overflows`, async () => {
     const names = hostileNames(NAMES)
     let from = 0
     const batch = () =>
@@ -53,7 +53,7 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
     const { page, faults } = await open(browser, url, { width: 390 })
 
     for (; from < NAMES; from += BATCH) {
-      // As it is loaded, and as the script brings it in.
+      // Test both the loaded page and the page that the script refreshes.
       if ((from / BATCH) % 10 === 0) await page.goto(url)
       else await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
       await page.locator(`a[href="/version?id=${from}"]`).waitFor()
@@ -66,11 +66,11 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
     expect(faults).toEqual([])
   })
 
-  it('lead to their own pages, by every link that can be made', async () => {
+  it('have pages of their own, and every link leads to the right one', async () => {
     const { history } = temporaryHistory()
     const names = hostileNames(44).filter((name) => name.isWellFormed())
     for (const [n, feed] of names.entries()) {
-      const id = tell(history, {
+      const id = addVersion(history, {
         feed,
         at: 1000 * n,
         steps: [
@@ -85,7 +85,7 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
       })
     }
     const url = await serve(history)
-    /** Two at a time: a page waits for the server as long as it works. */
+    /** Two pages at a time, because a page often waits for the server. */
     const walk = async (part: number) => {
       const { page, faults } = await open(browser, url, { width: 390 })
       for (const [n, name] of names.entries()) {
@@ -107,7 +107,7 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
   })
 })
 
-/** A locator would first bring its own script into each page, which takes as long as to load it. */
+/** textOf is faster than a locator, which first loads its own script into each page. */
 function textOf(page: Page, selector: string): Promise<string> {
   return page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.textContent`)
 }

@@ -7,14 +7,14 @@ import { scene } from './scenes.ts'
 
 const heading = (page: Page, text: string) => page.locator('h1', { hasText: text }).waitFor()
 
-describe.skipIf(CHROMIUM === null)('the page of a daemon that works', SLOW, () => {
+describe.skipIf(CHROMIUM === null)('the page of a running daemon', SLOW, () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await launch()
   }, SLOW.timeout)
   afterAll(() => browser.close(), SLOW.timeout)
 
-  it('follows feeds without a reload, keeps the focus, and says when the daemon is gone', async () => {
+  it('shows new feeds without a reload, keeps the focus, and says when the daemon does not answer', async () => {
     const http = { listen: '127.0.0.1:0' }
     await using site = await Site.open({ http }, { clock: quickClock() })
     const daemon = await site.daemon()
@@ -47,7 +47,7 @@ describe.skipIf(CHROMIUM === null)('the page of a daemon that works', SLOW, () =
     expect(await page.locator('tr', { hasText: 'a.xml' }).count()).toBe(1)
   })
 
-  it('leads by keyboard from what is owed to its feed, its version, and back', async () => {
+  it('leads by keyboard from the status page to a feed, to its version, and back', async () => {
     const { page, faults } = await open(browser, await scene('broken'))
 
     const way = { 'globex.xml': '/feed', 'version 30': '/version', 'All feeds': '/' }
@@ -60,7 +60,7 @@ describe.skipIf(CHROMIUM === null)('the page of a daemon that works', SLOW, () =
     expect(faults).toEqual([])
   })
 
-  it('shows the same without a script', async () => {
+  it('shows the same content without a script', async () => {
     const { page } = await open(browser, await scene('busy'), { script: false })
 
     expect(await page.locator('h1').textContent()).toBe('1 feed and 3 campaigns need attention')
@@ -68,7 +68,7 @@ describe.skipIf(CHROMIUM === null)('the page of a daemon that works', SLOW, () =
   })
 })
 
-/** The page looks again after 3 s, by this timer alone. */
+/** Makes the page refresh ten times as often: its only timer is 3 s. */
 const TEN_TIMES_AS_OFTEN = `
   const after = AbortSignal.timeout.bind(AbortSignal)
   AbortSignal.timeout = (ms) => after(ms / 10)

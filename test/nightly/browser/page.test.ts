@@ -21,7 +21,7 @@ describe.skipIf(CHROMIUM === null)('the status page in a browser', SLOW, () => {
     ['the day is busy', 'busy', ['', ...VERSIONS]],
     ['everything is broken', 'broken', ['', ...VERSIONS]],
   ] as const)(
-    'when %s fits a desktop and a phone, can be read by weak eyes in light and dark, and does nothing wrong',
+    'when %s fits a desktop and a phone, has enough contrast in light and dark, and does nothing forbidden',
     async (_, name, paths) => {
       const url = await scene(name)
 
@@ -42,7 +42,7 @@ describe.skipIf(CHROMIUM === null)('the status page in a browser', SLOW, () => {
   )
 })
 
-/** Texts whose contrast is below WCAG's AA, by its formula for relative luminance. */
+/** Texts with less contrast than WCAG's level AA, by its formula for relative luminance. */
 const FAINT = `(() => {
   const parts = (colour) => colour.match(/[\\d.]+/g).map(Number)
   const light = (colour) => {

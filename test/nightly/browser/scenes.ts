@@ -1,5 +1,5 @@
-// Histories to look at: nothing yet, a busy day, everything broken. Served by the real endpoint from a
-// real history, with times that stand still.
+// Histories for the browser: nothing yet, a busy day, everything broken. The real endpoint serves them from a real
+// history. Their times do not change.
 
 import { onTestFinished } from 'vitest'
 import { statusOf, versionOf } from '../../../src/app/queries.ts'
@@ -19,7 +19,7 @@ export const NOW = Date.UTC(2026, 10, 20, 12)
 
 export type SceneName = 'empty' | 'busy' | 'broken'
 
-/** What is asked of the configuration here. */
+/** The part of the configuration that the pages need. */
 const CONFIG = {
   service: { baseUrl: 'https://api.sponsor.example/api', identity: { account: '123' } },
   campaigns: { file: '/nonexistent/campaigns.yaml', explicit: false },
@@ -27,7 +27,7 @@ const CONFIG = {
   feeds: [],
 } as unknown as Config
 
-/** Serves a history until the test ends; answers the address. */
+/** serve serves a history until the test ends, and returns the address. */
 export async function serve(
   history: History,
   over: Partial<EndpointSource> = {},
@@ -154,8 +154,8 @@ interface Story {
   patch?: VersionPatch
 }
 
-/** One version, led through its states, two seconds each. */
-export function tell(history: History, { feed, at, steps, patch = {} }: Story): number {
+/** addVersion adds one version and leads it through its states, two seconds each. */
+export function addVersion(history: History, { feed, at, steps, patch = {} }: Story): number {
   const { id } = history.add({
     ...{ feed, path: feed, account: null, state: 'settling', reason: null, at },
   })
@@ -189,11 +189,11 @@ const QUEUED_AGAIN: Story['steps'] = [
   ['queued', 'storage answered 503 SlowDown'],
 ]
 
-/** Two weeks of nightly versions of a feed that grows and shrinks a little. */
+/** Adds two weeks of nightly versions of a feed that grows and shrinks a little. */
 function fortnight(history: History, feed: string, postings: number, until = 0): void {
   for (let day = 14; day >= until; day -= 1) {
     const count = Math.round(postings * (1 + 0.18 * Math.sin(day * 0.9 + postings)))
-    tell(history, {
+    addVersion(history, {
       ...{ feed, at: NOW - day * DAY - 40 * MINUTE, steps: UPLOADED },
       patch: facts(count, { added: count % 17, removed: count % 11, changed: count % 23 }),
     })
@@ -219,7 +219,7 @@ function busy(history: History): void {
     ...['stark.xml', 'cyberdyne.xml', 'tyrell.xml', 'wayne-enterprises.xml', 'oscorp.xml'],
   ]
   for (const [n, feed] of names.entries()) fortnight(history, feed, 120 + n * n * 90)
-  tell(history, {
+  addVersion(history, {
     ...{ feed: 'pied-piper.xml', at: NOW - 6 * MINUTE },
     steps: [
       ['checking', null],
@@ -231,10 +231,10 @@ function busy(history: History): void {
     ],
     patch: facts(31),
   })
-  tell(history, {
+  addVersion(history, {
     ...{ feed: 'vandelay.xml', at: NOW - 20 * SECOND, steps: [['checking', null]] },
   })
-  tell(history, {
+  addVersion(history, {
     ...{ feed: 'hooli/campus.xml', at: NOW - 90 * SECOND, steps: QUEUED_AGAIN },
     patch: { ...facts(1300), nextAttemptAt: NOW + 42 * SECOND },
   })
@@ -244,7 +244,7 @@ function broken(history: History): void {
   fortnight(history, 'acme/nightly.xml', 400, 1)
   fortnight(history, 'globex.xml', 900, 1)
   const at = NOW - 50 * MINUTE
-  tell(history, {
+  addVersion(history, {
     ...{ feed: 'acme/nightly.xml', at },
     steps: [
       ['checking', null],
@@ -256,7 +256,7 @@ function broken(history: History): void {
     ],
     patch: { bytes: 702_331 },
   })
-  tell(history, {
+  addVersion(history, {
     ...{ feed: 'globex.xml', at: at + MINUTE },
     steps: [
       ['checking', null],
@@ -264,7 +264,7 @@ function broken(history: History): void {
     ],
     patch: facts(12, { added: 0, removed: 900, changed: 2 }),
   })
-  tell(history, {
+  addVersion(history, {
     ...{ feed: 'initech.xml', at: at + 2 * MINUTE },
     steps: [
       ...UPLOADED.slice(0, 3),
@@ -276,7 +276,7 @@ function broken(history: History): void {
     ],
     patch: { ...facts(77), warnings: ['3 postings have no id'] },
   })
-  tell(history, {
+  addVersion(history, {
     ...{ feed: 'umbrella-healthcare.xml', at: at + 3 * MINUTE },
     steps: [
       ['checking', null],
@@ -288,7 +288,7 @@ function broken(history: History): void {
     ],
     patch: { incompleteSince: NOW - 11 * MINUTE },
   })
-  tell(history, {
+  addVersion(history, {
     ...{ feed: 'soylent.xml', at: at + 4 * MINUTE, steps: QUEUED_AGAIN },
     patch: facts(410),
   })

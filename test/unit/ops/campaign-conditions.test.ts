@@ -39,7 +39,7 @@ function check(campaigns: CampaignRun | null, daemon: Partial<StatusReport['daem
 const events = (found: CampaignRun) => campaignConditions(found).map(({ event }) => event)
 
 describe('monitoring', () => {
-  it('is not concerned with campaigns that are in line, or off', () => {
+  it('is ok when campaigns are in line or off', () => {
     const inLine = run({ mode: 'report', ...entry('in line') })
 
     expect([check(null).code, check(inLine).code]).toEqual([0, 0])
@@ -50,7 +50,7 @@ describe('monitoring', () => {
     ['refused', 'the service answered 403'],
     ['credentials', 'the service answered 401'],
   ] as const)(
-    'finds it critical that no targeting is kept (%s), also after the clock was set back, and a warning in report',
+    'is critical when no targeting is kept (%s), even after the clock was set back; in mode report it only warns',
     (state, problem) => {
       const found = { state, problem, since: ago(-HOUR) }
 
@@ -62,7 +62,7 @@ describe('monitoring', () => {
     },
   )
 
-  it.each(['failed', 'busy'] as const)('gives a look that is %s an hour', (state) => {
+  it.each(['failed', 'busy'] as const)('reports a run that is %s only after an hour', (state) => {
     const codes = [50, 62].map(
       (minutes) => check(run({ state, since: ago(minutes * MINUTE) })).code,
     )
@@ -70,14 +70,14 @@ describe('monitoring', () => {
     expect(codes).toEqual([0, 2])
   })
 
-  it('finds a create without a known end critical at once', () => {
+  it('is critical at once when the outcome of a create is unknown', () => {
     expect(check(run(entry('unknown', 0, { reason: 'a create had no answer' })))).toEqual({
       code: 2,
       line: 'CRITICAL - campaign NUR-Q1 unknown: a create had no answer',
     })
   })
 
-  it('warns at once of an entry that is blocked, with its key and the reason', () => {
+  it('warns at once of a blocked entry, with its key and reason', () => {
     expect(check(run(entry('blocked', 0, BLOCKED)))).toEqual({
       code: 1,
       line: 'WARNING - campaign NUR-Q1 blocked: campaign 48211 is gone',
@@ -89,7 +89,7 @@ describe('monitoring', () => {
     ['new', 1, { campaignId: null }, 'new: it is not created yet'],
     ['new', 1, RAISED, 'new: campaign 48211 is not bound to it yet; budget: 100.00 -> 150.00'],
     ['pending', 2, { changes: ['targeting.cities: any -> Boston'] }, 'pending: targeting.cities'],
-  ] as const)('gives an entry that is %s %s h before it warns', (state, hours, over, says) => {
+  ] as const)('warns of an entry that is %s only after %s h', (state, hours, over, says) => {
     const seen = { ...over, changes: 'changes' in over ? [...over.changes] : [] }
     const [early, late] = [-MINUTE, MINUTE].map((more) => {
       return check(run(entry(state, hours * HOUR + more, seen)))
@@ -99,7 +99,7 @@ describe('monitoring', () => {
     expect(late?.line).toContain(`WARNING - campaign NUR-Q1 ${says}`)
   })
 
-  it('warns of a campaign that runs in no entry, and of no finding that only informs', () => {
+  it('warns of a campaign that runs without an entry, but not of a finding that is only information', () => {
     const informs = campaignFinding({ code: 'share', key: 'DRV', isReported: false })
 
     expect(check(run({ findings: [campaignFinding(), informs] }))).toEqual({
@@ -113,20 +113,20 @@ describe('monitoring', () => {
     ['not-as-sent', 1],
     ['unknown', 0],
     ['not-sent', 0],
-  ])('of writes that failed warns of what no repetition settles: %s', (outcome, code) => {
+  ])('warns of a failed write only if a repetition cannot help: %s', (outcome, code) => {
     const failure = { key: 'DRV', campaignId: '48002', outcome, reason: 'the service said so' }
 
     expect(check(run({ failures: [failure] })).code).toBe(code)
   })
 
-  it('warns when the daemon has not looked for three hours, and tells of one that is down in its own words', () => {
+  it('warns when the daemon has not looked for three hours, unless the daemon does not run at all', () => {
     const old = run({ at: ago(3.5 * HOUR) })
 
     expect(check(old).line).toBe('WARNING - campaigns looked at 3h 30m ago')
     expect(check(old, { running: false }).line).toBe('CRITICAL - the daemon is not running')
   })
 
-  it('counts a thousand', () => {
+  it('counts a thousand campaigns in one line', () => {
     const entries = Array.from({ length: 1000 }, (_, n) => {
       return campaignSeen({ ...BLOCKED, key: `C${n}`, state: 'blocked' })
     })
@@ -141,18 +141,18 @@ describe('a condition of the campaigns', () => {
   const mark = (over: Partial<CampaignSeen>) =>
     campaignConditions(run(entry('blocked', 0, { ...BLOCKED, ...over })))[0]?.mark
 
-  it('is the same one while only its words change, and another one when another step settles it', () => {
+  it('has the same mark while only its words change, and a new mark when its next step changes', () => {
     expect(mark({ reason: 'it is not there' })).toBe(mark({}))
     expect(mark({ next: 'correct campaignId in the entry NUR-Q1' })).not.toBe(mark({}))
   })
 
-  it('stays while the service is away for a moment: what waits was not looked at', () => {
+  it('stays while the service does not answer for a moment', () => {
     const away = run({ state: 'failed', ...entry('blocked', 0, BLOCKED) })
 
     expect(events(away)).toEqual(['campaign-waiting'])
   })
 
-  it('is one for each campaign, whatever there is to say of it', () => {
+  it('is one for each campaign, even if several reasons apply', () => {
     const found = run({
       ...entry('blocked', 0, BLOCKED),
       findings: [campaignFinding({ code: 'twin', key: 'NUR-Q1', text: 'a twin runs' })],

@@ -29,7 +29,7 @@ function world() {
 }
 
 describe('the file of the daemon', () => {
-  it('lies in the runtime directory of the unit, where a link in the state directory leads', () => {
+  it('is in the runtime directory of the unit, and the state directory has a link to it', () => {
     const { link, runtime, start, stateDirectory, unit } = world()
 
     start(unit).update({ lastScanAt: 8 })
@@ -40,7 +40,7 @@ describe('the file of the daemon', () => {
     })
   })
 
-  it('lies in the state directory without a unit, and where the runtime directory is missing', () => {
+  it('is in the state directory without a unit, or when the runtime directory is missing', () => {
     const { link, root, start, stateDirectory } = world()
 
     for (const env of [{}, { RUNTIME_DIRECTORY: join(root, 'no-folder') }]) {
@@ -52,7 +52,7 @@ describe('the file of the daemon', () => {
     }
   })
 
-  it('is read under the unit where the state directory is gone', () => {
+  it('can still be read under the unit when the state directory is gone', () => {
     const { start, stateDirectory, unit } = world()
     const file = start(unit)
     rmSync(stateDirectory, { recursive: true })
@@ -63,7 +63,7 @@ describe('the file of the daemon', () => {
     ])
   })
 
-  it('of a process that ended says what its last listing found, and no condition but a lost database', async () => {
+  it('keeps the last listing of a process that ended, and no condition but a lost database', async () => {
     const { start, stateDirectory, unit } = world()
     const child = spawn('/bin/cat')
     const lost = conditionOf('it was deleted', { code: 'database-lost' })
@@ -78,7 +78,7 @@ describe('the file of the daemon', () => {
     })
   })
 
-  it('of another process with the same number is not believed to be alive', () => {
+  it('does not take another process with the same pid for the daemon', () => {
     const { link, start, stateDirectory } = world()
     start({})
     const said = JSON.parse(readFileSync(link, 'utf8'))
@@ -87,7 +87,7 @@ describe('the file of the daemon', () => {
     expect(readDaemonFile(stateDirectory, {})?.alive).toBe(false)
   })
 
-  it('is nothing to a copy of the state directory, and nothing where it makes no sense', () => {
+  it('is ignored in a copy of the state directory, and when its content makes no sense', () => {
     const { link, root, start, stateDirectory, unit } = world()
     start(unit)
     const copy = join(root, 'copy')

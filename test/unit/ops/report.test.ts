@@ -7,7 +7,7 @@ import { daemonState } from '../../helpers/ops/daemon-state.ts'
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '1700000000123456789', ctimeNs: '5' }
 
 describe('known files', () => {
-  it('keep what a path was last found to be, with every nanosecond', () => {
+  it('keep the last identity of a path, with every nanosecond', () => {
     const { history } = temporaryHistory()
     const first = versionIn(history, 'uploaded')
     const second = versionIn(history, 'uploaded')
@@ -26,7 +26,7 @@ describe('known files', () => {
     expect(history.knownFiles()).toEqual([a, b])
   })
 
-  it('are unknown again when told so', () => {
+  it('are forgotten by unknow', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'gone')
     history.rememberPath({ path: 'a.xml', identity, versionId: id })
@@ -46,7 +46,7 @@ describe('known files', () => {
   })
 })
 
-it('status says of each feed that is due what it waits for while the service is down, and until when', () => {
+it('status says for each due feed what it waits for and until when, while the service is down', () => {
   const { history } = temporaryHistory()
   const nextProbeAt = 60_000
   const down = { service: 'down', serviceReason: 'it answered 503', nextProbeAt } as const
@@ -67,7 +67,7 @@ it('status says of each feed that is due what it waits for while the service is 
 })
 
 describe('requests of the upload command', () => {
-  it('are open until they are answered by a version or a problem', () => {
+  it('stay open until a version or a problem answers them', () => {
     const { history } = temporaryHistory()
     const { id: versionId } = versionIn(history, 'settling')
     const ask = (path: string) =>
@@ -86,7 +86,7 @@ describe('requests of the upload command', () => {
 })
 
 describe('spool files', () => {
-  it('are needed as long as one version names them', () => {
+  it('are needed while a version names them', () => {
     const { history } = temporaryHistory()
     const first = versionIn(history, 'uploaded', { patch: { spool: '1.xml' } })
     const restored = versionIn(history, 'queued', { patch: { spool: '1.xml' } })
@@ -100,7 +100,7 @@ describe('spool files', () => {
   })
 })
 
-it('the turnover of a feed is remembered for two days, however often it is uploaded, and for 50 uploads', () => {
+it('the turnover of a feed is remembered for the longer of two days and 50 uploads', () => {
   const { history } = temporaryHistory()
   const quarter = 15 * MINUTE
   const upload = (feed: string, n: number, ms: number) => {

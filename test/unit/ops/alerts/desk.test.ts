@@ -24,7 +24,7 @@ function conditionOf(code: Condition['code'], facts: Partial<Condition> = {}): C
   return { code, severity: 'critical', since: 1000, ...words, ...facts }
 }
 
-/** A desk over a history, whose messages are kept; `pass` lets time pass and looks. */
+/** An alert desk over a history. It keeps the sent messages. `pass` moves the clock and looks. */
 class Bench {
   readonly sent: AlertMessage[] = []
   readonly facts = {
@@ -62,7 +62,7 @@ class Bench {
     })
   }
 
-  /** Begins to send what is new. */
+  /** Begins to send new changes. */
   look(): void {
     this.#desk.look(this.#signal)
   }
@@ -92,7 +92,7 @@ describe('alerts', () => {
       'failed',
       'acme failed: line 3, column 1: it is broken; correct the export; then feedsyncd retry 1',
     ],
-  ] as const)('tell once that a feed is %s, and what to do', async (state, text) => {
+  ] as const)('report once that a feed is %s, and what to do', async (state, text) => {
     const { history } = temporaryHistory()
     versionIn(history, state, {
       reason: because('line 3, column 1: it is broken', 'correct the export'),
@@ -104,7 +104,7 @@ describe('alerts', () => {
     expect(told).toEqual([[text], [], []])
   })
 
-  it('tell of the recovery once a corrected version is uploaded, and not while it is on its way', async () => {
+  it('report the recovery when a corrected version is uploaded, not while it is on its way', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'rejected')
     const bench = new Bench(history)
@@ -120,7 +120,7 @@ describe('alerts', () => {
     expect(arrived).toEqual([['acme recovered (rejected before, uploaded now)'], []])
   })
 
-  it('tell of the next version that is rejected too', async () => {
+  it('report the next version if it is rejected too', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'rejected')
     const bench = new Bench(history)
@@ -131,7 +131,7 @@ describe('alerts', () => {
     expect(await bench.pass(MINUTE)).toEqual(['acme rejected: another fault'])
   })
 
-  it('repeat nothing after a restart, and tell what happened meanwhile', async () => {
+  it('repeat nothing after a restart, and report what happened meanwhile', async () => {
     const { history, file } = temporaryHistory()
     versionIn(history, 'held')
     await new Bench(history).pass(SECOND)
@@ -144,7 +144,7 @@ describe('alerts', () => {
     expect(told).toEqual(['globex failed: failed; feedsyncd retry 2'])
   })
 
-  it('never flood: what one look finds is one message, and what follows waits for half a minute', async () => {
+  it('never flood: one look sends one message, and the next one waits for half a minute', async () => {
     const { history } = temporaryHistory()
     for (let n = 0; n < 300; n++) versionIn(history, n % 3 ? 'rejected' : 'held', { feed: `f${n}` })
     const bench = new Bench(history)
@@ -170,7 +170,7 @@ describe('alerts', () => {
     expect(bench.sent.map(({ event }) => event)).toEqual(['several', 'failed', 'several'])
   })
 
-  it('that cannot be sent are tried again, at growing intervals, and what is over by then is not told', async () => {
+  it('that cannot be sent are tried again at growing intervals, without changes that are over by then', async () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'held')
     const bench = new Bench(history)
@@ -189,7 +189,7 @@ describe('alerts', () => {
     expect(await bench.pass(MINUTE)).toEqual([])
   })
 
-  it('keep the id of a message that is repeated, and give the same trouble later another', async () => {
+  it('have another id when the same problem comes again later', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     const ids: (string | undefined)[] = []
@@ -208,7 +208,7 @@ describe('alerts', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  it('are told of anew when the service refuses another account, and not when it refuses the same again', async () => {
+  it('report it again when the service refuses another account, but not for the same account', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     for (const mark of ['["a"]', '["a"]', '["a","b"]', '["a","b"]']) {
@@ -219,7 +219,7 @@ describe('alerts', () => {
     expect(bench.sent.map(({ event }) => event)).toEqual(['credentials', 'credentials'])
   })
 
-  it('do not take credentials for good because they are tried again, nor after a restart', async () => {
+  it('report a recovery of the credentials only when they worked, not after a retry or a restart', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     bench.facts.refusal = REFUSED
@@ -233,10 +233,10 @@ describe('alerts', () => {
     const proven = await restarted.pass(MINUTE)
 
     expect([tried, afterRestart]).toEqual([[], []])
-    expect(proven).toEqual(['the service takes the credentials again'])
+    expect(proven).toEqual(['the service accepts the credentials again'])
   })
 
-  it('tell of a condition once, also after restarts, and of its end when nobody ran to see it', async () => {
+  it('report a condition once, even over restarts, and its end, even if no daemon ran then', async () => {
     const { history } = temporaryHistory()
     const told: string[][] = []
     for (const since of [1000, 2000, 3000]) {
@@ -253,12 +253,12 @@ describe('alerts', () => {
       [],
       [],
     ])
-    // A cause that lasts is met again within the first rounds: forgetting it is not the end of it.
+    // The daemon meets a lasting cause again within its first rounds, so at the start it cannot be over yet.
     expect(atItsStart).toEqual([])
     expect(later).toEqual(['feedsyncd works again'])
   })
 
-  it('tell at the end of a single pass that a condition of the pass before is over', async () => {
+  it('report at the end of a single pass that a condition of the previous pass is over', async () => {
     const { history } = temporaryHistory()
     const before = new Bench(history)
     before.facts.conditions = [conditionOf('inbox-missing')]
@@ -272,7 +272,7 @@ describe('alerts', () => {
     ])
   })
 
-  it('do not say that feedsyncd works again while something else still stops it', async () => {
+  it('say that feedsyncd works again only when no condition is left', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     const missing = conditionOf('inbox-missing')
@@ -294,7 +294,7 @@ describe('alerts', () => {
     ])
   })
 
-  it('tell that a feed is overdue, and that it came', async () => {
+  it('report that a feed is overdue, and that its next version came', async () => {
     const { history } = temporaryHistory()
     const version = versionIn(history, 'uploaded')
     const bench = new Bench(history)
@@ -311,7 +311,7 @@ describe('alerts', () => {
     expect(came).toEqual(['acme recovered (overdue before, uploaded now)'])
   })
 
-  it('tell once of each campaign that waits, and when it does not any more', async () => {
+  it('report once each campaign that waits, and once when it no longer waits', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     const told: string[][] = []
@@ -344,7 +344,7 @@ describe('alerts', () => {
     ])
   })
 
-  it('tell that campaigns stopped and that they go on, each once, also over a restart', async () => {
+  it('report once that campaigns stopped and once that they are managed again, even over a restart', async () => {
     const { history } = temporaryHistory()
     const problem = 'campaigns.yaml:1:1 it is empty'
     const stopped = campaignRun({ state: 'unusable', problem, hint: 'correct the file' })
@@ -362,7 +362,7 @@ describe('alerts', () => {
     ])
   })
 
-  it('reach each receiver for the events that it asked for, and one that is deaf delays no other', async () => {
+  it('reach each receiver with only the events that it asked for', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')
     versionIn(history, 'failed', { feed: 'globex' })
@@ -383,7 +383,7 @@ describe('alerts', () => {
     expect(bench.sent.map(({ event }) => event)).toEqual(['held', 'failed'])
   })
 
-  it('never see a change that was rolled back', async () => {
+  it('never report a change that was rolled back', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     const rolledBack = () =>
@@ -397,7 +397,7 @@ describe('alerts', () => {
     expect(await bench.pass(SECOND)).toEqual([])
   })
 
-  it('never stop the daemon while the database is in trouble, and are told afterwards', async () => {
+  it('wait while the database has an error, and are sent afterwards', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')
     let isLocked = true
@@ -416,7 +416,7 @@ describe('alerts', () => {
     expect(await bench.pass(SECOND)).toHaveLength(1)
   })
 
-  it('show a program that hangs as a condition, until an alert has reached it', async () => {
+  it('show a hanging program as a condition until an alert reaches it', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')
     const bench = new Bench(history)
@@ -431,7 +431,7 @@ describe('alerts', () => {
     expect(bench.conditions.current()).toEqual([])
   })
 
-  it('are shown as failing when a receiver was not reached three times', async () => {
+  it('are shown as failing after three failures at a receiver', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')
     const bench = new Bench(history)
@@ -448,7 +448,7 @@ describe('alerts', () => {
     ])
   })
 
-  it('are tried again where sending met an error that feedsyncd does not know', async () => {
+  it('are tried again after an unknown error of the sender', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')
     const bench = new Bench(history)
@@ -461,7 +461,7 @@ describe('alerts', () => {
     expect(await bench.pass(MINUTE)).toHaveLength(1)
   })
 
-  it('forget what a receiver knew that is no longer configured', async () => {
+  it('forget what a receiver knew when it is no longer configured', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')
     await new Bench(history).pass(SECOND)

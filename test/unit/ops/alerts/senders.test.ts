@@ -87,16 +87,16 @@ const webhook = (url: string, secretFile: string | null = null): AlertTarget['ac
   ...{ kind: 'webhook', url: new Secret(url), origin: new URL(url).origin, secretFile },
 })
 
-/** Waits until the process is gone whose number is in the file. */
+/** Waits until the process whose pid is in the file has ended. */
 async function untilGone(file: string): Promise<void> {
   const pid = Number(readFileSync(file, 'utf8'))
-  // What nobody has waited for is gone as well.
+  // A zombie has ended too.
   const isGone = () => /^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   await eventually(() => expect(!existsSync(`/proc/${pid}/stat`) || isGone()).toBe(true))
 }
 
 describe('a program', () => {
-  /** Runs Node as the operator's program, which writes down what it was given. */
+  /** Runs Node as the operator's program: it writes its environment and its input to a file. */
   const recorder = (file: string): AlertTarget['action'] => {
     const script = `
       let input = ''
@@ -105,7 +105,7 @@ describe('a program', () => {
     return { kind: 'exec', command: [process.execPath, '-e', script, file] }
   }
 
-  it('gets the fields by environment, the whole on stdin, and nothing is a command', async () => {
+  it('gets the fields as environment variables and the message on stdin, and no text is run as a command', async () => {
     const file = join(folder(), 'out.json')
 
     const sent = await send(recorder(file), message(EVIL))
@@ -122,7 +122,7 @@ describe('a program', () => {
     expect(JSON.parse(input)).toEqual(JSON.parse(JSON.stringify(message(EVIL))))
   })
 
-  it('inherits neither our Node options nor where the key lies nor systemd’s sockets', async () => {
+  it('does not inherit our Node options, the folder of the key or systemd’s sockets', async () => {
     const file = join(folder(), 'out.json')
 
     await send(recorder(file), message(), {
@@ -135,7 +135,7 @@ describe('a program', () => {
     expect(names.sort()).toEqual(['LANG', 'PATH'])
   })
 
-  it('that cannot be started because no more files can be opened is a failure, and ends no daemon', () => {
+  it('that cannot be started after EMFILE is a failure and does not end the daemon', () => {
     const script = `
       import { openSync } from 'node:fs'
       import { sendAlert } from '${new URL('../../../../src/ops/alerts/senders.ts', import.meta.url)}'
@@ -159,13 +159,13 @@ describe('a program', () => {
     [['/nonexistent/program'], /ENOENT/],
     [['/bin/sh', '-c', 'echo "no modem" >&2; exit 3'], /^it ended with 3: no modem$/],
     [['/bin/sh', '-c', 'kill -9 $$'], /^it was ended by SIGKILL$/],
-  ])('that fails says how: %j', async (command, reason) => {
+  ])('that fails gives the reason: %j', async (command, reason) => {
     const sent = await send({ kind: 'exec', command }, message())
 
     expect(sent).toEqual({ kind: 'failed', reason: expect.stringMatching(reason) })
   })
 
-  it('that ends takes the processes with it that it left behind', async () => {
+  it('that ends is followed by the end of the processes that it left behind', async () => {
     const file = join(folder(), 'pid')
     const command = ['/bin/sh', '-c', 'sleep 600 & echo $! >"$1"; exit 0', 'sh', file]
 
@@ -175,14 +175,14 @@ describe('a program', () => {
     await untilGone(file)
   })
 
-  it('that does not end in time is ended with its children, those that ignore SIGTERM as well', async () => {
+  it('that does not end in time is ended with its children, even if they ignore SIGTERM', async () => {
     const file = join(folder(), 'pid')
     const child = 'trap "" TERM; echo $$ >"$1"; while :; do sleep 600; done'
     const command = ['/bin/sh', '-c', `sh -c '${child}' sh "$1" & wait`, 'sh', file]
     const timers: (() => void)[] = []
     const clock: Clock = {
       ...systemClock,
-      // Its time is over when the test says so; what ignores SIGTERM is killed soon after.
+      // The test decides when the program's time is over. The time before SIGKILL is a twentieth.
       after: (ms, run) => {
         if (ms < 10_000) return systemClock.after(ms / 20, run)
         timers.push(run)
@@ -224,7 +224,7 @@ describe('a webhook', () => {
     expect(JSON.parse(body)).toMatchObject({ schemaVersion: 1, event: 'held', count: 1 })
   })
 
-  it('is signed with the bytes that a whsec_ secret of a Standard Webhooks receiver stands for', async () => {
+  it('is signed with the decoded bytes of a whsec_ secret, as Standard Webhooks receivers issue it', async () => {
     const { url, heard } = await receiver(204)
     const secretFile = join(folder(), 'webhook.key')
     writeFileSync(secretFile, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n')
@@ -248,7 +248,7 @@ describe('a webhook', () => {
 
     expect(sent).toMatchObject({
       kind: 'failed',
-      reason: `the secret ${secretFile} begins with whsec_, and what follows is no base64`,
+      reason: `the secret ${secretFile} begins with whsec_, but the rest is not base64`,
     })
     expect(heard).toEqual([])
   })
@@ -261,7 +261,7 @@ describe('a webhook', () => {
     expect(heard[0]?.headers).not.toHaveProperty('webhook-signature')
   })
 
-  it('that refuses or is away is a failure, told without its address', async () => {
+  it('that refuses or does not answer is a failure, whose reason hides its address', async () => {
     const { url } = await receiver(500)
 
     const refused = await send(webhook(url), message())
@@ -272,7 +272,7 @@ describe('a webhook', () => {
     expect(JSON.stringify([refused, away])).not.toContain('token')
   })
 
-  it('whose secret cannot be read is a failure, and nothing unsigned is sent', async () => {
+  it('whose secret cannot be read is a failure, and no unsigned message is sent', async () => {
     const { url, heard } = await receiver(200)
     const [missing, fifo] = [join(folder(), 'missing.key'), join(folder(), 'fifo.key')]
     execFileSync('mkfifo', [fifo])

@@ -25,7 +25,7 @@ function bench(run: CampaignRun | null = null) {
 
 const broken = (code: string): Verdict => ({ kind: 'broken', code, reason: '', position: null })
 
-it('the metrics name every rule that the check can refuse a document by', () => {
+it('the metrics name every rule by which the check can refuse a document', () => {
   const text = ['feed', 'xml']
     .flatMap((folder) =>
       readdirSync(join(SRC, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
@@ -42,7 +42,7 @@ it('the metrics name every rule that the check can refuse a document by', () => 
   expect([...codes, ...lengths].filter((code) => !RULES.includes(code ?? ''))).toEqual([])
 })
 
-it('the metrics count refused documents by rule, from nought on, and an unknown rule as another', async () => {
+it('the metrics count refused documents by rule, starting at 0, and an unknown rule as other', async () => {
   const { metrics, samples } = bench()
   const before = await samples()
 
@@ -65,7 +65,7 @@ it('the metrics count refused documents by rule, from nought on, and an unknown 
   ])
 })
 
-it('the metrics tell of campaigns that wait, and when they were last looked at', async () => {
+it('the metrics hold the number of waiting campaigns and the time of the last look', async () => {
   const entries = [campaignSeen({ state: 'differs' }), campaignSeen({ key: 'DRV' })]
   const run = campaignRun({ at: '2026-11-20T12:00:00.000Z', state: 'unusable', entries })
   const { samples } = bench(run)
@@ -76,7 +76,7 @@ it('the metrics tell of campaigns that wait, and when they were last looked at',
   expect(value('last_look_timestamp_seconds')).toBe(Date.UTC(2026, 10, 20, 12) / 1000)
 })
 
-it('the metrics hold no word of a vendor, whatever the feeds are called', async () => {
+it('the metrics hold no text of a vendor, whatever names the feeds have', async () => {
   const { history, metrics, samples } = bench()
   const before = [...(await samples()).keys()]
   for (const [n, feed] of hostileNames(200).entries()) {
@@ -89,7 +89,7 @@ it('the metrics hold no word of a vendor, whatever the feeds are called', async 
   expect([...(await samples()).keys()]).toEqual(before)
 })
 
-it('the metrics are those of docs/metrics.md, all of them and no others', async () => {
+it('docs/metrics.md lists exactly the metrics that are served', async () => {
   const text = readFileSync(join(SRC, '..', 'docs', 'metrics.md'), 'utf8')
   const { samples } = bench()
 

@@ -3,7 +3,7 @@ import { type Clock, SECOND, systemClock } from '../../../../src/lib/clock.ts'
 import type { Pulse } from '../../../../src/ops/port.ts'
 import { createSupervisor } from '../../../../src/ops/systemd/supervisor.ts'
 
-/** A supervisor on a clock that a test moves. */
+/** A supervisor whose clock the test moves. */
 function bench(env: Record<string, string> = {}) {
   let now = 0
   let timers: { at: number; run: () => void }[] = []
@@ -19,9 +19,9 @@ function bench(env: Record<string, string> = {}) {
     },
   }
   const sent: string[] = []
-  const world = { status: 'idle', turned: true, stage: 'running' as Pulse['stage'] }
-  let turnedAt = 0
-  const pulse = () => ({ stage: world.stage, sinceRoundMs: now - turnedAt, conditions: [] })
+  const world = { status: 'idle', makesProgress: true, stage: 'running' as Pulse['stage'] }
+  let roundAt = 0
+  const pulse = () => ({ stage: world.stage, sinceRoundMs: now - roundAt, conditions: [] })
   const supervisor = createSupervisor({
     ...{ clock, env, pid: 42 },
     notify: async (...fields) => void sent.push(fields.join(' ')),
@@ -35,7 +35,7 @@ function bench(env: Record<string, string> = {}) {
       if (next === undefined || next.at > until) break
       timers = timers.filter((other) => other !== next)
       now = next.at
-      if (world.turned) turnedAt = now
+      if (world.makesProgress) roundAt = now
       next.run()
     }
     now = until
@@ -45,7 +45,7 @@ function bench(env: Record<string, string> = {}) {
 }
 
 describe('the supervisor', () => {
-  it('says when feeds are taken, and with what', () => {
+  it('reports that the daemon is ready, with its status', () => {
     const { ready, sent } = bench()
 
     ready()
@@ -53,7 +53,7 @@ describe('the supervisor', () => {
     expect(sent).toEqual(['READY=1 STATUS=idle'])
   })
 
-  it('tells at once what a condition changed, and the same words never twice', () => {
+  it('sends a changed status at once, and the same status only once', () => {
     const { ready, supervisor, sent, world } = bench()
     supervisor.changed()
     ready()
@@ -65,7 +65,7 @@ describe('the supervisor', () => {
     expect(sent).toEqual(['READY=1 STATUS=idle', 'STATUS=the disk is full; idle'])
   })
 
-  it('tells a new status at most every 10 s, and an old one never again', () => {
+  it('sends a new status at most every 10 s, and an unchanged one never', () => {
     const { ready, world, pass } = bench()
     ready()
 
@@ -77,12 +77,12 @@ describe('the supervisor', () => {
     expect([idle, soon, later]).toEqual([[], [], ['STATUS=3 waiting']])
   })
 
-  it('feeds the watchdog four times within its limit while the loop turns, and not when it hangs', () => {
+  it('sends four signs of life in the time of the watchdog, and none while the loop hangs', () => {
     const { ready, world, pass } = bench({ WATCHDOG_USEC: '120000000' })
     ready()
 
     const turning = pass(120 * SECOND)
-    world.turned = false
+    world.makesProgress = false
     pass(60 * SECOND)
     const hanging = pass(600 * SECOND)
 
@@ -90,15 +90,15 @@ describe('the supervisor', () => {
     expect(hanging).toEqual([])
   })
 
-  it('feeds it on while the daemon stops, since then no loop turns', () => {
+  it('sends signs of life while the daemon stops, although the loop has ended', () => {
     const { ready, world, pass } = bench({ WATCHDOG_USEC: '40000000' })
     ready()
-    Object.assign(world, { turned: false, stage: 'stopping' })
+    Object.assign(world, { makesProgress: false, stage: 'stopping' })
 
     expect(pass(120 * SECOND)).toHaveLength(12)
   })
 
-  it('leaves the watchdog alone that is another process’s, or nobody’s', () => {
+  it('sends no sign of life if systemd watches another process or none', () => {
     for (const env of [{ WATCHDOG_USEC: '1000000', WATCHDOG_PID: '41' }, {}]) {
       const { ready, pass } = bench(env)
       ready()
@@ -107,7 +107,7 @@ describe('the supervisor', () => {
     }
   })
 
-  it('asks for the time that a stop may take', async () => {
+  it('asks systemd for the time that a stop may take', async () => {
     const { supervisor, sent } = bench()
 
     await supervisor.stopping()

@@ -14,7 +14,11 @@ import { reportOf } from '../../../helpers/ops/samples.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const PULSE: Pulse = { stage: 'running', sinceRoundMs: 5, conditions: [] }
-const CONTEXT: PageContext = { now: NOW, host: 'ats', commandLine: (command) => `feedsyncd ${command}` }
+const CONTEXT: PageContext = {
+  now: NOW,
+  host: 'ats',
+  commandLine: (command) => `feedsyncd ${command}`,
+}
 
 const NO_REASON = { reason: null, reasonCode: null, line: null, column: null }
 
@@ -61,7 +65,11 @@ function status(over: Partial<StatusReport> = {}): StatusReport {
 function page(over: Partial<StatusReport>, pulse = PULSE, asked: Record<string, string> = {}) {
   const history = { lastSuccessAt: () => NOW, postings: () => [null, 38, 40] }
   const source = {
-    ...{ ...CONTEXT, history: history as unknown as EndpointSource['history'], inbox: '/srv/export' },
+    ...{
+      ...CONTEXT,
+      history: history as unknown as EndpointSource['history'],
+      inbox: '/srv/export',
+    },
     ...{ pulse: () => pulse, status: () => status(over), versions: () => [], version: () => null },
     metrics: async () => '',
     daemon: () => daemonState(),
@@ -69,7 +77,7 @@ function page(over: Partial<StatusReport>, pulse = PULSE, asked: Record<string, 
   return statusPage(source, new URLSearchParams(asked))
 }
 
-/** Every tag as a browser would find it, without what names may change: addresses, keys, titles. */
+/** Every tag as a browser would find it, without the attributes that hold names: addresses, keys, titles. */
 const tags = (markup: string) =>
   markup.match(/<[^>]*>/g)?.map((tag) => {
     return tag.replace(/(href="\/feed\?name=|(?:data-key|title|value)=")[^"]*"/g, '$1"')
@@ -85,7 +93,7 @@ describe('the status page', () => {
     expect(shown).toContain('<bdi>globex</bdi>')
   })
 
-  it('shows what is owed first, with the reason and the command that decides', () => {
+  it('shows first what needs a person, with the reason and the commands that decide', () => {
     const held = upload({ id: 9, feed: 'globex', state: 'held', reason: '40 -> 2 postings' })
 
     const shown = page({ uploads: [upload(), held] })
@@ -98,7 +106,7 @@ describe('the status page', () => {
     expect(shown.indexOf('40 -&#62; 2')).toBeLessThan(shown.indexOf('<h2>Feeds'))
   })
 
-  it('says in the card of a held feed what is on the service meanwhile', () => {
+  it('shows in the card of a held feed which version is on the service', () => {
     const onService = { id: 8, postings: 40, uploadedAt: '2026-11-20T10:57:00.000Z' }
     const held = upload({ id: 9, state: 'held', onService })
 
@@ -109,7 +117,7 @@ describe('the status page', () => {
     expect(first).toContain('On the service: nothing of this feed')
   })
 
-  it('shows what is owed beside the newest version, and feeds that are late', () => {
+  it('shows older versions that need a person, and late feeds', () => {
     const failed = upload({ id: 3, state: 'failed', reason: 'no such account' })
     const late = upload({ feed: 'globex', overdue: true, expectedBy: '2026-11-20T09:00:00.000Z' })
 
@@ -120,7 +128,7 @@ describe('the status page', () => {
     expect(shown).toContain('expected 3h ago')
   })
 
-  it('says what stops the daemon as a whole, before all feeds', () => {
+  it('shows above the feeds what stops the whole daemon', () => {
     const service = { ...status().service, state: 'down', reason: 'no answer' } as const
     const shown = page({ service }, { ...PULSE, conditions: [conditionOf('the disk is full')] })
 
@@ -129,7 +137,7 @@ describe('the status page', () => {
     expect(shown).toContain('Service down: no answer')
   })
 
-  it('shows paths that are skipped, each with its reason, since when, and what to do', () => {
+  it('shows each skipped path with its reason, its time, and what to do', () => {
     const words = { reason: 'it is a fifo', hint: 'put a file in its place' }
     const shown = page({ skipped: [{ path: 'pipe.xml', ...words, since: '2026-11-20T11:00:00Z' }] })
 
@@ -138,7 +146,7 @@ describe('the status page', () => {
       expect(shown).toContain(text)
   })
 
-  it('shows campaigns that wait for a person among what is owed, each with its next step', () => {
+  it('shows campaigns that need a person at the top, each with its next step', () => {
     const next = 'feedsyncd campaigns forget NUR-Q1'
     const entries = [campaignSeen({ state: 'blocked', reason: 'it is gone', next })]
 
@@ -155,7 +163,7 @@ describe('the status page', () => {
     expect(off).toContain('there is a campaigns file')
   })
 
-  it('lists every entry with what differs and its next step, and the findings below', () => {
+  it('lists every entry with its differences and next step, and the findings below', () => {
     const next = 'feedsyncd campaigns apply NUR-Q1'
     const update = 'feedsyncd campaigns update 48213 --status paused'
     const changes = ['budget: 1500.00 -> 2000.00  [can spend more]', 'endDate: none -> 2027-03-31']
@@ -187,7 +195,7 @@ describe('the status page', () => {
     ])
   })
 
-  it('stays a page that can be read with 5,000 feeds, and finds each of them', () => {
+  it('stays short with 5,000 feeds, and finds each of them', () => {
     const uploads = Array.from({ length: 5000 }, (_, n) => upload({ id: n, feed: `feed ${n}` }))
 
     const first = page({ uploads })
@@ -201,7 +209,7 @@ describe('the status page', () => {
     expect(found).toContain('<bdi>feed 4321</bdi>')
   })
 
-  it('loads nothing from elsewhere and offers nothing that changes anything', () => {
+  it('loads nothing from elsewhere and has no control that changes anything', () => {
     const shown = page({})
 
     expect(shown).not.toMatch(
@@ -214,7 +222,7 @@ describe('the status page', () => {
 })
 
 describe('a feed’s page', () => {
-  it('shows its versions, and bars of postings and size over time', () => {
+  it('shows its versions, and plots of postings and size over time', () => {
     const earlier = { id: 2, postings: 40, detectedAt: '2026-11-19T11:59:00.000Z' }
     const newest = upload({ id: 3, postings: 20 })
     const versions = [newest, upload(earlier), upload({ id: 1, postings: null, bytes: null })]
@@ -228,7 +236,7 @@ describe('a feed’s page', () => {
 })
 
 describe('the page of a feed whose files have dates in their names', () => {
-  it('names its files, and the status page says how many they are', () => {
+  it('lists its files, and the status page shows their number', () => {
     const files = { count: 12, paths: ['jobs-20261122.xml', 'jobs-20261121.xml'] }
     const dated = upload({ feed: 'jobs-{date}.xml', files })
 
@@ -240,7 +248,7 @@ describe('the page of a feed whose files have dates in their names', () => {
 })
 
 describe('a version’s page', () => {
-  it('shows what it holds, what happened to it, and each attempt with its answer', () => {
+  it('shows its content, its events, and each attempt with its answer', () => {
     const shown = versionPage(
       version({
         externalCampaignIds: { 'NUR-Q1': 12 },
@@ -325,12 +333,12 @@ describe('hostile names and reasons', () => {
     ]
   }
 
-  it('are text and never markup, whatever they hold', () => {
+  it('are shown as text and never as markup', () => {
     const plain = named('x').map(tags)
 
     fc.assert(
       fc.property(hostile, (text) => {
-        // A name that has no UTF-8 has no link.
+        // A name without UTF-8 has no link, so its page has fewer tags.
         fc.pre(text.isWellFormed())
         expect(named(text).map(tags)).toEqual(plain)
       }),
@@ -338,14 +346,14 @@ describe('hostile names and reasons', () => {
     )
   })
 
-  it('without UTF-8 make no link, and no error', () => {
+  it('without UTF-8 cause neither a link nor an error', () => {
     const [shown] = named('\ud800<u>')
 
     expect(shown).not.toContain('href="/feed')
     expect(shown).not.toContain('<u>')
   })
 
-  it('show their control characters instead of obeying them', () => {
+  it('show their control characters as escapes', () => {
     const [shown] = named('a\u202eb\nc')
 
     expect(shown).toContain('a\\u202eb\\nc')
