@@ -2,7 +2,7 @@
 // is kept for `status`.
 
 import { changeLines } from '../campaigns/change-text.ts'
-import { shownValue, showValue } from '../campaigns/fields.ts'
+import { shownValue, valueText } from '../campaigns/fields.ts'
 import type { Judged } from '../campaigns/judge.ts'
 import { type Look, look } from '../campaigns/plan.ts'
 import type { CampaignRun, CampaignSeen, CampaignStore, TargetingApi } from '../campaigns/port.ts'
@@ -196,7 +196,7 @@ export function keepLook(
 function seenOf({ campaign, campaignId, state, reason, next, action }: Judged) {
   const show = (field: 'name' | 'status' | 'budget') => {
     const value = campaign === null ? undefined : shownValue(campaign, field)
-    return value == null ? null : showValue(field, value)
+    return value == null ? null : valueText(field, value)
   }
   return {
     campaignId,

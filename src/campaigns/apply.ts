@@ -6,7 +6,7 @@ import type { Campaign, CampaignApi, CampaignCreate, CampaignFailure } from '../
 import type { Entry } from './desired.ts'
 import { type Change, changesOf } from './diff.ts'
 import { FIELDS, shownValue, wireOf } from './fields.ts'
-import { whyUntouchable } from './judge.ts'
+import { reasonNotToWrite } from './judge.ts'
 import { markIn, markOf, withMark } from './mark.ts'
 import { type Look, look, type Plan, type PlanItem, type PlanParts } from './plan.ts'
 import type { Binding, CampaignStore, CampaignWrite } from './port.ts'
@@ -83,23 +83,24 @@ class Run {
     const binds = this.#items.filter(({ action }) => action === 'bind')
     const updates = this.#items.filter(({ action }) => action !== 'create')
     if (binds.length > 0) this.#bindAll(binds)
-    if (this.#isWell) await this.#updates(updates, isDown)
-    if (this.#isWell) await this.#updates(updates, (change) => !isDown(change))
-    if (this.#isWell) await this.#creates(this.#items.filter(({ action }) => action === 'create'))
+    if (this.#mayContinue) await this.#updates(updates, isDown)
+    if (this.#mayContinue) await this.#updates(updates, (change) => !isDown(change))
+    if (this.#mayContinue)
+      await this.#creates(this.#items.filter(({ action }) => action === 'create'))
   }
 
-  get #isWell(): boolean {
+  get #mayContinue(): boolean {
     return this.results.every(({ outcome }) => outcome === 'done') && !this.#signal.aborted
   }
 
-  #end(item: Pick<PlanItem, 'key' | 'campaignId' | 'action'>, result: Partial<Result>): void {
+  #record(item: Pick<PlanItem, 'key' | 'campaignId' | 'action'>, result: Partial<Result>): void {
     const { key, campaignId, action } = item
     this.results.push({ key, campaignId, action, outcome: 'done', reason: null, ...result })
   }
 
   #isStale(item: PlanItem): boolean {
     if (this.#parts.isCurrent()) return false
-    this.#end(item, { outcome: 'stale', reason: 'the file changed meanwhile: plan again' })
+    this.#record(item, { outcome: 'stale', reason: 'the file changed meanwhile: plan again' })
     return true
   }
 
@@ -118,7 +119,7 @@ class Run {
         const row = { at, key, campaignId, action: 'bind', body: null, before: {}, by } as const
         store.end(store.begin(row), 'done', null, at)
         this.#bind(key, campaign, known.get(campaign.id), creates.get(key) ?? [])
-        this.#end(item, {})
+        this.#record(item, {})
       }
     })
   }
@@ -142,12 +143,15 @@ class Run {
     store.save(bindingOf(key, campaign, { sent, shown: known?.shown ?? null }))
   }
 
-  async #updates(items: readonly PlanItem[], isIn: (change: Change) => boolean): Promise<void> {
-    const due = items.filter(({ changes }) => changes.some(isIn))
+  async #updates(
+    items: readonly PlanItem[],
+    isIncluded: (change: Change) => boolean,
+  ): Promise<void> {
+    const due = items.filter(({ changes }) => changes.some(isIncluded))
     let isEnded = false
     await inParallel(due, async (item) => {
       if (isEnded || this.#signal.aborted) return
-      const result = await this.#update(item, item.changes.filter(isIn))
+      const result = await this.#update(item, item.changes.filter(isIncluded))
       isEnded ||= result?.isLimited === true
       if (result !== null) this.results.push(result)
     })
@@ -171,21 +175,21 @@ class Run {
     if (read.kind === 'failure')
       return { ...stale(read.reason), outcome: 'not-sent', isLimited: isLimited(read) }
     const campaign = read.value
-    const untouchable = whyUntouchable(identity, item.key, bound, campaign)
+    const untouchable = reasonNotToWrite(identity, item.key, bound, campaign)
     if (untouchable !== null) return stale(untouchable)
     const now = new Map(changesOf(entry, campaign, bound).map((one) => [one.field, one]))
     const open = changes.filter(({ field }) => now.has(field))
-    const isMoved = (change: Change) => textOf(now.get(change.field)) !== textOf(change)
-    const moved = open.filter(isMoved).map(({ field }) => field)
-    if (moved.length > 0)
-      return stale(`${moved.join(', ')} changed on the service since it was planned: plan again`)
+    const isChanged = (change: Change) => textOf(now.get(change.field)) !== textOf(change)
+    const changed = open.filter(isChanged).map(({ field }) => field)
+    if (changed.length > 0)
+      return stale(`${changed.join(', ')} changed on the service since it was planned: plan again`)
     if (open.length === 0) return null
     const started = bindingOf(item.key, campaign, bound)
     const fields = open.map(({ field }) => field)
     const body = bodyOf(entry, fields, (name) => withMark(name, markIn(campaign.name)))
     const put = (signal: AbortSignal) => api.update(bound.campaignId, body, signal)
     const mayRepeat = (now: Campaign) =>
-      this.#parts.isCurrent() && whyUntouchable(identity, item.key, bound, now) === null
+      this.#parts.isCurrent() && reasonNotToWrite(identity, item.key, bound, now) === null
     const parts = { ...this.#parts, signal: this.#signal, mayRepeat }
     return update(parts, put, started, body, campaign)
   }
@@ -236,10 +240,10 @@ class Run {
       const { targeting } = shown.other
       const of = entry.targeting
       // Without the id it is no form of what was sent: the plan says that it differs.
-      const isIts = of !== null && carriedId(targeting) === of.externalCampaignId
+      const hasOurId = of !== null && carriedId(targeting) === of.externalCampaignId
       store.save({
         ...bindingOf(key, shown, { sent: sentOf(body), shown: null }),
-        shown: isIts ? { of, is: JSON.stringify(targeting) } : null,
+        shown: hasOurId ? { of, is: JSON.stringify(targeting) } : null,
       })
     })
     return ended('done', null)

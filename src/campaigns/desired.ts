@@ -42,7 +42,7 @@ export function readDesired(text: string): DesiredReading {
   const document = parseYaml(text.replace(/^\uFEFF/, ''), 'failsafe')
   if (document.problems.length > 0) return { kind: 'problems', problems: document.problems }
   const reading = new Reading(document, 'no campaign is in this file')
-  const entries = reading.whole()
+  const entries = reading.readEntries()
   const problems = reading.problems.sort((a, b) => a.line - b.line || a.column - b.column)
   return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'desired', entries }
 }
@@ -67,7 +67,7 @@ const idOf: fields.Reader<string> = (text) => {
 class Reading extends YamlReading {
   readonly #entries: { entry: Entry; path: YamlPath }[] = []
 
-  whole(): Entry[] {
+  readEntries(): Entry[] {
     const shape = {
       version: this.text(fields.oneOf('1')),
       campaigns: this.list((value, path) => this.#entry(value, path)),
@@ -76,8 +76,8 @@ class Reading extends YamlReading {
     const top = this.block(this.document.value, [], shape, ['version'])
     if (this.#entries.length + this.problems.length === 0)
       this.report([], 'key', 'no campaign is in this file')
-    this.#distinct()
-    this.#within((top.limits ?? {}) as Limits)
+    this.#checkDuplicates()
+    this.#checkLimits((top.limits ?? {}) as Limits)
     return this.#entries.map(({ entry }) => entry)
   }
 
@@ -125,8 +125,8 @@ class Reading extends YamlReading {
       this.report(path, 'value', `${expected} (got ${JSON.stringify(value)})`)
       return {}
     }
-    const texts = this.#filled(this.text(fields.nonEmpty))
-    const cities = this.#filled((at, below): City | undefined => {
+    const texts = this.#nonEmptyList(this.text(fields.nonEmpty))
+    const cities = this.#nonEmptyList((at, below): City | undefined => {
       const shape = {
         name: this.text(fields.nonEmpty),
         stateProvCode: this.text(fields.stateCode),
@@ -143,12 +143,12 @@ class Reading extends YamlReading {
       jobDescKeywords: texts,
       jobTitles: texts,
       postalCodes: texts,
-      stateProvCodes: this.#filled(this.text(fields.stateCode)),
+      stateProvCodes: this.#nonEmptyList(this.text(fields.stateCode)),
     })
   }
 
   /** An empty list selects any, and looks as if it selected none. */
-  #filled<T>(take: Take<T>): Take<T[]> {
+  #nonEmptyList<T>(take: Take<T>): Take<T[]> {
     const read = this.list(take)
     return (value, path) => {
       if (Array.isArray(value) && value.length === 0)
@@ -162,7 +162,7 @@ class Reading extends YamlReading {
     return this.block(value, path, { maxBudget: amount, maxTotal: amount }) as Limits
   }
 
-  #distinct(): void {
+  #checkDuplicates(): void {
     const first = new Map<string, string>()
     const see = (what: string, text: string, path: YamlPath) => {
       const known = first.get(`${what}\n${text}`)
@@ -179,7 +179,7 @@ class Reading extends YamlReading {
   }
 
   /** A budget beyond a limit is a typing error. */
-  #within({ maxBudget, maxTotal }: Limits): void {
+  #checkLimits({ maxBudget, maxTotal }: Limits): void {
     let total = 0
     for (const { entry, path } of this.#entries) {
       const budget = Number(entry.values.budget ?? 0)

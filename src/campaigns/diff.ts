@@ -4,15 +4,15 @@
 import type { Campaign, Targeting } from '../service/port.ts'
 import type { Entry } from './desired.ts'
 import {
-  direction,
   FIELDS,
   type Field,
   isFixed,
   rawOf,
   type Spend,
   shownValue,
-  showValue,
+  spendDirection,
   type Value,
+  valueText,
 } from './fields.ts'
 import type { Binding } from './port.ts'
 import {
@@ -42,13 +42,13 @@ export const NOTHING_KNOWN: Known = {
 }
 
 /** undefined: it is neither shown nor was it ever sent. */
-export function valueThere(campaign: Campaign, { sent }: Known, field: Field): Value | undefined {
+export function currentValue(campaign: Campaign, { sent }: Known, field: Field): Value | undefined {
   const shown = shownValue(campaign, field)
   return shown === undefined && rawOf(campaign, field) === undefined ? sent.values[field] : shown
 }
 
 /** null: it is neither shown in a form that can be read, nor known by what was sent. */
-export function targetingThere(
+export function currentTargeting(
   campaign: Campaign,
   { sent, shown, repeatAt }: Known,
 ): CanonicalTargeting | null {
@@ -63,20 +63,20 @@ export function changesOf(entry: Entry, campaign: Campaign, known: Known): Chang
   const changes = FIELDS.flatMap((field): Change[] => {
     const want = entry.values[field]
     if (want === undefined) return []
-    const there = valueThere(campaign, known, field)
+    const there = currentValue(campaign, known, field)
     // A field that cannot be changed and is not shown cannot be compared.
     if (there === want || (there === undefined && isFixed(field))) return []
     return [changeOf(field, there, want)]
   })
-  return [...changes, ...targetingChange(entry.targeting, targetingThere(campaign, known))]
+  return [...changes, ...targetingChange(entry.targeting, currentTargeting(campaign, known))]
 }
 
 export function changeOf(field: Field, there: Value | undefined, want: Value): Change {
   return {
     field,
-    ...(there !== undefined && { from: there === null ? null : showValue(field, there) }),
-    to: want === null ? null : showValue(field, want),
-    spend: direction(field, there, want),
+    ...(there !== undefined && { from: there === null ? null : valueText(field, there) }),
+    to: want === null ? null : valueText(field, want),
+    spend: spendDirection(field, there, want),
   }
 }
 
@@ -91,7 +91,7 @@ export function targetingChange(
 }
 
 /** Fields that we sent once and that the file names no more: they stay as they are. */
-export function fieldsLeft(entry: Entry, { sent }: Known): Field[] {
+export function droppedFields(entry: Entry, { sent }: Known): Field[] {
   const isLeft = (field: Field) =>
     entry.values[field] === undefined && sent.values[field] != null && !isFixed(field)
   return FIELDS.filter((field) => field !== 'name' && isLeft(field))

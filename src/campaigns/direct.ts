@@ -10,8 +10,8 @@ import type {
 } from '../service/port.ts'
 import { NOTHING_KNOWN } from './diff.ts'
 import type { CampaignStore } from './port.ts'
-import { beginning, carriedOut } from './sent.ts'
-import { beginWriting, thereBefore } from './write.ts'
+import { withWriteBegun, withWriteDone } from './sent.ts'
+import { beginWriting, valuesBefore } from './write.ts'
 
 export interface DirectParts {
   api: Pick<CampaignApi, 'get' | 'create' | 'update'>
@@ -44,11 +44,11 @@ export async function updateDirectly(
 ): Promise<CampaignAnswer<Campaign>> {
   beginWriting({ store, clock })
   const bound = store.bindings().find(({ campaignId }) => campaignId === campaign.id)
-  const before = thereBefore(bound ?? NOTHING_KNOWN, campaign, body)
+  const before = valuesBefore(bound ?? NOTHING_KNOWN, campaign, body)
   const at = clock.now()
   const what = { key: bound?.key ?? '', campaignId: campaign.id, action: 'update', body } as const
   const id = store.atomically(() => {
-    if (bound !== undefined) store.save(beginning(bound, body, at))
+    if (bound !== undefined) store.save(withWriteBegun(bound, body, at))
     return store.begin({ ...what, at, before, by })
   })
   const answer = await api.update(campaign.id, body, signal)
@@ -56,7 +56,7 @@ export async function updateDirectly(
     if (answer.kind === 'ok') store.end(id, 'done', null, clock.now())
     else store.end(id, answer.effect, answer.reason, clock.now())
     if (bound === undefined) return
-    if (answer.kind === 'ok') store.save(carriedOut(bound, body))
+    if (answer.kind === 'ok') store.save(withWriteDone(bound, body))
     else if (answer.effect !== 'unknown') store.save(bound)
   })
   return answer

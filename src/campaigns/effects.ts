@@ -4,7 +4,7 @@
 
 import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
-import { type Known, targetingThere } from './diff.ts'
+import { currentTargeting, type Known } from './diff.ts'
 import type { Judged } from './judge.ts'
 import type { FeedSide, FeedUpload } from './port.ts'
 import {
@@ -35,7 +35,7 @@ export interface Effects {
   /** Wall ms of the first upload without this id; null when feeds carry it, never carried it, or nobody knows. */
   missingSince(key: string): number | null
   /** Pinned requisition ids of the wanted targetings that no posting has, by key. */
-  stale: ReadonlyMap<string, string[]>
+  missingPins: ReadonlyMap<string, string[]>
   /** Postings that two wanted targetings select: `A and B` -> how many. */
   overlaps: ReadonlyMap<string, number>
   /** Why a feed could not be read, a sentence each. */
@@ -124,12 +124,12 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
   const pins = asked.flatMap((one) => one.targeting.requisitionIds.map((id) => ({ id, one })))
   const byRequisition = Map.groupBy(pins, ({ id }) => id)
   const overlaps = new Map<string, number>()
-  const seen = new Set<string>()
+  const seenRequisitions = new Set<string>()
   const take = (values: Partial<TargetedPosting>) => {
     const posting = { ...NO_POSTING, ...values }
     const { externalCampaignId, requisitionId } = posting
     const pinned = byRequisition.get(requisitionId)?.map(({ one }) => one) ?? []
-    if (pinned.length > 0) seen.add(requisitionId)
+    if (pinned.length > 0) seenRequisitions.add(requisitionId)
     const owners = new Set<string>()
     // A targeting without an id may select any posting.
     const mayBe = ['', externalCampaignId].flatMap((id) => byId.get(id) ?? [])
@@ -146,12 +146,12 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
   const criteria = CRITERIA.filter((name) => asked.some((one) => !isEmpty(one.targeting, name)))
   const needed = [...new Set(criteria.flatMap((name) => FIELDS[name]))]
   const problems = asked.length === 0 ? [] : await side.read(needed, needed, take, signal)
-  const stale = new Map<string, string[]>()
+  const missingPins = new Map<string, string[]>()
   for (const { key, wanted, targeting } of problems.length > 0 ? [] : asked) {
-    const gone = wanted ? targeting.requisitionIds.filter((id) => !seen.has(id)) : []
-    if (gone.length > 0) stale.set(key, gone)
+    const gone = wanted ? targeting.requisitionIds.filter((id) => !seenRequisitions.has(id)) : []
+    if (gone.length > 0) missingPins.set(key, gone)
   }
-  return { counted, overlaps, stale, problems }
+  return { counted, overlaps, missingPins, problems }
 }
 
 /** What the entry's targeting does to the postings of its campaign; null: no feed was uploaded. */
@@ -162,18 +162,19 @@ export function selectionOf(
   known: Known,
 ): Selection | null {
   if (effects.latest.length === 0 || targeting === null) return null
-  const there = campaign === null ? null : targetingThere(campaign, known)
+  const there = campaign === null ? null : currentTargeting(campaign, known)
   const before = campaign === null ? 0 : there === null ? null : effects.count(there)
   return { before, after: effects.count(targeting) }
 }
 
 /** What the file wants to select, and what campaigns select now where it differs. */
-export function measuredOf(all: readonly Judged[]): Measured[] {
+export function targetingsToMeasure(all: readonly Judged[]): Measured[] {
   const wanted = all.flatMap(({ entry: { key, targeting } }) =>
     targeting === null ? [] : { key, targeting, wanted: true },
   )
   const there = all.flatMap(({ entry: { key }, campaign, known, action }) => {
-    const targeting = campaign === null || action === null ? null : targetingThere(campaign, known)
+    const targeting =
+      campaign === null || action === null ? null : currentTargeting(campaign, known)
     return targeting === null ? [] : { key, targeting, wanted: false }
   })
   return [...wanted, ...there]

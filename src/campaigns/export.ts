@@ -3,7 +3,7 @@
 import { showAmount } from '../lib/amount.ts'
 import { writeYaml } from '../lib/yaml.ts'
 import type { Campaign } from '../service/port.ts'
-import { NOTHING_KNOWN, targetingThere, valueThere } from './diff.ts'
+import { currentTargeting, currentValue, NOTHING_KNOWN } from './diff.ts'
 import { FIELDS, readText } from './fields.ts'
 import type { Binding } from './port.ts'
 import { type CanonicalTargeting, CRITERIA, filtersOf, isEmpty } from './targeting.ts'
@@ -17,7 +17,7 @@ export function exportCampaigns(campaigns: Iterable<Campaign>, bindings: readonl
   const entries = [...campaigns].map((campaign) => {
     const { id } = campaign
     const bound = byId.get(id)
-    const targeting = targetingThere(campaign, bound ?? NOTHING_KNOWN)
+    const targeting = currentTargeting(campaign, bound ?? NOTHING_KNOWN)
     const carried = targeting?.externalCampaignId ?? ''
     const key = bound?.key ?? (carried !== '' && !keys.has(carried) ? carried : `campaign-${id}`)
     keys.add(key)
@@ -41,7 +41,7 @@ export function exportCampaigns(campaigns: Iterable<Campaign>, bindings: readonl
 function fieldsOf(campaign: Campaign, bound: Binding | undefined) {
   let isPartial = false
   const values = FIELDS.flatMap((field) => {
-    const value = valueThere(campaign, bound ?? NOTHING_KNOWN, field)
+    const value = currentValue(campaign, bound ?? NOTHING_KNOWN, field)
     // Nothing there is what an entry says that leaves it out.
     if (value == null) return []
     const text = typeof value === 'number' ? showAmount(value) : value

@@ -4,7 +4,7 @@
 import { type Amount, fromWire, showAmount, toWire } from '../lib/amount.ts'
 import { amount, firstSecond, lastSecond, oneOf, type Reader } from '../lib/text-fields.ts'
 import type { Campaign } from '../service/port.ts'
-import { bareName } from './mark.ts'
+import { nameWithoutMark } from './mark.ts'
 
 /** Specification section 3. */
 export const STATUS = { running: 1, archived: 2, paused: 3 } as const
@@ -20,14 +20,14 @@ interface Spec {
 }
 
 const name: Reader<string> = (text) => {
-  const value = words(text)
+  const value = normalized(text)
   if (value === '') return { problem: 'must not be empty' }
   // The mark is recognised by this pattern; a name that has one already would be taken for ours.
   return /\[#/.test(value) ? { problem: 'must not hold "[#": it begins our mark' } : { value }
 }
 
 /** As it is compared: however it is spaced and encoded. */
-export const words = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ')
+export const normalized = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ')
 
 const bid: Spec = { kind: 'amount', read: amount(4), mayBeNone: true }
 
@@ -64,7 +64,7 @@ export type Values = Partial<Record<Field, Value>>
 export type Spend = 'up' | 'down' | 'neutral'
 
 /** Of several changes together. */
-export const overall = (all: readonly Spend[]): Spend =>
+export const combinedSpend = (all: readonly Spend[]): Spend =>
   all.includes('up') ? 'up' : all.includes('down') ? 'down' : 'neutral'
 
 /** As it came, of whatever type; undefined: the service does not show it. */
@@ -91,15 +91,15 @@ export function shownValue(campaign: Campaign, field: Field): Value | undefined 
     case 'date':
       return typeof raw === 'string' ? dateOf(raw) : undefined
     case 'name':
-      return typeof raw === 'string' ? words(bareName(raw)) : undefined
+      return typeof raw === 'string' ? normalized(nameWithoutMark(raw)) : undefined
     case 'word':
       return typeof raw === 'string' ? raw.trim().toLowerCase() : undefined
     case 'period':
       return String(raw) === '1' ? 'monthly' : String(raw)
     case 'status': {
-      const isIts = ([word, n]: [string, number]) =>
+      const isMatch = ([word, n]: [string, number]) =>
         [word, String(n)].includes(String(raw).toLowerCase())
-      return Object.entries(STATUS).find(isIts)?.[0] ?? String(raw)
+      return Object.entries(STATUS).find(isMatch)?.[0] ?? String(raw)
     }
     default:
       return kind satisfies never
@@ -121,7 +121,7 @@ function dateOf(text: string): string | undefined {
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59)
 
 /** Why a campaign cannot spend now, as far as can be seen; null: it may. `now`: wall ms. */
-export function whyIdle(campaign: Campaign, now: number): 'archived' | 'paused' | 'over' | null {
+export function idleReason(campaign: Campaign, now: number): 'archived' | 'paused' | 'over' | null {
   const status = shownValue(campaign, 'status')
   if (status === 'archived' || status === 'paused') return status
   const end = shownValue(campaign, 'endDate')
@@ -146,7 +146,7 @@ export function wireOf(field: Field, value: Value): unknown {
 }
 
 /** `before` undefined: not known. */
-export function direction(field: Field, before: Value | undefined, after: Value): Spend {
+export function spendDirection(field: Field, before: Value | undefined, after: Value): Spend {
   if (field === 'name' || before === after) return 'neutral'
   // Paused spends nothing, whatever it was before.
   if (field === 'status') return after === 'running' ? 'up' : 'down'
@@ -171,7 +171,7 @@ export function direction(field: Field, before: Value | undefined, after: Value)
 }
 
 /** A value as the file says it: `none` where there is none. */
-export function showValue(field: Field, value: Value): string {
+export function valueText(field: Field, value: Value): string {
   if (value === null) return 'none'
   if (kindOf(field) === 'amount') return showAmount(Number(value))
   if (field === 'startDate') return String(value).replace('T00:00:00Z', '')

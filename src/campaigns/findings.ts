@@ -6,20 +6,20 @@ import { isoTime } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
-import { fieldsLeft, valueThere } from './diff.ts'
+import { currentValue, droppedFields } from './diff.ts'
 import type { Effects } from './effects.ts'
-import { shownValue, showValue, whyIdle } from './fields.ts'
+import { idleReason, shownValue, valueText } from './fields.ts'
 import { COMMAND, type Judge, type Judged, quoted } from './judge.ts'
 import { markIn, markOf } from './mark.ts'
-import { type Memory, named, type Seen } from './seen.ts'
+import { idAndName, type Memory, type Seen } from './seen.ts'
 
 /** What a look at the file and the service found out; findings and plan are made of it. */
-export interface Made {
+export interface LookFacts {
   judged: readonly Judged[]
   entries: readonly Entry[]
   memory: Memory
   seen: Seen
-  strays: Judge['strays']
+  unbound: Judge['unbound']
   effects: Effects
   /** All entries were looked at, with a listing. */
   isWhole: boolean
@@ -68,21 +68,21 @@ const LARGE_SHARE = { share: 0.5, postings: 100 }
 const FAR_ABOVE = { factor: 1.5, more: 10 }
 
 /** `1500.00 a month`. */
-export function maySpend(campaign: Campaign): string {
+export function spendLimitText(campaign: Campaign): string {
   const budget = shownValue(campaign, 'budget')
   if (typeof budget !== 'number') return 'without a limit that is known'
   const month = shownValue(campaign, 'period') === 'monthly' ? ' a month' : ''
   return `up to ${showAmount(budget)}${month}`
 }
 
-export function findingsOf(made: Made): Finding[] {
-  const ofEntries = made.judged.flatMap((one) => [...left(one), ...postings(made, one)])
-  if (!made.isWhole) return ofEntries
-  return [...outside(made), ...ofEntries, ...overlaps(made), ...withoutEntry(made)]
+export function findingsOf(facts: LookFacts): Finding[] {
+  const ofEntries = facts.judged.flatMap((one) => [...left(one), ...postings(facts, one)])
+  if (!facts.isWhole) return ofEntries
+  return [...outside(facts), ...ofEntries, ...overlaps(facts), ...withoutEntry(facts)]
 }
 
 /** Running campaigns in no entry, those of entries that left the file among them. */
-function outside({ entries, judged, memory, strays, seen, identity, now }: Made): Finding[] {
+function outside({ entries, judged, memory, unbound, seen, identity, now }: LookFacts): Finding[] {
   const keys = new Set(entries.map(({ key }) => key))
   const marks = new Map(entries.map(({ key }) => [markOf(identity, key), key]))
   const wanted = new Set(judged.flatMap(({ campaignId }) => campaignId ?? []))
@@ -90,9 +90,9 @@ function outside({ entries, judged, memory, strays, seen, identity, now }: Made)
     const campaign = seen.campaign(campaignId)
     return campaign == null ? [] : [{ campaign, key }]
   })
-  const others = strays.live.map((campaign) => ({ campaign, key: null }))
+  const others = unbound.live.map((campaign) => ({ campaign, key: null }))
   return [...former, ...others]
-    .filter(({ campaign }) => !wanted.has(campaign.id) && whyIdle(campaign, now) === null)
+    .filter(({ campaign }) => !wanted.has(campaign.id) && idleReason(campaign, now) === null)
     .slice(0, MOST)
     .map(({ campaign, key }) => {
       const { id } = campaign
@@ -105,13 +105,13 @@ function outside({ entries, judged, memory, strays, seen, identity, now }: Made)
           key: twinOf,
           campaignId: id,
           isReported: true,
-          text: `campaign ${named(campaign)} carries the mark of the entry ${twinOf} and runs beside it, ${maySpend(campaign)}`,
+          text: `campaign ${idAndName(campaign)} carries the mark of the entry ${twinOf} and runs beside it, ${spendLimitText(campaign)}`,
           next: end,
         }
       const text =
         key === null
-          ? `campaign ${named(campaign)} runs in no entry, ${maySpend(campaign)}`
-          : `the entry ${key} ${keys.has(key) ? 'names another campaign' : 'is not in the file any more'}, and campaign ${named(campaign)} runs on, ${maySpend(campaign)}`
+          ? `campaign ${idAndName(campaign)} runs in no entry, ${spendLimitText(campaign)}`
+          : `the entry ${key} ${keys.has(key) ? 'names another campaign' : 'is not in the file any more'}, and campaign ${idAndName(campaign)} runs on, ${spendLimitText(campaign)}`
       return {
         code: 'outside',
         key,
@@ -125,10 +125,10 @@ function outside({ entries, judged, memory, strays, seen, identity, now }: Made)
 
 function left({ entry, campaign, campaignId, known }: Judged): Finding[] {
   if (campaign === null) return []
-  return fieldsLeft(entry, known).flatMap((field) => {
-    const there = valueThere(campaign, known, field)
+  return droppedFields(entry, known).flatMap((field) => {
+    const there = currentValue(campaign, known, field)
     if (there == null) return []
-    const value = showValue(field, there)
+    const value = valueText(field, there)
     const next =
       field === 'budget' || field === 'status'
         ? `write ${field}: into the entry ${entry.key} to change it`
@@ -139,7 +139,7 @@ function left({ entry, campaign, campaignId, known }: Judged): Finding[] {
 }
 
 /** One entry and the feeds. */
-function postings({ effects, now }: Made, { entry, campaign, campaignId }: Judged): Finding[] {
+function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: Judged): Finding[] {
   const { key, targeting } = entry
   const at = { key, campaignId, isReported: false }
   const found: Finding[] = []
@@ -170,7 +170,7 @@ function postings({ effects, now }: Made, { entry, campaign, campaignId }: Judge
       text: `no posting of the last uploads carries it since ${isoTime(since)}`,
       next: 'have the feed carry it again, or end the campaign',
     })
-  const pins = effects.stale.get(key) ?? []
+  const pins = effects.missingPins.get(key) ?? []
   if (pins.length > 0)
     found.push({
       ...at,
@@ -178,7 +178,7 @@ function postings({ effects, now }: Made, { entry, campaign, campaignId }: Judge
       text: `no posting has the requisition ${pins.slice(0, 10).join(', ')}`,
       next: `take it out of requisitionIds of the entry ${key}`,
     })
-  const why = campaign === null ? null : whyIdle(campaign, now)
+  const why = campaign === null ? null : idleReason(campaign, now)
   const carried = effects.carried(key) ?? 0
   if (why !== null && carried > 0 && entry.values.status !== 'paused')
     found.push({
@@ -190,7 +190,7 @@ function postings({ effects, now }: Made, { entry, campaign, campaignId }: Judge
   return found
 }
 
-function overlaps({ effects }: Made): Finding[] {
+function overlaps({ effects }: LookFacts): Finding[] {
   return [...effects.overlaps].slice(0, MOST).map(([keys, count]) => ({
     code: 'overlap',
     key: null,
@@ -201,7 +201,7 @@ function overlaps({ effects }: Made): Finding[] {
   }))
 }
 
-function withoutEntry({ effects, entries }: Made): Finding[] {
+function withoutEntry({ effects, entries }: LookFacts): Finding[] {
   const known = new Set(entries.map(({ key }) => key))
   const carried = new Map<string, number>()
   for (const { ids } of effects.latest)

@@ -8,7 +8,7 @@ import { type Change, changeOf, changesOf, type Known, NOTHING_KNOWN } from './d
 import { FIELDS, isFixed, shownValue } from './fields.ts'
 import { markIn, markOf } from './mark.ts'
 import type { Binding } from './port.ts'
-import { type Memory, named, type Seen, Strays } from './seen.ts'
+import { idAndName, type Memory, type Seen, UnboundCampaigns } from './seen.ts'
 import { sentOf } from './sent.ts'
 import { briefTargeting, isSame } from './targeting.ts'
 
@@ -47,7 +47,7 @@ export const COMMAND = 'feedsyncd campaigns'
 export const quoted = (key: string) =>
   /^[\w.:-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`
 
-export interface Scene {
+export interface JudgeInput {
   entries: readonly Entry[]
   memory: Memory
   seen: Seen
@@ -60,7 +60,7 @@ export interface Scene {
 }
 
 /** Why nothing may be sent to a campaign that answered: it is not the one that was bound, or is archived. null: it may. */
-export function whyUntouchable(
+export function reasonNotToWrite(
   identity: string,
   key: string,
   known: Pick<Binding, 'campaignId'> & Partial<Binding>,
@@ -78,35 +78,35 @@ export function whyUntouchable(
   if (shown !== null && shown !== markOf(identity, key) && shown !== mark)
     return `the name of campaign ${id} carries the mark of another entry: ${campaign.name}`
   return shownValue(campaign, 'status') === 'archived'
-    ? `campaign ${named(campaign)} is archived`
+    ? `campaign ${idAndName(campaign)} is archived`
     : null
 }
 
 export class Judge {
-  readonly strays: Strays
-  readonly #scene: Scene
+  readonly unbound: UnboundCampaigns
+  readonly #input: JudgeInput
   readonly #keys: ReadonlySet<string>
   /** Campaigns that entries name. */
-  readonly #named: ReadonlySet<string>
+  readonly #namedIds: ReadonlySet<string>
 
-  constructor(scene: Scene) {
-    this.#scene = scene
-    this.#keys = new Set(scene.entries.map(({ key }) => key))
-    this.#named = new Set(scene.entries.flatMap(({ campaignId }) => campaignId ?? []))
-    const { seen, memory, now } = scene
-    this.strays = new Strays(seen, new Set(memory.byId.keys()), now)
+  constructor(input: JudgeInput) {
+    this.#input = input
+    this.#keys = new Set(input.entries.map(({ key }) => key))
+    this.#namedIds = new Set(input.entries.flatMap(({ campaignId }) => campaignId ?? []))
+    const { seen, memory, now } = input
+    this.unbound = new UnboundCampaigns(seen, new Set(memory.byId.keys()), now)
   }
 
   judge(entry: Entry): Judged {
-    const { memory } = this.#scene
+    const { memory } = this.#input
     const bound = memory.byKey.get(entry.key)
     const id = entry.campaignId ?? bound?.campaignId
-    return id === undefined ? this.#unbound(entry) : this.#withId(entry, id)
+    return id === undefined ? this.#judgeUnbound(entry) : this.#judgeById(entry, id)
   }
 
   /** The campaign that the file or the record names. */
-  #withId(entry: Entry, id: string): Judged {
-    const { memory, seen, identity } = this.#scene
+  #judgeById(entry: Entry, id: string): Judged {
+    const { memory, seen, identity } = this.#input
     const { key } = entry
     const owner = memory.byId.get(id)
     const isBound = owner?.key === key
@@ -118,13 +118,13 @@ export class Judge {
       return blocked(`campaign ${id} belongs to the entry ${owner.key}`, correct)
     const campaign = seen.campaign(id)
     if (campaign === undefined) {
-      const why = seen.whyNotRead(id)
+      const why = seen.readFailure(id)
       if (why !== null) return blocked(`campaign ${id} cannot be read: ${why}`, `${COMMAND} plan`)
     }
     if (campaign == null) return blocked(`campaign ${id} is gone`, forget ?? correct)
-    const untouchable = whyUntouchable(identity, key, owner ?? { campaignId: id }, campaign)
+    const untouchable = reasonNotToWrite(identity, key, owner ?? { campaignId: id }, campaign)
     if (untouchable !== null) return blocked(untouchable, forget ?? correct)
-    const known = owner ?? this.#sentBy(key, campaign)
+    const known = owner ?? this.#knownFromCreate(key, campaign)
     const changes = changesOf(entry, campaign, known)
     const fixed = changes.find(({ field }) => field !== 'targeting' && isFixed(field))
     if (fixed !== undefined) {
@@ -149,8 +149,8 @@ export class Judge {
   }
 
   /** A create whose answer was lost made it: what it sent is known. */
-  #sentBy(key: string, { name }: Campaign): Known {
-    const { memory, identity } = this.#scene
+  #knownFromCreate(key: string, { name }: Campaign): Known {
+    const { memory, identity } = this.#input
     const create = memory.openCreates.get(key)?.at(-1)
     if (create === undefined || markIn(name) !== markOf(identity, key)) return NOTHING_KNOWN
     return { ...NOTHING_KNOWN, sent: sentOf(create.body ?? {}) }
@@ -162,40 +162,40 @@ export class Judge {
     { sent, repeatAt }: Binding,
     changes: readonly Change[],
   ): boolean {
-    if (!this.#scene.keepsTargeting || targeting === null || sent.targeting === null) return false
+    if (!this.#input.keepsTargeting || targeting === null || sent.targeting === null) return false
     const isOther = !isSame(targeting, sent.targeting) || repeatAt !== null
     return isOther && changes.every(({ field }) => field === 'targeting' || field === 'name')
   }
 
   /** A campaign of an entry that has none so far. */
-  #unbound(entry: Entry): Judged {
-    const { memory, seen, identity } = this.#scene
+  #judgeUnbound(entry: Entry): Judged {
+    const { memory, seen, identity } = this.#input
     const { key } = entry
-    const own = markOf(identity, key)
+    const mark = markOf(identity, key)
     const blocked = (reason: string, next: string, campaign?: Campaign): Judged =>
       judged(entry, { state: 'blocked', reason, next, campaign: campaign ?? null })
-    const isFree = ({ id }: Campaign) => !memory.released.has(id) && !this.#named.has(id)
-    const carrying = this.strays.carrying(key).filter(isFree)
-    const candidates = carrying.length > 0 ? carrying : this.strays.marked(own).filter(isFree)
+    const isFree = ({ id }: Campaign) => !memory.released.has(id) && !this.#namedIds.has(id)
+    const carrying = this.unbound.byCarriedId(key).filter(isFree)
+    const candidates = carrying.length > 0 ? carrying : this.unbound.byMark(mark).filter(isFree)
     const [only, another] = candidates
     if (seen.incomplete !== null)
       return blocked(`the listing is not complete: ${seen.incomplete}`, `${COMMAND} plan`)
     if (only !== undefined && another !== undefined)
       return blocked(
-        `${candidates.length} campaigns may be it: ${candidates.slice(0, 5).map(named).join(', ')}`,
+        `${candidates.length} campaigns may be it: ${candidates.slice(0, 5).map(idAndName).join(', ')}`,
         `write campaignId: "${only.id}" into the entry ${key}, or the id of another one`,
       )
     if (only !== undefined) {
-      const untouchable = whyUntouchable(identity, key, { campaignId: only.id }, only)
+      const untouchable = reasonNotToWrite(identity, key, { campaignId: only.id }, only)
       const next = `correct the targeting of campaign ${only.id} on the service, or the key in the file`
       if (untouchable !== null) return blocked(untouchable, next, only)
-      return this.#withId(entry, only.id)
+      return this.#judgeById(entry, only.id)
     }
-    return this.#created(entry, blocked)
+    return this.#judgeNew(entry, blocked)
   }
 
-  #created(entry: Entry, blocked: (reason: string, next: string) => Judged): Judged {
-    const { memory, seen, identity, now } = this.#scene
+  #judgeNew(entry: Entry, blocked: (reason: string, next: string) => Judged): Judged {
+    const { memory, seen, identity, now } = this.#input
     const { key, values, targeting } = entry
     const open = memory.openCreates.get(key)?.findLast(({ at }) => isRecent(at, now, LATE_MS))
     if (open !== undefined) {
@@ -208,19 +208,19 @@ export class Judge {
       })
     }
     const released = [...memory.released].flatMap(([id, its]) => (its === key ? id : []))
-    const unread = released.find((id) => seen.whyNotRead(id) !== null)
+    const unread = released.find((id) => seen.readFailure(id) !== null)
     if (unread !== undefined)
       return blocked(
-        `campaign ${unread}, which was let go, cannot be read: ${seen.whyNotRead(unread)}`,
+        `campaign ${unread}, which was let go, cannot be read: ${seen.readFailure(unread)}`,
         `${COMMAND} plan`,
       )
     const bind = (id: string) => `write campaignId: "${id}" into the entry ${key}`
-    const former = this.strays.live.find(({ id }) => released.includes(id))
-    const [marked] = this.strays.marked(markOf(identity, key))
+    const former = this.unbound.live.find(({ id }) => released.includes(id))
+    const [marked] = this.unbound.byMark(markOf(identity, key))
     const rival = former ?? marked
     if (rival !== undefined)
       return blocked(
-        `campaign ${named(rival)} ${former === undefined ? 'carries our mark' : 'was let go'} and is not over: a new one would spend beside it`,
+        `campaign ${idAndName(rival)} ${former === undefined ? 'carries our mark' : 'was let go'} and is not over: a new one would spend beside it`,
         `end it on the service, or ${bind(rival.id)}`,
       )
     const missing = (['name', 'budget'] as const).find((field) => values[field] === undefined)
@@ -231,10 +231,10 @@ export class Judge {
         `write ${what}: into the entry ${key}`,
       )
     }
-    const [alike] = this.strays.named(String(values.name))
+    const [alike] = this.unbound.byName(String(values.name))
     if (alike !== undefined)
       return blocked(
-        `campaign ${named(alike)} has this name and belongs to no entry`,
+        `campaign ${idAndName(alike)} has this name and belongs to no entry`,
         `${bind(alike.id)}, or give the entry another name`,
       )
     const { restoredAt } = memory

@@ -28,7 +28,7 @@ export function markIn(name: unknown): string | null {
 }
 
 /** The name without its mark, also where the service cut it within the mark. */
-export const bareName = (name: string) =>
+export const nameWithoutMark = (name: string) =>
   name
     .replace(MARK, '')
     .replace(/\s*\[(#[^\]]*\]?)?\s*$/, '')

@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto'
 import type { CampaignFailure } from '../service/port.ts'
 import type { Entry } from './desired.ts'
-import { measure, measuredOf, type Selection, selectionOf } from './effects.ts'
-import { type Finding, findingsOf, type Made } from './findings.ts'
+import { measure, type Selection, selectionOf, targetingsToMeasure } from './effects.ts'
+import { type Finding, findingsOf, type LookFacts } from './findings.ts'
 import { type EntryState, Judge, type Judged, LATE_MS, type PlannedAction } from './judge.ts'
 import type { CampaignReads, FeedSide } from './port.ts'
 import { memoryOf, NO_MEMORY, Seen, type SeenParts } from './seen.ts'
@@ -104,18 +104,18 @@ export async function look(
   }
   await seen.getAll(isById ? ids : toRead(judgeAll().judged))
   const { judge, judged } = judgeAll()
-  const effects = await measure(parts.feeds(), measuredOf(judged), signal)
+  const effects = await measure(parts.feeds(), targetingsToMeasure(judged), signal)
   const made = {
     ...scene,
     judged,
     effects,
-    strays: judge.strays,
+    unbound: judge.unbound,
     isWhole: !isById && keys === null,
   }
   return { plan: planOf(made, parts), judged, seen }
 }
 
-function planOf(made: Made, { account, clock }: PlanParts): Plan {
+function planOf(made: LookFacts, { account, clock }: PlanParts): Plan {
   const { judged, memory, seen, effects } = made
   const items = judged.flatMap(({ entry, campaign, known, action }): PlanItem[] => {
     if (action === null) return []

@@ -8,7 +8,7 @@ export const refused = (reason: string, hint: string, exitCode: number = EXIT.fa
   new FeedsyncError(reason, { hint, exitCode })
 
 /** The answer of the service. Throws `FeedsyncError` where there is none to go on with. */
-export function answered<A extends { kind: string }>(answer: A | CampaignFailure) {
+export function valueOrThrow<A extends { kind: string }>(answer: A | CampaignFailure) {
   if (!isFailure(answer)) return answer as Exclude<A, CampaignFailure>
   const { class: cause, reason, hint } = answer
   const exitCode = {

@@ -50,7 +50,7 @@ export class Seen {
     return read === undefined ? this.#listed?.get(id) : read
   }
 
-  whyNotRead(id: string): string | null {
+  readFailure(id: string): string | null {
     return this.#failed.get(id) ?? null
   }
 
@@ -85,7 +85,7 @@ export class Seen {
 }
 
 /** Live campaigns that belong to no entry, by what they can be recognised by. */
-export class Strays {
+export class UnboundCampaigns {
   readonly live: readonly Campaign[]
   readonly #byMark: ReadonlyMap<string | null, Campaign[]>
   readonly #byCarriedId: ReadonlyMap<string, Campaign[]>
@@ -99,15 +99,15 @@ export class Strays {
     this.#byName = Map.groupBy(this.live, (one) => nameOf(one))
   }
 
-  marked(mark: string): readonly Campaign[] {
+  byMark(mark: string): readonly Campaign[] {
     return this.#byMark.get(mark) ?? []
   }
 
-  carrying(key: string): readonly Campaign[] {
+  byCarriedId(key: string): readonly Campaign[] {
     return this.#byCarriedId.get(key) ?? []
   }
 
-  named(name: string): readonly Campaign[] {
+  byName(name: string): readonly Campaign[] {
     return this.#byName.get(name.toLowerCase()) ?? []
   }
 }
@@ -151,5 +151,5 @@ export async function inParallel<T>(
 }
 
 /** `48001 "Nurses Q1 [#k7m2q9x4c1]"`. */
-export const named = ({ id, name }: Campaign) =>
+export const idAndName = ({ id, name }: Campaign) =>
   `${id}${typeof name === 'string' ? ` ${JSON.stringify(name)}` : ''}`

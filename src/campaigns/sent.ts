@@ -48,7 +48,7 @@ export function bodyOf(
 }
 
 /** A write begins: what it sends may be there from now on. `at`: wall ms. */
-export function beginning(binding: Binding, body: object, at: number): Binding {
+export function withWriteBegun(binding: Binding, body: object, at: number): Binding {
   const { targeting } = sentOf(body)
   const values = Object.entries(binding.sent.values).filter(([field]) => !(field in body))
   return {
@@ -59,7 +59,7 @@ export function beginning(binding: Binding, body: object, at: number): Binding {
 }
 
 /** It was carried out. */
-export function carriedOut(binding: Binding, body: object): Binding {
+export function withWriteDone(binding: Binding, body: object): Binding {
   const { values, targeting } = sentOf(body)
   const { sent } = binding
   return {
@@ -72,14 +72,14 @@ export function carriedOut(binding: Binding, body: object): Binding {
 }
 
 /** Fields of a body that a campaign does not show as they were sent, and those that it does not show at all. */
-export function unlikeSent(campaign: Campaign, body: CampaignUpdate) {
+export function compareWithSent(campaign: Campaign, body: CampaignUpdate) {
   const { values, targeting } = sentOf(body)
-  const unlike: string[] = []
+  const mismatched: string[] = []
   const hidden: string[] = []
   for (const field of FIELDS) {
     if (!(field in body)) continue
     if (rawOf(campaign, field) === undefined) hidden.push(field)
-    else if (shownValue(campaign, field) !== values[field]) unlike.push(field)
+    else if (shownValue(campaign, field) !== values[field]) mismatched.push(field)
   }
   const raw = rawOf(campaign, 'targeting')
   if (targeting !== null && raw === undefined) hidden.push('targeting')
@@ -87,7 +87,7 @@ export function unlikeSent(campaign: Campaign, body: CampaignUpdate) {
     const shown = readTargeting(raw)
     const folded = (one: unknown) => JSON.stringify(one).toLowerCase()
     if (shown === null || (!isSame(shown, targeting) && folded(shown) !== folded(targeting)))
-      unlike.push('targeting')
+      mismatched.push('targeting')
   }
-  return { unlike, hidden }
+  return { mismatched, hidden }
 }

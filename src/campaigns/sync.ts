@@ -6,7 +6,7 @@ import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
 import { changesOf } from './diff.ts'
 import { shownValue } from './fields.ts'
-import { whyUntouchable } from './judge.ts'
+import { reasonNotToWrite } from './judge.ts'
 import type { Binding, CampaignStore, TargetingApi } from './port.ts'
 import { isSame, wholeTargeting } from './targeting.ts'
 import { beginWriting, type Result, update } from './write.ts'
@@ -68,15 +68,15 @@ async function syncOne(
     return { key, campaignId, ...told }
   }
   const campaign = read.value
-  const isDaemons = (now: Campaign) => {
-    if (whyUntouchable(identity, key, bound, now) !== null) return false
+  const mayDaemonWrite = (now: Campaign) => {
+    if (reasonNotToWrite(identity, key, bound, now) !== null) return false
     if (typeof shownValue(now, 'budget') !== 'number') return false
     // A wider targeting under a budget that the file lowers would spend more: the campaign is left whole to `apply`.
     const others = changesOf(entry, now, bound).filter(({ field }) => field !== 'targeting')
     return others.every(({ field }) => field === 'name')
   }
-  if (targeting === null || !isDaemons(campaign)) return null
-  const mayRepeat = (now: Campaign) => parts.isCurrent() && isDaemons(now)
+  if (targeting === null || !mayDaemonWrite(campaign)) return null
+  const mayRepeat = (now: Campaign) => parts.isCurrent() && mayDaemonWrite(now)
   const sent = wholeTargeting(targeting)
   const put = (abort: AbortSignal) => api.putTargeting(campaignId, sent, abort)
   const get = (id: string, abort: AbortSignal) => api.get(id, abort)

@@ -3,7 +3,7 @@
 
 import type { FieldPaths } from '../feed/port.ts'
 import type { City, Targeting } from '../service/port.ts'
-import { overall, type Spend, words } from './fields.ts'
+import { combinedSpend, normalized, type Spend } from './fields.ts'
 
 /** What of a posting targeting looks at; empty where the feed does not say it. */
 export type TargetedPosting = Required<Omit<FieldPaths, 'id'>>
@@ -38,8 +38,8 @@ const code = (text: string) => text.trim().toUpperCase()
 /** How each list's values are written: only differences that no reading of the specification gives a meaning. */
 const SPELLING: Record<ListCriterion, (text: string) => string> = {
   requisitionIds: id,
-  jobDescKeywords: words,
-  jobTitles: words,
+  jobDescKeywords: normalized,
+  jobTitles: normalized,
   postalCodes: code,
   stateProvCodes: code,
 }
@@ -52,7 +52,7 @@ export function canonical(targeting: Targeting): CanonicalTargeting {
   const list = (name: ListCriterion) =>
     unique((targeting[name] ?? []).map(SPELLING[name]).filter((value) => value !== ''))
   const cities = (targeting.cities ?? [])
-    .map((city) => ({ name: words(city.name), stateProvCode: code(city.stateProvCode) }))
+    .map((city) => ({ name: normalized(city.name), stateProvCode: code(city.stateProvCode) }))
     .filter((city) => city.name !== '')
   return {
     cities: unique(cities.map((c) => JSON.stringify([c.stateProvCode, c.name]))).map((text) => {
@@ -175,8 +175,8 @@ export function readTargeting(raw: unknown): CanonicalTargeting | null {
     const value = Object.hasOwn(raw, name) ? (raw as Record<string, unknown>)[name] : undefined
     if (value === undefined || value === null) continue
     const values = name === 'externalCampaignId' ? [value] : value
-    const isIts = name === 'cities' ? isCity : isText
-    if (!Array.isArray(values) || !values.every(isIts)) return null
+    const isValid = name === 'cities' ? isCity : isText
+    if (!Array.isArray(values) || !values.every(isValid)) return null
     const texts = name === 'cities' ? values : values.map(String)
     found[name] = name === 'externalCampaignId' ? texts[0] : texts
   }
@@ -193,7 +193,7 @@ const isText = (value: unknown) => typeof value === 'string' || typeof value ===
 
 const isCity = (value: unknown): value is City => {
   const { name, stateProvCode } = Object(value) as Record<string, unknown>
-  return typeof name === 'string' && words(name) !== '' && typeof stateProvCode === 'string'
+  return typeof name === 'string' && normalized(name) !== '' && typeof stateProvCode === 'string'
 }
 
 /** What a change of targeting does to what may be spent; `before` null: not known. */
@@ -204,7 +204,7 @@ export function targetingSpend(
   if (before === null) return 'up'
   const all = CRITERIA.map((name) => criterionSpend(name, before, after))
   // Alone, pins select nothing else: whatever stands beside them, or in place of them, adds postings.
-  return isPinned(before) && !isPinned(after) && !isSame(before, after) ? 'up' : overall(all)
+  return isPinned(before) && !isPinned(after) && !isSame(before, after) ? 'up' : combinedSpend(all)
 }
 
 /** Requisition ids alone. */
@@ -216,13 +216,13 @@ function criterionSpend(
   before: CanonicalTargeting,
   after: CanonicalTargeting,
 ): Spend {
-  const [old, young] = [valuesIn(before, name), valuesIn(after, name)]
-  const isMore = young.some((value) => !old.includes(value))
-  const isLess = old.some((value) => !young.includes(value))
+  const [oldValues, newValues] = [valuesIn(before, name), valuesIn(after, name)]
+  const isMore = newValues.some((value) => !oldValues.includes(value))
+  const isLess = oldValues.some((value) => !newValues.includes(value))
   if (!isMore && !isLess) return 'neutral'
   // Requisition ids are OR-ed: they add postings. The others are AND-ed, and none of them means any.
-  if (name !== 'requisitionIds' && young.length === 0) return 'up'
-  if (name !== 'requisitionIds' && old.length === 0) return 'down'
+  if (name !== 'requisitionIds' && newValues.length === 0) return 'up'
+  if (name !== 'requisitionIds' && oldValues.length === 0) return 'down'
   return isMore ? 'up' : 'down'
 }
 
@@ -231,13 +231,15 @@ export function targetingTexts(before: CanonicalTargeting | null, after: Canonic
   return CRITERIA.flatMap((name) => {
     const [from, to] = [before === null ? [] : valuesIn(before, name), valuesIn(after, name)]
     const none = name === 'requisitionIds' ? 'none' : 'any'
-    if (said(from) === said(to)) return []
-    return [{ name, from: before === null ? null : said(from) || none, to: said(to) || none }]
+    if (listText(from) === listText(to)) return []
+    return [
+      { name, from: before === null ? null : listText(from) || none, to: listText(to) || none },
+    ]
   })
 }
 
 /** Values that hold a comma are quoted, so that one is not taken for two. */
-export const said = (values: readonly string[]) =>
+export const listText = (values: readonly string[]) =>
   values.map((value) => (/[,"]/.test(value) ? JSON.stringify(value) : value)).join(', ')
 
 /** The values of one criterion as text for people; empty: no filter. */
@@ -247,6 +249,6 @@ export const valuesIn = (targeting: CanonicalTargeting, name: Criterion): string
   return [...targeting[name]]
 }
 
-const fold = (text: string) => words(text).toLowerCase()
+const fold = (text: string) => normalized(text).toLowerCase()
 const place = (city: string, state: string) => `${fold(city)}\n${code(state)}`
 const unique = (values: readonly string[]) => [...new Set(values)].sort()

@@ -6,7 +6,7 @@ import type { Campaign, CampaignAnswer, CampaignUpdate } from '../service/port.t
 import { type Field, rawOf } from './fields.ts'
 import { LATE_MS } from './judge.ts'
 import type { Binding, CampaignStore, Outcome } from './port.ts'
-import { beginning, carriedOut, unlikeSent, wireOfSent } from './sent.ts'
+import { compareWithSent, wireOfSent, withWriteBegun, withWriteDone } from './sent.ts'
 import { canonical, carriedId, isSame } from './targeting.ts'
 
 export interface WriteParts {
@@ -64,10 +64,10 @@ export async function update(
   const { store, clock, by, signal, get, mayRepeat } = parts
   const { key, campaignId } = bound
   const isTargeted = body.targeting !== undefined
-  const before = shownOf(campaign, body)
+  const before = shownFields(campaign, body)
   const wasRepeat = bound.repeatAt !== null
   // Then seeing it proves nothing: a write without an answer may still be on its way.
-  const wasThere = unlikeSent(campaign, body).unlike.length === 0
+  const wasThere = compareWithSent(campaign, body).mismatched.length === 0
   const result = (outcome: Result['outcome'], reason: string | null, isEnd = false): Result => ({
     key,
     campaignId,
@@ -79,17 +79,24 @@ export async function update(
   let isUnclear = false
   for (let n = 1; ; n++) {
     const at = clock.now()
-    const begun = beginning(bound, body, at)
+    const begun = withWriteBegun(bound, body, at)
     const id = store.atomically(() => {
       store.save(begun)
       const row = { at, key, campaignId, action: 'update', body, by } as const
-      return store.begin({ ...row, before: thereBefore(bound, campaign, body) })
+      return store.begin({ ...row, before: valuesBefore(bound, campaign, body) })
     })
     const answer = await put(signal)
-    const end = (outcome: Outcome, reason: string | null, binding: Binding, isTold = false) =>
+    const end = (
+      outcome: Outcome,
+      reason: string | null,
+      binding: Binding,
+      repeatsInAnHour = false,
+    ) =>
       store.atomically(() => {
         store.end(id, outcome, reason, clock.now())
-        const repeatAt = isTargeted ? repeatAtOf(parts, campaignId, isTold) : binding.repeatAt
+        const repeatAt = isTargeted
+          ? repeatAtOf(parts, campaignId, repeatsInAnHour)
+          : binding.repeatAt
         store.save({ ...binding, repeatAt })
       })
     if (answer.kind === 'failure' && answer.effect !== 'unknown') {
@@ -105,19 +112,22 @@ export async function update(
       return result('unknown', reason, isLimited(answer) || isLimited(read))
     }
     const after = read.value
-    const { unlike, hidden } = unlikeSent(after, body)
-    if (unlike.length === 0 && (lost === null || (hidden.length === 0 && !wasThere))) {
-      const kept = carriedOut(bound, body)
-      const binding = isTargeted ? { ...kept, shown: shownAs(after, body) ?? kept.shown } : kept
+    const { mismatched, hidden } = compareWithSent(after, body)
+    if (mismatched.length === 0 && (lost === null || (hidden.length === 0 && !wasThere))) {
+      const kept = withWriteDone(bound, body)
+      const binding = isTargeted
+        ? { ...kept, shown: shownTargeting(after, body) ?? kept.shown }
+        : kept
       end('done', lost === null ? null : 'seen on the service afterwards', binding)
       return result('done', null)
     }
-    const { echo, reason } = tell(bound, body, [campaign, after], unlike, lost)
+    const { echo, reason } = describeMismatch(bound, body, [campaign, after], mismatched, lost)
     isUnclear ||= lost !== null
-    const isTold = lost === null && echo === null && !wasRepeat && unlike.includes('targeting')
-    end(lost === null ? 'not-as-sent' : 'unknown', reason, echo ?? begun, isTold)
-    const isAsBefore = JSON.stringify(shownOf(after, body)) === JSON.stringify(before)
-    if (n === TRIES || !isAsBefore || !mayRepeat(after) || signal.aborted)
+    const repeatsInAnHour =
+      lost === null && echo === null && !wasRepeat && mismatched.includes('targeting')
+    end(lost === null ? 'not-as-sent' : 'unknown', reason, echo ?? begun, repeatsInAnHour)
+    const isUnchanged = JSON.stringify(shownFields(after, body)) === JSON.stringify(before)
+    if (n === TRIES || !isUnchanged || !mayRepeat(after) || signal.aborted)
       return result(lost === null ? 'not-as-sent' : 'unknown', reason, isLimited(answer))
     const wait = answer.kind === 'failure' ? (answer.retryAfterMs ?? SECOND) : SECOND
     if (wait > MINUTE) return result('unknown', reason, isLimited(answer))
@@ -129,11 +139,11 @@ export async function update(
  * What is said of a write that the service does not show as it was sent. `echo`: the service has its own form of it, which
  * carries the same id and came with the write, or is known by an earlier one.
  */
-function tell(
+function describeMismatch(
   bound: Binding,
   body: CampaignUpdate,
   [before, after]: readonly [Campaign, Campaign],
-  unlike: readonly string[],
+  mismatched: readonly string[],
   lost: string | null,
 ) {
   const raw = rawOf(after, 'targeting')
@@ -141,23 +151,23 @@ function tell(
   const is = JSON.stringify(raw ?? null)
   const isNew = is !== JSON.stringify(rawOf(before, 'targeting') ?? null)
   const isKnown = bound.shown !== null && isSame(bound.shown.of, of) && bound.shown.is === is
-  const isIts = (isNew || isKnown) && carriedId(raw) === of.externalCampaignId
-  const isEcho = isIts && unlike.includes('targeting') && lost === null
+  const hasOurId = (isNew || isKnown) && carriedId(raw) === of.externalCampaignId
+  const isEcho = hasOurId && mismatched.includes('targeting') && lost === null
   const { targeting } = body
-  const echo = isEcho ? { ...carriedOut(bound, { targeting }), shown: { of, is } } : null
-  const shows = `it was accepted, and the service shows another ${unlike.join(', ')}`
+  const echo = isEcho ? { ...withWriteDone(bound, { targeting }), shown: { of, is } } : null
+  const shows = `it was accepted, and the service shows another ${mismatched.join(', ')}`
   return { echo, reason: lost ?? shows }
 }
 
 /** An hour after a write of the targeting without a clear end: it may have arrived late, over what was sent since. */
-function repeatAtOf({ store, clock }: WriteParts, campaignId: string, isTold: boolean) {
+function repeatAtOf({ store, clock }: WriteParts, campaignId: string, repeatsInAnHour: boolean) {
   const now = clock.now()
   const unclear = store.unclearSince(campaignId, now - LATE_MS)
-  return unclear !== null ? unclear + LATE_MS : isTold ? now + LATE_MS : null
+  return unclear !== null ? unclear + LATE_MS : repeatsInAnHour ? now + LATE_MS : null
 }
 
 /** What is there of the fields of a body; what is not known is left out. */
-export function thereBefore(
+export function valuesBefore(
   { sent }: Pick<Binding, 'sent'>,
   campaign: Campaign,
   body: object,
@@ -171,13 +181,13 @@ export function thereBefore(
 }
 
 /** How a campaign shows the targeting that was just sent to it; null: not at all. */
-function shownAs(campaign: Campaign, { targeting = {} }: CampaignUpdate): Binding['shown'] {
+function shownTargeting(campaign: Campaign, { targeting = {} }: CampaignUpdate): Binding['shown'] {
   const raw = rawOf(campaign, 'targeting')
   return raw === undefined ? null : { of: canonical(targeting), is: JSON.stringify(raw) }
 }
 
 /** The fields of a body, as a campaign shows them. */
-function shownOf(campaign: Campaign, body: object): Record<string, unknown> {
+function shownFields(campaign: Campaign, body: object): Record<string, unknown> {
   const fields = Object.keys(body) as (keyof typeof body)[]
   return Object.fromEntries(fields.map((field) => [field, rawOf(campaign, field) ?? null]))
 }

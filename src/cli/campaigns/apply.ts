@@ -5,7 +5,7 @@ import type { Writer } from '../../app/campaigns.ts'
 import { shownValue } from '../../campaigns/fields.ts'
 import { COMMAND, quoted } from '../../campaigns/judge.ts'
 import { exitCodeOf, isStuck, type Look, look, type PlanParts } from '../../campaigns/plan.ts'
-import { answered } from '../../campaigns/refused.ts'
+import { valueOrThrow } from '../../campaigns/refused.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT, messageOf } from '../../lib/errors.ts'
@@ -21,7 +21,7 @@ import {
   keysOf,
   outcomeText,
   type ReadFile,
-  restedFile,
+  stableFile,
 } from './command.ts'
 import { counted, planText, stuckText } from './plan-view.ts'
 
@@ -41,7 +41,7 @@ interface Subject {
 }
 
 async function subjectOf(call: Call<unknown>, keys: readonly string[]): Promise<Subject> {
-  const file = await restedFile(call)
+  const file = await stableFile(call)
   for (const key of keys) checkKey(keysOf(file), key)
   return { file, keys, named: keys.length === 0 ? null : new Set(keys) }
 }
@@ -49,21 +49,25 @@ async function subjectOf(call: Call<unknown>, keys: readonly string[]): Promise<
 export function planCommand(context: Context): Command {
   const text = 'show what differs between the campaigns file and the service; writes nothing'
   return define(context, 'plan', text, async (call, keys: string[]) => {
-    const { plan, judged } = await planned(call, await subjectOf(call, keys))
+    const { plan, judged } = await planWith(call, await subjectOf(call, keys))
     call.show(plan, () => planText(plan, { commandLine: call.commandLine, keys, judged }))
     context.exit(exitCodeOf(plan))
   }).argument('[key...]', KEYS)
 }
 
-async function planned({ config, context }: Call<unknown>, { file, named }: Subject) {
+async function planWith({ config, context }: Call<unknown>, { file, named }: Subject) {
   const { openPlanner } = await import('../../app/campaigns.ts')
   await using planner = openPlanner(config, context)
-  return await looked(planner, file, named)
+  return await lookOrThrow(planner, file, named)
 }
 
-async function looked(parts: PlanParts, file: ReadFile, named: Subject['named']): Promise<Look> {
+async function lookOrThrow(
+  parts: PlanParts,
+  file: ReadFile,
+  named: Subject['named'],
+): Promise<Look> {
   const found = await look(parts, file.entries, named, forever)
-  return 'class' in found ? answered(found) : found
+  return 'class' in found ? valueOrThrow(found) : found
 }
 
 export function applyCommand(context: Context): Command {
@@ -91,7 +95,7 @@ function digestOf(text: string): string {
 /** undefined: the person did not confirm it. */
 async function confirmedDigest(call: Call<unknown>, subject: Subject, hint: string) {
   const { commandLine, context } = call
-  const { plan, judged } = await planned(call, subject)
+  const { plan, judged } = await planWith(call, subject)
   const text = planText(plan, { commandLine, keys: subject.keys, judged, isAsked: true })
   const isSent = plan.items.length === 0 || (await confirmed(context, text, hint))
   return isSent ? plan.digest : undefined
@@ -112,7 +116,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   const command = ['apply', ...keys, digest === null ? '--lower' : `--plan ${digest}`].join(' ')
   const parts = { ...writer, isCurrent, by: byWhom(context, command) }
   const options = { keys: named, digest, signal: forever }
-  const { kind, plan, results } = answered(await apply(parts, file.entries, options))
+  const { kind, plan, results } = valueOrThrow(await apply(parts, file.entries, options))
   if (kind === 'stale') {
     context.err('the plan has changed, so nothing was sent')
     call.show({ kind, results, plan }, () => planText(plan, { commandLine, keys }))
@@ -121,7 +125,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   call.show({ kind, results, plan }, () => resultsText(results))
   const stuck = plan.entries.filter(isStuck)
   for (const entry of stuck) context.err(printable(stuckText(entry)))
-  const left = await keptLook(call, writer, file, results)
+  const left = await saveLookAgain(call, writer, file, results)
   const open = left.filter((key) => named?.has(key) ?? true).length
   if (open > 0)
     context.err(`${counted(open, 'campaign')} still to send: ${commandLine('campaigns plan')}`)
@@ -130,7 +134,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
 }
 
 /** Looks again, so that `status` is up to date. Answers the keys of the entries that still differ. */
-async function keptLook(
+async function saveLookAgain(
   { config, context }: Call<unknown>,
   writer: Writer,
   file: ReadFile,
@@ -138,7 +142,7 @@ async function keptLook(
 ): Promise<string[]> {
   try {
     const { keepLook } = await import('../../app/reconcile.ts')
-    const found = await looked(writer, file, null)
+    const found = await lookOrThrow(writer, file, null)
     const at = isoTime(context.clock.now()) ?? ''
     keepLook(writer.store, { at, cause: 'apply', mode: config.campaigns.mode }, found, results)
     return found.plan.items.map(({ key }) => key)
@@ -164,7 +168,7 @@ export function exportCommand(context: Context): Command {
     const { openPlanner } = await import('../../app/campaigns.ts')
     const { exportCampaigns } = await import('../../campaigns/export.ts')
     await using planner = openPlanner(config, context)
-    const listing = answered(await planner.list(forever))
+    const listing = valueOrThrow(await planner.list(forever))
     const live = listing.campaigns
       .values()
       .filter((one) => shownValue(one, 'status') !== 'archived')

@@ -21,7 +21,7 @@ export function byWhom({ env }: Context, command: string): string {
 export type ReadFile = Extract<CampaignsFile, { kind: 'read' }>
 
 /** The file that was read. Throws `FeedsyncError` (78) where there is none, or none that can be used. */
-export function usable(read: CampaignsFile): ReadFile {
+export function usableFile(read: CampaignsFile): ReadFile {
   if (read.kind === 'read') return read
   if (read.kind === 'unusable') throw new ConfigProblems(read.lines)
   throw new FeedsyncError(`there is no campaigns file at ${read.file}, so none is managed`, {
@@ -31,9 +31,9 @@ export function usable(read: CampaignsFile): ReadFile {
 }
 
 /** The file, once it has not changed for two seconds. Throws as `usable` does. */
-export async function restedFile({ config, context }: Call<unknown>): Promise<ReadFile> {
+export async function stableFile({ config, context }: Call<unknown>): Promise<ReadFile> {
   const { stableCampaignsFile } = await import('../../app/campaigns.ts')
-  return usable(await stableCampaignsFile(config, context.clock, forever))
+  return usableFile(await stableCampaignsFile(config, context.clock, forever))
 }
 
 export const keysOf = ({ entries }: Pick<ReadFile, 'entries'>) => entries.map(({ key }) => key)

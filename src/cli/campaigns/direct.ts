@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { createDirectly, type DirectParts, updateDirectly } from '../../campaigns/direct.ts'
 import { COMMAND } from '../../campaigns/judge.ts'
-import { answered, refused } from '../../campaigns/refused.ts'
+import { refused, valueOrThrow } from '../../campaigns/refused.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
 import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
 import type { Context } from '../context.ts'
@@ -100,7 +100,7 @@ export function updateCommand(context: Context): Command {
       if (!(await confirmed(context, shown, HINT))) return
     }
     const answer = await writing(call, `update ${id}`, async (parts) => {
-      const campaign = answered(await parts.api.get(id, forever)).value
+      const campaign = valueOrThrow(await parts.api.get(id, forever)).value
       if (shown !== null && shownOf(campaign) !== shown)
         throw refused(`campaign ${id} changed meanwhile, so nothing was sent`, 'look again')
       return updateDirectly(parts, campaign, body)
@@ -113,7 +113,7 @@ export function updateCommand(context: Context): Command {
 }
 
 function tell({ show }: Call<unknown>, answer: CampaignAnswer<Campaign>): void {
-  const campaign = answered(answer).value
+  const campaign = valueOrThrow(answer).value
   show(campaignJson(campaign), () => campaignText(campaign))
 }
 
@@ -124,7 +124,7 @@ async function ask<T>(
 ): Promise<T> {
   const { openCampaignApi } = await import('../../app/campaigns.ts')
   await using service = openCampaignApi(config, context)
-  return answered(await run(service.api)).value
+  return valueOrThrow(await run(service.api)).value
 }
 
 /** One write of a person, alone and on record. */

@@ -34,7 +34,7 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
   const words = ['campaigns apply', ...keys.map(quoted), '--plan', digest].join(' ')
   const isTold = items.length > 0 && !isAsked
   const blocks = [
-    [readText(listing), ...feedTexts(plan)],
+    [listingText(listing), ...feedTexts(plan)],
     ...items.map((item) => itemLines(item, states.get(item.key), known.get(item.key))),
     ...entries.filter(isStuck).map((entry) => [stuckText(entry), ...next(entry.next)]),
     findingLines(findings, next),
@@ -48,7 +48,7 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
   return texts.map((block) => block.map(printable).join('\n')).join('\n\n')
 }
 
-function readText(listing: Plan['listing']): string {
+function listingText(listing: Plan['listing']): string {
   if (listing === null) return 'campaigns were read by id, without a listing'
   const { campaigns, complete, reason } = listing
   const count = `${counted(campaigns, 'campaign')} read`

@@ -6,7 +6,7 @@ import type { PreviewRow } from '../../app/preview.ts'
 import type { Context } from '../context.ts'
 import { type Call, define } from '../define.ts'
 import { printable, table } from '../render.ts'
-import { checkKey, keysOf, usable } from './command.ts'
+import { checkKey, keysOf, usableFile } from './command.ts'
 import { wholeNumber } from './fields.ts'
 import { counted, NO_FEED, selectionText } from './plan-view.ts'
 
@@ -24,7 +24,7 @@ export function previewCommand(context: Context): Command {
 async function allEntries({ context, config, options, show }: Call<unknown>): Promise<void> {
   const { readCampaignsFile } = await import('../../app/campaigns.ts')
   const { previewAll } = await import('../../app/preview.ts')
-  const all = await previewAll(config, usable(readCampaignsFile(config)).entries)
+  const all = await previewAll(config, usableFile(readCampaignsFile(config)).entries)
   const number = (count: number | null) =>
     (all.feeds === 0 ? null : count)?.toLocaleString('en-US') ?? '?'
   const rows = all.entries.map((one) => [
@@ -44,7 +44,7 @@ async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<voi
   const { context, config, options, show } = call
   const { readCampaignsFile } = await import('../../app/campaigns.ts')
   const { previewOne } = await import('../../app/preview.ts')
-  const file = usable(readCampaignsFile(config))
+  const file = usableFile(readCampaignsFile(config))
   const entry = file.entries.find((one) => one.key === key)
   if (entry === undefined) return checkKey(keysOf(file), key)
   const one = await previewOne(config, entry, options.limit)

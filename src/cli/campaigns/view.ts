@@ -1,6 +1,6 @@
 // Campaigns of the service as tables, and as the JSON that the service gave.
 
-import { FIELDS, type Field, shownValue, showValue } from '../../campaigns/fields.ts'
+import { FIELDS, type Field, shownValue, valueText } from '../../campaigns/fields.ts'
 import type { Campaign } from '../../service/port.ts'
 import { factsText, table } from '../render.ts'
 
@@ -34,5 +34,5 @@ export function campaignText(campaign: Campaign): string {
 
 function shown(campaign: Campaign, field: Field): string | null {
   const value = shownValue(campaign, field)
-  return value == null ? null : showValue(field, value)
+  return value == null ? null : valueText(field, value)
 }

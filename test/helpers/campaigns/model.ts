@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { Entry } from '../../../src/campaigns/desired.ts'
 import { FIELDS, type Field, type Value } from '../../../src/campaigns/fields.ts'
-import { bareName, markIn } from '../../../src/campaigns/mark.ts'
+import { markIn, nameWithoutMark } from '../../../src/campaigns/mark.ts'
 import type { Look, Plan, PlanItem } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../../src/campaigns/port.ts'
 import type { SyncParts } from '../../../src/campaigns/sync.ts'
@@ -622,7 +622,7 @@ const NUMBERS: Record<string, number | null> = {
 
 /** Whether a raw value of the service is this value. */
 function isShown(field: Field, raw: unknown, value: Value): boolean {
-  if (field === 'name') return bareName(String(raw)) === value
+  if (field === 'name') return nameWithoutMark(String(raw)) === value
   if (field === 'status' || field === 'period') return raw === NUMBERS[String(value)]
   if (raw === null || value === null) return raw === value
   if (field === 'autoBidLevel') return raw === value

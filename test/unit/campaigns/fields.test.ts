@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  direction,
   type Field,
+  idleReason,
   isLive,
   readText,
   shownValue,
-  showValue,
+  spendDirection,
   type Value,
-  whyIdle,
+  valueText,
   wireOf,
 } from '../../../src/campaigns/fields.ts'
 import { parseAmount, showAmount, toWire } from '../../../src/lib/amount.ts'
@@ -28,7 +28,7 @@ describe('a date', () => {
     ['endDate', 'none', null],
   ] as const)('of %s, %s in the file, is %s', (field, text, value) => {
     expect(readText(field, text)).toEqual({ value })
-    expect(showValue(field, value)).toBe(text)
+    expect(valueText(field, value)).toBe(text)
   })
 
   it.each([
@@ -123,7 +123,7 @@ it.each<[Field, Value | undefined, Value, string]>([
   ['status', 'paused', 'running', 'up'],
   ['name', 'a', 'b', 'neutral'],
 ])('%s from %j to %j counts as %s', (field, before, after, spend) => {
-  expect(direction(field, before, after)).toBe(spend)
+  expect(spendDirection(field, before, after)).toBe(spend)
 })
 
 it.each([
@@ -135,5 +135,5 @@ it.each([
   [{}, true, null],
 ])('%j is live: %s, and cannot spend since it is %j', (fields, live, idle) => {
   expect(isLive(campaign(fields), NOW)).toBe(live)
-  expect(whyIdle(campaign(fields), NOW)).toBe(idle)
+  expect(idleReason(campaign(fields), NOW)).toBe(idle)
 })

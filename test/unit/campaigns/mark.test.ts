@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bareName, markIn, markOf, withMark } from '../../../src/campaigns/mark.ts'
+import { markIn, markOf, nameWithoutMark, withMark } from '../../../src/campaigns/mark.ts'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { opened } from '../../helpers/campaigns/world.ts'
 
@@ -25,7 +25,7 @@ describe('the mark in a name', () => {
     [null, null, null],
   ])('of %j is %j, and the name is %j', (name, mark, bare) => {
     expect(markIn(name)).toBe(mark)
-    if (name !== null) expect(bareName(name)).toBe(bare)
+    if (name !== null) expect(nameWithoutMark(name)).toBe(bare)
   })
 
   it('is kept where a person renames the campaign, and changes nothing where there is none', () => {
