@@ -1,9 +1,8 @@
-// The types of the configuration that the program goes by. What people write is in schema.ts; resolve.ts makes the
-// effective configuration of it. This file has no behaviour.
+// The types of the effective configuration, which resolve.ts makes from the checked file. schema.ts describes the file.
 
 import type { resolveConfig } from './resolve.ts'
 
-/** The effective configuration: every default applied, durations in ms, sizes in bytes, paths absolute. */
+/** Config is the effective configuration: all defaults applied, durations in ms, sizes in bytes, paths absolute. */
 export type Config = ReturnType<typeof resolveConfig>
 
 export type FeedConfig = Config['feeds'][number]

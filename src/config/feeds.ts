@@ -1,5 +1,4 @@
-// Which feed a path belongs to, by the rules of the configuration. Pure: knows nothing of files, and
-// never looks at what a feed contains.
+// Finds the feed of a path by the rules of the configuration. Pure: it reads no files and ignores their content.
 
 import type { Mapping } from '../feed/port.ts'
 import { datedName } from '../lib/dated-name.ts'
@@ -12,26 +11,27 @@ import {
 import { unpackedName } from '../lib/packing.ts'
 import type { FeedConfig } from './config.ts'
 
-/** What the rules say of one path. */
+/** FeedRule is the result of the rules for one path. */
 export interface FeedRule {
   /** The feed's name: the rule's, or the path, with `{date}` for a date in the file's name. */
   feed: string
-  /** Partner account to upload for; null: the configured identity. */
+  /** Partner account of the upload; null: the configured identity. */
   account: string | null
   mapping: Mapping
-  /** A version is expected at least this often; null: never overdue. */
+  /** The longest time between two versions; null: never overdue. */
   expectEveryMs: number | null
 }
 
-/** `path` is relative to the folder; `named`: the feed that a person named for the file. */
+/** `path` is relative to the folder; `named` is the feed that a person gave for the file. */
 export type RuleFor = (path: string, named?: string | null) => FeedRule
 
-/** Patterns are compiled once a rule: a scan asks for each of its files. */
+/** Caches the compiled pattern of each rule, because a scan asks for every file. */
 const matchers = new WeakMap<FeedConfig, CapturingMatcher>()
 
 /**
- * The first rule that matches wins, with or without `.gz`. `path` is relative to the folder, with `/`. `named`: the feed
- * that a person named for the file; the rule that gives this name says the rest, else the one of the path.
+ * feedFor returns the result of the first rule that matches, with or without `.gz`. `path` is relative to the folder,
+ * with `/`. `named` is the feed that a person gave for the file: then the rule with this name decides everything else,
+ * or the rule of the path if no rule has the name.
  */
 export function feedFor(
   path: string,
@@ -51,13 +51,13 @@ export function feedFor(
   return { ...(ofName ?? ofPath ?? none), feed: named }
 }
 
-/** What a path is called that no rule names. */
+/** ownName returns the feed name of a path that no rule names. */
 function ownName(path: string, dated: boolean): string {
   const unpacked = unpackedName(path)
   return dated ? datedName(unpacked).name : unpacked
 }
 
-/** Of the first rule that matches; null: none does. */
+/** firstOf returns the result of the first rule that matches; null: no rule matches. */
 function firstOf(
   rules: readonly FeedConfig[],
   path: string,

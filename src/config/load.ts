@@ -1,5 +1,5 @@
-// Finds and reads the configuration file. Either the effective configuration comes out, or every
-// mistake in the file at once; nothing falls back silently.
+// Finds and reads the configuration file. The result is the effective configuration, or all mistakes in the file at
+// once. A wrong value never falls back to a default.
 
 import { isUtf8 } from 'node:buffer'
 import { dirname, resolve } from 'node:path'
@@ -15,20 +15,20 @@ import { resolveConfig } from './resolve.ts'
 import { brokenRules, type Finding, type Links, valueAt } from './rules.ts'
 import { configSchema } from './schema.ts'
 
-/** Bytes; thousands of rules take less. */
+/** In bytes: thousands of rules need less. */
 const LARGEST = 8 * 2 ** 20
 
 export const DEFAULT_FILE = '/etc/feedsyncd/feedsyncd.yaml'
 
-/** `--config`, else `FEEDSYNCD_CONFIG`, else the default place. */
+/** findConfig returns `--config`, else `FEEDSYNCD_CONFIG`, else the default place. */
 export function findConfig(flag: string | undefined, env: NodeJS.ProcessEnv): string {
   return flag ?? (env.FEEDSYNCD_CONFIG || DEFAULT_FILE)
 }
 
 /**
- * Reads the file and checks all of it. `file` appears in lines as it was given. `warnings`: what is allowed, but is
- * more often a slip, one line each. Throws `ConfigProblems` with all mistakes, and `FeedsyncError` (78) when there is no
- * file, or it cannot be read.
+ * loadConfig reads and checks the whole file. Its lines name `file` as given. Each line of `warnings` is about
+ * something allowed that is usually a mistake. Throws `ConfigProblems` with all mistakes, and `FeedsyncError` (78) if
+ * there is no file or it cannot be read.
  */
 export function loadConfig(
   file: string,
@@ -54,7 +54,7 @@ export function loadConfig(
   return { config, warnings: lines(warnings) }
 }
 
-/** What commands that only read the history go by, while the file itself has mistakes. */
+/** placeholderConfig serves commands that only read the history while the file has mistakes. */
 export function placeholderConfig(
   file: string,
   stateDirectory: string,
@@ -82,7 +82,7 @@ function readBytes(file: string): Buffer {
       use: 'read',
       hints: {
         ENOENT:
-          'name one with --config or FEEDSYNCD_CONFIG; feedsyncd.example.yaml explains every key',
+          'name the file with --config or FEEDSYNCD_CONFIG; feedsyncd.example.yaml explains every key',
         EACCES: `let the group of the unit read it: chgrp feedsyncd ${file} && chmod 0640 ${file}`,
         EISDIR: 'name the file itself, such as feedsyncd.yaml in that folder',
       },
@@ -95,13 +95,13 @@ function withoutEffect(document: YamlDocument, { service, feeds }: Config): Find
   if ('partner' in service.identity) return []
   const accounts = feeds.map((_, index) => ['feeds', index, 'partnerAccount'])
   const useless = accounts.filter((path) => valueAt(document.value, path) != null)
-  const problem = 'has no effect: service.account uploads for itself alone; name service.partner'
+  const problem = 'has no effect: service.account uploads only for itself; set service.partner'
   return useless.map((path) => ({ path, problem }))
 }
 
 const EVERYTHING = ['**', '**/*']
 
-/** Where a path may be left without a partner account: its feed then fails, and nothing is sent for it. */
+/** withoutAccount warns of rules and paths without a partner account: their feeds fail, and nothing is sent. */
 function withoutAccount({ service, inbox, feeds }: Config): Finding[] {
   const { identity, presignPath } = service
   if (!('partner' in identity) || identity.partnerAccount !== null) return []
@@ -114,6 +114,6 @@ function withoutAccount({ service, inbox, feeds }: Config): Finding[] {
   })
   if (inbox.include.every(isCovered)) return rules
   const problem =
-    'no partnerAccount for a file that no rule of feeds matches: set service.partnerAccount, or such feeds fail'
+    'no partnerAccount for a file that no rule of feeds matches: set service.partnerAccount, or these feeds fail'
   return [...rules, { path: ['service', 'partner'], problem }]
 }

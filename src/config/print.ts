@@ -1,11 +1,11 @@
-// Writes the effective configuration in the words and units of the file, for `config print`. Paths
-// are absolute, defaults are spelt out, and a webhook's address is shown up to its host.
+// Writes the effective configuration in the words and units of the file, for `config print`. Paths are absolute,
+// defaults are written out, and the address of a webhook ends after its host.
 
 import { writeDuration, writeSize } from '../lib/units.ts'
 import type { Listen } from '../ops/port.ts'
 import type { Config } from './config.ts'
 
-/** A plain object with the keys of the file, ready for YAML or JSON. */
+/** printableConfig returns a plain object with the keys of the file, ready for YAML or JSON. */
 export function printableConfig(config: Config): Record<string, unknown> {
   const { identity, baseUrl, ...service } = config.service
   const { explicit: _, ...campaigns } = config.campaigns
@@ -29,7 +29,7 @@ export function printableConfig(config: Config): Record<string, unknown> {
   }
 }
 
-/** Durations as they are written: `rescanMs` is `rescan`. What is null was not given. */
+/** written gives durations their key and unit of the file: `rescanMs` becomes `rescan`. It omits keys that are null. */
 function written(values: object): Record<string, unknown> {
   const given = Object.entries(values).filter(([, value]) => value !== null)
   return Object.fromEntries(

@@ -1,5 +1,5 @@
-// Turns what is wrong with a configuration file into lines for a person: where, which key, what, and
-// a likely correction. Never repeats a value that may be a secret.
+// Turns the mistakes in a configuration file into lines for a person: place, key, problem, and a likely correction. It
+// never repeats a value that may be a secret.
 
 import type { z } from 'zod'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -8,11 +8,11 @@ import { keyName, type YamlDocument, type YamlPath, type YamlProblem } from '../
 import { type Finding, valueAt } from './rules.ts'
 import { configJsonSchema, type JsonSchema } from './schema.ts'
 
-/** Several mistakes in the configuration, one line each. */
+/** ConfigProblems holds all mistakes in the configuration, one line each. */
 export class ConfigProblems extends FeedsyncError {
   override name = 'ConfigProblems'
   readonly lines: string[]
-  /** What the file says of it in spite of its mistakes, absolute. */
+  /** Absolute path of the state directory, if the file names it in spite of its mistakes. */
   readonly stateDirectory: string | null
 
   constructor(lines: string[], stateDirectory: string | null = null) {
@@ -22,12 +22,12 @@ export class ConfigProblems extends FeedsyncError {
   }
 }
 
-/** `file:line:column key: problem`, which editors can jump to. */
+/** formatProblem writes `file:line:column key: problem`, a place to which editors can jump. */
 export function formatProblem(file: string, { line, column, key, problem }: YamlProblem): string {
   return `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem}`
 }
 
-/** One problem a mistake, in the order of the file. */
+/** describeProblems returns one problem for each mistake, in the order of the file. */
 export function describeProblems(
   document: YamlDocument,
   issues: readonly z.core.$ZodIssue[],
@@ -48,7 +48,7 @@ export function describeProblems(
   }
   for (const { path, problem } of unknown) add(path, 'key', problem)
   for (const { path, problem } of [...wrong, ...findings]) {
-    // A misspelt key is one mistake: that its right spelling is missing needs no second line.
+    // A misspelt key needs one line only, so do not report its right spelling as missing.
     const isMissing = path.length > 0 && valueAt(document.value, path) === undefined
     if (isMissing && unknown.some(({ meant }) => meant && explains(meant, path))) continue
     add(path, 'value', problem)
@@ -73,7 +73,7 @@ function unknownKey(path: YamlPath): { path: YamlPath; problem: string; meant: Y
   const name = String(path.at(-1))
   if (INLINE_SECRET.test(name)) {
     const problem =
-      'secrets do not belong in this file: write it to a file of its own and name that as service.auth.keyFile'
+      'secrets do not belong in this file: write the secret to its own file, and name that file in service.auth.keyFile'
     return { path, problem, meant: null }
   }
   const parent = path.slice(0, -1)
@@ -85,13 +85,13 @@ function unknownKey(path: YamlPath): { path: YamlPath; problem: string; meant: Y
   return { path, problem: `unknown key, did you mean ${shown}?`, meant }
 }
 
-/** Keys of which one is enough: the rules name only the first of them. */
+/** Groups of keys of which one is enough: for a missing one, the rules name the first. */
 const ALTERNATIVES = [
   ['account', 'partner'],
   ['exec', 'webhook'],
 ]
 
-/** Whether `missing` is what the misspelt key meant, or stands below it. */
+/** explains tells whether `missing` is the key that the misspelt key meant, or lies below it. */
 function explains(meant: YamlPath, missing: YamlPath): boolean {
   const name = String(missing.at(-1))
   const names = ALTERNATIVES.find((keys) => keys.includes(name)) ?? [name]
@@ -109,7 +109,7 @@ function schemaAt(schema: JsonSchema, path: YamlPath): JsonSchema | undefined {
   )
 }
 
-/** A key that exists by this name, but in another block. */
+/** elsewhere finds a key of this name in another block. */
 function elsewhere(schema: JsonSchema, name: string, path: YamlPath = []): YamlPath | null {
   for (const [key, child] of Object.entries(schema.properties ?? {})) {
     const at = [...path, key]

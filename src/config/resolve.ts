@@ -1,5 +1,5 @@
-// Makes the effective configuration of a checked file: paths absolute, choices as unions. Reads no
-// file itself; that the named ones exist is for those to say who use them.
+// Makes the effective configuration from a checked file: absolute paths, and choices as unions. It reads no file: the
+// code that uses a named file reports if it is missing.
 
 import { join, resolve } from 'node:path'
 import { registerSecretAddress, Secret } from '../lib/secrets.ts'
@@ -7,7 +7,7 @@ import type { AlertTarget } from '../ops/port.ts'
 import type { Identity } from '../service/port.ts'
 import type { ConfigFile } from './schema.ts'
 
-/** `base` is the folder of the configuration file. */
+/** resolveConfig applies what depends on `base`, the folder of the file, and on the environment. */
 export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.ProcessEnv) {
   const absolute = (path: string) => resolve(base, path)
   const { service, inbox, campaigns, state } = file
@@ -39,9 +39,9 @@ export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.Proces
       ...rule,
       /** null: the feed is named by its path. */
       name: name ?? null,
-      /** An account uploads for itself alone, whatever a rule names; `loadConfig` warns of it. */
+      /** An account uploads only for itself, even if a rule names another; `loadConfig` warns of that. */
       partnerAccount: (service.partner === undefined ? null : partnerAccount) ?? null,
-      /** null: as they declare. */
+      /** null: the declared encoding. */
       encoding: encoding ?? null,
       /** null: detected. */
       records: records ?? null,
@@ -51,7 +51,7 @@ export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.Proces
     upload: file.upload,
     campaigns: {
       file: absolute(campaigns.file ?? 'campaigns.yaml'),
-      /** True when the file was named: then its absence is an error, and not "off". */
+      /** True if the configuration names the file: then a missing file is an error, not "off". */
       explicit: campaigns.file !== undefined,
       mode: campaigns.mode,
     },
@@ -66,13 +66,13 @@ export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.Proces
   }
 }
 
-/** systemd hands credentials to the service in a folder of their own (LoadCredential=). */
+/** defaultKeyFile prefers the folder in which systemd gives credentials to the unit (LoadCredential=). */
 function defaultKeyFile(env: NodeJS.ProcessEnv): string {
   const folder = env.CREDENTIALS_DIRECTORY
   return folder ? join(folder, 'service-key') : 'service.key'
 }
 
-/** The rules saw to it that there is an account or a partner. */
+/** identity finds an account or a partner: `brokenRules` refuses a file with neither. */
 function identity({ account = '', partner, partnerAccount }: ConfigFile['service']): Identity {
   return partner === undefined ? { account } : { partner, partnerAccount: partnerAccount ?? null }
 }

@@ -1,5 +1,5 @@
-// What several keys must satisfy together. Works on the file as written and the links on this host, so that these mistakes are
-// reported together with all others, and stays silent about values that are wrong on their own.
+// Rules that several keys must satisfy together. They read the file as written and the links of this host, so that
+// these mistakes are reported together with all others. They ignore values that are already wrong on their own.
 
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -12,10 +12,10 @@ export interface Finding {
   problem: string
 }
 
-/** Whether links of this host are followed. That asks the disks of the folders, and one may not answer. */
+/** Links says whether to follow links of this host. That needs the disks of the folders, and a disk may hang. */
 export type Links = 'followed' | 'as-written'
 
-/** `base` is the folder of the configuration file. */
+/** brokenRules returns the broken rules of a file; `base` is its folder. */
 export function brokenRules(raw: unknown, base: string, links: Links): Finding[] {
   if (typeof raw !== 'object' || Array.isArray(raw)) return []
   return [...identity(raw), ...folders(raw, base, links), ...feeds(raw), ...alerts(raw)]
@@ -40,7 +40,7 @@ function identity(raw: unknown): Finding[] {
   return has('partnerAccount') ? at('partnerAccount', 'belongs to a partner, not an account') : []
 }
 
-/** A file that is moved within the watched folder would be found again, as a new feed. */
+/** folders keeps our folders outside the inbox: a file moved within the inbox would be found again, as a new feed. */
 function folders(raw: unknown, base: string, links: Links): Finding[] {
   const real = links === 'followed' ? realPath : (path: string) => path
   const written = (section: string, key: string, fallback: string) => {
@@ -64,7 +64,7 @@ function folders(raw: unknown, base: string, links: Links): Finding[] {
   ]
 }
 
-/** With its links followed, as far as it is there. */
+/** realPath follows the links of the existing part of a path. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)

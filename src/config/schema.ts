@@ -1,5 +1,5 @@
-// The configuration file: every key, its default, its limits and one sentence about it. The example file, the
-// JSON Schema and the help all follow from here.
+// The configuration file: every key with its default, its limits and one sentence for people. The JSON Schema and the
+// manual page are made from this file.
 
 import { z } from 'zod'
 import { ENCODINGS } from '../feed/encodings.ts'
@@ -39,33 +39,33 @@ const service = section({
     ),
   account: headerText()
     .optional()
-    .describe('Account identifier issued by the service. Either this or partner.'),
+    .describe('Account identifier issued by the service. Set either this or partner.'),
   partner: headerText()
     .optional()
-    .describe('Partner key issued by the service. Either this or account.'),
+    .describe('Partner key issued by the service. Set either this or account.'),
   partnerAccount: headerText()
     .optional()
     .describe(
-      'The account that a partner acts for. A rule in feeds may name another; the bulk route needs none.',
+      'Account for which a partner acts. A rule in feeds may name another; the bulk route needs none.',
     ),
   headerPrefix: matching(/^[A-Za-z][A-Za-z0-9-]*$/, 'expected a header prefix such as X-SVC-')
     .prefault('X-SVC-')
-    .describe("Beginning of the names of the service's headers."),
+    .describe('Prefix of the names of the headers for the service.'),
   presignPath: matching(/^\/[!-~]*$/, 'expected a path that begins with /')
     .regex(/^[^?#]*$/, 'must not have a query or a fragment')
     .prefault('/v1/presigned-storage-posting-post')
-    .describe('Route that hands out upload forms, relative to baseUrl.'),
-  auth: optionalSection('How requests prove who sends them.', {
+    .describe('Route for upload forms, relative to baseUrl.'),
+  auth: optionalSection('How requests prove their sender.', {
     method: oneOf(['signature', 'apiKey'])
       .prefault('signature')
-      .describe('Sign each request, or send the key itself in a header.'),
+      .describe('signature signs each request; apiKey sends the key itself in a header.'),
     algorithm: oneOf(SIGNATURE_ALGORITHMS)
       .prefault('hmac-sha1')
       .describe('Algorithm of the signature.'),
     keyFile: path()
       .optional()
       .describe(
-        'File with the secret or the PEM private key. Default: service-key in $CREDENTIALS_DIRECTORY (systemd), else service.key. One newline at its end is dropped.',
+        'File with the secret or the PEM private key. Default: service-key in $CREDENTIALS_DIRECTORY (systemd), else service.key. One newline at its end is ignored.',
       ),
     stringToSign: z
       .string('expected a template such as {method}{path}{date}')
@@ -76,49 +76,51 @@ const service = section({
       })
       .prefault('{method}{path}?{query};{body};{date}')
       .describe(
-        'What is signed. {method}, {path}, {query}, {body}, {date}, {host}, {url}, {account}, {partner} and {partnerAccount} are filled in.',
+        'Template of the signed text. Names: {method}, {path}, {query}, {body}, {date}, {host}, {url}, {account}, {partner} and {partnerAccount}.',
       ),
   }),
 }).describe('The sponsorship service.')
 
-const inbox = optionalSection('The folder that is watched.', {
-  directory: path().prefault('./inbox').describe('The folder that feeds are dropped into.'),
+const inbox = optionalSection('The watched folder.', {
+  directory: path()
+    .prefault('./inbox')
+    .describe('Folder into which people and programs drop feeds.'),
   include: list(text(), 'expected a list of patterns')
     .prefault(['**/*.xml', '**/*.xml.gz'])
     .describe(
-      'Patterns of the paths that are feeds, relative to the folder; an extension matches in any case.',
+      'Patterns of the paths that are feeds, relative to the folder. An extension matches in any case.',
     ),
   exclude: list(text(), 'expected a list of patterns')
     .prefault([])
-    .describe('Patterns that are ignored, in addition to the built-in list of temporary names.'),
+    .describe('Patterns of paths to ignore, in addition to the built-in list of temporary names.'),
   rescan: duration(SECOND)
     .prefault('30s')
-    .describe('How often the whole folder is listed, events or not. At least 1s.'),
+    .describe('How often the whole folder is listed, with or without events. At least 1s.'),
   quietPeriod: duration(100)
     .prefault('1s')
     .describe('How long a file must stay unchanged before it is read. At least 100ms.'),
   incompleteAfter: duration(SECOND)
     .prefault('15m')
     .describe(
-      'How long a feed that ends early may take to grow before it is rejected, and how long run --once waits for files that are being written.',
+      'How long a feed that ends early may stay incomplete before it is rejected, and how long run --once waits for files that are being written.',
     ),
   afterUpload: oneOf(['keep', 'archive', 'delete'])
     .prefault('keep')
-    .describe('What happens to a file once storage has confirmed it.'),
+    .describe('What happens to a file after storage confirmed it.'),
   afterReject: oneOf(['keep', 'quarantine'])
     .prefault('keep')
     .describe(
-      'What happens to a rejected or discarded file that is left alone for incompleteAfter.',
+      'What happens to a rejected or discarded file that has not changed for incompleteAfter.',
     ),
   archiveDirectory: path()
     .optional()
     .describe(
-      'Where afterUpload: archive moves files. Outside the folder of feeds; default: archive in state.directory.',
+      'Folder for files with afterUpload: archive. It must lie outside the inbox. Default: archive in state.directory.',
     ),
   quarantineDirectory: path()
     .optional()
     .describe(
-      'Where afterReject: quarantine moves files. Outside the folder of feeds; default: quarantine in state.directory.',
+      'Folder for files with afterReject: quarantine. It must lie outside the inbox. Default: quarantine in state.directory.',
     ),
   receipts: flag()
     .prefault(false)
@@ -134,23 +136,25 @@ const feed = section({
   name: text()
     .optional()
     .describe(
-      'Name of the feed; {1} is filled in. Default: its path, with {date} for a date in the name of the file.',
+      'Name of the feed; {1} is replaced by the captured segment. Default: its path, with {date} for a date in the file name.',
     ),
   dated: flag()
     .prefault(true)
     .describe(
-      'Without name: files whose names differ by a date alone are one feed. false: each is a feed of its own.',
+      'For a rule without name. true: files whose names differ only by a date are one feed. false: each file is its own feed.',
     ),
   partnerAccount: headerText()
     .optional()
-    .describe('Account that these feeds are uploaded for; {1} is filled in.'),
+    .describe(
+      'Account for which these feeds are uploaded; {1} is replaced by the captured segment.',
+    ),
   encoding: oneOf(ENCODINGS)
     .optional()
-    .describe('Encoding of these feeds, in place of what they declare. Default: as declared.'),
+    .describe('Encoding of these feeds. It replaces the declared one. Default: as declared.'),
   records: matching(/^(\/[^/\s]+)+$/, 'expected a path such as /source/job')
     .optional()
     .describe('Path of the element that is one posting. Default: detected.'),
-  fields: optionalSection('Where the fields stand, from the posting element. Default: detected.', {
+  fields: optionalSection('Paths of the fields, relative to the posting. Default: detected.', {
     id: fieldPath("the posting's id"),
     externalCampaignId: fieldPath('the external campaign id'),
     requisitionId: fieldPath('the requisition id'),
@@ -162,24 +166,24 @@ const feed = section({
   }),
   expectEvery: duration(SECOND)
     .optional()
-    .describe('The feed is overdue, and alerts, when nothing of it came for this long.'),
+    .describe('If no version of the feed came for this long, it is overdue and an alert is sent.'),
 })
 
 const alert = section({
   on: list(oneOf(ALERT_EVENTS), 'expected a list of events')
     .refine((events) => events.length > 0, 'name at least one event')
-    .describe('What is reported.'),
+    .describe('Events that this alert reports.'),
   exec: z
     .array(text(), 'expected a list: the program and its arguments')
     .min(1, 'name the program')
     .optional()
-    .describe('Program and arguments to run. Either this or webhook.'),
+    .describe('Program and arguments to run. Set either this or webhook.'),
   webhook: address()
     .optional()
-    .describe('Address that the alert is posted to as JSON. https: only; http: for loopback.'),
+    .describe('Address to which the alert is posted as JSON. https: only; http: for loopback.'),
   secretFile: path()
     .optional()
-    .describe('File with the secret that signs what is posted to the webhook.'),
+    .describe('File with the secret that signs the requests to the webhook.'),
 })
 
 export const configSchema = section({
@@ -191,44 +195,46 @@ export const configSchema = section({
   inbox,
   feeds: list(feed, 'expected a list of rules, each beginning with "- match:"')
     .prefault([])
-    .describe('Rules for feeds; the first that matches a path wins.'),
+    .describe('Rules for feeds. The first rule that matches a path wins.'),
   guards: optionalSection('When a well-formed feed is held.', {
     maxDropPercent: percent()
       .prefault(50)
       .describe(
-        'A feed that loses this share of its postings, of those with an id, or of those that differ, or more, is held for a person.',
+        'A feed is held for a person if it loses this percentage or more of its postings, of those with an id, or of those that differ.',
       ),
     minPostings: wholeNumber(0)
       .prefault(1)
       .describe('A feed with fewer postings is held for a person.'),
   }),
   upload: optionalSection('How feeds are sent.', {
-    concurrency: wholeNumber(1, 64).prefault(4).describe('Uploads at a time.'),
+    concurrency: wholeNumber(1, 64).prefault(4).describe('Number of uploads at the same time.'),
     keepVersions: wholeNumber(0)
       .prefault(3)
-      .describe('Uploaded versions of each feed that are kept for restore.'),
+      .describe('Number of uploaded versions of each feed that are kept for restore.'),
     maxRate: rate()
       .prefault('')
-      .describe('Bandwidth of all uploads together, a second, e.g. 5MiB. Empty: no limit.'),
+      .describe('Bandwidth of all uploads together per second, such as 5MiB. Empty: no limit.'),
   }),
   campaigns: optionalSection('Keeps the targeting of campaigns in line with a file.', {
     file: path()
       .optional()
-      .describe('The desired campaigns. Default: campaigns.yaml, if there is one.'),
+      .describe('File with the desired campaigns. Default: campaigns.yaml, if it exists.'),
     mode: oneOf(['targeting', 'report'])
       .prefault('targeting')
       .describe(
-        'Keep the targeting of campaigns in line with the file, or only report what differs.',
+        'targeting keeps the targeting of campaigns in line with the file; report only reports differences.',
       ),
   }),
-  state: optionalSection('What the daemon remembers.', {
-    directory: path().prefault('./state').describe('Where the history and the spool live.'),
+  state: optionalSection('The stored state of the daemon.', {
+    directory: path().prefault('./state').describe('Folder of the history and the spool.'),
     historyFor: duration(DAY)
       .prefault('400d')
       .describe('How long the history is kept. At least 1d.'),
     expectHistory: flag()
       .prefault(false)
-      .describe('Do not start without a history: for a host that takes over from another one.'),
+      .describe(
+        'true: do not start without a history, for a host that takes over from another host.',
+      ),
   }),
   http: optionalSection('The health and metrics endpoint.', {
     listen: listen()
@@ -237,16 +243,16 @@ export const configSchema = section({
   }),
   alerts: list(alert, 'expected a list of alerts, each beginning with "- on:"')
     .prefault([])
-    .describe('Where to report what needs attention.'),
+    .describe('Alerts: the events to report, and where to report them.'),
   log: optionalSection('The log on stdout.', {
-    level: oneOf(LOG_LEVELS).prefault('info').describe('Least level that is logged.'),
+    level: oneOf(LOG_LEVELS).prefault('info').describe('Lowest level that is logged.'),
     format: oneOf(['auto', 'json', 'text'])
       .prefault('auto')
-      .describe('auto is text on a terminal and JSON elsewhere.'),
+      .describe('auto writes text on a terminal and JSON elsewhere.'),
   }),
 })
 
-/** The JSON Schema of a block, as far as it is looked at here. */
+/** JsonSchema has the parts of a JSON Schema that this program reads. */
 export interface JsonSchema {
   description?: string
   properties?: Record<string, JsonSchema>
@@ -256,13 +262,13 @@ export interface JsonSchema {
 }
 
 /**
- * The JSON Schema of the file, for editors: draft 7 is what those of YAML know best. It knows single values; what keys
- * must satisfy together only the program checks (rules.ts).
+ * configJsonSchema returns the JSON Schema of the file, as draft 7, which YAML editors support best. It checks single
+ * values; only the program checks rules for several keys together (rules.ts).
  */
 export function configJsonSchema(): JsonSchema {
   const { $schema, ...schema } = z.toJSONSchema(configSchema, { target: 'draft-7', io: 'input' })
   return { $schema, title: 'feedsyncd configuration', ...schema } as JsonSchema
 }
 
-/** The file as written, checked and with defaults, before paths are made absolute. */
+/** ConfigFile is the checked file with defaults, before `resolveConfig`. */
 export type ConfigFile = z.output<typeof configSchema>

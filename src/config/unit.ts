@@ -1,16 +1,16 @@
-// Which unit of systemd has a configuration: the packaged feedsyncd.service has the one at the default place, and
-// feedsyncd@NAME.service the one in the folder of that name.
+// Finds the systemd unit of a configuration file: feedsyncd.service uses the file at the default place, and
+// feedsyncd@NAME.service the file in the folder NAME.
 
 import { resolve } from 'node:path'
 
 const OF_INSTANCE = /^\/etc\/feedsyncd\/([^/]+)\/feedsyncd\.yaml$/
 
-/** instanceOf says the NAME of feedsyncd@NAME.service; null: the file is that of no instance. */
+/** instanceOf returns the NAME of feedsyncd@NAME.service; null: the file belongs to no instance. */
 export function instanceOf(file: string): string | null {
   return OF_INSTANCE.exec(resolve(file))?.[1] ?? null
 }
 
-/** unitOf says the unit that has this configuration, as systemctl and journalctl take it. */
+/** unitOf returns the unit with this configuration file, as systemctl and journalctl accept it. */
 export function unitOf(file: string): string {
   const instance = instanceOf(file)
   return instance === null ? 'feedsyncd' : `feedsyncd@${instance}`

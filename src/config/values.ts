@@ -1,5 +1,5 @@
-// The kinds of value that the configuration is made of. Each says in plain words what it expects; a
-// value is refused rather than bent into shape, so that a slip is seen before it acts.
+// The kinds of values in the configuration. Each kind says in plain words what it expects. It refuses a wrong value and
+// never corrects it, so that a person sees a mistake before it has an effect.
 
 import { z } from 'zod'
 import { isLoopback } from '../lib/http-text.ts'
@@ -14,30 +14,30 @@ import {
 } from '../lib/units.ts'
 import type { Listen } from '../ops/port.ts'
 
-// zod compiles each schema for the next time; a command reads its configuration once.
+// zod would compile each schema for later uses, but a command reads its configuration only once.
 z.config({ jitless: true })
 
 const TEXT_EXPECTED = 'expected text; put it in quotes'
 
-/** Text of a pattern. `other`: what is said of a value that is no text. */
+/** matching is text that matches a pattern. `other` is the message for a value that is not text. */
 export const matching = (pattern: RegExp, expected: string, other = expected) =>
   z.string(other).regex(pattern, expected)
 
-/** Text that is not empty and holds no control characters. */
+/** text is not empty and has no control characters. */
 export const text = () =>
   matching(/^[^\x00-\x1f\x7f]+$/, 'expected text on one line, not empty', TEXT_EXPECTED)
 
-/** Text that goes into a header: visible ASCII, spaces only inside. */
+/** headerText is text for a header: visible ASCII, with spaces only inside. */
 export const headerText = () => {
   const expected = 'expected plain ASCII text, as it is sent in a header'
   return matching(/^[!-~]([ -~]*[!-~])?$/, expected, TEXT_EXPECTED)
 }
 
-/** A path, absolute or relative to the configuration file. */
+/** path is absolute, or relative to the configuration file. */
 export const path = () =>
   matching(/^[^\x00-\x1f\x7f]+$/, 'expected a path on one line, not empty', 'expected a path')
 
-/** An address: https, or http for this machine alone, since requests carry credentials. */
+/** address is https, or http only for this machine, because requests contain credentials. */
 export const address = () =>
   text().check((context) => {
     const problem = addressProblem(context.value)
@@ -58,7 +58,7 @@ function addressProblem(value: string): string | null {
     : null
 }
 
-/** A text as the value that `read` makes of it, or the problem that it answers. */
+/** written reads a text with `read`, which returns the value, or the problem as a string. */
 const written = <T>(text: z.ZodString, read: (text: string) => T | string) =>
   text.transform((written, context) => {
     const value = read(written)
@@ -67,27 +67,27 @@ const written = <T>(text: z.ZodString, read: (text: string) => T | string) =>
     return z.NEVER
   })
 
-/** A written duration, as ms. */
+/** duration reads a written duration as ms. */
 export const duration = (least = 0) =>
   written<number>(matching(DURATION_PATTERN, DURATION_EXPECTED), (text) => {
     const ms = parseDuration(text) ?? 'is too long'
     return typeof ms === 'number' && ms < least ? `must be at least ${writeDuration(least)}` : ms
   })
 
-/** Bytes a second as a size, or an empty text for no limit (null). */
+/** rate reads a size as bytes per second, and an empty text as no limit (null). */
 export const rate = () => {
   const expected = `${SIZE_EXPECTED} a second, or "" for no limit`
   const pattern = new RegExp(`${SIZE_PATTERN.source}|^$`)
   return written<number | null>(matching(pattern, expected), (text) => {
     const bytes = text === '' ? null : (parseSize(text) ?? 'is too large')
-    // Below this a single TCP segment every few seconds would look like a stalled upload.
+    // At a lower rate, one TCP segment every few seconds would look like a stalled upload.
     return typeof bytes === 'number' && bytes < 1024 ? 'must be at least 1KiB' : bytes
   })
 }
 
 /**
- * `127.0.0.1:9464`, `[::1]:9464` or the path of a socket, which holds a slash; an empty text for off (null). A port alone
- * is refused: which addresses are opened must stand in the file.
+ * listen reads `127.0.0.1:9464`, `[::1]:9464`, the path of a socket, which contains a slash, or an empty text for off
+ * (null). It refuses a port alone: the file must name the address that is opened.
  */
 export const listen = () => {
   const expected = 'expected host:port such as 127.0.0.1:9464, the path of a socket, or "" for off'
@@ -123,15 +123,15 @@ export const oneOf = <const T extends readonly [string, ...string[]]>(words: T) 
 export const list = <T extends z.ZodType>(item: T, expected: string) =>
   z.preprocess((value) => value ?? [], z.array(item, expected))
 
-/** A block of keys. An empty one (all its lines commented out) is a block of defaults. */
+/** section is a block of keys. An empty block (all its lines commented out) has all defaults. */
 export const section = <T extends z.core.$ZodLooseShape>(shape: T) =>
   z.preprocess((value) => value ?? {}, z.strictObject(shape, { error: wrongShape }))
 
-/** A block that may be left out: its keys have defaults. */
+/** optionalSection is a block that the file may omit, because all its keys have defaults. */
 export const optionalSection = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>
   section(shape).prefault({}).describe(description)
 
-/** Leaves unknown and missing keys to the wording of problems.ts. */
+/** wrongShape says nothing about unknown and missing keys: problems.ts has the words for them. */
 const wrongShape: z.core.$ZodErrorMap = (issue) =>
   issue.code === 'invalid_type' && issue.input !== undefined
     ? 'expected keys with values, one on each line'

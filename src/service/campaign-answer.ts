@@ -1,5 +1,5 @@
-// Owns reading what the service says of campaigns: tolerant of unknown fields and unexpected types,
-// strict about what everything hangs on, the ids and the list.
+// Reads the service's answers about campaigns. It tolerates unknown fields and unexpected types, but it is strict about
+// the ids and the list.
 
 import { shownAddress } from '../lib/http-text.ts'
 import { redactValue, shownName } from '../lib/secrets.ts'
@@ -35,13 +35,13 @@ const HAS_TYPE: Record<Kind, (value: unknown) => boolean> = {
   integer: Number.isSafeInteger,
 }
 
-/** An id that is one part of a path: addresses take `.` and `..` for steps, and nothing for the list. */
+/** isUsableId tells whether an id can be one part of a path: `.` and `..` are steps, and an empty id is the list. */
 export const isUsableId = (id: string): boolean => !/^\.{0,2}$/.test(id)
 
 /**
- * The campaign that the answer shows. `asked`: the id of the request, which an answer may leave out, as all
- * fields are optional (specification section 2); another one is an error, because a path that does not exist
- * may be answered by anything. Null: a new campaign, whose id must be there. Throws `Unusable`.
+ * readCampaign returns the campaign of an answer. `asked` is the id of the request. The answer may omit the id, because
+ * all fields are optional (specification section 2); another id is an error, because any server may answer a path that
+ * does not exist. null: the campaign is new, and the answer must contain its id. Throws `Unusable`.
  */
 export function readCampaign(body: Buffer, asked: string | null = null): Campaign {
   const json = parse(body)
@@ -53,9 +53,9 @@ export function readCampaign(body: Buffer, asked: string | null = null): Campaig
 }
 
 /**
- * Reads a search's envelope, whose list field is not documented: the only property that holds an array
- * of campaigns, else the only array. A bare array is taken too; `total` 0 needs none. A
- * row without an id is counted and left out. Throws `Unusable`.
+ * readPage reads the envelope of a search. The name of its list is not documented, so the list is the only array of
+ * campaigns, else the only empty array. The answer may also be a bare array, and with `total` 0 it needs no list. Rows
+ * without an id are counted and left out. Throws `Unusable`.
  */
 export function readPage(body: Buffer): CampaignPage {
   const json = parse(body)
@@ -97,7 +97,7 @@ function findList(envelope: unknown): { name: string; items: unknown[] } {
   throw new Unusable(
     another === undefined
       ? `no list of campaigns among its properties${shownNames(Object.keys(envelope))}`
-      : `several lists${shownNames(candidates.map(({ name }) => name))}, of which any may be the campaigns`,
+      : `several lists${shownNames(candidates.map(({ name }) => name))}, and each of them may be the campaigns`,
   )
 }
 
@@ -108,7 +108,7 @@ function shownNames(names: readonly string[]): string {
 
 function toCampaign(value: Record<string, unknown>): Campaign | null {
   const { id, ...rest } = value
-  // An id of digits may come as a number; beyond 2^53 its digits are lost, and it is no id any more.
+  // An id of digits may come as a number. Above 2^53 JSON loses digits, so such a number is not usable as an id.
   const text = Number.isSafeInteger(id) ? String(id) : id
   if (typeof text !== 'string' || !isUsableId(text)) return null
   const known: Record<string, unknown> = {}
@@ -124,7 +124,7 @@ function toCampaign(value: Record<string, unknown>): Campaign | null {
 
 const parse = (body: Buffer) => parseBody(body, (text) => JSON.parse(text, withoutSecrets))
 
-/** Of a value and all below it: names of properties may hold a secret as well as texts. */
+/** withoutSecrets hides known secrets in a text and in the names of properties; JSON.parse calls it for every value. */
 function withoutSecrets(_name: string, value: unknown): unknown {
   if (typeof value === 'string') return redactValue(value)
   if (!isObject(value)) return value

@@ -1,6 +1,6 @@
-// Owns reading every campaign of the account, and the proof that it was every one. Pages overlap by one
-// row, so that an edit between two pages cannot hide a campaign (measured: none
-// was missed). Absence counts for nothing in a listing that is not complete.
+// Lists every campaign of the account, and proves that the list is complete. Pages overlap by one row, so that an edit
+// between two pages cannot hide a campaign (measured: none was missed). In an incomplete listing, a missing campaign
+// proves nothing.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type {
@@ -12,13 +12,13 @@ import type {
   Listing,
 } from './port.ts'
 
-/** An account that fits one page has no paging problem; smaller where the service refuses it. */
+/** Page sizes to try: one page for the whole account is safest, and a smaller size follows if the service refuses. */
 const PAGES = [1000, 100, null]
-/** The default of a search may leave archived campaigns out, so each status is asked for as well. */
+/** A search without a status may omit archived campaigns, so the listing also asks for each status. */
 const PASSES = [undefined, 1, 3, 2]
 const WAITS = [1 * SECOND, 5 * SECOND, 15 * SECOND]
 
-/** A walk that an edit broke is repeated after 1, 5 and 15 s; then the listing is incomplete. */
+/** listCampaigns repeats a walk that an edit broke after 1, 5 and 15 s; after that the listing is incomplete. */
 export async function listCampaigns(
   api: Pick<CampaignApi, 'search'>,
   clock: Clock,
@@ -50,8 +50,8 @@ export async function listCampaigns(
 type Walked = { kind: 'walked' } | { kind: 'broken'; reason: string; final: boolean }
 
 /**
- * Reads one query to its end: a page that holds the last row and nothing else, or one that is short and
- * whose total is what was read. A first page whose rows and total are known already says nothing new.
+ * walk reads all pages of one query. The last page holds only the last row again, or it is short and its total equals
+ * the number of rows read. A first page with only known rows and the known total ends the walk at once.
  */
 async function walk(
   api: Pick<CampaignApi, 'search'>,
@@ -62,7 +62,7 @@ async function walk(
 ): Promise<Walked | CampaignFailure> {
   const ids = new Set<string>()
   let last: string | null = null
-  /** Number of the first row as `Start` counts it; 1 by the specification's words, 0 where those fail. */
+  /** The number that `Start` gives the first row: 1 by the specification; 0 if the pages do not fit then. */
   let base = 1
   let size = 0
   for (;;) {
@@ -85,7 +85,7 @@ async function walk(
     if (saysNothingNew) return { kind: 'walked' }
     if (new Set(rows).size < rows.length) return broken('a page held the same campaign twice')
     if (last !== null && rows[0] !== last) {
-      // Only the second page can tell how Start counts.
+      // Only the second page shows how Start counts.
       if (base === 0 || rows.some((id) => ids.has(id)))
         return broken(
           'the pages do not fit together; campaigns may be changing, or Start is ignored',
@@ -96,7 +96,7 @@ async function walk(
     const fresh: string[] = last === null ? rows : rows.slice(1)
     if (fresh.some((id) => ids.has(id))) return broken('a campaign came on two pages')
     if (fresh.length === 0) {
-      // With pages of one row, the overlap is all that a page can hold.
+      // A page of one row can hold only the overlap, so it does not prove the end.
       if (ids.size !== 1) return { kind: 'walked' }
       const next = await api.search({ ...query, start: 1 + base }, signal)
       if (next.kind === 'failure') return next
@@ -111,7 +111,7 @@ async function walk(
   }
 }
 
-/** By three documented numbers that agree; a short page alone may not be the last. */
+/** isLast needs three documented numbers that agree: a short page alone may not be the last one. */
 function isLast({ total, endNum, campaigns }: CampaignPage, read: number, num: number | null) {
   const isShort = num !== null && campaigns.length < num
   return isShort && total === read && (endNum === null || endNum === total)

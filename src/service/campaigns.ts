@@ -1,5 +1,5 @@
-// Owns the four campaign calls of the service (specification section 4) and what each answer means. Reads are repeated
-// where that can help; each call that writes is one request.
+// Owns the four campaign calls of the service (specification section 4) and the meaning of each answer. It repeats a
+// read if that can help; each write is one request.
 
 import { MINUTE, SECOND } from '../lib/clock.ts'
 import type { HttpAnswer } from '../lib/http.ts'
@@ -22,7 +22,7 @@ const PATH = '/v1/campaigns'
 const MAX_ANSWER = 64 * 1024 * 1024
 const TRIES = 4
 const WAITS = { baseMs: SECOND, capMs: MINUTE }
-/** Refused without having been done. A 408, 429 or 5xx is not documented as "not processed". */
+/** With these answers the service did not carry out the call. For 408, 429 and 5xx no document promises that. */
 const REFUSED = new Set([400, 401, 403, 404, 405, 409, 410, 413, 415, 422])
 const TEMPORARY = (status: number) =>
   status === 408 || status === 425 || status === 429 || status === 407 || status >= 500
@@ -40,7 +40,7 @@ const CREATE_FIELDS = [
   'targeting',
   'status',
 ] as const satisfies readonly (keyof CampaignCreate)[]
-/** `startDate` and `period` are not in the update body. */
+/** The documented body of an update has no `startDate` and no `period`. */
 const UPDATE_FIELDS = CREATE_FIELDS.filter((field) => field !== 'startDate' && field !== 'period')
 
 const HOW_TO_LIST = 'list the campaigns that this account has: feedsyncd campaigns search'
@@ -50,7 +50,7 @@ const unsent = (rest: Pick<CampaignFailure, 'class' | 'reason' | 'hint'>): Campa
 }
 const NO_ACCOUNT = unsent({
   class: 'configuration',
-  reason: 'no partner account: service.partner is set, and service.partnerAccount is not',
+  reason: 'no partner account: service.partner is set, but service.partnerAccount is not',
   hint: 'set service.partnerAccount: each campaign call acts for one account of the partner',
 })
 const NO_SUCH_ID = unsent({
@@ -69,7 +69,7 @@ export function createCampaignApi(options: ServiceOptions): CampaignApi {
   ): Promise<CampaignAnswer<T>> => {
     const { method, id, query = '' } = call
     if (id !== undefined && !isUsableId(id)) return NO_SUCH_ID
-    // Of a name or an id in the path nothing follows.
+    // Ask with the plain path: a campaign's id must not make it look like the bulk route.
     if (client.lacksAccount(PATH, null)) return NO_ACCOUNT
     const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body))
     const answer = await client.call(
@@ -79,7 +79,7 @@ export function createCampaignApi(options: ServiceOptions): CampaignApi {
         body,
         account: null,
         maxAnswerBytes: MAX_ANSWER,
-        // A kept connection that the other side just closed would make the outcome of a write unknown.
+        // If the other side just closed a kept connection, the outcome of a write would be unknown.
         freshConnection: method !== 'GET',
       },
       signal,
@@ -103,7 +103,7 @@ export function createCampaignApi(options: ServiceOptions): CampaignApi {
   }
 }
 
-/** Only what the call documents leaves this machine, in the order of the specification. */
+/** pick keeps the documented fields, in the order of the specification: nothing else leaves this machine. */
 function pick<T extends object>(body: T, fields: readonly (keyof T)[]): object {
   return Object.fromEntries(
     fields.flatMap((field) => (body[field] === undefined ? [] : [[field, body[field]]])),
@@ -112,14 +112,14 @@ function pick<T extends object>(body: T, fields: readonly (keyof T)[]): object {
 
 function queryText({ status, name, start, num }: CampaignQuery): string {
   const given = Object.entries({ Status: status, Name: name, Start: start, Num: num })
-  // Not URLSearchParams: it writes a space as "+", and servers disagree on what that is.
+  // URLSearchParams writes a space as "+", which some servers read as a plus sign.
   const text = given
     .flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]))
     .join('&')
   return text === '' ? '' : `?${text}`
 }
 
-/** In ms; null: it is not repeated. */
+/** waitAfter returns the wait before the next try in ms; null: no other try. */
 function waitAfter(answer: CampaignAnswer<unknown>, n: number): number | null {
   if (answer.kind === 'ok' || answer.class !== 'temporary') return null
   const leastMs = answer.retryAfterMs ?? 0
@@ -152,14 +152,14 @@ function judge<T>(
     const value = readAnswer(answer, read)
     if (!(value instanceof Unusable)) return { kind: 'ok', value }
     const reason = `the service answered ${status} with ${value.message}`
-    const hint = 'check that service.baseUrl names the service, and no login or proxy page'
+    const hint = 'check that service.baseUrl names the service, not a login or proxy page'
     return { ...refused, class: 'unreadable', reason, hint }
   }
   if (status === 401 || status === 403) {
     const hint = `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner`
     return { ...refused, class: 'credentials', hint }
   }
-  // A campaign that is gone for good is no matter of time.
+  // 410 means that the campaign is gone for good, so no retry.
   if (status === 404 || status === 410) return { ...refused, class: 'missing', hint: HOW_TO_LIST }
   if (!TEMPORARY(status)) return refused
   const wait = retryAfterMs(headers, clock.now())

@@ -1,6 +1,5 @@
-// Owns a signed call of the service (specification section 5): headers, identity, signature, and the
-// service's clock. One call is one request, or two when the first shows that our clock is wrong. What an
-// answer means is not decided here.
+// Owns a signed call of the service (specification section 5): headers, identity, signature, and the service's clock.
+// One call is one request, or two if the first answer shows that our clock is wrong. The callers interpret the answer.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -25,7 +24,7 @@ export interface ServiceOptions {
   http: HttpClient
   clock: Clock
   log: Log
-  /** Its path is sent in front of every path, and is not signed. */
+  /** The client puts its path in front of every path and does not sign it. */
   baseUrl: string
   identity: Identity
   headerPrefix: string
@@ -34,40 +33,40 @@ export interface ServiceOptions {
 
 export interface ServiceCall {
   method: string
-  /** Relative to the base address, from `/v1/` on; may have a query. */
+  /** Relative to the base address, beginning with `/v1/`; may have a query. */
   path: string
   body: Buffer | null
-  /** Takes the place of the configured partner account; null: the configured identity. */
+  /** Replaces the configured partner account; null: the configured identity. */
   account: string | null
   maxAnswerBytes: number
   /** See `HttpRequest.freshConnection`. */
   freshConnection?: boolean
 }
 
-/** How a service may reject an old date: the specification names no status (section 7). */
+/** A service may reject an old date with one of these: the specification names no status (section 7). */
 const OLD_DATE: ReadonlySet<number> = new Set([400, 401, 403])
 
-/** Beyond this a refused request is signed again with the service's time. */
+/** If the clocks differ by more than this, a refused request is signed again with the service's time. */
 const SKEW_LIMIT = 60 * SECOND
 
-/** A Date that is older than this says nothing of the other clock. */
+/** After a longer wait, the Date of an answer may be too old to measure the service's clock. */
 const SLOW_ANSWER = 20 * SECOND
 
 const ANSWER_TIMEOUT = 30 * SECOND
 
-/** Also for what undici has no limit for: a proxy that never answers, a body of one byte a second. */
+/** Also limits cases without a limit in undici: a proxy that never answers, a body of one byte a second. */
 const TOTAL_TIMEOUT = 60 * SECOND
 
 export class ServiceClient {
   readonly origin: string
-  /** Only a partner can act for an account of its own naming (specification section 5). */
+  /** Only a partner may name the account that it acts for (specification section 5). */
   readonly isPartner: boolean
   readonly #options: ServiceOptions
   readonly #base: string
   #authorize: (signable: Signable) => string
-  /** The service's time less our monotonic one, in ms: setting this host's clock does not change it. */
+  /** The service's time minus our monotonic time, in ms: a change of this host's clock does not affect it. */
   #measured: number | null = null
-  /** The same, once requests are dated with it; null: with this host's clock. */
+  /** The measured difference that dates the requests; null: this host's clock dates them. */
   #applied: number | null = null
 
   /** @throws FeedsyncError (78) when the key cannot be used. */
@@ -81,20 +80,20 @@ export class ServiceClient {
   }
 
   /**
-   * Whether a call would name a partner and no account of it, which specification section 5 forbids: such a
-   * call is not sent. `account`: as in `ServiceCall`.
+   * lacksAccount tells whether a call would name a partner without an account, which specification section 5 forbids:
+   * do not send that call. `account` is as in `ServiceCall`.
    */
   lacksAccount(path: string, account: string | null): boolean {
     const { partner, partnerAccount } = this.#identify(account)
     return partner !== '' && partnerAccount === '' && !isBulkRoute(path)
   }
 
-  /** Service time minus ours in ms, as last measured in an answer's Date; null until then. */
+  /** clockSkewMs returns the service's time minus ours in ms, from the last answer's Date; null before that. */
   clockSkewMs(): number | null {
     return this.#skewOf(this.#measured)
   }
 
-  /** @throws FeedsyncError (78); the key in use then stays. */
+  /** reloadKey reads the key again. @throws FeedsyncError (78); then the previous key stays in use. */
   reloadKey(): void {
     this.#authorize = this.#readAuthorization()
   }
@@ -105,14 +104,14 @@ export class ServiceClient {
     const refused = answer.kind === 'answer' && OLD_DATE.has(answer.status)
     const skewMs = this.clockSkewMs()
     if (!refused || skewMs === null) return answer
-    // Of this request's own date: another one, sent at the same time, may have corrected the clock already.
+    // Compare with the date of this request: a parallel request may have corrected the clock since.
     if (Math.abs(skewMs - datedWith) <= SKEW_LIMIT) return answer
     this.#applied = this.#measured
     this.#options.log.warn(
       { event: 'service.clock-skew', skewMs, status: answer.status },
       'the clock of this machine differs from that of the service; requests are dated with its time',
     )
-    // 400 may as well be about what it carries: a create is sent once.
+    // A 400 may also refuse the body. Do not send a body twice: a create is sent once.
     return answer.status === 400 && call.body !== null ? answer : this.#send(call, signal)
   }
 
@@ -185,7 +184,7 @@ export class ServiceClient {
     return offset === null ? null : Math.round(offset + clock.monotonic() - clock.now())
   }
 
-  /** From what is to be signed to the value of the header that proves who sends it. */
+  /** #readAuthorization returns a function that makes the value of the header with the signature or the API key. */
   #readAuthorization(): (signable: Signable) => string {
     const { method, algorithm, keyFile, stringToSign } = this.#options.auth
     const isApiKey = method === 'apiKey'

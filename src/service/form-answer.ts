@@ -1,5 +1,5 @@
-// Owns reading the JSON of a pre-signed form. Unknown members are left alone; what the upload depends on
-// must be exactly right, because storage verifies every byte of it.
+// Reads the JSON of a pre-signed form. It ignores unknown members, but the parts that the upload needs must be exactly
+// right, because storage verifies every byte of them.
 
 import { isUtf8 } from 'node:buffer'
 import { isLoopback } from '../lib/http-text.ts'
@@ -7,12 +7,15 @@ import { redact, registerTemporarySecret } from '../lib/secrets.ts'
 import { isObject, parseBody, Unusable } from './json-answer.ts'
 import type { UploadForm } from './port.ts'
 
-/** A form that must not be posted. What is no form is `Unusable` only: another server may have answered. */
+/** Rejected is a form that must not be posted. A body that is no form is only `Unusable`: another server answered. */
 export class Rejected extends Unusable {}
 
 type Members = Array<[name: string, value: unknown]>
 
-/** `base`: address of the service. Throws `Unusable`, whose message repeats nothing of the body: a form is a credential. */
+/**
+ * readForm reads a form from an answer of the service at `base`. Throws `Unusable`, whose message repeats no part of
+ * the body, because a form is a credential.
+ */
 export function readForm(body: Buffer, base: URL): UploadForm {
   if (!isUtf8(body)) throw new Unusable('a body that is not UTF-8')
   const members = membersOf(parseBody(body, parseInOrder))
@@ -23,7 +26,7 @@ export function readForm(body: Buffer, base: URL): UploadForm {
   const given = membersOf(fields)
   if (typeof url !== 'string') throw new Unusable('a form without "url"')
   if (given === null) throw new Unusable('a form without "fields"')
-  // What a service leaves empty, such as a token that it does not use, is no field.
+  // A service may write null for a field that it does not use, such as a token.
   const used = given.filter(([, value]) => value !== null)
   const isPlain = (value: unknown) => typeof value === 'string' || Number.isSafeInteger(value)
   if (!used.every(([, value]) => isPlain(value)))
@@ -35,42 +38,43 @@ export function readForm(body: Buffer, base: URL): UploadForm {
   const to = URL.parse(url)
   const problem = addressProblem(to, base) ?? fieldProblem(entries)
   if (to === null || problem !== null) throw new Rejected(`a form ${problem}`)
-  // The host is shown to people, and name servers are asked for it.
+  // The host appears in messages and in DNS queries, so it must not contain a secret.
   if (redact(to.host) !== to.host) throw new Rejected('a form whose "url" has a secret in its host')
-  // The upload does not need the later address, so nobody waits for it.
+  // The upload does not need the later address, so a form without one is good.
   const later = typeof fileUrl === 'string' && fileUrl !== '' ? fileUrl : null
   return { url, fileUrl: later, fields: entries }
 }
 
-/** Anybody may see these fields: they name the object, or say what is expected of it, and how it is kept. */
+/** These fields are no secrets: they name the object, or say how storage checks and keeps it. */
 const PUBLIC_FIELD =
   /^(key|bucket|(success_action_)?redirect|success_action_status|acl|cache-control|content-(type|disposition|encoding)|expires|.*-(algorithm|date|storage-class))$/i
 
-/** The service may repeat a secret field in the object's key or address, which are shown. */
+/** registerSecretFields hides secret fields, because the service may repeat them in the object's key or address. */
 function registerSecretFields(fields: UploadForm['fields']): void {
   for (const [name, value] of fields) {
     if (PUBLIC_FIELD.test(name)) continue
     registerTemporarySecret(value)
-    // An access key's name comes with a date, a region and a service, which are no secrets.
+    // The name of an access key is followed by a date, a region and a service, which are no secrets.
     if (/credential$/i.test(name)) registerTemporarySecret(value.replace(/\/.*/s, ''))
   }
 }
 
-/** Why nothing may be posted there; null when it may. */
+/** addressProblem says why a form must not be posted to this address; null if it may. */
 function addressProblem(to: URL | null, base: URL): string | null {
   if (to === null) return 'whose "url" is no address'
   const isLocal = to.protocol === 'http:' && isLoopback(to) && isLoopback(base)
   if (to.protocol !== 'https:' && !isLocal) return 'whose "url" is not an https address'
   if (to.username !== '' || to.password !== '') return 'whose "url" has a user name or password'
-  // Each of its routes begins with /v1/ (specification section 4).
+  // Each route of the service begins with /v1/ (specification section 4).
   const root = base.pathname.replace(/\/+$/, '')
   const isService = to.pathname === `${root}/` || to.pathname.startsWith(`${root}/v1/`)
   return to.origin === base.origin && isService ? 'whose "url" is the service itself' : null
 }
 
 /**
- * Storage compares names without regard to case, and takes the part called "file" for the file itself. Quotes
- * and other letters are encoded (multipart.ts), line ends of values are sent as they are.
+ * fieldProblem says why the fields cannot be posted; null if they can. Storage ignores the case of names and reads the
+ * part called "file" as the file itself. multipart.ts encodes quotes and other letters and sends line ends of values
+ * as they are.
  */
 function fieldProblem(fields: UploadForm['fields']): string | null {
   const seen = new Set<string>()
@@ -81,27 +85,28 @@ function fieldProblem(fields: UploadForm['fields']): string | null {
     if (seen.has(plain)) return 'with a field twice'
     if (/\p{Cc}/u.test(name)) return 'with a control character in the name of a field'
     if (!name.isWellFormed() || !value.isWellFormed())
-      return 'with a field that is not text that can be sent'
+      return 'with a field whose text cannot be sent'
     seen.add(plain)
   }
   return null
 }
 
 /**
- * A JavaScript object moves names that are integers to the front, and keeps one of two that are equal: with a
- * number and a dot before each, neither happens. A parser that keeps both takes 250 us a form, this takes 12.
+ * parseInOrder puts a number and a dot before each name. Without them, a JavaScript object moves names that are
+ * integers to the front and keeps only one of two equal names. This takes 12 us for a form, a parser that keeps order
+ * and duplicates takes 250.
  */
 function parseInOrder(text: string): unknown {
   JSON.parse(text)
   let n = 0
-  // It is valid JSON by now, so every quote begins or ends a text.
+  // The text is valid JSON here, so every unescaped quote begins or ends a string.
   const numbered = text.replace(/"([^"\\]*(?:\\.[^"\\]*)*)"(?=\s*(:?))/g, (string, name, colon) =>
     colon === '' ? string : `"${n++}.${name}"`,
   )
   return JSON.parse(numbered)
 }
 
-/** Null for what is no object. */
+/** membersOf returns the members in their order, without the numbers; null if the value is not an object. */
 function membersOf(value: unknown): Members | null {
   if (!isObject(value)) return null
   return Object.entries(value).map(([name, member]) => [name.slice(name.indexOf('.') + 1), member])

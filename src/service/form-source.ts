@@ -1,5 +1,5 @@
-// Owns asking for a pre-signed form (specification section 4): which row of the decision table each answer
-// is. It repeats only a request that was dated by a wrong clock.
+// Asks for a pre-signed form (specification section 4) and finds the row of the decision table for each answer. It
+// repeats a request only if a wrong clock dated it.
 
 import {
   type Failure,
@@ -22,10 +22,10 @@ export interface FormSourceOptions extends ServiceOptions {
   presignPath: string
 }
 
-/** A form has a few kB; a longer answer is not a form. */
+/** A form has a few kB, so a longer answer is not a form. */
 const MAX_ANSWER = 1024 * 1024
 
-/** Of a captured path segment, which may be any text: empty it would silently mean the whole partner. */
+/** An account may be a captured path segment, so any text; an empty account would silently mean the whole partner. */
 const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 
 /** @throws FeedsyncError (78) when the key cannot be used. */
@@ -95,7 +95,7 @@ function judge(
   return as(row, `the service answered ${status}${says}`)
 }
 
-/** An address of another host is not shown. */
+/** placeOf describes the target of a redirect without the address of another host, which may contain a secret. */
 function placeOf(location: string, origin: string): string {
   const to = URL.parse(location, origin)
   if (to === null) return 'no usable address'
@@ -105,14 +105,14 @@ function placeOf(location: string, origin: string): string {
     : 'another host'
 }
 
-/** Never ambiguous: a form that was made and did not arrive stores nothing. */
+/** noAnswer is always safe to retry: a form that did not arrive stores nothing. */
 function noAnswer({ why, code, reason }: NoAnswer, origin: string): Failure {
   const rule =
     why === 'certificate' ? RULES.untrusted : why === 'proxy' ? RULES.proxy : RULES.noForm
   return failureOf(rule, { code, reason: `no answer from the service: ${reason}`, origin })
 }
 
-/** What the service says of its refusal, for the partner's support. */
+/** refusalMessage returns the service's own words about a refusal, for the partner's support. */
 function refusalMessage(reply: HttpReply): string {
   return isHtml(reply.headers, reply.body) ? ' and a web page' : serviceMessage(reply)
 }
@@ -123,7 +123,7 @@ function skewHint(skewMs: number | null): string {
     : ` (this clock is ${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the service's)`
 }
 
-/** Why the service is not asked: the configuration is wrong. */
+/** accountProblem says why a wrong configuration prevents the request; null if it does not. */
 function accountProblem(
   client: ServiceClient,
   account: string | null,
@@ -133,8 +133,8 @@ function accountProblem(
   if (account !== null && !client.isPartner)
     return {
       code: 'account-without-partner',
-      reason: `the feed names the partner account "${account}", and the configured identity is an account, not a partner`,
-      hint: 'set service.partner in place of service.account, or take partnerAccount out of the feed rule; then retry the feed',
+      reason: `the feed names the partner account "${account}", but the configured identity is an account, not a partner`,
+      hint: 'set service.partner instead of service.account, or remove partnerAccount from the feed rule; then retry the feed',
     }
   if (account !== null && !HEADER_VALUE.test(account))
     return {

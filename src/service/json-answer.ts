@@ -1,12 +1,12 @@
-// Owns what the readings of the service's JSON answers have in common.
+// What all readers of the service's JSON answers share.
 
 import type { HttpReply } from '../lib/http.ts'
 import { shownMessage } from '../lib/secrets.ts'
 
-/** Why a success cannot be used: a clause about its body, which repeats nothing of it but names of lists. */
+/** Unusable says why a success cannot be used: a clause about the body that repeats only the names of lists. */
 export class Unusable extends Error {}
 
-/** What `read` makes of the answer's body, or the `Unusable` that it throws. */
+/** readAnswer returns the result of `read` for the answer's body, or the `Unusable` that it throws. */
 export function readAnswer<T>(
   { body, bodyCut }: Pick<HttpReply, 'body' | 'bodyCut'>,
   read: (body: Buffer) => T,
@@ -20,7 +20,7 @@ export function readAnswer<T>(
   }
 }
 
-/** Throws `Unusable` for what is no JSON. */
+/** parseBody parses a body as JSON. Throws `Unusable` if it is not JSON. */
 export function parseBody(body: Buffer, parse: (text: string) => unknown): unknown {
   if (body.length === 0) throw new Unusable('an empty body')
   try {
@@ -30,12 +30,12 @@ export function parseBody(body: Buffer, parse: (text: string) => unknown): unkno
   }
 }
 
-/** Where an answer has its message, the most telling first; the specification shows no body of an error. */
+/** Possible names of the message, the most useful first: the specification shows no body of an error. */
 const MESSAGE_NAMES = ['message', 'detail', 'error_description', 'error', 'errors', 'title']
 /** Levels of `{"errors":[{"message":"…"}]}`. */
 const DEEPEST_MESSAGE = 3
 
-/** The message of an answer that refuses, as it may be shown after `answered 400`. Of all but JSON nothing is shown. */
+/** serviceMessage returns `: MESSAGE` from the JSON of a refusal, to follow `answered 400`; empty for other bodies. */
 export function serviceMessage(reply: HttpReply): string {
   const said = readAnswer(reply, (body) => messageIn(parseBody(body, JSON.parse), DEEPEST_MESSAGE))
   const message = typeof said === 'string' ? shownMessage(said) : ''

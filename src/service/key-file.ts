@@ -1,4 +1,4 @@
-// Owns reading the service's key from its file into a Secret. Messages name the file, never its content.
+// Reads the service's key from its file into a Secret. Messages name the file, never its content.
 
 import { join } from 'node:path'
 import { errnoText } from '../lib/errno.ts'
@@ -7,15 +7,18 @@ import { LONGEST_SECRET, readRegular, stampOf, withoutNewline } from '../lib/fil
 import { registerSecret, Secret } from '../lib/secrets.ts'
 import type { FormSource } from './port.ts'
 
-/** What was read, by its stamp: root reads it, and becomes the owner of the state directory, who may not (connection.ts). */
+/**
+ * Keys that were read, with the stamps of their files. A process of root reads the key, then becomes the owner of the
+ * state directory (connection.ts), who may be unable to read the file.
+ */
 const known = new Map<string, { stamp: string | undefined; secret: Secret }>()
 
 const OWNERSHIP_HINT =
-  'make the user that runs feedsyncd its owner, or let systemd hand it over (LoadCredential=)'
+  'make the user that runs feedsyncd its owner, or let systemd provide it (LoadCredential=)'
 
 /**
- * The file's bytes; of a secret (`dropNewline`) one newline at the end is not part of it.
- * @throws FeedsyncError (78) when the file is missing, unreadable, empty or no key by its size.
+ * readKeyFile returns the bytes of the file; `dropNewline` removes one newline at the end.
+ * @throws FeedsyncError (78) if the file is missing, unreadable, empty or too large for a key.
  */
 export function readKeyFile(path: string, dropNewline: boolean): Secret {
   const missing = isHandedOver(path)
@@ -41,7 +44,10 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
   }
 }
 
-/** Reads the key again when its file changed, and says whether it did. Throws what `reloadKey` throws. */
+/**
+ * keyReloader returns a function that reads the key again if its file changed, and tells whether it changed. The
+ * function throws the errors of `reloadKey`.
+ */
 export function keyReloader(forms: Pick<FormSource, 'reloadKey'>, keyFile: string): () => boolean {
   const stamp = () => stampOf(keyFile)?.text
   let known = stamp()
@@ -54,19 +60,19 @@ export function keyReloader(forms: Pick<FormSource, 'reloadKey'>, keyFile: strin
   }
 }
 
-// Under systemd the daemon reads a copy that systemd made of root's file at the start (LoadCredential=). Advice about
-// that copy would help nobody, so advice names the file that a person edits.
+// Under systemd, the daemon reads a copy of root's file that systemd made at the start (LoadCredential=). Advice must
+// name the file that a person edits, not that copy.
 
-/** The folder of credentials has the name of the unit, and an instance has the key in a folder of its own. */
+/** The folder of credentials ends with the name of the unit. Each instance has a folder with its own key. */
 const CREDENTIALS_OF = /\/(feedsyncd(?:@([^/]+))?)\.service\/?$/
 
-/** Whether systemd hands this key over. */
+/** isHandedOver tells whether systemd provides this key. */
 export function isHandedOver(keyFile: string, env: NodeJS.ProcessEnv = process.env): boolean {
   const folder = env.CREDENTIALS_DIRECTORY
   return folder !== undefined && folder !== '' && keyFile.startsWith(join(folder, '/'))
 }
 
-/** What to do about a key that is refused or cannot be used: `check the key in …`. */
+/** keyAdvice says what to do about a key that the service refuses or that cannot be used: `check the key in …`. */
 export function keyAdvice(keyFile: string, env: NodeJS.ProcessEnv = process.env): string {
   if (!isHandedOver(keyFile, env)) return `check the key in ${keyFile}`
   const [, unit = 'feedsyncd', instance] =

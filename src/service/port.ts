@@ -1,33 +1,33 @@
-// What the rest of the program knows of the sponsorship service.
+// The types by which the rest of the program uses the sponsorship service.
 
 import type { Failure } from '../lib/decision-table.ts'
 
-/** One of the two identities of specification section 5. */
+/** Identity is one of the two identities of specification section 5. */
 export type Identity = { account: string } | { partner: string; partnerAccount?: string | null }
 
-/** The pre-signed form of specification section 2. A credential: never stored, never logged. */
+/** UploadForm is the pre-signed form of specification section 2. It is a credential: never store it, never log it. */
 export interface UploadForm {
   url: string
-  /** Where the file may be found later; null when the service does not say. */
+  /** The later address of the file; null if the service names none. */
   fileUrl: string | null
-  /** In the order given; names and values byte-exact. */
+  /** In the given order; names and values are byte-exact. */
   fields: ReadonlyArray<readonly [name: string, value: string]>
 }
 
 export type FormAnswer = { kind: 'form'; form: UploadForm } | { kind: 'failure'; failure: Failure }
 
-/** Asks the service for upload forms. Each call is signed afresh with the service's clock. */
+/** FormSource asks the service for upload forms. It signs each call anew, with the service's clock. */
 export interface FormSource {
   /**
-   * One request, no retry. `account`: the partner account of the feed, or null for the configured identity;
-   * `path`: of the feed's file in the folder, for what is said when no account can be named.
+   * requestForm sends one request and does not retry. `account` is the partner account of the feed, or null for the
+   * configured identity. `path` is the feed's file in the folder, for the message about a missing account.
    */
   requestForm(account: string | null, signal: AbortSignal, path?: string): Promise<FormAnswer>
-  /** Origin of the service, the key of its breaker. */
+  /** Origin of the service: the key of its breaker. */
   readonly origin: string
-  /** Service time minus ours in ms, as last measured in an answer's Date; null until then. */
+  /** clockSkewMs returns the service's time minus ours in ms, from the last answer's Date; null before that. */
   clockSkewMs(): number | null
-  /** Reads the key again: after the file changed. Throws `FeedsyncError` when it cannot be used. */
+  /** reloadKey reads the key again after its file changed. Throws `FeedsyncError` if the key cannot be used. */
   reloadKey(): void
 }
 
@@ -37,8 +37,8 @@ export interface City {
 }
 
 /**
- * Which postings a campaign sponsors: AND of all criteria, OR with `requisitionIds`. The service takes
- * it and does not show it again.
+ * Targeting selects the postings that a campaign sponsors: AND of all criteria, OR with `requisitionIds`. The service
+ * accepts it and does not show it again.
  */
 export interface Targeting {
   cities?: readonly City[]
@@ -50,20 +50,20 @@ export interface Targeting {
   stateProvCodes?: readonly string[]
 }
 
-/** What a campaign is made with and shown with. */
+/** CampaignFields are the fields that a create sends and that the service shows. */
 interface CampaignFields {
   name: string
-  /** As it was sent, in a form that is not specified more closely than "date-time"; yyyy-MM-ddThh:mm:ssZ is sent. */
+  /** As it was sent. The specification says only "date-time"; we send yyyy-MM-ddThh:mm:ssZ. */
   startDate: string
-  /** null: until it is paused by hand or the budget is spent. */
+  /** null: until a person pauses the campaign or the budget is spent. */
   endDate: string
   budget: number
   autoBidLevel: string
   /** Target cost per apply click; null: dynamic per market. */
   cpc: number
-  /** Most that a click may cost with dynamic pricing. */
+  /** Highest cost of a click with dynamic pricing. */
   maxCpc: number
-  /** null: one-time, 1: monthly. Others may be added. */
+  /** null: one-time, 1: monthly. The service may add other values. */
   period: number
   /** See `STATUS`. */
   status: number
@@ -74,8 +74,8 @@ interface CampaignFields {
 type OrNull<Fields> = { [Field in keyof Fields]?: Fields[Field] | null }
 
 /**
- * A campaign as the service shows it. A field that was not in the answer, or had another type than the
- * documented one, is absent: absent is "not known", null is the service's own word.
+ * Campaign is a campaign as the service shows it. A field is absent if the answer did not contain it or gave it an
+ * undocumented type. Absent means "not known"; null is a value of the service.
  */
 export interface Campaign extends OrNull<CampaignFields> {
   id: string
@@ -83,11 +83,14 @@ export interface Campaign extends OrNull<CampaignFields> {
   spend?: number
   sponsoredPostings?: number
   leads?: number | null
-  /** Everything else that the answer held, as it came; also documented fields of an unexpected type. */
+  /** All other members of the answer, unchanged, and documented fields of an unexpected type. */
   other: Readonly<Record<string, unknown>>
 }
 
-/** The documented body of POST /v1/campaigns. Absent: it starts at once, with all postings of the account. */
+/**
+ * CampaignCreate is the documented body of POST /v1/campaigns. Without `startDate` the campaign starts at once, without
+ * `targeting` it covers all postings of the account.
+ */
 export interface CampaignCreate
   extends Partial<Omit<CampaignFields, 'name' | 'endDate' | 'period'>>,
     OrNull<Pick<CampaignFields, 'endDate' | 'period'>> {
@@ -95,19 +98,19 @@ export interface CampaignCreate
   targeting?: Targeting
 }
 
-/** The documented body of PUT /v1/campaigns/{id}: what is absent stays as it is. */
+/** CampaignUpdate is the documented body of PUT /v1/campaigns/{id}: absent fields do not change. */
 export interface CampaignUpdate extends OrNull<Omit<CampaignFields, 'startDate' | 'period'>> {
   status?: number
-  /** Editable, its shape "not shown": sent as in the create body. */
+  /** The specification calls it editable but does not show its shape: we send it as in a create. */
   targeting?: Targeting
 }
 
-/** The documented query of GET /v1/campaigns. */
+/** CampaignQuery is the documented query of GET /v1/campaigns. */
 export interface CampaignQuery {
   status?: number
-  /** The matching rule is not stated: never rely on it for absence. */
+  /** The rule of matching is not documented: a missing row proves nothing. */
   name?: string
-  /** Number of the first result; the first is 1 by the envelope's words. */
+  /** Number of the first result. The envelope suggests that counting begins with 1. */
   start?: number
   num?: number
 }
@@ -121,26 +124,24 @@ export interface CampaignPage {
   fromCache: boolean | null
   self: string | null
   elapsed: number | null
-  /** The property that held the campaigns; empty for a bare array. */
+  /** The property with the campaigns; empty for a bare array. */
   listField: string
-  /** Rows without an id, which nothing can be done with: they are not among `campaigns`. */
+  /** Number of rows without an id, which are useless and not in `campaigns`. */
   withoutId: number
 }
 
 export interface CampaignFailure {
   kind: 'failure'
   /**
-   * `configuration`: not sent, because a key is not set; `temporary` may pass; `missing` is a 404;
-   * `unreadable` a success that cannot be read.
+   * `configuration`: not sent, because a configuration key is missing. `temporary`: a later try may succeed. `missing`:
+   * 404 or 410. `unreadable`: a success that cannot be read.
    */
   class: 'configuration' | 'credentials' | 'temporary' | 'refused' | 'missing' | 'unreadable'
-  /**
-   * What it means for a write: it was `not-sent`, the service `refused` it, or nobody can know.
-   */
+  /** The effect of a write: it was `not-sent`, the service `refused` it, or nobody can know. */
   effect: 'not-sent' | 'refused' | 'unknown'
-  /** null where there was no answer. */
+  /** null: no answer. */
   status: number | null
-  /** Plain sentence; repeats at most a short message of the answer. */
+  /** Plain sentence, which may repeat a short message of the answer. */
   reason: string
   hint: string
   retryAfterMs: number | null
@@ -148,7 +149,7 @@ export interface CampaignFailure {
 
 export type CampaignAnswer<T> = { kind: 'ok'; value: T } | CampaignFailure
 
-/** The four calls, one to one. `search` and `get` are repeated where that can help; `create` and `update` never. */
+/** CampaignApi has the four calls, one to one. It repeats `search` and `get` if that can help, the writes never. */
 export interface CampaignApi {
   search(query: CampaignQuery, signal: AbortSignal): Promise<CampaignAnswer<CampaignPage>>
   get(id: string, signal: AbortSignal): Promise<CampaignAnswer<Campaign>>
@@ -156,7 +157,7 @@ export interface CampaignApi {
   update(id: string, body: CampaignUpdate, signal: AbortSignal): Promise<CampaignAnswer<Campaign>>
 }
 
-/** Every campaign of the account that was found; absence counts only in a complete listing. */
+/** Listing holds every campaign found. Only in a complete listing does a missing campaign not exist. */
 export type Listing =
   | { kind: 'complete'; campaigns: ReadonlyMap<string, Campaign> }
   | { kind: 'incomplete'; campaigns: ReadonlyMap<string, Campaign>; reason: string }

@@ -1,5 +1,5 @@
-// Owns the signature of a service request: the algorithms and the template of `service.auth`. It holds
-// the key as a Secret and never shows the key, the text that was signed or the signature.
+// Signs service requests with the algorithms and the template of `service.auth`. It holds the key as a Secret and never
+// shows the key, the signed text or the signature.
 
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -7,17 +7,17 @@ import type { Secret } from '../lib/secrets.ts'
 import type { SignatureAlgorithm, SignField } from './terms.ts'
 
 /**
- * What a template can name, of one request: `path` is relative to the base address, `query` has no question mark and is
- * empty when there is none, `body` is the exact bytes and `date` the exact value of the Date header.
+ * Signable holds the parts of one request that a template can name. `path` is relative to the base address, `query` has
+ * no question mark and may be empty, `body` is the exact bytes, and `date` is the exact value of the Date header.
  */
 export type Signable = Record<Exclude<SignField, 'body'>, string> & { body: Buffer }
 
 export type Signer = (text: Buffer) => string
 
 /**
- * Makes the function from text to Base64 signature. ECDSA signatures are DER (ASN.1), RSA-PSS has a salt as
- * long as the digest, keys are PEM in PKCS#1, SEC1 or PKCS#8 form; an HMAC key is the secret's bytes.
- * @throws FeedsyncError (78) when the key does not fit the algorithm.
+ * createSigner returns a function from text to Base64 signature. ECDSA signatures are DER (ASN.1); the salt of RSA-PSS
+ * is as long as the digest; keys are PEM in PKCS#1, SEC1 or PKCS#8 form; an HMAC key is the bytes of the secret.
+ * @throws FeedsyncError (78) if the key does not fit the algorithm.
  */
 export function createSigner(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): Signer {
   const digest = algorithm.slice(algorithm.lastIndexOf('-') + 1)
@@ -26,13 +26,13 @@ export function createSigner(algorithm: SignatureAlgorithm, key: Secret, keyFile
   const pem = readPem(algorithm, key, keyFile)
   const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants
   const how = algorithm === 'rsa-pss-sha256' ? { key: pem, padding, saltLength } : pem
-  // Ed25519 has a digest of its own.
+  // Ed25519 has its own digest.
   const signer: Signer = (text) =>
     sign(algorithm === 'ed25519' ? null : digest, text, how).toString('base64')
   try {
     signer(Buffer.alloc(0))
   } catch {
-    // Too short for the digest, or made for another one: that shows when it signs.
+    // Only signing shows that a key is too short for the digest, or made for another digest.
     throw unfit(`the key in ${keyFile} cannot sign with ${algorithm}`)
   }
   return signer
@@ -45,7 +45,7 @@ function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): K
   } catch {
     const encrypted = /ENCRYPTED/.test(key.reveal().toString('latin1'))
     throw new FeedsyncError(
-      `the key file ${keyFile} holds ${encrypted ? 'an encrypted' : 'no readable'} private key, and ${algorithm} needs one in PEM form`,
+      `the key file ${keyFile} holds ${encrypted ? 'an encrypted' : 'no readable'} private key, but ${algorithm} needs a readable one in PEM form`,
       {
         hint: encrypted
           ? 'store the key without a passphrase and protect the file by its permissions'
@@ -63,7 +63,7 @@ function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): K
     (algorithm === 'ed25519' && found === 'ed25519')
   if (fits) return pem
   throw unfit(
-    `the key file ${keyFile} holds ${article(curve ?? found)} ${curve ?? found} key, and ${algorithm} needs another kind`,
+    `the key file ${keyFile} holds ${article(curve ?? found)} ${curve ?? found} key, but ${algorithm} needs another kind`,
   )
 }
 
@@ -75,8 +75,8 @@ function unfit(message: string): FeedsyncError {
 const article = (word: string) => (/^[aeiou]|^rsa/.test(word) ? 'an' : 'a')
 
 /**
- * The text to sign: a template such as `{method}{path}?{query};{body};{date}`, whose names are those of `Signable` (the
- * configuration is checked for it). Text outside the braces stays as it is.
+ * bytesToSign fills a template such as `{method}{path}?{query};{body};{date}`. The configuration allows only the names
+ * of `Signable`. Text outside the braces stays as it is.
  */
 export function bytesToSign(template: string, values: Signable): Buffer {
   const parts = template.split(/\{(\w+)\}/).map((part, index) => {

@@ -1,5 +1,5 @@
-// Words of the specification that the configuration may use and the service client must understand. The sandbox has a
-// list of its own.
+// Words of the specification that the configuration may use and the service client must understand. The sandbox has its
+// own list.
 
 export const SIGNATURE_ALGORITHMS = [
   'hmac-sha1',
@@ -15,7 +15,7 @@ export const SIGNATURE_ALGORITHMS = [
 
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
 
-/** What `stringToSign` can name. */
+/** The names that `stringToSign` may contain. */
 export const SIGN_FIELDS = [
   'method',
   'path',
@@ -31,5 +31,5 @@ export const SIGN_FIELDS = [
 
 export type SignField = (typeof SIGN_FIELDS)[number]
 
-/** The one route that hands out forms to a partner without a partner account. */
+/** isBulkRoute finds the one route that gives forms to a partner without a partner account. */
 export const isBulkRoute = (path: string): boolean => path.includes('bulk')

@@ -123,8 +123,8 @@ describe('a form that must not be posted', () => {
     ['a field twice, in another case', withFields('"Key":"hidden"'), 'a field twice'],
     ['a field without a name', withFields('"":"hidden"'), 'no name'],
     ['a line end in a name', withFields('"a\\r\\nb":"hidden"'), 'control character'],
-    ['half a character in a value', withFields('"b":"hidden\\ud800"'), 'not text'],
-    ['half a character in a name', withFields('"b\\udc00":"hidden"'), 'not text'],
+    ['half a character in a value', withFields('"b":"hidden\\ud800"'), 'cannot be sent'],
+    ['half a character in a name', withFields('"b\\udc00":"hidden"'), 'cannot be sent'],
   ])('is refused, with the reason: %s', async (_, body, reason) => {
     const answer = await answered(body)
 
