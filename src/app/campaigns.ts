@@ -1,5 +1,5 @@
-// The composition root of the campaigns' half. Apart from app.ts, so that commands about campaigns load
-// neither the watcher nor the checker.
+// Builds the parts that commands about campaigns need. It is separate from app.ts, so that these commands load neither
+// the watcher nor the checker.
 
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
@@ -33,7 +33,10 @@ export interface Surroundings {
   env: NodeJS.ProcessEnv
 }
 
-/** The service's four campaign calls, with a network of their own. Throws `FeedsyncError` (78). */
+/**
+ * openCampaignApi opens the service's four campaign calls, with an HTTP client of their own. Throws `FeedsyncError`
+ * (78).
+ */
 export function openCampaignApi(
   config: Config,
   { clock, env }: Surroundings,
@@ -44,13 +47,13 @@ export function openCampaignApi(
 }
 
 export type CampaignsFile =
-  /** No file at the default place: nothing is managed. */
+  /** There is no file at the default place, so no campaign is managed. */
   | { kind: 'off'; file: string }
-  /** Stops every campaign write; each line says what is wrong, and where. */
+  /** The file cannot be used, which stops every campaign write. Each line says what is wrong, and where. */
   | { kind: 'unusable'; file: string; lines: string[] }
   | { kind: 'read'; file: string; entries: Entry[]; fileSha256: string }
 
-/** An editor or a copy writes a file in several steps. */
+/** An editor or a copy may write a file in several steps. */
 const STABLE_MS = 2 * SECOND
 const LONGEST_WAIT_MS = 60 * SECOND
 const LARGEST = 8 * 1024 * 1024
@@ -82,7 +85,7 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
 
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-/** The same, once the file has not changed for two seconds. */
+/** stableCampaignsFile reads the file after two seconds without a change. */
 export async function stableCampaignsFile(
   config: Config,
   clock: Clock,
@@ -95,7 +98,7 @@ export async function stableCampaignsFile(
   for (let known = content(); ; ) {
     const changedAt = stampOf(file)?.changedAt
     const age = changedAt === undefined ? STABLE_MS : clock.now() - changedAt
-    // What is only touched again and again, or bears a date of the future, has rested as long as its text is the same.
+    // The text counts, not the time stamp: a job may touch the file again and again, or set a time in the future.
     const rested = Math.max(age, clock.monotonic() - since)
     if (rested >= STABLE_MS) {
       const read = readCampaignsFile(config)
@@ -111,27 +114,27 @@ export async function stableCampaignsFile(
 }
 
 /**
- * Answers another text when what the file says changed, and the same when it was only written again, as a job does
- * each minute; null: there is none.
+ * contentStampOf returns a function whose result changes with the content of the file. The result stays the same if a
+ * job writes the same content again; null: there is no file.
  */
 export function contentStampOf(file: string): () => string | null {
   let known: string | null = null
-  let said: string | null = null
+  let content: string | null = null
   return () => {
     const now = stampOf(file)?.text ?? null
-    if (now === known) return said
+    if (now === known) return content
     known = now
     try {
-      said = now === null ? null : sha256Of(readRegular(file, LARGEST))
+      content = now === null ? null : sha256Of(readRegular(file, LARGEST))
     } catch {
-      // It cannot be read: a look says why.
-      said = now
+      // The file cannot be read; the next look says why.
+      content = now
     }
-    return said
+    return content
   }
 }
 
-/** Whether the file still says what was read; asked before each write. */
+/** isCurrentOf returns a function that tells whether the file still has the content that was read. */
 export function isCurrentOf({ file, fileSha256 }: Extract<CampaignsFile, { kind: 'read' }>) {
   const content = contentStampOf(file)
   return () => content() === fileSha256
@@ -139,7 +142,7 @@ export function isCurrentOf({ file, fileSha256 }: Extract<CampaignsFile, { kind:
 
 export type Planner = PlanParts & { api: CampaignApi } & AsyncDisposable
 
-/** What only looks: it takes no lock, and writes nothing anywhere. Throws `FeedsyncError`. */
+/** openPlanner opens what a plan needs. It takes no lock and writes nothing. Throws `FeedsyncError`. */
 export function openPlanner(config: Config, surroundings: Surroundings): Planner {
   const account = accountOf(config)
   const reader = openCampaignReader({ file: historyFile(config), account })
@@ -149,14 +152,17 @@ export function openPlanner(config: Config, surroundings: Surroundings): Planner
 export type Writer = Omit<Planner, 'store' | 'clock'> & {
   store: CampaignStore
   clock: Clock
-  /** Throws `FeedsyncError` (75) once another process may write campaigns as well. */
+  /** checkLock throws `FeedsyncError` (75) if the lock is lost, because another process may then write campaigns. */
   checkLock(): void
 }
 
 const LOCK_PATIENCE_MS = 10 * SECOND
 const LOCK_POLL_MS = 200
 
-/** What writes, and no other process meanwhile: waits 10 s for one that does. Throws `FeedsyncError` (75) after that. */
+/**
+ * openWriter opens what a write needs, under the writer lock. It waits 10 s for the lock, then throws `FeedsyncError`
+ * (75).
+ */
 export async function openWriter(
   config: Config,
   surroundings: Surroundings,
@@ -205,7 +211,7 @@ function plannerOn<Store extends (PlanParts['store'] & Disposable) | null>(
   }
 }
 
-/** What was uploaded for the account of the campaigns, as the history knows it now. */
+/** feedSideOf returns the uploads of the campaigns' account, as the history knows them now. */
 export function feedSideOf(config: Config): FeedSide {
   const { identity } = config.service
   const isOurs = ({ account }: Version) =>
@@ -237,10 +243,10 @@ export function feedSideOf(config: Config): FeedSide {
   }
 }
 
-/** The same bytes again are no news, so that nothing but another version helps. */
-const UNTIL_NEXT = 'it is counted again once its next version is uploaded'
+/** Uploading the same bytes again makes no new version, so the advice is to wait for the next one. */
+const UNTIL_NEXT = 'its postings count again once its next version is uploaded'
 
-/** Hands over each posting of an upload; answers why it cannot. */
+/** readPostings passes each posting of an upload to `take`; it returns why it cannot. */
 async function readPostings(
   { feeds, state }: Config,
   { encoding, feed, path, records, spool }: FeedUpload,
@@ -249,7 +255,7 @@ async function readPostings(
   take: (values: FieldPaths) => void,
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (spool === null) return `its bytes are not kept any more; ${UNTIL_NEXT}`
+  if (spool === null) return `its copy was removed; ${UNTIL_NEXT}`
   const paths = feedFor(path, feeds, feed).mapping.fields
   const missing = new Set(needed.filter((field) => field !== 'externalCampaignId'))
   let postings = 0
@@ -261,15 +267,15 @@ async function readPostings(
   const source = { file: join(state.directory, 'spool', spool), encoding, records, paths }
   const problem = await streamPostings(source, see, { fields, signal })
   if (problem !== null) return `${problem}; ${UNTIL_NEXT}`
-  // A field that no posting has is more likely not mapped than absent.
+  // A field that no posting has is probably not mapped.
   if (postings === 0 || missing.size === 0) return null
   return `no posting has ${[...missing].join(', ')}; map it under feeds[].fields, then: systemctl restart feedsyncd`
 }
 
-/** Another process may have begun to write: nothing is sent any more. */
+/** lockLost returns the error for a lock file that was deleted: another process may write now, so we stop. */
 function lockLost(): FeedsyncError {
-  return new FeedsyncError('the lock of the campaigns was deleted while they were written', {
-    hint: 'run it again, and leave campaigns/daemon.lock in the state directory alone',
+  return new FeedsyncError('the lock of the campaigns was deleted during a write', {
+    hint: 'run the command again, and never delete campaigns/daemon.lock in the state directory',
     exitCode: EXIT.temporary,
   })
 }
@@ -287,7 +293,7 @@ async function writerLock(
     await clock.sleep(LOCK_POLL_MS)
   }
   throw new FeedsyncError('another feedsyncd is writing campaigns right now', {
-    hint: 'try again when it is done; to see what it did: feedsyncd campaigns history',
+    hint: 'try again when it has finished; to see what it wrote: feedsyncd campaigns history',
     exitCode: EXIT.temporary,
   })
 }

@@ -1,5 +1,5 @@
-// Sends what a person confirmed, in waves: binds, then what lowers, then the rest, then creates. A wave that did not end
-// as it should is the last one.
+// Sends what a person confirmed, in waves: binds, then changes that spend less, then the other changes, then creates.
+// When a write of a wave fails, the later waves are not sent.
 
 import type { Clock } from '../lib/clock.ts'
 import type { Campaign, CampaignApi, CampaignCreate, CampaignFailure } from '../service/port.ts'
@@ -19,25 +19,25 @@ export interface ApplyParts extends PlanParts {
   store: CampaignStore
   api: Pick<CampaignApi, 'get' | 'create' | 'update'>
   clock: Pick<Clock, 'now' | 'sleep'>
-  /** Who applies, for the history. */
+  /** The person who applies, for the history. */
   by: string
-  /** The file is still as it was read; asked before each write. */
+  /** isCurrent returns whether the file is still as it was read. It is called before each write. */
   isCurrent: () => boolean
 }
 
 export interface ApplyOptions {
-  /** The entries that it is about; null: all. */
+  /** The entries to apply; null: all. */
   keys: ReadonlySet<string> | null
-  /** The digest that a person confirmed; null: only what lowers is sent, which needs none. */
+  /** The digest that a person confirmed; null: send only changes that spend less, which need no confirmation. */
   digest: string | null
   signal: AbortSignal
 }
 
 export type Applied =
-  /** `stale`: the plan has changed since it was confirmed, and nothing was sent. */
+  /** `stale`: the plan changed after the confirmation, so nothing was sent. */
   { kind: 'stale' | 'applied'; plan: Plan; results: Result[] } | CampaignFailure
 
-/** Only under the lock of the writers. */
+/** apply plans again and sends the plan, or its changes that spend less. The caller holds the writer lock. */
 export async function apply(
   parts: ApplyParts,
   entries: readonly Entry[],
@@ -71,7 +71,7 @@ class Run {
     this.#seen = seen
   }
 
-  /** Of campaigns that are bound already: nothing that was not confirmed becomes an entry's. */
+  /** lower sends what spends less to campaigns that are already bound. A new bind needs a confirmation. */
   async lower(): Promise<void> {
     await this.#updates(
       this.#items.filter(({ action }) => action === 'update'),
@@ -104,7 +104,7 @@ class Run {
     return true
   }
 
-  /** One transaction: all of them belong to their entries, or none does. */
+  /** #bindAll binds all campaigns in one transaction: all are bound, or none. */
   #bindAll(items: readonly PlanItem[]): void {
     const { store, by, clock } = this.#parts
     if (items.some((item) => this.#isStale(item))) return
@@ -124,7 +124,10 @@ class Run {
     })
   }
 
-  /** The key's own campaign, should it have another one, is let go; an entry that had this one is renamed. */
+  /**
+   * #bind binds a campaign to a key and releases the campaign that the key had before. A binding of this campaign to
+   * another key moves to this key.
+   */
   #bind(
     key: string,
     campaign: Campaign,
@@ -170,7 +173,7 @@ class Run {
     if (!this.#parts.isCurrent()) return stale('the file changed meanwhile: plan again')
     const bound = store.binding(item.key)
     if (entry === undefined || bound === null || bound.campaignId !== item.campaignId)
-      return stale('it does not belong to the entry any more')
+      return stale('the campaign no longer belongs to the entry: plan again')
     const read = await api.get(bound.campaignId, this.#signal)
     if (read.kind === 'failure')
       return { ...stale(read.reason), outcome: 'not-sent', isLimited: isLimited(read) }
@@ -203,7 +206,10 @@ class Run {
     }
   }
 
-  /** One POST, never repeated: what has no clear end is found by its mark, or is made again after an hour. */
+  /**
+   * #create sends one POST and never repeats it. If the result is not known, a later plan finds the campaign by its
+   * mark, or creates it after an hour.
+   */
   async #create({ key }: PlanItem): Promise<Result> {
     const { store, api, identity, by, clock } = this.#parts
     const entry = this.#entries.get(key)
@@ -227,10 +233,10 @@ class Run {
     const shown = read.kind === 'ok' ? read.value : made
     const isOurs = !isOld && shown.id === made.id && markIn(shown.name) === markOf(identity, key)
     if (!isOurs) {
-      const reason = `the service answered with campaign ${made.id}, which ${isOld ? 'was there before' : 'does not carry our mark'}`
+      const reason = `the service answered with campaign ${made.id}, which ${isOld ? 'existed before' : 'does not carry our mark'}`
       store.atomically(() => {
         store.end(id, 'unknown', reason, clock.now(), made.id)
-        // It may be ours all the same: it is not made again beside it.
+        // The campaign may still be ours: a released campaign prevents a second create.
         if (!isOld) store.release(made.id, key)
       })
       return ended('unknown', reason)
@@ -239,7 +245,7 @@ class Run {
       store.end(id, 'done', null, clock.now(), made.id)
       const { targeting } = shown.other
       const of = entry.targeting
-      // Without the id it is no form of what was sent: the plan says that it differs.
+      // A targeting without the id is not what we sent: the plan then shows a difference.
       const hasOurId = of !== null && carriedId(targeting) === of.externalCampaignId
       store.save({
         ...bindingOf(key, shown, { sent: sentOf(body), shown: null }),
@@ -250,7 +256,7 @@ class Run {
   }
 }
 
-/** Everything that a create sends; what the entry leaves out is left to the service. */
+/** createOf returns the body of a create. The service decides the fields that the entry leaves out. */
 function createOf({ values, targeting }: Entry, mark: string): CampaignCreate {
   const wire = FIELDS.map((field) => [field, wireOf(field, values[field] ?? null)] as const)
   const name = withMark(String(values.name), mark)
@@ -261,7 +267,9 @@ function createOf({ values, targeting }: Entry, mark: string): CampaignCreate {
   }
 }
 
-/** What never changes of a campaign is written down when it is first seen. */
+/**
+ * bindingOf returns the binding of a campaign. It keeps the first known account, start and mark, which never change.
+ */
 export function bindingOf(
   key: string,
   campaign: Campaign,

@@ -1,4 +1,4 @@
-// What differs, as text for people. Pure.
+// Writes changes and targetings as text for people. Pure.
 
 import type { Targeting } from '../service/port.ts'
 import type { Change } from './diff.ts'
@@ -7,7 +7,10 @@ import { type CanonicalTargeting, canonical, targetingSpend, targetingTexts } fr
 
 const SPENDS = { up: 'can spend more', down: 'spends less', neutral: 'spends the same' } as const
 
-/** `budget: 100.00 -> 90.00  [spends less]`, a line each; of what is created the values alone. */
+/**
+ * changeLines returns a line for each change: `budget: 100.00 -> 90.00  [spends less]`. For a create it shows only
+ * values.
+ */
 export function changeLines(changes: readonly Change[], isNew = false): string[] {
   const text = (value: Change['to']) => (value === null ? 'none' : String(value))
   const lines = changes.flatMap(({ field, from, to, spend }) =>
@@ -21,7 +24,7 @@ export function changeLines(changes: readonly Change[], isNew = false): string[]
   })
 }
 
-/** The criteria that change, with what each of them alone can spend. */
+/** targetingLines returns the criteria that change, and how each one alone changes the spending. */
 function targetingLines(from: Targeting | null | undefined, to: Targeting) {
   const [before, after] = [from == null ? null : canonical(from), canonical(to)]
   const spendOf = (name: keyof CanonicalTargeting): Spend =>
@@ -33,7 +36,7 @@ function targetingLines(from: Targeting | null | undefined, to: Targeting) {
   return lines.length === 0 ? [every] : lines
 }
 
-/** `externalCampaignId: NUR-Q1; stateProvCodes: MA, ON`. */
+/** targetingText returns a targeting as one line: `externalCampaignId: NUR-Q1; stateProvCodes: MA, ON`. */
 export function targetingText(targeting: CanonicalTargeting): string {
   const texts = targetingTexts(null, targeting).map(({ name, to }) => `${name}: ${to}`)
   return texts.join('; ') || 'every posting'

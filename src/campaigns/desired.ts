@@ -1,5 +1,5 @@
-// What the campaigns file wants, and how it is read: failsafe YAML, so that ids, postal codes and `NO` stay text, and our own types.
-// Every mistake is reported at once, with its position; one mistake makes the whole file unusable.
+// Reads the campaigns file. YAML's failsafe schema keeps ids, postal codes and `NO` as text; our own readers give the
+// types. All mistakes are reported at once, with their positions, and one mistake makes the whole file unusable.
 
 import { type Amount, showAmount } from '../lib/amount.ts'
 import * as fields from '../lib/text-fields.ts'
@@ -9,22 +9,22 @@ import type { City, Targeting } from '../service/port.ts'
 import { FIELDS, readText, type Values } from './fields.ts'
 import { type CanonicalTargeting, canonical } from './targeting.ts'
 
-/** An entry of the file. */
+/** Entry is one campaign as the file wants it. */
 export interface Entry {
-  /** The external campaign id: the key, and always part of the targeting. */
+  /** The external campaign id. It is always part of the targeting. */
   key: string
-  /** A field that is absent is not managed. */
+  /** The fields that the file names. An absent field is not managed. */
   values: Values
-  /** null: it is not managed. */
+  /** null: the targeting is not managed. */
   targeting: CanonicalTargeting | null
-  /** The service's id of the campaign that the entry is bound to; null: it follows from the service. */
+  /** The service's id of the campaign, where the file names it; null: we find the campaign on the service. */
   campaignId: string | null
 }
 
 export interface Limits {
-  /** Largest budget of an entry. */
+  /** The largest budget that an entry may have. */
   maxBudget?: Amount
-  /** Largest sum of the budgets of the entries that are not paused. */
+  /** The largest sum of the budgets of the entries that are not paused. */
   maxTotal?: Amount
 }
 
@@ -36,18 +36,18 @@ export function readDesired(text: string): DesiredReading {
   const nul = text.indexOf('\0')
   if (nul !== -1) {
     const line = text.slice(0, nul).split('\n').length
-    const problem = 'a NUL byte: the file is not whole, or no text'
+    const problem = 'a NUL byte: the file is incomplete, or is not text'
     return { kind: 'problems', problems: [{ line, column: 1, key: '', problem }] }
   }
   const document = parseYaml(text.replace(/^\uFEFF/, ''), 'failsafe')
   if (document.problems.length > 0) return { kind: 'problems', problems: document.problems }
-  const reading = new Reading(document, 'no campaign is in this file')
+  const reading = new Reading(document, 'this file names no campaign')
   const entries = reading.readEntries()
   const problems = reading.problems.sort((a, b) => a.line - b.line || a.column - b.column)
   return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'desired', entries }
 }
 
-/** A targeting alone, as YAML or JSON; answers what is wrong with it otherwise. */
+/** readTargetingText reads a targeting in YAML or JSON. It returns a string, the first problem, for a bad one. */
 export function readTargetingText(text: string): Targeting | string {
   const reading = new Reading(parseYaml(text, 'failsafe'), 'expected an object')
   const targeting = reading.targeting(reading.document.value, [])
@@ -57,7 +57,7 @@ export function readTargetingText(text: string): Targeting | string {
     : `${first.key === '' ? '' : `${first.key}: `}${first.problem}`
 }
 
-/** What cannot be one segment of a path is no id. */
+/** idOf reads a campaign id. The id becomes one segment of a path, so `.` and `..` are refused. */
 const idOf: fields.Reader<string> = (text) => {
   const value = text.trim()
   const isId = value !== '' && value !== '.' && value !== '..' && value !== '0'
@@ -75,7 +75,7 @@ class Reading extends YamlReading {
     }
     const top = this.block(this.document.value, [], shape, ['version'])
     if (this.#entries.length + this.problems.length === 0)
-      this.report([], 'key', 'no campaign is in this file')
+      this.report([], 'key', 'this file names no campaign')
     this.#checkDuplicates()
     this.#checkLimits((top.limits ?? {}) as Limits)
     return this.#entries.map(({ entry }) => entry)
@@ -102,13 +102,13 @@ class Reading extends YamlReading {
       this.report(
         [...path, 'targeting', 'requisitionIds'],
         'key',
-        'these add postings whatever the other lists say: allow it with allowWiden: true on the entry',
+        'these ids add postings that the other lists leave out: write allowWiden: true into the entry to allow it',
       )
     if (wanted?.externalCampaignId !== undefined && wanted.externalCampaignId !== key)
       this.report(
         [...path, 'targeting', 'externalCampaignId'],
         'value',
-        "is always the entry's own: leave it out here",
+        "is always the entry's own id: leave it out here",
       )
     if (typeof key !== 'string') return
     const entry = {
@@ -147,12 +147,12 @@ class Reading extends YamlReading {
     })
   }
 
-  /** An empty list selects any, and looks as if it selected none. */
+  /** #nonEmptyList refuses an empty list: it would select every posting, but looks as if it selected none. */
   #nonEmptyList<T>(take: Take<T>): Take<T[]> {
     const read = this.list(take)
     return (value, path) => {
       if (Array.isArray(value) && value.length === 0)
-        this.report(path, 'value', 'an empty list: leave it out, or name what it selects')
+        this.report(path, 'value', 'the list is empty: leave it out, or name what it selects')
       return read(value, path)
     }
   }
@@ -178,7 +178,7 @@ class Reading extends YamlReading {
     }
   }
 
-  /** A budget beyond a limit is a typing error. */
+  /** #checkLimits reports budgets above a limit, which are typing errors. */
   #checkLimits({ maxBudget, maxTotal }: Limits): void {
     let total = 0
     for (const { entry, path } of this.#entries) {
@@ -189,7 +189,7 @@ class Reading extends YamlReading {
       this.report([...path, 'budget'], 'value', problem)
     }
     if (maxTotal === undefined || total <= maxTotal) return
-    const problem = `all budgets together are ${showAmount(total)}, above this limit`
+    const problem = `the budgets add up to ${showAmount(total)}, which is above this limit`
     this.report(['limits', 'maxTotal'], 'value', problem)
   }
 }

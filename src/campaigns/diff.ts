@@ -1,5 +1,5 @@
-// Compares an entry of the file with its campaign, field by field. Pure. What is there is what the service shows, and
-// where it shows nothing, what was sent last.
+// Compares an entry of the file with its campaign, field by field. Pure. The current value of a field is what the
+// service shows, or what we sent last if the service does not show the field.
 
 import type { Campaign, Targeting } from '../service/port.ts'
 import type { Entry } from './desired.ts'
@@ -23,16 +23,16 @@ import {
   targetingSpend,
 } from './targeting.ts'
 
-/** A line of the plan. */
+/** Change is a line of the plan. */
 export interface Change {
   field: Field | 'targeting'
-  /** As the file would say it, null for none; absent: it is not known. */
+  /** The current value, written as in the file; null: none; absent: not known. */
   from?: string | Targeting | null
   to: string | Targeting | null
   spend: Spend
 }
 
-/** The part of a binding that says what was sent, and how it is shown. */
+/** Known is the part of a binding that says what we sent, and how the service shows it. */
 export type Known = Pick<Binding, 'sent' | 'shown' | 'repeatAt'>
 
 export const NOTHING_KNOWN: Known = {
@@ -41,30 +41,32 @@ export const NOTHING_KNOWN: Known = {
   repeatAt: null,
 }
 
-/** undefined: it is neither shown nor was it ever sent. */
+/**
+ * currentValue returns the value that a field has now; undefined: the service does not show it, and we never sent it.
+ */
 export function currentValue(campaign: Campaign, { sent }: Known, field: Field): Value | undefined {
   const shown = shownValue(campaign, field)
   return shown === undefined && rawOf(campaign, field) === undefined ? sent.values[field] : shown
 }
 
-/** null: it is neither shown in a form that can be read, nor known by what was sent. */
+/** currentTargeting returns the targeting that a campaign has now; null: not known. */
 export function currentTargeting(
   campaign: Campaign,
   { sent, shown, repeatAt }: Known,
 ): CanonicalTargeting | null {
   const raw = rawOf(campaign, 'targeting')
   if (raw === undefined) return repeatAt === null ? sent.targeting : null
-  // Unlike what was sent, yet as it was shown right after our write: the service's own form of it.
+  // The service shows the same text as right after our write: this is its own form of what we sent.
   return shown !== null && shown.is === JSON.stringify(raw) ? shown.of : readTargeting(raw)
 }
 
-/** What the file wants otherwise; of fields that it names alone. */
+/** changesOf returns the changes that the file asks for, in the fields that it names. */
 export function changesOf(entry: Entry, campaign: Campaign, known: Known): Change[] {
   const changes = FIELDS.flatMap((field): Change[] => {
     const want = entry.values[field]
     if (want === undefined) return []
     const there = currentValue(campaign, known, field)
-    // A field that cannot be changed and is not shown cannot be compared.
+    // A fixed field that the service does not show cannot be compared.
     if (there === want || (there === undefined && isFixed(field))) return []
     return [changeOf(field, there, want)]
   })
@@ -90,7 +92,7 @@ export function targetingChange(
   return [{ field: 'targeting', ...from, to: briefTargeting(want), spend }]
 }
 
-/** Fields that we sent once and that the file names no more: they stay as they are. */
+/** droppedFields returns the fields that we once sent and that the file no longer names. Their values stay. */
 export function droppedFields(entry: Entry, { sent }: Known): Field[] {
   const isLeft = (field: Field) =>
     entry.values[field] === undefined && sent.values[field] != null && !isFixed(field)

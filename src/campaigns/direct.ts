@@ -1,4 +1,4 @@
-// The service's create and update at a person's command: on record, and past the file.
+// Sends a create or update that a person ordered without the file, and records it in the history.
 
 import type { Clock } from '../lib/clock.ts'
 import type {
@@ -21,7 +21,7 @@ export interface DirectParts {
   signal: AbortSignal
 }
 
-/** One POST. Only under the lock of the writers. */
+/** createDirectly sends one POST. The caller holds the writer lock. */
 export async function createDirectly(
   { api, store, clock, by, signal }: DirectParts,
   body: CampaignCreate,
@@ -36,7 +36,7 @@ export async function createDirectly(
   return answer
 }
 
-/** One PUT to a campaign that was just read. Only under the lock of the writers. */
+/** updateDirectly sends one PUT to a campaign that was just read. The caller holds the writer lock. */
 export async function updateDirectly(
   { api, store, clock, by, signal }: DirectParts,
   campaign: Campaign,

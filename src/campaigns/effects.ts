@@ -1,6 +1,5 @@
-// What targetings select of the feeds that were uploaded last, and which entries the feeds carry. Bytes
-// are read only where a targeting asks for more than the external campaign id, whose postings the history
-// has counted.
+// Counts the postings that targetings select in the last uploads. The history already holds the count for each external
+// campaign id, so the files are read only if a targeting has other filters, too.
 
 import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
@@ -18,7 +17,7 @@ import {
   type TargetedPosting,
 } from './targeting.ts'
 
-/** Postings of the feeds that a targeting selects; null: not known. */
+/** Selection counts the postings that a campaign selects before and after a change; null: not known. */
 export interface Selection {
   before: number | null
   after: number | null
@@ -26,25 +25,25 @@ export interface Selection {
 
 export interface Effects {
   latest: readonly FeedUpload[]
-  /** Of all feeds. */
+  /** The number of postings in all feeds. */
   postings: number
-  /** Postings that a targeting selects; null: not known. Only of those that were asked for. */
+  /** The number of postings that a measured targeting selects; null: not known. */
   count(targeting: CanonicalTargeting): number | null
-  /** Postings that carry this id; null: no feed was uploaded. */
+  /** The number of postings that carry this id; null: no feed was uploaded. */
   carried(key: string): number | null
-  /** Wall ms of the first upload without this id; null when feeds carry it, never carried it, or nobody knows. */
+  /** Wall ms of the first upload without this id; null: the feeds carry it, never carried it, or it is not known. */
   missingSince(key: string): number | null
-  /** Pinned requisition ids of the wanted targetings that no posting has, by key. */
+  /** By key: the requisition ids in the file that no posting has. */
   missingPins: ReadonlyMap<string, string[]>
-  /** Postings that two wanted targetings select: `A and B` -> how many. */
+  /** The number of postings that two entries both select, by `A and B`. */
   overlaps: ReadonlyMap<string, number>
-  /** Why a feed could not be read, a sentence each. */
+  /** One sentence for each feed that could not be read. */
   problems: readonly string[]
 }
 
-/** As many ids as the check tells apart, so that there may be more. */
+/** An upload with this many ids may have more, which the check did not count. */
 const CUT_AT = 10_000
-/** Pairs of keys that share postings and are told apart. */
+/** The most pairs of keys that are counted as overlaps. */
 const MOST_PAIRS = 100
 
 export const NO_POSTING: TargetedPosting = {
@@ -70,15 +69,15 @@ const FIELDS: Record<Criterion, readonly (keyof TargetedPosting)[]> = {
 export interface Measured {
   key: string
   targeting: CanonicalTargeting
-  /** It is what the file wants; otherwise it is what may be on the service. */
+  /** true: the file wants it; false: the campaign may have it now. */
   wanted: boolean
 }
 
-/** It selects every posting. */
+/** isBlank returns whether a targeting selects every posting. */
 const isBlank = (targeting: CanonicalTargeting) =>
   filtersOf(targeting) === 0 && targeting.externalCampaignId === ''
 
-/** `all`: those that are wanted come first. */
+/** measure counts what these targetings select. In `all` the wanted targetings come first. */
 export async function measure(
   side: FeedSide,
   all: readonly Measured[],
@@ -107,11 +106,11 @@ export async function measure(
   }
 }
 
-/** Postings of these uploads with an external campaign id, which is any text, `constructor` too. */
+/** carriedBy counts the postings that carry an external campaign id. An id may be any text, even `constructor`. */
 export const carriedBy = (latest: readonly FeedUpload[], id: string): number =>
   latest.reduce((sum, { ids }) => sum + (Object.hasOwn(ids, id) ? (ids[id] ?? 0) : 0), 0)
 
-/** Each posting is seen once, and only those targetings are asked that its ids can belong to. */
+/** countSelected reads each posting once, and tests it only against the targetings that its ids can match. */
 async function countSelected(side: FeedSide, all: readonly Measured[], signal: AbortSignal) {
   const counted = new Map<string, Measured & { selects: Selector; postings: number }>()
   for (const one of all) {
@@ -132,8 +131,8 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
     if (pinned.length > 0) seenRequisitions.add(requisitionId)
     const owners = new Set<string>()
     // A targeting without an id may select any posting.
-    const mayBe = ['', externalCampaignId].flatMap((id) => byId.get(id) ?? [])
-    for (const one of new Set([...mayBe, ...pinned])) {
+    const candidates = ['', externalCampaignId].flatMap((id) => byId.get(id) ?? [])
+    for (const one of new Set([...candidates, ...pinned])) {
       if (!one.selects(posting)) continue
       one.postings++
       if (one.wanted) owners.add(one.key)
@@ -154,7 +153,7 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
   return { counted, overlaps, missingPins, problems }
 }
 
-/** What the entry's targeting does to the postings of its campaign; null: no feed was uploaded. */
+/** selectionOf counts the postings of a campaign before and after the entry's targeting; null: nothing to count. */
 export function selectionOf(
   effects: Effects,
   { targeting }: Entry,
@@ -167,7 +166,7 @@ export function selectionOf(
   return { before, after: effects.count(targeting) }
 }
 
-/** What the file wants to select, and what campaigns select now where it differs. */
+/** targetingsToMeasure returns the targetings that the file wants, then the current ones of campaigns that change. */
 export function targetingsToMeasure(all: readonly Judged[]): Measured[] {
   const wanted = all.flatMap(({ entry: { key, targeting } }) =>
     targeting === null ? [] : { key, targeting, wanted: true },

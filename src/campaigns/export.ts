@@ -1,4 +1,4 @@
-// Writes the campaigns of an account as a campaigns file that asks for what is there already. Pure.
+// Writes the campaigns of an account as a campaigns file that changes nothing. Pure.
 
 import { showAmount } from '../lib/amount.ts'
 import { writeYaml } from '../lib/yaml.ts'
@@ -8,7 +8,7 @@ import { FIELDS, readText } from './fields.ts'
 import type { Binding } from './port.ts'
 import { type CanonicalTargeting, CRITERIA, filtersOf, isEmpty } from './targeting.ts'
 
-/** `partial`: campaigns with a value that the file cannot say, which is left out and so is not managed. */
+/** exportCampaigns returns the text of a campaigns file; `partial` names campaigns with a value that it leaves out. */
 export function exportCampaigns(campaigns: Iterable<Campaign>, bindings: readonly Binding[]) {
   const byId = new Map(bindings.map((binding) => [binding.campaignId, binding]))
   const keys = new Set(bindings.map(({ key }) => key))
@@ -42,7 +42,7 @@ function fieldsOf(campaign: Campaign, bound: Binding | undefined) {
   let isPartial = false
   const values = FIELDS.flatMap((field) => {
     const value = currentValue(campaign, bound ?? NOTHING_KNOWN, field)
-    // Nothing there is what an entry says that leaves it out.
+    // An entry without the field means the same as a campaign without a value.
     if (value == null) return []
     const text = typeof value === 'number' ? showAmount(value) : value
     if ('value' in readText(field, text)) return [[field, text] as const]
@@ -55,7 +55,7 @@ function fieldsOf(campaign: Campaign, bound: Binding | undefined) {
   return { isPartial, values: isOrdered ? { ...rest, startDate } : rest }
 }
 
-/** null: the file cannot say it. */
+/** targetingOf returns the keys of an entry for a targeting; null: the file cannot express it. */
 function targetingOf(targeting: CanonicalTargeting): object | null {
   const codes = [...targeting.stateProvCodes, ...targeting.cities.map((city) => city.stateProvCode)]
   if (codes.some((code) => !/^[A-Z]{2}$/.test(code))) return null

@@ -1,37 +1,37 @@
-// Owns the fields of a campaign that the file can manage: how each is read from the file and from what the service
-// shows, how it is sent, and which change of it can raise spending. Pure.
+// Owns the fields of a campaign that the file can manage: how each field is read from the file and from the service,
+// how it is sent, and which changes can raise spending. Pure.
 
 import { type Amount, fromWire, showAmount, toWire } from '../lib/amount.ts'
 import { amount, firstSecond, lastSecond, oneOf, type Reader } from '../lib/text-fields.ts'
 import type { Campaign } from '../service/port.ts'
 import { nameWithoutMark } from './mark.ts'
 
-/** Specification section 3. */
+/** STATUS holds the status codes of specification section 3. */
 export const STATUS = { running: 1, archived: 2, paused: 3 } as const
 
 type Kind = 'amount' | 'date' | 'name' | 'word' | 'period' | 'status'
 
 interface Spec {
   kind: Kind
-  /** As the file says it. */
+  /** Reads the text of the file. */
   read: Reader<Value>
-  /** The file may say `none`, which is a value; a field that is left out is not managed. */
+  /** The file may say `none`, which removes the value from the campaign. */
   mayBeNone?: true
 }
 
 const name: Reader<string> = (text) => {
   const value = normalized(text)
   if (value === '') return { problem: 'must not be empty' }
-  // The mark is recognised by this pattern; a name that has one already would be taken for ours.
-  return /\[#/.test(value) ? { problem: 'must not hold "[#": it begins our mark' } : { value }
+  // A name with this pattern could be taken for a campaign with our mark.
+  return /\[#/.test(value) ? { problem: 'must not contain "[#", which begins our mark' } : { value }
 }
 
-/** As it is compared: however it is spaced and encoded. */
+/** normalized returns a text as we compare it: in Unicode form NFC, with single spaces. */
 export const normalized = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ')
 
 const bid: Spec = { kind: 'amount', read: amount(4), mayBeNone: true }
 
-/** Specification section 4: the update takes all but `startDate` and `period`. */
+/** Specification section 4: an update takes every field but `startDate` and `period`. */
 const SPECS = {
   name: { kind: 'name', read: name },
   budget: { kind: 'amount', read: amount(2) },
@@ -47,7 +47,7 @@ const SPECS = {
 
 export type Field = keyof typeof SPECS
 export const FIELDS = Object.keys(SPECS) as readonly Field[]
-/** The service does not allow changing it after creation. */
+/** isFixed returns whether the service refuses to change a field after creation. */
 export const isFixed = (field: Field) => field === 'startDate' || field === 'period'
 const kindOf = (field: Field): Kind => SPECS[field].kind
 
@@ -56,24 +56,24 @@ export function readText(field: Field, text: string): ReturnType<Reader<Value>> 
   return text === 'none' && spec.mayBeNone ? { value: null } : spec.read(text)
 }
 
-/** An amount, yyyy-MM-ddThh:mm:ssZ, a word, or null: none. A name is without its mark. */
+/** Value is an amount, a date (yyyy-MM-ddThh:mm:ssZ), a word, or a name without its mark; null: none. */
 export type Value = Amount | string | null
 export type Values = Partial<Record<Field, Value>>
 
-/** What a change does to what may be spent; `up` also where that is not known. */
+/** Spend says how a change can affect spending; `up` if that is not known. */
 export type Spend = 'up' | 'down' | 'neutral'
 
-/** Of several changes together. */
+/** combinedSpend returns the effect of several changes together. */
 export const combinedSpend = (all: readonly Spend[]): Spend =>
   all.includes('up') ? 'up' : all.includes('down') ? 'down' : 'neutral'
 
-/** As it came, of whatever type; undefined: the service does not show it. */
+/** rawOf returns a field as the service sent it, of any type; undefined: the service does not show it. */
 export function rawOf(campaign: Campaign, field: Field | 'targeting'): unknown {
   if (field !== 'targeting' && campaign[field] !== undefined) return campaign[field]
   return Object.hasOwn(campaign.other, field) ? campaign.other[field] : undefined
 }
 
-/** The value that a campaign shows; undefined: none, or in no form that can be read. */
+/** shownValue returns the value that the service shows; undefined: it shows none, or none that we can read. */
 export function shownValue(campaign: Campaign, field: Field): Value | undefined {
   const raw = rawOf(campaign, field)
   if (raw === undefined) return undefined
@@ -83,7 +83,7 @@ export function shownValue(campaign: Campaign, field: Field): Value | undefined 
     case 'amount': {
       const isNumber =
         typeof raw === 'number' || (typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw.trim()))
-      // Below zero it is a sign, such as -1 for "no limit", and no amount.
+      // A negative number is a code, such as -1 for "no limit", and not an amount.
       return isNumber && Number.isFinite(Number(raw)) && Number(raw) >= 0
         ? fromWire(Number(raw))
         : undefined
@@ -107,8 +107,8 @@ export function shownValue(campaign: Campaign, field: Field): Value | undefined 
 }
 
 /**
- * Without a zone it is UTC, whatever the zone of this process. To the second, and with a year of four digits, so that
- * texts compare like times; before 1970 it stands for "no date".
+ * dateOf reads a date; one without a zone is UTC. The result has whole seconds and a year of four digits, so that texts
+ * compare like times. A date before 1970 means "no date".
  */
 function dateOf(text: string): string | undefined {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
@@ -120,7 +120,7 @@ function dateOf(text: string): string | undefined {
 
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59)
 
-/** Why a campaign cannot spend now, as far as can be seen; null: it may. `now`: wall ms. */
+/** idleReason returns why a campaign cannot spend now; null: it may spend. `now`: wall ms. */
 export function idleReason(campaign: Campaign, now: number): 'archived' | 'paused' | 'over' | null {
   const status = shownValue(campaign, 'status')
   if (status === 'archived' || status === 'paused') return status
@@ -128,14 +128,14 @@ export function idleReason(campaign: Campaign, now: number): 'archived' | 'pause
   return typeof end === 'string' && Date.parse(end) < now ? 'over' : null
 }
 
-/** Neither archived nor over: it spends, or can be made to. */
+/** isLive returns whether a campaign is neither archived nor over, so that it spends or can be resumed. */
 export function isLive(campaign: Campaign, now: number): boolean {
   const end = shownValue(campaign, 'endDate')
   const isOver = typeof end === 'string' && Date.parse(end) < now
   return !isOver && shownValue(campaign, 'status') !== 'archived'
 }
 
-/** What is sent for a value. */
+/** wireOf returns a value as the service takes it. */
 export function wireOf(field: Field, value: Value): unknown {
   if (value === null) return null
   const kind = kindOf(field)
@@ -145,17 +145,17 @@ export function wireOf(field: Field, value: Value): unknown {
   return value
 }
 
-/** `before` undefined: not known. */
+/** spendDirection returns how a change of a field can affect spending; `before` undefined: not known. */
 export function spendDirection(field: Field, before: Value | undefined, after: Value): Spend {
   if (field === 'name' || before === after) return 'neutral'
-  // Paused spends nothing, whatever it was before.
+  // A paused campaign spends nothing, so the earlier status does not matter.
   if (field === 'status') return after === 'running' ? 'up' : 'down'
   if (before === undefined) return 'up'
   switch (field) {
     case 'budget':
     case 'maxCpc':
     case 'endDate':
-      // None there: nothing limits it.
+      // Without an earlier value, nothing limits the campaign.
       return after !== null && (before === null || after < before) ? 'down' : 'up'
     case 'cpc':
     case 'paidCpaGoal':
@@ -170,7 +170,7 @@ export function spendDirection(field: Field, before: Value | undefined, after: V
   }
 }
 
-/** A value as the file says it: `none` where there is none. */
+/** valueText returns a value as the file writes it; `none` for null. */
 export function valueText(field: Field, value: Value): string {
   if (value === null) return 'none'
   if (kindOf(field) === 'amount') return showAmount(Number(value))

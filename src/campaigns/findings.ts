@@ -1,5 +1,5 @@
-// What a person should know and no line of the plan says: campaigns that run in no entry, fields that stay, and feeds
-// and campaigns side by side. Pure. Each finding ends with one next step.
+// Finds what a person should know beside the lines of the plan: campaigns without an entry, fields that keep their
+// value, and differences between feeds and campaigns. Pure. Each finding has at most one next step.
 
 import { showAmount } from '../lib/amount.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -13,7 +13,7 @@ import { COMMAND, type Judge, type Judged, quoted } from './judge.ts'
 import { markIn, markOf } from './mark.ts'
 import { idAndName, type Memory, type Seen } from './seen.ts'
 
-/** What a look at the file and the service found out; findings and plan are made of it. */
+/** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */
 export interface LookFacts {
   judged: readonly Judged[]
   entries: readonly Entry[]
@@ -21,7 +21,7 @@ export interface LookFacts {
   seen: Seen
   unbound: Judge['unbound']
   effects: Effects
-  /** All entries were looked at, with a listing. */
+  /** The look covered all entries, and listed the campaigns. */
   isWhole: boolean
   identity: string
   now: number
@@ -29,18 +29,18 @@ export interface LookFacts {
 
 export interface Finding {
   code:
-    | /** A running campaign in no entry. */ 'outside'
-    /** A second campaign of an entry. */
+    | /** A campaign runs without an entry. */ 'outside'
+    /** An entry has a second campaign. */
     | 'twin'
-    /** A field that we sent and that the file names no more. */
+    /** We sent a field that the file no longer names. */
     | 'left'
     /** The service sponsors far more postings than the targeting selects. */
     | 'more-postings'
-    /** The feed carries an id that has no entry. */
+    /** The feeds carry an id that has no entry. */
     | 'no-entry'
-    /** The feeds carry the id of an entry no more. */
+    /** The feeds no longer carry the id of an entry. */
     | 'missing'
-    /** A pinned requisition id that no posting has. */
+    /** An entry names a requisition id that no posting has. */
     | 'pin'
     /** Two entries select the same postings. */
     | 'overlap'
@@ -48,29 +48,29 @@ export interface Finding {
     | 'share'
     /** Postings carry the id of a campaign that cannot spend. */
     | 'idle'
-  /** External campaign id; null: it concerns no entry. */
+  /** External campaign id; null: the finding concerns no entry. */
   key: string | null
   campaignId: string | null
   text: string
-  /** The command or edit that settles it; null: nothing has to be done. */
+  /** The command or edit that settles the finding; null: nothing has to be done. */
   next: string | null
-  /** Monitoring and alerts report it: money may be spent that nobody decided on. */
+  /** Monitoring and alerts report this finding, because money may be spent that nobody approved. */
   isReported: boolean
 }
 
 /** The most findings of one kind. */
 const MOST = 100
-/** For the largest ids without an entry it is looked whether a known one is meant. */
+/** Only this many ids without an entry, those with the most postings, are compared with the known ids. */
 const COMPARED = 20
-/** From this share of at least so many postings on. */
+/** An entry is reported from this share on, if the feeds have at least this many postings. */
 const LARGE_SHARE = { share: 0.5, postings: 100 }
-/** The service may count a little later than we do. */
+/** A smaller difference is normal, because the service may count later than we do. */
 const FAR_ABOVE = { factor: 1.5, more: 10 }
 
-/** `1500.00 a month`. */
-export function spendLimitText(campaign: Campaign): string {
+/** spendLimitText returns how much a campaign may spend: `up to 1500.00 a month`. */
+function spendLimitText(campaign: Campaign): string {
   const budget = shownValue(campaign, 'budget')
-  if (typeof budget !== 'number') return 'without a limit that is known'
+  if (typeof budget !== 'number') return 'without a known limit'
   const month = shownValue(campaign, 'period') === 'monthly' ? ' a month' : ''
   return `up to ${showAmount(budget)}${month}`
 }
@@ -81,7 +81,7 @@ export function findingsOf(facts: LookFacts): Finding[] {
   return [...outside(facts), ...ofEntries, ...overlaps(facts), ...withoutEntry(facts)]
 }
 
-/** Running campaigns in no entry, those of entries that left the file among them. */
+/** outside finds the running campaigns without an entry, also those whose entry left the file. */
 function outside({ entries, judged, memory, unbound, seen, identity, now }: LookFacts): Finding[] {
   const keys = new Set(entries.map(({ key }) => key))
   const marks = new Map(entries.map(({ key }) => [markOf(identity, key), key]))
@@ -105,13 +105,13 @@ function outside({ entries, judged, memory, unbound, seen, identity, now }: Look
           key: twinOf,
           campaignId: id,
           isReported: true,
-          text: `campaign ${idAndName(campaign)} carries the mark of the entry ${twinOf} and runs beside it, ${spendLimitText(campaign)}`,
+          text: `campaign ${idAndName(campaign)} carries the mark of the entry ${twinOf}, is a second campaign of it, and may spend ${spendLimitText(campaign)}`,
           next: end,
         }
       const text =
         key === null
-          ? `campaign ${idAndName(campaign)} runs in no entry, ${spendLimitText(campaign)}`
-          : `the entry ${key} ${keys.has(key) ? 'names another campaign' : 'is not in the file any more'}, and campaign ${idAndName(campaign)} runs on, ${spendLimitText(campaign)}`
+          ? `campaign ${idAndName(campaign)} runs without an entry, and may spend ${spendLimitText(campaign)}`
+          : `the entry ${key} ${keys.has(key) ? 'names another campaign' : 'is no longer in the file'}, but campaign ${idAndName(campaign)} still runs, and may spend ${spendLimitText(campaign)}`
       return {
         code: 'outside',
         key,
@@ -133,12 +133,12 @@ function left({ entry, campaign, campaignId, known }: Judged): Finding[] {
       field === 'budget' || field === 'status'
         ? `write ${field}: into the entry ${entry.key} to change it`
         : `write ${field}: none into the entry ${entry.key} to take it away`
-    const text = `${field} ${value} stays: the file does not name it any more`
+    const text = `${field} ${value} stays: the file no longer names it`
     return [{ code: 'left', key: entry.key, campaignId, text, next, isReported: false } as const]
   })
 }
 
-/** One entry and the feeds. */
+/** postings compares one entry with the feeds. */
 function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: Judged): Finding[] {
   const { key, targeting } = entry
   const at = { key, campaignId, isReported: false }
@@ -151,15 +151,15 @@ function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: 
       ...at,
       code: 'more-postings',
       isReported: true,
-      text: `the service sponsors ${shown} postings for campaign ${campaignId}, and its targeting selects ${count}`,
-      next: `look at its targeting on the service, and at ours: ${COMMAND} preview ${quoted(key)}`,
+      text: `the service sponsors ${shown} postings for campaign ${campaignId}, but its targeting selects ${count}`,
+      next: `compare its targeting on the service with ours: ${COMMAND} preview ${quoted(key)}`,
     })
   const { share, postings } = LARGE_SHARE
   if (isCounted && effects.postings >= postings && count > effects.postings * share)
     found.push({
       ...at,
       code: 'share',
-      text: `it selects ${count} of the ${effects.postings} postings of the feeds`,
+      text: `the entry selects ${count} of the ${effects.postings} postings in the feeds`,
       next: `${COMMAND} preview ${quoted(key)}`,
     })
   const since = effects.missingSince(key)
@@ -167,16 +167,16 @@ function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: 
     found.push({
       ...at,
       code: 'missing',
-      text: `no posting of the last uploads carries it since ${isoTime(since)}`,
-      next: 'have the feed carry it again, or end the campaign',
+      text: `no uploaded posting has carried this id since ${isoTime(since)}`,
+      next: 'put the id back into the feed, or end the campaign',
     })
   const pins = effects.missingPins.get(key) ?? []
   if (pins.length > 0)
     found.push({
       ...at,
       code: 'pin',
-      text: `no posting has the requisition ${pins.slice(0, 10).join(', ')}`,
-      next: `take it out of requisitionIds of the entry ${key}`,
+      text: `requisitionIds has ids that no posting has: ${pins.slice(0, 10).join(', ')}`,
+      next: `correct requisitionIds in the entry ${key}`,
     })
   const why = campaign === null ? null : idleReason(campaign, now)
   const carried = effects.carried(key) ?? 0
@@ -184,7 +184,7 @@ function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: 
     found.push({
       ...at,
       code: 'idle',
-      text: `${carried} postings carry it, and campaign ${campaignId} is ${why}`,
+      text: `${carried} postings carry this id, but campaign ${campaignId} is ${why}`,
       next: why === 'over' ? `write a later endDate into the entry ${key}` : null,
     })
   return found
@@ -196,7 +196,7 @@ function overlaps({ effects }: LookFacts): Finding[] {
     key: null,
     campaignId: null,
     isReported: false,
-    text: `${count} ${count === 1 ? 'posting is' : 'postings are'} selected by ${keys}, which bid against each other`,
+    text: `${keys} select ${count === 1 ? 'the same posting' : `the same ${count} postings`} and bid against each other`,
     next: 'narrow the targeting of one of them',
   }))
 }
@@ -218,7 +218,7 @@ function withoutEntry({ effects, entries }: LookFacts): Finding[] {
         key: id,
         campaignId: null,
         isReported: false,
-        text: `${count} ${count === 1 ? 'posting carries' : 'postings carry'} it, and no entry has it${meant}`,
+        text: `${count} ${count === 1 ? 'posting carries' : 'postings carry'} this id, but no entry has it${meant}`,
         next: near === null ? `write an entry for ${id} to sponsor them` : null,
       }
     })

@@ -1,4 +1,4 @@
-// Owns the state of each entry: which campaign belongs to it, what differs, and the one next step. Pure.
+// Owns the state of each entry: which campaign belongs to the entry, what differs, and the one next step. Pure.
 
 import { HOUR, isoTime } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
@@ -15,35 +15,35 @@ import { briefTargeting, isSame } from './targeting.ts'
 export type EntryState = 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'
 export const needsPerson = (state: EntryState) => state !== 'in line' && state !== 'pending'
 
-/** A campaign may be listed this late, and a write may still arrive this late. */
+/** A listing may lack a campaign this long after its create, and a write may still arrive this late. */
 export const LATE_MS = HOUR
 
 export interface PlannedAction {
-  /** null: it is created. */
+  /** null: the campaign is created. */
   campaignId: string | null
   action: 'bind' | 'create' | 'update'
-  /** None: the campaign is bound, and nothing is sent. */
+  /** Empty: the campaign is only bound, and nothing is sent. */
   changes: Change[]
 }
 
-/** An entry as a look finds it. */
+/** Judged is an entry with what a look found out about it. */
 export interface Judged {
   entry: Entry
   state: EntryState
-  /** null: nothing was found, or it could not be read. */
+  /** null: no campaign was found, or it could not be read. */
   campaign: Campaign | null
   campaignId: string | null
-  /** What was sent to the campaign, and how it is shown. */
+  /** What we sent to the campaign, and how the service shows it. */
   known: Known
-  /** Why it is `unknown` or `blocked`; null otherwise. */
+  /** Why the entry is `unknown` or `blocked`; null in other states. */
   reason: string | null
-  /** The one next step, as it can be pasted; null: none is needed. */
+  /** The one next step: a command to paste, or an edit; null: none is needed. */
   next: string | null
   action: PlannedAction | null
 }
 
 export const COMMAND = 'feedsyncd campaigns'
-/** A key as a shell takes it. */
+/** quoted returns a key as one word of a shell command. */
 export const quoted = (key: string) =>
   /^[\w.:-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`
 
@@ -51,15 +51,18 @@ export interface JudgeInput {
   entries: readonly Entry[]
   memory: Memory
   seen: Seen
-  /** Marks follow from it. */
+  /** The identity of the account; marks are made from it. */
   identity: string
-  /** The daemon writes targeting. */
+  /** The daemon writes targeting (`campaigns.mode: targeting`). */
   keepsTargeting: boolean
   /** Wall ms. */
   now: number
 }
 
-/** Why nothing may be sent to a campaign that answered: it is not the one that was bound, or is archived. null: it may. */
+/**
+ * reasonNotToWrite returns why nothing may be sent to a campaign that the service returned: it is not the one that was
+ * bound, or it is archived. null: we may write.
+ */
 export function reasonNotToWrite(
   identity: string,
   key: string,
@@ -67,13 +70,12 @@ export function reasonNotToWrite(
   campaign: Campaign,
 ): string | null {
   const { campaignId: id, accountId = null, startDate = null, mark = null } = known
-  if (campaign.id !== id)
-    return `the service answers with campaign ${campaign.id} when it is asked for ${id}`
+  if (campaign.id !== id) return `the service returned campaign ${campaign.id} for the id ${id}`
   if (accountId !== null && campaign.accountId != null && campaign.accountId !== accountId)
-    return `campaign ${id} belongs to the account ${campaign.accountId}, and ours to ${accountId}`
+    return `campaign ${id} belongs to the account ${campaign.accountId}, but the bound campaign belonged to ${accountId}`
   const started = shownValue(campaign, 'startDate')
   if (startDate !== null && typeof started === 'string' && started !== startDate)
-    return `campaign ${id} starts at ${started}, and ours started at ${startDate}`
+    return `campaign ${id} starts at ${started}, but the bound campaign started at ${startDate}`
   const shown = markIn(campaign.name)
   if (shown !== null && shown !== markOf(identity, key) && shown !== mark)
     return `the name of campaign ${id} carries the mark of another entry: ${campaign.name}`
@@ -86,7 +88,7 @@ export class Judge {
   readonly unbound: UnboundCampaigns
   readonly #input: JudgeInput
   readonly #keys: ReadonlySet<string>
-  /** Campaigns that entries name. */
+  /** The campaign ids that entries of the file name. */
   readonly #namedIds: ReadonlySet<string>
 
   constructor(input: JudgeInput) {
@@ -104,7 +106,7 @@ export class Judge {
     return id === undefined ? this.#judgeUnbound(entry) : this.#judgeById(entry, id)
   }
 
-  /** The campaign that the file or the record names. */
+  /** #judgeById judges an entry whose campaign the file or the database names. */
   #judgeById(entry: Entry, id: string): Judged {
     const { memory, seen, identity } = this.#input
     const { key } = entry
@@ -129,7 +131,7 @@ export class Judge {
     const fixed = changes.find(({ field }) => field !== 'targeting' && isFixed(field))
     if (fixed !== undefined) {
       const { field, from, to } = fixed
-      const reason = `the service does not change ${field} after creation: it has ${from ?? 'none'}, the file says ${to}`
+      const reason = `the service does not change ${field} after creation: the campaign has ${from ?? 'none'}, the file says ${to}`
       const write = from == null ? `leave ${field} out` : `write ${field}: ${from}`
       return { ...blocked(reason, `${write} in the entry ${key}`), campaign }
     }
@@ -148,7 +150,7 @@ export class Judge {
     })
   }
 
-  /** A create whose answer was lost made it: what it sent is known. */
+  /** #knownFromCreate returns what we sent, if a create without an answer made this campaign. */
   #knownFromCreate(key: string, { name }: Campaign): Known {
     const { memory, identity } = this.#input
     const create = memory.openCreates.get(key)?.at(-1)
@@ -156,7 +158,7 @@ export class Judge {
     return { ...NOTHING_KNOWN, sent: sentOf(create.body ?? {}) }
   }
 
-  /** The daemon is about to write it. */
+  /** #isPending returns whether the daemon is about to write the targeting. */
   #isPending(
     { targeting }: Entry,
     { sent, repeatAt }: Binding,
@@ -167,7 +169,7 @@ export class Judge {
     return isOther && changes.every(({ field }) => field === 'targeting' || field === 'name')
   }
 
-  /** A campaign of an entry that has none so far. */
+  /** #judgeUnbound looks for the campaign of an entry that has none yet. */
   #judgeUnbound(entry: Entry): Judged {
     const { memory, seen, identity } = this.#input
     const { key } = entry
@@ -182,7 +184,7 @@ export class Judge {
       return blocked(`the listing is not complete: ${seen.incomplete}`, `${COMMAND} plan`)
     if (only !== undefined && another !== undefined)
       return blocked(
-        `${candidates.length} campaigns may be it: ${candidates.slice(0, 5).map(idAndName).join(', ')}`,
+        `${candidates.length} campaigns may belong to this entry: ${candidates.slice(0, 5).map(idAndName).join(', ')}`,
         `write campaignId: "${only.id}" into the entry ${key}, or the id of another one`,
       )
     if (only !== undefined) {
@@ -199,19 +201,19 @@ export class Judge {
     const { key, values, targeting } = entry
     const open = memory.openCreates.get(key)?.findLast(({ at }) => isRecent(at, now, LATE_MS))
     if (open !== undefined) {
-      const said = open.reason === null ? '' : ` (${open.reason})`
-      const reason = `whether the create of ${isoTime(open.at)} was carried out is not known${said}: it is made again after ${isoTime(open.at + LATE_MS)}, unless a listing shows it by then`
+      const why = open.reason === null ? '' : ` (${open.reason})`
+      const reason = `the result of the create at ${isoTime(open.at)} is not known${why}: if no listing shows the campaign, it can be created again after ${isoTime(open.at + LATE_MS)}`
       return judged(entry, {
         state: 'unknown',
         reason,
-        next: `wait, or if you find it on the service, write its campaignId into the entry ${key}; if it was not made: ${COMMAND} forget ${quoted(key)}`,
+        next: `wait; if you find the campaign on the service, write its campaignId into the entry ${key}; if it was not created: ${COMMAND} forget ${quoted(key)}`,
       })
     }
     const released = [...memory.released].flatMap(([id, its]) => (its === key ? id : []))
     const unread = released.find((id) => seen.readFailure(id) !== null)
     if (unread !== undefined)
       return blocked(
-        `campaign ${unread}, which was let go, cannot be read: ${seen.readFailure(unread)}`,
+        `the forgotten campaign ${unread} cannot be read: ${seen.readFailure(unread)}`,
         `${COMMAND} plan`,
       )
     const bind = (id: string) => `write campaignId: "${id}" into the entry ${key}`
@@ -220,7 +222,7 @@ export class Judge {
     const rival = former ?? marked
     if (rival !== undefined)
       return blocked(
-        `campaign ${idAndName(rival)} ${former === undefined ? 'carries our mark' : 'was let go'} and is not over: a new one would spend beside it`,
+        `campaign ${idAndName(rival)} ${former === undefined ? 'carries our mark' : 'was forgotten'} and is still live: a new campaign would spend in addition`,
         `end it on the service, or ${bind(rival.id)}`,
       )
     const missing = (['name', 'budget'] as const).find((field) => values[field] === undefined)
@@ -240,7 +242,7 @@ export class Judge {
     const { restoredAt } = memory
     if (restoredAt !== null && isRecent(restoredAt, now, LATE_MS))
       return blocked(
-        `the database is a copy from an earlier moment, and may have forgotten a create: it is created after ${isoTime(restoredAt + LATE_MS)}`,
+        `the database is an earlier copy and may not know of a create: the campaign can be created after ${isoTime(restoredAt + LATE_MS)}`,
         `wait, then: ${COMMAND} plan`,
       )
     const fields = FIELDS.flatMap((field): Change[] => {

@@ -1,5 +1,5 @@
-// Owns the mark in a campaign's name, by which a campaign is found again when the answer to its create was lost.
-// It follows from the identity and the key alone, so that neither a lost database nor a new address changes it.
+// Owns the mark in a campaign's name. By its mark we find a campaign again if the answer to its create was lost. The
+// mark is made from the identity and the key alone, so it stays the same with a new database or a new address.
 
 import { createHash } from 'node:crypto'
 
@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const MARK = /\s*\[#([0-9a-hjkmnp-tv-z]{10})\]/i
 
-/** Ten characters: 50 bits of SHA-256 over identity and key. */
+/** markOf returns the mark of a key, in ten characters: 50 bits of SHA-256 over identity and key. */
 export function markOf(identity: string, key: string): string {
   const digest = createHash('sha256').update(`${identity}\0${key}`).digest()
   let bits = digest.readBigUInt64BE() >> 14n
@@ -22,12 +22,12 @@ export function markOf(identity: string, key: string): string {
 export const withMark = (name: string, mark: string | null) =>
   mark === null ? name : `${name} [#${mark}]`
 
-/** The mark anywhere in a name, since a person may rename around it; null: there is none. */
+/** markIn finds the mark anywhere in a name, because a person may add text on both sides; null: the name has none. */
 export function markIn(name: unknown): string | null {
   return typeof name === 'string' ? (MARK.exec(name)?.[1]?.toLowerCase() ?? null) : null
 }
 
-/** The name without its mark, also where the service cut it within the mark. */
+/** nameWithoutMark removes the mark from a name, even if the service cut the name inside the mark. */
 export const nameWithoutMark = (name: string) =>
   name
     .replace(MARK, '')

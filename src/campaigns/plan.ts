@@ -1,5 +1,5 @@
-// What differs between the file and the service, line by line: what `plan` shows, `apply` sends, and the daemon tells.
-// A plan is not kept: its digest says whether a later one is the same.
+// Plans what differs between the file and the service, line by line. `plan` shows the plan, `apply` sends it, and the
+// daemon reports it. No plan is stored: the digest tells whether a later plan is the same.
 
 import { createHash } from 'node:crypto'
 import type { CampaignFailure } from '../service/port.ts'
@@ -10,7 +10,7 @@ import { type EntryState, Judge, type Judged, LATE_MS, type PlannedAction } from
 import type { CampaignReads, FeedSide } from './port.ts'
 import { memoryOf, NO_MEMORY, Seen, type SeenParts } from './seen.ts'
 
-/** What `apply` does for one entry. */
+/** PlanItem is what `apply` does for one entry. */
 export interface PlanItem extends PlannedAction {
   /** External campaign id of the entry. */
   key: string
@@ -18,7 +18,7 @@ export interface PlanItem extends PlannedAction {
   postings: Selection | null
 }
 
-/** An entry of the file, as it was seen. */
+/** PlanEntry is the state of an entry of the file. */
 export interface PlanEntry {
   key: string
   campaignId: string | null
@@ -28,16 +28,16 @@ export interface PlanEntry {
 }
 
 export interface Plan {
-  /** 8 hex characters; of no line, too. */
+  /** 8 hex characters; a plan without lines has a digest, too. */
   digest: string
   items: PlanItem[]
   entries: PlanEntry[]
   findings: Finding[]
   /** null: every campaign was read by id. */
   listing: { complete: boolean; campaigns: number; reason: string | null } | null
-  /** Of the feeds that were uploaded last. */
+  /** The last upload of each feed. */
   feeds: { count: number; postings: number; problems: readonly string[] }
-  /** What a person should know before a create; null: nothing. */
+  /** A warning that belongs to the creates; null: none. */
   warning: string | null
 }
 
@@ -46,29 +46,29 @@ export interface PlanParts extends SeenParts {
   store: CampaignReads | null
   feeds: () => FeedSide
   clock: { now(): number }
-  /** Address and identity. */
+  /** The service's address and the identity. */
   account: string
-  /** The identity alone, from which marks follow. */
+  /** The identity alone; marks are made from it. */
   identity: string
   keepsTargeting: boolean
 }
 
-/** What a look found, with what it was made of. */
+/** Look is the plan with the facts that it was made from. */
 export interface Look {
   plan: Plan
   judged: readonly Judged[]
   seen: Seen
 }
 
-/** `apply` does nothing for it. */
+/** isStuck returns whether `apply` can do nothing for an entry. */
 export const isStuck = ({ state }: Pick<PlanEntry, 'state'>) =>
   state === 'blocked' || state === 'unknown'
 
-/** 0 nothing to do, 2 changes, 3 blocked or unknown entries, also beside changes. */
+/** exitCodeOf returns 3 if an entry is blocked or unknown, else 2 if there are changes, else 0. */
 export const exitCodeOf = ({ items, entries }: Plan): 0 | 2 | 3 =>
   entries.some(isStuck) ? 3 : items.length > 0 ? 2 : 0
 
-/** Writes nothing anywhere. `keys`: the entries that it is about; null: all. */
+/** look reads file, database and service, and plans. It writes nothing. `keys`: the entries to plan; null: all. */
 export async function look(
   parts: PlanParts,
   entries: readonly Entry[],
@@ -91,8 +91,8 @@ export async function look(
     const judge = new Judge(scene)
     return { judge, judged: wanted.map((entry) => judge.judge(entry)) }
   }
-  // A listing may be late, and may leave fields out: what differs is read by id, and so is what is not listed.
-  const isRead = ({ state, campaignId }: Judged) => campaignId !== null && state !== 'in line'
+  // A listing may be late and may leave out fields, so campaigns that differ or are not listed are read by id.
+  const mustRead = ({ state, campaignId }: Judged) => campaignId !== null && state !== 'in line'
   const toRead = (all: readonly Judged[]) => {
     const created = new Set(
       all.flatMap(({ entry, action }) => (action?.campaignId === null ? entry.key : [])),
@@ -100,23 +100,23 @@ export async function look(
     const isUnlisted = ([id, key]: [string, string]) =>
       created.has(key) && seen.campaign(id) === undefined
     const released = [...memory.released].filter(isUnlisted).map(([id]) => id)
-    return [...all.flatMap((one) => (isRead(one) ? (one.campaignId ?? []) : [])), ...released]
+    return [...all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : [])), ...released]
   }
   await seen.getAll(isById ? ids : toRead(judgeAll().judged))
   const { judge, judged } = judgeAll()
   const effects = await measure(parts.feeds(), targetingsToMeasure(judged), signal)
-  const made = {
+  const facts = {
     ...scene,
     judged,
     effects,
     unbound: judge.unbound,
     isWhole: !isById && keys === null,
   }
-  return { plan: planOf(made, parts), judged, seen }
+  return { plan: planOf(facts, parts), judged, seen }
 }
 
-function planOf(made: LookFacts, { account, clock }: PlanParts): Plan {
-  const { judged, memory, seen, effects } = made
+function planOf(facts: LookFacts, { account, clock }: PlanParts): Plan {
+  const { judged, memory, seen, effects } = facts
   const items = judged.flatMap(({ entry, campaign, known, action }): PlanItem[] => {
     if (action === null) return []
     const isTargeted = action.changes.some(({ field }) => field === 'targeting')
@@ -131,8 +131,8 @@ function planOf(made: LookFacts, { account, clock }: PlanParts): Plan {
     entries: judged.map(({ entry: { key }, campaignId, state, reason, next }) => {
       return { key, campaignId, state, reason, next }
     }),
-    findings: findingsOf(made),
-    listing: made.isWhole || seen.incomplete === null ? listingOf(seen) : null,
+    findings: findingsOf(facts),
+    listing: facts.isWhole || seen.incomplete === null ? listingOf(seen) : null,
     feeds: {
       count: effects.latest.length,
       postings: effects.postings,
@@ -140,7 +140,7 @@ function planOf(made: LookFacts, { account, clock }: PlanParts): Plan {
     },
     warning:
       isNew && creates
-        ? 'this database is new: a campaign made by another feedsyncd within the last hour may not be listed yet'
+        ? 'this database is new: a campaign that another feedsyncd created within the last hour may not be listed yet'
         : null,
   }
 }
@@ -150,7 +150,7 @@ function listingOf(seen: Seen): Plan['listing'] {
   return { complete: reason === null, campaigns: seen.all.length, reason }
 }
 
-/** The counts of postings are not in it: each upload changes them. */
+/** digestOf hashes the account and the lines, but not the counts of postings, because each upload changes them. */
 function digestOf(account: string, items: readonly PlanItem[]): string {
   const lines = items.map(({ key, campaignId, action, changes }) => [
     key,

@@ -1,61 +1,62 @@
-// What the campaigns' half keeps: which campaign belongs to which entry, and every write, from before it is sent.
+// The types that the campaigns share with other rooms: what the database keeps of them, what the daemon may call,
+// and what `status` shows.
 
 import type { FieldPaths } from '../feed/port.ts'
 import type { Campaign, CampaignAnswer, Targeting } from '../service/port.ts'
 import type { Values } from './fields.ts'
 import type { CanonicalTargeting } from './targeting.ts'
 
-/** What was sent to a campaign, the last value of each field. */
+/** Sent holds the last value of each field that we sent to a campaign. */
 export interface Sent {
   values: Values
-  /** null: we never sent one. */
+  /** null: we never sent a targeting. */
   targeting: CanonicalTargeting | null
 }
 
-/** A campaign that belongs to an entry of the file. */
+/** Binding says which campaign belongs to an entry of the file, and what we know of that campaign. */
 export interface Binding {
   /** External campaign id. */
   key: string
   campaignId: string
-  /** As reads by id showed it; null: not known. None of the three ever changes. */
+  /** The next three are as reads by id showed them, and never change; null: not known. */
   accountId: string | null
   startDate: string | null
   mark: string | null
   sent: Sent
   /**
-   * How the service shows the targeting that was sent: the targeting, and the JSON text of what was shown right after
-   * the write; null: nothing was.
+   * How the service shows our targeting. `of` is the targeting that we sent, `is` the JSON text that the service showed
+   * right after the write. null: the service showed no targeting.
    */
   shown: { of: CanonicalTargeting; is: string } | null
-  /** Wall ms at which the targeting is sent again, since a write of it has no clear end; null: not at all. */
+  /** Wall ms at which we send the targeting again because the result of a write is not known; null: never. */
   repeatAt: number | null
 }
 
 export type Outcome =
-  /** Without an end: it is being sent, or the process died. */
+  /** The write has not ended: the request is running, or the process died. */
   | 'sending'
   | 'done'
-  /** The service answered with success, and does not show what was sent. */
+  /** The service answered with success but does not show what we sent. */
   | 'not-as-sent'
   | 'refused'
   | 'not-sent'
-  /** Nobody knows; it may still arrive. */
+  /** The result is not known: the request may still arrive. */
   | 'unknown'
 
-/** One line of the history: a request that writes, from before its first byte, or a local decision. */
+/** CampaignWrite is a line of the history: a request that writes, recorded before it is sent, or a local decision. */
 export interface CampaignWrite {
   id: number
   /** Wall ms. */
   at: number
-  /** External campaign id; empty: a call past the file that names none. */
+  /** External campaign id; empty: a direct call that names no such id. */
   key: string
   campaignId: string | null
   action: 'create' | 'update' | 'bind' | 'forget'
-  /** As it was sent; null for `bind` and `forget`. */
+  /** The request body; null for `bind` and `forget`. */
   body: object | null
-  /** By field, as it was there before; without what was not known. */
+  /** The earlier value of each field, as far as it was known. */
   before: Readonly<Record<string, unknown>>
-  /** Who did it: `daemon: file`, or `maria: campaigns apply`. */
+  /** Who wrote: `daemon: file`, or `maria: campaigns apply`. */
   by: string
   outcome: Outcome
   endedAt: number | null
@@ -67,35 +68,35 @@ export type NewWrite = Pick<
   'at' | 'key' | 'campaignId' | 'action' | 'body' | 'before' | 'by'
 >
 
-/** What outlives a process, apart from the feeds' history; of one account. Writes are durable when they return. */
+/** CampaignStore keeps the campaigns of one account in the database. Each write is durable when the call returns. */
 export interface CampaignStore extends Disposable {
   atomically<T>(work: () => T): T
-  /** By key. */
+  /** All bindings, sorted by key. */
   bindings(): Binding[]
   binding(key: string): Binding | null
   save(binding: Binding): void
-  /** The campaign is the entry's no more, and is bound again by `campaignId` in the file only. */
+  /** release ends the binding. From then on only `campaignId` in the file can bind this campaign again. */
   release(campaignId: string, key: string): void
-  /** Campaign id -> the key that it was released from. */
+  /** released maps a campaign id to the key that it was released from. */
   released(): ReadonlyMap<string, string>
-  /** Writes the row that precedes a request; answers its id. */
+  /** begin writes the row that precedes a request, and returns the row's id. */
   begin(write: NewWrite): number
   end(id: number, outcome: Outcome, reason: string | null, at: number, campaignId?: string): void
-  /** Rows without an end, oldest first. */
+  /** The rows that have not ended, oldest first. */
   sending(): CampaignWrite[]
-  /** Wall ms of the newest write of this campaign's targeting since then whose end is not known; null: none. */
+  /** Wall ms of the newest targeting write of this campaign after `since` whose result is not known; null: none. */
   unclearSince(campaignId: string, since: number): number | null
-  /** Creates whose end is not known, oldest first: `unknown`, and `sending`. */
+  /** The creates whose result is not known (`unknown` and `sending`), oldest first. */
   openCreates(): CampaignWrite[]
-  /** Newest first. */
+  /** The writes, newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]
-  /** Wall ms when it came to light that this database is a copy from an earlier moment; null: it is none. */
+  /** Wall ms when we found that this database is an earlier copy of itself; null: it is not a copy. */
   restoredAt(): number | null
-  /** Wall ms when this database was made. */
+  /** Wall ms when this database was created. */
   madeAt(): number | null
-  /** Notices that this database is a copy; from here on an older copy of it is recognised. */
+  /** renewMark finds out whether this database is a copy, and lets us recognise copies that are older than now. */
   renewMark(): void
-  /** How the last look ended; null: there was none. */
+  /** The result of the last look; null: there was none. */
   lastRun(): CampaignRun | null
   keepRun(run: CampaignRun): void
 }
@@ -105,7 +106,7 @@ export type CampaignReads = Pick<
   ('bindings' | 'released' | 'openCreates' | 'history') | ('restoredAt' | 'madeAt' | 'lastRun')
 >
 
-/** All that the daemon may do to campaigns. */
+/** TargetingApi is everything that the daemon may call: it can change the targeting of a campaign and nothing else. */
 export interface TargetingApi {
   get(id: string, signal: AbortSignal): Promise<CampaignAnswer<Campaign>>
   putTargeting(
@@ -115,32 +116,32 @@ export interface TargetingApi {
   ): Promise<CampaignAnswer<Campaign>>
 }
 
-/** A feed as it was uploaded last. */
+/** FeedUpload is the last uploaded version of a feed. */
 export interface FeedUpload {
   feed: string
   path: string
-  /** Its id in the history. */
+  /** The version's id in the history. */
   version: number
   /** Wall ms. */
   uploadedAt: number
   postings: number
   encoding: string | null
   records: string | null
-  /** Name of its bytes in the spool; null: not kept. */
+  /** The name of its file in the spool; null: the spool has no copy. */
   spool: string | null
-  /** External campaign id -> postings that carry it; at most `MAX_CAMPAIGN_IDS` of them are told apart. */
+  /** External campaign id -> number of postings that carry it, for at most `MAX_CAMPAIGN_IDS` ids. */
   ids: Readonly<Record<string, number>>
 }
 
-/** What the feeds of the account contain. */
+/** FeedSide answers what the feeds of the account contain. */
 export interface FeedSide {
   /** The last upload of each feed. */
   latest: readonly FeedUpload[]
-  /** Wall ms of the first upload without an id that feeds carried earlier; null: it is not known to be missing. */
+  /** Wall ms of the first upload without this id, if earlier uploads carried it; null: not known to be missing. */
   missingSince(id: string): number | null
   /**
-   * Reads the bytes of the last uploads once and hands over these fields of each posting. Answers why not every
-   * feed could be read or told the fields that are `needed`, a sentence each.
+   * read reads the last uploads once and passes these fields of each posting to `take`. It returns one sentence for
+   * each feed that it cannot read, or that has no posting with one of the `needed` fields.
    */
   read(
     fields: readonly (keyof FieldPaths)[],
@@ -150,62 +151,63 @@ export interface FeedSide {
   ): Promise<string[]>
 }
 
-/** How a look at the campaigns ended; kept for `status`. */
+/** CampaignRun is the result of a look at the campaigns, kept for `status`. */
 export interface CampaignRun {
   /** ISO 8601 UTC. */
   at: string
-  /** What it was done for: `start`, `file`, `upload`, `interval`, `once`, or a command. */
+  /** The reason for the look: `start`, `file`, `upload`, `interval`, `once`, or a command. */
   cause: string
   mode: 'report' | 'targeting'
   /**
-   * `unusable`: the file; `failed`: the service could not be asked; `refused`: it refuses to be asked; `busy`: another
-   * process writes campaigns. Only `done` looked at all: with the others, what is below is what the look before found.
+   * `done`: the look is complete. `unusable`: the file cannot be used. `failed`: the service could not be reached.
+   * `refused` and `credentials`: the service refused. `busy`: another process writes campaigns. In every state but
+   * `done`, the lists below are those of the look before.
    */
   state: 'done' | 'unusable' | 'failed' | 'refused' | 'credentials' | 'busy'
-  /** The first look that ended in this state without another in between; ISO 8601 UTC. */
+  /** ISO 8601 UTC of the first look in an unbroken series of looks with this state. */
   since: string
-  /** Why it is not `done`, and what to do; null otherwise. */
+  /** Why the state is not `done`, and what to do; null for `done`. */
   problem: string | null
   hint: string | null
   /** The entries of the file, in its order. */
   entries: CampaignSeen[]
-  /** What a person should know beside them. */
+  /** Other facts that a person should know. */
   findings: CampaignFinding[]
-  /** Writes that did not end as they should. */
+  /** The writes that did not end with `done`. */
   failures: CampaignWriteFailure[]
 }
 
-/** An entry of the file, as the last look saw it; what is null is not known, or not there. */
+/** CampaignSeen is an entry of the file as the last look found it. A null field is not known, or has no value. */
 export interface CampaignSeen {
   /** External campaign id. */
   key: string
   campaignId: string | null
   state: 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'
-  /** The first look that found it in this state; ISO 8601 UTC. */
+  /** ISO 8601 UTC of the first look that found the entry in this state. */
   since: string
-  /** Why it is `unknown` or `blocked`. */
+  /** Why the entry is `unknown` or `blocked`. */
   reason: string | null
-  /** The one next step, as it can be pasted. */
+  /** The one next step: a command to paste, or an edit. */
   next: string | null
-  /** What differs, a line each: `budget: 100.00 -> 150.00  [can spend more]`. */
+  /** One line for each difference: `budget: 100.00 -> 150.00  [can spend more]`. */
   changes: string[]
-  /** Of the campaign, as the service shows it. */
+  /** The name and status that the service shows. */
   name: string | null
   status: string | null
-  /** Decimal texts. */
+  /** Budget and spend are decimal texts. */
   budget: string | null
   spend: string | null
 }
 
 export interface CampaignFinding {
   code: string
-  /** External campaign id; null: it concerns no entry. */
+  /** External campaign id; null: the finding concerns no entry. */
   key: string | null
   campaignId: string | null
   text: string
-  /** The edit or command that settles it; null: nothing has to be done. */
+  /** The edit or command that settles the finding; null: nothing has to be done. */
   next: string | null
-  /** Monitoring and alerts report it. */
+  /** Monitoring and alerts report this finding. */
   isReported: boolean
 }
 

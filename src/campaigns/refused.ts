@@ -1,13 +1,13 @@
-// What ends a person's command about campaigns: the error, with the exit code that scripts go by.
+// Turns a failed call of the service into the error that ends a command, with its exit code.
 
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { CampaignFailure } from '../service/port.ts'
 
-/** `exitCode`: `EXIT.temporary` where it may be said later. */
+/** refused returns the error for a command that was refused. */
 export const refused = (reason: string, hint: string, exitCode: number = EXIT.failed) =>
   new FeedsyncError(reason, { hint, exitCode })
 
-/** The answer of the service. Throws `FeedsyncError` where there is none to go on with. */
+/** valueOrThrow returns a good answer of the service. Throws `FeedsyncError` for a failure. */
 export function valueOrThrow<A extends { kind: string }>(answer: A | CampaignFailure) {
   if (!isFailure(answer)) return answer as Exclude<A, CampaignFailure>
   const { class: cause, reason, hint } = answer

@@ -1,6 +1,6 @@
-// When the campaigns are looked at: at the start, when their file changed and rests, after an upload, and each hour. One
-// look runs at a time, apart from the deliveries. When a look fails, the operator is notified and uploads go on.
-// app/reconcile.ts says what a look does.
+// Decides when the daemon looks at the campaigns: at its start, two seconds after a change of the file, after an
+// upload, and each hour. One look runs at a time, independent of the deliveries. When a look fails, the daemon notifies
+// the operator and continues to upload. See app/reconcile.ts for what a look does.
 
 import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
@@ -13,15 +13,15 @@ export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 export interface ScheduleParts {
   clock: Clock
   log: Log
-  /** Tells a person what is wrong, and what to do. */
+  /** notifyOperator tells a person what is wrong, and what to do. */
   notifyOperator: (message: string, hint: string | null) => void
-  /** Changes with the campaigns file; null: there is none, and none is asked for. */
+  /** stamp returns a text that changes with the campaigns file; null: there is no file, and none is configured. */
   stamp: () => string | null
-  /** How the last look of any process ended; null when there was none, or when it cannot be read. Never throws. */
+  /** lastRun returns the last result of any process; null: none, or it cannot be read. Never throws. */
   lastRun: () => CampaignRun | null
-  /** Whether a person has paused all that is sent. Never throws. */
+  /** isPaused returns whether a person paused all sending. Never throws. */
   isPaused: () => boolean
-  /** Looks, and in mode `targeting` writes; null: there is no file. Nothing new is sent after `stop`. */
+  /** look looks once, and writes in mode `targeting`. After `stop` it sends nothing new. null: there is no file. */
   look: (cause: LookCause, stop: AbortSignal, abort: AbortSignal) => Promise<CampaignRun | null>
 }
 
@@ -32,11 +32,11 @@ export interface ScheduleSignals {
 
 /** An editor may write a file in several steps. */
 const STABLE_MS = 2 * SECOND
-/** Between two polls of the file: the loop may turn far more often. */
+/** The time between two polls of the file. The daemon's loop can run far more often. */
 const POLL_MS = STABLE_MS
 const INTERVAL_MS = HOUR
-/** After a look that could not be made. */
-const AGAIN_MS = {
+/** The time until the next look, by the state of the last one. */
+const NEXT_LOOK_MS = {
   busy: 10 * SECOND,
   failed: 5 * MINUTE,
   refused: 15 * MINUTE,
@@ -44,21 +44,21 @@ const AGAIN_MS = {
   done: INTERVAL_MS,
   unusable: INTERVAL_MS,
 }
-/** After an upload a look waits for a gap: looks take at most a twentieth of the time. */
+/** Looks after uploads keep a gap of 20 times their own duration, so that they take at most a twentieth of the time. */
 const LEAST_GAP_MS = 5 * SECOND
-const SHARE = 20
+const GAP_FACTOR = 20
 
 export class CampaignSchedule {
   readonly #parts: ScheduleParts
   #running: Promise<void> | null = null
-  /** Ends the look that runs: what it reads is about a file that changed. */
+  /** Ends the running look, because the file that it reads has changed. */
   #outdated = new AbortController()
   #last: CampaignRun | null = null
   #lastMessage = ''
   #stamp: string | null = null
   #wasPaused = false
   #pollAt = Number.NEGATIVE_INFINITY
-  /** Monotonic ms at which each cause is due. */
+  /** For each cause, the monotonic ms at which a look is due. */
   readonly #due = new Map<LookCause, number>()
   #notBefore = Number.NEGATIVE_INFINITY
 
@@ -69,7 +69,7 @@ export class CampaignSchedule {
     this.#due.set('start', Number.NEGATIVE_INFINITY)
   }
 
-  /** How the last look ended, also before a restart; null: there was none, or there is no file. */
+  /** The result of the last look, which may be from before a restart; null: there was none, or there is no file. */
   get last(): CampaignRun | null {
     return this.#last
   }
@@ -78,19 +78,19 @@ export class CampaignSchedule {
     return this.#running === null ? [] : [this.#running]
   }
 
-  /** A feed was uploaded: its postings may have changed what the campaigns select. */
+  /** uploaded plans a look, because a new upload can change which postings the campaigns select. */
   uploaded(): void {
     this.#plan('upload', this.#parts.clock.monotonic())
   }
 
-  /** Starts a look that is due; `ended` is called after it. */
+  /** start begins a look if one is due, and calls `ended` after it. */
   start(signals: ScheduleSignals, ended: () => void): void {
     const now = this.#parts.clock.monotonic()
     this.#poll(now)
     if (this.#running !== null || signals.stop.aborted) return
     const isDue = ([cause, at]: [string, number]) =>
       at <= now && (cause !== 'upload' || this.#notBefore <= now)
-    // What only looks gives way to what writes as well.
+    // A look after an upload only reads; a look for another cause writes, too, and goes first.
     const due = [...this.#due].filter(isDue).map(([cause]) => cause)
     const cause = due.find((one) => one !== 'upload') ?? due[0]
     if (cause === undefined) return
@@ -100,7 +100,7 @@ export class CampaignSchedule {
     })
   }
 
-  /** A single look now, after whatever runs. */
+  /** once looks once, after a running look has ended. */
   async once(signals: ScheduleSignals): Promise<void> {
     await this.#running
     if (!signals.stop.aborted) await this.#run('once', signals)
@@ -116,10 +116,10 @@ export class CampaignSchedule {
       this.#outdated.abort()
     }
     const isPaused = this.#parts.isPaused()
-    // What was not written meanwhile is due.
+    // The changes of the paused time are due now.
     if (this.#wasPaused && !isPaused) this.#plan('interval', now)
     this.#wasPaused = isPaused
-    // A person's command may have looked since.
+    // A person's command may have saved a newer result.
     if (stamp !== null) this.#last = this.#parts.lastRun() ?? this.#last
   }
 
@@ -127,7 +127,7 @@ export class CampaignSchedule {
     const { clock, log, look } = this.#parts
     const interval = this.#due.get('interval')
     this.#due.clear()
-    // An upload is no reason to keep targeting later than it is due.
+    // A look after an upload must not delay the hourly look, which writes targeting.
     if (cause === 'upload' && interval !== undefined) this.#due.set('interval', interval)
     const began = clock.monotonic()
     let wait = INTERVAL_MS
@@ -135,8 +135,8 @@ export class CampaignSchedule {
     const outdated = this.#outdated.signal
     try {
       this.#last = await look(cause, AbortSignal.any([stop, outdated]), abort)
-      if (this.#last !== null) this.#tell(this.#last)
-      wait = AGAIN_MS[this.#last?.state ?? 'done']
+      if (this.#last !== null) this.#report(this.#last)
+      wait = NEXT_LOOK_MS[this.#last?.state ?? 'done']
     } catch (error) {
       if (stop.aborted || outdated.aborted) return
       this.#last = this.#parts.lastRun() ?? this.#last
@@ -145,11 +145,11 @@ export class CampaignSchedule {
         'the campaigns could not be checked; uploads go on',
       )
       this.#notify(messageOf(error), 'feedsyncd campaigns plan')
-      wait = AGAIN_MS.failed
+      wait = NEXT_LOOK_MS.failed
     }
     const ended = clock.monotonic()
-    this.#notBefore = ended + Math.max(LEAST_GAP_MS, SHARE * (ended - began))
-    // What another process kept from being looked at is still the reason to look.
+    this.#notBefore = ended + Math.max(LEAST_GAP_MS, GAP_FACTOR * (ended - began))
+    // Keeps the cause if another process held the lock.
     this.#plan(this.#last?.state === 'busy' ? cause : 'interval', ended + wait)
   }
 
@@ -157,7 +157,7 @@ export class CampaignSchedule {
     this.#due.set(cause, Math.min(at, this.#due.get(cause) ?? Number.POSITIVE_INFINITY))
   }
 
-  #tell({ state, problem, hint, cause, mode, entries, failures }: CampaignRun): void {
+  #report({ state, problem, hint, cause, mode, entries, failures }: CampaignRun): void {
     const waiting = entries.filter((one) => needsPerson(one.state))
     this.#parts.log.info(
       {
@@ -182,7 +182,7 @@ export class CampaignSchedule {
     else this.#lastMessage = ''
   }
 
-  /** The same thing is said once, however often it is seen. */
+  /** #notify passes a message on, unless it is the same as the last one. */
   #notify(message: string, hint: string | null): void {
     if (message === this.#lastMessage) return
     this.#lastMessage = message

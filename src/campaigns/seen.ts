@@ -1,4 +1,4 @@
-// What is seen of the service in one look: a listing where one is needed, reads by id, and what can be found in them.
+// Collects what one look reads: the listing, campaigns read by id, and the state in the database.
 
 import type { Campaign, CampaignAnswer, CampaignFailure, Listing } from '../service/port.ts'
 import { isLive, shownValue } from './fields.ts'
@@ -6,24 +6,24 @@ import { markIn } from './mark.ts'
 import type { CampaignReads } from './port.ts'
 import { carriedId } from './targeting.ts'
 
-/** Calls at a time. */
+/** The most calls that run at the same time. */
 const AT_ONCE = 8
-/** After so many failures in a row the rest is not asked for in this look. */
+/** After this many failures in a row, a look reads no further campaigns. */
 const MOST_FAILURES = 3
 
 export interface SeenParts {
   get: (id: string, signal: AbortSignal) => Promise<CampaignAnswer<Campaign>>
-  /** Every campaign of the account, archived ones too. */
+  /** list returns every campaign of the account, including archived ones. */
   list: (signal: AbortSignal) => Promise<Listing>
 }
 
 export class Seen {
-  /** null: it was not asked for. */
+  /** null: there was no listing. */
   #listed: ReadonlyMap<string, Campaign> | null = null
-  #incomplete: string | null = 'it was not asked for'
-  /** By id; null: there is none. Newer than the listing. */
+  #incomplete: string | null = 'there was no listing'
+  /** The campaigns read by id, which are newer than the listing; null: the campaign does not exist. */
   readonly #read = new Map<string, Campaign | null>()
-  /** Why it could not be read, by id. */
+  /** By id: why a campaign could not be read. */
   readonly #failed = new Map<string, string>()
   readonly #parts: SeenParts
   readonly #signal: AbortSignal
@@ -33,18 +33,18 @@ export class Seen {
     this.#signal = signal
   }
 
-  /** Why the listing proves no absence; null: it is complete. */
+  /** Why the listing is not complete, and so cannot prove that a campaign does not exist; null: it is complete. */
   get incomplete(): string | null {
     return this.#incomplete
   }
 
-  /** Campaigns that were seen. */
+  /** All campaigns that this look has read. */
   get all(): Campaign[] {
     const ids = new Set([...(this.#listed?.keys() ?? []), ...this.#read.keys()])
     return [...ids].flatMap((id) => this.campaign(id) ?? [])
   }
 
-  /** null: there is none; undefined: it was not asked for, or could not be read. */
+  /** campaign returns a campaign; null: it does not exist; undefined: it was not read, or could not be. */
   campaign(id: string): Campaign | null | undefined {
     const read = this.#read.get(id)
     return read === undefined ? this.#listed?.get(id) : read
@@ -62,7 +62,7 @@ export class Seen {
     return null
   }
 
-  /** Reads these by id, unless the service does not answer. */
+  /** getAll reads these campaigns by id, and gives up when the service keeps failing. */
   async getAll(ids: Iterable<string>): Promise<void> {
     let failures = 0
     await inParallel([...ids], async (id) => {
@@ -80,11 +80,11 @@ export class Seen {
   }
 
   get #lastFailure(): string {
-    return this.#failed.values().next().value ?? 'the service cannot be asked'
+    return this.#failed.values().next().value ?? 'the service cannot be reached'
   }
 }
 
-/** Live campaigns that belong to no entry, by what they can be recognised by. */
+/** UnboundCampaigns finds live campaigns that belong to no entry, by mark, external campaign id or name. */
 export class UnboundCampaigns {
   readonly live: readonly Campaign[]
   readonly #byMark: ReadonlyMap<string | null, Campaign[]>
@@ -115,7 +115,7 @@ export class UnboundCampaigns {
 const carriedIdOf = (campaign: Campaign) => carriedId(campaign.other.targeting)
 const nameOf = (campaign: Campaign) => String(shownValue(campaign, 'name') ?? '').toLowerCase()
 
-/** What the database says, as it is when the look begins. */
+/** Memory is what the database says when the look begins. */
 export type Memory = ReturnType<typeof memoryOf>
 
 export function memoryOf(store: CampaignReads) {
@@ -150,6 +150,6 @@ export async function inParallel<T>(
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, worker))
 }
 
-/** `48001 "Nurses Q1 [#k7m2q9x4c1]"`. */
+/** idAndName returns how messages name a campaign: `48001 "Nurses Q1 [#k7m2q9x4c1]"`. */
 export const idAndName = ({ id, name }: Campaign) =>
   `${id}${typeof name === 'string' ? ` ${JSON.stringify(name)}` : ''}`

@@ -1,4 +1,4 @@
-// What a body says of a campaign, and what is known of the campaign once it was sent. Pure.
+// Converts between request bodies and the values that we remember as sent. Pure.
 
 import type { Campaign, CampaignUpdate } from '../service/port.ts'
 import type { Entry } from './desired.ts'
@@ -6,7 +6,7 @@ import { FIELDS, type Field, rawOf, shownValue, wireOf } from './fields.ts'
 import type { Binding, Sent } from './port.ts'
 import { briefTargeting, canonical, isSame, readTargeting, wholeTargeting } from './targeting.ts'
 
-/** The fields of a body as values; a create leaves out what shall be none. */
+/** sentOf returns the fields of a request body as values. */
 export function sentOf(body: object): Sent {
   const { targeting = null, ...fields } = body as CampaignUpdate
   const campaign = { id: '', other: fields }
@@ -20,7 +20,7 @@ export function sentOf(body: object): Sent {
   }
 }
 
-/** What was sent, as it was sent. */
+/** wireOfSent returns the values that we sent, in the form of the service. */
 export function wireOfSent({ values, targeting }: Sent): Record<string, unknown> {
   const wire = Object.entries(values).map(([field, value]) => [
     field,
@@ -29,7 +29,7 @@ export function wireOfSent({ values, targeting }: Sent): Record<string, unknown>
   return { ...Object.fromEntries(wire), ...(targeting && { targeting: briefTargeting(targeting) }) }
 }
 
-/** What an update sends for these fields of an entry. `nameOf`: the name with the mark that is there. */
+/** bodyOf returns the body of an update for these fields of an entry. `nameOf` adds the mark that the name has now. */
 export function bodyOf(
   { values, targeting }: Entry,
   fields: readonly string[],
@@ -47,7 +47,10 @@ export function bodyOf(
   }
 }
 
-/** A write begins: what it sends may be there from now on. `at`: wall ms. */
+/**
+ * withWriteBegun returns the binding at the start of a write: the written values are not known, and the targeting is
+ * due again at `at` (wall ms) in case the write has no end.
+ */
 export function withWriteBegun(binding: Binding, body: object, at: number): Binding {
   const { targeting } = sentOf(body)
   const values = Object.entries(binding.sent.values).filter(([field]) => !(field in body))
@@ -58,7 +61,7 @@ export function withWriteBegun(binding: Binding, body: object, at: number): Bind
   }
 }
 
-/** It was carried out. */
+/** withWriteDone returns the binding after a write that the service carried out. */
 export function withWriteDone(binding: Binding, body: object): Binding {
   const { values, targeting } = sentOf(body)
   const { sent } = binding
@@ -71,7 +74,7 @@ export function withWriteDone(binding: Binding, body: object): Binding {
   }
 }
 
-/** Fields of a body that a campaign does not show as they were sent, and those that it does not show at all. */
+/** compareWithSent returns the fields of a body that a campaign shows otherwise, and those that it does not show. */
 export function compareWithSent(campaign: Campaign, body: CampaignUpdate) {
   const { values, targeting } = sentOf(body)
   const mismatched: string[] = []

@@ -1,5 +1,5 @@
-// What the daemon does to campaigns: it keeps the targeting of bound entries as the file has it, and changes nothing
-// else. It is given no other call of the service.
+// Sends the targeting of bound entries when the file changes. The daemon changes nothing else on the service: it has no
+// other call.
 
 import type { Clock } from '../lib/clock.ts'
 import type { Campaign } from '../service/port.ts'
@@ -17,11 +17,14 @@ export interface SyncParts {
   clock: Pick<Clock, 'now' | 'sleep'>
   identity: string
   by: string
-  /** The file is still as it was read; asked before each write. */
+  /** isCurrent returns whether the file is still as it was read. It is called before each write. */
   isCurrent: () => boolean
 }
 
-/** Only under the lock of the writers. Nothing new is sent after `stop`; `abort` ends what is being sent. */
+/**
+ * sync sends each targeting that is due. After `stop` it sends nothing new; `abort` ends a running request. The caller
+ * holds the writer lock.
+ */
 export async function sync(
   parts: SyncParts,
   entries: readonly Entry[],
@@ -36,13 +39,16 @@ export async function sync(
     if (bound === null || !isDue(entry, bound, parts.clock.now())) continue
     const result = await syncOne(parts, entry, bound, abort)
     if (result !== null) results.push(result)
-    // The other campaigns fare no better for now.
+    // The service would refuse the other campaigns, too.
     if (result?.isLimited) break
   }
   return results
 }
 
-/** The file says otherwise than was sent last, or that is to be repeated. The first targeting is a person's. */
+/**
+ * isDue returns whether the file's targeting is not the one that we sent last, or a repeat is due. A person applies the
+ * first targeting of a binding.
+ */
 function isDue({ targeting, campaignId }: Entry, bound: Binding, now: number): boolean {
   if (targeting === null || bound.sent.targeting === null) return false
   if (campaignId !== null && campaignId !== bound.campaignId) return false
@@ -50,7 +56,7 @@ function isDue({ targeting, campaignId }: Entry, bound: Binding, now: number): b
   return isRepeated || !isSame(targeting, bound.sent.targeting)
 }
 
-/** null: it is left to a person, as the plan says. */
+/** syncOne sends the targeting of one entry; null: a person has to apply the entry. */
 async function syncOne(
   parts: SyncParts,
   entry: Entry,
@@ -71,7 +77,7 @@ async function syncOne(
   const mayDaemonWrite = (now: Campaign) => {
     if (reasonNotToWrite(identity, key, bound, now) !== null) return false
     if (typeof shownValue(now, 'budget') !== 'number') return false
-    // A wider targeting under a budget that the file lowers would spend more: the campaign is left whole to `apply`.
+    // A wider targeting could spend more before `apply` lowers the budget, so `apply` sends all changes together.
     const others = changesOf(entry, now, bound).filter(({ field }) => field !== 'targeting')
     return others.every(({ field }) => field === 'name')
   }

@@ -1,14 +1,14 @@
-// Owns what targeting means (specification section 2, "Targeting object"): which postings it selects, its
-// canonical form, how it is read from and written to the service, and what a change of it can spend. Pure.
+// Owns the meaning of targeting (specification section 2, "Targeting object"): which postings it selects, its canonical
+// form, how we read and send it, and whether a change can spend more. Pure.
 
 import type { FieldPaths } from '../feed/port.ts'
 import type { City, Targeting } from '../service/port.ts'
 import { combinedSpend, normalized, type Spend } from './fields.ts'
 
-/** What of a posting targeting looks at; empty where the feed does not say it. */
+/** TargetedPosting holds the fields of a posting that targeting tests; a field is empty if the feed has no value. */
 export type TargetedPosting = Required<Omit<FieldPaths, 'id'>>
 
-/** Every criterion there is, in the order of the specification; empty: no filter. */
+/** CanonicalTargeting holds every criterion, in the order of the specification. An empty one does not filter. */
 export interface CanonicalTargeting {
   readonly cities: readonly City[]
   readonly externalCampaignId: string
@@ -35,7 +35,7 @@ export const CRITERIA = [
 const id = (text: string) => text.trim()
 const code = (text: string) => text.trim().toUpperCase()
 
-/** How each list's values are written: only differences that no reading of the specification gives a meaning. */
+/** SPELLING unifies the values of each list. It removes only differences that have no meaning in the specification. */
 const SPELLING: Record<ListCriterion, (text: string) => string> = {
   requisitionIds: id,
   jobDescKeywords: normalized,
@@ -45,8 +45,8 @@ const SPELLING: Record<ListCriterion, (text: string) => string> = {
 }
 
 /**
- * One form for all targetings that mean the same: absent and empty are one, values are spelled alike,
- * sorted and named once. Case is kept where the service's matching is not specified.
+ * canonical returns one form for all targetings with the same meaning: an absent list is empty, and values have one
+ * spelling, are sorted, and appear once. The specification does not say how case matters in texts, so their case stays.
  */
 export function canonical(targeting: Targeting): CanonicalTargeting {
   const list = (name: ListCriterion) =>
@@ -71,7 +71,7 @@ export function canonical(targeting: Targeting): CanonicalTargeting {
 export const isEmpty = (targeting: CanonicalTargeting, name: Criterion) =>
   targeting[name].length === 0
 
-/** Filters beside the id. */
+/** filtersOf counts the criteria that filter, without the external campaign id. */
 export const filtersOf = (targeting: CanonicalTargeting): number =>
   CRITERIA.filter((name) => name !== 'externalCampaignId' && !isEmpty(targeting, name)).length
 
@@ -79,12 +79,12 @@ export const isSame = (a: CanonicalTargeting, b: CanonicalTargeting) =>
   JSON.stringify(a) === JSON.stringify(b)
 
 /**
- * What an update sends. A service may replace the whole or merge by key, so each list that shall be empty is sent as
- * an empty one.
+ * wholeTargeting returns what an update sends. A service may replace the targeting or merge it by key, so the update
+ * names every list, including the empty ones.
  */
 export const wholeTargeting = (wanted: CanonicalTargeting): Targeting => ({ ...wanted })
 
-/** What a create sends, and what people are shown: the criteria that hold something. */
+/** briefTargeting returns the criteria that are not empty: a create sends them, and people see them. */
 export const briefTargeting = (wanted: CanonicalTargeting): Targeting =>
   Object.fromEntries(
     CRITERIA.filter((name) => !isEmpty(wanted, name)).map((name) => [name, wanted[name]]),
@@ -93,9 +93,10 @@ export const briefTargeting = (wanted: CanonicalTargeting): Targeting =>
 export type Selector = (posting: TargetedPosting) => boolean
 
 /**
- * Whether targeting selects a posting, prepared for many of them: AND of the criteria that are not empty, any value of a list being
- * enough, OR one of the requisition ids. No criterion at all selects every posting; requisition ids alone
- * select no others. Codes, cities, titles and keywords are compared without case, ids exactly.
+ * selector prepares a test for many postings. A posting is selected if it meets every criterion that is not empty,
+ * where one value of a list is enough, or if it has one of the requisition ids. A targeting without any criterion
+ * selects every posting; one with only requisition ids selects no other. Ids are compared exactly, everything else
+ * without case.
  */
 export function selector(targeting: CanonicalTargeting): Selector {
   const tests = filters(targeting)
@@ -135,19 +136,19 @@ function filters(targeting: CanonicalTargeting): Selector[] {
   return tests
 }
 
-/** A singular word takes its plural too, a plural word takes no singular; only whole words count. */
+/** titlePattern matches whole words. A singular word also matches its plural, but a plural not its singular. */
 function titlePattern(title: string): RegExp {
   const each = fold(title)
     .split(' ')
     .map((word) => `(?:${[word, ...pluralsOf(word)].map(literally).join('|')})`)
-  // The marks of C++ and C# are part of the word.
+  // In C++ and C#, the signs are part of the word.
   const before = /^[\p{L}\p{N}]/u.test(fold(title)) ? '(?<![\\p{L}\\p{N}])' : ''
   return new RegExp(`${before}${each.join('[^\\p{L}\\p{N}+#]+')}(?![\\p{L}\\p{N}+#])`, 'u')
 }
 
 const literally = (word: string) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-/** English plurals by their endings; the first that fits is the rule, and -s may be right all the same. */
+/** PLURALS forms English plurals by their endings. The first ending that fits counts; a plain -s is tried, too. */
 const PLURALS: ReadonlyArray<readonly [ending: RegExp, plural: string]> = [
   [/person$/, 'people'],
   [/child$/, 'children'],
@@ -166,7 +167,7 @@ function pluralsOf(word: string): string[] {
   return rule === undefined ? [`${word}s`] : [`${word}s`, word.replace(rule[0], rule[1])]
 }
 
-/** null: not known, as a whole: without a value that cannot be read a filter would be another one. */
+/** readTargeting reads what the service shows; null: one of its values cannot be read, so its meaning is not known. */
 export function readTargeting(raw: unknown): CanonicalTargeting | null {
   if (raw === null) return canonical({})
   if (typeof raw !== 'object' || Array.isArray(raw)) return null
@@ -183,7 +184,7 @@ export function readTargeting(raw: unknown): CanonicalTargeting | null {
   return canonical(found as Targeting)
 }
 
-/** The external campaign id that a targeting names, whatever else of it cannot be read; '': none. */
+/** carriedId returns the external campaign id of a targeting, even if other criteria cannot be read; '': none. */
 export function carriedId(raw: unknown): string {
   const { externalCampaignId } = Object(raw) as Record<string, unknown>
   return isText(externalCampaignId) ? id(String(externalCampaignId)) : ''
@@ -196,18 +197,18 @@ const isCity = (value: unknown): value is City => {
   return typeof name === 'string' && normalized(name) !== '' && typeof stateProvCode === 'string'
 }
 
-/** What a change of targeting does to what may be spent; `before` null: not known. */
+/** targetingSpend returns how a change of targeting can affect spending; `before` null: not known. */
 export function targetingSpend(
   before: CanonicalTargeting | null,
   after: CanonicalTargeting,
 ): Spend {
   if (before === null) return 'up'
   const all = CRITERIA.map((name) => criterionSpend(name, before, after))
-  // Alone, pins select nothing else: whatever stands beside them, or in place of them, adds postings.
+  // Requisition ids alone select nothing else, so any other criterion adds postings.
   return isPinned(before) && !isPinned(after) && !isSame(before, after) ? 'up' : combinedSpend(all)
 }
 
-/** Requisition ids alone. */
+/** isPinned returns whether a targeting has only requisition ids. */
 const isPinned = (one: CanonicalTargeting) =>
   CRITERIA.every((name) => isEmpty(one, name) === (name !== 'requisitionIds'))
 
@@ -220,13 +221,13 @@ function criterionSpend(
   const isMore = newValues.some((value) => !oldValues.includes(value))
   const isLess = oldValues.some((value) => !newValues.includes(value))
   if (!isMore && !isLess) return 'neutral'
-  // Requisition ids are OR-ed: they add postings. The others are AND-ed, and none of them means any.
+  // Requisition ids add postings (OR). The other criteria filter (AND), and an empty one selects any value.
   if (name !== 'requisitionIds' && newValues.length === 0) return 'up'
   if (name !== 'requisitionIds' && oldValues.length === 0) return 'down'
   return isMore ? 'up' : 'down'
 }
 
-/** The criteria that change, as text for people; `before` null: not known. */
+/** targetingTexts returns the criteria that change, as text for people; `before` null: not known. */
 export function targetingTexts(before: CanonicalTargeting | null, after: CanonicalTargeting) {
   return CRITERIA.flatMap((name) => {
     const [from, to] = [before === null ? [] : valuesIn(before, name), valuesIn(after, name)]
@@ -238,11 +239,11 @@ export function targetingTexts(before: CanonicalTargeting | null, after: Canonic
   })
 }
 
-/** Values that hold a comma are quoted, so that one is not taken for two. */
+/** listText joins values with commas. It quotes a value that contains a comma. */
 export const listText = (values: readonly string[]) =>
   values.map((value) => (/[,"]/.test(value) ? JSON.stringify(value) : value)).join(', ')
 
-/** The values of one criterion as text for people; empty: no filter. */
+/** valuesIn returns the values of one criterion as text for people; empty: no filter. */
 export const valuesIn = (targeting: CanonicalTargeting, name: Criterion): string[] => {
   if (name === 'cities') return targeting.cities.map((c) => `${c.name} ${c.stateProvCode}`.trim())
   if (name === 'externalCampaignId') return [targeting.externalCampaignId].filter(Boolean)

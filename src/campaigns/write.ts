@@ -1,5 +1,5 @@
-// Owns every write to the service: a row before each request, reading by id afterwards, and the end of the row. A crash
-// at any point loses nothing and leaves a row that says so.
+// Sends updates to the service. Each one writes a row, sends the request, reads the campaign by id, and ends the row.
+// After a crash at any point, the row shows that a request was sent.
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import type { Campaign, CampaignAnswer, CampaignUpdate } from '../service/port.ts'
@@ -12,22 +12,22 @@ import { canonical, carriedId, isSame } from './targeting.ts'
 export interface WriteParts {
   store: CampaignStore
   clock: Pick<Clock, 'now' | 'sleep'>
-  /** Who writes, for the history. */
+  /** The person or daemon that writes, for the history. */
   by: string
   signal: AbortSignal
   get: (id: string, signal: AbortSignal) => Promise<CampaignAnswer<Campaign>>
-  /** The file is as it was read, and the campaign, as it was just read, may still be written to. */
+  /** mayRepeat returns whether the file is unchanged and the campaign, as just read, may still be written. */
   mayRepeat: (campaign: Campaign) => boolean
 }
 
-/** How a write ended; `done` where nothing has to be told. */
+/** Result says how a write ended. */
 export interface Result {
   key: string
   campaignId: string | null
   action: 'bind' | 'create' | 'update'
   outcome: 'done' | 'stale' | Exclude<Outcome, 'sending'>
   reason: string | null
-  /** The service answers "later", or refuses the credentials: other writes end no better. */
+  /** The service answers "later" or refuses the credentials, so it would refuse other writes, too. */
   isLimited?: boolean
 }
 
@@ -38,8 +38,8 @@ export const isLimited = ({ kind, ...answer }: CampaignAnswer<unknown>): boolean
   (answer.class === 'credentials' || (answer.class === 'temporary' && answer.status !== null))
 
 /**
- * What comes before anything is written, under the lock of the writers: a copy of the database is recognised from here
- * on, and nobody knows what became of rows that a process left that died while it sent.
+ * beginWriting prepares the database for writes: it renews the mark that shows a restored copy, and ends the rows of a
+ * process that died as `unknown`. The caller holds the writer lock.
  */
 export function beginWriting({
   store,
@@ -47,12 +47,12 @@ export function beginWriting({
 }: Pick<WriteParts, 'store'> & { clock: Pick<Clock, 'now'> }): void {
   store.renewMark()
   for (const { id } of store.sending())
-    store.end(id, 'unknown', 'the process ended while it was sent', clock.now())
+    store.end(id, 'unknown', 'the process ended while it sent the request', clock.now())
 }
 
 /**
- * Sends a body to a campaign that was just read, at most twice, and reads the campaign by id afterwards. `put` sends the
- * body once. What is sent again is sent to a campaign that still is as it was before.
+ * update sends a body to a campaign that was just read, and reads the campaign by id afterwards. `put` sends the body
+ * once. If the campaign is unchanged after the first try, update sends the body a second time.
  */
 export async function update(
   parts: WriteParts,
@@ -66,7 +66,7 @@ export async function update(
   const isTargeted = body.targeting !== undefined
   const before = shownFields(campaign, body)
   const wasRepeat = bound.repeatAt !== null
-  // Then seeing it proves nothing: a write without an answer may still be on its way.
+  // If the campaign had these values before, reading them afterwards does not prove that our write arrived.
   const wasThere = compareWithSent(campaign, body).mismatched.length === 0
   const result = (outcome: Result['outcome'], reason: string | null, isEnd = false): Result => ({
     key,
@@ -100,14 +100,15 @@ export async function update(
         store.save({ ...binding, repeatAt })
       })
     if (answer.kind === 'failure' && answer.effect !== 'unknown') {
-      // What an earlier try without an answer sent may have arrived all the same.
+      // An earlier try without an answer may have arrived.
       end(answer.effect, answer.reason, isUnclear ? begun : bound)
       return result(answer.effect, answer.reason, isLimited(answer))
     }
     const read = await get(campaignId, signal)
     const lost = answer.kind === 'failure' ? answer.reason : null
     if (read.kind === 'failure') {
-      const reason = lost ?? `it was accepted, and could not be read afterwards: ${read.reason}`
+      const reason =
+        lost ?? `the service accepted it, but could not show it afterwards: ${read.reason}`
       end('unknown', reason, begun)
       return result('unknown', reason, isLimited(answer) || isLimited(read))
     }
@@ -136,8 +137,8 @@ export async function update(
 }
 
 /**
- * What is said of a write that the service does not show as it was sent. `echo`: the service has its own form of it, which
- * carries the same id and came with the write, or is known by an earlier one.
+ * describeMismatch returns why the service does not show a write as we sent it. `echo` is the new binding if the
+ * service only has its own form of our targeting: it has the same id, and it is new or was seen after an earlier write.
  */
 function describeMismatch(
   bound: Binding,
@@ -155,18 +156,21 @@ function describeMismatch(
   const isEcho = hasOurId && mismatched.includes('targeting') && lost === null
   const { targeting } = body
   const echo = isEcho ? { ...withWriteDone(bound, { targeting }), shown: { of, is } } : null
-  const shows = `it was accepted, and the service shows another ${mismatched.join(', ')}`
+  const shows = `the service accepted it, but shows another ${mismatched.join(', ')}`
   return { echo, reason: lost ?? shows }
 }
 
-/** An hour after a write of the targeting without a clear end: it may have arrived late, over what was sent since. */
+/**
+ * repeatAtOf returns when to send the targeting again: an hour after a write whose result is not known. That write may
+ * arrive late and replace a newer one.
+ */
 function repeatAtOf({ store, clock }: WriteParts, campaignId: string, repeatsInAnHour: boolean) {
   const now = clock.now()
   const unclear = store.unclearSince(campaignId, now - LATE_MS)
   return unclear !== null ? unclear + LATE_MS : repeatsInAnHour ? now + LATE_MS : null
 }
 
-/** What is there of the fields of a body; what is not known is left out. */
+/** valuesBefore returns the current values of a body's fields, as far as they are known. */
 export function valuesBefore(
   { sent }: Pick<Binding, 'sent'>,
   campaign: Campaign,
@@ -180,13 +184,13 @@ export function valuesBefore(
   return Object.fromEntries(there.filter(([, value]) => value !== undefined))
 }
 
-/** How a campaign shows the targeting that was just sent to it; null: not at all. */
+/** shownTargeting returns how a campaign shows the targeting that we just sent; null: it shows none. */
 function shownTargeting(campaign: Campaign, { targeting = {} }: CampaignUpdate): Binding['shown'] {
   const raw = rawOf(campaign, 'targeting')
   return raw === undefined ? null : { of: canonical(targeting), is: JSON.stringify(raw) }
 }
 
-/** The fields of a body, as a campaign shows them. */
+/** shownFields returns the fields of a body as a campaign shows them. */
 function shownFields(campaign: Campaign, body: object): Record<string, unknown> {
   const fields = Object.keys(body) as (keyof typeof body)[]
   return Object.fromEntries(fields.map((field) => [field, rawOf(campaign, field) ?? null]))

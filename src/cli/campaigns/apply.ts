@@ -1,4 +1,4 @@
-// feedsyncd campaigns plan/apply/export: the campaigns file against the service.
+// feedsyncd campaigns plan/apply/export: compare the campaigns file with the service, and send the difference.
 
 import { type Command, Option } from 'commander'
 import type { Writer } from '../../app/campaigns.ts'
@@ -30,9 +30,9 @@ interface Apply {
   lower?: boolean
 }
 
-const KEYS = 'external campaign ids of the entries; none: all of them'
+const KEYS = 'external campaign ids of entries; without any: all entries'
 
-/** What a command is about. */
+/** Subject is the file, and the entries that a command was called for. */
 interface Subject {
   file: ReadFile
   keys: readonly string[]
@@ -71,7 +71,7 @@ async function lookOrThrow(
 }
 
 export function applyCommand(context: Context): Command {
-  const text = 'show the plan, ask, and send exactly that: first what spends less'
+  const text = 'show the plan, ask, and send exactly that plan'
   return define<Apply>(context, 'apply', text, async (call, keys: string[]) => {
     const { plan, lower = false } = call.options
     const hint = [COMMAND, 'plan', ...keys.map(quoted)].join(' ')
@@ -81,18 +81,18 @@ export function applyCommand(context: Context): Command {
     if (digest !== undefined) await send(call, subject, digest)
   })
     .argument('[key...]', KEYS)
-    .option('--plan <digest>', 'send this plan without asking; nothing if it changed', digestOf)
+    .option('--plan <digest>', 'send this plan without asking, unless it changed', digestOf)
     .addOption(
-      new Option('--lower', 'send only what spends less, without asking').conflicts('plan'),
+      new Option('--lower', 'send only changes that spend less, without asking').conflicts('plan'),
     )
 }
 
 function digestOf(text: string): string {
   if (/^[0-9a-f]{8}$/.test(text)) return text
-  throw usageError(`${text} is no digest of a plan`, `${COMMAND} plan ends with one`)
+  throw usageError(`${text} is not the digest of a plan`, `to see the digest: ${COMMAND} plan`)
 }
 
-/** undefined: the person did not confirm it. */
+/** confirmedDigest shows the plan and asks; undefined: the person did not confirm it. */
 async function confirmedDigest(call: Call<unknown>, subject: Subject, hint: string) {
   const { commandLine, context } = call
   const { plan, judged } = await planWith(call, subject)
@@ -101,7 +101,7 @@ async function confirmedDigest(call: Call<unknown>, subject: Subject, hint: stri
   return isSent ? plan.digest : undefined
 }
 
-/** `digest` null: only what lowers. */
+/** send applies the file; `digest` null: only changes that spend less. */
 async function send(call: Call<Apply>, subject: Subject, digest: string | null): Promise<void> {
   const { context, commandLine } = call
   const { file, keys, named } = subject
@@ -133,7 +133,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   context.exit(isDone && (digest === null || open === 0) ? EXIT.ok : EXIT.notAllOk)
 }
 
-/** Looks again, so that `status` is up to date. Answers the keys of the entries that still differ. */
+/** saveLookAgain looks again, so that `status` is up to date, and returns the keys that still have changes to send. */
 async function saveLookAgain(
   { config, context }: Call<unknown>,
   writer: Writer,
@@ -147,12 +147,12 @@ async function saveLookAgain(
     keepLook(writer.store, { at, cause: 'apply', mode: config.campaigns.mode }, found, results)
     return found.plan.items.map(({ key }) => key)
   } catch (error) {
-    context.err(printable(`status does not show it yet: ${messageOf(error)}`))
+    context.err(printable(`status is not up to date: ${messageOf(error)}`))
     return []
   }
 }
 
-/** A line each; what lowers and what raises a campaign are two writes of one update. */
+/** resultsText returns one line for each campaign, even if its update took two writes. */
 function resultsText(results: readonly Result[]): string {
   const lines = results.map(({ key, campaignId, action, outcome, reason }) => {
     const id = campaignId === null ? '' : ` (campaign ${campaignId})`
@@ -163,7 +163,7 @@ function resultsText(results: readonly Result[]): string {
 }
 
 export function exportCommand(context: Context): Command {
-  const text = 'the campaigns of the account that are not archived, as a campaigns file on stdout'
+  const text = 'write the campaigns that are not archived to stdout, as a campaigns file'
   return define(context, 'export', text, async ({ config, show }) => {
     const { openPlanner } = await import('../../app/campaigns.ts')
     const { exportCampaigns } = await import('../../campaigns/export.ts')
@@ -174,8 +174,8 @@ export function exportCommand(context: Context): Command {
       .filter((one) => shownValue(one, 'status') !== 'archived')
     const { text: file, count, partial } = exportCampaigns(live, planner.store?.bindings() ?? [])
     show({ count, partial, file }, () => file.trimEnd())
-    const why = listing.kind === 'complete' ? [] : [`these are not all: ${listing.reason}`]
-    const odd = `a field that the file cannot say is left out, of campaigns ${partial.join(', ')}`
+    const why = listing.kind === 'complete' ? [] : [`the list is not complete: ${listing.reason}`]
+    const odd = `fields that the file cannot express are left out of campaigns ${partial.join(', ')}`
     const missing = [...why, ...(partial.length === 0 ? [] : [odd])]
     for (const line of missing) context.err(printable(line))
     context.exit(missing.length > 0 ? EXIT.notAllOk : EXIT.ok)

@@ -1,4 +1,4 @@
-// feedsyncd campaigns: the group of its commands.
+// feedsyncd campaigns: the group of commands about campaigns.
 
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
@@ -10,14 +10,12 @@ import { historyCommand, statusCommand } from './status.ts'
 
 export function campaignsCommand(context: Context): Command {
   const group = new Command('campaigns').description(
-    'the campaigns of the account on the service, and the file that says how they should be',
+    'manage the campaigns on the service with a campaigns file, or directly',
   )
   const ofFile = [planCommand, applyCommand, statusCommand, previewCommand, historyCommand]
   for (const command of [...ofFile, exportCommand, forgetCommand])
     group.addCommand(command(context))
   for (const command of [searchCommand, getCommand, createCommand, updateCommand])
-    group.addCommand(
-      command(context).helpGroup('The calls of the service, one to one, past the file:'),
-    )
+    group.addCommand(command(context).helpGroup('Direct calls of the service, without the file:'))
   return group
 }

@@ -1,4 +1,4 @@
-// What the commands about campaigns have in common: the file, its keys, and who asks.
+// What the commands about campaigns share: reading the file, checking keys, and asking the person.
 
 import type { CampaignsFile } from '../../app/campaigns.ts'
 import { COMMAND } from '../../campaigns/judge.ts'
@@ -10,27 +10,27 @@ import { personName } from '../../lib/user.ts'
 import type { Context } from '../context.ts'
 import { type Call, unknownName, usageError } from '../define.ts'
 
-/** A person stops a command by ending it. */
+/** `forever` is never aborted: a person stops a command by ending its process. */
 export const forever = new AbortController().signal
 
-/** `maria: campaigns apply --lower`, for the history. */
+/** byWhom returns who ran a command, for the history: `maria: campaigns apply --lower`. */
 export function byWhom({ env }: Context, command: string): string {
   return `${personName(env)}: campaigns ${command}`
 }
 
 export type ReadFile = Extract<CampaignsFile, { kind: 'read' }>
 
-/** The file that was read. Throws `FeedsyncError` (78) where there is none, or none that can be used. */
+/** usableFile returns the file. Throws `FeedsyncError` (78) if it is missing or cannot be used. */
 export function usableFile(read: CampaignsFile): ReadFile {
   if (read.kind === 'read') return read
   if (read.kind === 'unusable') throw new ConfigProblems(read.lines)
-  throw new FeedsyncError(`there is no campaigns file at ${read.file}, so none is managed`, {
-    hint: 'write one as campaigns.example.yaml shows; to see what is there: feedsyncd campaigns export',
+  throw new FeedsyncError(`there is no campaigns file at ${read.file}, so no campaign is managed`, {
+    hint: 'write one like campaigns.example.yaml, or begin with what exists: feedsyncd campaigns export',
     exitCode: EXIT.config,
   })
 }
 
-/** The file, once it has not changed for two seconds. Throws as `usable` does. */
+/** stableFile returns the file after two seconds without a change. Throws like `usableFile`. */
 export async function stableFile({ config, context }: Call<unknown>): Promise<ReadFile> {
   const { stableCampaignsFile } = await import('../../app/campaigns.ts')
   return usableFile(await stableCampaignsFile(config, context.clock, forever))
@@ -38,19 +38,19 @@ export async function stableFile({ config, context }: Call<unknown>): Promise<Re
 
 export const keysOf = ({ entries }: Pick<ReadFile, 'entries'>) => entries.map(({ key }) => key)
 
-/** Throws `FeedsyncError` (64) for an unknown key. */
+/** checkKey throws `FeedsyncError` (64) for an unknown key. */
 export function checkKey(known: readonly string[], key: string, what = 'entry') {
   if (known.includes(key)) return
-  throw unknownName(what, key, known, () => `${COMMAND} status lists the entries`)
+  throw unknownName(what, key, known, () => `to see the entries: ${COMMAND} status`)
 }
 
-/** Throws `FeedsyncError` (64) where nobody can be asked. */
+/** checkTerminal returns how to ask a person. Throws `FeedsyncError` (64) without a terminal. */
 export function checkTerminal({ ask }: Context, hint: string): NonNullable<Context['ask']> {
   if (ask !== null) return ask
-  throw usageError('nothing was confirmed, and stdin is no terminal to ask on', hint)
+  throw usageError('nobody confirmed this, and stdin is not a terminal', hint)
 }
 
-/** Shows what would be sent, and asks. Throws `FeedsyncError` (64) where nobody can be asked. */
+/** confirmed shows what would be sent, and asks. Throws `FeedsyncError` (64) without a terminal. */
 export async function confirmed(context: Context, text: string, hint: string): Promise<boolean> {
   const ask = checkTerminal(context, hint)
   context.err(text)
@@ -62,7 +62,7 @@ export async function confirmed(context: Context, text: string, hint: string): P
 
 const DONE = { bind: 'bound', create: 'created', update: 'updated', forget: 'forgotten' } as const
 
-/** How a write ended, in a word or three. */
+/** outcomeText returns how a write ended, in one to three words. */
 export function outcomeText(action: CampaignWrite['action'], outcome: Result['outcome'] | Outcome) {
   if (outcome === 'done') return DONE[action]
   return outcome === 'sending' ? 'unknown' : outcome.replaceAll('-', ' ')

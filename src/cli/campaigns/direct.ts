@@ -31,10 +31,10 @@ interface Search {
 type Fields = FieldOptions & { yes?: boolean }
 
 const YES = ['--yes', 'send it without asking'] as const
-const HINT = 'repeat it with --yes'
+const HINT = 'repeat the command with --yes'
 
 export function searchCommand(context: Context): Command {
-  const text = 'one page of campaigns, as the service answers it'
+  const text = 'show one page of campaigns, as the service returns it'
   return define<Search>(context, 'search', text, async (call) => {
     const { status, name, start, num } = call.options
     const given = Object.entries({ status, name, start, num })
@@ -52,23 +52,23 @@ export function searchCommand(context: Context): Command {
   })
     .option('--status <status>', 'running, archived or paused', statusOf)
     .option('--name <name>', 'by name; the service decides what matches')
-    .option('--start <n>', 'number of the first result; the first is 1', wholeNumber)
-    .option('--num <n>', 'results on the page', wholeNumber)
+    .option('--start <n>', 'number of the first result, counted from 1', wholeNumber)
+    .option('--num <n>', 'number of results on the page', wholeNumber)
 }
 
 export function getCommand(context: Context): Command {
-  return define(context, 'get', 'one campaign', async (call, id: string) => {
+  return define(context, 'get', 'show one campaign', async (call, id: string) => {
     const campaign = await ask(call, (api) => api.get(id, forever))
     call.show(campaignJson(campaign), () => campaignText(campaign))
   }).argument('<id>', "the service's id of the campaign", campaignId)
 }
 
 export function createCommand(context: Context): Command {
-  const text = 'create a campaign past the file, after you confirmed it; sent once, never repeated'
+  const text = 'create a campaign without the file, after you confirm it; sent only once'
   const command = define<Fields>(context, 'create', text, async (call) => {
     const { options } = call
     if (options.name === undefined)
-      throw usageError('a campaign needs a name', `${COMMAND} create --help lists the fields`)
+      throw usageError('a campaign needs a name', `to see the fields: ${COMMAND} create --help`)
     const body = bodyOf(options) as CampaignCreate
     const untargeted =
       body.targeting === undefined ? ['targeting: every posting of the account'] : []
@@ -76,20 +76,23 @@ export function createCommand(context: Context): Command {
     if (!options.yes && !(await confirmed(context, shown.join('\n    '), HINT))) return
     const answer = await writing(call, 'create', (parts) => createDirectly(parts, body))
     if (answer.kind === 'failure' && answer.effect === 'unknown')
-      throw new FeedsyncError(`whether the campaign was created is not known: ${answer.reason}`, {
-        hint: `do not repeat it before a look: ${COMMAND} search --name ${JSON.stringify(body.name)}`,
-      })
+      throw new FeedsyncError(
+        `it is not known whether the campaign was created: ${answer.reason}`,
+        {
+          hint: `before you repeat the command, look for the campaign: ${COMMAND} search --name ${JSON.stringify(body.name)}`,
+        },
+      )
     tell(call, answer)
   }).option(...YES)
   return addFields(command, 'create')
 }
 
 export function updateCommand(context: Context): Command {
-  const text = 'change the fields that are given, after you confirmed it; the others stay'
+  const text = 'change the fields that you give, after you confirm it; the others stay'
   const command = define<Fields>(context, 'update', text, async (call, id: string) => {
     const body = bodyOf(call.options)
     if (Object.keys(body).length === 0)
-      throw usageError('no field was given', `${COMMAND} update --help lists the fields`)
+      throw usageError('no field was given', `to see the fields: ${COMMAND} update --help`)
     const shownOf = (campaign: Campaign) => {
       const name = typeof campaign.name === 'string' ? ` ${JSON.stringify(campaign.name)}` : ''
       return [`campaign ${id}${name}`, ...bodyLines(body, campaign)].map(printable).join('\n    ')
@@ -102,7 +105,7 @@ export function updateCommand(context: Context): Command {
     const answer = await writing(call, `update ${id}`, async (parts) => {
       const campaign = valueOrThrow(await parts.api.get(id, forever)).value
       if (shown !== null && shownOf(campaign) !== shown)
-        throw refused(`campaign ${id} changed meanwhile, so nothing was sent`, 'look again')
+        throw refused(`campaign ${id} changed meanwhile, so nothing was sent`, 'repeat the command')
       return updateDirectly(parts, campaign, body)
     })
     tell(call, answer)
@@ -117,7 +120,7 @@ function tell({ show }: Call<unknown>, answer: CampaignAnswer<Campaign>): void {
   show(campaignJson(campaign), () => campaignText(campaign))
 }
 
-/** One call of the service, whose failure ends the command. */
+/** ask makes one call of the service. A failure ends the command. */
 async function ask<T>(
   { context, config }: Call<unknown>,
   run: (api: CampaignApi) => Promise<CampaignAnswer<T>>,
@@ -127,7 +130,7 @@ async function ask<T>(
   return valueOrThrow(await run(service.api)).value
 }
 
-/** One write of a person, alone and on record. */
+/** writing makes one write, under the writer lock and with a row in the history. */
 async function writing<T>(
   { context, config }: Call<unknown>,
   command: string,

@@ -18,13 +18,13 @@ import { isUsableId } from '../../service/campaign-answer.ts'
 import type { CampaignCreate, CampaignUpdate, Targeting } from '../../service/port.ts'
 import { usageError } from '../define.ts'
 
-/** Stands for null, which commander takes for an option without a value. */
+/** NULL stands for null, which commander reads as an option without a value. */
 const NULL = Symbol('null')
 
-/** What commander makes of the options. */
+/** FieldOptions are the options as commander returns them. */
 export type FieldOptions = Record<string, unknown>
 
-/** A reader of texts as commander wants it. */
+/** parsed turns a reader of texts into a parser for commander. */
 const parsed =
   <T>(read: Reader<T>, wire: (value: T) => unknown = (value) => value) =>
   (text: string) => {
@@ -37,7 +37,7 @@ export const statusOf = parsed(
   oneOf('running', 'archived', 'paused', '1', '2', '3'),
   (text) => STATUS[text as keyof typeof STATUS] ?? Number(text),
 )
-/** An id that names no other route of the service. */
+/** campaignId reads an id that is safe in a path: it cannot name another route of the service. */
 export const campaignId = parsed((text) =>
   isUsableId(text) ? { value: text } : { problem: 'expected the id of a campaign' },
 ) as (text: string) => string
@@ -57,11 +57,11 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
   const end =
     'when it ends: yyyy-MM-ddThh:mm:ssZ, or yyyy-MM-dd for the last second of that day (UTC)'
   add('--end-date <date>', end, parsed(lastSecond))
-  add('--budget <amount>', 'the budget, of each month if it is monthly', money)
+  add('--budget <amount>', 'the budget; of a monthly campaign, for each month', money)
   const levels = oneOf('accelerated', 'standard')
   add('--auto-bid-level <level>', 'accelerated or standard', parsed(levels))
   add('--cpc <amount>', 'target cost per apply click', money)
-  add('--max-cpc <amount>', 'most that a click may cost', money)
+  add('--max-cpc <amount>', 'the most that a click may cost', money)
   add('--paid-cpa-goal <amount>', 'target cost per application', money)
   command
     .option('--status <status>', 'running, archived or paused', statusOf)
@@ -75,16 +75,13 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
     .option('--period <period>', 'once or monthly', period)
 }
 
-/**
- * The documented fields of the call that were given.
- * @throws FeedsyncError (64) for an end that is not after the start.
- */
+/** bodyOf returns the fields that were given. Throws `FeedsyncError` (64) for an end that is not after the start. */
 export function bodyOf(options: FieldOptions): CampaignUpdate & Partial<CampaignCreate> {
   const { startDate, endDate } = options
   if (typeof endDate === 'string' && typeof startDate === 'string' && endDate <= startDate)
     throw usageError(
       `the campaign would end (${endDate}) before it starts (${startDate})`,
-      'a start date alone is the first second of that day, an end date alone the last one',
+      'a start date without a time is the first second of the day, an end date the last second',
     )
   const given = [...FIELDS, 'targeting'].filter((field) => options[field] !== undefined)
   return Object.fromEntries(
@@ -95,11 +92,11 @@ export function bodyOf(options: FieldOptions): CampaignUpdate & Partial<Campaign
 function targetingOf(text: string): Targeting {
   let value: unknown
   try {
-    // Numbers would lose their zeros: postal codes.
+    // A number would lose the leading zeros of a postal code.
     value = JSON.parse(
       text.startsWith('@') ? readFileSync(text.slice(1), 'utf8') : text,
       (key, one) => {
-        if (typeof one === 'number') throw new Error(`${key}: expected text; quote numbers`)
+        if (typeof one === 'number') throw new Error(`${key}: expected text; put numbers in quotes`)
         return one
       },
     )

@@ -1,4 +1,4 @@
-// feedsyncd campaigns forget: the entry has no campaign any more.
+// feedsyncd campaigns forget: end the binding of an entry to its campaign.
 
 import type { Command } from 'commander'
 import { forget } from '../../campaigns/forget.ts'
@@ -10,7 +10,7 @@ import { printable } from '../render.ts'
 import { byWhom, checkKey } from './command.ts'
 
 export function forgetCommand(context: Context): Command {
-  const text = 'let the campaign of an entry go, or settle its create; sends nothing'
+  const text = 'end the binding of an entry to its campaign, or its open create; sends nothing'
   return define(context, 'forget', text, async ({ config, show, commandLine }, key: string) => {
     const { openWriter } = await import('../../app/campaigns.ts')
     await using writer = await openWriter(config, context)
@@ -21,8 +21,8 @@ export function forgetCommand(context: Context): Command {
     const campaignId = forget(store, key, context.clock.now(), byWhom(context, `forget ${key}`))
     const told =
       campaignId === null
-        ? `${key}: its create counts as not carried out`
-        : `${key}: campaign ${campaignId} does not belong to it any more and goes on as it is; nothing was sent`
+        ? `${key}: its create now counts as failed`
+        : `${key}: campaign ${campaignId} no longer belongs to it and continues unchanged; nothing was sent`
     const next = hintText(`${COMMAND} plan`, commandLine)
     show({ key, campaignId, next }, () => [told, `next: ${next}`].map(printable).join('\n'))
   }).argument('<key>', 'external campaign id of the entry')

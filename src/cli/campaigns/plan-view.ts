@@ -1,4 +1,4 @@
-// A plan of the campaigns as text for people, and its parts, which other commands show as well.
+// Writes a plan as text for people. Other commands show parts of this text, too.
 
 import { changeLines, targetingText } from '../../campaigns/change-text.ts'
 import { changeOf, targetingChange } from '../../campaigns/diff.ts'
@@ -16,11 +16,11 @@ import { printable } from '../render.ts'
 
 export interface PlanView {
   commandLine: CommandLine
-  /** The keys that were asked for; none: all. */
+  /** The keys that the command was called with; empty: all. */
   keys: readonly string[]
-  /** What the plan was made of; without it nothing is said of targeting that is not shown. */
+  /** The facts behind the plan. With them the text says what we sent, if the service does not show targeting. */
   judged?: readonly Judged[]
-  /** The person is asked, and needs no command that sends the plan. */
+  /** The command asks the person, so the text names no command that sends the plan. */
   isAsked?: boolean
 }
 
@@ -32,7 +32,7 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
     text === null ? [] : [`    next: ${hintText(text, commandLine)}`]
   const size = items.length === 0 ? 'nothing' : counted(items.length, 'campaign')
   const words = ['campaigns apply', ...keys.map(quoted), '--plan', digest].join(' ')
-  const isTold = items.length > 0 && !isAsked
+  const isNamed = items.length > 0 && !isAsked
   const blocks = [
     [listingText(listing), ...feedTexts(plan)],
     ...items.map((item) => itemLines(item, states.get(item.key), known.get(item.key))),
@@ -41,7 +41,7 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
     warning === null ? [] : [`warning: ${warning}`],
     [
       `${size} to send, digest ${digest}`,
-      ...(isTold ? [`to send exactly this: ${commandLine(words)}`] : []),
+      ...(isNamed ? [`to send exactly this: ${commandLine(words)}`] : []),
     ],
   ]
   const texts = blocks.filter(({ length }) => length > 0)
@@ -52,7 +52,7 @@ function listingText(listing: Plan['listing']): string {
   if (listing === null) return 'campaigns were read by id, without a listing'
   const { campaigns, complete, reason } = listing
   const count = `${counted(campaigns, 'campaign')} read`
-  return complete ? count : `${count}, which are not all: ${reason}`
+  return complete ? count : `${count}, but the list is not complete: ${reason}`
 }
 
 export const NO_FEED = 'no feed was uploaded yet, so no postings are counted'
@@ -72,13 +72,13 @@ const SIGNS = { create: '+', update: '~', bind: '=' } as const
 
 function itemLines(item: PlanItem, state?: PlanEntry['state'], judged?: Judged): string[] {
   const { key, campaignId, action, changes, postings } = item
-  const soon = state === 'pending' ? ', which the daemon is about to do' : ''
+  const soon = state === 'pending' ? ', which the daemon will send soon' : ''
   const lines = [
     ...changeLines(changes, action === 'create'),
     ...(judged === undefined ? [] : hiddenTargeting(item, judged)),
     ...(postings === null ? [] : [selectionText(postings)]),
   ]
-  if (lines.length === 0) lines.push('nothing is sent: it is as the file says already')
+  if (lines.length === 0) lines.push('nothing is sent: the campaign is as the file says')
   const id = campaignId === null ? '' : ` campaign ${campaignId}`
   const head = `${SIGNS[action]} ${key}: ${action}${id}${soon}`
   return [head, ...lines.map((line) => `    ${line}`)]
@@ -87,17 +87,16 @@ function itemLines(item: PlanItem, state?: PlanEntry['state'], judged?: Judged):
 function hiddenTargeting({ changes }: PlanItem, { campaign, known }: Judged): string[] {
   const isAsked = changes.some(({ field }) => field === 'targeting')
   if (!isAsked || campaign === null || rawOf(campaign, 'targeting') !== undefined) return []
-  return [sentText(known.sent.targeting)]
+  return [hiddenText(known.sent.targeting)]
 }
 
-/** What is known of a targeting that is not shown. */
-export function sentText(sent: CanonicalTargeting | null): string {
-  const what =
-    sent === null ? 'feedsyncd sent none' : `what was sent last is ${targetingText(sent)}`
+/** hiddenText says what we know of a targeting that the service does not show. */
+export function hiddenText(sent: CanonicalTargeting | null): string {
+  const what = sent === null ? 'feedsyncd sent none' : `feedsyncd last sent ${targetingText(sent)}`
   return `the service does not show its targeting; ${what}`
 }
 
-/** What a body changes; `campaign` null: it is created. */
+/** bodyLines returns the changes that a request body makes; `campaign` null: the body creates one. */
 export function bodyLines(body: object, campaign: Campaign | null): string[] {
   const { values, targeting } = sentOf(body)
   const changes = FIELDS.flatMap((field) => {
@@ -109,19 +108,19 @@ export function bodyLines(body: object, campaign: Campaign | null): string[] {
   return changeLines([...changes, ...targetingChange(targeting, there)], campaign === null)
 }
 
-/** Of a kind, so many are shown. */
-const SHOWN = 10
+/** The most findings of one kind that the text shows. */
+const MOST_SHOWN = 10
 
 function findingLines(all: readonly Finding[], next: (text: string | null) => string[]) {
   const lines = [...Map.groupBy(all, ({ code }) => code).values()].flatMap((alike) => {
-    const texts = alike.slice(0, SHOWN).flatMap((finding) => {
+    const texts = alike.slice(0, MOST_SHOWN).flatMap((finding) => {
       const of = finding.key === null ? '' : `${finding.key}: `
       return [`  ${of}${finding.text}`, ...next(finding.next)]
     })
-    const left = alike.length - SHOWN
-    return left > 0 ? [...texts, `  and ${left} more of these; --json lists all`] : texts
+    const left = alike.length - MOST_SHOWN
+    return left > 0 ? [...texts, `  and ${left} more like these; --json lists all`] : texts
   })
-  return lines.length === 0 ? [] : ['to know:', ...lines]
+  return lines.length === 0 ? [] : ['findings:', ...lines]
 }
 
 export function selectionText({ before, after }: Selection): string {

@@ -1,5 +1,5 @@
-// feedsyncd campaigns preview: which postings the file selects of the feeds that were uploaded last, and
-// what applying it would change. Asks nothing of the service.
+// feedsyncd campaigns preview: which postings of the last uploads the file selects, and what `apply` would change. It
+// does not call the service.
 
 import type { Command } from 'commander'
 import type { PreviewRow } from '../../app/preview.ts'
@@ -13,12 +13,13 @@ import { counted, NO_FEED, selectionText } from './plan-view.ts'
 const DEFAULT_LIMIT = 20
 
 export function previewCommand(context: Context): Command {
-  const text = 'which postings of the last uploads the file selects; sends nothing to the service'
+  const text =
+    'show which postings of the last uploads the file selects; asks nothing of the service'
   return define<{ limit: number }>(context, 'preview', text, (call, key?: string) =>
     key === undefined ? allEntries(call) : oneEntry(call, key),
   )
     .argument('[key]', 'external campaign id of one entry, whose postings are listed')
-    .option('--limit <n>', 'postings that are listed', wholeNumber, DEFAULT_LIMIT)
+    .option('--limit <n>', 'the most postings to list', wholeNumber, DEFAULT_LIMIT)
 }
 
 async function allEntries({ context, config, options, show }: Call<unknown>): Promise<void> {
@@ -57,7 +58,7 @@ async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<voi
   context.err(`${selectionText(one)}${moves}, of ${counted(one.postings, 'posting')}`)
 }
 
-/** Postings that come are marked with +, those that go with -. */
+/** rowsText returns a table of postings; + marks a posting that `apply` would add, - one that it would remove. */
 function rowsText(rows: readonly PreviewRow[]): string {
   const cells = rows.map((row) =>
     [

@@ -1,4 +1,4 @@
-// The daemon's last look at the campaigns, in `status`: one line, and what needs a person.
+// Writes the last look at the campaigns for `status`: one line, and the points that need a person.
 
 import type { CampaignRun } from '../../campaigns/port.ts'
 import { limited } from '../../lib/limited.ts'
@@ -8,7 +8,7 @@ import { campaignConditionText, openCampaignConditions } from '../../ops/campaig
 import type { CommandLine } from '../../ops/port.ts'
 import { printable } from '../render.ts'
 
-/** Entries that a person can take in; `--json` has them all. */
+/** The most points that the text shows; `--json` has all of them. */
 const MOST = 10
 
 export function campaignLines(

@@ -1,4 +1,4 @@
-// feedsyncd campaigns status/history: what is known of the campaigns, without asking the service.
+// feedsyncd campaigns status/history: what the database knows of the campaigns, without asking the service.
 
 import type { Command } from 'commander'
 import { ofCampaigns } from '../../app/queries.ts'
@@ -15,13 +15,13 @@ import { type Call, define } from '../define.ts'
 import { factsText, printable, proseTable, table, widthOf } from '../render.ts'
 import { checkKey, outcomeText } from './command.ts'
 import { wholeNumber } from './fields.ts'
-import { bodyLines, counted, sentText } from './plan-view.ts'
+import { bodyLines, counted, hiddenText } from './plan-view.ts'
 import { campaignLines } from './status-view.ts'
 
 const DEFAULT_LIMIT = 50
 
 export function statusCommand(context: Context): Command {
-  const text = 'the entries of the file as they were seen last, without asking the service'
+  const text = 'show the entries as the last look found them, without asking the service'
   return define(context, 'status', text, async (call, key?: string) => {
     const { bindings, ...model } = await statusOf(call)
     const { file } = model
@@ -68,7 +68,7 @@ async function statusOf({ config }: Call<unknown>) {
   return { file, mode: config.campaigns.mode, lastRun, entries, bindings }
 }
 
-/** An entry that no look has seen. */
+/** unseen returns the state of an entry that no look has seen yet. */
 function unseen(
   key: string,
   binding: Binding | undefined,
@@ -114,12 +114,12 @@ function entryText({ commandLine }: Call<unknown>, entry: Shown, bound?: Binding
   if (bound === undefined) return facts
   const { targeting } = bound.sent
   const isHidden = bound.shown === null || targeting === null
-  const last = isHidden ? sentText(targeting) : `what was sent last is ${targetingText(targeting)}`
+  const last = isHidden ? hiddenText(targeting) : `feedsyncd last sent ${targetingText(targeting)}`
   return `${facts}\n${printable(last)}`
 }
 
 export function historyCommand(context: Context): Command {
-  const text = 'every write and decision, newest first'
+  const text = 'show every write and decision, newest first'
   return define<{ limit: number }>(context, 'history', text, async (call, key?: string) => {
     const filter = { limit: call.options.limit, ...(key !== undefined && { key }) }
     const writes = ofCampaigns(call.config, (known) => known.history(filter), [])
@@ -143,10 +143,10 @@ export function historyCommand(context: Context): Command {
     )
   })
     .argument('[key]', 'only this external campaign id')
-    .option('--limit <n>', 'at most so many', wholeNumber, DEFAULT_LIMIT)
+    .option('--limit <n>', 'the most lines to show', wholeNumber, DEFAULT_LIMIT)
 }
 
-/** `budget: 100.00 -> 90.00  [spends less]`, and why it did not end as it should. */
+/** detailOf returns the changes of a write, `budget: 100.00 -> 90.00  [spends less]`, and why the write failed. */
 function detailOf({ action, body, before, reason }: Omit<CampaignWrite, 'id'>): string {
   const lines = bodyLines(body ?? {}, action === 'create' ? null : { id: '', other: before })
   return [...lines, ...(reason === null ? [] : [reason])].join('; ')

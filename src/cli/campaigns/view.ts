@@ -1,10 +1,10 @@
-// Campaigns of the service as tables, and as the JSON that the service gave.
+// Writes campaigns of the service as tables and as JSON.
 
 import { FIELDS, type Field, shownValue, valueText } from '../../campaigns/fields.ts'
 import type { Campaign } from '../../service/port.ts'
 import { factsText, table } from '../render.ts'
 
-/** The documented fields as they were read, and every other field as it came. */
+/** campaignJson returns the documented fields as we read them, and every other field as the service sent it. */
 export function campaignJson({ other, ...known }: Campaign): Record<string, unknown> {
   return { ...known, ...other }
 }

@@ -5,7 +5,7 @@ import { Site } from '../../helpers/site.ts'
 const json = (text: string) => JSON.parse(text)
 
 describe('feedsyncd campaigns search, get, create and update', () => {
-  it('creates, reads, changes and finds a campaign', async () => {
+  it('create, read, change and find a campaign', async () => {
     await using site = await Site.open()
     const targeting = '{"externalCampaignId":"NUR","postalCodes":["02139"]}'
 
@@ -30,7 +30,7 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     expect(site.sandbox.campaigns.all[0]?.targeting).toMatchObject({ postalCodes: ['02139'] })
   })
 
-  it('a date alone is the first second of a start, and the last second of an end', async () => {
+  it('read a date without a time as the first second of a start and the last second of an end', async () => {
     await using site = await Site.open()
     const dates = ['--start-date', '2037-03-31', '--end-date', '2037-03-31']
 
@@ -41,7 +41,7 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     ])
   })
 
-  it('shows a text that is empty on the service, which is another answer than none', async () => {
+  it('show an empty text of the service, which is not the same as no text', async () => {
     await using site = await Site.open()
     const { id } = site.sandbox.campaigns.create('123', { name: '', budget: 9 })
 
@@ -71,7 +71,7 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     ['get', '..'],
     ['update', '1', '--start-date', '2027-01-04'],
     ['search', '--status', 'on'],
-  ])('ends with 64 and asks nothing for: %s %s %s %s %s', async (...args) => {
+  ])('end with 64 and make no call for: %s %s %s %s %s', async (...args) => {
     await using site = await Site.open()
 
     const ran = await site.run('campaigns', ...args.filter((arg) => arg !== undefined))
@@ -85,7 +85,7 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     [{ kind: 'signature-mismatch' }, 4],
     [{ kind: 'answer', status: 404 }, 1],
     [{ kind: 'answer', status: 503, retryAfter: '3600' }, 75],
-  ] as const)('ends as scripts can go by when the service answers %o: %i', async (fault, code) => {
+  ] as const)('if the service answers %o, end with exit code %i', async (fault, code) => {
     await using site = await Site.open()
     site.sandbox.faults.add({ at: 'service', ...fault })
 
@@ -95,7 +95,7 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     expect(ran.stderr).toMatch(/^error: .+\ntry: .+\n$/)
   })
 
-  it('a create or update is shown to the person, and sent only after a yes', async () => {
+  it('show a create or update, and send it only after a yes', async () => {
     await using vendor = await CampaignsSite.open(null)
     const create = ['create', '--name', 'Nurses', '--budget', '9']
     const update = ['update', '48001', '--budget', '12', '--targeting', '{"jobTitles":["nurse"]}']
@@ -120,7 +120,7 @@ nothing was sent
     expect(vendor.all).toMatchObject([{ budget: 12, targeting: { jobTitles: ['nurse'] } }])
   })
 
-  it('an update is not sent when the campaign changed after it was shown', async () => {
+  it('send no update if the campaign changed after it was shown', async () => {
     await using vendor = await CampaignsSite.open(null)
     const { id } = vendor.site.sandbox.campaigns.create('123', { name: 'A', budget: 9 })
     const meanwhile = () => {
@@ -135,7 +135,7 @@ nothing was sent
     expect(vendor.campaign(id).budget).toBe(5)
   })
 
-  it('sends a create whose answer was lost once, says to look first, and has it on record', async () => {
+  it('send a create only once if its answer was lost, and record it in the history', async () => {
     await using site = await Site.open()
     site.sandbox.faults.add({
       ...{ at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' },
@@ -145,7 +145,7 @@ nothing was sent
     const history = await site.run('campaigns', 'history', '--json')
 
     expect(ran).toMatchObject({ code: 1, stdout: '' })
-    expect(ran.stderr).toContain('try: do not repeat it before a look')
+    expect(ran.stderr).toContain('try: before you repeat the command, look for the campaign: ')
     expect(site.sandbox.campaigns.all).toHaveLength(1)
     expect(json(history.stdout).entries).toMatchObject([
       { what: 'unknown', action: 'create', by: expect.stringContaining('campaigns create') },

@@ -10,7 +10,7 @@ import { feedOf } from '../../helpers/site.ts'
 const MASSACHUSETTS = entry('A', 'targeting: { stateProvCodes: [MA] }')
 const MORE = entry('A', 'targeting: { stateProvCodes: [MA, ON] }')
 
-/** A site with one campaign that a person applied. */
+/** applied returns a site with one campaign that a person applied. */
 async function applied(config: Record<string, unknown> = {}): Promise<CampaignsSite> {
   const vendor = await CampaignsSite.open(fileOf(MASSACHUSETTS), config)
   const done = await vendor.apply()
@@ -19,7 +19,7 @@ async function applied(config: Record<string, unknown> = {}): Promise<CampaignsS
 }
 
 describe('run --once', () => {
-  it('creates and binds nothing: that is a person’s', async () => {
+  it('creates and binds nothing, because a person has to confirm it', async () => {
     await using vendor = await CampaignsSite.open(fileOf(MASSACHUSETTS))
     const { site, all } = vendor
 
@@ -30,7 +30,7 @@ describe('run --once', () => {
     expect(status.stdout).toMatch(/campaigns apply A/)
   })
 
-  it('delivers, and then sends the targeting that the file changed', async () => {
+  it('uploads feeds, and then sends the targeting that changed in the file', async () => {
     await using vendor = await applied()
     const { site, all } = vendor
     site.drop('jobs.xml', feedOf(4))
@@ -44,7 +44,7 @@ describe('run --once', () => {
     expect(vendor.calls('campaign-update')).toBe(1)
   })
 
-  it('in mode report only tells what differs', async () => {
+  it('only reports differences in mode report', async () => {
     await using vendor = await applied({ campaigns: { mode: 'report' } })
     const { site } = vendor
     vendor.write(fileOf(MORE))
@@ -57,7 +57,7 @@ describe('run --once', () => {
     expect(vendor.calls('campaign-update')).toBe(0)
   })
 
-  it('says that a campaigns file is gone while its campaigns run', async () => {
+  it('reports that the campaigns file is gone while its campaigns run', async () => {
     await using vendor = await applied()
     const { site } = vendor
     rmSync(join(site.root, 'campaigns.yaml'))
@@ -69,7 +69,7 @@ describe('run --once', () => {
     expect(check.stdout).toContain('campaigns.yaml is gone, and 1 campaign goes on as it is')
   })
 
-  it('uploads whatever the campaigns are up to: a broken file, or a service that has none', async () => {
+  it('uploads feeds even if the campaigns file is broken or the campaign service fails', async () => {
     await using vendor = await CampaignsSite.open('version: 1\ncampaigns: [')
     const { site } = vendor
     site.drop('one.xml', feedOf(3))
@@ -90,7 +90,7 @@ describe('run --once', () => {
     expect([broken.code, down.code]).toEqual([3, 75])
   })
 
-  it('asks nothing of the service where there is no campaigns file', async () => {
+  it('makes no campaign call without a campaigns file', async () => {
     await using vendor = await CampaignsSite.open(null)
 
     const ran = await vendor.site.run('run', '--once')
@@ -101,7 +101,7 @@ describe('run --once', () => {
 })
 
 describe('the daemon', () => {
-  it('sends new targeting soon after the file came to rest, and leaves a campaign whole whose budget differs too', async () => {
+  it('sends new targeting soon after the file changed, but nothing if the budget differs, too', async () => {
     await using vendor = await applied()
     const { site, all } = vendor
     const daemon = await site.daemon()
@@ -121,7 +121,7 @@ describe('the daemon', () => {
     await vendor.until(() => expect(daemon.exitCode).toBe(0))
   })
 
-  it('sends no targeting while a person has paused all, and goes on soon after resume', async () => {
+  it('sends no targeting during a pause, and sends it soon after resume', async () => {
     await using vendor = await applied()
     const { site, all } = vendor
     await site.run('pause')
@@ -141,7 +141,7 @@ describe('the daemon', () => {
     await vendor.until(() => expect(daemon.exitCode).toBe(0))
   })
 
-  it('sends targeting again whose answer was lost, at once and once more after an hour', async () => {
+  it('sends targeting again if the answer was lost: at once, and once more after an hour', async () => {
     await using vendor = await applied()
     const { site } = vendor
     await site.daemon()
@@ -153,7 +153,7 @@ describe('the daemon', () => {
     await vendor.until(() => expect(vendor.calls('campaign-update')).toBe(2))
     await vendor.until(() => expect(vendor.lastRun()).toMatchObject({ cause: 'file' }))
     vendor.clock.skip(HOUR + MINUTE)
-    // Time is skipped between looks alone: a request that is under way would run out of it.
+    // The test skips time only between looks: a running request would time out.
     await vendor.until(() => expect(vendor.lastRun()).toMatchObject({ cause: 'interval' }))
     const repeated = vendor.lastRun()
     vendor.clock.skip(2 * HOUR)
@@ -163,7 +163,7 @@ describe('the daemon', () => {
     expect(vendor.calls('campaign-update')).toBe(3)
   })
 
-  it('looks again after an upload, and by other rules after a restart', async () => {
+  it('looks again after an upload, and uses changed feed rules after a restart', async () => {
     const rules = (fields: object) => ({ feeds: [{ match: '*.xml', fields }] })
     await using vendor = await CampaignsSite.open(fileOf(MASSACHUSETTS), rules({}))
     const { site } = vendor
@@ -183,7 +183,7 @@ describe('the daemon', () => {
     expect(plan.items).toMatchObject([{ key: 'A', postings: { before: 0, after: 2 } }])
   })
 
-  it('lets one process write campaigns at a time, and uploads meanwhile', async () => {
+  it('waits while another process writes campaigns, and uploads feeds meanwhile', async () => {
     await using vendor = await applied()
     const { site, all } = vendor
     site.drop('jobs.xml', feedOf(4))

@@ -11,13 +11,13 @@ const DONE = { at: 'service', kind: 'commit-drop', how: 'silence' } as const
 const MASSACHUSETTS = entry('A', 'targeting: { stateProvCodes: [MA] }')
 const ONTARIO = entry('A', 'targeting: { stateProvCodes: [ON] }')
 
-/** The command that sends what the plan of this moment says. */
+/** applying returns the command that applies the current plan. */
 async function applying({ campaigns }: Pick<CampaignsSite, 'campaigns'>): Promise<string[]> {
   const { digest } = JSON.parse((await campaigns('plan', '--json')).stdout)
   return ['campaigns', 'apply', '--plan', digest]
 }
 
-/** Runs a command and kills it when a request of this route arrives; then the fault is played. */
+/** killedAt runs a command, kills it when a request of this route arrives, and then plays the fault. */
 async function killedAt({ site }: CampaignsSite, words: string[], route: string, fault: FaultRule) {
   site.env = preload('fast-time.ts')
   const child = site.spawn(...words)
@@ -34,7 +34,7 @@ async function opened(file: string) {
   return { vendor, campaigns: vendor.campaigns.bind(vendor) }
 }
 
-it('campaigns apply whose lock is deleted sends nothing more', async () => {
+it('campaigns apply stops when its lock is deleted', async () => {
   const { vendor, campaigns } = await opened(fileOf(entry('A'), entry('B')))
   await using _ = vendor
   const { site } = vendor
@@ -54,13 +54,13 @@ it('campaigns apply whose lock is deleted sends nothing more', async () => {
   const second = await vendor.apply()
 
   expect([code, created]).toEqual([75, 1])
-  expect(stderr).toContain('the lock of the campaigns was deleted while they were written')
+  expect(stderr).toContain('the lock of the campaigns was deleted during a write')
   expect(second.code).toBe(0)
   expect(vendor.all.map(({ name }) => name?.slice(0, 10))).toEqual(['Campaign A', 'Campaign B'])
 })
 
-describe('campaigns apply that is killed', () => {
-  it('before anything was sent, creates once the next time', async () => {
+describe('after campaigns apply was killed', () => {
+  it('before its first write, the next apply creates the campaign once', async () => {
     const { vendor, campaigns } = await opened(fileOf(entry('A')))
     await using _ = vendor
 
@@ -71,7 +71,7 @@ describe('campaigns apply that is killed', () => {
     expect([vendor.calls('campaign-create'), vendor.all.length]).toEqual([1, 1])
   })
 
-  it('while a create is on its way, holds that entry alone until a person says it was not made', async () => {
+  it('before a create arrived, only this entry waits until a person runs forget', async () => {
     const { vendor, campaigns } = await opened(fileOf(entry('A'), entry('B')))
     await using _ = vendor
 
@@ -82,11 +82,11 @@ describe('campaigns apply that is killed', () => {
     const last = await vendor.apply()
 
     expect([held.code, plan.code, forgotten.code, last.code]).toEqual([3, 3, 0, 0])
-    expect(plan.stdout).toMatch(/whether the create of \S+ was carried out is not known/)
+    expect(plan.stdout).toMatch(/the result of the create at \S+ is not known/)
     expect(vendor.all.map(({ name }) => name?.slice(0, 10))).toEqual(['Campaign B', 'Campaign A'])
   })
 
-  it('between a create and its answer, finds the campaign by its mark and makes no other', async () => {
+  it('between a create and its answer, the next apply finds the campaign by its mark', async () => {
     const { vendor, campaigns } = await opened(fileOf(entry('A')))
     await using _ = vendor
 
@@ -102,7 +102,7 @@ describe('campaigns apply that is killed', () => {
     expect([vendor.calls('campaign-create'), vendor.all.length]).toEqual([1, 1])
   })
 
-  it('between an update and its answer, has nothing left to do', async () => {
+  it('between an update and its answer, the next apply has nothing to send', async () => {
     const { vendor, campaigns } = await opened(fileOf(entry('A')))
     await using _ = vendor
     await vendor.apply()
@@ -114,16 +114,16 @@ describe('campaigns apply that is killed', () => {
 
     expect([again.code, vendor.calls('campaign-update')]).toEqual([0, 1])
     expect(vendor.all).toMatchObject([{ budget: 90 }])
-    expect(JSON.stringify(history)).toContain('the process ended while it was sent')
+    expect(JSON.stringify(history)).toContain('the process ended while it sent the request')
   })
 })
 
 it.each([
-  ['before it arrived', LOST, ['MA']],
-  ['when it was carried out', DONE, ['ON']],
+  ['before its targeting arrived', LOST, ['MA']],
+  ['after its targeting was carried out', DONE, ['ON']],
 ] as const)(
-  'a daemon that is killed while it sends targeting, %s, sends it again',
-  async (_when, fault, there) => {
+  'a daemon that was killed %s sends the targeting again',
+  async (_when, fault, states) => {
     const { vendor } = await opened(fileOf(MASSACHUSETTS))
     await using _ = vendor
     await vendor.apply()
@@ -133,9 +133,9 @@ it.each([
     const killed = vendor.all.map(({ targeting }) => targeting?.stateProvCodes)
     const again = await vendor.site.run('run', '--once')
 
-    expect([killed, again.code]).toEqual([[there], 0])
+    expect([killed, again.code]).toEqual([[states], 0])
     expect(vendor.all).toMatchObject([{ targeting: { stateProvCodes: ['ON'] } }])
-    // Targeting is not shown: for an hour a late write may come over it.
+    // The service does not show targeting, and a late write may still replace it for an hour.
     const { entries } = JSON.parse((await vendor.campaigns('plan', '--json')).stdout)
     expect(entries).toMatchObject([{ state: 'pending' }])
   },

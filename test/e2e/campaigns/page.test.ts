@@ -7,7 +7,7 @@ import { Site } from '../../helpers/site.ts'
 
 const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'campaigns.md')
 
-/** 149 postings: 57 nurses in two states, 23 drivers, 9 welders, and cooks without a campaign. */
+/** feed returns 149 postings: 57 nurses in two states, 23 drivers, 9 welders, and 60 cooks without a campaign. */
 function feed(): string {
   const job = (id: string, title: string, city: string, state: string, count: number) =>
     Array.from({ length: count }, () => ({ id, title, city, state }))
@@ -26,30 +26,30 @@ function feed(): string {
   return `<source>\n${text.join('')}</source>\n`
 }
 
-/** What differs from run to run: times, places, marks and the log. */
+/** steady replaces what differs from run to run: times, paths, marks and log lines. */
 function steady(text: string, root: string): string {
   return (
     text
       .replaceAll(root, '/etc/feedsyncd')
-      // Nobody names the default place.
+      // At the default place the option is not needed.
       .replaceAll(' --config /etc/feedsyncd/feedsyncd.yaml', '')
       .replace(/^\{.*\n/gm, '')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-21T06:00:00.000Z')
       .replace(/\[#[0-9a-z]{10}\]/g, '[#k7m2q9x4c1]')
       .replace(/looked at (just now|[\dhms. ]+ ago)/g, 'looked at 2s ago')
       .replace(/\S+: campaigns /g, 'maria: campaigns ')
-      // Who runs the test decides how wide this column is.
+      // The name of the user who runs the test decides the width of this column.
       .replace(/^(at|\d{4}-).*$/gm, (line) => line.replace(/ {2,}/g, '  '))
       .trimEnd()
   )
 }
 
-/** Digests follow from the sandbox's address: the page shows others, in the order in which they come. */
+/** Digests replaces the digests, which depend on the sandbox's address, by fixed ones in the order of the page. */
 class Digests {
   readonly #real: string[] = []
   readonly #shown = (n: number) => hash('sha256', `plan ${n}`).slice(0, 8)
 
-  /** A page may be written with DIGEST-1 for the first one. */
+  /** named replaces DIGEST-1, which an author may write for the first digest, and so on. */
   named(page: string): string {
     return page.replace(/DIGEST-(\d+)/g, (_, n) => this.#shown(Number(n)))
   }
@@ -61,13 +61,13 @@ class Digests {
     })
   }
 
-  /** A command of the page as it is run. */
+  /** real returns a command of the page with the digests of this run. */
   real(command: string): string {
     return this.#real.reduce((text, real, n) => text.replace(this.#shown(n + 1), real), command)
   }
 }
 
-it('docs/campaigns.md shows what its commands really print', async () => {
+it('docs/campaigns.md shows what its commands print', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   site.drop('jobs.xml', feed())
   expect((await site.run('run', '--once')).code).toBe(0)
@@ -96,7 +96,7 @@ it('docs/campaigns.md shows what its commands really print', async () => {
     written += `${before}\`\`\`console\n${shown.join('\n')}\n\`\`\``
   }
   written += rest
-  // FEEDSYNCD_WRITE_DOCS=1 writes the page anew.
+  // FEEDSYNCD_WRITE_DOCS=1 updates the page.
   if (process.env.FEEDSYNCD_WRITE_DOCS) writeFileSync(PAGE, written)
   expect(page).toBe(written)
 })

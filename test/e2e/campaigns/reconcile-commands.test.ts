@@ -11,7 +11,7 @@ const json = (text: string) => JSON.parse(text)
 const LOST = { at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' } as const
 const DROPPED = { ...LOST, kind: 'drop', point: 'headers', times: 1 } as const
 
-/** A site whose file was applied. */
+/** applied returns a site whose file was applied. */
 async function applied(...entries: string[]): Promise<CampaignsSite> {
   const vendor = await CampaignsSite.open(fileOf(...entries))
   expect(await vendor.apply()).toMatchObject({ code: 0 })
@@ -32,7 +32,7 @@ describe('feedsyncd campaigns plan', () => {
     expect(second.stdout).toBe(first.stdout)
   })
 
-  it('says of each line what it can spend, and which postings it reaches', async () => {
+  it('says for each line how it changes spending, and which postings the entry selects', async () => {
     await using vendor = await applied(entry('A'), entry('B'))
     vendor.site.drop('jobs.xml', feedOf(4))
     await vendor.site.run('run', '--once')
@@ -50,7 +50,7 @@ describe('feedsyncd campaigns plan', () => {
 ~ A: update campaign 48001
     budget: 100.00 -> 90.00  [spends less]
     targeting.jobTitles: any -> nurse 1  [spends less]
-    the service does not show its targeting; what was sent last is externalCampaignId: A
+    the service does not show its targeting; feedsyncd last sent externalCampaignId: A
     postings: 2 -> 1
 
 ~ B: update campaign 48002
@@ -59,7 +59,7 @@ describe('feedsyncd campaigns plan', () => {
 `)
   })
 
-  it('names what is blocked and what is found, each with one next step, and ends with 3', async () => {
+  it('names blocked entries and findings, each with one next step, and ends with 3', async () => {
     await using vendor = await CampaignsSite.open(
       fileOf(entry('A', 'campaignId: "999"'), entry('B')),
     )
@@ -73,8 +73,8 @@ describe('feedsyncd campaigns plan', () => {
 ! A: blocked: campaign 999 is gone
     next: correct campaignId in the entry A
 
-to know:
-  campaign 48001 "By hand" runs in no entry, up to 7.00
+findings:
+  campaign 48001 "By hand" runs without an entry, and may spend up to 7.00
     next: write campaignId: "48001" into an entry, or end it on the service: feedsyncd campaigns update 48001 --status paused --config ${vendor.site.configFile}
 `)
     expect(asJson).toMatchObject({
@@ -88,7 +88,7 @@ to know:
     })
   })
 
-  it('names a key that is in no entry, with the nearest one', async () => {
+  it('answers an unknown key with the nearest one', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('NUR-Q1')))
 
     for (const command of [['plan'], ['apply', '--lower'], ['status'], ['preview']]) {
@@ -99,7 +99,7 @@ to know:
     expect(vendor.site.sandbox.requests()).toEqual([])
   })
 
-  it('passes refused credentials on as 4, and a service that is down as 75', async () => {
+  it('ends with 4 if the credentials are refused, and with 75 if the service is down', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     const { faults } = vendor.site.sandbox
     faults.add({ at: 'service', kind: 'signature-mismatch', times: 1 })
@@ -113,7 +113,7 @@ to know:
     ])
   })
 
-  it('says a warning of the configuration once, however often a command asks for it', async () => {
+  it('shows a warning of the configuration only once', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     vendor.site.configure({ feeds: [{ match: 'a/*.xml', partnerAccount: 'x' }] })
 
@@ -125,7 +125,7 @@ to know:
 })
 
 describe('feedsyncd campaigns apply', () => {
-  it('shows the plan at a terminal, and sends it only after a yes', async () => {
+  it('shows the plan on a terminal, and sends it only after a yes', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     const plan = '+ A: create\n    name: Campaign A\n    budget: 100.00\n'
 
@@ -141,7 +141,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(again).toMatchObject({ code: 0, stdout: 'nothing to send\n' })
   })
 
-  it('sends nothing when the plan is another one than was confirmed', async () => {
+  it('sends nothing if the plan changed after the confirmation', async () => {
     await using vendor = await applied(entry('A'))
     vendor.write(fileOf(entry('A', 'budget: "150.00"')))
     const meanwhile = () => {
@@ -161,7 +161,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(vendor.campaign('48001').budget).toBe(150)
   })
 
-  it('sends with --lower only what spends less, and leaves the raises', async () => {
+  it('sends with --lower only changes that spend less', async () => {
     await using vendor = await applied(entry('A'), entry('B'))
     vendor.write(fileOf(entry('A', 'budget: "90.00"'), entry('B', 'budget: "150.00"'), entry('C')))
 
@@ -174,7 +174,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(vendor.all.map(({ budget }) => budget)).toEqual([90, 100])
   })
 
-  it('sends what the named entries need, and nothing else', async () => {
+  it('sends the changes of the named entries only', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry("it's"), entry('C')))
 
     const planned = await vendor.campaigns('plan', 'A', "it's")
@@ -185,7 +185,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(vendor.all).toHaveLength(2)
   })
 
-  it('binds a campaign that the file names, and sends nothing that is there already', async () => {
+  it('binds a campaign that the file names, and sends no value that the campaign already has', async () => {
     await using vendor = await CampaignsSite.open(
       fileOf(entry('A', 'campaignId: "48001"\nname: By hand\nbudget: "7.00"')).replace(
         '    targeting: all\n',
@@ -199,14 +199,14 @@ describe('feedsyncd campaigns apply', () => {
     const status = json((await vendor.campaigns('status', '--json')).stdout)
 
     expect(planned.stdout).toContain(
-      '= A: bind campaign 48001\n    nothing is sent: it is as the file says already\n',
+      '= A: bind campaign 48001\n    nothing is sent: the campaign is as the file says\n',
     )
     expect(bound).toMatchObject({ code: 0, stdout: 'bound A (campaign 48001)\n' })
     expect(vendor.writes()).toBe(0)
     expect(status.entries).toMatchObject([{ key: 'A', state: 'in line', campaignId: '48001' }])
   })
 
-  it('finds a campaign whose create had no answer, and makes no second one', async () => {
+  it('finds a campaign whose create had no answer, and creates no second one', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     vendor.site.sandbox.faults.add({ ...LOST, times: 1 })
 
@@ -222,7 +222,7 @@ describe('feedsyncd campaigns apply', () => {
   })
 
   it.each(['forget', 'an hour'])(
-    'makes a create anew that never arrived, after %s',
+    'creates a campaign again whose create never arrived, after %s',
     async (how) => {
       await using vendor = await CampaignsSite.open(fileOf(entry('A')))
       vendor.site.sandbox.faults.add(DROPPED)
@@ -235,8 +235,8 @@ describe('feedsyncd campaigns apply', () => {
       const again = await vendor.apply()
 
       expect([planned.code, status.code, again.code]).toEqual([3, 3, 0])
-      expect(planned.stdout).toMatch(/^\? A: unknown: whether the create of /m)
-      expect(status.stdout).toMatch(/^next +wait, .*feedsyncd campaigns forget A --config /m)
+      expect(planned.stdout).toMatch(/^\? A: unknown: the result of the create at /m)
+      expect(status.stdout).toMatch(/^next +wait; .*feedsyncd campaigns forget A --config /m)
       expect(vendor.all).toHaveLength(1)
     },
   )
@@ -251,7 +251,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(ran.stderr).toContain('another feedsyncd is writing campaigns')
   })
 
-  it('sends nothing for a file that is broken, empty, cut short or missing', async () => {
+  it('sends nothing if the file is broken, empty, cut short or missing', async () => {
     const file = fileOf(entry('A'))
     await using vendor = await CampaignsSite.open(file, { campaigns: { file: 'campaigns.yaml' } })
     for (const text of ['', file.slice(0, 55), fileOf(entry('A', 'budgte: 3'))]) {
@@ -271,7 +271,7 @@ describe('feedsyncd campaigns apply', () => {
 })
 
 describe('feedsyncd campaigns status, history, export and forget', () => {
-  it('is off, and says so, without a campaigns file', async () => {
+  it('status says that campaigns are off without a campaigns file', async () => {
     await using vendor = await CampaignsSite.open(null)
 
     const status = await vendor.campaigns('status')
@@ -282,7 +282,7 @@ describe('feedsyncd campaigns status, history, export and forget', () => {
     expect(planned.code).toBe(78)
   })
 
-  it('status shows the entries in the order of the file, and all that is known of one', async () => {
+  it('status shows the entries in the order of the file, and all details of one entry', async () => {
     await using vendor = await applied(
       entry('B'),
       entry('A', 'targeting: { stateProvCodes: [MA] }'),
@@ -302,11 +302,11 @@ describe('feedsyncd campaigns status, history, export and forget', () => {
     expect(all.stdout).toMatch(/^A +48002 +in line +Campaign A +running +100\.00 +0\.00 +-$/m)
     expect(one.stdout).toMatch(/^state +in line$/m)
     expect(one.stdout).toContain(
-      'the service does not show its targeting; what was sent last is externalCampaignId: A; stateProvCodes: MA\n',
+      'the service does not show its targeting; feedsyncd last sent externalCampaignId: A; stateProvCodes: MA\n',
     )
   })
 
-  it('status tells after an apply what it left, without a look of the daemon', async () => {
+  it('status shows after an apply the changes that are left, without a daemon', async () => {
     await using vendor = await applied(entry('A'))
     vendor.write(fileOf(entry('A', 'budget: "150.00"')))
     await vendor.campaigns('apply', '--lower')
@@ -318,7 +318,7 @@ describe('feedsyncd campaigns status, history, export and forget', () => {
     expect(status.stdout).toMatch(/^next +feedsyncd campaigns apply A --config /m)
   })
 
-  it('history has each write and decision, newest first, with who made it', async () => {
+  it('history shows each write and decision, newest first, with the person', async () => {
     await using vendor = await applied(entry('A'))
     vendor.write(fileOf(entry('A', 'budget: "90.00"')))
     await vendor.campaigns('apply', '--lower')
@@ -334,7 +334,7 @@ describe('feedsyncd campaigns status, history, export and forget', () => {
     expect([other.code, other.stdout]).toEqual([64, ''])
   })
 
-  it('export writes a file that plans to nothing', async () => {
+  it('export writes a file whose plan is empty', async () => {
     const targeting = 'targeting: { cities: [{ name: Boston, stateProvCode: MA }] }'
     await using vendor = await applied(entry('A', targeting), entry('B', 'endDate: 2037-03-31'))
 
@@ -346,7 +346,7 @@ describe('feedsyncd campaigns status, history, export and forget', () => {
     expect(planned.stdout).toMatch(/^nothing to send, digest \w{8}$/m)
   })
 
-  it('forget lets a campaign go as it is, and nothing is made beside it while it is live', async () => {
+  it('forget leaves the campaign unchanged, and the key gets no other campaign while it is live', async () => {
     await using vendor = await applied(entry('A'))
     const before = vendor.writes()
 
@@ -365,7 +365,7 @@ describe('feedsyncd campaigns status, history, export and forget', () => {
     expect(made).toMatchObject({ code: 0, stdout: 'created A (campaign 48002)\n' })
   })
 
-  it('preview lists the postings that an entry selects, and those that come and go', async () => {
+  it('preview lists the postings that an entry selects, gains and loses', async () => {
     await using vendor = await applied(entry('A', 'targeting: { jobTitles: [nurse 1] }'))
     vendor.site.drop('jobs.xml', feedOf(4))
     await vendor.site.run('run', '--once')

@@ -31,7 +31,7 @@ export function campaignSeen(over: Partial<CampaignSeen> = {}): CampaignSeen {
 export function campaignFinding(over: Partial<CampaignFinding> = {}): CampaignFinding {
   return {
     ...{ code: 'outside', key: null, campaignId: '48213', isReported: true },
-    text: 'campaign 48213 (Interns) runs in no entry, up to 900.00',
+    text: 'campaign 48213 (Interns) runs without an entry, and may spend up to 900.00',
     ...{ next: 'write campaignId: "48213" into an entry', ...over },
   }
 }

@@ -118,7 +118,7 @@ const STOPPED = campaignRun({
     }),
     campaignSeen({
       ...{ key: 'INT-26', state: 'unknown', reason: 'whether it was created is not known' },
-      next: 'wait, or if you find it on the service, write its campaignId into the entry INT-26',
+      next: 'wait; if you find the campaign on the service, write its campaignId into the entry INT-26',
     }),
   ],
 })

@@ -1,5 +1,5 @@
-// Switches off each rule without which a prototype made twins or spent more, and shows that the random
-// histories find it out: a model that misses a broken rule proves nothing. The switches are in this file alone.
+// Switches off one rule after another, and shows that the random histories notice it. Without each of these rules, a
+// prototype created a second campaign or spent more. A model that misses a broken rule proves nothing.
 
 import { expect, it } from 'vitest'
 import { canonical } from '../../../src/campaigns/targeting.ts'
@@ -11,7 +11,7 @@ const HISTORIES = 4000
 
 it.each<[string, RegExp, Mutation]>([
   [
-    'nothing is created within an hour of a create whose end is unknown',
+    'nothing is created within an hour after a create whose result is unknown',
     /is made again beside/,
     {
       store: (store) => ({
@@ -26,7 +26,7 @@ it.each<[string, RegExp, Mutation]>([
     { store: (store) => ({ ...store, restoredAt: () => null }) },
   ],
   [
-    'the first targeting of a binding is a person’s',
+    'a person applies the first targeting of a binding',
     /the daemon sends the first targeting/,
     {
       sync: (parts) => ({
@@ -43,12 +43,12 @@ it.each<[string, RegExp, Mutation]>([
     },
   ],
   [
-    'a campaign of which more than targeting differs is left whole to apply',
+    'the daemon sends nothing to a campaign if another field than the targeting differs',
     /differs from the file/,
     { entries: (entries) => entries.map((entry) => ({ ...entry, values: {} })) },
   ],
   [
-    'a targeting without a clear end is sent once more after an hour',
+    'a targeting without a known result is sent once more after an hour',
     /is in line, and its targeting is/,
     {
       store: (store) => ({
@@ -57,7 +57,7 @@ it.each<[string, RegExp, Mutation]>([
       }),
     },
   ],
-])('the random histories miss the rule that %s', async (_, promise, mutation) => {
+])('the random histories fail without the rule that %s', async (_, promise, mutation) => {
   const broken = await explore(HISTORIES, SEED, mutation).then(
     () => null,
     (error: Error) => error,

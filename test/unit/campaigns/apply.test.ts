@@ -8,7 +8,7 @@ const refused = { kind: 'fail', failure: failure.refused() } as const
 const updates = (world: { writes(): { id: string | null; body: object | null }[] }) =>
   world.writes().flatMap(({ id, body }) => (id === null ? [] : [[id, body]]))
 
-/** A and B are there; the file lowers A, raises B and has a new C. */
+/** changed returns an account with campaigns A and B, where the file lowers A, raises B and adds C. */
 async function changed() {
   const given = await installed(fileOf(entry('A'), entry('B')))
   given.world.calls.splice(0)
@@ -17,7 +17,7 @@ async function changed() {
 }
 
 describe('apply sends', () => {
-  it('first what lowers, then raises, then creates, each read before and after by its id', async () => {
+  it('reductions first, then raises, then creates, and reads each campaign before and after', async () => {
     const { world, host } = await changed()
     const { digest } = await host.plan()
     world.calls.splice(0)
@@ -37,7 +37,7 @@ describe('apply sends', () => {
     expect(await host.apply()).toEqual([])
   })
 
-  it('of one campaign what lowers before what raises', async () => {
+  it('the reductions of a campaign before its raises', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     host.file = fileOf(entry('A', 'endDate: 2027-03-31', '120.00'))
     await host.apply()
@@ -48,7 +48,7 @@ describe('apply sends', () => {
     ])
   })
 
-  it('no raise and no create after a reduction that did not end well', async () => {
+  it('no raise and no create after a reduction failed', async () => {
     const { world, host } = await changed()
     world.trouble = troubles({ on: 'update', id: '48001', trouble: refused })
 
@@ -56,7 +56,7 @@ describe('apply sends', () => {
     expect(world.all.map(({ budget }) => budget)).toEqual([100, 100])
   })
 
-  it('the entries that are named alone', async () => {
+  it('only the named entries', async () => {
     const { world, host } = await changed()
 
     expect(await host.apply('B')).toMatchObject([{ key: 'B', outcome: 'done' }])
@@ -64,7 +64,7 @@ describe('apply sends', () => {
     expect(world.calls.filter(({ kind }) => kind === 'search')).toEqual([])
   })
 
-  it('with --lower only what spends less, of campaigns that are bound, and without a confirmation', async () => {
+  it('with --lower only reductions of bound campaigns, without a confirmation', async () => {
     const { world, host } = await changed()
     world.make('Campaign D')
     host.file += entry('D', 'targeting: all\ncampaignId: "48003"', '10.00')
@@ -74,7 +74,7 @@ describe('apply sends', () => {
     expect(await host.lower()).toEqual([])
   })
 
-  it('a name with the mark that it has, and nothing else of it', async () => {
+  it('a new name with the mark of the campaign', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     host.file = fileOf(entry('A').replace('Campaign A', 'Nurses'))
     await host.apply()
@@ -84,7 +84,7 @@ describe('apply sends', () => {
 })
 
 describe('apply sends nothing', () => {
-  it('of a plan that is another one by now', async () => {
+  it('if the plan has changed', async () => {
     const { world, host } = await changed()
     const { digest } = await host.plan()
     world.campaign('48001').budget = 95
@@ -93,7 +93,7 @@ describe('apply sends nothing', () => {
     expect(world.writes()).toEqual([])
   })
 
-  /** Somebody changes the budget of A between the look of an apply and its first write. */
+  /** editedWithin changes the budget of A on the service between the look of an apply and its first write. */
   const editedWithin = async (budget: number) => {
     const { world, host } = await changed()
     const { digest } = await host.plan()
@@ -106,7 +106,7 @@ describe('apply sends nothing', () => {
     return { world, sent: await host.send(digest) }
   }
 
-  it('to a campaign that changed since it was planned', async () => {
+  it('to a campaign that changed after the plan', async () => {
     const { world, sent } = await editedWithin(95)
 
     expect(sent).toMatchObject({
@@ -120,13 +120,13 @@ describe('apply sends nothing', () => {
     expect(world.writes()).toEqual([])
   })
 
-  it('of what became as planned meanwhile', async () => {
+  it('to a campaign that has the planned value by then', async () => {
     const { world } = await editedWithin(90)
 
     expect(updates(world)).toEqual([['48002', { budget: 120 }]])
   })
 
-  it('after the file changed', async () => {
+  it('more after the file changed', async () => {
     const { world, host } = await changed()
     const { file } = host
     world.trouble = ({ kind }) => {
@@ -162,7 +162,7 @@ describe('a write', () => {
     return given
   }
 
-  it('whose answer was lost is seen on the service, and not sent again', async () => {
+  it('without an answer is not sent again if the service shows it', async () => {
     const { world, host } = await lower()
     world.trouble = troubles({ on: 'update', trouble: { kind: 'lost' } })
 
@@ -173,7 +173,7 @@ describe('a write', () => {
     ])
   })
 
-  it('that did not arrive is sent once more, and told then', async () => {
+  it('that did not arrive is sent once more, and then reported', async () => {
     const { world, host } = await lower()
     world.trouble = troubles({
       ...{ on: 'update', trouble: { kind: 'fail', failure: failure.temporary() } },
@@ -183,21 +183,21 @@ describe('a write', () => {
     expect(updates(world)).toHaveLength(2)
   })
 
-  it('that is accepted and not carried out is sent once more, and told then', async () => {
+  it('that is accepted but not carried out is sent once more, and then reported', async () => {
     const { world, host } = await lower()
     world.book.knobs.ignored = ['budget']
 
     expect(await host.apply()).toMatchObject([
       {
         outcome: 'not-as-sent',
-        reason: 'it was accepted, and the service shows another budget',
+        reason: 'the service accepted it, but shows another budget',
       },
     ])
     expect(updates(world)).toHaveLength(2)
     expect((await host.plan()).items).toMatchObject([{ key: 'A' }])
   })
 
-  it('is believed by the campaign, not by its answer', async () => {
+  it('is checked by reading the campaign, not by its answer', async () => {
     const { world, host } = await lower()
     world.book.knobs.ignored = ['budget']
     world.shape = (shown, where) => (where === 'written' ? { ...shown, budget: 90 } : shown)
@@ -205,7 +205,7 @@ describe('a write', () => {
     expect(await host.apply()).toMatchObject([{ outcome: 'not-as-sent' }])
   })
 
-  it('of a process that was killed has a row, which the next one ends', async () => {
+  it('of a killed process has a row, and the next process ends that row', async () => {
     const { world, host } = await lower()
     world.trouble = troubles({ on: 'update', times: 1, trouble: { kind: 'die', when: 'after' } })
     await expect(host.apply()).rejects.toThrow(Killed)
@@ -215,7 +215,7 @@ describe('a write', () => {
     expect(host.store.history({ limit: 1 })).toMatchObject([{ outcome: 'unknown' }])
   })
 
-  it('has a line in the history: who, what, and what was there before', async () => {
+  it('has a row in the history with the person, the change and the values before', async () => {
     const { host } = await lower()
     const { digest } = await host.plan()
     await host.send(digest)
@@ -230,7 +230,7 @@ describe('a write', () => {
 })
 
 describe('the plan', () => {
-  it('writes nothing, and its digest is the same as long as its lines are', async () => {
+  it('writes nothing, and has the same digest as long as it has the same lines', async () => {
     const { world, host } = await changed()
     const first = await host.plan()
     world.pass(DAY)
@@ -244,7 +244,7 @@ describe('the plan', () => {
     expect([world.writes(), host.store.madeAt()]).toEqual([[], expect.any(Number)])
   })
 
-  it('ends with 0, with 2 where something is to be sent, and with 3 where an entry is stuck', async () => {
+  it('ends with 0 without changes, 2 with changes, and 3 if an entry is blocked', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     const codes = [exitCodeOf(await host.plan())]
     host.file = fileOf(entry('A', '', '90.00'))
@@ -256,7 +256,7 @@ describe('the plan', () => {
     expect(world.writes()).toHaveLength(1)
   })
 
-  it('reads what a listing leaves out, or shows late, by its id', async () => {
+  it('reads a campaign by id if the listing does not show it yet', async () => {
     const { world, host } = opened(fileOf(entry('A', 'endDate: 2027-03-31')))
     world.book.knobs.listedAfterMs = HOUR
     await host.apply()
@@ -265,14 +265,14 @@ describe('the plan', () => {
   })
 
   it.each<[string, (shown: Record<string, unknown>) => Record<string, unknown>]>([
-    ['a date without zone', (shown) => ({ ...shown, endDate: '2027-03-31T23:59:59' })],
+    ['a date without a zone', (shown) => ({ ...shown, endDate: '2027-03-31T23:59:59' })],
     ['no end', ({ endDate: _, ...shown }) => shown],
     [
       'values as text',
       (shown) => ({ ...shown, budget: Number(shown.budget).toFixed(2), status: 'Running' }),
     ],
-    ['nothing but the id', ({ id }) => ({ id })],
-  ])('has no line for what the service shows as %s', async (_, shape) => {
+    ['only the id', ({ id }) => ({ id })],
+  ])('has no line if the service shows %s', async (_, shape) => {
     const { world, host } = opened(
       fileOf(entry('A', 'endDate: 2027-03-31\nperiod: once', '100.40')),
     )
@@ -282,7 +282,7 @@ describe('the plan', () => {
     expect((await host.plan()).items).toEqual([])
   })
 
-  it('counts a change of what is not known as one that can spend more', async () => {
+  it('counts a change of an unknown value as one that can spend more', async () => {
     const { world, host } = opened(fileOf(entry('A', `campaignId: "48001"\n${states('MA')}`)))
     world.make('Campaign A', { budget: 100 })
 

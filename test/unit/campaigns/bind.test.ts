@@ -11,7 +11,7 @@ const echo = (targeting: unknown) => targeting
 const bound = 'targeting: all\ncampaignId: "48001"'
 
 describe('an entry finds its campaign', () => {
-  it('by campaignId in the file, whatever the campaign is called', async () => {
+  it('by campaignId in the file, under any name', async () => {
     const { world, host } = opened(fileOf(entry('A', bound)))
     world.make('Old fair')
 
@@ -20,11 +20,11 @@ describe('an entry finds its campaign', () => {
 
     expect(items).toMatchObject([{ key: 'A', campaignId: '48001', action: 'bind' }])
     expect(host.store.binding('A')).toMatchObject({ campaignId: '48001', accountId: IDENTITY })
-    // Without a mark: a person gave it its name.
+    // A bind adds no mark: a person created this campaign.
     expect(world.campaign('48001').name).toBe('Campaign A')
   })
 
-  it('by what is on record, also when it was renamed on the service', async () => {
+  it('by its binding in the database, even after a rename on the service', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     world.campaign('48001').name = 'Something else'
 
@@ -33,7 +33,7 @@ describe('an entry finds its campaign', () => {
     ])
   })
 
-  it('as the only live one whose shown targeting carries its id', async () => {
+  it('as the only live campaign whose shown targeting carries its id', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.book.knobs.echo = echo
     world.make('Old', { targeting: { externalCampaignId: 'A' }, status: 2 })
@@ -43,7 +43,7 @@ describe('an entry finds its campaign', () => {
     expect((await host.plan()).items).toMatchObject([{ campaignId: '48002', action: 'bind' }])
   })
 
-  it('as the only live one with our mark, where targeting is not shown', async () => {
+  it('as the only live campaign with our mark, if the service does not show targeting', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.make(marked('A'), { endDate: '2026-01-01T00:00:00Z' })
     world.make(marked('A'), { status: 3 })
@@ -51,7 +51,7 @@ describe('an entry finds its campaign', () => {
     expect((await host.plan()).items).toMatchObject([{ campaignId: '48002', action: 'bind' }])
   })
 
-  it('by campaignId after its key was renamed, with what we sent to it', async () => {
+  it('by campaignId after its key was renamed, and still knows what we sent', async () => {
     const { host } = await installed(fileOf(entry('A')))
     host.file = fileOf(
       entry('B', `name: Campaign A\n${bound}`).replace('name: Campaign B\n    ', ''),
@@ -67,7 +67,7 @@ describe('an entry finds its campaign', () => {
     expect(await host.apply()).toEqual([])
   })
 
-  it('and the same apply sends what differs, each line of it confirmed', async () => {
+  it('and the same apply binds it and sends its confirmed changes', async () => {
     const { world, host } = opened(fileOf(entry('A', `${states('MA')}\ncampaignId: "48001"`)))
     world.make('Campaign A')
 
@@ -87,7 +87,7 @@ describe('an entry finds its campaign', () => {
     })
   })
 
-  it('in one transaction with all others, before anything is sent', async () => {
+  it('and all binds are one transaction, before anything is sent', async () => {
     const { world, host } = opened(
       fileOf(entry('A', bound), entry('B', bound.replace('48001', '48002'))),
     )
@@ -110,7 +110,7 @@ describe('an entry finds its campaign', () => {
   })
 })
 
-describe('an entry is blocked, with one next step,', () => {
+describe('an entry is blocked and names one next step', () => {
   const blocked = async (given: ReturnType<typeof opened>, key = 'A') => {
     const before = given.world.writes().length
     const plan = await given.host.plan()
@@ -120,17 +120,17 @@ describe('an entry is blocked, with one next step,', () => {
     return `${entryOf(plan, key)?.reason} -> ${entryOf(plan, key)?.next}`
   }
 
-  it('where two campaigns may be it', async () => {
+  it('if two campaigns may belong to it', async () => {
     const given = opened(fileOf(entry('A')))
     given.world.make(marked('A'))
     given.world.make(marked('A'))
 
     expect(await blocked(given)).toMatch(
-      /^2 campaigns may be it: 48001 .*, 48002 .* -> write campaignId: "48001" into the entry A/,
+      /^2 campaigns may belong to this entry: 48001 .*, 48002 .* -> write campaignId: "48001" into the entry A/,
     )
   })
 
-  it('where its campaign carries the mark of another entry', async () => {
+  it('if its campaign carries the mark of another entry', async () => {
     const given = opened(fileOf(entry('A', bound)))
     given.world.make(marked('B'))
 
@@ -139,7 +139,7 @@ describe('an entry is blocked, with one next step,', () => {
     )
   })
 
-  it('where it is carried by a campaign with the mark of another entry', async () => {
+  it('if the campaign with its id carries the mark of another entry', async () => {
     const given = opened(fileOf(entry('A')))
     given.world.book.knobs.echo = echo
     given.world.make(marked('B'), { targeting: { externalCampaignId: 'A' } })
@@ -147,7 +147,7 @@ describe('an entry is blocked, with one next step,', () => {
     expect(await blocked(given)).toContain('carries the mark of another entry')
   })
 
-  it('where campaignId names the campaign of another entry', async () => {
+  it('if its campaignId names the campaign of another entry', async () => {
     const given = await installed(fileOf(entry('A')))
     given.host.file = fileOf(entry('A'), entry('B', bound))
 
@@ -156,14 +156,14 @@ describe('an entry is blocked, with one next step,', () => {
     )
   })
 
-  it('where its campaign is gone', async () => {
+  it('if its campaign is gone', async () => {
     const given = await installed(fileOf(entry('A')))
     given.world.all.splice(0)
 
     expect(await blocked(given)).toBe('campaign 48001 is gone -> feedsyncd campaigns forget A')
   })
 
-  it('where its campaign is archived', async () => {
+  it('if its campaign is archived', async () => {
     const given = await installed(fileOf(entry('A', '', '90.00')))
     given.world.campaign('48001').status = 2
 
@@ -174,7 +174,7 @@ describe('an entry is blocked, with one next step,', () => {
     ['of another account', { accountId: '9' }, /belongs to the account 9/],
     ['with another start', { startDate: '2020-01-01T00:00:00Z' }, /starts at 2020-01-01/],
     ['with another mark', { name: marked('Z') }, /carries the mark of another entry/],
-  ])('where the service shows a campaign %s under its id', async (_, other, why) => {
+  ])('if the service shows a campaign %s under its id', async (_, other, why) => {
     const given = await installed(fileOf(entry('A')))
     given.host.file = fileOf(entry('A', '', '90.00'))
     given.world.shape = (shown) => ({ ...shown, ...other })
@@ -182,16 +182,16 @@ describe('an entry is blocked, with one next step,', () => {
     expect(await blocked(given)).toMatch(why)
   })
 
-  it('where period or startDate differ, which the service does not change', async () => {
+  it('if period or startDate differs, because the service does not change them', async () => {
     const given = await installed(fileOf(entry('A')))
     given.host.file = fileOf(entry('A', 'period: monthly', '200.00'))
 
     expect(await blocked(given)).toBe(
-      'the service does not change period after creation: it has once, the file says monthly -> write period: once in the entry A',
+      'the service does not change period after creation: the campaign has once, the file says monthly -> write period: once in the entry A',
     )
   })
 
-  it('where its campaign cannot be read', async () => {
+  it('if its campaign cannot be read', async () => {
     const given = await installed(fileOf(entry('A')))
     given.world.all.splice(0)
     given.world.trouble = troubles({
@@ -203,7 +203,7 @@ describe('an entry is blocked, with one next step,', () => {
     )
   })
 
-  it('where it may be on a listing that is not complete', async () => {
+  it('if the listing is not complete, because its campaign may be missing there', async () => {
     const given = opened(fileOf(entry('A')))
     given.world.book.knobs.fromCache = true
 
@@ -211,20 +211,20 @@ describe('an entry is blocked, with one next step,', () => {
   })
 })
 
-describe('a campaign that was let go', () => {
-  it('is not bound again by its mark, and no other is made beside it', async () => {
+describe('a forgotten campaign', () => {
+  it('is not bound again by its mark, and its key gets no second campaign', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     host.forget('A')
 
     expect(entryOf(await host.plan())).toMatchObject({
-      ...{ state: 'blocked', reason: expect.stringContaining('was let go and is not over') },
+      ...{ state: 'blocked', reason: expect.stringContaining('was forgotten and is still live') },
       next: 'end it on the service, or write campaignId: "48001" into the entry A',
     })
     expect(await host.apply()).toEqual([])
     expect(world.all).toHaveLength(1)
   })
 
-  it('is bound again by campaignId', async () => {
+  it('can be bound again by campaignId', async () => {
     const { host } = await installed(fileOf(entry('A')))
     host.forget('A')
     host.file = fileOf(entry('A', bound))
@@ -232,7 +232,7 @@ describe('a campaign that was let go', () => {
     expect(await host.apply()).toMatchObject([{ action: 'bind' }, { action: 'update' }])
   })
 
-  it('has a successor once it is over', async () => {
+  it('can have a successor after it is archived', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     world.campaign('48001').status = 2
     host.forget('A')
@@ -240,20 +240,22 @@ describe('a campaign that was let go', () => {
     expect(await host.apply()).toMatchObject([{ action: 'create', campaignId: '48002' }])
   })
 
-  it('holds its successor back also where a late listing does not show it yet', async () => {
+  it('prevents a successor even if a late listing does not show it', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.book.knobs.listedAfterMs = HOUR
     await host.apply()
     host.forget('A')
 
-    expect(entryOf(await host.plan())?.reason).toContain('was let go')
+    expect(entryOf(await host.plan())?.reason).toContain('was forgotten')
     world.trouble = troubles({
       ...{ on: 'get', trouble: { kind: 'fail', failure: failure.temporary() } },
     })
-    expect(entryOf(await host.plan())?.reason).toContain('was let go, cannot be read')
+    expect(entryOf(await host.plan())?.reason).toMatch(
+      /^the forgotten campaign 48001 cannot be read/,
+    )
   })
 
-  it('is the earlier one of an entry that a person binds to another', async () => {
+  it('is also the earlier campaign of an entry that a person binds to another', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     world.make('Campaign A2')
     host.file = fileOf(entry('A', bound.replace('48001', '48002')))

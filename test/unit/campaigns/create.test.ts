@@ -18,7 +18,7 @@ const only = ({ entries: [first] }: Plan) => first
 const once = (trouble: Trouble) => troubles({ on: 'create', times: 1, trouble })
 
 describe('a new entry', () => {
-  it('is created as the plan says, in one request, and belongs to the campaign then', async () => {
+  it('creates its campaign with one request, exactly as the plan says, and is then bound', async () => {
     const { world, host } = opened(fileOf(entry('A', `endDate: 2027-03-31\n${states('MA')}`)))
 
     const { items } = await host.plan()
@@ -60,7 +60,7 @@ describe('a new entry', () => {
     expect(world.all).toEqual([])
   })
 
-  it('is not created beside a live campaign of its name, and is beside one that is over', async () => {
+  it('is not created while a live campaign has its name', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     const fair = world.make('campaign  A')
 
@@ -69,14 +69,14 @@ describe('a new entry', () => {
     expect(only(await host.plan())?.state).toBe('new')
   })
 
-  it('is not created beside a campaign with our mark that another entry names', async () => {
+  it('is not created while a live campaign has its mark, even if another entry names that one', async () => {
     const { world, host } = opened(fileOf(entry('A'), entry('B', 'campaignId: "48001"')))
     world.make(`Fair [#${markOf(IDENTITY, 'A')}]`)
 
-    expect(only(await host.plan())?.reason).toContain('carries our mark and is not over')
+    expect(only(await host.plan())?.reason).toContain('carries our mark and is still live')
   })
 
-  it('waits for an hour on a database that was put back from a copy', async () => {
+  it('is not created within an hour after an old database was restored', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     const backup = host.backup()
     await host.daemon()
@@ -84,14 +84,14 @@ describe('a new entry', () => {
     host.file = fileOf(entry('A'), entry('B'))
 
     expect((await host.plan()).entries[1]).toMatchObject({
-      ...{ state: 'blocked', reason: expect.stringContaining('is a copy from an earlier moment') },
+      ...{ state: 'blocked', reason: expect.stringContaining('is an earlier copy') },
     })
     await host.daemon()
     world.pass(HOUR + MINUTE)
     expect(await host.apply()).toMatchObject([{ key: 'B', action: 'create' }])
   })
 
-  it('is told to wait on a new database, which no script has to', async () => {
+  it('comes with a warning on a new database, which does not change the digest', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     const fresh = await host.plan()
     await host.daemon()
@@ -104,11 +104,11 @@ describe('a new entry', () => {
   })
 })
 
-describe('a create without a clear end', () => {
+describe('a create without a known result', () => {
   it.each<[string, Trouble]>([
-    ['whose answer is lost', { kind: 'lost' }],
-    ['that ends with a 503', { kind: 'fail', failure: failure.temporary() }],
-  ])('%s, is not repeated', async (_, trouble) => {
+    ['its answer was lost', { kind: 'lost' }],
+    ['the answer was a 503', { kind: 'fail', failure: failure.temporary() }],
+  ])('is not repeated if %s', async (_, trouble) => {
     const { world, host } = opened(fileOf(entry('A')))
     world.trouble = once(trouble)
 
@@ -116,7 +116,7 @@ describe('a create without a clear end', () => {
     expect(world.writes()).toHaveLength(1)
   })
 
-  it('is found by its mark, with what it sent', async () => {
+  it('is found by its mark, and the values that it sent are known', async () => {
     const { world, host } = opened(fileOf(entry('A', states('MA'))))
     world.trouble = once({ kind: 'lost' })
     await host.apply()
@@ -128,7 +128,7 @@ describe('a create without a clear end', () => {
     expect(host.store.openCreates()).toEqual([])
   })
 
-  it('is unknown for an hour, with what a person can do, and is made again after that', async () => {
+  it('is unknown for an hour, with a next step for a person, and can then be created again', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.trouble = once({ kind: 'fail', failure: failure.temporary() })
     await host.apply()
@@ -136,7 +136,7 @@ describe('a create without a clear end', () => {
     expect(only(await host.plan())).toMatchObject({
       ...{
         state: 'unknown',
-        reason: expect.stringContaining('made again after 2026-12-01T13:00:00'),
+        reason: expect.stringContaining('created again after 2026-12-01T13:00:00'),
       },
       next: expect.stringMatching(/campaignId into the entry A; .*: feedsyncd campaigns forget A$/),
     })
@@ -146,7 +146,7 @@ describe('a create without a clear end', () => {
     expect(world.all).toHaveLength(1)
   })
 
-  it('is made again at once when a person says that it was not made', async () => {
+  it('can be created again at once after forget', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.trouble = once({ kind: 'fail', failure: failure.temporary() })
     await host.apply()
@@ -155,7 +155,7 @@ describe('a create without a clear end', () => {
     expect(await host.apply()).toMatchObject([{ action: 'create', outcome: 'done' }])
   })
 
-  it('ends with the campaign that a person names', async () => {
+  it('is settled when the file names the campaign', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.book.knobs.listedAfterMs = HOUR
     world.trouble = once({ kind: 'lost' })
@@ -166,7 +166,7 @@ describe('a create without a clear end', () => {
     expect(host.store.openCreates()).toEqual([])
   })
 
-  it('of a process that was killed is unknown all the same', async () => {
+  it('is unknown if its process was killed', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.trouble = once({ kind: 'die', when: 'before' })
 
@@ -176,22 +176,22 @@ describe('a create without a clear end', () => {
     expect(only(await host.plan())?.state).toBe('unknown')
     await host.daemon()
     expect(host.store.openCreates()).toMatchObject([
-      { outcome: 'unknown', reason: 'the process ended while it was sent' },
+      { outcome: 'unknown', reason: 'the process ended while it sent the request' },
     ])
   })
 
-  it('whose answer names a campaign that was there before, is not taken for it', async () => {
+  it('does not bind a campaign that existed before', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.make('Fair')
     world.shape = (shown, where) => (where === 'written' ? { ...shown, id: '48001' } : shown)
 
     expect(await host.apply()).toMatchObject([
-      { outcome: 'unknown', reason: expect.stringContaining('which was there before') },
+      { outcome: 'unknown', reason: expect.stringContaining('which existed before') },
     ])
     expect(host.store.bindings()).toEqual([])
   })
 
-  it('whose campaign does not carry our mark, is no other entry’s and is not made again beside it', async () => {
+  it('blocks its entry while the created campaign is live and does not carry our mark', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.book.knobs.nameLength = 4
 
@@ -205,7 +205,7 @@ describe('a create without a clear end', () => {
   })
 })
 
-it('a create that is refused is told, and tried again when a person applies again', async () => {
+it('a refused create is reported, and the next apply sends it again', async () => {
   const { world, host } = opened(fileOf(entry('A')))
   world.trouble = once({ kind: 'fail', failure: failure.refused() })
 
@@ -213,7 +213,7 @@ it('a create that is refused is told, and tried again when a person applies agai
   expect(await host.apply()).toMatchObject([{ outcome: 'done' }])
 })
 
-it('a 429 ends the creates of an apply', async () => {
+it('an apply sends no more creates after a 429', async () => {
   const { world, host } = opened(fileOf(entry('A'), entry('B'), entry('C')))
   const trouble = { kind: 'fail', failure: failure.temporary(429) } as const
   world.trouble = ({ kind, body }) =>
@@ -225,7 +225,7 @@ it('a 429 ends the creates of an apply', async () => {
   ])
 })
 
-it('an odd echo right after the create is the service’s own form of the targeting', async () => {
+it('an entry is in line if the service shows its own form of the targeting right after the create', async () => {
   const { world, host } = opened(fileOf(entry('A', 'targeting: { jobTitles: [nurse] }')))
   world.book.knobs.echo = () => ({ externalCampaignId: 'A', jobTitles: ['Nurse (all)'] })
   host.feeds = () => NO_FEEDS

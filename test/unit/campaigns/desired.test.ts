@@ -26,7 +26,7 @@ const one = (fields: string) =>
   `version: 1\ncampaigns:\n  - externalCampaignId: A\n    name: First\n    ${fields}\n`
 
 describe('the campaigns file', () => {
-  it('is what the example says', () => {
+  it('reads the example', () => {
     expect(entries(readFileSync(EXAMPLE, 'utf8'))).toMatchObject([
       {
         key: 'NUR-Q1',
@@ -40,13 +40,13 @@ describe('the campaigns file', () => {
     ])
   })
 
-  it('leaves what it does not name unmanaged', () => {
+  it('leaves fields unmanaged that it does not name', () => {
     expect(entries(one(''))).toEqual([
       { key: 'A', values: { name: 'First' }, targeting: null, campaignId: null },
     ])
   })
 
-  it('keeps unquoted codes and ids as the text that they are', () => {
+  it('keeps unquoted codes and ids as text', () => {
     const lists = 'postalCodes: [02139], stateProvCodes: [ON, NO], requisitionIds: [1E5, 0x1F]'
 
     expect(entries(one(`targeting: { ${lists} }\n    allowWiden: true`))).toMatchObject([
@@ -59,7 +59,7 @@ describe('the campaigns file', () => {
     ])
   })
 
-  it('may be JSON, whose numbers keep every digit as they are written', () => {
+  it('may be JSON, and keeps every digit of a number', () => {
     const targeting = '{"requisitionIds": [12345678901234567890, 007]}'
     const text = `{"externalCampaignId": 42, "name": "A", "allowWiden": true, "targeting": ${targeting}}`
 
@@ -68,13 +68,13 @@ describe('the campaigns file', () => {
     ])
   })
 
-  it.each(['toString', 'constructor', '__proto__'])('takes %s for a key like any other', (key) => {
+  it.each(['toString', 'constructor', '__proto__'])('may have the key %s', (key) => {
     expect(entries(fileOf(entry(key)))).toMatchObject([
       { key, targeting: { externalCampaignId: key } },
     ])
   })
 
-  it('tells all mistakes at once, each with its place', () => {
+  it('has all its mistakes reported at once, with line and column', () => {
     const text = [
       'version: 2',
       'campains: []',
@@ -100,8 +100,8 @@ describe('the campaigns file', () => {
       '8:13 campaigns[0].period: expected once or monthly (got "weekly")',
       '9:27 campaigns[0].targeting.cities[0]: expected a block of keys',
       '9:36 campaigns[0].targeting.postalCode: unknown key, did you mean postalCodes?',
-      '9:55 campaigns[0].targeting.requisitionIds: these add postings whatever the other lists say: allow it with allowWiden: true on the entry',
-      '9:88 campaigns[0].targeting.jobTitles: an empty list: leave it out, or name what it selects',
+      '9:55 campaigns[0].targeting.requisitionIds: these ids add postings that the other lists leave out: write allowWiden: true into the entry to allow it',
+      '9:88 campaigns[0].targeting.jobTitles: the list is empty: leave it out, or name what it selects',
       '10:5 campaigns[0].allPostings: unknown key',
       '11:5 campaigns[1]: the key externalCampaignId is missing',
       '12:1 guards: unknown key',
@@ -110,12 +110,12 @@ describe('the campaigns file', () => {
   })
 
   it.each([
-    ['', 'no campaign'],
-    ['# nothing', 'no campaign'],
+    ['', 'names no campaign'],
+    ['# nothing', 'names no campaign'],
     [one('').replace('version: 1', ''), 'the key version is missing'],
-    ['version: 1\ncampaigns: []', 'no campaign'],
+    ['version: 1\ncampaigns: []', 'names no campaign'],
     ['version: 1\ncampaigns:', 'expected a list'],
-    ['[]', 'no campaign'],
+    ['[]', 'names no campaign'],
     ['version: 1\ncampaigns:\n  - {externalCampaignId: A, name: B', ''],
     [one('budget: "0.00"'), 'above 0'],
     [one('budget: "12.345"'), 'above 0'],
@@ -139,7 +139,7 @@ describe('the campaigns file', () => {
     [one('"<<": { budget: "1.00" }'), 'unknown key'],
     [`${one('')}  - { externalCampaignId: A, name: B }`, 'duplicate externalCampaignId'],
     [`${one('')}  - { externalCampaignId: B, name: FIRST }`, 'duplicate name'],
-    [one('').replace('First', 'First [#k7m2q9x4c1]'), 'it begins our mark'],
+    [one('').replace('First', 'First [#k7m2q9x4c1]'), 'which begins our mark'],
     [`${one('')}removed: [{ externalCampaignId: B }]`, 'removed: unknown key'],
     [`${one('')}\0\0`, '6:1 : a NUL byte'],
     ['a: &x 1\nb: *x', ''],
@@ -148,7 +148,7 @@ describe('the campaigns file', () => {
     expect(problems(text).join('\n')).toContain(why)
   })
 
-  it('may name two entries alike where their campaigns are named, and no campaign twice', () => {
+  it('may use a name twice if both entries have a campaignId, but no campaignId twice', () => {
     const twins = ['A', 'B'].map(
       (key) => `  - { externalCampaignId: ${key}, name: N, campaignId: ID }\n`,
     )
@@ -160,19 +160,19 @@ describe('the campaigns file', () => {
     ])
   })
 
-  it('may not have budgets above its limits, where the total is of entries that are not paused', () => {
+  it('is refused if a budget, or the sum of the budgets that are not paused, is above its limit', () => {
     const text = (status: string, limits: string) =>
       `${fileOf(entry('A'), entry('B', status, '300.00'))}limits: { ${limits} }\n`
 
     expect(problems(text('', 'maxBudget: "250.00", maxTotal: "350.00"'))).toEqual([
       '9:13 campaigns[1].budget: is above limits.maxBudget, 250.00',
-      '11:42 limits.maxTotal: all budgets together are 400.00, above this limit',
+      '11:42 limits.maxTotal: the budgets add up to 400.00, which is above this limit',
     ])
     expect(entries(text('', 'maxTotal: "400.00"'))).toHaveLength(2)
     expect(entries(text('status: paused', 'maxTotal: "350.00"'))).toHaveLength(2)
   })
 
-  it('that is cut off anywhere never asks for another budget than the whole', () => {
+  it('never asks for a different budget if it is cut off anywhere', () => {
     const whole = fileOf(entry('A', `endDate: 2027-03-31\n${states('MA')}`), entry('B'))
 
     for (let at = 0; at < whole.length; at++) {
@@ -182,7 +182,7 @@ describe('the campaigns file', () => {
     }
   })
 
-  it('never throws, whatever is in it', () => {
+  it('never makes the reader throw, with any content', () => {
     const text = readFileSync(EXAMPLE, 'utf8').replace(/^ *#.*\n/gm, '')
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 80 }), fc.nat(2000), (noise, cut) => {

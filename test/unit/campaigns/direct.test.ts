@@ -19,7 +19,7 @@ const partsOf = (world: World, host: Host) => ({
 const there = async (world: World, id: string) => granted(await world.api().get(id, forever))
 
 describe('a direct call', () => {
-  it('is on record, with what was there before', async () => {
+  it('has a row in the history, with the values before', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     const campaign = await there(world, '48001')
 
@@ -34,7 +34,7 @@ describe('a direct call', () => {
     expect((await host.plan()).items).toMatchObject([{ changes: [{ from: '70.00' }] }])
   })
 
-  it('that widens targeting past the file is known, and differs', async () => {
+  it('makes the entry differ if it widens the targeting', async () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     const targeting = { externalCampaignId: 'A' }
 
@@ -43,7 +43,7 @@ describe('a direct call', () => {
     expect((await host.plan()).items).toMatchObject([{ changes: [{ field: 'targeting' }] }])
   })
 
-  it('without an answer is unknown, and a targeting is sent again after an hour', async () => {
+  it('is unknown without an answer, and the daemon then sends the file’s targeting after an hour', async () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     const campaign = await there(world, '48001')
     const targeting = { externalCampaignId: 'A' }
@@ -57,7 +57,7 @@ describe('a direct call', () => {
     expect(world.campaign('48001').targeting).toMatchObject({ stateProvCodes: ['MA'] })
   })
 
-  it('that creates belongs to no entry; without an answer it holds the entry back', async () => {
+  it('binds no campaign, and a create without an answer makes the entry unknown', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.trouble = troubles({
       ...{ on: 'create', times: 1, trouble: { kind: 'fail', failure: failure.temporary() } },

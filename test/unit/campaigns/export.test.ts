@@ -13,7 +13,7 @@ async function exported(world: World, host: Host) {
 }
 
 describe('an export', () => {
-  it('of what we made is a file that plans to nothing', async () => {
+  it('of campaigns that we created is a file without changes', async () => {
     const pins = 'allowWiden: true\ntargeting: { requisitionIds: [R-1], postalCodes: ["01230"] }'
     const fields = 'endDate: 2027-03-31\nperiod: monthly\ncpc: "0.8"\nstatus: paused'
     const { world, host } = await installed(fileOf(entry('A', fields), entry('NO', pins, '90.55')))
@@ -26,7 +26,7 @@ describe('an export', () => {
     expect((await host.plan()).findings).toEqual([])
   })
 
-  it('of somebody’s campaigns names each, and plans to binds that send nothing', async () => {
+  it('of campaigns that a person created has their ids, and its plan only binds them', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.book.knobs.echo = (targeting) => targeting
     world.make('Fair', { targeting: { externalCampaignId: 'F-1', jobTitles: ['nurse'] } })
@@ -52,7 +52,7 @@ describe('an export', () => {
     ])
   })
 
-  it('leaves out what the file cannot say, and tells of which campaigns', async () => {
+  it('leaves out values that the file cannot express, and names their campaigns', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.make('Weekly', { period: 7 })
     world.make('Free', { budget: 0 })

@@ -10,7 +10,7 @@ import { memoryFolder } from '../../helpers/memory-folder.ts'
 const START = Date.UTC(2026, 11, 1)
 const REST = { B: 20 }
 
-/** A history of uploads, hour by hour. */
+/** feeds returns a history where `upload` adds an upload each hour. */
 function feeds() {
   const folder = memoryFolder('feedsyncd-feeds-')
   const file = join(folder, 'feedsyncd.db')
@@ -40,7 +40,7 @@ function feeds() {
 }
 
 describe('an id that leaves the feeds', () => {
-  it('is missing since the first good upload without it, until a feed carries it again', () => {
+  it('is missing from the first good upload without it until a feed carries it again', () => {
     const { upload, missing } = feeds()
     upload({ A: 1, ...REST })
     const since = upload(REST)
@@ -52,7 +52,7 @@ describe('an id that leaves the feeds', () => {
     expect(missing()).toBeNull()
   })
 
-  it('stays missing since then, however often the feed is uploaded', () => {
+  it('stays missing since the same upload after many more uploads', () => {
     const { upload, missing } = feeds()
     upload({ A: 1, ...REST })
     const since = upload(REST)
@@ -61,7 +61,7 @@ describe('an id that leaves the feeds', () => {
     expect(missing()).toBe(since)
   })
 
-  it('is not missing for a feed that looks like an accident, unless that stays for three days', () => {
+  it('is not missing after an upload that looks like an accident, unless that lasts three days', () => {
     const { upload, missing } = feeds()
     upload({ A: 1, ...REST })
     upload({})
@@ -82,7 +82,7 @@ describe('an id that leaves the feeds', () => {
   })
 })
 
-it('the last upload of each feed of the account counts', () => {
+it('only the last upload of each feed of the account counts', () => {
   const { history, upload } = feeds()
   upload({ A: 1 })
   upload({ A: 3 })

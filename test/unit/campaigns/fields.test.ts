@@ -16,7 +16,7 @@ import type { Campaign } from '../../../src/service/port.ts'
 
 const NOW = Date.UTC(2027, 0, 4)
 const campaign = (fields: Record<string, unknown>): Campaign => ({ id: '1', ...fields, other: {} })
-/** A field that the answer holds in another type than the documented one. */
+/** oddly reads a field whose type is not the documented one. */
 const oddly = (field: Field, value: unknown) =>
   shownValue({ id: '1', other: { [field]: value } }, field)
 
@@ -26,7 +26,7 @@ describe('a date', () => {
     ['endDate', '2027-03-31', '2027-03-31T23:59:59Z'],
     ['endDate', '2027-03-31T12:00:00Z', '2027-03-31T12:00:00Z'],
     ['endDate', 'none', null],
-  ] as const)('of %s, %s in the file, is %s', (field, text, value) => {
+  ] as const)('for %s, written as %s, is read as %s', (field, text, value) => {
     expect(readText(field, text)).toEqual({ value })
     expect(valueText(field, value)).toBe(text)
   })
@@ -133,7 +133,7 @@ it.each([
   [{ status: 1, endDate: '2027-01-03T00:00:00Z' }, false, 'over'],
   [{ status: 1, endDate: '2027-01-05T00:00:00Z' }, true, null],
   [{}, true, null],
-])('%j is live: %s, and cannot spend since it is %j', (fields, live, idle) => {
+])('a campaign with %j is live: %s; the reason why it cannot spend is %j', (fields, live, idle) => {
   expect(isLive(campaign(fields), NOW)).toBe(live)
   expect(idleReason(campaign(fields), NOW)).toBe(idle)
 })

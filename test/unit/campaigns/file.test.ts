@@ -22,7 +22,7 @@ function folder(explicit = true) {
   return { file, config: { campaigns: { file, explicit } } as Config }
 }
 
-/** A clock on which a wait takes no time; `meanwhile` happens at each. */
+/** clockWith returns a clock whose waits take no time. It calls `meanwhile` at each wait. */
 function clockWith(meanwhile: (now: number, waits: number) => void) {
   let [now, waits] = [Date.now(), 0]
   const sleep = async (ms: number) => {
@@ -32,7 +32,7 @@ function clockWith(meanwhile: (now: number, waits: number) => void) {
   return { ...systemClock, now: () => now, monotonic: () => now, sleep }
 }
 
-describe('the file on disk is hostile input', () => {
+describe('the campaigns file on disk', () => {
   it.each<[string, (file: string) => void, string]>([
     ['a FIFO', (file) => execFileSync('mkfifo', [file]), 'not a regular file'],
     [
@@ -43,11 +43,15 @@ describe('the file on disk is hostile input', () => {
       },
       'larger than 8 MiB',
     ],
-    ['no UTF-8', (file) => writeFileSync(file, Buffer.from([0xff, 0xfe])), 'is not UTF-8'],
-    ['a NUL byte', (file) => writeFileSync(file, `${fileOf(entry('A'))}\0\0`), 'a NUL byte'],
+    ['not UTF-8', (file) => writeFileSync(file, Buffer.from([0xff, 0xfe])), 'is not UTF-8'],
+    [
+      'text with a NUL byte',
+      (file) => writeFileSync(file, `${fileOf(entry('A'))}\0\0`),
+      'a NUL byte',
+    ],
     ['a link to a device', (file) => symlinkSync('/dev/zero', file), 'not a regular file'],
     ['missing', () => {}, 'does not exist'],
-  ])('%s is refused at once', (_, make, why) => {
+  ])('is refused at once if it is %s', (_, make, why) => {
     const { file, config } = folder()
     make(file)
 
@@ -56,7 +60,7 @@ describe('the file on disk is hostile input', () => {
     })
   })
 
-  it('its mistakes are told with file, line and column', () => {
+  it('has its mistakes reported with file, line and column', () => {
     const { file, config } = folder()
     writeFileSync(file, 'version: 2\n')
 
@@ -65,11 +69,11 @@ describe('the file on disk is hostile input', () => {
     })
   })
 
-  it('where none is asked for, none is needed', () => {
+  it('may be missing if none is configured', () => {
     expect(readCampaignsFile(folder(false).config).kind).toBe('off')
   })
 
-  it('while it is being written it is waited for', async () => {
+  it('is read only after its writer has finished', async () => {
     const { file, config } = folder()
     writeFileSync(file, fileOf(entry('A')))
     const clock = clockWith((now, waits) => {
@@ -83,7 +87,7 @@ describe('the file on disk is hostile input', () => {
     })
   })
 
-  it('only touched each second, it has rested once its text did', async () => {
+  it('is read although a job touches it each second, if its text stays the same', async () => {
     const { file, config } = folder()
     writeFileSync(file, fileOf(entry('A')))
     const clock = clockWith((now) => utimesSync(file, now / SECOND, now / SECOND))
@@ -91,11 +95,11 @@ describe('the file on disk is hostile input', () => {
     expect(await stableCampaignsFile(config, clock, forever)).toMatchObject({ kind: 'read' })
   })
 
-  it('is looked at again before each write', () => {
+  it('is compared again before each write', () => {
     const { file, config } = folder()
     writeFileSync(file, fileOf(entry('A')))
     const read = readCampaignsFile(config)
-    if (read.kind !== 'read') throw new Error('it cannot be read')
+    if (read.kind !== 'read') throw new Error('the file cannot be read')
     const isCurrent = isCurrentOf(read)
 
     expect(isCurrent()).toBe(true)
@@ -103,7 +107,7 @@ describe('the file on disk is hostile input', () => {
     expect(isCurrent()).toBe(false)
   })
 
-  it('written again with the same text is no change', () => {
+  it('counts as unchanged if the same text is written again', () => {
     const { file } = folder()
     const stamp = contentStampOf(file)
     const none = stamp()

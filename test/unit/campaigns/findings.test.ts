@@ -8,8 +8,8 @@ const times = <T>(count: number, one: T) => Array.from({ length: count }, () => 
 const told = async (host: Host) =>
   (await host.plan()).findings.map(({ code, key, text, next }) => [code, key, text, next])
 
-describe('campaigns that run and belong to no entry are told, with what they may spend:', () => {
-  it('somebody’s', async () => {
+describe('the plan reports each running campaign without an entry, and what it may spend', () => {
+  it('if a person created the campaign on the service', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.make('Fair', { period: 1 })
     world.make('Asleep', { status: 3 })
@@ -17,22 +17,26 @@ describe('campaigns that run and belong to no entry are told, with what they may
 
     expect(await told(host)).toEqual([
       [
-        ...['outside', null, 'campaign 48001 "Fair" runs in no entry, up to 50.00 a month'],
+        ...[
+          'outside',
+          null,
+          'campaign 48001 "Fair" runs without an entry, and may spend up to 50.00 a month',
+        ],
         'write campaignId: "48001" into an entry, or end it on the service: feedsyncd campaigns update 48001 --status paused',
       ],
     ])
   })
 
-  it('that of an entry which left the file, by its key', async () => {
+  it('if its entry left the file', async () => {
     const { host } = await installed(fileOf(entry('A')))
     host.file = fileOf(entry('B'))
 
     expect(await told(host)).toMatchObject([
-      ['outside', 'A', expect.stringContaining('A is not in the file any more'), expect.anything()],
+      ['outside', 'A', expect.stringContaining('A is no longer in the file'), expect.anything()],
     ])
   })
 
-  it('a second one of an entry, also the one of which it names another', async () => {
+  it('if it is a second campaign of an entry, even if the entry names the other one', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     const [first] = world.all
     world.make(String(first?.name))
@@ -48,31 +52,31 @@ describe('campaigns that run and belong to no entry are told, with what they may
   })
 })
 
-it('a field that we sent and that the file names no more is told, with what takes it away', async () => {
+it('the plan reports a field that we sent and the file no longer names, and how to remove its value', async () => {
   const { host } = await installed(fileOf(entry('A', 'endDate: 2027-03-31\nmaxCpc: "1.20"')))
   host.file = fileOf(entry('A').replace(/ *budget.*\n/, ''))
 
   expect(await told(host)).toEqual([
     [
-      ...['left', 'A', 'budget 100.00 stays: the file does not name it any more'],
+      ...['left', 'A', 'budget 100.00 stays: the file no longer names it'],
       'write budget: into the entry A to change it',
     ],
     [
-      ...['left', 'A', 'endDate 2027-03-31 stays: the file does not name it any more'],
+      ...['left', 'A', 'endDate 2027-03-31 stays: the file no longer names it'],
       'write endDate: none into the entry A to take it away',
     ],
     [
-      ...['left', 'A', 'maxCpc 1.20 stays: the file does not name it any more'],
+      ...['left', 'A', 'maxCpc 1.20 stays: the file no longer names it'],
       'write maxCpc: none into the entry A to take it away',
     ],
   ])
 })
 
-describe('beside the feeds that were uploaded', () => {
+describe('the plan compares the entries with the uploaded feeds, and', () => {
   const boston = { city: 'Boston', state: 'MA' }
   const CITY = 'targeting: { cities: [{ name: Boston, stateProvCode: MA }] }'
 
-  it('the plan says how many postings a targeting selects, before and after', async () => {
+  it('counts the postings that a targeting selects before and after', async () => {
     const { host } = await installed(fileOf(entry('A', CITY)))
     host.feeds = feedsOf([
       ...times(3, posting('A', boston)),
@@ -89,7 +93,7 @@ describe('beside the feeds that were uploaded', () => {
     expect(feeds).toEqual({ count: 1, postings: 6, problems: [] })
   })
 
-  it('the counts are not in the digest', async () => {
+  it('leaves the counts out of its digest', async () => {
     const { host } = opened(fileOf(entry('A', CITY)))
     const { digest } = await host.plan()
     host.feeds = feedsOf([posting('A', boston)])
@@ -97,7 +101,7 @@ describe('beside the feeds that were uploaded', () => {
     expect((await host.plan()).digest).toBe(digest)
   })
 
-  it('a feed that cannot be read is told, and nothing is counted', async () => {
+  it('reports a feed that cannot be read, and then counts nothing', async () => {
     const { host } = opened(fileOf(entry('A', CITY)))
     host.feeds = feedsOf([posting('A', boston)], { problem: 'jobs.xml: its bytes are gone' })
     const { items, feeds } = await host.plan()
@@ -106,7 +110,7 @@ describe('beside the feeds that were uploaded', () => {
     expect(feeds.problems).toEqual(['jobs.xml: its bytes are gone'])
   })
 
-  it('ids without an entry are told, with the entry that may be meant', async () => {
+  it('reports ids without an entry, and an entry with a similar key', async () => {
     const { host } = await installed(fileOf(entry('NUR-Q1')))
     host.feeds = feedsOf([
       ...[posting('NUR-Q1'), ...times(2, posting('NUR Q1x')), ...times(9, posting('WELD'))],
@@ -117,23 +121,23 @@ describe('beside the feeds that were uploaded', () => {
       [
         'no-entry',
         'WELD',
-        '9 postings carry it, and no entry has it',
+        '9 postings carry this id, but no entry has it',
         'write an entry for WELD to sponsor them',
       ],
       [
         'no-entry',
         'NUR Q1x',
-        '2 postings carry it, and no entry has it; did you mean NUR-Q1?',
+        '2 postings carry this id, but no entry has it; did you mean NUR-Q1?',
         null,
       ],
       [
-        ...['no-entry', 'constructor', '1 posting carries it, and no entry has it'],
+        ...['no-entry', 'constructor', '1 posting carries this id, but no entry has it'],
         'write an entry for constructor to sponsor them',
       ],
     ])
   })
 
-  it('an id that the feeds carry no more is told, since when', async () => {
+  it('reports an id that the feeds no longer carry, and since when', async () => {
     const { host } = await installed(fileOf(entry('A')))
     host.feeds = feedsOf([], { missing: { A: START - DAY } })
 
@@ -142,43 +146,43 @@ describe('beside the feeds that were uploaded', () => {
         ...[
           'missing',
           'A',
-          'no posting of the last uploads carries it since 2026-11-30T12:00:00.000Z',
+          'no uploaded posting has carried this id since 2026-11-30T12:00:00.000Z',
         ],
-        'have the feed carry it again, or end the campaign',
+        'put the id back into the feed, or end the campaign',
       ],
     ])
   })
 
-  it('pins that no posting has, and postings that two entries select', async () => {
+  it('reports requisition ids that no posting has, and postings that two entries select', async () => {
     const pins = 'allowWiden: true\ntargeting: { requisitionIds: [R-1, R-9] }'
     const { host } = await installed(fileOf(entry('A', pins), entry('B')))
     host.feeds = feedsOf([posting('B', { requisitionId: 'R-1' }), posting('A')])
 
     expect(await told(host)).toEqual([
       [
-        ...['pin', 'A', 'no posting has the requisition R-9'],
-        'take it out of requisitionIds of the entry A',
+        ...['pin', 'A', 'requisitionIds has ids that no posting has: R-9'],
+        'correct requisitionIds in the entry A',
       ],
       [
-        ...['overlap', null, '1 posting is selected by A and B, which bid against each other'],
+        ...['overlap', null, 'A and B select the same posting and bid against each other'],
         'narrow the targeting of one of them',
       ],
     ])
   })
 
-  it('an entry that selects most of the feeds', async () => {
+  it('reports an entry that selects most of the postings', async () => {
     const { host } = await installed(fileOf(entry('A')))
     host.feeds = feedsOf([...times(60, posting('A')), ...times(40, posting(''))])
 
     expect(await told(host)).toEqual([
       [
-        ...['share', 'A', 'it selects 60 of the 100 postings of the feeds'],
+        ...['share', 'A', 'the entry selects 60 of the 100 postings in the feeds'],
         'feedsyncd campaigns preview A',
       ],
     ])
   })
 
-  it('far more sponsored postings than the targeting selects, to monitoring too', async () => {
+  it('reports a campaign that sponsors far more postings than its targeting selects', async () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     host.feeds = feedsOf(times(20, posting('A', boston)))
     const count = (sponsoredPostings: number) => {
@@ -191,20 +195,20 @@ describe('beside the feeds that were uploaded', () => {
       [
         'more-postings',
         'A',
-        'the service sponsors 31 postings for campaign 48001, and its targeting selects 20',
+        'the service sponsors 31 postings for campaign 48001, but its targeting selects 20',
         expect.anything(),
       ],
     ])
     expect((await host.plan()).findings[0]?.isReported).toBe(true)
   })
 
-  it('postings that carry the id of a campaign that cannot spend', async () => {
+  it('reports postings whose campaign cannot spend', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     host.feeds = feedsOf(times(2, posting('A')))
     world.campaign('48001').status = 3
 
     expect(await told(host)).toMatchObject([
-      ['idle', 'A', '2 postings carry it, and campaign 48001 is paused', null],
+      ['idle', 'A', '2 postings carry this id, but campaign 48001 is paused', null],
     ])
   })
 })

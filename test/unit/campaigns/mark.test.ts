@@ -4,7 +4,7 @@ import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { opened } from '../../helpers/campaigns/world.ts'
 
 describe('the mark in a name', () => {
-  it('follows from account and key alone: a lost database does not change it', async () => {
+  it('is made from account and key alone, so a lost database does not change it', async () => {
     const { world, host } = opened(fileOf(entry('A')))
 
     await host.apply()
@@ -23,12 +23,12 @@ describe('the mark in a name', () => {
     ['Nurses [#k7m2q9x4c1x]', null, 'Nurses'],
     ['Nurses [MA]', null, 'Nurses [MA]'],
     [null, null, null],
-  ])('of %j is %j, and the name is %j', (name, mark, bare) => {
+  ])('in %j is %j, and the name without it is %j', (name, mark, bare) => {
     expect(markIn(name)).toBe(mark)
     if (name !== null) expect(nameWithoutMark(name)).toBe(bare)
   })
 
-  it('is kept where a person renames the campaign, and changes nothing where there is none', () => {
+  it('is added to a new name only if the campaign has a mark', () => {
     expect(withMark('Nurses', 'k7m2q9x4c1')).toBe('Nurses [#k7m2q9x4c1]')
     expect(withMark('Nurses', null)).toBe('Nurses')
   })

@@ -15,7 +15,7 @@ const waiting = (key: string) => ({
 })
 const never = new AbortController().signal
 
-/** The daemon's loop turns each second; `pass` answers the causes of the looks meanwhile, with their times. */
+/** Hours runs the daemon's loop each second. `pass` returns the causes and times of the looks in between. */
 class Hours {
   #now = 0
   readonly #causes: string[] = []
@@ -23,9 +23,9 @@ class Hours {
   stamp: string | null = 'file 1'
   polls = 0
   run: Partial<CampaignRun> | Error = {}
-  /** How long each look takes, in ms. */
+  /** The duration of each look, in ms. */
   takes = 0
-  /** What happens while a look runs. */
+  /** `within` is called during each look. */
   within: (stop: AbortSignal) => void = () => {}
   readonly schedule = new CampaignSchedule({
     ...{ clock: { ...systemClock, monotonic: () => this.#now }, log: silentLog },
@@ -58,7 +58,7 @@ class Hours {
 }
 
 describe('the daemon looks at the campaigns', () => {
-  it('at its start and each hour after', async () => {
+  it('at its start and each hour afterwards', async () => {
     const hours = new Hours()
 
     expect(await hours.pass(2 * HOUR + MINUTE)).toEqual([
@@ -66,7 +66,7 @@ describe('the daemon looks at the campaigns', () => {
     ])
   })
 
-  it('when the file changed and then rests for two seconds', async () => {
+  it('two seconds after the last change of the file', async () => {
     const hours = new Hours()
     await hours.pass(MINUTE)
     hours.stamp = 'file 2'
@@ -76,7 +76,7 @@ describe('the daemon looks at the campaigns', () => {
     expect(await hours.pass(MINUTE)).toEqual(['file 64'])
   })
 
-  it('after an upload, which puts the hour off by nothing, and at most a twentieth of the time', async () => {
+  it('after uploads for at most a twentieth of the time, without delaying the hourly look', async () => {
     const hours = new Hours()
     hours.takes = 10 * SECOND
     await hours.pass(30 * MINUTE)
@@ -90,7 +90,7 @@ describe('the daemon looks at the campaigns', () => {
     expect(looks.filter((look) => look.startsWith('interval'))).toEqual(['interval 3610'])
   })
 
-  it('again in five minutes when the service could not be asked, and in a quarter when it refuses', async () => {
+  it('again after 5 minutes if the service could not be reached, and after 15 if it refused', async () => {
     const hours = new Hours()
     hours.run = { state: 'failed' }
     const failing = await hours.pass(5 * MINUTE + SECOND)
@@ -106,7 +106,7 @@ describe('the daemon looks at the campaigns', () => {
     ])
   })
 
-  it('in ten seconds for the same reason while another process writes campaigns', async () => {
+  it('again after ten seconds, for the same cause, if another process writes campaigns', async () => {
     const hours = new Hours()
     hours.run = { state: 'busy' }
     const busy = await hours.pass(11 * SECOND)
@@ -116,7 +116,7 @@ describe('the daemon looks at the campaigns', () => {
     expect([busy, free]).toEqual([['start 0', 'start 10'], ['start 20']])
   })
 
-  it('with a poll of the file each two seconds at most, however often its loop turns', async () => {
+  it('and polls the file at most every two seconds, even if its loop runs more often', async () => {
     const hours = new Hours()
     await hours.pass(SECOND)
     const before = hours.polls
@@ -125,7 +125,7 @@ describe('the daemon looks at the campaigns', () => {
     expect(hours.polls - before).toBeLessThanOrEqual(30)
   })
 
-  it('and tells a person once what waits, and again when it is something else', async () => {
+  it('and notifies a person once for the same waiting entries', async () => {
     const hours = new Hours()
     hours.run = { entries: [waiting('A')] }
     await hours.pass(2 * HOUR + MINUTE)

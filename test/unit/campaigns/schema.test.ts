@@ -8,7 +8,7 @@ const CONFIG = join(import.meta.dirname, '..', '..', '..', 'config')
 const schema: JsonSchema = JSON.parse(readFileSync(join(CONFIG, 'campaigns.schema.json'), 'utf8'))
 const example = readFileSync(join(CONFIG, 'campaigns.example.yaml'), 'utf8')
 
-/** Every key, as `campaigns[].targeting.cities[].name`. */
+/** keysOf returns the path of every key, such as `campaigns[].targeting.cities[].name`. */
 function keysOf({ properties = {}, items }: JsonSchema, prefix = ''): string[] {
   const own = Object.entries(properties).flatMap(([name, inner]) => [
     `${prefix}${name}`,
@@ -23,7 +23,7 @@ function problems(text: string): string {
 }
 
 describe('the schema of campaigns.yaml', () => {
-  it.each(keysOf(schema))('names %s, which the file may have', (key) => {
+  it.each(keysOf(schema))('names %s, and the file may have this key', (key) => {
     const name = key.split('.').at(-1) ?? ''
     const block = key
       .split('.')
@@ -37,7 +37,7 @@ describe('the schema of campaigns.yaml', () => {
     expect(problems(inside)).not.toContain('unknown key')
   })
 
-  it('and nothing else: a key that nobody knows is named with the one that may be meant', () => {
+  it('names every key: the file may have no other, and a mistake names the nearest one', () => {
     const entry = 'version: 1\ncampaigns: [{ externalCampaignId: A, name: A, %: x }]'
 
     expect(problems(entry.replace('%', 'end'))).toContain('did you mean endDate?')

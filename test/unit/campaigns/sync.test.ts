@@ -3,7 +3,7 @@ import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import { failure, installed, Killed, opened, troubles } from '../../helpers/campaigns/world.ts'
 
-/** A is there for MA; the file says ON. */
+/** retargeted returns an account where campaign A has the state MA, and the file asks for ON. */
 async function retargeted() {
   const given = await installed(fileOf(entry('A', states('MA'))))
   given.world.calls.splice(0)
@@ -15,7 +15,7 @@ const statesOf = ({ targeting }: { targeting: unknown }) =>
   (targeting as { stateProvCodes?: string[] }).stateProvCodes
 
 describe('the daemon', () => {
-  it('sends the targeting of the file, whole and alone', async () => {
+  it('sends the complete targeting of the file, and no other field', async () => {
     const { world, host } = await retargeted()
 
     const { entries } = await host.plan()
@@ -34,7 +34,7 @@ describe('the daemon', () => {
     expect((await host.plan()).entries).toMatchObject([{ state: 'in line' }])
   })
 
-  it('calls nothing where the file says what was sent last', async () => {
+  it('makes no call if the file has the targeting that was sent last', async () => {
     const { world, host } = await retargeted()
     await host.daemon()
     world.calls.splice(0)
@@ -44,7 +44,7 @@ describe('the daemon', () => {
     expect(world.calls).toEqual([])
   })
 
-  it('sends each targeting once more after its database was put back, which may not know the last one', async () => {
+  it('sends each targeting once more after an old database was restored', async () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     const backup = host.backup()
     host.file = fileOf(entry('A', states('ON')))
@@ -61,7 +61,7 @@ describe('the daemon', () => {
     expect(world.writes()).toEqual([])
   })
 
-  it('undoes nobody’s targeting on the service', async () => {
+  it('does not undo targeting that a person set on the service', async () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     world.book.knobs.echo = (targeting) => targeting
     world.campaign('48001').targeting = { externalCampaignId: 'A', stateProvCodes: ['RI'] }
@@ -87,24 +87,24 @@ describe('the daemon', () => {
 
   it.each([
     ['the file lowers the budget', { file: '90.00' }],
-    ['somebody raised the budget', { there: { budget: 500 } }],
-    ['somebody paused it', { there: { status: 3 }, fields: 'status: running\n' }],
-    ['the budget is not known', { there: { budget: null } }],
-    ['it is archived', { there: { status: 2 } }],
-    ['it carries the mark of another entry', { there: { name: 'Of others [#zzzzzzzzzz]' } }],
+    ['a person raised the budget', { shown: { budget: 500 } }],
+    ['a person paused it', { shown: { status: 3 }, fields: 'status: running\n' }],
+    ['the budget is not known', { shown: { budget: null } }],
+    ['it is archived', { shown: { status: 2 } }],
+    ['it carries the mark of another entry', { shown: { name: 'Of others [#zzzzzzzzzz]' } }],
     ['it is gone', { gone: true }],
-  ])('leaves a campaign whole to apply where %s', async (_, given) => {
+  ])('sends nothing to a campaign if %s', async (_, given) => {
     const {
       file = '100.00',
-      there = {},
+      shown = {},
       fields = '',
       gone = false,
     } = {
-      ...(given as { file?: string; there?: object; fields?: string; gone?: boolean }),
+      ...(given as { file?: string; shown?: object; fields?: string; gone?: boolean }),
     }
     const { world, host } = await retargeted()
     host.file = fileOf(entry('A', fields + states('ON'), file))
-    Object.assign(world.campaign('48001'), there)
+    Object.assign(world.campaign('48001'), shown)
     if (gone) world.all.splice(0)
 
     await host.daemon()
@@ -113,7 +113,7 @@ describe('the daemon', () => {
     expect((await host.plan()).entries[0]?.state).toMatch(/^(differs|blocked|pending)$/)
   })
 
-  it('minds no name: it spends nothing', async () => {
+  it('sends targeting even if the name differs, because a name spends nothing', async () => {
     const { world, host } = await retargeted()
     world.campaign('48001').name = 'Something else'
 
@@ -121,7 +121,7 @@ describe('the daemon', () => {
     expect(world.campaign('48001').name).toBe('Something else')
   })
 
-  it('sends nothing to a campaign that the file names otherwise', async () => {
+  it('sends nothing if the file names another campaign for the entry', async () => {
     const { world, host } = await retargeted()
     world.make('Other')
     host.file = fileOf(entry('A', `campaignId: "48002"\n${states('ON')}`))
@@ -138,7 +138,7 @@ describe('the daemon', () => {
     expect(await host.daemon()).toEqual([])
   })
 
-  it('stops when the file changes, and when the service does not answer', async () => {
+  it('stops when the file changes or the service does not answer', async () => {
     const both = (...codes: string[]) =>
       fileOf(entry('A', states(...codes)), entry('B', states(...codes)))
     const { world, host } = await installed(both('MA'))
@@ -160,8 +160,8 @@ describe('the daemon', () => {
   })
 })
 
-describe('a targeting without a clear end', () => {
-  it('is sent again at once, and once more after an hour: what was late may have come over it', async () => {
+describe('a targeting write without a known result', () => {
+  it('is sent again at once, and once more after an hour in case the first write arrived late', async () => {
     const { world, host } = await retargeted()
     world.trouble = troubles({ on: 'update', times: 1, trouble: { kind: 'lost', afterMs: MINUTE } })
     await host.daemon()
@@ -181,7 +181,7 @@ describe('a targeting without a clear end', () => {
     expect([world.all.map(statesOf), quiet]).toEqual([[['RI']], []])
   })
 
-  it('is not sent again over a budget that somebody raised, nor after the file changed', async () => {
+  it('is not sent again after a person raised the budget or the file changed', async () => {
     const again = async (meanwhile: (given: Awaited<ReturnType<typeof retargeted>>) => void) => {
       const given = await retargeted()
       const { world, host } = given
@@ -201,7 +201,7 @@ describe('a targeting without a clear end', () => {
     expect(await again(({ host }) => Object.assign(host, { file: fileOf(entry('A')) }))).toBe(1)
   })
 
-  it('of a process that was killed is sent again by the next one', async () => {
+  it('is sent again by the next process if its process was killed', async () => {
     const { world, host } = await retargeted()
     world.trouble = troubles({ on: 'update', times: 1, trouble: { kind: 'die', when: 'before' } })
     await expect(host.daemon()).rejects.toThrow(Killed)
@@ -210,7 +210,7 @@ describe('a targeting without a clear end', () => {
     expect(world.all.map(statesOf)).toEqual([['ON']])
   })
 
-  it('is not known while it is not shown, and waits for the daemon', async () => {
+  it('is unknown, and its entry waits for the daemon, if the service does not show targeting', async () => {
     const { world, host } = await retargeted()
     world.trouble = troubles({
       ...{ on: 'update', trouble: { kind: 'fail', failure: failure.temporary() } },
@@ -220,7 +220,7 @@ describe('a targeting without a clear end', () => {
     expect((await host.plan()).entries).toMatchObject([{ state: 'pending' }])
   })
 
-  it('that the service ignores is told, sent again after an hour, and then left alone', async () => {
+  it('is reported, and repeated once after an hour, if the service ignores it', async () => {
     const { world, host } = await retargeted()
     Object.assign(world.book.knobs, { echo: (one: unknown) => one, ignored: ['targeting'] })
     const told = await host.daemon()
@@ -229,19 +229,17 @@ describe('a targeting without a clear end', () => {
     world.pass(HOUR)
     const quiet = await host.daemon()
 
-    expect(told).toMatchObject([
-      { reason: 'it was accepted, and the service shows another targeting' },
-    ])
+    expect(told).toMatchObject([{ reason: 'the service accepted it, but shows another targeting' }])
     expect([world.writes().length, quiet]).toEqual([4, []])
     expect((await host.plan()).entries).toMatchObject([{ state: 'differs' }])
   })
 })
 
-describe('a service with its own form of targeting', () => {
+describe('if the service shows targeting in its own form', () => {
   const oddly = (targeting: Record<string, unknown> | null) =>
     targeting && { ...targeting, jobTitles: undefined, all: `${targeting.stateProvCodes} only` }
 
-  it('is told once, is in line then, and is not written to again', async () => {
+  it('the write is reported once, and the entry is then in line', async () => {
     const { world, host } = await retargeted()
     world.book.knobs.echo = oddly
     const told = await host.daemon()
@@ -256,7 +254,7 @@ describe('a service with its own form of targeting', () => {
     expect(await host.daemon()).toEqual([])
   })
 
-  it('is in line also where it folds capitals, and differs once somebody changes it', async () => {
+  it('an entry is in line even if the case differs, and differs when a person changes the targeting', async () => {
     const { world, host } = await retargeted()
     world.book.knobs.echo = (one) => JSON.parse(JSON.stringify(one).replace('nurse', 'NURSE'))
     host.file = fileOf(entry('A', 'targeting: { jobTitles: [nurse] }'))
@@ -267,7 +265,7 @@ describe('a service with its own form of targeting', () => {
     expect((await host.plan()).entries).toMatchObject([{ state: 'differs' }])
   })
 
-  it('that ignores a write is not taken for one: what somebody else wrote stays told', async () => {
+  it('a targeting that a person wrote still differs after the service ignored our write', async () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     Object.assign(world.book.knobs, { echo: oddly, ignored: ['targeting'] })
     world.campaign('48001').targeting = { externalCampaignId: 'A', stateProvCodes: ['RI'] }
@@ -281,7 +279,7 @@ describe('a service with its own form of targeting', () => {
     expect((await host.plan()).entries).toMatchObject([{ state: 'differs' }])
   })
 
-  it('that shows another id, or none, has not what was sent', async () => {
+  it('a targeting without our id differs', async () => {
     const { world, host } = opened(fileOf(entry('A', states('MA'))))
     world.book.knobs.echo = () => ({ stateProvCodes: [] })
     await host.apply()

@@ -56,7 +56,7 @@ const targeting: fc.Arbitrary<Targeting> = fc.record(
 const LISTS = ['cities', 'jobDescKeywords', 'jobTitles', 'postalCodes', 'stateProvCodes'] as const
 
 describe('targeting', () => {
-  it('selects what the service selects, by two implementations of the specification', () => {
+  it('selects the same postings as the sandbox, a second implementation of the specification', () => {
     fc.assert(
       fc.property(targeting, posting, (wanted, one) => {
         const { cities, externalCampaignId, ...lists } = canonical(wanted)
@@ -74,7 +74,7 @@ describe('targeting', () => {
     fc.assert(fc.property(posting, (one) => matches(canonical({}), one)))
   })
 
-  it('never selects less for one more value in a list that filters already', () => {
+  it('never selects fewer postings when a list with values gets another one', () => {
     fc.assert(
       fc.property(targeting, targeting, posting, fc.constantFrom(...LISTS), (a, b, one, name) => {
         fc.pre((a[name]?.length ?? 0) > 0)
@@ -85,7 +85,7 @@ describe('targeting', () => {
     )
   })
 
-  it('never selects more for a filter that appears', () => {
+  it('never selects more postings when a filter is added', () => {
     fc.assert(
       fc.property(targeting, targeting, posting, fc.constantFrom(...LISTS), (a, b, one, name) => {
         const before = canonical({ ...a, [name]: [], externalCampaignId: 'A' })
@@ -96,7 +96,7 @@ describe('targeting', () => {
     )
   })
 
-  it('never selects more for a change that counts as a reduction', () => {
+  it('never selects more postings after a change that counts as a reduction', () => {
     const near = (a: Targeting): fc.Arbitrary<Targeting> =>
       fc.subarray([...CRITERIA]).chain((names) =>
         targeting.map((b) => ({
@@ -126,7 +126,7 @@ describe('targeting', () => {
     )
   })
 
-  it('selects a pinned requisition whatever the filters say', () => {
+  it('selects a posting with one of its requisition ids, even if the filters do not match', () => {
     fc.assert(
       fc.property(targeting, posting, (wanted, one) => {
         const pinned = { ...wanted, requisitionIds: [one.requisitionId] }
@@ -173,13 +173,13 @@ describe('targeting', () => {
     ['part-time nurse', 'Part-time Nurses (m/f)', true],
     ['nurse (m/f) [a|b] {1} ^$ \\ .*', 'Nurse', false],
     ['Ärztin', 'ärztin', true],
-  ])('the title %j and the posting %j: %s', (title, found, selects) => {
+  ])('with the title %j selects the posting %j: %s', (title, found, selects) => {
     const one = { ...EMPTY, title: found }
 
     expect(matches(canonical({ jobTitles: [title] }), one)).toBe(selects)
   })
 
-  it('keeps a city and its state together', () => {
+  it('selects a city only together with its state', () => {
     const wanted = canonical({
       cities: [
         { name: 'Boston', stateProvCode: 'MA' },
@@ -198,7 +198,7 @@ const EMPTY: TargetedPosting = {
 }
 
 describe('the canonical form', () => {
-  it('never changes which postings are selected', () => {
+  it('selects the same postings, and does not depend on order or duplicates', () => {
     fc.assert(
       fc.property(targeting, posting, fc.array(fc.nat()), (wanted, one, seed) => {
         const shuffled = Object.fromEntries(
@@ -224,7 +224,7 @@ describe('the canonical form', () => {
     )
   })
 
-  it('takes white space and empty values away, and keeps zeros, case and order of meaning', () => {
+  it('removes white space and empty values, and keeps leading zeros and case', () => {
     const wanted = canonical({
       requisitionIds: [' 00123 ', '123', ''],
       jobTitles: ['  Senior   Nurse ', 'nurse'],
@@ -246,14 +246,14 @@ describe('targeting that the service shows', () => {
     ['a city without a state', { cities: [{ name: 'Boston' }] }],
     ['a city as text', { cities: ['Boston, MA'] }],
     ['a city without a name', { cities: [{ name: ' ', stateProvCode: 'MA' }] }],
-    ['a state that is no text', { stateProvCodes: [{ code: 'MA' }] }],
+    ['a state that is not text', { stateProvCodes: [{ code: 'MA' }] }],
     ['a title that is missing', { jobTitles: [null] }],
-    ['an id that is no text', { externalCampaignId: { id: 'A' } }],
-  ])('is not known, and not without filter, where it has %s', (_, shown) => {
+    ['an id that is not text', { externalCampaignId: { id: 'A' } }],
+  ])('is not known if it has %s', (_, shown) => {
     expect(readTargeting({ externalCampaignId: 'A', ...shown })).toBeNull()
   })
 
-  it('is read with numbers for texts', () => {
+  it('may have numbers in place of texts', () => {
     expect(readTargeting({ externalCampaignId: 7, requisitionIds: [123, 'R'] })).toEqual(
       canonical({ externalCampaignId: '7', requisitionIds: ['123', 'R'] }),
     )
@@ -261,14 +261,14 @@ describe('targeting that the service shows', () => {
 })
 
 describe('targeting on the wire', () => {
-  it('names what is wanted in a create, and every criterion in an update', () => {
+  it('has the criteria with values in a create, and every criterion in an update', () => {
     const wanted = canonical({ externalCampaignId: 'A', jobTitles: ['nurse'] })
 
     expect(briefTargeting(wanted)).toEqual({ externalCampaignId: 'A', jobTitles: ['nurse'] })
     expect(Object.keys(wholeTargeting(wanted))).toEqual([...CRITERIA])
   })
 
-  it('gives the same at a service that replaces and at one that merges', () => {
+  it('has the same effect on a service that replaces targeting and on one that merges it', () => {
     fc.assert(
       fc.property(targeting, targeting, (a, b) => {
         const [wanted, there] = [canonical(a), canonical(b)]

@@ -191,7 +191,7 @@ describe('the status page', () => {
       `Nurses Q1 NUR-Q1 differs running 320.10 of 1500.00 ${changes.join(' ').replaceAll('>', '&#62;').replace(/ +/g, ' ')} ${next}`,
       'GEN-26 in line running – of 1500.00',
       'INT-26 unknown – It may be there',
-      `48213 Campaign 48213 (Interns) runs in no entry, up to 900.00 End it: ${update}`,
+      `48213 Campaign 48213 (Interns) runs without an entry, and may spend up to 900.00 End it: ${update}`,
     ])
   })
 
