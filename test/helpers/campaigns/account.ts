@@ -1,5 +1,5 @@
-// An account of the sandbox with the real client of the campaigns before it. Waits take no time: they
-// are written down, and the clock of client and sandbox moves on by them.
+// An account of the sandbox, and the real campaign client that calls it. A wait takes no time: the helper records it
+// and moves the clock of client and sandbox forward.
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,9 +21,9 @@ export interface Account {
   clock: Clock
   /** Every wait so far, in ms. */
   waits: number[]
-  /** Moves the clock of both sides on. */
+  /** pass moves the clock of both sides forward. */
   pass(ms: number): void
-  /** How often a route was called, by what the sandbox saw. */
+  /** calls returns how many requests of a route the sandbox has received. */
   calls(route: string): number
 }
 
@@ -73,7 +73,7 @@ export async function openAccount(
 
 export const forever = new AbortController().signal
 
-/** The value of an answer that must be one. */
+/** granted returns the value of an answer. Throws for a failure. */
 export function granted<T>(answer: CampaignAnswer<T>): T {
   if (answer.kind === 'failure') throw new Error(answer.reason)
   return answer.value

@@ -1,4 +1,4 @@
-// The campaigns of a service in memory, apart from the sandbox, whose own tests hold it to the specification.
+// A service's campaigns in memory. They are independent of the sandbox, which has tests of its own.
 
 export interface BookCampaign {
   id: string
@@ -18,21 +18,21 @@ export interface BookCampaign {
   spend: number
   /** null: all postings. */
   targeting: Record<string, unknown> | null
-  /** Wall ms from which listings, and reads by id, show it. */
+  /** Wall ms from which a listing shows the campaign, and from which a read by id finds it. */
   listedFrom: number
   foundFrom: number
 }
 
 export interface BookKnobs {
-  /** What answers show of targeting; null: nothing. */
+  /** echo returns the targeting that answers show; null: they show none. */
   echo: ((targeting: Record<string, unknown> | null) => unknown) | null
   pageSize: number
   fromCache: boolean
-  /** Names are cut to this many characters. */
+  /** The service cuts names to this many characters; null: it does not. */
   nameLength: number | null
-  /** Fields of an update that the service accepts and does not change. */
+  /** The fields of an update that the service accepts but does not change. */
   ignored: readonly string[]
-  /** ms until listings show what was made, and until a read by id finds it. */
+  /** The ms until a listing shows a new campaign, and until a read by id finds it. */
   listedAfterMs: number
   foundAfterMs: number
 }
@@ -86,7 +86,7 @@ export class Book {
     return echo === null ? fields : { ...fields, targeting: echo(targeting) }
   }
 
-  /** One page: rows in the order of their making, and the numbers of the envelope. */
+  /** search returns one page, in the order of creation, and the numbers of its envelope. */
   search(
     accountId: string,
     rows: readonly BookCampaign[],

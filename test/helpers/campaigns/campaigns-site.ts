@@ -1,4 +1,4 @@
-// A site with a campaigns file that has rested: a command reads it at once, on a quick clock.
+// A site with a campaigns file. Its quick clock is a minute ahead, so a command reads the file at once.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,12 +33,12 @@ export class CampaignsSite implements AsyncDisposable {
     writeFileSync(join(this.site.root, 'campaigns.yaml'), file)
   }
 
-  /** A command without a terminal. */
+  /** campaigns runs a command without a terminal. */
   campaigns(...args: string[]): Promise<Ran> {
     return this.site.run('campaigns', ...args)
   }
 
-  /** A command of a person at a terminal. `answer`: what the person does once the question is there. */
+  /** asking runs a command on a terminal. When the command asks, `answer` acts and answers for the person. */
   async asking(answer: () => boolean | Promise<boolean>, ...args: string[]): Promise<Ran> {
     const env = { ...process.env, ...this.site.runtime }
     const ask = async (_question: string) => answer()
@@ -46,7 +46,7 @@ export class CampaignsSite implements AsyncDisposable {
     return await runWithin(words, { clock: this.clock, env, ask })
   }
 
-  /** Plans, and sends exactly that. */
+  /** apply plans, and sends exactly this plan. */
   async apply(...keys: string[]): Promise<Ran> {
     const { digest } = JSON.parse((await this.campaigns('plan', ...keys, '--json')).stdout)
     return await this.campaigns('apply', ...keys, '--plan', digest)
@@ -56,14 +56,14 @@ export class CampaignsSite implements AsyncDisposable {
     return this.site.sandbox.campaigns.all
   }
 
-  /** The campaign with this id, to read and edit. */
+  /** campaign returns the campaign with this id, to read and edit. */
   campaign(id: string): SandboxCampaign {
     const found = this.all.find((one) => one.id === id)
     if (found === undefined) throw new Error(`there is no campaign ${id}`)
     return found
   }
 
-  /** Requests of a route so far, such as `campaign-create`. */
+  /** calls counts the requests of a route so far, such as `campaign-create`. */
   calls(route: string): number {
     return this.site.sandbox.requests().filter((request) => request.route === route).length
   }
@@ -72,11 +72,11 @@ export class CampaignsSite implements AsyncDisposable {
     return this.calls('campaign-create') + this.calls('campaign-update')
   }
 
-  /** What the last look is remembered by. */
+  /** lastRun returns the stored result of the last look. */
   lastRun() {
     const file = join(this.site.root, 'state', 'feedsyncd.db')
-    using memory = openCampaignReader({ file, account: `${this.site.sandbox.url} 123` })
-    return memory?.lastRun() ?? null
+    using reader = openCampaignReader({ file, account: `${this.site.sandbox.url} 123` })
+    return reader?.lastRun() ?? null
   }
 
   until(check: () => void): Promise<void> {

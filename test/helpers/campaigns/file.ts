@@ -1,16 +1,16 @@
 // Texts of campaigns files.
 
-/** An entry that can be created, with these lines instead of or beside the usual ones. */
+/** entry returns an entry that can be created. `fields` adds lines, or replaces those with the same name. */
 export function entry(key: string, fields = '', budget = '100.00'): string {
   const usual = { name: `Campaign ${key}`, budget: `"${budget}"`, targeting: 'all' }
-  const said = fields.split('\n').filter((line) => line !== '')
-  const isSaid = (name: string) => said.some((line) => line.startsWith(`${name}:`))
-  const kept = Object.entries(usual).filter(([name]) => !isSaid(name))
-  const lines = [...kept.map(([name, value]) => `${name}: ${value}`), ...said]
+  const given = fields.split('\n').filter((line) => line !== '')
+  const isGiven = (name: string) => given.some((line) => line.startsWith(`${name}:`))
+  const kept = Object.entries(usual).filter(([name]) => !isGiven(name))
+  const lines = [...kept.map(([name, value]) => `${name}: ${value}`), ...given]
   return `  - externalCampaignId: ${key}\n${lines.map((line) => `    ${line}\n`).join('')}`
 }
 
 export const fileOf = (...entries: string[]) => `version: 1\ncampaigns:\n${entries.join('')}`
 
-/** A targeting of these states. */
+/** states returns the targeting line for these states. */
 export const states = (...codes: string[]) => `targeting: { stateProvCodes: [${codes.join(', ')}] }`

@@ -1,6 +1,6 @@
-// Random histories of campaigns: files, edits on the service, faults, kills, lost and restored databases. A person
-// confirms what a plan shows, and waits where it says so. Six properties are checked against the service itself, at each
-// request and after each step.
+// Random histories of campaigns: changes of the file, edits on the service, faults, kills, lost and restored databases.
+// A simulated person confirms each plan, and waits if its warning says so. The model checks six properties against the
+// service itself, at each request and after each step.
 
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
@@ -18,15 +18,15 @@ import type { BookCampaign, Fields } from './book.ts'
 import { fileOf } from './file.ts'
 import { type Backup, type Call, failure, Host, Killed, type Trouble, World } from './world.ts'
 
-/** A rule that a test switches off, to see that it is missed. */
+/** Mutation switches off a rule, so that a test can show that the model notices it. */
 export interface Mutation {
   store?: (store: CampaignStore) => CampaignStore
-  /** What the daemon is given. */
+  /** sync changes the parts that the daemon works with. */
   sync?: (parts: SyncParts) => SyncParts
   entries?: (entries: Entry[]) => Entry[]
 }
 
-/** Listings show what was there so long ago. With the latest write it is less than an hour. */
+/** A late listing shows the campaigns of this long ago. LAG and LATEST together are less than an hour. */
 const LAG = 25 * MINUTE
 const STEP = 5 * MINUTE
 const LATEST = 20 * MINUTE
@@ -43,7 +43,7 @@ interface Choice {
   status: string | null
   targeting: string | null
   period: string | null
-  /** Which of the campaigns of the account it names; null: none. */
+  /** The index of the campaign that the entry names by its id; null: none. */
   campaign: number | null
 }
 
@@ -119,7 +119,7 @@ const fault = fc.oneof(
   },
 )
 interface Script {
-  /** Of each call of the service in turn that can write, or of any. */
+  /** The faults of the next calls, in order: `writes` for calls that write, `calls` for all calls. */
   writes: Fault[]
   calls: Fault[]
   diesAfter: number | null
@@ -137,7 +137,7 @@ const script: fc.Arbitrary<Script> = fc.record({
 })
 const NO_FAULTS: Script = { writes: [], calls: [], diesAfter: null }
 
-/** What answers show otherwise than it is. */
+/** SHAPES are the ways in which answers may differ from the real campaign. */
 const SHAPES = {
   plain: (shown: Fields) => shown,
   'dates without zones': (shown: Fields) => ({
@@ -154,7 +154,7 @@ const SHAPES = {
   'no status': ({ status: _, ...shown }: Fields) => shown,
 } as const
 
-/** How a service shows targeting, should it show it. */
+/** ECHOES are the ways in which a service may show targeting. */
 const ECHOES = {
   'as sent': (targeting: Fields | null) => targeting,
   'without titles': (targeting: Fields | null) =>
@@ -176,7 +176,7 @@ const POSTINGS: SandboxPosting[] = ['K1', 'K2', 'K3'].flatMap((externalCampaignI
 
 interface Pass {
   by: 'daemon' | 'plan' | 'lower'
-  /** What a person confirmed. */
+  /** The plan that a person confirmed. */
   plan: Plan | null
   entries: ReadonlyMap<string, Entry>
   script: Script
@@ -187,12 +187,12 @@ interface Pass {
 export class Simulation {
   readonly world = new World()
   readonly host: Host
-  /** `kept`: targetings that the daemon sent. */
+  /** `kept` counts the targetings that the daemon sent. */
   readonly figures = { passes: 0, writes: 0, kept: 0, faults: 0, kills: 0 }
   readonly #echo: Echo
-  /** Ids of campaigns that we made, by key, as long as they go on as we made them. */
+  /** By key: the ids of the campaigns that we created, as long as they are live and keep their key. */
   readonly #made = new Map<string, Set<string>>()
-  /** Campaigns whose targeting somebody changed on the service since we sent one. */
+  /** The campaigns whose targeting a person changed on the service after our last write. */
   readonly #retargeted = new Set<string>()
   #pass: Pass | null = null
   #earlier: string
@@ -200,7 +200,7 @@ export class Simulation {
   #backup: Backup | null = null
   /** Wall ms when the database was lost. */
   #lostAt = Number.NEGATIVE_INFINITY
-  /** What was sent before is forgotten, and may still arrive: of targeting that is not shown nobody knows. */
+  /** The database forgot earlier writes, which may still arrive. Targeting that is not shown is then not known. */
   #hasForgotten = false
   #listing: { at: number; all: BookCampaign[] }[] = []
   #isLate = false
@@ -227,13 +227,13 @@ export class Simulation {
     this.world.close()
   }
 
-  /** The database is not new any more. */
+  /** age makes the database two hours old. */
   async age(): Promise<void> {
     await this.daemon(NO_FAULTS)
     this.pass(2 * HOUR)
   }
 
-  /** What was sent, and what is there, for the reader of a failure. */
+  /** story returns the calls, the file, the campaigns and the database, to explain a failure. */
   story(): string {
     const calls = this.world.calls.filter(({ kind }) => kind !== 'search').slice(-40)
     return [
@@ -247,14 +247,14 @@ export class Simulation {
     ].join('\n')
   }
 
-  // What people do.
+  // The actions of people.
 
   write(all: readonly Choice[]): void {
     this.#earlier = this.host.file
     this.host.file = fileFor(all, this.world.all)
   }
 
-  /** The file, with other targetings alone: what the daemon keeps. */
+  /** retarget changes only the targetings in the file, which the daemon sends. */
   retarget(targetings: readonly string[]): void {
     this.#earlier = this.host.file
     let n = 0
@@ -292,7 +292,7 @@ export class Simulation {
     if (what === 'end') one.endDate = `${new Date(now - HOUR).toISOString().slice(0, 19)}Z`
     if (what === 'reopen') one.endDate = '2028-01-01T00:00:00Z'
     if (what === 'rename') one.name = `Renamed ${one.name}`
-    // What was sent before cannot be called back.
+    // A write that is under way would still arrive, so nobody can take over the campaign now.
     if (what === 'hand over' && !this.world.hasLateWrites) one.name = 'Of others [#zzzzzzzzzz]'
     if (what === 'narrow' || what === 'widen') {
       const { externalCampaignId } = one.targeting ?? {}
@@ -302,7 +302,7 @@ export class Simulation {
     }
   }
 
-  /** Lets the campaign of a key go, by a person who knows that no create is on its way. */
+  /** forget runs `forget` for a key, unless a create is still under way. */
   forget(n: number): void {
     const key = KEYS[n % KEYS.length] ?? 'K1'
     const isOpen = this.host.store.openCreates().some((one) => one.key === key)
@@ -316,7 +316,7 @@ export class Simulation {
       this.#backup = this.host.backup()
       return
     }
-    // Nobody confirms by heart what was planned before.
+    // A person does not confirm a plan from before the database changed.
     this.#confirmed = null
     this.#lostAt = this.world.now
     this.#hasForgotten = true
@@ -326,7 +326,7 @@ export class Simulation {
     }
   }
 
-  /** A copy of the database is put back after something was sent. */
+  /** putBack applies the file, and then restores the database of before. */
   async putBack(given: Script, part: 'database' | 'directory'): Promise<void> {
     this.database(`keep ${part}`)
     await this.apply(given)
@@ -335,7 +335,7 @@ export class Simulation {
 
   async plan(): Promise<void> {
     this.#confirmed = await this.host.plan()
-    // The plan says it beside creates.
+    // The warning of a new database tells the person to wait.
     if (this.#confirmed.warning !== null && this.#isNew) this.#confirmed = null
   }
 
@@ -343,7 +343,7 @@ export class Simulation {
     return this.world.now < this.#lostAt + HOUR
   }
 
-  /** A person confirms what is planned now. */
+  /** apply confirms and sends the current plan. */
   async apply(given: Script, only: number | null = null): Promise<void> {
     const keys = [...this.#entries().keys()]
     const key = only === null ? undefined : keys[only % keys.length]
@@ -357,7 +357,7 @@ export class Simulation {
     await this.#run('plan', plan, given, () => this.host.send(plan.digest, named))
   }
 
-  /** A person sends what was confirmed some time ago. */
+  /** applyOld sends a plan that a person confirmed some time ago. */
   async applyOld(given: Script): Promise<void> {
     const plan = this.#confirmed
     if (plan !== null) await this.#run('plan', plan, given, () => this.host.send(plan.digest))
@@ -372,7 +372,7 @@ export class Simulation {
   }
 
   pass(ms: number): void {
-    // A late listing is one that was noted: in longer steps it would be later than LAG.
+    // A late listing comes from these notes; longer steps would make it later than LAG.
     for (let left = ms; left > 0; left -= STEP) {
       this.world.pass(Math.min(left, STEP))
       this.#noteListing()
@@ -402,7 +402,7 @@ export class Simulation {
     }
   }
 
-  // What arrives at the service.
+  // The requests that arrive at the service.
 
   #arrives(call: Call): Trouble | null {
     const pass = this.#pass
@@ -418,10 +418,10 @@ export class Simulation {
     else if (fault === 'raised') {
       const n = this.world.all.findIndex(({ id }) => id === call.id)
       if (n !== -1) this.edit(n, 'raise')
-      // The next try of a write comes after it.
+      // The call fails, so that the write is tried again after the raise.
       if (isWrite) return FAULTS.down
     } else if (isWrite || !['lost', 'late', 'later', 'ignored', 'refused'].includes(fault)) {
-      // What is ignored and not shown nobody can know.
+      // If targeting is not shown, feedsyncd cannot know that the service ignored it.
       const isHidden = this.world.book.knobs.echo === null && call.body?.targeting !== undefined
       if (fault === 'ignored' && isHidden) this.#retargeted.add(call.id ?? '')
       return FAULTS[fault]
@@ -461,7 +461,7 @@ export class Simulation {
       for (const { field, from } of item.changes)
         if (field in body && from !== undefined && shown[field] !== undefined)
           must(
-            field === 'targeting' || isShown(field, shown[field], saidAs(field, from)),
+            field === 'targeting' || isShown(field, shown[field], valueInPlan(field, from)),
             `${field} of ${id} was planned from ${from} and is ${shown[field]}`,
           )
     }
@@ -491,7 +491,7 @@ export class Simulation {
     const key = String((one.targeting as Targeting).externalCampaignId)
     const made = this.#made.get(key) ?? new Set()
     const rivals = [...made].filter((id) => this.#isLive(id))
-    must(rivals.length === 0, `${key} is made again beside ${rivals}`)
+    must(rivals.length === 0, `${key} is created again beside ${rivals}`)
     this.#made.set(key, made.add(one.id))
   }
 
@@ -501,12 +501,12 @@ export class Simulation {
     return status !== 2 && !isOver && markIn(name) !== 'zzzzzzzzzz'
   }
 
-  // After each step.
+  // The checks after each step.
 
   async check(): Promise<void> {
     this.#noteListing()
     const bindings = this.host.store.bindings()
-    // What ended is opened again by people alone; what is another entry's is no rival of its first one.
+    // Only people make a campaign live again. A campaign that moved to another key is no rival of its first key.
     for (const [key, ids] of this.#made)
       for (const id of ids)
         if (!this.#isLive(id) || bindings.some((one) => one.campaignId === id && one.key !== key))
@@ -537,41 +537,43 @@ export class Simulation {
     }
   }
 
-  /** Whether the service would show this targeting as it shows the one that is there. */
+  /** #isShownAlike returns whether the service shows the current and the wanted targeting in the same way. */
   #isShownAlike({ targeting }: BookCampaign, wanted: Targeting): boolean {
-    const [there, then] = [targeting, wanted].map((one) => {
+    const [before, after] = [targeting, wanted].map((one) => {
       const echo = this.world.book.knobs.echo?.(one as Fields | null) ?? null
       return JSON.stringify(readTargeting(JSON.parse(JSON.stringify(echo))))
     })
-    return there === then
+    return before === after
   }
 
-  /** Everything is told: a whole look, while listings are not late. */
+  /** look checks that a look over all entries reports every running campaign, if listings are not late. */
   async look(): Promise<void> {
     if (this.#isLate) return
     const found = await this.host.look()
     this.#checkInLine(found, 'listed')
     const { entries, findings } = found.plan
-    const told = new Set([...entries, ...findings].map(({ campaignId }) => campaignId))
+    const reported = new Set([...entries, ...findings].map(({ campaignId }) => campaignId))
     const candidates = entries.filter(({ reason }) =>
       reason?.includes('campaigns may belong to this entry'),
     )
     for (const { id, status } of this.world.all)
       if (status === 1 && this.#isLive(id))
-        must(told.has(id) || candidates.length > 0, `campaign ${id} runs, and no line says so`)
+        must(reported.has(id) || candidates.length > 0, `campaign ${id} runs, and no line says so`)
   }
 
-  /** A targeting that is shown otherwise than it was sent, and the same before as after a write: it may be ignored. */
+  /**
+   * #isOdd returns whether the service shows a targeting the same before and after a write, so it may have ignored it.
+   */
   #isOdd({ campaignId, changes }: PlanItem): boolean {
     const change = changes.find(({ field }) => field === 'targeting')
     if (this.#echo === 'as sent' || change === undefined || campaignId === null) return false
     return this.#isShownAlike(this.world.campaign(campaignId), change.to as Targeting)
   }
 
-  /** Faults are over: one apply and one pass later, and again after an hour, nothing is written. */
+  /** settle ends the faults, applies a few times, and checks that then nothing more is written. */
   async settle(): Promise<void> {
     this.#isLate = false
-    // An odd echo is told once, and what comes after it waits for the next apply.
+    // The first apply stops after it reports an odd echo, so the rest waits for the next apply.
     const rounds = this.#echo === 'as sent' ? 2 : 3
     for (let n = 0; n < rounds; n++) {
       await this.apply(NO_FAULTS)
@@ -608,7 +610,7 @@ function must(isKept: boolean, what: string): void {
   if (!isKept) throw new Error(`a promise is broken: ${what}`)
 }
 
-/** The shown fields but the name that are not as these values. */
+/** othersOf returns the fields, except the name, whose shown value is not the wanted one. */
 const othersOf = (values: Entry['values'], shown: Fields) =>
   FIELDS.filter(
     (field) =>
@@ -622,7 +624,7 @@ const NUMBERS: Record<string, number | null> = {
   ...{ running: 1, archived: 2, paused: 3, once: null, monthly: 1 },
 }
 
-/** Whether a raw value of the service is this value. */
+/** isShown returns whether a raw value of the service equals a value. */
 function isShown(field: Field, raw: unknown, value: Value): boolean {
   if (field === 'name') return nameWithoutMark(String(raw)) === value
   if (field === 'status' || field === 'period') return raw === NUMBERS[String(value)]
@@ -633,32 +635,32 @@ function isShown(field: Field, raw: unknown, value: Value): boolean {
   return Date.parse(`${raw}`.replace(/Z?$/, 'Z')) === Date.parse(String(value))
 }
 
-/** What a line of the plan says, as a value. */
-function saidAs(field: Field, text: unknown): Value {
+/** valueInPlan reads the text in a line of the plan as a value. */
+function valueInPlan(field: Field, text: unknown): Value {
   if (text === null || typeof text !== 'string') return null
   if (field === 'endDate' && text.length === 10) return `${text}T23:59:59Z`
   if (field === 'startDate' && text.length === 10) return `${text}T00:00:00Z`
   return /^\d+\.\d+$/.test(text) ? Math.round(Number(text) * 10_000) : text
 }
 
-/** The line of the plan that has all of this body. */
+/** checkPlanned returns the item of the plan that contains this whole body. Throws if there is none. */
 function checkPlanned(plan: Plan | null, id: string | null, body: Fields, fields: string[]) {
-  const isIts = (item: PlanItem) =>
+  const hasBody = (item: PlanItem) =>
     item.campaignId === id &&
     fields.every((name) =>
       item.changes.some(({ field, to }) => {
         if (field !== name) return false
-        if (field !== 'targeting') return isShown(field, body[name], saidAs(field, to))
+        if (field !== 'targeting') return isShown(field, body[name], valueInPlan(field, to))
         return isSame(canonical(body.targeting as Targeting), canonical(to as Targeting))
       }),
     )
-  const item = plan?.items.find(isIts)
+  const item = plan?.items.find(hasBody)
   if (item === undefined)
     throw new Error(`a promise is broken: nobody confirmed ${id} ${JSON.stringify(body)}`)
   return item
 }
 
-/** It lowers what is shown. */
+/** checkLower checks that a body lowers each value that the service shows. */
 function checkLower(id: string, body: Fields, shown: Fields): void {
   for (const [field, now] of Object.entries(body)) {
     const before = shown[field]
@@ -755,7 +757,9 @@ const STEPS = [
 
 const ECHO = fc.constantFrom<Echo[]>('as sent', 'as sent', 'without titles', 'in capitals')
 
-/** Runs so many random histories; throws with the seed and the steps of the shortest that breaks a promise. */
+/**
+ * explore runs `numRuns` random histories. If one breaks a promise, it throws the seed and the shortest such history.
+ */
 export async function explore(
   numRuns: number,
   seed: number,
@@ -771,8 +775,8 @@ export async function explore(
         await fc.asyncModelRun(() => ({ model: {}, real: simulation }), commands)
         await simulation.settle()
       } catch (error) {
-        const told = process.env.FEEDSYNCD_MODEL_TELL
-        if (told !== undefined) writeFileSync(told, `${error}\n${simulation.story()}`)
+        const file = process.env.FEEDSYNCD_MODEL_TELL
+        if (file !== undefined) writeFileSync(file, `${error}\n${simulation.story()}`)
         throw error
       } finally {
         sum.sequences++

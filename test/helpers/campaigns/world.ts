@@ -1,5 +1,6 @@
-// A service in memory that answers as a test wants, and an installation of feedsyncd that manages campaigns on it: a
-// real database, a real state mark, and the text of a campaigns file. A process may be killed at any of its steps.
+// A service in memory whose answers a test controls, and an installation of feedsyncd that manages its campaigns. The
+// installation has a real database, a real state mark, and the text of a campaigns file. A test can kill its process at
+// any step.
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,25 +27,25 @@ import { Book, type BookCampaign, type Fields } from './book.ts'
 export const START = Date.UTC(2026, 11, 1, 12)
 export const IDENTITY = '123'
 
-/** The process is dead: nothing of it runs any more. */
+/** Killed is thrown in a process that was killed. */
 export class Killed extends Error {}
 
 export interface Call {
   kind: 'search' | 'get' | 'create' | 'update'
   id: string | null
   body: Fields | null
-  /** What the answer shows of the campaign. */
+  /** The campaign as the answer shows it. */
   shown?: Fields
 }
 
-/** What a test makes of a call; null: it is answered as it should be. */
+/** Trouble is what goes wrong with a call. */
 export type Trouble =
   | { kind: 'fail'; failure: CampaignFailure }
-  /** Carried out, now or `afterMs` later, and not answered. */
+  /** The service carries the call out, now or `afterMs` later, but does not answer. */
   | { kind: 'lost'; afterMs?: number }
-  /** Answered with success, and not carried out. */
+  /** The service answers with success, but does not carry the call out. */
   | { kind: 'ignored' }
-  /** The process dies before it is sent, or after it was carried out. */
+  /** The process dies before it sends the call, or after the service carried it out. */
   | { kind: 'die'; when: 'before' | 'after' }
 
 function failed(
@@ -61,14 +62,14 @@ function failed(
 
 export const failure = {
   temporary: (status: number | null = 503) => failed('temporary', 'unknown', status),
-  /** The connection could not be made. */
+  /** unreached returns the failure of a connection that could not be opened. */
   unreached: () => failed('temporary', 'not-sent', null),
   refused: (status = 422) => failed('refused', 'refused', status),
   credentials: () => failed('credentials', 'refused', 403),
   missing: () => failed('missing', 'refused', 404),
 }
 
-/** What the daemon reads in a success with this JSON. */
+/** readingOf returns the answer that the client reads from this JSON. */
 function readingOf<T>(json: unknown, read: (body: Buffer) => T): CampaignAnswer<T> {
   const body = Buffer.from(JSON.stringify(json))
   const value = readAnswer({ body, bodyCut: false }, read)
@@ -86,13 +87,13 @@ export class World {
   }
   readonly book = new Book(() => this.now)
   readonly calls: Call[] = []
-  /** Asked before each call is carried out. */
+  /** trouble returns what goes wrong with a call; null: nothing. It is called before each call. */
   trouble: (call: Call) => Trouble | null = () => null
-  /** What an answer shows of a campaign, by where it is shown. */
+  /** shape changes how listings, reads and answers to writes show a campaign. */
   shape: (shown: Fields, where: 'listed' | 'read' | 'written') => Fields = (shown) => shown
-  /** What is listed, where that is not what is there. */
+  /** listed returns the campaigns that a listing shows; null: all. */
   listed: ((all: BookCampaign[]) => BookCampaign[]) | null = null
-  /** Told of what was made at a request, when it is made. */
+  /** onCreated is called when a request creates a campaign. */
   onCreated: (one: BookCampaign) => void = () => {}
   readonly #late: { at: number; run: () => void }[] = []
   readonly directory = memoryFolder('feedsyncd-world-')
@@ -117,7 +118,7 @@ export class World {
     return found
   }
 
-  /** Somebody makes a campaign on the service. */
+  /** make creates a campaign as a person does on the service. */
   make(name: string, fields: Fields = {}): BookCampaign {
     return this.book.create(IDENTITY, { name, budget: 50, ...fields })
   }
@@ -130,7 +131,7 @@ export class World {
     }
   }
 
-  /** A write that was not answered has still to arrive. */
+  /** Whether a write without an answer still has to arrive. */
   get hasLateWrites(): boolean {
     return this.#late.length > 0
   }
@@ -139,7 +140,7 @@ export class World {
     return this.calls.filter(({ kind }) => kind === 'create' || kind === 'update')
   }
 
-  /** Answers with what one campaign shows. */
+  /** #shown answers a call with a campaign as the service shows it. */
   #shown(call: Call, one: BookCampaign | null, where: 'read' | 'written') {
     if (one === null) return failure.missing()
     const json = this.shape(this.book.shown(one), where)
@@ -200,7 +201,7 @@ export class World {
   }
 }
 
-/** A copy of a state directory. */
+/** Backup is a copy of a state directory. */
 export interface Backup {
   database: string
   mark: string | null
@@ -208,20 +209,20 @@ export interface Backup {
 
 let databases = 0
 
-/** One installation. */
+/** Host is one installation of feedsyncd. */
 export class Host {
   readonly world: World
   file: string
   mode: 'targeting' | 'report' = 'targeting'
   database: string
   feeds: () => FeedSide = () => NO_FEEDS
-  /** What a test puts before the store, and before what the daemon is given. */
+  /** The wrap functions let a test change the store, and the input of the daemon. */
   wrap: (store: CampaignStore) => CampaignStore = (store) => store
   wrapSync: (parts: SyncParts) => SyncParts = (parts) => parts
   wrapEntries: (entries: Entry[]) => Entry[] = (entries) => entries
-  /** Asked before each write, beside whether the file is still the same. */
+  /** onChecked is called whenever a process checks that the file is unchanged, which is before each write. */
   onChecked: () => void = () => {}
-  /** The next process dies after so many steps: reads and writes of its database, and calls of the service. */
+  /** The next process dies after this many steps: reads and writes of its database, and calls of the service. */
   diesAfter: number | null = null
   #store: CampaignStore | null = null
   #read: { file: string | null; entries: Entry[] } = { file: null, entries: [] }
@@ -233,7 +234,7 @@ export class Host {
     putEmptyHistory(this.database)
   }
 
-  /** What is on disk, as a test looks at it. */
+  /** The database on disk, opened by the test. */
   get store(): CampaignStore {
     const account = `https://service.example ${IDENTITY}`
     const { now } = this.world.clock
@@ -241,7 +242,7 @@ export class Host {
     return this.#store
   }
 
-  /** The process ends; what is on disk stays. */
+  /** restart ends the process. The files on disk stay. */
   restart(): void {
     this.#store?.[Symbol.dispose]()
     this.#store = null
@@ -251,7 +252,7 @@ export class Host {
     return `${this.database}.mark`
   }
 
-  /** Its database is lost, alone or with the whole state directory. */
+  /** lose deletes the database, alone or with the whole state directory. */
   lose(what: 'database' | 'directory'): void {
     this.restart()
     for (const end of ['', '-wal', '-shm']) rmSync(this.database + end, { force: true })
@@ -259,7 +260,7 @@ export class Host {
     putEmptyHistory(this.database)
   }
 
-  /** A copy of its state directory, to come back to. */
+  /** backup copies the state directory, for a later `restore`. */
   backup(): Backup {
     this.restart()
     const database = join(this.world.directory, `${++databases}.db`)
@@ -288,7 +289,7 @@ export class Host {
     return this.#read.entries
   }
 
-  /** What a process works with, until it is killed. */
+  /** #parts returns the parts of a process, which fail after it was killed. */
   #parts(by: string, diesAfter: number | null = null): ApplyParts {
     const { world, file } = this
     const api = world.api()
@@ -307,7 +308,7 @@ export class Host {
     }
   }
 
-  /** A process that writes: what it leaves is on disk alone. */
+  /** #run runs a process that writes. When it dies, only the files on disk stay. */
   async #run<T>(by: string, work: (parts: ApplyParts) => Promise<T>): Promise<T> {
     const { diesAfter } = this
     this.diesAfter = null
@@ -319,7 +320,7 @@ export class Host {
     }
   }
 
-  /** What `plan` sees. */
+  /** look looks as `plan` does. */
   async look(keys: readonly string[] | null = null): Promise<Look> {
     const named = keys === null ? null : new Set(keys)
     const found = await look(this.#parts(''), this.entries(), named, forever)
@@ -331,7 +332,7 @@ export class Host {
     return (await this.look(keys.length === 0 ? null : keys)).plan
   }
 
-  /** What a person sends who confirmed the plan with this digest; null: `--lower`. */
+  /** send applies the plan with this digest; null: `--lower`. */
   async send(digest: string | null, keys: readonly string[] | null = null): Promise<Applied> {
     const named = keys === null ? null : new Set(keys)
     const entries = this.entries()
@@ -341,7 +342,7 @@ export class Host {
     )
   }
 
-  /** A person confirms the plan of this moment. */
+  /** apply confirms and sends the current plan, as a person does. */
   async apply(...keys: string[]): Promise<Result[]> {
     const { digest } = await this.plan(...keys)
     return resultsOf(await this.send(digest, keys.length === 0 ? null : keys))
@@ -351,7 +352,7 @@ export class Host {
     return resultsOf(await this.send(null, keys.length === 0 ? null : keys))
   }
 
-  /** The daemon's pass. */
+  /** daemon sends targeting, as the daemon does. */
   async daemon(): Promise<Result[]> {
     const entries = this.wrapEntries(this.entries())
     return await this.#run('daemon: file', ({ api, ...rest }) => {
@@ -369,11 +370,11 @@ export class Host {
 
 function resultsOf(applied: Applied): Result[] {
   if (applied.kind === 'failure') throw new Error(applied.reason)
-  if (applied.kind === 'stale') throw new Error('the plan is another one now')
+  if (applied.kind === 'stale') throw new Error('the plan has changed')
   return applied.results
 }
 
-/** Counts the steps of a process, and ends it between two of them. Nothing that it still has to do is done then. */
+/** Life counts the steps of a process and kills it between two of them. A dead process takes no further step. */
 class Life {
   #left: number
   #isDead = false
@@ -409,7 +410,7 @@ class Life {
   }
 }
 
-/** A service, and an installation with this file. */
+/** opened returns a service, and an installation with this file. */
 export function opened(file: string) {
   const world = World.open()
   const host = new Host(world, file)
@@ -417,7 +418,7 @@ export function opened(file: string) {
   return { world, host }
 }
 
-/** The same, a minute after a person applied it. */
+/** installed does the same, and then applies the file and lets a minute pass. */
 export async function installed(file: string) {
   const { world, host } = opened(file)
   await host.apply()
@@ -431,7 +432,7 @@ export const NO_FEEDS: FeedSide = {
   read: () => Promise.reject(new Error('no feed was uploaded')),
 }
 
-/** One feed, of which these postings were uploaded last. `problem`: why it cannot be read. */
+/** feedsOf returns one feed whose last upload has these postings. `problem`: why the feed cannot be read. */
 export function feedsOf(
   postings: readonly Partial<TargetedPosting>[],
   {
@@ -463,7 +464,7 @@ export function feedsOf(
   })
 }
 
-/** Several troubles, each for the calls that it names, as often as it says. */
+/** troubles returns a `trouble` function: each rule applies to the calls that it names, `times` times. */
 export function troubles(
   ...rules: { on: Call['kind']; id?: string; times?: number; trouble: Trouble }[]
 ) {

@@ -12,7 +12,7 @@ const HISTORIES = 4000
 it.each<[string, RegExp, Mutation]>([
   [
     'nothing is created within an hour after a create whose result is unknown',
-    /is made again beside/,
+    /is created again beside/,
     {
       store: (store) => ({
         ...store,
@@ -22,7 +22,7 @@ it.each<[string, RegExp, Mutation]>([
   ],
   [
     'a restored database creates nothing for an hour',
-    /is made again beside/,
+    /is created again beside/,
     { store: (store) => ({ ...store, restoredAt: () => null }) },
   ],
   [
