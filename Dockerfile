@@ -1,11 +1,12 @@
-# feedsyncd as a container: built in one stage, shipped in another without the tools, run as an unprivileged user.
+# feedsyncd as a container. The first stage builds it, the second stage ships it without the tools and runs it as an
+# unprivileged user.
 #
 #   docker run --read-only --cap-drop ALL --security-opt no-new-privileges \
 #     -v /etc/feedsyncd:/etc/feedsyncd:ro -v /srv/ats/export:/srv/ats/export:ro \
 #     -v feedsyncd-state:/var/lib/feedsyncd  feedsyncd
 #
-# The configuration is /etc/feedsyncd/feedsyncd.yaml, with state: { directory: /var/lib/feedsyncd }, and is
-# readable by uid 65532, like its key file and the feeds.
+# The configuration is /etc/feedsyncd/feedsyncd.yaml, with state: { directory: /var/lib/feedsyncd }. The user with uid
+# 65532 must be able to read it, its key file and the feeds.
 
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
@@ -13,7 +14,7 @@ COPY package.json package-lock.json .npmrc rolldown.config.ts ./
 RUN npm ci
 COPY src ./src
 RUN npm run build
-# The optional packages are the Node of a checkout; the image has its own.
+# The optional packages contain a Node for checkouts; the image has its own Node.
 RUN npm prune --omit=dev --omit=optional
 RUN mkdir state
 
@@ -31,6 +32,6 @@ USER 65532:65532
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=60s --timeout=10s --start-period=30s --retries=3 \
   CMD ["/app/dist/main.js", "status", "--live"]
-# Its first line starts Node with the flags that it needs: no debugger, less memory.
+# The first line of main.js starts Node with the needed flags: no debugger, less memory.
 ENTRYPOINT ["/app/dist/main.js"]
 CMD ["run"]

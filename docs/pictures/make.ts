@@ -1,4 +1,4 @@
-// Makes the two pictures of the README from the demo's feeds: `node docs/pictures/make.ts`. Needs Chromium.
+// Makes the two pictures of the README from the feeds of the demo: `node docs/pictures/make.ts`. It needs Chromium.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

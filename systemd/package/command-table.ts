@@ -1,4 +1,4 @@
-// The command table, to describe it in the manual and to make completions.
+// The command table, for the manual page and the completions.
 
 import type { Command } from 'commander'
 import type { Context } from '../../src/cli/context.ts'

@@ -1,5 +1,5 @@
-// Where everything lies on a host: the program with its own Node below /usr/lib/feedsyncd, the rest where
-// systemd, shells and man look for it. Nothing below /etc: what is there is the operator's alone.
+// The place of each file on a host: the program and its own Node below /usr/lib/feedsyncd, the rest where systemd,
+// shells and man look for it. The package has no file below /etc, which belongs to the operator alone.
 
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ export interface Build {
   root: string
   /** The bundled program. */
   dist: string
-  /** The folders of the libraries that it holds. */
+  /** The folders of the libraries in the bundle. */
   bundled: readonly string[]
   arch: Arch
   version: string
@@ -30,7 +30,7 @@ export interface Build {
 
 const HOME = 'usr/lib/feedsyncd'
 const DOC = 'usr/share/doc/feedsyncd'
-/** The one library with native code, which no bundle can hold. */
+/** The only library with native code, which a bundle cannot contain. */
 const SQLITE = 'node_modules/better-sqlite3'
 
 export async function addContents(tree: Tree, build: Build): Promise<void> {
@@ -50,7 +50,7 @@ function addProgram(tree: Tree, { root, dist, runtime, version, arch }: Build): 
   for (const path of sqliteFiles(root, arch)) tree.copy(`${HOME}/${path}`, join(root, path))
 }
 
-/** What is loaded of better-sqlite3, relative to the checkout, and its licence. */
+/** sqliteFiles returns the loaded files of better-sqlite3, and its licence, relative to the checkout. */
 export function sqliteFiles(root: string, arch: string): string[] {
   const loaded = ['package.json', 'LICENSE', 'lib/**/*.js', `prebuilds/linux-${arch}.node`]
   return globSync(
@@ -60,8 +60,8 @@ export function sqliteFiles(root: string, arch: string): string[] {
 }
 
 /**
- * Starts the program as its own first line does, where the flags stand, but with the private Node. A file
- * of its own in /usr/bin and no link to the program: SELinux lets systemd start what has the label of a bin.
+ * launcher returns a script that starts the program with the flags of its first line, but with the private Node. It is
+ * a file in /usr/bin and not a link, because SELinux lets systemd start only files with the label of a bin folder.
  */
 export function launcher(main: string): string {
   const [, variables, flags] = /^#!\/usr\/bin\/env -S (.*)\bnode (.*)\n/.exec(main) ?? []
@@ -109,7 +109,7 @@ function addDocuments(tree: Tree, build: Build): void {
   tree.write(`${DOC}/copyright`, copyright(build, libraries))
 }
 
-/** The pages, with everything that they link to, at the same relative paths as in the checkout. */
+/** documents returns the pages and all files that they link to, at the same relative paths as in the checkout. */
 export function documents(root: string): string[] {
   const linked = [
     '*.md',
@@ -124,7 +124,7 @@ export function documents(root: string): string[] {
   return globSync(linked, { cwd: root }).sort()
 }
 
-/** Our terms and Node's; those of the libraries lie beside their code. */
+/** copyright returns our terms and Node's; the terms of the libraries are beside their code. */
 function copyright({ root, runtime }: Build, libraries: readonly Library[]): string {
   const lines = libraries.map(({ name, version, license }) => `  ${name} ${version}: ${license}\n`)
   return [

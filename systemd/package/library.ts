@@ -1,4 +1,4 @@
-// The libraries of the program, by the lock file.
+// Reads the libraries of the program from the lock file.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,16 +7,16 @@ export interface Library {
   name: string
   version: string
   license: string
-  /** `sha512-…`, as the lock file has it. */
+  /** `sha512-…`, from the lock file. */
   integrity: string
 }
 
-/** Throws when what is installed in `folder` is not what is locked. */
+/** library throws if the version installed in `folder` is not the locked one. */
 export function library(root: string, folder: string): Library {
   const { version, license = 'unknown', integrity = '' } = readLock(root)[folder] ?? {}
   const installed = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
   if (installed.version !== version) {
-    throw new Error(`${folder} is ${installed.version} and not ${version}: run npm ci`)
+    throw new Error(`${folder} is ${installed.version}, not ${version}: run npm ci`)
   }
   return { name: installed.name, version: installed.version, license, integrity }
 }

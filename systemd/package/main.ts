@@ -1,9 +1,9 @@
-// npm run package: builds/feedsyncd_VERSION_ARCH.deb and feedsyncd-VERSION-linux-ARCH.tar.xz, the same
-// bytes from the same commit.
+// npm run package makes builds/feedsyncd_VERSION_ARCH.deb and feedsyncd-VERSION-linux-ARCH.tar.xz. The same commit
+// gives the same bytes.
 //
 //   npm run package -- [--arch arm64] [--revision 2] [--out builds] [--quick]
 //
-// --quick compresses little: for tests. SOURCE_DATE_EPOCH replaces the time of the commit.
+// --quick compresses little, for tests. SOURCE_DATE_EPOCH replaces the time of the commit.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -30,7 +30,7 @@ const { values } = parseArgs({
   },
 })
 
-// Folders of the package are open to all, whoever builds it.
+// All users may read the folders of the package, even if the builder's umask forbids it.
 process.umask(0o022)
 const scratch = mkdtempSync(join(tmpdir(), 'feedsyncd-package-'))
 try {
@@ -54,7 +54,7 @@ async function build(arch: Arch): Promise<void> {
     runtime: nodeRuntime(ROOT, arch, scratch),
     sqlite: sqliteVersion(),
   })
-  // Debian sorts 1.0.0~rc.1 before 1.0.0, and wants no other hyphen than the revision's.
+  // Debian sorts 1.0.0~rc.1 before 1.0.0, and allows only the hyphen before the revision.
   const debian = `${version.replaceAll('-', '~')}-${values.revision}`
   const { quick } = values
   const ending = quick ? 'gz' : 'xz'
@@ -66,7 +66,7 @@ async function build(arch: Arch): Promise<void> {
   ]
   for (const { name, pack } of packages) {
     console.error(`packing ${name}${quick ? '' : ' (about a minute)'}`)
-    // An interrupted run leaves nothing that looks like a package.
+    // An interrupted run must not leave a file that looks like a package.
     const part = file(`${name}.part`)
     pack(tree, part, { version: debian, arch, epoch, quick })
     renameSync(part, file(name))
@@ -87,7 +87,7 @@ function commitTime(): string {
     const args = ['log', '-1', '--format=%ct']
     return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim()
   } catch (cause) {
-    throw new Error('git does not tell the time of the commit: set SOURCE_DATE_EPOCH', { cause })
+    throw new Error('git cannot read the time of the commit: set SOURCE_DATE_EPOCH', { cause })
   }
 }
 

@@ -1,4 +1,4 @@
-// feedsyncd(1), from the command table itself, so that it is always complete.
+// Writes feedsyncd(1) from the command table itself, so that the page is always complete.
 
 import type { Command } from 'commander'
 import { EXIT } from '../../src/lib/errors.ts'
@@ -21,17 +21,17 @@ const FILES: [string, string][] = [
   ['/etc/feedsyncd/feedsyncd.yaml', 'the configuration, see feedsyncd.yaml(5)'],
   ['/etc/feedsyncd/service.key', 'the secret or PEM key; under systemd only root reads it'],
   ['/etc/feedsyncd/campaigns.yaml', 'the desired campaigns, if there are any'],
-  ['/var/lib/feedsyncd/', 'the history (feedsyncd.db) and the copies that are sent (spool/)'],
+  ['/var/lib/feedsyncd/', 'the history (feedsyncd.db) and the private copies of feeds (spool/)'],
   ['/usr/share/doc/feedsyncd/', 'the runbook, examples and the bill of materials'],
 ]
 
 const ENVIRONMENT: [string, string][] = [
-  ['FEEDSYNCD_CONFIG', 'the configuration, where --config does not name it'],
+  ['FEEDSYNCD_CONFIG', 'the configuration, if --config does not name it'],
   [
     'CREDENTIALS_DIRECTORY',
-    "where systemd puts the key (service-key), with the unit's LoadCredential=",
+    "the folder for the key (service-key), from systemd and the unit's LoadCredential=",
   ],
-  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'the proxy, and the hosts that need none'],
+  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'the proxy, and the hosts without a proxy'],
   ['NODE_EXTRA_CA_CERTS', 'a file with further certificate authorities, in PEM form'],
   ['NO_COLOR', 'no colour on a terminal'],
 ]
@@ -73,7 +73,7 @@ export function commandsPage(program: Command, version: string, day: string): st
   ])
 }
 
-/** Commands that do something, with the words that lead to them. */
+/** leaves returns the commands that do something, each with its full path of words. */
 function leaves(command: Command, path: string[] = []): { path: string[]; command: Command }[] {
   return command.commands.flatMap((inner) => {
     const at = [...path, inner.name()]

@@ -1,4 +1,4 @@
-// feedsyncd.yaml(5), made of the configuration's schema: every key, what it takes, its default.
+// Writes feedsyncd.yaml(5) from the schema of the configuration: every key with its description and default.
 
 import { readFileSync } from 'node:fs'
 import { configJsonSchema, type JsonSchema } from '../../src/config/schema.ts'
@@ -20,7 +20,7 @@ export function configPage(version: string, day: string): string {
     paragraph('feedsyncd.yaml - configuration of feedsyncd'),
     heading('Description'),
     paragraph(
-      'One YAML file. feedsyncd config check reports all unknown keys and bad values at once, with line and column. feedsyncd config print prints the values in effect. It is read at the start: after a change, systemctl restart feedsyncd, which is safe at any moment.',
+      'One YAML file. feedsyncd config check reports all unknown keys and bad values at once, with line and column. feedsyncd config print prints the values in effect. The daemon reads the file at its start. After a change: systemctl restart feedsyncd, which is safe at any moment.',
     ),
     paragraph(
       'Relative paths are relative to the file. Durations: 500ms, 2s, 15m, 24h, 400d. Sizes: 512B, 64KiB, 5MiB, 1GiB. A complete configuration:',
@@ -41,7 +41,7 @@ export function configPage(version: string, day: string): string {
   ])
 }
 
-/** campaigns.yaml(5), of the schema that editors read. */
+/** campaignsPage writes campaigns.yaml(5) from the schema that editors read. */
 export function campaignsPage(version: string, day: string): string {
   const schema = JSON.parse(readFileSync(CAMPAIGNS, 'utf8')) as JsonSchema
   return document([
@@ -71,7 +71,7 @@ interface Key {
   required: boolean
 }
 
-/** Every key that holds a value, in the order of the schema. */
+/** keysOf returns every key with a value, in the order of the schema. */
 export function keysOf(schema: JsonSchema, prefix = ''): Key[] {
   const required = Array.isArray(schema.required) ? schema.required : []
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => {

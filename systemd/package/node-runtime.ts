@@ -1,5 +1,5 @@
-// The private Node of the package: the one that npm ci brought, or for another machine the same release
-// from the registry, held to the checksum in the lock file.
+// Finds the private Node of the package: the one that npm ci installed, or for another architecture the same release
+// from the registry, verified by the checksum in the lock file.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -35,7 +35,7 @@ function download(spec: string, integrity: string, scratch: string): string {
   const packed = execFileSync('npm', ['pack', '--silent', spec], { cwd: into, encoding: 'utf8' })
   const file = join(into, packed.trim())
   const found = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
-  if (found !== integrity) throw new Error(`${spec} has ${found}, and locked is ${integrity}`)
+  if (found !== integrity) throw new Error(`${spec} has ${found}, but ${integrity} is locked`)
   execFileSync('tar', ['-xzf', file, '-C', into])
   return join(into, 'package')
 }

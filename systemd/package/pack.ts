@@ -1,5 +1,5 @@
-// From a tree of files to a tarball and a .deb, by GNU tar and dpkg-deb. Owners, order and times are fixed, so
-// that the same files make the same bytes.
+// Packs a tree of files into a tarball and a .deb, with GNU tar and dpkg-deb. Owners, order and times are fixed, so
+// that the same files give the same bytes.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import type { Arch } from './node-runtime.ts'
 import type { Tree } from './tree.ts'
 
-/** The programs that packing takes, and the Debian packages that bring them. */
+/** The programs that packing needs, and their Debian packages. */
 const TOOLS = { 'dpkg-deb': 'dpkg', tar: 'tar', xz: 'xz-utils', gzip: 'gzip', md5sum: 'coreutils' }
 const SCRIPTS = ['postinst', 'prerm', 'postrm']
 
-/** Throws when a program is missing. */
+/** requireTools throws if a program is missing. */
 export function requireTools(tools: Record<string, string> = TOOLS): void {
   for (const [tool, from] of Object.entries(tools)) {
     if (spawnSync(tool, ['--version']).error === undefined) continue
@@ -22,26 +22,29 @@ export function requireTools(tools: Record<string, string> = TOOLS): void {
 export interface Packing {
   version: string
   arch: Arch
-  /** Seconds since 1970: the age of every file. */
+  /** Seconds since 1970: the time of every file. */
   epoch: number
   /** Compresses little, for tests. */
   quick: boolean
 }
 
-/** For hosts without dpkg: unpacked at /. It names no folders, so that none of the host changes owner or mode. */
+/**
+ * packTarball makes a tarball for hosts without dpkg, which unpack it at /. It contains no folders, so that it changes
+ * no owner and no mode of the host's folders.
+ */
 export function packTarball(tree: Tree, file: string, { epoch, quick }: Packing): void {
-  // With threads, or the blocks would depend on the number of cores.
+  // With a fixed number of threads, the blocks do not depend on the number of cores.
   const compressor = quick ? 'gzip -n1' : 'xz -T2'
   const fixed = ['--owner=0', '--group=0', '--numeric-owner', `--mtime=@${epoch}`, '--format=gnu']
   const list = ['--no-recursion', '--verbatim-files-from', '--files-from=-']
-  // Only Debian has a folder for the completions of packages.
+  // Only Debian has the folder vendor-completions.
   const zsh = '--transform=s,^usr/share/zsh/vendor-completions/,usr/share/zsh/site-functions/,'
   const args = ['-C', tree.root, ...fixed, zsh, '-I', compressor, '-cf', file, ...list]
   const input = tree.files().join('\n')
   execFileSync('tar', args, { input, stdio: ['pipe', 'ignore', 'inherit'] })
 }
 
-/** Adds to the tree what Debian wants to know of it. */
+/** packDeb adds the control files to the tree and makes the .deb. */
 export function packDeb(tree: Tree, file: string, { version, arch, epoch, quick }: Packing): void {
   const files = tree.files()
   const kib = files.reduce(
@@ -57,7 +60,7 @@ export function packDeb(tree: Tree, file: string, { version, arch, epoch, quick 
   for (const name of SCRIPTS) tree.write(`DEBIAN/${name}`, read(name), 0o755)
   const compression = quick ? ['-Zzstd', '-z1'] : ['-Zxz']
   const args = ['--root-owner-group', ...compression, '--build', tree.root, file]
-  // dpkg-deb makes no file younger than this.
+  // dpkg-deb gives no file a later time than this.
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(epoch) }
   execFileSync('dpkg-deb', args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
 }

@@ -1,4 +1,4 @@
-// Manual pages in man(7): a few macros, and text that is never taken for one.
+// Writes manual pages in man(7) with a few macros. Plain text can never be read as a macro.
 
 export function page(
   title: string,
@@ -10,7 +10,7 @@ export function page(
   return `.TH "${title}" "${section}" "${day}" "${text(source)}" "${manual}"\n.nh\n.ad l\n`
 }
 
-/** A paragraph needs no mark of its own where a heading has begun one. */
+/** document joins the parts. A heading already begins a paragraph, so the .PP after it is removed. */
 export const document = (parts: readonly string[]) =>
   parts.join('').replace(/^(\.S[HS] .*\n)\.PP\n/gm, '$1')
 export const heading = (title: string) => `.SH ${title.toUpperCase()}\n`
@@ -21,7 +21,7 @@ export const entry = (term: string, words: string) =>
 export const literal = (lines: string) =>
   `.PP\n.RS 4\n.nf\n${lines.split('\n').map(text).join('\n')}\n.fi\n.RE\n`
 
-/** Hyphens stay hyphens that can be copied; nothing at the start of a line is a request. */
+/** text escapes hyphens, so that a person can copy them, and a dot or quote at the start, which would be a request. */
 function text(words: string): string {
   const safe = words.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('"', '\\(dq')
   return /^[.']/.test(safe) ? `\\&${safe}` : safe

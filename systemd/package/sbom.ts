@@ -1,5 +1,5 @@
-// The software bill of materials, CycloneDX 1.5: the libraries by the lock file, the private Node, and SQLite in
-// better-sqlite3. `npm sbom` cannot make it: it knows packages, and no bundle.
+// Makes the software bill of materials, CycloneDX 1.5: the libraries of the lock file, the private Node, and the SQLite
+// inside better-sqlite3. `npm sbom` lists installed packages, not the content of a bundle.
 
 import { createHash } from 'node:crypto'
 import type { Library } from './library.ts'
@@ -58,7 +58,7 @@ function fromLock({ name, version, license, integrity }: Library) {
   }
 }
 
-/** The same contents have the same number: a UUID of version 8 (RFC 9562). */
+/** uuidOf gives the same contents the same UUID, of version 8 (RFC 9562). */
 function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex')
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16)

@@ -1,4 +1,4 @@
-// The files of a package below one folder, as they lie on the host below /.
+// The files of a package below one folder, at their paths on the host below /.
 
 import { chmodSync, copyFileSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -20,7 +20,7 @@ export class Tree {
     chmodSync(join(this.root, path), mode)
   }
 
-  /** Every file, relative to the root, sorted. */
+  /** files returns every file relative to the root, sorted. */
   files(): string[] {
     const found = globSync('**', { cwd: this.root, withFileTypes: true })
     return found

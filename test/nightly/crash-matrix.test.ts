@@ -1,6 +1,6 @@
-// The crash matrix: a real process dies by SIGKILL before, half way through and after every durable step of every
-// story, is started again, and everything has to be right in the end. docs/crash-matrix.md is its result: `-u`
-// writes it anew. FEEDSYNCD_CRASH=sample kills at each 41st point only, always the same ones.
+// The crash matrix: SIGKILL ends a real process before, in the middle of and after every durable step of every story.
+// The process is started again, and everything must be right at the end. docs/crash-matrix.md is the result, and `-u`
+// writes it again. FEEDSYNCD_CRASH=sample kills only at each 41st point, always the same ones.
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -25,12 +25,12 @@ const FIRST = SCENARIOS[0]?.sent[0] ?? ''
 
 const table = CrashTable.parse(readFileSync(DOCUMENT, 'utf8'))
 
-describe('a process that is killed leaves nothing that its next start does not put right', () => {
+describe('after a kill at any step, the next start puts everything right', () => {
   for (const [index, scenario] of SCENARIOS.entries()) {
     it(`in the story of ${scenario.name}`, async () => {
       const points = await pointsOf(scenario)
 
-      // A sample begins with another point in each story.
+      // In each story a sample begins with a different point.
       const chosen = points.filter((_, n) => (n + 7 * index) % EVERY === 0)
       const outcomes = await eachOf(chosen, (point) => outcomeAt(scenario, point))
 
@@ -42,33 +42,33 @@ describe('a process that is killed leaves nothing that its next start does not p
     })
   }
 
-  it('as the document tells', async () => {
+  it('with the outcomes in docs/crash-matrix.md', async () => {
     await expect(table.text(STORIES)).toMatchFileSnapshot(DOCUMENT)
   })
 })
 
-describe('a process that is killed while the other side has the word', () => {
+describe('after a kill during a request, the next start puts everything right', () => {
   const cases: { name: string; fault: FaultRule; reached: Reached; ends: string }[] = [
     {
-      name: 'the form is asked for',
+      name: 'the form is requested',
       fault: { at: 'service', kind: 'slow', never: true },
       reached: ({ route }) => route === 'presign',
       ends: 'uploaded (unknown, stored)',
     },
     {
-      name: 'half of the file is sent',
+      name: 'half of the file was sent',
       fault: { at: 'storage', kind: 'gate-at-byte', fileByte: 300, times: 1 },
       reached: ({ held }) => held,
       ends: 'uploaded (unknown, stored)',
     },
     {
-      name: 'the last byte is sent, nothing is stored',
+      name: 'the last byte was sent, and nothing is stored',
       fault: { at: 'storage', kind: 'lose-answer', stored: false, how: 'silence' },
       reached: ({ fileBytes }) => fileBytes === Buffer.byteLength(FIRST),
       ends: 'uploaded (unknown, stored)',
     },
     {
-      name: 'the file is stored and the answer is still to come',
+      name: 'the file is stored, and the answer has not come',
       fault: { at: 'storage', kind: 'lose-answer', stored: true, how: 'silence' },
       reached: ({ stored }) => stored,
       ends: 'uploaded (unknown, stored), stored 2 times',
@@ -94,7 +94,7 @@ describe('a process that is killed while the other side has the word', () => {
   }
 })
 
-/** Every point that a pass of this story comes by, in order. */
+/** pointsOf returns every point that a pass of this story reaches, in order. */
 async function pointsOf(scenario: Scenario): Promise<string[]> {
   await using site = await Site.open(scenario.config)
   await scenario.prepare(site)
@@ -116,7 +116,7 @@ async function outcomeAt(scenario: Scenario, point: string): Promise<string> {
   return examined(site, scenario)
 }
 
-/** Checks everything that is true after every crash, and answers what may differ. */
+/** examined checks everything that is true after every crash, and returns the outcome, which may differ. */
 function examined(site: Site, scenario: Scenario): string {
   const versions = site.uploads({ all: true })
   const objects = site.sandbox.objects()
@@ -147,7 +147,7 @@ function examined(site: Site, scenario: Scenario): string {
   return `${newest?.state}${ends && ` (${ends})`}${last > 1 ? `, stored ${last} times` : ''}`
 }
 
-/** The spool holds what versions name, whole, and nothing else; the database is sound. */
+/** examineState checks that the spool has exactly the copies that versions name, and that the database is sound. */
 function examineState(site: Site): void {
   const state = join(site.root, 'state')
   using db = opened(join(state, 'feedsyncd.db'))
@@ -161,8 +161,8 @@ function examineState(site: Site): void {
   for (const { spool, sha256: expected } of named) {
     expect(sha256(readFileSync(join(state, 'spool', spool)))).toBe(expected)
   }
-  const odd = readdirSync(site.inbox).filter((name) => name.startsWith('.'))
-  expect(odd, 'left in the vendor’s folder').toEqual([])
+  const leftovers = readdirSync(site.inbox).filter((name) => name.startsWith('.'))
+  expect(leftovers, 'left in the vendor’s folder').toEqual([])
 }
 
 function opened(file: string) {
@@ -173,7 +173,7 @@ function opened(file: string) {
   }
 }
 
-/** Does a few at a time. */
+/** eachOf examines `AT_ONCE` points at a time. */
 async function eachOf(
   points: string[],
   work: (point: string) => Promise<string>,

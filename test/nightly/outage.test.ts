@@ -1,4 +1,4 @@
-// Many feeds through an outage of storage, on the test's clock.
+// Sends many feeds during and after an outage of storage, on the clock of the test.
 
 import { expect, it } from 'vitest'
 import { MINUTE } from '../../src/lib/clock.ts'
@@ -7,7 +7,7 @@ import { Outlet } from '../helpers/outlet.ts'
 
 const FEEDS = 2_000
 
-it('2,000 feeds are stored once each after an outage of storage, every tenth of them as its newest version', async () => {
+it('after an outage of storage, each of 2,000 feeds is stored once, and every tenth in its newer version', async () => {
   await using outlet = await Outlet.open()
   outlet.fault({ at: 'storage', kind: 'answer', status: 503 })
   for (let n = 0; n < FEEDS; n++) await outlet.take(`${n}.xml`, feedOf(2, `Feed ${n}`))

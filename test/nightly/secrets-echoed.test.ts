@@ -1,5 +1,5 @@
-// Hosts that repeat what they heard: a daemon behind a proxy that is service and storage, too, and answers each feed's
-// first request with a secret. Then all that it wrote, said and answered is searched.
+// A daemon behind a proxy that is also service and storage. The proxy repeats a secret in its first answer for each
+// feed. Then the test searches everything that the daemon wrote, printed and answered for secrets.
 
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -21,20 +21,20 @@ const WAYS = Object.keys(ESCAPES)
 const SECRETS = ['key', 'signature', 'proxy', 'proxy password'].concat(
   ['policy', 'credential', 'security-token', 'signature'].map((name) => `form ${name}`),
 )
-/** It ends an account for a while, so that it is the last one. */
+/** A 403 puts an account on hold for some minutes, so this place comes last. */
 const LAST = 'the message of a 403'
 const PLACES = Object.keys({ ...SERVICE_PLACES, ...FORM_PLACES, ...STORAGE_PLACES }).filter(
   (place) => place !== LAST,
 )
 
-/** What the host repeats in a place, and how it writes it down. */
+/** echoOf chooses the secret that the host repeats in a place, and how the host escapes it. */
 function echoOf(place: string, n: number): { secret: string; way: string } {
-  // Letters and digits alone, as in a host.
+  // A host has only letters and digits, and so has this password.
   if (place.includes('host')) return { secret: 'proxy password', way: 'as it is' }
   const secret = SECRETS[n % SECRETS.length] ?? ''
   // Addresses have their own escapes.
   if (/path|query/.test(place)) return { secret, way: 'as it is' }
-  // Nobody but a forger encodes what is in a form once more; keys and passwords are known in these ways, too.
+  // Only an attacker would encode a form field again. Keys and passwords are also hidden as Base64 and hex.
   const ways = /^key|password/.test(secret)
     ? WAYS
     : WAYS.filter((way) => !/^(Base64|hex)/.test(way))
@@ -70,7 +70,7 @@ function gramsOf(secrets: Iterable<string>): Map<string, string> {
   return grams
 }
 
-/** Which secrets have ten letters and digits in a row in a text, whatever stands between them. */
+/** leaksIn returns the secrets of which a text has ten letters and digits in a row; other characters do not count. */
 function leaksIn(text: string, secrets: ReadonlyMap<string, string>): string[] {
   const all = letters(text)
   const found = new Set<string>()
@@ -87,7 +87,7 @@ function filesBelow(folder: string): [name: string, content: string][] {
     .map(({ parentPath, name }) => [name, name + readFileSync(join(parentPath, name), 'latin1')])
 }
 
-it('a daemon shows nothing of the secrets that service and storage repeat to it', async () => {
+it('a daemon never shows the secrets that service and storage repeat in their answers', async () => {
   const key = `Key/${randomBytes(12).toString('base64')}+x`
   const password = randomBytes(12).toString('hex')
   await using host = await EchoingHost.open()
@@ -130,7 +130,7 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
     )
     note()
   }
-  // Nothing is sent after it, and an alert tells of it.
+  // After this answer the daemon sends nothing more, and an alert reports that.
   host.plan = {
     ...{ place: LAST, secret: 'key' },
     escape: (text) => ESCAPES['JSON with \\/']?.(text) ?? '',
@@ -175,7 +175,7 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
   expect(found).toEqual([])
 })
 
-it('campaign calls and doctor show nothing of what the service repeats', async () => {
+it('campaign calls and doctor never show the secrets that the service repeats', async () => {
   const key = `Key/${randomBytes(12).toString('base64')}+x`
   const password = randomBytes(12).toString('base64url')
   await using host = await EchoingHost.open()

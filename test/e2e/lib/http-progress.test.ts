@@ -1,4 +1,4 @@
-// A body on its way: what moves may take for ever, what stands still ends. The clock here belongs to the test.
+// An upload may take any time while it makes progress, and ends without progress. The test owns the clock.
 
 import type { Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -11,7 +11,7 @@ const PIECE = Buffer.alloc(64 * 1024, 'x')
 const OK = 'HTTP/1.1 204 No Content\r\n\r\n'
 const STALL = 15_000
 
-/** Half of a timer's time passes before `work`, half after it, and no other. */
+/** Lets half of a timer's time pass before `work` and half after it, and no other time. */
 function steppedClock(work: () => Promise<void>): Clock & { ahead: number } {
   const clock = {
     ...systemClock,
@@ -49,7 +49,7 @@ const streamOf = (n: number, accepted = (_bytes: number) => {}) => ({
 })
 
 describe('a body that is being sent', () => {
-  it('has no limit while the other side takes some of it', async () => {
+  it('has no time limit while the other side takes bytes', async () => {
     let taken = 0
     const body = streamOf(256, (bytes) => {
       taken = bytes
@@ -65,18 +65,18 @@ describe('a body that is being sent', () => {
       }
       if (taken < body.length) return
       socket.resume().write(OK)
-      // No more time passes.
+      // From here on no time passes.
       await new Promise(() => {})
     })
 
     const answer = await client(clock)(url, { body, headersTimeoutMs: STALL })
 
     expect(answer).toMatchObject({ kind: 'answer', status: 204, sentAll: true })
-    // It took many times as long as it may stand still.
+    // The upload took many times the limit for no progress.
     expect(clock.ahead).toBeGreaterThan(2 * STALL)
   })
 
-  it('ends when nothing moves for as long as it may stand still', async () => {
+  it('ends without progress for the time limit', async () => {
     const url = await rawServer((socket) => socket.pause())
     const clock = steppedClock(() => new Promise((resolve) => setTimeout(resolve, 50)))
 
@@ -86,7 +86,7 @@ describe('a body that is being sent', () => {
     expect(clock.ahead).toBeGreaterThanOrEqual(STALL)
   })
 
-  it('ends as silent, not as stalled, when it was taken and no answer comes', async () => {
+  it('ends as silent, not as stalled, if all of it was taken and no answer comes', async () => {
     const url = await rawServer((socket) => socket.resume())
     const clock = steppedClock(() => new Promise((resolve) => setTimeout(resolve, 50)))
 
@@ -95,7 +95,7 @@ describe('a body that is being sent', () => {
     expect(answer).toMatchObject({ why: 'silent', code: 'answer-timeout', bytesSent: 262_144 })
   })
 
-  it('that was answered before it was taken is not said to be sent', async () => {
+  it('does not count as sent if the answer came before all of it was taken', async () => {
     const url = await rawServer((socket) => socket.once('data', () => socket.write(OK)))
 
     const answer = await client(systemClock)(url, { body: streamOf(1024) })

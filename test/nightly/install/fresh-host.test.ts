@@ -1,8 +1,8 @@
-// The package on a fresh Debian with a real systemd, as an operator meets it, from installing to purging.
-// It needs root, debootstrap and some five minutes, and is skipped without the first two.
+// Tests the package on a fresh Debian with a real systemd, as an operator uses it, from installation to purge.
+// It needs root, debootstrap and about five minutes, and is skipped without root or debootstrap.
 //
-// FEEDSYNCD_DEBIAN_RELEASE=trixie takes another one than bookworm, FEEDSYNCD_DEBIAN_ROOT a root that
-// debootstrap has made before, FEEDSYNCD_DEBIAN_MIRROR a mirror.
+// FEEDSYNCD_DEBIAN_RELEASE=trixie tests another release than bookworm. FEEDSYNCD_DEBIAN_ROOT names a root that
+// debootstrap made before, and FEEDSYNCD_DEBIAN_MIRROR a mirror.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ state: { directory: /var/lib/feedsyncd }
 http: { listen: "127.0.0.1:9464" }
 `
 
-/** The page begins with what is needed most often; a host begins with the package. */
+/** Puts the blocks for a host without the package first; the page begins with the most frequent tasks. */
 const inOrder = () =>
   blocks()
     .map((block, n) => ({ ...block, n: n + 1 }))
@@ -48,7 +48,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
   }
   const write = (path: string, text: string, mode = 0o644) =>
     writeFileSync(join(machine.root, path), text, { mode })
-  /** Whole, by rename. */
+  /** drop writes a whole feed and renames it into its place. */
   const drop = async (name: string, text: string, folder = '/srv/ats/export') => {
     write(`${folder}/${name}.part`, text)
     await machine.must(`mv ${folder}/${name}.part ${folder}/${name}`)
@@ -77,7 +77,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     rmSync(out, { recursive: true })
   })
 
-  it('is made of the same bytes each time', () => {
+  it('has the same bytes in each build', () => {
     const again = mkdtempSync(join(tmpdir(), 'feedsyncd-builds-'))
     try {
       build(1, again)
@@ -92,7 +92,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     }
   })
 
-  it('installs with what a minimal Debian has, says what to do next, and starts nothing', async () => {
+  it('installs on a minimal Debian, says what to do next, and does not start the daemon', async () => {
     before = await machine.files()
 
     const { code, said } = await install(1)
@@ -103,7 +103,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(await machine.must('stat -c "%a %U:%G" /etc/feedsyncd')).toBe('750 root:feedsyncd')
   })
 
-  it('does not start before it is configured, and that is no failure', async () => {
+  it('does not start before it is configured, and the unit does not fail', async () => {
     await machine.must('systemctl start feedsyncd')
 
     expect([await machine.unit('ConditionResult'), await machine.unit('ActiveState')]).toEqual([
@@ -112,7 +112,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     ])
   })
 
-  it('ends with 78 for a mistake in the configuration, and is not started again and again', async () => {
+  it('ends with 78 for a mistake in the configuration, and systemd does not restart it', async () => {
     write('etc/feedsyncd/service.key', '', 0o600)
     write('etc/feedsyncd/feedsyncd.yaml', 'service: { baseURL: "https://example.com" }\n')
     await machine.must('systemd-tmpfiles --create feedsyncd.conf')
@@ -129,7 +129,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(log).toMatch(/feedsyncd\.yaml:1:\d+ service\.baseURL: .*baseUrl/)
   })
 
-  it('starts with four lines and a key, and is ready when it takes feeds', async () => {
+  it('starts with four lines and a key, and is ready when it can take feeds', async () => {
     await machine.must('mkdir -p /srv/ats/export')
     await machine.must(
       'systemd-run --quiet --unit=sandbox feedsyncd sandbox --dir /srv/sandbox --port 8700',
@@ -146,7 +146,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(await machine.must(`stat -c %U /proc/${pid}`)).toBe('feedsyncd')
   })
 
-  it('is handed the key by systemd, which alone may read the file', async () => {
+  it('gets the key from systemd, and only systemd can read the file', async () => {
     expect(await machine.must('stat -c "%a %U" /etc/feedsyncd/service.key')).toBe('600 root')
     const cannot = await machine.run(
       'setpriv --reuid feedsyncd --regid feedsyncd --clear-groups cat /etc/feedsyncd/service.key',
@@ -154,7 +154,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(cannot.stderr).toContain('Permission denied')
   })
 
-  it('delivers a feed that is dropped, and shows it in status and on the page', async () => {
+  it('delivers a dropped feed, and shows it in status and on the page', async () => {
     await drop('jobs.xml', feedOf(3))
 
     await untilUploaded('jobs.xml')
@@ -167,7 +167,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(await machine.must('find /srv/sandbox/objects -type f')).not.toBe('')
   })
 
-  it('finds everything well when doctor is asked, as the user of the unit and as root', async () => {
+  it('passes all checks of doctor, as the user of the unit and as root', async () => {
     const { stdout } = await machine.run('feedsyncd doctor')
 
     expect(stdout).toMatch(/^the daemon, as feedsyncd, .+:\nok {7}inbox: /)
@@ -176,7 +176,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(stdout).not.toMatch(/^problem/m)
   })
 
-  it('writes to the journal with priorities, and one JSON line an event', async () => {
+  it('writes one JSON line with a priority for each event to the journal', async () => {
     const lines = (await machine.must('journalctl -u feedsyncd -o json')).split('\n')
     const own = lines.map((line) => JSON.parse(line)).filter((l) => `${l.MESSAGE}`.startsWith('{'))
 
@@ -185,7 +185,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(own.map((entry) => entry.PRIORITY)).toContain('6')
   })
 
-  it('takes up a configuration at a restart, and does not start with a wrong one', async () => {
+  it('uses a new configuration after a restart, and does not start with a wrong one', async () => {
     write('etc/feedsyncd/feedsyncd.yaml', `${FOUR_LINES}guards: { minPostings: -1 }\n`)
     await machine.run('systemctl restart feedsyncd')
     await untilUnit('ExecMainStatus', '78')
@@ -197,7 +197,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     await untilUnit('ActiveState', /^active$/)
   })
 
-  it('speaks for itself where systemd opens the socket for it (253 and later)', async ({
+  it('notifies systemd itself if systemd opens the socket for it (253 and later)', async ({
     skip,
   }) => {
     const version = Number(/^systemd (\d+)/.exec(await machine.must('systemctl --version'))?.[1])
@@ -216,7 +216,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     await machine.must(`rm ${dropin} && systemctl daemon-reload && systemctl restart feedsyncd`)
   })
 
-  it('is killed and started again by the watchdog when it hangs', async () => {
+  it('is killed and restarted by the watchdog if it hangs', async () => {
     await machine.must('mkdir -p /etc/systemd/system/feedsyncd.service.d')
     const quick = '[Service]\nWatchdogSec=3s\nRestartSec=100ms\n'
     write('etc/systemd/system/feedsyncd.service.d/quick.conf', quick)
@@ -231,7 +231,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(await machine.must('journalctl -u feedsyncd -o cat')).toContain('Watchdog timeout')
   })
 
-  it('is started again after a kill, with its history', async () => {
+  it('is restarted after a kill, with its history', async () => {
     await machine.must('systemctl kill --kill-who=main --signal=KILL feedsyncd')
     await untilUnit('NRestarts', '2')
     await untilUnit('ActiveState', /^active$/)
@@ -239,7 +239,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect((await uploads()).map((u: { state: string }) => u.state)).toEqual(['uploaded'])
   })
 
-  it('reaches a folder below /home with the example drop-in, and doctor names it before', async () => {
+  it('reaches a folder below /home only with the drop-in that doctor names', async () => {
     await machine.must('mkdir -p /home/ats/export && mv /srv/ats/export/* /home/ats/export/')
     const moved = FOUR_LINES.replace('/srv/ats/export', '/home/ats/export')
     write('etc/feedsyncd/feedsyncd.yaml', moved)
@@ -260,7 +260,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     await untilUploaded('home.xml')
   })
 
-  it('runs two instances beside it, each with a key and a history of its own', async () => {
+  it('runs two more instances, each with its own key and history', async () => {
     for (const name of ['a', 'b']) {
       await machine.must(
         `mkdir -p /srv/${name} && install -d -m 750 -g feedsyncd /etc/feedsyncd/${name}`,
@@ -295,7 +295,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     await machine.must('systemctl start feedsyncd@a')
   })
 
-  it('starts running instances again in an upgrade', async () => {
+  it('restarts running instances in an upgrade', async () => {
     const pid = () => machine.must('systemctl show feedsyncd@a --value --property=MainPID')
     const before = await pid()
     await install(2)
@@ -309,7 +309,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     await machine.must('rm -rf /srv/a /srv/b /var/lib/feedsyncd/a /var/lib/feedsyncd/b')
   })
 
-  it('stops cleanly when it is told to', async () => {
+  it('stops cleanly at systemctl stop', async () => {
     await machine.must('systemctl stop feedsyncd')
 
     expect([await machine.unit('Result'), await machine.unit('ExecMainStatus')]).toEqual([
@@ -333,7 +333,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect((await uploads()).map((u: { feed: string }) => u.feed)).toContain('jobs.xml')
   })
 
-  it('stops when it is removed, and keeps the configuration and the history', async () => {
+  it('stops when the package is removed, and keeps the configuration and the history', async () => {
     await machine.must('dpkg -r feedsyncd')
 
     expect(await machine.must('ls /etc/feedsyncd /var/lib/feedsyncd')).toContain('feedsyncd.db')
@@ -342,7 +342,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect((await uploads()).length).toBeGreaterThan(0)
   })
 
-  it('leaves nothing but its account when it is purged', async () => {
+  it('leaves only its user when the package is purged', async () => {
     await machine.must('systemctl stop sandbox; rm -rf /srv/sandbox /srv/ats /home/ats')
 
     await machine.must('dpkg -P feedsyncd')
@@ -353,7 +353,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(await machine.must('getent passwd feedsyncd')).toContain('/usr/sbin/nologin')
   })
 
-  describe('with docs/runbook.md in hand', () => {
+  describe('with the commands of docs/runbook.md', () => {
     let count = 20
     const control = (method: string, body: object = []) => {
       write('root/faults.json', JSON.stringify(body))
@@ -364,7 +364,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
       )
     }
     const newest = async () => (await uploads())[0]
-    /** Other bytes at each call, in a state of rest. */
+    /** dropped replaces jobs.xml and waits for the state of the new version. Each call needs other bytes. */
     const dropped = async (text: string, state: string) => {
       await drop('jobs.xml', text)
       await vi.waitFor(async () => expect((await newest()).state).toBe(state), 60_000)
@@ -372,7 +372,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     const fault = (rule: object) => control('POST', rule)
     const good = () => dropped(feedOf(++count), 'uploaded')
 
-    /** What makes each situation of the page so. */
+    /** Creates each situation that the page names. */
     const SITUATIONS: Record<string, () => Promise<unknown>> = {
       nothing: async () => {
         await machine.must('mkdir -p /srv/ats/export')
@@ -424,14 +424,14 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     beforeAll(async () => {
       const name = readdirSync(out).find((file) => file.includes('-2_')) ?? ''
       writeFileSync(join(machine.root, 'root', name), readFileSync(join(out, name)))
-      // The service outlives the package here: it runs from a copy of the program.
+      // The sandbox service runs from a copy of the program, so that it survives the removal of the package.
       await machine.must(
         `dpkg -x /root/${name} /srv/program && sed 's#/usr/lib#/srv/program/usr/lib#g' /srv/program/usr/bin/feedsyncd > /usr/bin/feedsyncd-sandbox && chmod +x /usr/bin/feedsyncd-sandbox`,
       )
     })
 
     it.each(inOrder())(
-      '$heading (block $n): its commands do what it says',
+      '$heading (block $n): its commands succeed',
       async ({ situation, commands }) => {
         if (situation !== null) await SITUATIONS[situation]?.()
         if (situation === 'nothing') {

@@ -1,5 +1,5 @@
-// A fresh Debian as a machine of its own, with the real systemd, without a container engine: a root by
-// debootstrap in memory, booted in namespaces (boot-machine). Needs root, and leaves nothing behind.
+// A fresh Debian as a separate machine, with the real systemd and without a container engine. debootstrap makes the
+// root in memory, and boot-machine boots it in namespaces. It needs root, and removes all its files.
 
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { vi } from 'vitest'
 const BOOT = join(import.meta.dirname, 'boot-machine')
 const MIRROR = process.env.FEEDSYNCD_DEBIAN_MIRROR ?? 'http://deb.debian.org/debian'
 const RELEASE = process.env.FEEDSYNCD_DEBIAN_RELEASE ?? 'bookworm'
-/** A root that debootstrap has made before: copied, to spare the time. */
+/** A root that debootstrap made before: copying it saves time. */
 const MADE = process.env.FEEDSYNCD_DEBIAN_ROOT
 
 export interface Answer {
@@ -33,10 +33,10 @@ export class Machine implements AsyncDisposable {
     this.#cgroup = join(unifiedGroups(), `feedsyncd-test-${process.pid}`)
   }
 
-  /** Takes a minute or two, most of it to fetch and unpack Debian's packages. */
+  /** install takes one or two minutes, mostly to download and unpack Debian's packages. */
   static async install(): Promise<Machine> {
     const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-machine-'))
-    // In memory, where fsync costs nothing.
+    // In memory, fsync is free.
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1500m', 'tmpfs', folder])
     const machine = new Machine(folder)
     const release = ['--variant=minbase', '--include=systemd-sysv', RELEASE]
@@ -64,9 +64,9 @@ export class Machine implements AsyncDisposable {
     }, 30_000)
   }
 
-  /** Runs a line of shell on the machine, as root. */
+  /** run runs a line of shell on the machine, as root. */
   run(line: string): Promise<Answer> {
-    // The network's and the others' namespaces, its root, and nothing of this process's environment.
+    // Enter all namespaces and the root of the machine, without the environment of this process.
     const args = ['-t', String(this.#init), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w']
     const env = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL=C.UTF-8']
     return new Promise((resolve) => {
@@ -77,19 +77,19 @@ export class Machine implements AsyncDisposable {
     })
   }
 
-  /** What a line answers. Throws when it fails. */
+  /** must returns the output of a line. Throws if the line fails. */
   async must(line: string): Promise<string> {
     const { code, stdout, stderr } = await this.run(line)
     if (code !== 0) throw new Error(`${line}: ${code}\n${stdout}${stderr}`)
     return stdout.trimEnd()
   }
 
-  /** One property of the unit, as systemd has it. */
+  /** unit returns one property of the unit from systemd. */
   unit(property: string): Promise<string> {
     return this.must(`systemctl show feedsyncd --value --property=${property}`)
   }
 
-  /** Every path of the machine's own file system that belongs to packages and their configuration. */
+  /** files returns every path on the machine's disk that belongs to packages and their configuration. */
   async files(): Promise<string[]> {
     const apart = [
       '/proc',
@@ -110,7 +110,7 @@ export class Machine implements AsyncDisposable {
     const shell = this.#shell
     if (shell !== null && shell.exitCode === null && shell.signalCode === null) {
       const gone = new Promise((resolve) => shell.once('exit', resolve))
-      // unshare takes its first process with it, and that one all others.
+      // The end of unshare ends the machine's first process, and that ends all others.
       shell.kill('SIGKILL')
       await gone
     }
@@ -120,7 +120,7 @@ export class Machine implements AsyncDisposable {
   }
 }
 
-/** Where control groups of the second version are: alone, or beside those of the first. */
+/** unifiedGroups returns the mount point of cgroup v2, which may exist beside cgroup v1. */
 function unifiedGroups(): string {
   const line = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')

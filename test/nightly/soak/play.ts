@@ -1,5 +1,5 @@
-// One run of the soak: a host whose feeds are dropped, replaced, removed and decided about, whose service and
-// storage fail, whose key is wrong for a while, and whose daemon is killed. All chosen by the seed.
+// One run of the soak. The seed chooses all actions: it drops, replaces and removes feeds, takes decisions, lets
+// service and storage fail, makes the key wrong for some time, and kills the daemon.
 
 import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -11,7 +11,7 @@ import type { UploadReport } from '../../../src/ops/report.ts'
 import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
 import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
 import { Trouble } from './trouble.ts'
-import type { Left, Played } from './verdict.ts'
+import type { Expected, Played } from './verdict.ts'
 
 const FAULTS: readonly FaultRule[] = [
   { at: 'service', kind: 'answer', status: 503 },
@@ -47,7 +47,7 @@ const MOMENTS: readonly State[] = [
 
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-/** Mulberry32: small, seeded, good enough to choose. */
+/** random is Mulberry32, a small generator with a seed, good enough to choose actions. */
 function random(seed: number): () => number {
   let state = seed
   return () => {
@@ -63,7 +63,7 @@ export class Play implements AsyncDisposable {
   readonly #site: Site
   readonly #played: Played
   readonly #paths: readonly string[]
-  /** Whole feeds that stood at a path, to come back. */
+  /** Earlier whole feeds of each path, which may come back. */
   readonly #earlier = new Map<string, string[]>()
   #daemon: ChildProcess | null = null
   readonly #trouble: Trouble
@@ -74,10 +74,10 @@ export class Play implements AsyncDisposable {
     this.#played = played
     this.#paths = paths
     this.#trouble = new Trouble(site)
-    this.#trouble.returned = (path) => this.#counts(path)
+    this.#trouble.returned = (path) => this.#expectFolderFile(path)
   }
 
-  /** A third of the runs are a partner's, with a folder an account; dispositions differ as well. */
+  /** open prepares a host. A third of them belong to a partner, with a folder for each account; dispositions differ. */
   static async open(seed: number): Promise<Play> {
     const next = random(seed)
     const isPartner = next() < 0.33
@@ -99,21 +99,21 @@ export class Play implements AsyncDisposable {
     const played: Played = {
       ...{ site, afterUpload, rejectsEarly: reject < 0.3 },
       feedOf: (path) => (isPartner ? (path.split('/')[0] ?? '') : path),
-      ...{ left: new Map(), standing: new Map(), whole: new Map() },
+      ...{ expected: new Map(), inFolder: new Map(), whole: new Map() },
       ...{ released: new Set(), discarded: new Set(), troubled: false, trace: [] },
     }
     return new Play(next, site, played, paths)
   }
 
-  /** Plays, then lets everything come to rest with a service that is well again. */
+  /** play takes random actions, then ends all faults and waits until everything is at rest. */
   async play(): Promise<Played> {
     for (let step = 0, steps = 8 + this.#int(8); step < steps; step++) {
       this.#daemon ??= await this.#site.daemonProcess()
-      if (this.#chance(0.4)) this.#fault()
-      if (this.#chance(0.3)) this.#begin(this.#pick(this.#paths))
+      if (this.#chance(0.4)) this.#addFault()
+      if (this.#chance(0.3)) this.#beginTrouble(this.#pick(this.#paths))
       await this.#act(this.#pick(this.#paths))
       if (this.#chance(0.4)) {
-        await this.#moment()
+        await this.#waitForKillMoment()
         await this.#kill()
       } else await systemClock.sleep(this.#int(400))
     }
@@ -126,13 +126,13 @@ export class Play implements AsyncDisposable {
     await this.#site[Symbol.asyncDispose]()
   }
 
-  /** Beside what follows; a file is only changed where the vendor's own stands. */
-  #begin(path: string): void {
+  /** #beginTrouble starts a trouble of the host, which lasts during the next actions. */
+  #beginTrouble(path: string): void {
     this.#trace(this.#trouble.begin(path, (choices) => this.#pick(choices)))
     this.#played.troubled = true
   }
 
-  #fault(): void {
+  #addFault(): void {
     const fault = { ...this.#pick(FAULTS), times: 1 + this.#int(2) } as FaultRule
     const account = this.#chance(0.5) ? { account: this.#pick(ACCOUNTS) } : {}
     this.#trace(`fault ${JSON.stringify({ ...fault, ...account })}`)
@@ -144,8 +144,8 @@ export class Play implements AsyncDisposable {
     if (this.#chance(0.7)) this.#trouble.end()
     else this.#trouble.unlink()
     this.#trace(`act ${choice.toFixed(3)} on ${path}`)
-    if (choice < 0.36) this.#whole(path)
-    else if (choice < 0.44) this.#again(path)
+    if (choice < 0.36) this.#dropNew(path)
+    else if (choice < 0.44) this.#dropEarlier(path)
     else if (choice < 0.52) await this.#overtake(path)
     else if (choice < 0.61) this.#broken(path)
     else if (choice < 0.69) this.#cut(path)
@@ -156,50 +156,50 @@ export class Play implements AsyncDisposable {
     else await this.#restore(path)
   }
 
-  #whole(path: string, postings = 4 + this.#int(40)): void {
-    // No two paths ever hold the same bytes, so that an object tells whose it is.
+  #dropNew(path: string, postings = 4 + this.#int(40)): void {
+    // Two paths never have the same bytes, so that each object belongs to one path.
     const feed = feedOf(postings, `Nurse of ${path} ${this.#int(6)}`)
     this.#earlier.set(path, [...(this.#earlier.get(path) ?? []), feed])
-    this.#dropWhole(path, feed, postings)
+    this.#dropFeed(path, feed, postings)
   }
 
-  /** A, B and A again are three. */
-  #again(path: string): void {
+  /** #dropEarlier drops an earlier feed again: A, B and A are three versions. */
+  #dropEarlier(path: string): void {
     const feed = this.#earlier.get(path)?.at(-2)
-    if (feed === undefined) this.#whole(path)
-    else this.#dropWhole(path, feed, feed.split('<job>').length - 1)
+    if (feed === undefined) this.#dropNew(path)
+    else this.#dropFeed(path, feed, feed.split('<job>').length - 1)
   }
 
-  #dropWhole(path: string, feed: string, postings: number): void {
-    const left = { kind: 'whole', sha256: sha256(feed), postings } as const
+  #dropFeed(path: string, feed: string, postings: number): void {
+    const expected = { kind: 'whole', sha256: sha256(feed), postings } as const
     this.#site.drop(path, feed)
-    this.#stands(path, left)
-    this.#played.whole.set(left.sha256, postings)
+    this.#expect(path, expected)
+    this.#played.whole.set(expected.sha256, postings)
   }
 
-  /** A newer version comes while an older one is sent. */
+  /** #overtake drops a newer version while an older one is being sent. */
   async #overtake(path: string): Promise<void> {
-    this.#whole(path)
+    this.#dropNew(path)
     await this.#until(() => this.#newest(path)?.state === 'uploading')
-    this.#whole(path)
+    this.#dropNew(path)
   }
 
   #broken(path: string): void {
     const broken = feedOf(4 + this.#int(40), `Nurse of ${path}`).replace('</title>', '</titel>')
     this.#site.drop(path, broken)
-    this.#stands(path, { kind: 'broken', sha256: sha256(broken) })
+    this.#expect(path, { kind: 'broken', sha256: sha256(broken) })
   }
 
   #cut(path: string): void {
     const feed = feedOf(4 + this.#int(40), `Nurse of ${path}`)
     this.#site.drop(path, '')
     writeFileSync(join(this.#site.inbox, path), feed.slice(0, 60 + this.#int(feed.length - 80)))
-    this.#stands(path, { kind: 'cut' })
+    this.#expect(path, { kind: 'cut' })
   }
 
   #remove(path: string): void {
     rmSync(join(this.#site.inbox, path), { force: true })
-    this.#stands(path, { kind: 'nothing' })
+    this.#expect(path, { kind: 'nothing' })
   }
 
   #touch(path: string): void {
@@ -208,23 +208,23 @@ export class Play implements AsyncDisposable {
     try {
       utimesSync(file, 1, 1)
       this.#trace(`${path} touched`)
-      this.#counts(path)
+      this.#expectFolderFile(path)
     } catch {
-      // It was archived in this moment.
+      // The daemon archived the file just now.
     }
   }
 
-  /** The folder's file counts again, whatever was restored meanwhile. */
-  #counts(path: string): void {
-    const standing = this.#played.standing.get(path)
-    if (standing !== undefined) this.#played.left.set(path, standing)
+  /** #expectFolderFile makes the file in the folder the expected one again, also after a restore. */
+  #expectFolderFile(path: string): void {
+    const inFolder = this.#played.inFolder.get(path)
+    if (inFolder !== undefined) this.#played.expected.set(path, inFolder)
   }
 
-  /** Releases or discards what is held; where nothing is, the feed collapses. */
+  /** #decide releases or discards a held version. If none is held, it drops a feed with one posting. */
   async #decide(path: string): Promise<void> {
     const held = this.#site.uploads({ all: true, states: ['held'] })[0]
     if (held === undefined) {
-      this.#whole(path, 1)
+      this.#dropNew(path, 1)
       return
     }
     const decision = this.#chance(0.5) ? 'release' : 'discard'
@@ -234,10 +234,10 @@ export class Play implements AsyncDisposable {
     decided.add(held.id)
   }
 
-  /** Only where all is at rest, so that it is known what comes last. */
+  /** #restore restores an earlier version, but only at rest, when the last version is known. */
   async #restore(path: string): Promise<void> {
-    const { left, feedOf: feed, whole } = this.#played
-    const wanted = left.get(path)
+    const { expected, feedOf: feed, whole } = this.#played
+    const wanted = expected.get(path)
     const [newest, ...older] = this.#site.uploads({ feed: feed(path), all: true })
     const isRest = newest?.state === 'uploaded' && wanted?.kind === 'whole'
     if (!isRest || newest.sha256 !== wanted.sha256) return
@@ -248,17 +248,17 @@ export class Play implements AsyncDisposable {
     const { code } = await this.#site.run('restore', String(earlier.id))
     const postings = whole.get(earlier.sha256) ?? 0
     if (code === 0) this.#trace(`${path} restored: ${earlier.sha256}`)
-    if (code === 0) left.set(path, { kind: 'whole', sha256: earlier.sha256, postings })
+    if (code === 0) expected.set(path, { kind: 'whole', sha256: earlier.sha256, postings })
   }
 
   #trace(what: string): void {
     this.#played.trace.push(`${new Date().toISOString()} ${what}`)
   }
 
-  #stands(path: string, left: Left): void {
-    this.#trace(`${path} stands: ${JSON.stringify(left)}`)
-    this.#played.left.set(path, left)
-    this.#played.standing.set(path, left)
+  #expect(path: string, expected: Expected): void {
+    this.#trace(`${path} expects: ${JSON.stringify(expected)}`)
+    this.#played.expected.set(path, expected)
+    this.#played.inFolder.set(path, expected)
   }
 
   #newest(path: string): UploadReport | undefined {
@@ -271,8 +271,8 @@ export class Play implements AsyncDisposable {
     renameSync(`${file}.new`, file)
   }
 
-  /** Of the kill: at random, as soon as a version has some state, or in the middle of a request. */
-  async #moment(): Promise<void> {
+  /** #waitForKillMoment waits for a random time, for a version in some state, or for the middle of a request. */
+  async #waitForKillMoment(): Promise<void> {
     const { sandbox } = this.#site
     const choice = this.#next()
     const seen = sandbox.requests().length
@@ -293,7 +293,7 @@ export class Play implements AsyncDisposable {
     await systemClock.sleep(this.#int(choice > 0.7 ? 400 : 20))
   }
 
-  /** Looks for at most half a second: what does not come is no reason to wait. */
+  /** #until waits for at most half a second, because the state may never come. */
   async #until(holds: () => boolean): Promise<void> {
     for (let look = 0; look < 100 && !holds(); look++) await systemClock.sleep(5)
   }
@@ -307,7 +307,7 @@ export class Play implements AsyncDisposable {
     this.#trace('killed')
   }
 
-  /** A few passes later everything has its state. */
+  /** #rest runs some passes without faults, after which every version has its final state. */
   async #rest(): Promise<void> {
     this.#site.sandbox.faults.clear()
     this.#trouble.end()
@@ -315,7 +315,7 @@ export class Play implements AsyncDisposable {
     for (let pass = 0; pass < 6; pass++) {
       await this.#site.run('run', '--once')
       const waiting = this.#site.uploads({ all: true, states: ['queued', 'failed'] })
-      // A pass on a busy machine may end before a file has settled.
+      // On a busy machine, a pass may end before a file has settled.
       const pending = this.#site.uploads({ all: true, states: ['settling', 'checking'] })
       const half = readdirSync(this.#site.inbox, { recursive: true, encoding: 'utf8' })
       const isTidy = !half.some((name) => name.endsWith('.taken'))

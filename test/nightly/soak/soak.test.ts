@@ -1,6 +1,6 @@
-// Random feeds, faults and kills, checked against a model. FEEDSYNCD_SOAK sets how many seeds are played (default 100,
-// a few seconds each, four at a time), FEEDSYNCD_SEED the first one (default 1). A failure names its seed; the same seed
-// plays the same actions, though not to the millisecond.
+// Random feeds, faults and kills, checked against a model. FEEDSYNCD_SOAK sets the number of seeds (default 100; each
+// takes a few seconds, four run at a time), FEEDSYNCD_SEED the first seed (default 1). A failure names its seed. The
+// same seed gives the same actions, but not at the same millisecond.
 
 import { describe, expect, it } from 'vitest'
 import { Play } from './play.ts'

@@ -1,5 +1,5 @@
-// What the host does to a run of the soak, beside the faults of the service and its storage: the wall clock
-// jumps, reading a file fails for a while, and links stand where the vendor's files and folders were.
+// Troubles of the host during a run of the soak, besides the faults of service and storage: the wall clock jumps, reads
+// of a file fail for some time, and links replace files and folders of the vendor.
 
 import {
   existsSync,
@@ -21,9 +21,9 @@ const ERRORS: readonly FileFault[] = ['EIO', 'ESTALE', 'EMFILE', 'ETIMEDOUT']
 export class Trouble {
   readonly #site: Site
   readonly #files: FaultyFiles | null
-  /** Told of a file that stands again where a link was: its ctime is new, as after a touch. */
+  /** Called when a file replaces a link again: its ctime is new, as after a touch. */
   returned: (path: string) => void = () => {}
-  /** Puts back what stood where a link is now. */
+  /** Replaces the link by the earlier file or folder. */
   #unlink: () => void = () => {}
 
   constructor(site: Site) {
@@ -34,7 +34,7 @@ export class Trouble {
     mkdirSync(this.#outside, { recursive: true })
   }
 
-  /** One trouble of the host, chosen by `pick`; answers what it is. */
+  /** begin starts one trouble of the host, which `pick` chooses, and returns its description. */
   begin(path: string, pick: <T>(choices: readonly T[]) => T): string {
     const kind = pick(['clock', 'read', 'open', 'list', 'file link', 'folder link'] as const)
     switch (kind) {
@@ -65,20 +65,20 @@ export class Trouble {
     }
   }
 
-  /** The vendor's files stand where they were. */
+  /** unlink puts the vendor's files back in their places. */
   unlink(): void {
     this.#unlink()
     this.#unlink = () => {}
   }
 
-  /** The host is well again. */
+  /** end ends all troubles. */
   end(): void {
     this.unlink()
     this.#files?.clearFaults()
     this.#setClock(0)
   }
 
-  /** Where `path` was, a link shows a feed that lies outside the inbox. */
+  /** #link replaces `path` by a link to a feed outside the inbox. */
   #link(path: string, feed: string): string {
     this.end()
     const place = join(this.#site.inbox, path)
@@ -91,7 +91,7 @@ export class Trouble {
     renameSync(place, parked)
     symlinkSync(elsewhere, place)
     this.#unlink = () => {
-      // The daemon may have left something of its own where the link was: never through the link.
+      // The daemon may have put its own file at the place of the link, but must never write through the link.
       if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(place)
       if (existsSync(place)) return rmSync(parked, { recursive: true, force: true })
       renameSync(parked, place)

@@ -1,4 +1,4 @@
-// What must hold when a run of the soak has come to rest: nothing lost, nothing stuck, nothing wrong.
+// Checks a run of the soak that is at rest: no version is lost, stuck or wrong.
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { UploadReport } from '../../../src/ops/report.ts'
 import type { Site } from '../../helpers/site.ts'
 
-/** What the last thing that happened to a path asks for. */
-export type Left =
+/** Expected is the result that the last action at a path must have. */
+export type Expected =
   | { kind: 'whole'; sha256: string; postings: number }
   | { kind: 'broken'; sha256: string }
   | { kind: 'cut' }
@@ -16,20 +16,20 @@ export type Left =
 export interface Played {
   site: Site
   afterUpload: 'keep' | 'archive' | 'delete'
-  /** What ends early is rejected within the run. */
+  /** A feed that ends early is rejected within the run. */
   rejectsEarly: boolean
   feedOf: (path: string) => string
-  /** By path: what its feed should have come to. */
-  left: Map<string, Left>
-  /** By path: what was last put into the folder. */
-  standing: Map<string, Left>
-  /** Every whole feed that ever stood in the folder: hash to postings. */
+  /** By path: the expected result of its feed. */
+  expected: Map<string, Expected>
+  /** By path: the last file that was put into the folder. */
+  inFolder: Map<string, Expected>
+  /** Every whole feed that was ever in the folder: hash to postings. */
   whole: Map<string, number>
   released: Set<number>
   discarded: Set<number>
-  /** The host had trouble of its own: a jump of the clock may have ended a wait. */
+  /** The host had a trouble, such as a jump of the clock, which may have ended a wait. */
   troubled: boolean
-  /** What was done, for whoever looks into a failure. */
+  /** The actions of the run, for a person who examines a failure. */
   trace: string[]
 }
 
@@ -45,7 +45,7 @@ export function problemsOf(played: Played): string[] {
   ]
 }
 
-/** What became of each version, for whoever looks into a failure. */
+/** trailsOf describes the end of each version, for a person who examines a failure. */
 export function trailsOf({ site }: Played): string[] {
   return site.uploads({ all: true }).map(({ id, feed, state, reason, sha256 }) => {
     const ends = site.show(id).attempts.map(({ outcome }) => outcome)
@@ -55,7 +55,7 @@ export function trailsOf({ site }: Played): string[] {
 
 function stuck(versions: UploadReport[]): string[] {
   const states = ['settling', 'checking', 'queued', 'uploading']
-  // An older one that failed is at rest: a newer one has taken its place.
+  // An older version that failed is at rest, because a newer one replaced it.
   const isNewest = ({ feed, id }: UploadReport) =>
     !versions.some((other) => other.feed === feed && other.id > id)
   return versions
@@ -64,38 +64,38 @@ function stuck(versions: UploadReport[]): string[] {
 }
 
 function wrongStates(played: Played): string[] {
-  return [...played.left].flatMap(([path, left]) => {
+  return [...played.expected].flatMap(([path, expected]) => {
     const feed = played.feedOf(path)
     const [newest] = played.site.uploads({ feed })
-    if (isRight(played, newest, left)) return []
+    if (isRight(played, newest, expected)) return []
     const is = `${newest?.id} ${newest?.state} ${newest?.sha256} ${newest?.reason}`
-    return [`${path} should be ${JSON.stringify(left)} and is ${is}`]
+    return [`${path} should be ${JSON.stringify(expected)} and is ${is}`]
   })
 }
 
-function isRight(played: Played, newest: UploadReport | undefined, left: Left): boolean {
+function isRight(played: Played, newest: UploadReport | undefined, expected: Expected): boolean {
   const { site, released, discarded, rejectsEarly, troubled } = played
   const state = newest?.state
-  switch (left.kind) {
+  switch (expected.kind) {
     case 'whole': {
-      if (newest?.sha256 !== left.sha256) return false
-      // EntityTooLarge is a verdict on the file, which stands until a person retries it.
+      if (newest?.sha256 !== expected.sha256) return false
+      // EntityTooLarge is final for a file until a person retries it.
       if (state === 'uploaded' || isTooLarge(newest)) return true
       if (state === 'discarded') return discarded.has(newest.id)
-      // Also beside one whose attempt may have been stored before storage refused it.
+      // The larger version may also be one that storage stored before it refused it.
       const larger = site
         .uploads({ feed: newest.feed, all: true })
-        .some(({ postings }) => (postings ?? 0) >= 2 * left.postings)
+        .some(({ postings }) => (postings ?? 0) >= 2 * expected.postings)
       return state === 'held' && larger && !released.has(newest.id)
     }
     case 'broken':
-      return state === 'rejected' && newest?.sha256 === left.sha256
+      return state === 'rejected' && newest?.sha256 === expected.sha256
     case 'cut':
       return state === 'incomplete' || ((rejectsEarly || troubled) && state === 'rejected')
     case 'nothing':
       return state !== 'incomplete'
     default:
-      return left satisfies never
+      return expected satisfies never
   }
 }
 
@@ -138,15 +138,15 @@ function wrongObjects({ site, whole }: Played, versions: UploadReport[]): string
   ]
 }
 
-/** Newest wins: what storage received last of a feed is what the history calls uploaded last. */
-function wrongOrder({ site, feedOf, left }: Played, versions: UploadReport[]): string[] {
+/** wrongOrder checks that storage received the version last that the history calls uploaded last. */
+function wrongOrder({ site, feedOf, expected }: Played, versions: UploadReport[]): string[] {
   const objects = site.sandbox.objects().toSorted((a, b) => a.receivedAt - b.receivedAt)
-  return [...left.keys()].flatMap((path) => {
+  return [...expected.keys()].flatMap((path) => {
     const own = versions.filter(({ feed }) => feed === feedOf(path))
     const hashes = new Set(own.map((version) => version.sha256))
     const last = objects.findLast((object) => hashes.has(object.sha256))
     const uploaded = own.findIndex(({ state }) => state === 'uploaded')
-    // A newer one may be there already: its attempt's end is unknown, and it was refused or overtaken since.
+    // Storage may have a newer version: one with an attempt of unknown end that was then refused or superseded.
     const newer = own.slice(0, uploaded === -1 ? own.length : uploaded)
     const unknown = newer.filter(({ id }) =>
       site.show(id).attempts.some(({ outcome }) => outcome === 'unknown'),
@@ -158,18 +158,18 @@ function wrongOrder({ site, feedOf, left }: Played, versions: UploadReport[]): s
   })
 }
 
-/** Files may only leave the folder with a place of their own, or a copy in storage. */
-function lostFiles({ site, standing, afterUpload }: Played): string[] {
+/** lostFiles checks that each file that left the folder is in another folder or in storage. */
+function lostFiles({ site, inFolder, afterUpload }: Played): string[] {
   const names = readdirSync(site.root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/spool'))
     .map((entry) => join(entry.parentPath, entry.name))
   const half = names.filter((name) => name.endsWith('.taken') || name.endsWith('.receipt.tmp'))
   const present = new Set(names.map((name) => hashOf(readFileSync(name))))
   const stored = new Set(site.sandbox.objects().map((object) => object.sha256))
-  const lost = [...standing].filter(([, left]) => {
-    if (left.kind !== 'whole' && left.kind !== 'broken') return false
-    if (present.has(left.sha256)) return false
-    // With delete, what was superseded goes with the version that took its place.
+  const lost = [...inFolder].filter(([, expected]) => {
+    if (expected.kind !== 'whole' && expected.kind !== 'broken') return false
+    if (present.has(expected.sha256)) return false
+    // With delete, a superseded file is deleted together with its successor.
     return !(afterUpload === 'delete' && stored.size > 0)
   })
   return [

@@ -25,7 +25,7 @@ function load(text: string): Config {
   return loadConfig(file, {}).config
 }
 
-/** The example with its commented-out settings in force instead of what they replace. */
+/** The example with its commented-out settings enabled, instead of the ones that they replace. */
 function uncommented(): string {
   return EXAMPLE.replace(/^( *)#(?=[\w-]| {2})/gm, '$1').replace(
     /^ *account: .*$|^\w+: \[\]$/gm,
@@ -51,13 +51,13 @@ function keysIn(value: unknown, path: string[] = []): string[] {
 }
 
 describe('the example configuration', () => {
-  it('loads, and says nothing but the defaults', () => {
+  it('loads and sets only the defaults', () => {
     const least = 'service: { baseUrl: "https://api.example.com", account: "123" }\n'
 
     expect(load(EXAMPLE)).toEqual(load(least))
   })
 
-  it('has every key of the schema, the optional ones commented out', () => {
+  it('has every key of the schema, with the optional keys commented out', () => {
     const shown = new Set(
       keysIn(parseYaml(EXAMPLE).value).concat(keysIn(parseYaml(uncommented()).value)),
     )
@@ -65,7 +65,7 @@ describe('the example configuration', () => {
     expect(keysOf(configJsonSchema()).filter((key) => !shown.has(key))).toEqual([])
   })
 
-  it('loads as well with the commented-out settings in force', () => {
+  it('also loads with the commented-out settings enabled', () => {
     const config = load(uncommented())
 
     expect(config.feeds).toHaveLength(1)
@@ -81,7 +81,7 @@ describe('the example configuration', () => {
 })
 
 describe('the JSON Schema', () => {
-  it('in config/ is the one that the code makes (npm run schema)', () => {
+  it('in config/ equals the schema from the code (npm run schema)', () => {
     const stored = JSON.parse(readFileSync(join(FOLDER, 'feedsyncd.schema.json'), 'utf8'))
 
     expect(stored).toEqual(configJsonSchema())

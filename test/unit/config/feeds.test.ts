@@ -27,7 +27,7 @@ describe('the feed of a path', () => {
     expect(feedFor('a/jobs.xml', [rule('b/*.xml', { name: 'b' })])).toEqual(none)
   })
 
-  it('has a place for the date in the name of its file, unless its rule says otherwise', () => {
+  it('has {date} instead of a date in the file name, unless its rule says otherwise', () => {
     const rules = [rule('raw/*', { dated: false }), rule('{1}/*', { partnerAccount: '{1}' })]
     const feedOf = (path: string) => feedFor(path, rules).feed
 
@@ -45,7 +45,7 @@ describe('the feed of a path', () => {
     expect(feedFor('a/jobs.gz', []).feed).toBe('a/jobs.gz')
   })
 
-  it('is the path also where its rule gives no name', () => {
+  it('is also the path if its rule gives no name', () => {
     const rules = [rule('**/*.xml', { records: '/source/job', expectEveryMs: 1000 })]
 
     expect(feedFor('a/jobs.xml', rules)).toEqual({
@@ -56,7 +56,7 @@ describe('the feed of a path', () => {
     })
   })
 
-  it('is that of a rule that matches the path with or without .gz', () => {
+  it('comes from a rule that matches the path with or without .gz', () => {
     const rules = [rule('packed/*.gz', { name: 'packed' }), rule('{1}/*.xml', { name: '{1}' })]
 
     const paths = ['acme/jobs.xml.gz', 'packed/jobs.xml.gz', 'a/JOBS.XML.GZ']
@@ -65,7 +65,7 @@ describe('the feed of a path', () => {
     expect(feeds).toEqual(['acme', 'packed', 'a'])
   })
 
-  it('is filled in from what the rule captures, and so is its account', () => {
+  it('gets its name and account from the captured segments', () => {
     const rules = [
       rule('{1}/{2}/*.xml', { name: '{2} of {1}', partnerAccount: '{1}', fields: { id: '@id' } }),
     ]
@@ -78,7 +78,7 @@ describe('the feed of a path', () => {
     })
   })
 
-  it('comes from the first rule that matches, whatever stands below', () => {
+  it('comes from the first rule that matches', () => {
     const rules = [rule('acme/*.xml', { name: 'first' }), rule('**', { name: 'rest' })]
 
     const feeds = ['acme/a.xml', 'acme/b/c.xml', 'x.xml'].map((path) => feedFor(path, rules).feed)
@@ -86,7 +86,7 @@ describe('the feed of a path', () => {
     expect(feeds).toEqual(['first', 'rest', 'rest'])
   })
 
-  it('keeps what looks like a template in a captured name as it is', () => {
+  it('does not fill a captured name that looks like a template', () => {
     const rules = [rule('{1}/{2}.xml', { name: '{1}-{2}' })]
 
     expect(feedFor('{2}/jobs.xml', rules).feed).toBe('{2}-jobs')
@@ -97,7 +97,7 @@ describe('the feed that a person named for a file', () => {
   const named = (feed: string, rules: FeedConfig[]) => feedFor('/root/new.xml', rules, feed)
   const byFolder = rule('{1}/*.xml', { name: 'feed-{1}', partnerAccount: '{1}', expectEveryMs: 9 })
 
-  it('has all that the rule says which gives this name', () => {
+  it('has everything from the rule that gives this name', () => {
     const rules = [rule('acme/*.xml', { name: 'acme', partnerAccount: '7' }), byFolder]
 
     expect(named('acme', rules)).toMatchObject({ feed: 'acme', account: '7', expectEveryMs: null })
@@ -107,7 +107,7 @@ describe('the feed that a person named for a file', () => {
   })
 
   it.each(['Care (24/7)', 'jobs {us,ca}', '!acme', 'a*b', 'R&D [IT]', 'C\\D'])(
-    'is the one that a rule gives word by word, and no pattern: %s',
+    'matches the literal name of a rule and is never a pattern: %s',
     (name) => {
       const rules = [rule('us/*.xml', { name, partnerAccount: '7' })]
 
@@ -116,7 +116,7 @@ describe('the feed that a person named for a file', () => {
     },
   )
 
-  it('is that of the rule which says the name as it is, before those that fill it in', () => {
+  it('comes from the rule with this literal name before a rule that captures it', () => {
     const rules = [
       rule('{1}/*.xml', { name: '{1}', partnerAccount: '{1}' }),
       rule('special.xml', { name: 'special', partnerAccount: '9' }),
@@ -125,20 +125,20 @@ describe('the feed that a person named for a file', () => {
     expect(named('special', rules)).toMatchObject({ feed: 'special', account: '9' })
   })
 
-  it('has all that the rule of a path says, where the feed is named by its path', () => {
+  it('has everything from the rule of a path if the name is that path', () => {
     const rules = [rule('{1}/jobs.xml', { partnerAccount: '{1}' })]
 
     expect(named('43/jobs.xml', rules)).toMatchObject({ feed: '43/jobs.xml', account: '43' })
   })
 
-  it('has what the rule of the file says, where no rule gives this name', () => {
+  it('has everything from the rule of the file if no rule gives this name', () => {
     expect(named('other', [byFolder])).toMatchObject({ feed: 'other', account: null })
     expect(feedFor('43/jobs.xml', [byFolder], 'other')).toMatchObject({
       ...{ feed: 'other', account: '43' },
     })
   })
 
-  it('is as without a name where the rules give the same name to the file', () => {
+  it('changes nothing if the rules give the file the same name', () => {
     const rules = [
       rule('jobs.xml', { name: 'acme', partnerAccount: '8' }),
       rule('*', { name: 'acme' }),

@@ -78,7 +78,7 @@ describe('a file with an address and an account', () => {
     })
   })
 
-  it('may begin with a BOM and end its lines as Windows does', () => {
+  it('may begin with a BOM and have Windows line ends', () => {
     const text = `\ufeff${LEAST.replaceAll('\n', '\r\n')}`
 
     expect(load(text).service.identity).toEqual({ account: '123' })
@@ -129,7 +129,7 @@ alerts:
     ])
   })
 
-  it('of the address lose the slash at the end and keep the path prefix', () => {
+  it('for the address lose the slash at the end and keep the path prefix', () => {
     const addressed = (url: string) => load(LEAST.replace('https://api.example.com', url)).service
 
     expect(addressed('https://API.example.com/api/').baseUrl).toBe('https://api.example.com/api')
@@ -147,7 +147,7 @@ alerts:
     })
   })
 
-  it('take the socket of the health endpoint relative to the file', () => {
+  it('resolve the socket of the health endpoint relative to the file', () => {
     expect(load(`${LEAST}http: { listen: ./health.sock }\n`).http.listen).toEqual({
       kind: 'unix',
       path: join(folder, 'health.sock'),
@@ -165,13 +165,13 @@ alerts:
 })
 
 describe('the key file', () => {
-  it("is systemd's credential where there is one", () => {
+  it("is systemd's credential if there is one", () => {
     const { keyFile } = load(LEAST, { CREDENTIALS_DIRECTORY: '/run/credentials/x' }).service.auth
 
     expect(keyFile).toBe('/run/credentials/x/service-key')
   })
 
-  it('is what the file names, also under systemd', () => {
+  it('is the one that the configuration names, also under systemd', () => {
     const text = `${LEAST}  auth: { keyFile: other.key }\n`
 
     const { keyFile } = load(text, { CREDENTIALS_DIRECTORY: '/run/credentials/x' }).service.auth
@@ -181,7 +181,7 @@ describe('the key file', () => {
 })
 
 describe('finding the file', () => {
-  it('takes the flag before the environment before the default place', () => {
+  it('prefers the flag, then the environment, then the default place', () => {
     const env = { FEEDSYNCD_CONFIG: '/env.yaml' }
 
     expect(findConfig('/flag.yaml', env)).toBe('/flag.yaml')
@@ -208,7 +208,7 @@ describe('finding the file', () => {
     ['a fifo', FIFO, 'is not a regular file'],
     ['a device', '/dev/zero', 'is not a regular file'],
     ['below a file', `${LATIN1}/x`, 'not a directory (ENOTDIR)'],
-  ])('says so when it is %s', (_, name, words) => {
+  ])('reports a path that is %s', (_, name, words) => {
     symlinkSync(LINK, join(folder, LINK))
     execFileSync('mkfifo', [join(folder, FIFO)])
     writeFileSync(join(folder, LATIN1), Buffer.from([0x61, 0xff]))
@@ -233,11 +233,11 @@ describe('a warning', () => {
     return loadConfig(file, {}).warnings.map(placeOf)
   }
 
-  it('tells that a partner without an account may not be enough', () => {
+  it('says that a partner without an account may be incomplete', () => {
     expect(warnings(PARTNER)).toEqual([[3, 'service.partner']])
   })
 
-  it('is not given for the bulk route, nor where rules name accounts', () => {
+  it('is not given for the bulk route or if rules name accounts', () => {
     const bulk = `${PARTNER}  presignPath: /v1/presigned-storage-bulk-posting-post\n`
     const own = `${PARTNER}  partnerAccount: "42"\n`
     const ruled = ['**', '**/*', '**/*.xml'].map(
@@ -247,7 +247,7 @@ describe('a warning', () => {
     for (const text of [LEAST, bulk, own, ...ruled]) expect(warnings(text)).toEqual([])
   })
 
-  it('tells where a path may be left without a partner account', () => {
+  it('names each rule and pattern that may have no partner account', () => {
     const rules = '[{ match: "a/**" }, { match: "{1}/*.xml", partnerAccount: "{1}" }]'
     expect(warnings(`${PARTNER}feeds: ${rules}\n`)).toEqual([
       [4, 'feeds[0].match'],
@@ -257,7 +257,7 @@ describe('a warning', () => {
     expect(warnings(`${PARTNER}feeds: ${all}\n`)).toEqual([[4, 'feeds[1].match']])
   })
 
-  it('tells that a partner account has no effect for an account, and leaves it out', () => {
+  it('says that a partner account has no effect for an account, and the account is ignored', () => {
     writeFileSync(file, `${LEAST}feeds: [{ match: "{1}/*.xml", partnerAccount: "{1}" }]\n`)
 
     const { config, warnings } = loadConfig(file, {})

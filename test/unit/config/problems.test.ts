@@ -16,7 +16,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The printed problems, with the file's name cut off. */
+/** The printed problems, without the name of the file. */
 function problems(text: string): string[] {
   const file = join(folder, 'feedsyncd.yaml')
   writeFileSync(file, text)
@@ -46,7 +46,7 @@ describe('mistakes', () => {
     ])
   })
 
-  it('begin with the file as it was named, so that an editor can jump there', () => {
+  it('begin with the file as it was given, so that an editor can jump there', () => {
     const problem = { line: 2, column: 3, key: 'a.b', problem: 'missing' }
 
     expect(formatProblem('conf/f.yaml', problem)).toBe('conf/f.yaml:2:3 a.b: missing')
@@ -78,11 +78,11 @@ describe('mistakes', () => {
     ],
     [`${LEAST}feeds:\n  - name: x\n`, ['5:5 feeds[0].match: missing']],
     [`${LEAST}alerts:\n  - exec: [x]\n`, ['5:5 alerts[0].on: missing']],
-  ])('of what is missing stand where it belongs: %j', (text, lines) => {
+  ])('about a missing key have the position where the key belongs: %j', (text, lines) => {
     expect(problems(text)).toEqual(lines)
   })
 
-  it('in the spelling of a key count once, not again as missing', () => {
+  it('in the spelling of a key are reported once, not again as missing', () => {
     expect(problems('servce:\n  baseUrl: https://x\n  account: "1"\n')).toEqual([
       '1:1 servce: unknown key, did you mean service?',
     ])
@@ -94,13 +94,13 @@ describe('mistakes', () => {
 })
 
 describe('an unknown key', () => {
-  it('that belongs to another block is told where', () => {
+  it('is reported with its right block if it belongs to another one', () => {
     expect(with_('quietPeriod: 1s\n')).toEqual([
       '4:1 quietPeriod: unknown key, did you mean inbox.quietPeriod?',
     ])
   })
 
-  it('that is like nothing is only called unknown', () => {
+  it('is only called unknown if no key is similar', () => {
     expect(with_('colour: red\n__proto__: {}\nconstructor: {}\n')).toEqual([
       '4:1 colour: unknown key',
       '5:1 __proto__: unknown key',
@@ -109,7 +109,7 @@ describe('an unknown key', () => {
   })
 
   it.each(['key', 'secret', 'apiKey', 'privateKey', 'password', 'token'])(
-    'that would hold a secret (%s) is told to go into a file, and its value is not repeated',
+    'for a secret (%s) gets the advice to use a file, and its value is not repeated',
     (name) => {
       const [line, ...others] = with_(`  auth: { ${name}: hunter2 }\n`)
 
@@ -218,7 +218,7 @@ describe('a value', () => {
     ['http://localhost.example.com', 'must begin with https: (http: is for loopback)'],
     ['https://me:hunter2@x', 'must not hold a user name or a password'],
     ['https://x/?q=1', 'must not have a query or a fragment'],
-  ])('%s as the address is refused, and not repeated', (url, problem) => {
+  ])('%s as the address is refused and not repeated', (url, problem) => {
     expect(problems(LEAST.replace('https://api.example.com', url))).toEqual([
       `2:12 service.baseUrl: ${problem}`,
     ])
@@ -242,7 +242,7 @@ describe('a value', () => {
     expect(problems(LEAST.replace('account: "123"', text))).toEqual([`3:12 ${problem}`])
   })
 
-  it('that may be a secret is never repeated', () => {
+  it('is never repeated if it may be a secret', () => {
     const text = `${LEAST}  auth: { keyFile: "-----BEGIN\\nhunter2" }
 alerts: [{ on: [held], webhook: http://h.example.com/hunter2, secretFile: 7 }]\n`
 
@@ -290,13 +290,13 @@ describe('keys that belong together', () => {
       'inbox: { afterReject: quarantine, quarantineDirectory: inbox/bad }',
       'inbox.quarantineDirectory: must lie outside inbox.directory',
     ],
-  ])('are held together: %s', (text, problem) => {
+  ])('are checked together: %s', (text, problem) => {
     const lines = with_(`${text}\n`).map((line) => line.replace(/^\d+:\d+ /, ''))
 
     expect(lines).toContain(problem)
   })
 
-  it('see where links lead: the archive lies outside of the inbox', () => {
+  it('are checked with links followed: the archive must lie outside the inbox', () => {
     const base = mkdtempSync(join(tmpdir(), 'feedsyncd-links-'))
     onTestFinished(() => rmSync(base, { recursive: true }))
     mkdirSync(join(base, 'inbox'))
@@ -309,13 +309,13 @@ describe('keys that belong together', () => {
     })
   })
 
-  it('leave a folder alone whose name only begins like the inbox, or that is not used', () => {
+  it('allow an unused folder, and one whose name only begins like the inbox', () => {
     expect(
       with_('state: { directory: inbox-state }\ninbox: { archiveDirectory: inbox/done }\n'),
     ).toEqual([])
   })
 
-  it('name only algorithms that the signer has, and in stringToSign what it can fill in', () => {
+  it('may name only the algorithms and the stringToSign fields of the signer', () => {
     expect(SIGNATURE_ALGORITHMS.join(' ')).toBe(
       'hmac-sha1 hmac-sha256 hmac-sha512 rsa-sha1 rsa-sha256 rsa-sha512 rsa-pss-sha256 ecdsa-p256-sha256 ed25519',
     )

@@ -19,7 +19,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Either it can be used, or it has mistakes; what is wrong must have a place in the file. */
+/** The file can be used, or each of its mistakes has a place in the file. */
 function holds(text: string): void {
   const file = join(folder, 'feedsyncd.yaml')
   writeFileSync(file, text)
@@ -40,7 +40,7 @@ function holds(text: string): void {
 }
 
 describe('a damaged configuration file', () => {
-  it('is answered with problems in it, whatever was cut out, doubled or put in', () => {
+  it('gives problems with a place in it after any cut, copy or insertion', () => {
     const oddities = [
       '\t',
       ':',
@@ -77,7 +77,7 @@ describe('a damaged configuration file', () => {
     )
   })
 
-  it('is answered also where values of any shape stand in its keys', () => {
+  it('gives problems for values of any shape', () => {
     const keys = fc.constantFrom(
       'service',
       'inbox',

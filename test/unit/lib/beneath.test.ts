@@ -30,7 +30,7 @@ const ways = [
 ] as const
 
 describe.each(ways)('a directory below a folder, opened %s', (_, open) => {
-  it('is the same one when its path has become a link', async () => {
+  it('stays the same when its path becomes a link', async () => {
     using directory = await open('a/b')
     renameSync(join(root, 'a'), join(base, 'moved'))
     symlinkSync(join(base, 'outside'), join(root, 'a'))
@@ -41,18 +41,18 @@ describe.each(ways)('a directory below a folder, opened %s', (_, open) => {
     expect(readdirSync(join(base, 'outside/b'))).toEqual([])
   })
 
-  it.each(['link', 'link/b', 'a/link'])('is not reached by a link (%s)', async (path) => {
+  it.each(['link', 'link/b', 'a/link'])('is not reached through a link (%s)', async (path) => {
     symlinkSync(join(base, 'outside'), join(root, 'link'))
     symlinkSync('b', join(root, 'a/link'))
 
     await expect(open(path)).rejects.toMatchObject({ code: 'ENOTDIR' })
   })
 
-  it('is not reached by going up', async () => {
+  it('is not reached through ..', async () => {
     await expect(open('a/../../outside')).rejects.toMatchObject({ code: 'ELOOP' })
   })
 
-  it('may lie below a folder that is a link itself', async () => {
+  it('may lie below a folder that is itself a link', async () => {
     renameSync(root, join(base, 'real'))
     symlinkSync('real', root)
 
@@ -61,7 +61,7 @@ describe.each(ways)('a directory below a folder, opened %s', (_, open) => {
     expect(readdirSync(directory.path)).toEqual(['b'])
   })
 
-  it('closes each directory on its way', async () => {
+  it('closes each directory of its path', async () => {
     const open_ = readdirSync('/proc/self/fd').length
     ;(await open('a/b'))[Symbol.dispose]()
     await open('a/b/../..').catch(() => {})

@@ -37,7 +37,7 @@ describe('conditions of the daemon', () => {
     expect(conditions.current()).toMatchObject([{ message: 'line 4', since: 1000 }])
   })
 
-  it('announces a change of severity as such', () => {
+  it('announces a change of severity as a change of severity', () => {
     const { conditions, changes } = conditionsAt()
     conditions.set('credentials', { message: 'rejected' })
     conditions.set('credentials', { message: 'rejected', severity: 'warning' })
@@ -69,7 +69,7 @@ describe('conditions of the daemon', () => {
     expect(conditions.current().map(({ code }) => code)).toEqual(['inbox-missing'])
   })
 
-  it('lists what is critical first, then the oldest', () => {
+  it('lists critical conditions first, then the oldest', () => {
     const { conditions, pass } = conditionsAt()
     conditions.set('alerts-failing', { message: 'a' })
     pass(1)

@@ -12,7 +12,7 @@ describe('a date in the name of a file', () => {
     ['jobs-2000-01-01.xml', 'jobs-{date}.xml', '20000101000000'],
     ['jobs-2099-12-31.xml', 'jobs-{date}.xml', '20991231000000'],
     ['jobs-2024-02-29.xml', 'jobs-{date}.xml', '20240229000000'],
-  ])('is part of no feed: %s is %s', (path, name, date) => {
+  ])('is not part of the name of its feed: %s is %s', (path, name, date) => {
     expect(datedName(path)).toEqual({ name, date })
   })
 
@@ -24,7 +24,7 @@ describe('a date in the name of a file', () => {
     ['jobs-2026-11-22-15-30.xml', '20261122153000'],
     ['jobs-2026-11-22T15-30-45.xml', '20261122153045'],
     ['jobs-2026_11_22_23-59-59.xml', '20261122235959'],
-  ])('may have a time behind it: %s', (path, date) => {
+  ])('may be followed by a time: %s', (path, date) => {
     expect(datedName(path)).toEqual({ name: 'jobs-{date}.xml', date })
   })
 
@@ -36,7 +36,7 @@ describe('a date in the name of a file', () => {
     ['jobs-20261122-15304.xml', 'jobs-{date}-15304.xml', '20261122000000'],
     ['jobs-20261122.1530.xml', 'jobs-{date}.1530.xml', '20261122000000'],
     ['jobs-2026-11-22 (2).xml', 'jobs-{date} (2).xml', '20261122000000'],
-  ])('ends where no time follows: %s is %s', (path, name, date) => {
+  ])('does not include text that is not a time: %s is %s', (path, name, date) => {
     expect(datedName(path)).toEqual({ name, date })
   })
 
@@ -45,7 +45,7 @@ describe('a date in the name of a file', () => {
     ['2026-11-22-2026-11-23.xml', '2026-11-22-{date}.xml', '20261123000000'],
     ['20261122_20269999.xml', '{date}_20269999.xml', '20261122000000'],
     ['2025-01-01/jobs-2026-11-22.xml', '2025-01-01/jobs-{date}.xml', '20261122000000'],
-  ])('is the last real one of several: %s is %s', (path, name, date) => {
+  ])('is the last of several real dates: %s is %s', (path, name, date) => {
     expect(datedName(path)).toEqual({ name, date })
   })
 
@@ -67,31 +67,31 @@ describe('a date in the name of a file', () => {
     ['jobs-1763856000.xml'],
     ['2026-11-22/jobs.xml'],
     ['2026-11-22/'],
-  ])('is not every number: %s', (path) => {
+  ])('is not any number with eight digits: %s', (path) => {
     expect(datedName(path)).toEqual({ name: path, date: null })
   })
 })
 
-describe('of two files of one feed, the older is', () => {
+describe('the older of two files of one feed', () => {
   const file = (path: string, modifiedAt: number | null = null) => ({ path, modifiedAt })
   const isOlderOf = (a: ReturnType<typeof file>, b: ReturnType<typeof file>) =>
     isOlder('jobs-{date}.xml', a, b)
 
-  it('the one with the earlier date, whenever it was changed', () => {
+  it('is the one with the earlier date, even if it changed later', () => {
     const [before, after] = [file('jobs-20261122.xml', 9), file('jobs-2026-11-23.xml', 1)]
 
     expect([isOlderOf(before, after), isOlderOf(after, before)]).toEqual([true, false])
     expect(isOlderOf(file('jobs-20261122T0100.xml'), file('jobs-20261122T0200.xml'))).toBe(true)
   })
 
-  it('the one that was changed earlier, where the dates are the same', () => {
+  it('is the one that changed earlier if the dates are the same', () => {
     const [before, after] = [file('jobs-20261122.xml', 1), file('jobs-2026-11-22.xml', 2)]
 
     expect([isOlderOf(before, after), isOlderOf(after, before)]).toEqual([true, false])
     expect(isOlderOf(file('jobs-20261122.xml'), after)).toBe(false)
   })
 
-  it('neither, where one has no date or the feed is not named by dates', () => {
+  it('is neither if one has no date or the feed has no dates in its name', () => {
     expect(isOlderOf(file('/root/jobs.xml', 1), file('jobs-20261122.xml', 2))).toBe(false)
     expect(isOlder('jobs', file('jobs-20261121.xml'), file('jobs-20261122.xml'))).toBe(false)
   })

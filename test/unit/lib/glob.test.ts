@@ -40,7 +40,7 @@ describe('captures', () => {
     ['{12}/*.xml', '.acme/jobs.xml', { '12': '.acme' }],
     ['*.xml', 'jobs.xml', {}],
     ['{1}/**/*.xml', 'ac\nme/b\nc/jobs.xml', { '1': 'ac\nme' }],
-  ])('%s takes from %s what its numbers stand for', (pattern, path, captured) => {
+  ])('%s captures the numbered segments of %s', (pattern, path, captured) => {
     expect(capturingMatcher(pattern)(path)).toEqual(captured)
   })
 
@@ -49,11 +49,11 @@ describe('captures', () => {
     ['{1}/*.xml', 'a/b/jobs.xml'],
     ['{1}/{1}.xml', 'acme/globex.xml'],
     ['{1}.xml', '.xml'],
-  ])('%s does not match %s: one number is one whole segment', (pattern, path) => {
+  ])('%s does not match %s, because a number stands for one whole segment', (pattern, path) => {
     expect(capturingMatcher(pattern)(path)).toBeNull()
   })
 
-  it('fill a template, and leave alone what was not captured', () => {
+  it('fill a template, and leave other placeholders as they are', () => {
     expect(fillTemplate('{1}-{2}', { '1': 'acme' })).toBe('acme-{2}')
   })
 })

@@ -1,4 +1,4 @@
-// Over TLS and through a tunnel, too, the socket tells when it has taken a body.
+// Over TLS and through a tunnel, too, the socket reports that it took the whole body.
 
 import tls from 'node:tls'
 import { expect, it, onTestFinished } from 'vitest'

@@ -6,7 +6,7 @@ import { client } from '../../helpers/lib/http-client.ts'
 import { httpServer, proxyServer, rawServer, tlsServer } from '../../helpers/lib/http-servers.ts'
 
 describe('a proxy of the environment', () => {
-  it.each(['HTTP_PROXY', 'http_proxy'])('takes requests to http addresses (%s)', async (name) => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('gets requests to http addresses (%s)', async (name) => {
     const url = await httpServer((_, response) => response.end('through'))
     const proxy = await proxyServer()
 
@@ -22,12 +22,12 @@ describe('a proxy of the environment', () => {
 
     const answer = await client({ [name]: proxy.url.host })(url)
 
-    // Behind the tunnel TLS is still verified: this CA is nobody's.
+    // TLS is still verified behind the tunnel, and nobody trusts this CA.
     expect(answer).toMatchObject({ kind: 'no-answer', why: 'certificate' })
     expect(proxy.seen).toEqual([`CONNECT ${url.host}`])
   })
 
-  it.each(['NO_PROXY', 'no_proxy'])('is left out for hosts in %s', async (name) => {
+  it.each(['NO_PROXY', 'no_proxy'])('is not used for hosts in %s', async (name) => {
     const url = await httpServer((_, response) => response.end())
     const proxy = await proxyServer()
     const env = { HTTP_PROXY: proxy.url.href, [name]: 'example.com,127.0.0.1' }
@@ -48,7 +48,7 @@ describe('a proxy of the environment', () => {
     expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('user:p@ss').toString('base64')}`])
   })
 
-  it('may send a 100 Continue that nobody asked for', async () => {
+  it('may send an unrequested 100 Continue', async () => {
     const url = await httpServer((_, response) => {
       response.writeContinue()
       response.end('through')
@@ -86,7 +86,7 @@ describe('a proxy of the environment', () => {
     ['https://example.com/', 407, { why: 'proxy', code: 'proxy-407' }],
     ['https://example.com/', 403, { why: 'proxy', code: 'proxy-403' }],
     ['http://example.com/', 407, { why: 'proxy', code: 'proxy-407' }],
-  ])('that refuses is named as what refused (%s, %i)', async (target, status, expected) => {
+  ])('is named as the part that refused the request (%s, %i)', async (target, status, expected) => {
     const proxy = await proxyServer(status)
     const address = `http://user:hidden-password@${proxy.url.host}`
 
@@ -96,7 +96,7 @@ describe('a proxy of the environment', () => {
     expect(JSON.stringify(answer)).not.toContain('hidden-password')
   })
 
-  it('that never answers does not hold a request beyond its end', async () => {
+  it('does not hold a request beyond its end if it never answers', async () => {
     const stop = new AbortController()
     const proxy = await rawServer((socket) => void socket.once('data', () => stop.abort()))
 
@@ -107,7 +107,7 @@ describe('a proxy of the environment', () => {
     expect(answer).toMatchObject({ kind: 'no-answer', why: 'aborted' })
   })
 
-  it('that is down is named as what is down', async () => {
+  it('is named as the part that is down', async () => {
     const env = { HTTPS_PROXY: 'http://user:hidden-password@127.0.0.1:1' }
 
     const answer = await client(env)('https://example.com/')
@@ -122,7 +122,7 @@ describe('a proxy of the environment', () => {
     ...['http://', 'socks5://127.0.0.1:1080', 'http://user:hidden-password@:x'],
     'http://user:hidden-100%@127.0.0.1:3128',
   ])(
-    'whose address cannot be used is a configuration error that does not repeat it (%s)',
+    'is a configuration error if its address is unusable, and the message does not repeat it (%s)',
     (address) => {
       const create = () =>
         createHttpClient({

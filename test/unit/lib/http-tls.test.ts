@@ -1,4 +1,4 @@
-// The CA of NODE_EXTRA_CA_CERTS is read when a process starts, so requests here run in one of their own.
+// Node reads the CA of NODE_EXTRA_CA_CERTS when a process starts, so each request here runs in its own process.
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ async function requestsInChild(
 }
 
 describe('TLS', () => {
-  it('trusts the CA of NODE_EXTRA_CA_CERTS, also through a proxy, and not for another name', async () => {
+  it('trusts the CA of NODE_EXTRA_CA_CERTS, also through a proxy, but not for another host name', async () => {
     const url = await tlsServer((_, response) => response.end('ok'))
     const proxy = await proxyServer()
     const otherName = new URL(url)
@@ -57,7 +57,7 @@ describe('TLS', () => {
   })
 
   it.each([{}, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }])(
-    'refuses an unknown CA, also through a proxy, whatever the environment says (%o)',
+    'refuses an unknown CA, also through a proxy, for any environment (%o)',
     async (env) => {
       const url = await tlsServer((_, response) => response.end())
       const proxy = await proxyServer()

@@ -18,13 +18,13 @@ const streamOf = (n: number) => ({
   chunks: () => pieces(n),
 })
 
-/** Runs `then` once a byte of a request has come. */
+/** Runs `then` when the first byte of a request has come. */
 const onRequest = (then: (socket: Socket) => void) => (socket: Socket) => {
   socket.once('data', () => then(socket))
 }
 
 describe('an answer', () => {
-  it('has its status, its headers and its body, and names us to the server', async () => {
+  it('has status, headers and body, and its request names feedsyncd', async () => {
     const url = await httpServer((request, response) => {
       response.writeHead(201, { etag: '"e"', 'x-two': ['a', 'b'] })
       response.end(`${request.method} ${request.url} ${request.headers['user-agent']}`)
@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect(answer.kind === 'answer' && answer.body.length).toBe(1000)
   })
 
-  it('is cut where it comes byte by byte without an end', async () => {
+  it('is cut if it comes byte by byte without an end', async () => {
     const url = await httpServer((_, response) => {
       const drip = setInterval(() => response.write('x'), 5)
       response.once('close', () => clearInterval(drip))
@@ -78,7 +78,7 @@ describe('an answer', () => {
     expect(answer).toMatchObject({ kind: 'answer', status: 200, bodyCut: true })
   })
 
-  it('keeps its status when the connection breaks in its body', async () => {
+  it('keeps its status if the connection breaks before its end', async () => {
     const head = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\n<Error>'
     const url = await rawServer(
       onRequest((socket) => socket.write(head, () => socket.resetAndDestroy())),
@@ -89,7 +89,7 @@ describe('an answer', () => {
     expect(answer).toMatchObject({ kind: 'answer', status: 403, bodyCut: true })
   })
 
-  it('is not followed when it redirects', async () => {
+  it('is not followed if it is a redirect', async () => {
     const url = await httpServer((_, response) => {
       response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end()
     })
@@ -97,7 +97,7 @@ describe('an answer', () => {
     expect(await client()(url)).toMatchObject({ kind: 'answer', status: 307 })
   })
 
-  it('ends a body that is still being sent', async () => {
+  it('ends the upload of a body', async () => {
     const answerNow = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno'
     const url = await rawServer(onRequest((socket) => socket.write(answerNow)))
     const ended = Promise.withResolvers<void>()
@@ -118,7 +118,7 @@ describe('an answer', () => {
   })
 })
 
-describe('an interim answer that nobody asked for', () => {
+describe('an unrequested interim answer', () => {
   const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
   const FINAL = 'HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\ndone'
 
@@ -129,7 +129,7 @@ describe('an interim answer that nobody asked for', () => {
     ['among others', [`HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n${CONTINUE}`, FINAL]],
     ['of HTTP/1.0', ['HTTP/1.0 100 Continue\r\n\r\n', FINAL]],
     ['byte by byte', [...(CONTINUE + FINAL)]],
-  ])('is passed over: %s', async (_, written) => {
+  ])('is dropped: %s', async (_, written) => {
     const url = await rawServer(
       onRequest(async (socket) => {
         for (const piece of written) await new Promise((resolve) => socket.write(piece, resolve))
@@ -141,7 +141,7 @@ describe('an interim answer that nobody asked for', () => {
     expect(answer).toMatchObject({ kind: 'answer', status: 201, body: Buffer.from('done') })
   })
 
-  it('is passed over for each request of a kept connection, and only there', async () => {
+  it('is dropped for each request of a kept connection, and only before the answer', async () => {
     const ports = new Set<number | undefined>()
     const url = await httpServer((request, response) => {
       ports.add(request.socket.remotePort)
@@ -156,12 +156,12 @@ describe('an interim answer that nobody asked for', () => {
       await setImmediate()
     }
 
-    // What only looks like one in the body of an answer stays there.
+    // Text that looks like an interim answer stays in the body of an answer.
     const whole = { kind: 'answer', status: 200, body: Buffer.from(CONTINUE) }
     expect(answers).toEqual(answers.map(() => expect.objectContaining(whole)))
   })
 
-  it('that never ends is given up as no HTTP', async () => {
+  it('ends the request as invalid HTTP if it has no end', async () => {
     const url = await rawServer(
       onRequest((socket) => socket.write(`HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(200_000)}`)),
     )
@@ -171,7 +171,7 @@ describe('an interim answer that nobody asked for', () => {
     expect(answer).toMatchObject({ kind: 'no-answer', why: 'lost', code: 'bad-http' })
   })
 
-  it('and nothing after it is a lost connection', async () => {
+  it('is a lost connection if no answer follows', async () => {
     const url = await rawServer(onRequest((socket) => socket.end(CONTINUE)))
 
     const answer = await client()(url)
@@ -181,7 +181,7 @@ describe('an interim answer that nobody asked for', () => {
 })
 
 describe('a streamed body', () => {
-  it('arrives with its exact length, and each piece is counted when it was taken', async () => {
+  it('arrives with its exact length, and each piece is counted when the socket took it', async () => {
     const got: { length?: string | undefined; bytes: number } = { bytes: 0 }
     const url = await httpServer(async (request, response) => {
       got.length = request.headers['content-length']
@@ -202,7 +202,7 @@ describe('a streamed body', () => {
   it.each([
     ['shorter', 2],
     ['longer', 4],
-  ])('that is %s than announced is our own failure', async (_, n) => {
+  ])('is our own failure if it is %s than announced', async (_, n) => {
     const url = await httpServer((request, response) => {
       request.resume().on('end', () => response.end())
     })
@@ -212,7 +212,7 @@ describe('a streamed body', () => {
     expect(answer).toMatchObject({ kind: 'no-answer', why: 'source' })
   })
 
-  it('that cannot be read is our own failure', async () => {
+  it('is our own failure if it cannot be read', async () => {
     const url = await httpServer((request, response) => {
       request.resume().on('end', () => response.end())
     })
@@ -228,7 +228,7 @@ describe('a streamed body', () => {
 })
 
 describe('no answer', () => {
-  it('from a port where nobody listens is "unreachable"', async () => {
+  it('is "unreachable" from a port without a listener', async () => {
     const answer = await client()('http://127.0.0.1:1/?token=hidden')
 
     expect(answer).toEqual({
@@ -237,7 +237,7 @@ describe('no answer', () => {
     })
   })
 
-  it('from a name that does not exist is "unreachable"', async () => {
+  it('is "unreachable" from a name that does not exist', async () => {
     const answer = await client()('http://no-such-host.invalid/')
 
     expect(answer).toMatchObject({
@@ -251,7 +251,7 @@ describe('no answer', () => {
     ['FIN', (socket: Socket) => void socket.end(), 'lost'],
     ['bytes that are no HTTP', (socket: Socket) => void socket.end('SSH-2.0-x\r\n'), 'lost'],
     ['silence', () => {}, 'silent'],
-  ])('but %s is told apart', async (_, end, why) => {
+  ])('is not "unreachable" after %s', async (_, end, why) => {
     const url = await rawServer(onRequest(end))
 
     const answer = await client()(url, { headersTimeoutMs: 50 })
@@ -259,7 +259,7 @@ describe('no answer', () => {
     expect(answer).toMatchObject({ kind: 'no-answer', why })
   })
 
-  it('is counted as fully sent when the connection ends after the last byte', async () => {
+  it('counts the body as fully sent if the connection ends after the last byte', async () => {
     const url = await rawServer((socket) => {
       let bytes = 0
       socket.on('data', (data) => {
@@ -292,7 +292,7 @@ describe('no answer', () => {
 })
 
 describe('connections', () => {
-  it('are kept for the next request, and a fresh one is made where that is asked for', async () => {
+  it('are kept for the next request, unless the request asks for a new one', async () => {
     const ports: Array<number | undefined> = []
     const url = await httpServer((request, response) => {
       ports.push(request.socket.remotePort)
@@ -302,7 +302,7 @@ describe('connections', () => {
 
     while (ports.length < 2 || ports.at(-1) !== ports.at(-2)) {
       await send(url)
-      // The answer is there just before its connection is free again.
+      // The answer comes just before its connection is free again.
       await setImmediate()
     }
     await send(url, { freshConnection: true })
@@ -317,7 +317,7 @@ describe('connections', () => {
     expect(await client()(url)).toMatchObject({ kind: 'answer', body: Buffer.from('six') })
   })
 
-  it('reach a name whose first address is dead', async () => {
+  it('reach a host whose first address is dead', async () => {
     const url = await httpServer((_, response) => response.end('four'))
 
     const answer = await client()(`http://localhost:${url.port}/`)
@@ -325,7 +325,7 @@ describe('connections', () => {
     expect(answer).toMatchObject({ kind: 'answer', body: Buffer.from('four') })
   })
 
-  it('are closed when the client is disposed of', async () => {
+  it('are closed when the client is disposed', async () => {
     const closed = Promise.withResolvers<void>()
     const url = await rawServer((socket) => {
       socket.on('close', () => closed.resolve())

@@ -12,7 +12,7 @@ const queueOf = (...items: Item[]) => {
   return queue
 }
 
-it('hands out each lane in order, and a lane that is held up holds up no other', () => {
+it('gives the items of each lane in order, and a blocked lane blocks no other lane', () => {
   const a: Item = { group: 'a', lane: 'small' }
   const b: Item = { group: 'b', lane: 'large' }
   const c: Item = { group: 'c', lane: 'small' }
@@ -22,7 +22,7 @@ it('hands out each lane in order, and a lane that is held up holds up no other',
   expect(queue.take('large')).toBe(b)
 })
 
-it('keeps the order within a group whatever the lanes, one at a time', () => {
+it('gives the items of a group one at a time and in order, across all lanes', () => {
   const first: Item = { group: 'a', lane: 'large' }
   const second: Item = { group: 'a', lane: 'small' }
   const queue = queueOf(first, second)
@@ -35,7 +35,7 @@ it('keeps the order within a group whatever the lanes, one at a time', () => {
   expect(queue.take('small')).toBe(second)
 })
 
-it('is empty only when what was taken is done', () => {
+it('is empty only when all taken items are done', () => {
   const item: Item = { group: 'a', lane: 'small' }
   const queue = queueOf(item)
 

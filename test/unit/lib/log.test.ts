@@ -8,7 +8,7 @@ import { createLog, type Log } from '../../../src/lib/log.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const SRC = join(ROOT, 'src')
 
-/** The events of all calls of a log, as they stand in the sources. */
+/** The events of all log calls in the sources. */
 const events = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !name.startsWith('sandbox/'))
   .flatMap((name) => [
@@ -27,7 +27,7 @@ async function logged(format: 'json' | 'text', act: (log: Log) => void): Promise
   return written
 }
 
-/** What a process of its own writes to a file as its stdout. */
+/** Runs a script in a child process and returns what it writes to stdout, which is a file. */
 function asProcess(env: (stdout: string) => Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-log-'))
   const file = join(folder, 'out')
@@ -48,7 +48,7 @@ function asProcess(env: (stdout: string) => Record<string, string>): string {
 }
 
 describe('the log', () => {
-  it('gives each event its code beside the message, in JSON', async () => {
+  it('writes each event as JSON with its code and its message', async () => {
     const line = await logged('json', (log) =>
       log.info({ event: 'feed.detected', id: 7 }, 'feed detected'),
     )
@@ -59,7 +59,7 @@ describe('the log', () => {
     })
   })
 
-  it('is a readable line on a terminal, without the code', async () => {
+  it('writes a readable line without the code on a terminal', async () => {
     const line = await logged('text', (log) =>
       log.warn({ event: 'feed.detected', id: 7, reason: 'two words' }, 'feed detected'),
     )
@@ -67,7 +67,7 @@ describe('the log', () => {
     expect(line).toMatch(/^\S+Z warn {2}feed detected {2}id=7 {2}reason="two words"\n$/)
   })
 
-  it('begins lines with their priority where journald reads them, and nowhere else', () => {
+  it('begins lines with their priority only if journald reads them', () => {
     const journal = asProcess((stdout) => ({ JOURNAL_STREAM: stdout }))
     const other = asProcess(() => ({ JOURNAL_STREAM: '1:1' }))
 
@@ -76,7 +76,7 @@ describe('the log', () => {
   })
 })
 
-it('docs/logs.md lists the events of the sources, each of them once', () => {
+it('docs/logs.md lists each event of the sources once', () => {
   const page = readFileSync(join(ROOT, 'docs/logs.md'), 'utf8')
   const rows = page.slice(page.indexOf('## Events')).split('\n')
   const documented = rows.flatMap((row) =>

@@ -1,4 +1,4 @@
-// Promise 5: what another program repeats of a secret is not shown.
+// Promise 5: a secret that another program repeats is not shown.
 
 import { describe, expect, it } from 'vitest'
 import { shownAddress } from '../../../src/lib/http-text.ts'
@@ -13,12 +13,12 @@ import {
 } from '../../../src/lib/secrets.ts'
 import { ESCAPES } from '../../helpers/escapes.ts'
 
-/** Signs that every escape treats differently, and Base64 padding at its end. */
+/** It has characters that each escape writes differently, and Base64 padding at its end. */
 const KEY = '41Zq/7w+Xk_9="T-p&R<4;vB%2Fd\\u0041Lm=='
 registerSecret(KEY)
 
 describe('a known secret', () => {
-  it.each(Object.entries(ESCAPES))('is taken out of a text that repeats it: %s', (_, write) => {
+  it.each(Object.entries(ESCAPES))('is removed from a text that repeats it: %s', (_, write) => {
     const written = write(KEY)
     const text = `wrong key ${written}, says the service`
 
@@ -26,28 +26,28 @@ describe('a known secret', () => {
       expect(shown).toMatch(/^wrong key "?\[secret\][="]*, says the service$/)
   })
 
-  it('is each line of a PEM key but its frame', () => {
+  it('is each line of a PEM key except its BEGIN and END lines', () => {
     registerSecret('-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN/one\nMIIEvQIBADAN/two\n-----END')
 
     expect(redact('MIIEvQIBADAN/one MIIEvQIBADAN/two')).toBe('[secret] [secret]')
     expect(redact('-----BEGIN PRIVATE KEY-----')).toBe('-----BEGIN PRIVATE KEY-----')
   })
 
-  it('is the path of a webhook, and what is long in it, but not its host', () => {
+  it('is the path of a webhook and each long part of it, but not its host', () => {
     registerSecretAddress('https://hooks.example/services/T0A1B2/token-of-the-hook?x=1')
 
     expect(redact('POST /services/T0A1B2/token-of-the-hook?x=1')).toBe('POST [secret]')
     expect(redact('token-of-the-hook at hooks.example')).toBe('[secret] at hooks.example')
   })
 
-  it('goes as a whole when it contains another one', () => {
+  it('is removed whole if it contains another secret', () => {
     registerTemporarySecret('abcdefghijkl')
     registerTemporarySecret('abcdefghijkl/mnopq')
 
     expect(redact('not abcdefghijkl/mnopq')).toBe('not [secret]')
   })
 
-  it('is forgotten after many others when it was made for one request', () => {
+  it('is forgotten after many others if it was for one request', () => {
     registerTemporarySecret('signature-of-one-request')
     expect(redact('signature-of-one-request')).toBe('[secret]')
 
@@ -55,14 +55,14 @@ describe('a known secret', () => {
     expect(redact('signature-of-one-request')).toBe('signature-of-one-request')
   })
 
-  it('that is short stays in values, which are compared: it occurs there by chance', () => {
+  it('stays in compared values if it is short, because it occurs there by chance', () => {
     registerSecret('nurses')
 
     expect(redact('no nurses')).toBe('no [secret]')
     expect(redactValue('nurses in Bern')).toBe('nurses in Bern')
   })
 
-  it('is looked for in a moment, also among many that begin alike', () => {
+  it('is found quickly among many secrets that begin alike', () => {
     for (let n = 0; n < 150; n++) registerTemporarySecret('A'.repeat(2000) + n)
 
     expect(shownMessage('A'.repeat(100_000))).toHaveLength(300)
@@ -84,7 +84,7 @@ describe('a message of another program', () => {
     ['AK\u200bIA12\u200b3456\u200b78901234567', '[cut]'],
     ['20 characters: internationalization', '20 characters: internationalization'],
     ['19: 1234567890123456789', '19: 1234567890123456789'],
-  ])('loses what looks like a token: %s', (text, shown) => {
+  ])('loses text that looks like a token: %s', (text, shown) => {
     expect(shownMessage(text)).toBe(shown)
   })
 
@@ -96,7 +96,7 @@ describe('a message of another program', () => {
   })
 })
 
-it('a name of another program is shown when it has letters alone and is no secret', () => {
+it('a name of another program is shown if it has only letters and is no secret', () => {
   registerSecret('LettersOnly')
 
   expect(shownName('AccessDenied')).toBe('AccessDenied')

@@ -42,7 +42,7 @@ describe('durations', () => {
     expect(parseDuration(text)).toBeNull()
   })
 
-  it('are written in the largest unit that divides them, and read back as the same', () => {
+  it('are written in the largest unit that divides them, and read back unchanged', () => {
     expect([0, 1500, 90_000, 900_000, 86_400_000].map(writeDuration)).toEqual([
       '0s',
       '1500ms',
@@ -67,7 +67,7 @@ describe('durations', () => {
     [86_390_000, '1d'],
     [34_560_000_000, '400d'],
     [-125_000, '-2m 5s'],
-  ])('are shown to people in two units at most: %d is %s', (ms, text) => {
+  ])('are shown to people in at most two units: %d is %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text)
   })
 })
@@ -90,7 +90,7 @@ describe('sizes', () => {
     },
   )
 
-  it('are written so that they are read back as the same', () => {
+  it('are written in a form that reads back unchanged', () => {
     fc.assert(fc.property(fc.maxSafeNat(), (bytes) => parseSize(writeSize(bytes)) === bytes))
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseDocument } from 'yaml'
 import { parseYaml, writeYaml } from '../../../src/lib/yaml.ts'
 
-/** What this takes of a processor. */
+/** CPU time of this work. */
 function costOf(work: () => void): number {
   const before = process.cpuUsage()
   work()
@@ -10,7 +10,7 @@ function costOf(work: () => void): number {
 }
 
 describe('reading YAML', () => {
-  it('answers plain values by the rules of YAML 1.2: no, on and dates are text', () => {
+  it('returns plain values by the rules of YAML 1.2: no, on and dates are text', () => {
     const { value, problems } = parseYaml('a: no\nb: [1, 1.5, true, null, 2027-01-04, 0o7]\n')
 
     expect(problems).toEqual([])
@@ -23,14 +23,14 @@ describe('reading YAML', () => {
     expect(value).toEqual({ '1': 'x', a: ['NO', '01230', '1500.00', 'true', '~'] })
   })
 
-  it('answers null for an empty document and for comments alone', () => {
+  it('returns null for an empty document and for comments alone', () => {
     expect([parseYaml(''), parseYaml('# nothing\n')].map(({ value }) => value)).toEqual([
       null,
       null,
     ])
   })
 
-  it('compares no key of a large block with all others, however many mistakes are in it', () => {
+  it('takes time in proportion to the keys of a large block, even if it has many mistakes', () => {
     const count = 15_000
     const keys = Array.from({ length: count }, (_, n) => `K${n}: x\n`).join('')
     const plain = costOf(() => parseDocument(keys, { uniqueKeys: false }))
@@ -43,11 +43,11 @@ describe('reading YAML', () => {
       expect(lines.at(-1)).toBe(count)
     })
 
-    // To compare each key with all before it takes ten times as long as to read them.
+    // A comparison of each key with all keys before it takes ten times as long as reading them.
     expect(cost).toBeLessThan(5 * plain)
   })
 
-  it('reports everything that is wrong with the syntax, in the order of the file', () => {
+  it('reports all mistakes of syntax in the order of the file', () => {
     const text = 'a: 1\na: 2\nb: &x 3\nc: *x\nd: !!str 4\n<<: {}\n'
 
     const { value, problems } = parseYaml(text)
@@ -75,18 +75,18 @@ describe('reading YAML', () => {
     expect(parseYaml(text).problems[0]).toMatchObject({ line, column })
   })
 
-  it('never expands a document beyond what stands in it', () => {
+  it('never expands a document', () => {
     const bomb = `a: &a [x]\n${[...'bcdefgh'].map((c, i) => `${c}: &${c} [*${'abcdefg'[i]}, *${'abcdefg'[i]}]`).join('\n')}\n`
 
     expect(parseYaml(bomb).value).toBeNull()
   })
 
-  it('answers a problem, not a crash, for nesting without end', () => {
+  it('reports a problem for endless nesting and does not crash', () => {
     expect(parseYaml('['.repeat(20_000)).problems).not.toEqual([])
     expect(parseYaml('- '.repeat(20_000)).problems).not.toEqual([])
   })
 
-  it('keeps a key called __proto__ a key', () => {
+  it('reads __proto__ as an ordinary key', () => {
     const value = parseYaml('__proto__: {polluted: 1}\n').value as object
 
     expect(Object.keys(value)).toEqual(['__proto__'])
@@ -120,7 +120,7 @@ describe('positions', () => {
 })
 
 describe('writing YAML', () => {
-  it('writes what is read back as the same, also where text looks like something else', () => {
+  it('writes values that read back unchanged, also text that looks like another type', () => {
     const value = { a: ['NO', '1', 'x: y', '{1}', ''], b: { c: null, d: 'word '.repeat(40) } }
 
     expect(parseYaml(writeYaml(value)).value).toEqual(value)

@@ -47,7 +47,7 @@ describe('a complete listing', () => {
     expect(listing).toHaveProperty('reason', expect.stringContaining(why))
   })
 
-  it('needs no second look when a campaign goes between two pages', async () => {
+  it('needs no second walk if a campaign disappears between two pages', async () => {
     const { list, sandbox, all, waits } = await accountOf(25, { pageSize: 4, listArchived: false })
     let edits = 2
     sandbox.campaigns.afterPage = () => {
@@ -63,7 +63,7 @@ describe('a complete listing', () => {
     expect(waits).toEqual([])
   })
 
-  it('is not claimed while campaigns come between pages, and is once they rest', async () => {
+  it('is not claimed while campaigns appear between pages, but is claimed after they stop', async () => {
     const { list, sandbox, all, waits } = await accountOf(25, { pageSize: 4, listArchived: false })
     let edits = 2
     sandbox.campaigns.afterPage = () => {
@@ -81,7 +81,7 @@ describe('a complete listing', () => {
     expect(waits[0]).toBe(1000)
   })
 
-  it('is not claimed while a row has no id, and keeps what the page has', async () => {
+  it('is not claimed while a row has no id, but keeps the other rows', async () => {
     const { api, clock } = await openAccount()
     const page = { total: 2, startNum: 1, endNum: 2, numRequested: 2, fromCache: false }
     const more = { self: null, elapsed: 1, listField: 'rows', withoutId: 1 }
@@ -96,7 +96,7 @@ describe('a complete listing', () => {
     expect('campaigns' in listing && idsOf(listing.campaigns.values())).toEqual(['1'])
   })
 
-  it('passes a failure on', async () => {
+  it('becomes a failure if a request fails', async () => {
     const { list, sandbox } = await accountOf(1, {})
     sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
 

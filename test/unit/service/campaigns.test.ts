@@ -41,7 +41,7 @@ describe('the campaign client', () => {
     expect(sandbox.campaigns.all).toHaveLength(1)
   })
 
-  it('keeps what a call does not document on this machine', async () => {
+  it('never sends a field that the call does not document', async () => {
     const { api } = await openAccount()
     const extended = { name: 'Cooks', startDate: '2027-01-04T00:00:00Z', spend: 5 }
     const { id } = granted(await api.create(extended, forever))
@@ -64,7 +64,7 @@ describe('the campaign client', () => {
     expect(page).toMatchObject({ fromCache: false, listField: 'campaigns' })
   })
 
-  it('sends a create once that is answered 400, whatever the clock of the service says', async () => {
+  it('sends a create once if the answer is 400, even if the clocks differ', async () => {
     const { api, sandbox, calls } = await openAccount()
     sandbox.faults.add({ at: 'service', kind: 'date', skewMs: 20 * 60_000 })
     sandbox.faults.add({ at: 'service', kind: 'answer', status: 400, times: 1 })
@@ -75,7 +75,7 @@ describe('the campaign client', () => {
     expect(calls('campaign-create')).toBe(1)
   })
 
-  it('repeats reads that may succeed later, and obeys Retry-After; each update is one request', async () => {
+  it('repeats reads that may succeed later, obeys Retry-After, and sends each update once', async () => {
     const { api, sandbox, calls, waits } = await openAccount()
     const { id } = granted(await api.create({ name: 'Cooks' }, forever))
     sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, times: 2, retryAfter: '7' })
@@ -105,7 +105,7 @@ describe('the campaign client', () => {
     [{ kind: 'answer', status: 422 }, 'refused'],
     [{ kind: 'answer', status: 403 }, 'refused'],
   ] as const)(
-    'sends a create once when the answer is %o, and calls its effect %s',
+    'sends a create once if the answer is %o, and reports the effect %s',
     async (fault, effect) => {
       const { api, sandbox, calls } = await openAccount()
       sandbox.faults.add({ at: 'service', ...fault })
@@ -117,7 +117,7 @@ describe('the campaign client', () => {
     },
   )
 
-  it('sends nothing for a partner without an account, also where a name or an id says "bulk"', async () => {
+  it('sends nothing for a partner without an account, also if a name or an id contains "bulk"', async () => {
     const { api, sandbox } = await openAccount({}, { identity: { partner: 'acme' } })
 
     const answers = [
@@ -132,7 +132,7 @@ describe('the campaign client', () => {
     expect(sandbox.requests()).toEqual([])
   })
 
-  it('knows that a create was not sent when nobody listens', async () => {
+  it('knows that a create was not sent if nobody listens', async () => {
     const { api, sandbox } = await openAccount()
     await sandbox.close()
 
@@ -159,7 +159,7 @@ describe('the campaign client', () => {
     [409, 'refused'],
     [410, 'missing'],
     [500, 'temporary'],
-  ])('classes a read that is answered %i as %s', async (status, kind) => {
+  ])('classifies the answer %i to a read as %s', async (status, kind) => {
     const { api, sandbox } = await openAccount()
     sandbox.faults.add({ at: 'service', kind: 'answer', status })
 
@@ -186,7 +186,7 @@ describe('a partner without a partner account', () => {
   })
 })
 
-describe('an id that would be another route', () => {
+describe('an id that would name another route', () => {
   it.each(['', '.', '..'])('is not sent: %j', async (id) => {
     const { api, sandbox } = await openAccount()
 
@@ -197,7 +197,7 @@ describe('an id that would be another route', () => {
 })
 
 describe('an answer about a campaign', () => {
-  it('keeps unknown fields, and documented ones of another type, beside the known', () => {
+  it('keeps unknown fields, and documented fields of another type, apart from the known', () => {
     const body = json({ id: 7, name: null, budget: '12', spend: null, leads: 3, colour: 'red' })
 
     const campaign = readCampaign(body)
@@ -231,7 +231,7 @@ describe('an answer about a campaign', () => {
     expect(() => readPage(body)).toThrow('results, recent')
   })
 
-  it('never takes a missing or broken list for an empty one', () => {
+  it('never reads a missing or broken list as an empty list', () => {
     const bodies = [
       {},
       { total: 1 },
@@ -244,21 +244,21 @@ describe('an answer about a campaign', () => {
   })
 
   it.each([{ total: 0 }, { total: 0, campaigns: null }, { total: 0, tags: [], errors: [] }])(
-    'is an empty page when %j has no list',
+    'is an empty page if %j has no list',
     (body) => {
       const value = { campaigns: [], total: 0, withoutId: 0 }
       expect(readPage(json(body))).toMatchObject(value)
     },
   )
 
-  it('keeps a page of which one row has no id, and counts that row', () => {
+  it('keeps a page with a row without an id, and counts that row', () => {
     const rows = [{ id: '1' }, { name: 'x' }, { id: null, name: 'y' }, { id: '..' }, { id: 3 }]
     const page = readPage(json({ total: 5, rows }))
     expect(page).toMatchObject({ withoutId: 3, listField: 'rows' })
     expect(page.campaigns).toHaveLength(2)
   })
 
-  it('takes the id that was asked for where the answer has none, and no other one', () => {
+  it('accepts an answer without an id, but not with another id', () => {
     const answers = [
       { name: 'x' },
       { id: null, name: 'x' },

@@ -9,7 +9,7 @@ describe('a form', () => {
     return ask()
   }
 
-  it('keeps names and values byte for byte and in order, and what is unknown is left alone', async () => {
+  it('keeps names and values byte for byte and in order, and ignores unknown members', async () => {
     const fields = {
       'x-store-b': 'line\nline\r\n"quoted" ü \u{1F600}',
       key: 'a.xml',
@@ -50,7 +50,7 @@ describe('a form', () => {
     ['https://up.store.example/', { success_action_redirect: 'https://www.store.example/done' }],
     ['https://up.store.example/', { redirect: 'https://up.store.example/done' }],
     ['https://no-cache.store.example/', { 'Cache-Control': 'no-cache' }],
-  ])('may lead to %s while a field says as much: %o', async (url, more) => {
+  ])('may lead to %s although a public field repeats a part of it: %o', async (url, more) => {
     const fields = { ...FORM.fields, ...more }
 
     const answer = await read(JSON.stringify({ url, fileUrl: `${url}a.xml`, fields }))
@@ -58,7 +58,7 @@ describe('a form', () => {
     expect(answer).toMatchObject({ kind: 'form', form: { url } })
   })
 
-  it('may have a number for a field, and leave out what it does not use', async () => {
+  it('may have a number as a field, and null for an unused one', async () => {
     const fields = { key: 'a', success_action_status: 201, 'x-store-security-token': null }
 
     const answers = [
@@ -87,17 +87,20 @@ describe('a form', () => {
     ['no key', JSON.stringify({ ...FORM, fields: { policy: 'hidden' } })],
     ['a list for a field', JSON.stringify({ ...FORM, fields: { key: 'a', n: ['hidden'] } })],
     [
-      'lists in each other without end',
+      'endlessly nested lists',
       `{"url":"${FORM.url}","fields":{"key":"a","n":${'['.repeat(1e5)}${']'.repeat(1e5)}}}`,
     ],
     ['a number that text cannot repeat', `{"url":"${FORM.url}","fields":{"key":"a","n":0.1}}`],
     ['a web page', '<!DOCTYPE html><title>hidden</title>'],
-  ])('is asked for again when it holds %s, and nothing of it is repeated', async (_, body) => {
-    const answer = await read(body)
+  ])(
+    'is requested again if the answer has %s, and no message repeats a part of it',
+    async (_, body) => {
+      const answer = await read(body)
 
-    expect(answer).toMatchObject({ failure: { class: 'transient', status: 200 } })
-    expect(JSON.stringify(answer)).not.toContain('hidden')
-  })
+      expect(answer).toMatchObject({ failure: { class: 'transient', status: 200 } })
+      expect(JSON.stringify(answer)).not.toContain('hidden')
+    },
+  )
 })
 
 describe('a form that must not be posted', () => {
@@ -136,7 +139,7 @@ describe('a form that must not be posted', () => {
     expect(JSON.stringify(answer)).not.toContain('hidden')
   })
 
-  it('names this machine in clear only when the service is on it, too', async () => {
+  it('may name this machine with http: only if the service is on it, too', async () => {
     const { options } = await service(sendForm)
     const body = withUrl('http://127.0.0.1:9/feeds')
     const reply: HttpReply = {
@@ -153,7 +156,7 @@ describe('a form that must not be posted', () => {
   })
 
   it.each(['', 'v1/presigned-storage-posting-post', 'v1/campaigns'])(
-    'leads to the service itself (/%s)',
+    'is refused if it leads to the service itself (/%s)',
     async (path) => {
       const { ask, options } = await service((_, response) =>
         response.end(withUrl(`${options.baseUrl}${path}`)),
@@ -165,7 +168,7 @@ describe('a form that must not be posted', () => {
     },
   )
 
-  it('is none where the body is not UTF-8', async () => {
+  it('is not accepted if the body is not UTF-8', async () => {
     const body = Buffer.from(withFields('"b":"\u00e9"'), 'latin1')
     const { ask } = await service((_, response) => response.end(body))
 

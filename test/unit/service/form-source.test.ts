@@ -31,7 +31,7 @@ describe('a request for a form', () => {
     expect(seen[0]?.headers).not.toHaveProperty('x-svc-account')
   })
 
-  it('names the account alone when that is the identity', async () => {
+  it('names only the account if the identity is an account', async () => {
     const { ask, seen } = await service(sendForm, { identity: { account: '123' } })
 
     await ask()
@@ -41,7 +41,7 @@ describe('a request for a form', () => {
     expect(seen[0]?.headers).not.toHaveProperty('x-svc-partneraccount')
   })
 
-  it('names the partner alone on the bulk route', async () => {
+  it('names only the partner on the bulk route', async () => {
     const presignPath = '/v1/presigned-storage-bulk-posting-post'
     const { ask, seen } = await service(sendForm, { presignPath, identity: { partner: 'acme' } })
 
@@ -51,7 +51,7 @@ describe('a request for a form', () => {
     expect(seen[0]?.headers).not.toHaveProperty('x-svc-partneraccount')
   })
 
-  it('names the account of the feed in place of the configured one', async () => {
+  it('names the account of the feed instead of the configured one', async () => {
     const { ask, seen } = await service(sendForm)
 
     await ask('77')
@@ -59,7 +59,7 @@ describe('a request for a form', () => {
     expect(seen[0]?.headers).toMatchObject({ 'x-svc-partneraccount': '77' })
   })
 
-  it('is not made for an account of a feed when the identity cannot name it', async () => {
+  it('is not sent for an account of a feed if the identity is an account', async () => {
     const { ask, seen } = await service(sendForm, { identity: { account: '123' } })
 
     const answer = await ask('77')
@@ -70,7 +70,7 @@ describe('a request for a form', () => {
     expect(seen).toEqual([])
   })
 
-  it('is not made for a partner without a partner account, but on the bulk route', async () => {
+  it('is not sent for a partner without a partner account, except on the bulk route', async () => {
     const identity = { partner: 'acme' }
     const { forms, ask, seen } = await service(sendForm, { identity })
     const { signal } = new AbortController()
@@ -91,7 +91,7 @@ describe('a request for a form', () => {
   })
 
   it.each(['', ' 42', 'zürich', '42\r\nX-SVC-Account: 1', '\u{1F600}'])(
-    'is not made for an account that no header can carry (%j)',
+    'is not sent for an account that a header cannot contain (%j)',
     async (account) => {
       const { ask, seen } = await service(sendForm)
 
@@ -104,7 +104,7 @@ describe('a request for a form', () => {
     },
   )
 
-  it('signs the query of the path apart from it, and takes another header prefix', async () => {
+  it('signs path and query separately, and uses another header prefix', async () => {
     const { ask, seen } = await service(sendForm, {
       ...{ presignPath: `${PATH}?kind=a%20b`, headerPrefix: 'X-Acme-' },
     })
@@ -115,7 +115,7 @@ describe('a request for a form', () => {
     expect(seen[0]?.headers['x-acme-signature']).toBe(signed(`POST${PATH}?kind=a%20b;;${date}`))
   })
 
-  it('carries the API key in place of a signature', async () => {
+  it('carries the API key instead of a signature', async () => {
     const { seen, keyFile, options } = await service(sendForm)
     await writeFile(keyFile, 'key-1\r\n')
     const forms = createFormSource({ ...options, auth: { ...options.auth, method: 'apiKey' } })
@@ -141,7 +141,7 @@ describe('the clock of the service', () => {
     }
 
   it.each([400, 401, 403])(
-    'dates the request once more when ours is wrong (%i), and stays in use',
+    'dates the request again if our clock is wrong (%i), and stays in use',
     async (status) => {
       const { ask, seen, forms } = await service(refuseFirst(status))
 
@@ -154,12 +154,12 @@ describe('the clock of the service', () => {
         ahead,
         ahead,
       ])
-      // Our time went on by some ms since.
+      // Some ms passed since the answer.
       expect(Math.round((forms.clockSkewMs() ?? 0) / MINUTE)).toBe(20)
     },
   )
 
-  it('dates each of several requests once more that were refused at the same time', async () => {
+  it('dates several requests again that were refused at the same time', async () => {
     const { ask } = await service((request, response, n) => {
       response.setHeader('date', ahead)
       if (request.headers['x-svc-date'] === ahead) sendForm(request, response, n)
@@ -171,7 +171,7 @@ describe('the clock of the service', () => {
     expect(answers.map(({ kind }) => kind)).toEqual(['form', 'form', 'form'])
   })
 
-  it('is tried once only', async () => {
+  it('is used for one repeat only', async () => {
     const { ask, seen } = await service((_, response) => {
       response.setHeader('date', ahead)
       response.writeHead(401).end()
@@ -189,7 +189,7 @@ describe('the clock of the service', () => {
     ['that cannot be read', { date: 'yesterday' }],
     ['that is absent', {}],
     ['within a minute of ours', { date: new Date(NOW + 50_000).toUTCString() }],
-  ])('is not believed from a Date %s', async (_, headers) => {
+  ])('is not read from a Date %s', async (_, headers) => {
     const { ask, seen } = await service((_, response) => response.writeHead(403, headers).end())
 
     const answer = await ask()
@@ -220,7 +220,7 @@ describe('a redirect', () => {
     ['https://127.0.0.1:1/', 'another protocol or port of the same host'],
     ['/login', 'another path of the same host'],
     ['https://', 'no usable address'],
-  ])('to %s is told in our words', async (location, place) => {
+  ])('to %s is described in our own words', async (location, place) => {
     const { ask } = await service((_, response) => response.writeHead(302, { location }).end())
 
     expect(await ask()).toMatchObject({
@@ -230,7 +230,7 @@ describe('a redirect', () => {
 })
 
 describe('a refusal', () => {
-  it('is quoted by its message alone, without secrets', async () => {
+  it('is quoted with its message only, without secrets', async () => {
     const { ask } = await service((request, response) => {
       const message = `bad date, with ${request.headers['x-svc-signature']} by ${SECRET}`
       response.writeHead(400).end(JSON.stringify({ got: 'hidden', message }))
@@ -257,7 +257,7 @@ describe('a refusal', () => {
     ['not JSON: hidden', ''],
     ['<html>hidden</html>', ' and a web page'],
     ['', ''],
-  ])('has its message where others have it: %s', async (body, said) => {
+  ])('may have its message under one of the usual names: %s', async (body, said) => {
     const { ask } = await service((_, response) => response.writeHead(500).end(body))
 
     expect(await ask()).toMatchObject({
@@ -272,7 +272,7 @@ describe('a refusal', () => {
     ['soon', null],
     ['999999', 60 * MINUTE],
     [new Date(NOW + 45_000).toUTCString(), 45_000],
-  ])('says when to come back: %s', async (retryAfter, expected) => {
+  ])('sets the time of the next attempt: %s', async (retryAfter, expected) => {
     const { ask } = await service((_, response) =>
       response.writeHead(503, { 'retry-after': retryAfter }).end(),
     )

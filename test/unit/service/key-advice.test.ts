@@ -6,7 +6,7 @@ import { keyAdvice, readKeyFile } from '../../../src/service/key-file.ts'
 
 const CREDENTIALS = { CREDENTIALS_DIRECTORY: '/run/credentials/feedsyncd.service' }
 
-it('names the file that systemd hands over, and the restart that takes it up', () => {
+it('advice names the file that systemd provides, and the restart that reads it', () => {
   const key = '/run/credentials/feedsyncd.service/service-key'
 
   expect(keyAdvice(key, CREDENTIALS)).toBe(
@@ -16,7 +16,7 @@ it('names the file that systemd hands over, and the restart that takes it up', (
   expect(keyAdvice(key, {})).toBe(`check the key in ${key}`)
 })
 
-it('names the key of the instance, and never that of another account', () => {
+it('advice names the key of the instance, never the key of another account', () => {
   const folder = '/run/credentials/feedsyncd@a.service'
 
   expect(keyAdvice(`${folder}/service-key`, { CREDENTIALS_DIRECTORY: folder })).toBe(
@@ -24,7 +24,7 @@ it('names the key of the instance, and never that of another account', () => {
   )
 })
 
-it('of a key that is missing or may not be read never says to loosen its mode', () => {
+it('advice about a missing or unreadable key never weakens its mode', () => {
   const folder = mkdtempSync(join(tmpdir(), 'key-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
 

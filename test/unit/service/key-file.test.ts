@@ -28,14 +28,14 @@ describe('the key file', () => {
     })
   })
 
-  it('may be a folder by mistake, and that is said', async () => {
+  it('is reported as a folder if it is one', async () => {
     const { options } = await service(sendForm)
     const auth = { ...options.auth, keyFile: tmpdir() }
 
     expect(() => createFormSource({ ...options, auth })).toThrow('is a directory (EISDIR)')
   })
 
-  it('loses one newline, and no other byte', async () => {
+  it('loses one newline at its end and no other byte', async () => {
     const { ask, seen, keyFile, forms } = await service(sendForm)
     await writeFile(keyFile, ' key \n\r\n')
     await chmod(keyFile, 0o600)
@@ -47,7 +47,7 @@ describe('the key file', () => {
     expect(seen[0]?.headers['x-svc-signature']).toBe(signed(`POST${PATH}?;;${date}`, ' key \n'))
   })
 
-  it('stays in use as it was when reloading fails', async () => {
+  it('stays in use unchanged if the reload fails', async () => {
     const { ask, seen, keyFile, forms } = await service(sendForm)
     await rm(keyFile)
 

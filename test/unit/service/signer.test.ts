@@ -26,7 +26,7 @@ const pem = (key: KeyObject, type: 'pkcs1' | 'pkcs8' | 'sec1') =>
   secret(key.export({ format: 'pem', type }).toString())
 
 describe('the signature', () => {
-  it('is the published one for the published request', () => {
+  it('equals the published signature for the published request', () => {
     const sign = createSigner('hmac-sha1', secret('your api secret key'), 'key')
 
     expect(sign(bytesToSign('{method}{path}?{query};{body};{date}', REQUEST))).toBe(
@@ -79,7 +79,7 @@ describe('the signature', () => {
     expect(verify('sha256', TEXT, der, signature)).toBe(true)
   })
 
-  it('is the plain one of ed25519', () => {
+  it('is plain Ed25519 (ed25519)', () => {
     const sign = createSigner('ed25519', pem(ed.privateKey, 'pkcs8'), 'key')
 
     const signature = Buffer.from(sign(TEXT), 'base64')
@@ -87,7 +87,7 @@ describe('the signature', () => {
     expect(verify(null, TEXT, ed.publicKey, signature)).toBe(true)
   })
 
-  it('is made of exact bytes, also of those that are no text', () => {
+  it('covers the exact bytes, also bytes that are not text', () => {
     const sign = createSigner('hmac-sha256', new Secret(Buffer.from([0xff, 0x00])), 'key')
 
     expect(sign(Buffer.from([0xfe]))).not.toBe(sign(Buffer.from([0xfd])))
@@ -123,7 +123,7 @@ describe('a key of another kind', () => {
       generateKeyPairSync('rsa-pss', { modulusLength: 1024, ...PSS_OF_SHA384 }).privateKey,
     ],
   ] as const)(
-    'is refused when it cannot sign so, before anything is to be signed (%s)',
+    'is refused before the first signature if it cannot sign like this (%s)',
     (algorithm, key) => {
       const create = () => createSigner(algorithm, pem(key, 'pkcs8'), '/etc/key')
 
@@ -133,7 +133,7 @@ describe('a key of another kind', () => {
     },
   )
 
-  it('is refused without a word of it when it is no PEM', () => {
+  it('is refused without showing it if it is not PEM', () => {
     const create = () => createSigner('rsa-sha256', secret('hunter2'), '/etc/key')
 
     expect(create).toThrow(
@@ -145,7 +145,7 @@ describe('a key of another kind', () => {
     )
   })
 
-  it('is refused when it wants a passphrase', () => {
+  it('is refused if it needs a passphrase', () => {
     const locked = rsa.privateKey.export({
       ...{ format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'x' },
     })
@@ -156,13 +156,13 @@ describe('a key of another kind', () => {
 })
 
 describe('the template', () => {
-  it('takes every name, and leaves the text between as it is', () => {
+  it('replaces every name and keeps the text between them', () => {
     const filled = bytesToSign('{host}\n{account}|{partner}|{partnerAccount} {url}{{}}', REQUEST)
 
     expect(filled.toString()).toBe(`api.example.com\n|acme|42 ${REQUEST.url}{{}}`)
   })
 
-  it('is filled once: what a value holds is not a name', () => {
+  it('is filled only once, so a value cannot contain a name', () => {
     const values = { ...REQUEST, query: '{date}', body: Buffer.from([0xff, 0xfe]) }
 
     const filled = bytesToSign('{query}{body}', values)
