@@ -1,27 +1,27 @@
-// Marks the bytes that end a text or a value: one bit for each byte, so that readers step from one to the
-// next instead of looking at every byte. A kernel of WebAssembly marks 16 bytes in one step; it knows no grammar,
-// only the tables that are made from the classes of bytes.ts. `markPlainly` does the same where it cannot run.
+// Marks the bytes that end a text or a value, one bit for each byte, so that readers jump from mark to mark instead of
+// looking at every byte. A WebAssembly kernel marks 16 bytes in one step. It knows no grammar, only the tables made
+// from the classes of bytes.ts. `markByteByByte` does the same where the kernel cannot run.
 //
-// Plain TypeScript alone was tried: the check is 1.9 to 2.9 x xmllint in place of 2.1 to 3.4 x, and from drop to stored
-// 200 MB take 0.60 to 0.68 of the shell chain in four of seven shapes, where 0.6 is wanted (docs/design.md).
+// TypeScript alone was measured: the check reaches 1.9 to 2.9 x xmllint instead of 2.1 to 3.4 x. A feed of 200 MB takes
+// 0.60 to 0.68 of the time of the shell chain in four of seven shapes; the target is 0.6 (docs/design.md).
 
 import { CLASSES, CONTROL, TEXT_STOP, VALUE_STOP } from './bytes.ts'
 
-/** Bit 31 of the first word stands for byte 0, bit 30 for byte 1, and so on. */
+/** Marks has one bit for each byte: bit 31 of the first word is byte 0, bit 30 is byte 1, and so on. */
 export interface Marks {
-  /** Where plain text ends: TEXT_STOP. */
+  /** text marks the bytes that end plain text (TEXT_STOP). */
   readonly text: Int32Array
-  /** Where plain attribute values end: VALUE_STOP. */
+  /** value marks the bytes that end plain attribute values (VALUE_STOP). */
   readonly value: Int32Array
 }
 
-/** Room for marks of so many bytes. */
+/** marksFor returns empty marks for this many bytes. */
 export function marksFor(bytes: number): Marks {
   const words = () => new Int32Array((bytes >> 5) + 2)
   return { text: words(), value: words() }
 }
 
-/** Hot: the first marked place from `from` on. There must be one. */
+/** Hot: nextMark returns the first marked place at or after `from`. There must be one. */
 export function nextMark(marks: Int32Array, from: number): number {
   let at = from >> 5
   let word = (marks[at] as number) << from
@@ -31,18 +31,18 @@ export function nextMark(marks: Int32Array, from: number): number {
   return (at << 5) + Math.clz32(word)
 }
 
-/** Marks the byte at `at` as an end of everything. */
+/** markEnd marks the byte at `at` as an end of texts and values. */
 export function markEnd(marks: Marks, at: number): void {
   for (const words of kindsOf(marks)) set(words, at)
 }
 
 /**
- * Marks the bytes of `data` from `from`, a multiple of 32, to `to`; what is marked from `to` to the next multiple
- * means nothing. Answers whether there may be a control character that XML does not allow.
+ * mark sets the marks of `data` from `from`, a multiple of 32, to `to`. The marks from `to` to the next multiple are
+ * undefined. It returns true if there may be a control character that XML forbids.
  */
 export function mark(data: Uint8Array, from: number, to: number, marks: Marks): boolean {
   kernel ??= startKernel()
-  if (kernel === 'none') return markPlainly(data, from, to, marks)
+  if (kernel === 'none') return markByteByByte(data, from, to, marks)
   let hasControl = false
   for (let at = from; at < to; at += BLOCK) {
     const length = Math.min(BLOCK, to - at)
@@ -56,8 +56,8 @@ export function mark(data: Uint8Array, from: number, to: number, marks: Marks): 
   return hasControl
 }
 
-/** The same, byte by byte. */
-export function markPlainly(data: Uint8Array, from: number, to: number, marks: Marks): boolean {
+/** markByteByByte does the same as `mark`, in TypeScript. */
+export function markByteByByte(data: Uint8Array, from: number, to: number, marks: Marks): boolean {
   let hasControl = false
   for (const words of kindsOf(marks)) words.fill(0, from >> 5, (to + WORD - 1) >> 5)
   for (let at = from; at < to; at++) {
@@ -75,17 +75,17 @@ function set(words: Int32Array, at: number): void {
   words[at >> 5] = (words[at >> 5] as number) | (0x80000000 >>> at)
 }
 
-/** Bytes that are marked in one step, by one word, and in one call. */
+/** Bytes for each step of the kernel, each word of marks, and each call of the kernel. */
 const STEP = 16
 const WORD = 32
 const BLOCK = 65_536
 
-/** Where things are in the kernel's memory of two pages: bytes, the two kinds of marks, tables. */
+/** Layout of the kernel's memory of two pages: a block of bytes, the two kinds of marks, the tables. */
 const MARKS_AT = BLOCK + WORD
 const MARK_BYTES = MARKS_AT / 8
 const TABLES_AT = MARKS_AT + 2 * MARK_BYTES
 
-/** As much of it as is used: Node has it, its types do not. */
+/** The used part of the WebAssembly interface, which Node's types lack. */
 declare const WebAssembly: {
   validate(bytes: Uint8Array<ArrayBuffer>): boolean
   Module: new (bytes: Uint8Array<ArrayBuffer>) => object
@@ -93,12 +93,12 @@ declare const WebAssembly: {
 }
 
 interface Kernel extends Marks {
-  /** Marks that many bytes; not 0: there may be a control character. */
+  /** mark marks this many bytes of `block`; the result is not 0 if there may be a forbidden control character. */
   mark: (length: number) => number
   block: Uint8Array
 }
 
-/** One for each thread, with its first document. `none`: this machine has no such instructions. */
+/** kernel starts with the first document of a thread. `none`: this machine lacks the SIMD instructions. */
 let kernel: Kernel | 'none' | null = null
 
 function startKernel(): Kernel | 'none' {
@@ -115,20 +115,20 @@ function startKernel(): Kernel | 'none' {
   return { mark, block, text: marks(0), value: marks(1) }
 }
 
-/** What the kernel holds in registers, 16 bytes each. */
+/** kernelTables returns the tables that the kernel holds in registers, 16 bytes each. */
 function kernelTables(): number[][] {
   const reversed = Array.from({ length: 16 }, (_, i) => 15 - i)
   const low = new Array<number>(16).fill(0x0f)
-  // The first bit of a class is that of the bytes 00 to 0f, the second that of 10 to 1f.
+  // In the tables of TEXT_STOP, bit 0 stands for the bytes 00 to 0f, and bit 1 for 10 to 1f.
   const controls = new Array<number>(16).fill(3)
-  return [reversed, low, ...halves(TEXT_STOP), ...halves(VALUE_STOP), controls]
+  return [reversed, low, ...nibbleTables(TEXT_STOP), ...nibbleTables(VALUE_STOP), controls]
 }
 
 /**
- * Two tables by the lower and the upper half of a byte: what they have in common for a byte is not 0 exactly if it
- * is of a class. One bit for each set of lower halves, of which a class may have eight.
+ * nibbleTables returns two tables, for the lower and the upper half of a byte. Their entries share a bit exactly if the
+ * byte is in the class. Each distinct set of lower halves has one bit, so a class may have up to eight sets.
  */
-function halves(ofClass: number): [number[], number[]] {
+function nibbleTables(ofClass: number): [number[], number[]] {
   const isWanted = (byte: number) => ((CLASSES[byte] as number) & ofClass) !== 0
   const sets: string[] = []
   const low = new Array<number>(16).fill(0)
@@ -165,7 +165,7 @@ function kernelModule(): Uint8Array<ArrayBuffer> {
     [2, 1, 0x7f, 4 + tables.length, 0x7b],
     ...tables.flatMap((table, i) => [i32(TABLES_AT + 16 * i), load, set(table)]),
     [0x03, 0x40],
-    // The bytes in reverse, for the first to be the highest bit, and their halves.
+    // Reverse the bytes, so that the first one becomes the highest bit, and split each into its halves.
     get(at),
     load,
     get(reversed),
@@ -181,7 +181,7 @@ function kernelModule(): Uint8Array<ArrayBuffer> {
     and,
     set(high),
     ...[0, 1].flatMap((kind) => [
-      // The first 16 bits of a word are its upper ones, which stand behind the others.
+      // The marks of the first 16 bytes are the upper half of a word, which comes second in memory.
       get(at),
       i32(3),
       shr32,
@@ -225,7 +225,7 @@ function kernelModule(): Uint8Array<ArrayBuffer> {
     0,
     0,
     0,
-    // One type, i32 -> i32; one function of it; a memory of two pages; both by name.
+    // One type (i32 -> i32), one function of this type, a memory of two pages; both are exported by name.
     ...section(1, [1, 0x60, 1, 0x7f, 1, 0x7f]),
     ...section(3, [1, 0]),
     ...section(5, [1, 0, 2]),
@@ -234,7 +234,7 @@ function kernelModule(): Uint8Array<ArrayBuffer> {
   ])
 }
 
-/** LEB128. */
+/** unsigned encodes a number as LEB128. */
 function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
 }

@@ -1,5 +1,5 @@
-// What a byte of UTF-8 text can be, as a table that the readers ask once a byte. A byte of 0x80 or more
-// begins or continues a character that has to be looked at as a whole.
+// The classes of each byte of UTF-8 text, as a table with one lookup for each byte. A byte of 0x80 or more belongs to a
+// longer character, which the readers check as a whole.
 
 /** The space, `<`, `>`, `&`, `"`, `'`, `/`, `=`, `!`, `?`, `[`, `]`, `-`, `;`, `#`. */
 export const BLANK = 0x20
@@ -17,17 +17,17 @@ export const SEMICOLON = 0x3b
 export const HASH = 0x23
 export const CR = 0x0d
 
-/** NameStartChar (production 4), as far as a byte can tell. */
+/** NameStartChar (production 4), or a part of a longer character. */
 export const NAME_START = 1
-/** NameChar (4a), as far as a byte can tell. */
+/** NameChar (4a), or a part of a longer character. */
 export const NAME_CHAR = 2
 /** S (3). */
 export const SPACE = 4
-/** Ends plain character data: `<`, `&`, and `]`, which may begin `]]>` (14), and control characters. */
+/** These end plain character data: `<`, `&`, `]`, which may begin `]]>` (14), and control characters. */
 export const TEXT_STOP = 8
-/** Ends plain attribute values: `<`, `&`, quotes of either kind (10), and control characters. */
+/** These end plain attribute values: `<`, `&`, both kinds of quotes (10), and control characters. */
 export const VALUE_STOP = 16
-/** What Char (2) leaves out of ASCII. 0 is the sentinel behind the input, too. */
+/** ASCII characters that Char (2) excludes. 0 is also the sentinel after the input. */
 export const CONTROL = 32
 
 export const CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
@@ -44,45 +44,45 @@ export const CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
   )
 })
 
-/** Whether the byte at `at` is of one of the classes. */
+/** isOf returns true if the byte at `at` is in one of the classes. */
 export function isOf(data: Uint8Array, at: number, classes: number): boolean {
   return ((CLASSES[data[at] as number] as number) & classes) !== 0
 }
 
-/** Whether `data` has exactly these bytes at `at`. */
+/** equal returns true if `data` has exactly these bytes at `at`. */
 export function equal(bytes: Uint8Array, data: Uint8Array, at: number): boolean {
   for (let i = 0; i < bytes.length; i++) if (bytes[i] !== data[at + i]) return false
   return true
 }
 
-/** Behind the S (3) at `from`, if any. */
+/** afterSpace returns the place after the optional S (3) at `from`. */
 export function afterSpace(data: Uint8Array, from: number): number {
   let at = from
   while (((CLASSES[data[at] as number] as number) & SPACE) !== 0) at++
   return at
 }
 
-/** Hot: where the Name (5) that begins at `from` ends, as far as bytes can tell. */
+/** Hot: nameEnd returns the end of the Name (5) at `from`; it accepts every character beyond ASCII. */
 export function nameEnd(data: Uint8Array, from: number): number {
   let at = from
   while (((CLASSES[data[at] as number] as number) & NAME_CHAR) !== 0) at++
   return at
 }
 
-/** Hot: the `length` bytes at `at`, four of them at most, as one word: the first is the lowest. */
+/** Hot: wordAt returns up to four of the `length` bytes at `at` as one word; the first byte is the lowest. */
 export function wordAt(view: DataView, at: number, length: number): number {
   const word = view.getInt32(at, true)
   return length >= 4 ? word : word & ~(-1 << (length << 3))
 }
 
-/** The same of more bytes; the last word is filled up with 0, or 0. */
+/** wordsOf returns `length` bytes as words. The last word is padded with 0; it is 0 if no bytes are left for it. */
 export function wordsOf(view: DataView, at: number, length: number): Int32Array {
   return Int32Array.from({ length: (length >> 2) + 1 }, (_, i) =>
     wordAt(view, at + 4 * i, length - 4 * i),
   )
 }
 
-/** Hot: whether the `length` bytes at `at` are those of `words` from `from` on. A word follows the last one. */
+/** Hot: sameBytes compares the `length` bytes at `at` with `words` from `from` on. One more word must follow them. */
 export function sameBytes(
   words: Int32Array,
   from: number,

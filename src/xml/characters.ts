@@ -1,5 +1,5 @@
-// The character classes of XML 1.0 (fifth edition) §2.2 and §2.3 and of Namespaces in XML §3, as
-// sources of regular expressions with the flag `u`.
+// The character classes of XML 1.0 (fifth edition) §2.2 and §2.3 and of Namespaces in XML §3, as sources for regular
+// expressions with the flag `u`.
 
 const START =
   'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}' +
@@ -7,16 +7,15 @@ const START =
   '\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'
 const MORE = '\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}'
 
-/** A name without a colon (NCName). */
+/** NC_NAME matches a name without a colon (NCName). */
 export const NC_NAME = `[${START}][${START}${MORE}]*`
-/** What an element's or attribute's name may begin with; a colon never, in namespace-aware XML. */
+/** NAME_START matches the first character of a name; XML with namespaces does not allow a colon there. */
 export const NAME_START = `[${START}]`
-/** Whether a text begins as a name without a colon does. */
 export const STARTS_NAME = new RegExp(`^${NAME_START}`, 'u')
-/** A name as XML 1.0 alone has it, colons included. */
+/** NAME matches a name of XML 1.0 without namespaces, which may contain colons. */
 export const NAME = `[:${START}][:${START}${MORE}]*`
 
-/** The production Char. */
+/** isXmlCharacter implements the production Char (2). */
 export function isXmlCharacter(code: number): boolean {
   return (
     code === 0x9 ||

@@ -1,6 +1,6 @@
-// Reads content (XML 1.0 production 43): tags and the texts between them, held against the elements that are open.
-// One long method, so that everything it needs stays in registers; what is unusual is looked at by others. A tag is
-// read as a whole: its beginning is kept until the rest is there.
+// Reads content (XML 1.0 production 43): tags and the texts between them, matched with the open elements. One long
+// method keeps its variables in registers; other files handle the unusual cases. A tag is read only as a whole: an
+// incomplete one waits for more input.
 
 import { nextMark } from './byte-marks.ts'
 import {
@@ -34,14 +34,14 @@ import {
   SPECIAL,
   UNREAD,
 } from './names.ts'
-import { type NamespaceFault, Namespaces, twiceAt } from './namespaces.ts'
+import { duplicateAttribute, type NamespaceFault, Namespaces } from './namespaces.ts'
 import { HTML_PAGE } from './prolog.ts'
 import {
   checkFirst,
   elementName,
   misplaced,
   nameIn,
-  quoteBehind,
+  quoteAfterName,
   refuse,
   refuseUnlessCut,
   unmatched,
@@ -51,7 +51,7 @@ import { TextReader } from './text-reader.ts'
 
 export class ContentReader {
   rootSeen = false
-  /** Open elements. */
+  /** depth counts the open elements. */
   depth = 0
   readonly #input: Input
   readonly #listener: Listener
@@ -59,10 +59,10 @@ export class ContentReader {
   readonly #names: NameTable
   readonly #attributes: Attributes
   readonly #namespaces = new Namespaces()
-  /** Of the first `depth`: the names of the open elements, and where in the document their start tags are. */
+  /** #open has the name numbers of the open elements, #openedAt the places of their start tags in the document. */
   readonly #open: Int32Array
   readonly #openedAt: Float64Array
-  /** The name of a start tag that is not complete. */
+  /** #opening is the name of an incomplete start tag. */
   #opening: string | null = null
 
   constructor(input: Input, listener: Listener) {
@@ -76,7 +76,7 @@ export class ContentReader {
     this.#openedAt = new Float64Array(limits.depth)
   }
 
-  /** The element that the document ends in, for a sentence; null: none. `insideTag`: also one whose tag is cut. */
+  /** element names the innermost open element, or null. `insideTag`: prefer one whose start tag is incomplete. */
   element(insideTag: boolean): string | null {
     if (insideTag && this.#opening !== null) return this.#opening
     return this.depth === 0 ? null : this.#element.text
@@ -86,7 +86,7 @@ export class ContentReader {
     return this.#names.of(this.#open[this.depth - 1] as number)
   }
 
-  /** The input has moved; a tag may be about to begin. */
+  /** moved prepares for input whose memory has changed. */
   moved(): void {
     const { data, view } = this.#input
     this.#attributes.data = data
@@ -96,8 +96,8 @@ export class ContentReader {
   }
 
   /**
-   * Hot: reads on from `from`, inside an element or where one begins; answers how far: to the end of the root
-   * element, to a `<!` or `<?`, or to what must be there as a whole.
+   * Hot: read continues at `from`, inside an element or where one begins. It returns the place where it stopped: the
+   * end of the root element, a `<!` or `<?`, or an incomplete token.
    */
   read(from: number): number {
     const input = this.#input
@@ -134,7 +134,7 @@ export class ContentReader {
         const length = lengths[number] as number
         const start = starts[number] as number
         let behind = at + length + 3
-        // What is compared ends at the sentinel, before which there is no ">" of an earlier piece.
+        // The comparison fails at the sentinel, so an old ">" after the input cannot match.
         if (
           data[behind - 1] !== GT ||
           depth === 0 ||
@@ -213,7 +213,7 @@ export class ContentReader {
         // Eq (25)
         if (data[place] === EQUALS && data[place + 1] === QUOTE) place++
         else {
-          place = quoteBehind(input, at, place)
+          place = quoteAfterName(input, at, place)
           if (place === NEED_MORE) return this.#cut(at, element, valueBytes)
         }
         if (count >= limits.attributes) stop(tooManyAttributes(limits.attributes, base + at))
@@ -241,7 +241,7 @@ export class ContentReader {
       attributes.count = count
       let fault: NamespaceFault | null = null
       if (kindsSeen !== PLAIN) fault = namespaces.enter(names.of(element), attributes, depth + 1)
-      else if (count > 1) fault = twiceAt(attributes)
+      else if (count > 1) fault = duplicateAttribute(attributes)
       if (fault !== null) refuse(input, at, fault.reason, fault.at)
       if (depth === 0) this.rootSeen = true
       open[depth] = element
@@ -268,7 +268,7 @@ export class ContentReader {
     else if (listener.ignoredFrom === depth) listener.ignoredFrom = 0
   }
 
-  /** ETag (42) with white space, or one that does not match. */
+  /** ETag (42) with white space, or with a name that does not match. */
   #endTag(at: number): number {
     const { data, base, end } = this.#input
     const from = at + 2
@@ -295,14 +295,14 @@ export class ContentReader {
     return NEED_MORE
   }
 
-  /** The start tag at `at` is not there as a whole; answers where to read on when there is more. */
+  /** #cut notes that the start tag at `at` is incomplete, and returns the place to continue with more input. */
   #cut(at: number, element: number, valueBytes: number): number {
     if (element !== NONE) this.#opening = this.#names.of(element).text
     this.#checkLength(at, this.#input.end, valueBytes)
     return at
   }
 
-  /** Whether the `<` at `at`, outside any element, begins the root; false: that may be cut. */
+  /** #beginsRoot returns true if the `<` at `at` begins the root element, and false if more input is needed. */
   #beginsRoot(at: number): boolean {
     if (at + 1 >= this.#input.end) return false
     checkFirst(this.#input, at, at + 1)

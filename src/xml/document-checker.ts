@@ -1,5 +1,5 @@
-// Checks one document that comes in pieces of bytes: start, encoding, strict check. What is not UTF-8
-// becomes UTF-8 first. Knows nothing of files; `locate` turns places into offsets, lines and columns.
+// Checks one document that arrives in pieces of bytes: its beginning, its encoding, then its content. Other encodings
+// are converted to UTF-8 first. It knows nothing of files; `locate` turns places into offsets, lines and columns.
 
 import { CUT_CHARACTER, DocumentReader } from './document-reader.ts'
 import { createDecoder, type Decoder } from './encoding/decoder.ts'
@@ -13,25 +13,25 @@ import { LONGEST_DECLARATION } from './prolog.ts'
 export class DocumentChecker {
   readonly #handler: XmlHandler
   readonly #limits: Limits
-  readonly #told: Encoding | 'utf-16' | null
+  readonly #givenEncoding: Encoding | 'utf-16' | null
   #head: Buffer = Buffer.alloc(0)
-  /** Null: the document is UTF-8, or not begun. */
+  /** Null: the document is UTF-8, or its encoding is not known yet. */
   #decoder: Decoder | null = null
   #reader: DocumentReader | null = null
   #fault: Fault | null = null
   encoding: Encoding = UTF_8
-  /** Bytes of the byte order mark. */
+  /** bom is the length of the byte order mark. */
   bom = 0
   warnings: readonly string[] = []
 
-  /** `encoding`: the name of the one to read with, in place of what the document declares; null: as it declares. */
+  /** `encoding` replaces the encoding that the document declares; null: use the declared one. */
   constructor(handler: XmlHandler, limits: Limits, encoding: string | null = null) {
     this.#handler = handler
     this.#limits = limits
-    this.#told = encoding === null ? null : encodingNamed(encoding)
+    this.#givenEncoding = encoding === null ? null : encodingNamed(encoding)
   }
 
-  /** False when a fault was found: nothing more needs to be written. */
+  /** write returns false after a fault; more bytes make no difference then. */
   write(bytes: Buffer): boolean {
     if (this.#fault !== null) return false
     if (this.#reader !== null) this.#check(this.#reader, bytes)
@@ -56,9 +56,9 @@ export class DocumentChecker {
 
   #begin(head: Buffer, whole: boolean): void {
     this.#head = head
-    // Four bytes a character is the most that any encoding needs.
+    // No encoding needs more than four bytes for a character.
     const isLong = head.length > LONGEST_DECLARATION * 4
-    const start = documentStart(head, whole || isLong, this.#told)
+    const start = documentStart(head, whole || isLong, this.#givenEncoding)
     if (start === null) return
     const { encoding, declaration, bom, warnings, fault } = start
     this.encoding = encoding
@@ -69,7 +69,7 @@ export class DocumentChecker {
     if (encoding.kind !== 'utf-8') this.#decoder = createDecoder(encoding)
     this.#reader = new DocumentReader(this.#handler, this.#limits, declaration)
     this.#head = Buffer.alloc(0)
-    // A declaration is ASCII: as many bytes as characters, twice as many in UTF-16.
+    // A declaration is ASCII: one byte for each character, or two in UTF-16.
     const read = encoding.kind === 'utf-16' ? declaration * 2 : declaration
     this.#check(this.#reader, head.subarray(bom + read))
   }

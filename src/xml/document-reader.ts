@@ -1,20 +1,26 @@
-// The strict check of a document's bytes in UTF-8: XML 1.0 (fifth edition) with namespaces, whatever
-// version is declared. Stops at the first fault, never repairs anything, and needs no more memory than
-// the limits allow: tags are kept until they are whole, text and comments pass in portions.
+// The strict check of a document in UTF-8: XML 1.0 (fifth edition) with namespaces, for every declared version. It
+// stops at the first fault and never repairs anything. The limits bound its memory: it keeps a tag until the tag is
+// complete, and reads texts and comments in portions.
 
 import { BANG, CLOSE_BRACKET, equal, isOf, LT, QUESTION, SPACE } from './bytes.ts'
 import { ContentReader } from './content-reader.ts'
-import { type Ending, type Fault, FaultFound, type Look, short, stop, wrong } from './fault.ts'
+import { type Ending, type Fault, FaultFound, short, stop, type TokenEnd, wrong } from './fault.ts'
 import type { XmlHandler } from './handler.ts'
 import { Input, NEED_MORE } from './input.ts'
 import type { Limits } from './limits.ts'
 import { Listener } from './listener.ts'
-import { doctypeAt, instructionAt, LONGEST_DOCTYPE, outsideText, TELLING } from './prolog.ts'
+import {
+  doctypeAt,
+  FORMAT_CHARACTERS,
+  instructionAt,
+  LONGEST_DOCTYPE,
+  outsideText,
+} from './prolog.ts'
 import { CDATA, COMMENT, INSTRUCTION, SectionReader } from './section-reader.ts'
 
-/** Bytes that are read at a time, of however many. */
+/** PIECE, in bytes, is the most that is read at once. */
 const PIECE = 65_536
-/** A tag that has this many bytes without being over is read again only when there is half as much more. */
+/** LONG_TAG, in bytes: a longer incomplete tag is read again only after it has grown by half. */
 const LONG_TAG = 8_192
 const BYTES_A_CHARACTER = 4
 
@@ -28,10 +34,10 @@ export class DocumentReader {
   readonly #content: ContentReader
   readonly #section: SectionReader
   #fault: Fault | null = null
-  /** Bytes that must be there before it is worth looking again. */
+  /** #enough is how many bytes the input must have before the next scan. */
   #enough = 0
 
-  /** `at`: bytes of the XML declaration that was read before, 0 without one. */
+  /** `at` is the length of the XML declaration in bytes, or 0. */
   constructor(handler: XmlHandler, limits: Limits, at: number) {
     this.#input = new Input(at, limits)
     this.#listener = new Listener(handler)
@@ -39,12 +45,12 @@ export class DocumentReader {
     this.#section = new SectionReader(this.#input, this.#listener)
   }
 
-  /** Bytes of the document so far. */
+  /** length is the size of the document so far, in bytes. */
   get length(): number {
     return this.#input.base + this.#input.length
   }
 
-  /** Reads the next bytes; answers the first fault of the document once there is one. */
+  /** write reads the next bytes and returns the first fault of the document, or null. */
   write(bytes: Buffer): Fault | null {
     for (let at = 0; at < bytes.length && this.#fault === null; at += PIECE) {
       this.#input.append(bytes.subarray(at, at + PIECE))
@@ -54,12 +60,12 @@ export class DocumentReader {
     return this.#fault
   }
 
-  /** Looks at everything that was written, whatever may follow. Nothing may be written afterwards. */
+  /** end reads the rest and returns how the document ended. Do not call `write` afterwards. */
   end(): Ending {
     this.#input.finish()
     if (this.#fault === null) this.#scan()
     if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
-    if (this.#content.rootSeen && this.#content.depth === 0 && this.#inside() === null) {
+    if (this.#content.rootSeen && this.#content.depth === 0 && this.#openToken() === null) {
       if (this.#input.length === 0) return { kind: 'complete' }
       const reason = CUT_CHARACTER
       return { kind: 'incomplete', reason, at: this.#input.base + this.#input.end }
@@ -77,7 +83,7 @@ export class DocumentReader {
     }
   }
 
-  /** document (production 1): prolog, element and Misc*, one token after the other. */
+  /** document (production 1): prolog, element and Misc*, token by token. */
   #read(): void {
     const input = this.#input
     const section = this.#section
@@ -116,7 +122,7 @@ export class DocumentReader {
       return NEED_MORE
     }
     const late = this.#content.rootSeen || this.#input.doctypeSeen
-    const reached = this.#look(at, LONGEST_DOCTYPE * BYTES_A_CHARACTER, (whole) =>
+    const reached = this.#readToken(at, LONGEST_DOCTYPE * BYTES_A_CHARACTER, (whole) =>
       doctypeAt(whole.slice(0, LONGEST_DOCTYPE + 1), late),
     )
     if (reached !== NEED_MORE) this.#input.doctypeSeen = true
@@ -126,37 +132,37 @@ export class DocumentReader {
   /** PI (16), up to the end of its target. */
   #instruction(at: number): number {
     const longest = this.#input.limits.name
-    const target = this.#look(at, (longest + 4) * BYTES_A_CHARACTER, (text) =>
+    const target = this.#readToken(at, (longest + 4) * BYTES_A_CHARACTER, (text) =>
       instructionAt(text, longest),
     )
     return target === NEED_MORE ? NEED_MORE : this.#section.begin(INSTRUCTION, at, target)
   }
 
-  /** What stands before and after the root element, but for markup: S (3) or nothing. */
+  /** Text before and after the root element: only S (3) is allowed. */
   #outside(from: number): number {
     const { data, end } = this.#input
     let at = from
     while (isOf(data, at, SPACE)) at++
     if (at >= end || data[at] === LT) return at
     const after = this.#content.rootSeen
-    return this.#look(at, TELLING * BYTES_A_CHARACTER, (text, final) =>
+    return this.#readToken(at, FORMAT_CHARACTERS * BYTES_A_CHARACTER, (text, final) =>
       outsideText(text, after, final),
     )
   }
 
-  /** Has a short piece of the input looked at as text. */
-  #look(at: number, most: number, look: (text: string, final: boolean) => Look): number {
+  /** #readToken passes at most `most` bytes of the input to `read` as text, and returns where the token ends. */
+  #readToken(at: number, most: number, read: (text: string, final: boolean) => TokenEnd): number {
     const { data, base, end, final } = this.#input
     const text = data.toString('utf8', at, Math.min(end, at + most))
-    const found = look(text, final)
+    const found = read(text, final)
     if (found === null) return NEED_MORE
-    const behind = (units: number) => at + Buffer.byteLength(text.slice(0, units))
-    if (typeof found === 'number') return behind(found)
-    stop({ ...found, at: base + behind(found.at) })
+    const after = (units: number) => at + Buffer.byteLength(text.slice(0, units))
+    if (typeof found === 'number') return after(found)
+    stop({ ...found, at: base + after(found.at) })
   }
 
-  /** What the document ends in, for a sentence; null: between tokens. */
-  #inside(): string | null {
+  /** #openToken names, for a sentence, the token that the end of the document cuts; null: none. */
+  #openToken(): string | null {
     if (this.#section.inside !== null) return this.#section.inside.name
     const { data, end } = this.#input
     let at = 0
@@ -167,9 +173,9 @@ export class DocumentReader {
   }
 
   #unfinished(): string {
-    const inside = this.#inside()
-    const where = inside === null ? '' : ` inside a ${inside}`
-    const element = this.#content.element(inside === 'tag')
+    const token = this.#openToken()
+    const where = token === null ? '' : ` inside a ${token}`
+    const element = this.#content.element(token === 'tag')
     if (element === null) {
       const place = this.#content.rootSeen ? 'after' : 'before'
       return `the document ends early${where}, ${place} its root element`

@@ -1,30 +1,27 @@
-// The first thing that is wrong with a document, before anybody knows its line and column.
+// The first fault of a document, as a place in bytes; locator.ts finds its line and column later.
 
 export interface Fault {
-  /** Stable and short, as in `Verdict`. */
+  /** code is short and stable. */
   code: string
-  /** Plain sentence without the position. `{line}` stands for the line of `reference`. */
+  /** reason is a sentence without the position. `{line}` stands for the line of `reference`. */
   reason: string
-  /** Bytes before the culprit, in UTF-8 and without the byte order mark. */
+  /** at counts the bytes before the fault, in UTF-8 and without the byte order mark. */
   at: number
-  /** Another place that the reason speaks of, counted the same way. */
+  /** reference is a second place that the reason mentions, counted in the same way. */
   reference?: number
 }
 
-/**
- * What a look at the text that a token begins found, in places of that text: where the token ends, or as much of it as
- * can be told; null: more must be there to tell.
- */
-export type Look = number | Fault | null
+/** TokenEnd is where a token ends in its text, or its fault, or null if more text is needed. */
+export type TokenEnd = number | Fault | null
 
-/** How a document ended. */
+/** Ending says how a document ended. */
 export type Ending =
   | { kind: 'complete' }
-  /** Nothing is wrong up to the end, but the document is not over. */
+  /** The document has no fault, but is cut. */
   | { kind: 'incomplete'; reason: string; at: number }
   | { kind: 'fault'; fault: Fault }
 
-/** `byte`: the first that does not fit, where it is known. Most often it is a character of windows-1252. */
+/** undecodable reports bytes that do not fit the encoding. `byte` is the first, if known; often it is windows-1252. */
 export function undecodable(encoding: string, at: number, byte = 0): Fault {
   const character = new TextDecoder('windows-1252').decode(Uint8Array.of(byte))
   const guess = /\p{Cc}/u.test(character) ? '' : ` (in windows-1252 this is ${shown(character)})`
@@ -42,7 +39,7 @@ export function notAllowed(character: string): string {
   return `the character ${shown(character)} is not allowed in XML; leave it out`
 }
 
-/** Carries the first fault out of the readers' loops: after it nothing is read any more. */
+/** FaultFound carries the first fault out of the readers' loops. Reading ends there. */
 export class FaultFound extends Error {
   readonly fault: Fault
 
@@ -52,17 +49,17 @@ export class FaultFound extends Error {
   }
 }
 
-/** Throws `FaultFound`. */
+/** stop throws `FaultFound`. */
 export function stop(fault: Fault): never {
   throw new FaultFound(fault)
 }
 
-/** Throws `FaultFound`: the document is not well-formed at `at`. */
+/** wrong throws `FaultFound` because the document is not well-formed at `at`. */
 export function wrong(reason: string, at: number): never {
   throw new FaultFound(notWellFormed(reason, at))
 }
 
-/** A character as a person can recognise it: quoted, or by its code point when it cannot be seen. */
+/** shown returns a character in quotes or, if it is invisible, as its code point. */
 export function shown(character: string): string {
   if (character === ' ') return 'a space'
   if (/^[\p{L}\p{N}\p{P}\p{S}]/u.test(character)) return `"${character}"`
@@ -70,7 +67,7 @@ export function shown(character: string): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** Names and values come from the file: what goes into a sentence is cut to a length that fits a line. */
+/** short cuts a name or value of the document to a length that fits into a message. */
 export function short(value: string, most = 60): string {
   return value.length <= most ? value : `${value.slice(0, most).toWellFormed()}…`
 }

@@ -1,44 +1,44 @@
-// What the checker tells of a document while nothing is wrong with it. Everything is handed out as
-// places in a memory that is used again: whoever wants to keep something makes a string of it.
+// The events of a document up to its first fault. They carry places in memory that is reused, so a handler must copy
+// what it wants to keep.
 
 import type { Name, NameTable } from './names.ts'
 
-/** Character data from `from` to `to`, as written. A long run, or one that a piece cuts, comes in several. */
+/** Text is character data from `from` to `to`, as written. A long or cut text arrives in several portions. */
 export interface Text {
   readonly data: Buffer
   readonly from: number
   readonly to: number
-  /** Nothing in it is a reference: it is a CDATA section, or has none. */
+  /** literal: the text contains no references to decode. */
   readonly literal: boolean
 }
 
 export interface XmlHandler {
-  /** The tag begins at `from`. False: nothing of this element is to be told any more, its end included. */
+  /** open reports a start tag that begins at `from`. If it returns false, the rest of the element is not reported. */
   open(name: Name, attributes: Attributes, from: number): boolean
   text(text: Text): void
-  /** The end tag, or the start tag of an empty element, ends at `to` of `data`. */
+  /** close reports an end tag, or the tag of an empty element, that ends at `to` of `data`. */
   close(data: Buffer, to: number): void
-  /** `data` is about to be used for something else: what follows `to` comes to its beginning. */
+  /** moving is called before the bytes from `to` on move to the beginning of `data`. */
   moving(data: Buffer, to: number): void
 }
 
-/** The attributes of one tag, namespace declarations included. */
+/** Attributes are those of one tag, with its namespace declarations. */
 export class Attributes {
   data: Buffer = Buffer.alloc(0)
-  /** The same bytes. */
+  /** view has the same bytes as `data`. */
   view: DataView = new DataView(new ArrayBuffer(0))
   count = 0
-  /** The numbers of the names (names.ts). */
+  /** numbers are those of the names (names.ts). */
   readonly numbers: Int32Array
-  /** Where each attribute begins in `data`. */
+  /** begin has the place of each attribute in `data`. */
   readonly begin: Int32Array
-  /** Where each value, without its quotes, begins and ends in `data`. */
+  /** from and to are the ends of each value in `data`, without its quotes. */
   readonly from: Int32Array
   readonly to: Int32Array
 
   readonly #names: NameTable
 
-  /** `most`: attributes that a tag may have. */
+  /** `most` limits the attributes of a tag. */
   constructor(names: NameTable, most: number) {
     this.#names = names
     this.numbers = new Int32Array(most)
@@ -51,14 +51,14 @@ export class Attributes {
     return this.#names.of(this.numbers[i] as number)
   }
 
-  /** As the application should see it (XML 1.0 §3.3.3). */
+  /** valueAt returns a value as the application should see it (XML 1.0 §3.3.3). */
   valueAt(i: number): string {
     const written = this.data.toString('utf8', this.from[i], this.to[i])
     return withReferences(written.replace(/\r\n|[\t\r\n]/g, ' '))
   }
 }
 
-/** Text as the application should see it (XML 1.0 §2.11 and §4.4). */
+/** decodedText returns a text as the application should see it (XML 1.0 §2.11 and §4.4). */
 export function decodedText({ data, from, to, literal }: Text): string {
   const read = data.toString('utf8', from, to)
   const written = read.includes('\r') ? read.replace(/\r\n?/g, '\n') : read
@@ -67,7 +67,7 @@ export function decodedText({ data, from, to, literal }: Text): string {
 
 const PREDEFINED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** `written` was checked: every reference in it is complete and known. */
+/** withReferences decodes the references in `written`; the checker has accepted all of them. */
 function withReferences(written: string): string {
   if (!written.includes('&')) return written
   return written.replace(/&(?:#x([^;]*)|#([^;]*)|([^;]*));/g, (_, hex, decimal, name) => {

@@ -1,10 +1,10 @@
-// How much of one thing a document may have, so that reading it takes bounded memory whatever is in
-// it. Real feeds stay far below; what goes over is reported with a code and a sentence of its own.
+// The limits of a document, so that reading any document takes bounded memory. Real feeds stay far below. Each limit
+// has its own code and message.
 
 import type { Fault } from './fault.ts'
 
 export interface Limits {
-  /** Open elements, the root included (libxml2's default too). */
+  /** Open elements, including the root; the value is also libxml2's default. */
   depth: number
   /** Attributes of one element. */
   attributes: number
@@ -12,9 +12,9 @@ export interface Limits {
   name: number
   /** Bytes of one attribute value. */
   attributeValue: number
-  /** Bytes of one tag without its attribute values, which together may have twice `attributeValue`. */
+  /** Bytes of one tag without its attribute values; all its values together may have twice `attributeValue`. */
   tag: number
-  /** Bytes of one text, CDATA section, comment or processing instruction (libxml2's XML_MAX_TEXT_LENGTH). */
+  /** Bytes of one text, CDATA section, comment or processing instruction, as libxml2's XML_MAX_TEXT_LENGTH. */
   text: number
 }
 

@@ -1,12 +1,12 @@
-// Tells a handler only of the elements that it wants to hear of: most of a feed is not read by anybody.
+// Reports to the handler only the elements that it wants, because no handler needs most of a feed.
 
 import type { XmlHandler } from './handler.ts'
 
 export class Listener {
   readonly handler: XmlHandler
-  /** Elements that are open with the outermost one that is not told of; 0: all are. */
+  /** ignoredFrom is the depth of the outermost element that the handler ignores; 0: none. */
   ignoredFrom = 0
-  /** What text is told of is in its `data`. */
+  /** portion is the one object that reports all texts. */
   readonly portion = { data: Buffer.alloc(0) as Buffer, from: 0, to: 0, literal: false }
 
   constructor(handler: XmlHandler) {

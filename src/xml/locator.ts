@@ -1,5 +1,5 @@
-// Turns places in decoded text into bytes, lines and columns by decoding the file once more: only
-// what is wrong pays for positions.
+// Turns places in a document into offsets, lines and columns. It decodes the file again, so only a faulty document
+// takes this time.
 
 import { createDecoder, encodedLength } from './encoding/decoder.ts'
 import type { Encoding } from './encoding/encodings.ts'
@@ -14,8 +14,8 @@ export interface Position {
 }
 
 /**
- * `pieces`: the bytes of the file from its start. `places`: bytes after the byte order mark as
- * UTF-8 has them, ascending or not. Lines end at LF, CR LF or CR, as XML 1.0 §2.11 reads them.
+ * locate returns the position of each place. `pieces` are the bytes of the file from its start. `places` count bytes in
+ * UTF-8 after the byte order mark, in any order. Lines end at LF, CR LF or CR (XML 1.0 §2.11).
  */
 export async function locate(
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
@@ -53,7 +53,7 @@ export async function locate(
 
 function countLines(at: { line: number; column: number; afterCr: boolean }, text: string): void {
   if (text.length === 0) return
-  // The LF of a CR LF that was cut in two is no further line.
+  // The LF of a CR LF that a piece has cut does not end another line.
   const from = at.afterCr && text.startsWith('\n') ? 1 : 0
   at.afterCr = text.endsWith('\r')
   const lines = text.slice(from).split(/\r\n?|\n/)

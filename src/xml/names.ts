@@ -1,5 +1,5 @@
-// The names of elements and attributes, each kept once under a number: whether it is written right, and how it
-// parts into prefix and local name (Namespaces in XML 1.0 §4), is found out when a document has it first.
+// The names of elements and attributes. Each distinct name is stored once, under a number. It is checked, and split
+// into prefix and local name (Namespaces in XML 1.0 §4), only at its first occurrence.
 
 import { sameBytes, wordAt, wordsOf } from './bytes.ts'
 import { NAME, NAME_START } from './characters.ts'
@@ -8,33 +8,33 @@ import { short } from './fault.ts'
 /** A namespace prefix. */
 export interface Prefix {
   readonly text: string
-  /** The namespace that it is bound to at the moment; null: none. */
+  /** namespace is the current binding; null: none. */
   namespace: string | null
 }
 
 export interface Name {
   /** As written. */
   readonly text: string
-  /** Counted from 1, and from 1 again when names were forgotten. */
+  /** number counts from 1, and again from 1 after `forget`. */
   readonly number: number
   /** Null: the name has no colon. */
   readonly prefix: Prefix | null
   readonly local: string
-  /** Bytes up to the first character that no name may have; null: it is a Name (production 5). */
+  /** wrongAt counts the bytes before the first forbidden character; null: this is a Name (production 5). */
   readonly wrongAt: number | null
-  /** Not one colon between a prefix and a local name (QName, Namespaces production 7). */
+  /** malformed: the name breaks QName (Namespaces production 7), with an extra or misplaced colon. */
   readonly malformed: boolean
-  /** What follows a colon begins no name (NCName, Namespaces production 4). */
+  /** badLocal: the local name does not begin as an NCName (Namespaces production 4). */
   readonly badLocal: boolean
-  /** As an attribute: what `xmlns` or `xmlns:…` declared last; null: it is another name. */
+  /** declares is the last declaration by the attribute `xmlns` or `xmlns:…`; null for other names. */
   readonly declares: Declared | null
 }
 
-/** A namespace declaration. */
+/** Declared is a namespace declaration. */
 export interface Declared {
-  /** Null: the default namespace, which no prefix names. */
+  /** Null: the default namespace. */
   readonly prefix: Prefix | null
-  /** The bytes of the value as written, and how many they are; null: none yet. */
+  /** written has the bytes of the last value, and `length` counts them; null: no value is stored. */
   written: Int32Array | null
   length: number
   namespace: string
@@ -43,40 +43,41 @@ export interface Declared {
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace'
 export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
 
-/** More names than this are to be forgotten, so that memory stays bounded. */
+/** MOST_NAMES bounds the memory: with more names, the reader calls `forget`. */
 export const MOST_NAMES = 2_000
-/** Most feeds have fewer names, and words of them: what is made for each feed is small, and grows where it has to. */
+/** The tables begin small because most feeds have few names, and grow when needed. */
 const FIRST_NAMES = 256
 const FIRST_WORDS = 512
 const SLOT_BITS = 10
-/** Of this process, so that nobody can make up names that all meet in one place of the table. */
+/** SEED and FACTOR differ in each process, so that nobody can invent names that all fall into one slot of the table. */
 const [SEED = 0, FACTOR = 1] = crypto.getRandomValues(new Int32Array(2)).map((word) => word | 1)
 
-const LONGEST_NAME = new RegExp(NAME, 'uy')
+const NAME_BEGINNING = new RegExp(NAME, 'uy')
 const BAD_LOCAL = new RegExp(`:(?!${NAME_START})`, 'u')
 
-/** Instead of a name's number. */
+/** NONE takes the place of a name's number. */
 export const NONE = 0
 
-/** What is known of a name: nothing but that it is to be looked at, that it is plain, or that namespaces matter. */
+/** The kinds of names: UNREAD needs a full check, PLAIN needs none, SPECIAL concerns namespaces. */
 export const UNREAD = 0
 export const PLAIN = 1
 export const SPECIAL = 2
 
-/** What is public is for the one loop that reads names (content-reader.ts). */
+/** NameTable exposes its arrays for the hot loop of content-reader.ts. `find` may replace them with larger ones. */
 export class NameTable {
-  /** By number: UNREAD, PLAIN or SPECIAL. What grows is to be asked for again after `find`. */
+  /** kinds has UNREAD, PLAIN or SPECIAL for each number. */
   kinds = new Int32Array(FIRST_NAMES)
-  /** The bytes of all names, four to a word; by number, in which word a name begins, and how many bytes it has. */
+  /** words has the bytes of all names, four to a word. */
   words = new Int32Array(FIRST_WORDS)
+  /** starts has the first word of each name, and lengths the number of its bytes. */
   starts = new Int32Array(FIRST_NAMES)
   lengths = new Int32Array(FIRST_NAMES)
-  /** By number: the name that came after it the last time. Feeds repeat themselves. */
+  /** followers predicts the next name: for each name, the one that followed it last. */
   followers = new Int32Array(FIRST_NAMES)
   readonly #longest: number
   #names: Name[] = []
   #filled = 0
-  /** Numbers by hash; NONE: there is none. `#next` has the same hash. */
+  /** #slots has the first number for each hash, or NONE; `#next` links the numbers of one hash. */
   readonly #slots = new Int32Array(2 ** SLOT_BITS)
   #next = new Int32Array(FIRST_NAMES)
   readonly #prefixes = new Map<string, Prefix>([
@@ -84,7 +85,7 @@ export class NameTable {
     ['xmlns', { text: 'xmlns', namespace: XMLNS_NAMESPACE }],
   ])
 
-  /** `longest`: bytes that a name may have. */
+  /** `longest` limits a name, in bytes. */
   constructor(longest: number) {
     this.#longest = longest
   }
@@ -98,8 +99,8 @@ export class NameTable {
   }
 
   /**
-   * The number of the Name (5) from `from` to `to`; NONE: it is longer than the limits allow. It comes after the name
-   * `last`, and is expected there from now on.
+   * find returns the number of the Name (5) from `from` to `to`, or NONE if it is longer than the limit. It notes the
+   * name as the follower of `last`.
    */
   find(view: DataView, from: number, to: number, last: number): number {
     const length = to - from
@@ -123,7 +124,7 @@ export class NameTable {
     return sameBytes(this.words, this.starts[number] as number, length, view, at)
   }
 
-  /** Forgets all names but those of `open`, whose numbers it replaces. To be called between two tags. */
+  /** forget drops all names except those of `open`, whose numbers it replaces. Call it only between two tags. */
   forget(open: Int32Array): void {
     const texts = Array.from(open, (number) => Buffer.from(this.of(number).text))
     this.#names = []
@@ -169,8 +170,8 @@ export class NameTable {
   }
 
   #make(text: string): Name {
-    LONGEST_NAME.lastIndex = 0
-    const right = LONGEST_NAME.exec(text)?.[0] ?? ''
+    NAME_BEGINNING.lastIndex = 0
+    const right = NAME_BEGINNING.exec(text)?.[0] ?? ''
     const colon = text.indexOf(':')
     const local = text.slice(colon + 1)
     return {
@@ -208,10 +209,10 @@ function doubled(numbers: Int32Array): Int32Array<ArrayBuffer> {
 
 /** QName (Namespaces production 7). */
 export function malformedName({ text }: Name): string {
-  return `"${short(text)}" is not a name: a ":" must stand between a prefix and a name, once`
+  return `"${short(text)}" is not a name: one ":" may separate a prefix and a name`
 }
 
 /** NCName (Namespaces production 4). */
 export function badLocalName({ text }: Name): string {
-  return `"${short(text)}" is not a name: what follows the ":" must begin with a letter or "_"`
+  return `"${short(text)}" is not a name: the part after the ":" must begin with a letter or "_"`
 }

@@ -1,5 +1,5 @@
-// Which prefix is bound to which namespace (Namespaces in XML 1.0), and what that forbids in a tag. What a
-// binding replaced is put back when the element that declared it ends.
+// Binds prefixes to namespaces and checks the tags (Namespaces in XML 1.0). When an element ends, the bindings that its
+// declarations replaced return.
 
 import { createHash } from 'node:crypto'
 import { sameBytes, wordsOf } from './bytes.ts'
@@ -17,32 +17,32 @@ import {
 
 interface Binding {
   prefix: Prefix
-  /** Elements that are open with the one that declared it. */
+  /** depth is that of the element that declared the binding. */
   depth: number
   before: string | null
 }
 
 export interface NamespaceFault {
-  /** A sentence about the tag whose name stands for `{tag}`. */
+  /** reason is a sentence about the tag; `{tag}` stands for its name. */
   reason: string
-  /** Where the attribute begins that is wrong; undefined: the tag is. */
+  /** at is where the wrong attribute begins; undefined: the tag is wrong. */
   at?: number
 }
 
-/** Characters of a namespace's name that are kept, as many names as there may be. */
+/** LONGEST_KEPT is in characters: a longer namespace name is stored as a hash. */
 const LONGEST_KEPT = 200
 
 const EMPTY = 'a namespace prefix in <{tag}> is declared with an empty value'
 const RESERVED = '<{tag}> declares one of the reserved names xml and xmlns wrongly'
 
 export class Namespaces {
-  /** Elements that are open with the innermost one that declared a prefix; 0: none did. */
+  /** deepest is the depth of the innermost element that declared a prefix; 0: none did. */
   deepest = 0
   readonly #bindings: Binding[] = []
 
   /**
-   * The last attribute so far has a name with a prefix, or is `xmlns="…"` or `xmlns:prefix="…"` (productions 1 to 3).
-   * Answers what is wrong with it; null: nothing.
+   * read checks the last attribute so far, whose name has a prefix or is `xmlns` or `xmlns:…` (productions 1 to 3). It
+   * returns the fault, or null.
    */
   read(attributes: Attributes): string | null {
     const { view } = attributes
@@ -68,14 +68,14 @@ export class Namespaces {
     return null
   }
 
-  /** The tag is complete: binds what it declares; answers what is wrong with it as a whole, or null. */
+  /** enter applies the declarations of a complete tag and returns the tag's fault, or null. */
   enter(element: Name, attributes: Attributes, depth: number): NamespaceFault | null {
     this.#bind(attributes, depth)
     const reason = elementFault(element)
     return reason !== null ? { reason } : attributesFault(attributes)
   }
 
-  /** Ends what elements deeper than `depth` declared. */
+  /** leave ends the declarations of the elements deeper than `depth`. */
   leave(depth: number): void {
     while (this.deepest > depth) {
       const { prefix, before } = this.#bindings.pop() as Binding
@@ -104,28 +104,28 @@ function attributesFault(attributes: Attributes): NamespaceFault | null {
     const reason = unboundFault(name)
     if (reason !== null) return { reason }
     if (name.badLocal) badLocal ??= name
-    if (i > 0 && isTwice(attributes, i)) return twice(attributes, i)
+    if (i > 0 && isDuplicate(attributes, i)) return duplicateFault(attributes, i)
   }
   return badLocal === null ? null : { reason: badLocalName(badLocal) }
 }
 
 /** Unique Att Spec (XML 1.0 §3.1), where no name has a prefix. */
-export function twiceAt(attributes: Attributes): NamespaceFault | null {
+export function duplicateAttribute(attributes: Attributes): NamespaceFault | null {
   const { count, numbers } = attributes
   for (let i = 1; i < count; i++) {
-    for (let j = 0; j < i; j++) if (numbers[i] === numbers[j]) return twice(attributes, i)
+    for (let j = 0; j < i; j++) if (numbers[i] === numbers[j]) return duplicateFault(attributes, i)
   }
   return null
 }
 
-/** The attribute at `i` is there twice. */
-function twice(attributes: Attributes, i: number): NamespaceFault {
+/** duplicateFault reports that the tag has the attribute at `i` twice. */
+function duplicateFault(attributes: Attributes, i: number): NamespaceFault {
   const reason = `<{tag}> has the attribute "${short(attributes.nameAt(i).local)}" twice`
   return { reason, at: attributes.begin[i] as number }
 }
 
-/** Whether an attribute before the one at `i` has the same name, or the same local name in the same namespace. */
-function isTwice(attributes: Attributes, i: number): boolean {
+/** isDuplicate returns true if an earlier attribute has the same name, or the same local name and namespace. */
+function isDuplicate(attributes: Attributes, i: number): boolean {
   const { prefix, local } = attributes.nameAt(i)
   for (let j = 0; j < i; j++) {
     if (attributes.numbers[j] === attributes.numbers[i]) return true
@@ -149,14 +149,14 @@ function unboundFault({ prefix }: Name): string | null {
   return `the prefix "${text}" in <{tag}> is not declared with xmlns:${text}="…"`
 }
 
-/** Whether a tag may declare this (namespace constraints of §3 and §5); null: it may. */
+/** declarationFault applies the namespace constraints of §3 and §5; null: the declaration is allowed. */
 function declarationFault({ prefix, namespace }: Declared): string | null {
   if (prefix !== null && namespace === '') return EMPTY
   if (prefix?.text === 'xmlns' || namespace === XMLNS_NAMESPACE) return RESERVED
   return (prefix?.text === 'xml') === (namespace === XML_NAMESPACE) ? null : RESERVED
 }
 
-/** What tells a namespace apart from others, in little memory: nobody writes a name of many kilobytes. */
+/** namespaceOf identifies a namespace with little memory: it replaces a long name by its hash. */
 function namespaceOf(value: string): string {
   if (value.length <= LONGEST_KEPT) return value
   return `sha256 ${createHash('sha256').update(value).digest('hex')}`

@@ -1,8 +1,8 @@
-// Checks what stands around the root element (XML 1.0 §2.1, §2.6, §2.8): the XML declaration, the DOCTYPE, processing
-// instructions, and text that may not stand there.
+// Checks the parts around the root element (XML 1.0 §2.1, §2.6, §2.8): the XML declaration, the DOCTYPE, processing
+// instructions, and text, which is forbidden there.
 
 import { NC_NAME } from './characters.ts'
-import { type Fault, type Look, notWellFormed, shown } from './fault.ts'
+import { type Fault, notWellFormed, shown, type TokenEnd } from './fault.ts'
 import { tooLong } from './limits.ts'
 
 const S = '[ \\t\\r\\n]'
@@ -10,12 +10,12 @@ const S = '[ \\t\\r\\n]'
 // The XML declaration: <?xml version="1.0" encoding="…" standalone="…"?>
 
 export interface Declaration {
-  /** Characters; 0: the document begins with something else. */
+  /** length is in characters; 0: the document has no XML declaration. */
   length: number
   encoding: { name: string; at: number } | null
 }
 
-/** Longer ones are refused: only white space can make a declaration this long. */
+/** LONGEST_DECLARATION is in characters; only white space can make a declaration longer. */
 export const LONGEST_DECLARATION = 1_000
 
 const WHOLE_DECLARATION = new RegExp(
@@ -25,7 +25,7 @@ const WHOLE_DECLARATION = new RegExp(
   'd',
 )
 
-/** Null: that can be told only when more is there. */
+/** readDeclaration returns null if it needs more text to decide. */
 export function readDeclaration(text: string): Declaration | Fault | null {
   if (!/^<\?xml[ \t\r\n]/.test(text)) {
     return text.length < 6 && '<?xml '.startsWith(text) ? null : { length: 0, encoding: null }
@@ -36,16 +36,16 @@ export function readDeclaration(text: string): Declaration | Fault | null {
     const at = match.indices?.groups?.encoding?.[0] ?? 0
     return { length: match[0].length, encoding: name === undefined ? null : { name, at } }
   }
-  const viable = DECLARATION_BEGINNING.exec(text)?.[0].length ?? 0
-  if (viable === text.length && viable < LONGEST_DECLARATION) return null
+  const correct = DECLARATION_BEGINNING.exec(text)?.[0].length ?? 0
+  if (correct === text.length && correct < LONGEST_DECLARATION) return null
   const reason =
-    'the XML declaration is misspelt here; it must read like <?xml version="1.0" encoding="UTF-8"?>'
-  return notWellFormed(reason, viable)
+    'the XML declaration is wrong here; it must look like <?xml version="1.0" encoding="UTF-8"?>'
+  return notWellFormed(reason, correct)
 }
 
-/** The longest correct beginning: what comes next always tells by its first character which way to go. */
+/** DECLARATION_BEGINNING matches the longest correct beginning; the next character always decides between branches. */
 const DECLARATION_BEGINNING = (() => {
-  /** The parts one after the other, as far as they go; what follows the last of them is `rest`. */
+  /** chain matches as many of the parts, in order, as it can; `rest` follows the last part. */
   const chain = (parts: string[], rest = '') =>
     parts.reduceRight((next, part) => `${part}(?:${next})?`, rest)
   const attribute = (name: string, values: string[][], rest: string) =>
@@ -64,10 +64,10 @@ const DECLARATION_BEGINNING = (() => {
   return new RegExp(`^<\\?xml${S}+(?:${version})?`)
 })()
 
-// The DOCTYPE. Without an internal subset it passes and nothing is fetched; with one it is refused, so that entity
-// bombs and external entities cannot exist.
+// The DOCTYPE. Without an internal subset it passes, and nothing is fetched. With an internal subset it is refused, so
+// that entity bombs and external entities are impossible.
 
-/** Longer ones are refused; the public ones have some 150 characters. */
+/** LONGEST_DOCTYPE is in characters; well-known ones have about 150. */
 export const LONGEST_DOCTYPE = 4_000
 
 const REFUSED =
@@ -79,7 +79,7 @@ const WHOLE_DOCTYPE = new RegExp(
   `^<!DOCTYPE${S}+(${NC_NAME}(?::${NC_NAME})?)(?:${S}+(?:SYSTEM${S}+${SYSTEM}|PUBLIC${S}+${PUBLIC}${S}+${SYSTEM}))?${S}*([>[])`,
   'u',
 )
-/** Every beginning of a declaration. */
+/** EXTERNAL matches every beginning of an external identifier. */
 const EXTERNAL = [
   prefixesOf('SYSTEM'),
   prefixesOf('PUBLIC'),
@@ -91,28 +91,27 @@ const UNFINISHED_DOCTYPE = new RegExp(
   'u',
 )
 
-/** `S|SY|SYS…`: what a word may be so far. */
+/** prefixesOf matches every beginning of a word: `S|SY|SYS…`. */
 function prefixesOf(word: string): string {
   return Array.from(word, (_, at) => word.slice(0, at + 1)).join('|')
 }
 
-/** Looks at the `<!` that `text` begins with. `late`: the root or another declaration came before. */
-export function doctypeAt(text: string, late: boolean): Look {
+/** doctypeAt reads a text that begins with `<!`. `late`: the root element or another DOCTYPE came before. */
+export function doctypeAt(text: string, late: boolean): TokenEnd {
   if (!text.startsWith('<!DOCTYPE')) {
-    // Only HTML writes it in other letters.
+    // Only HTML writes DOCTYPE in lower case.
     if (/d/i.test(text[2] ?? '')) return HTML
     return notWellFormed('"<!" must be followed by "--", "[CDATA[" or "DOCTYPE"', 0)
   }
   if (late) {
-    return notWellFormed('a DOCTYPE may stand only once, and only before the root element', 0)
+    return notWellFormed('a DOCTYPE may appear only once, and only before the root element', 0)
   }
   const [whole, name, end] = WHOLE_DOCTYPE.exec(text) ?? []
   if (name?.toLowerCase() === 'html') return HTML
   if (end === '[') return { code: 'doctype-refused', reason: REFUSED, at: 0 }
   if (whole !== undefined) return whole.length
   if (text.length <= LONGEST_DOCTYPE && UNFINISHED_DOCTYPE.test(text)) return null
-  const reason =
-    'the DOCTYPE is not written correctly; it must read like <!DOCTYPE source SYSTEM "feed.dtd">'
+  const reason = 'the DOCTYPE is wrong; it must look like <!DOCTYPE source SYSTEM "feed.dtd">'
   return notWellFormed(reason, 0)
 }
 
@@ -124,40 +123,41 @@ const HTML: Fault = { code: 'html', reason: HTML_PAGE, at: 0 }
 
 const TARGET = new RegExp(`^<\\?(${NC_NAME})`, 'u')
 
-/** Looks at the `<?` that `text` begins with; the token ends with the target. */
-export function instructionAt(text: string, longest: number): Look {
+/** instructionAt reads a text that begins with `<?`; the token ends with the target. */
+export function instructionAt(text: string, longest: number): TokenEnd {
   const target = TARGET.exec(text)?.[1] ?? ''
   const end = 2 + target.length
   if (target.length > longest) return tooLong('name', 'a name', longest, 0)
   // "?" ends the target only together with ">".
   if (end >= text.length || (text[end] === '?' && end + 1 === text.length)) return null
   if (target.toLowerCase() === 'xml') {
-    const reason =
-      'the XML declaration may stand only once, as the very first thing in the file, with nothing before it'
+    const reason = 'the XML declaration may appear only once, at the very beginning of the file'
     return notWellFormed(reason, 0)
   }
-  const parted = /[ \t\r\n]/.test(text[end] ?? '') || text.startsWith('?>', end)
-  if (target !== '' && parted) return end
+  const hasEnded = /[ \t\r\n]/.test(text[end] ?? '') || text.startsWith('?>', end)
+  if (target !== '' && hasEnded) return end
   const character = shown(String.fromCodePoint(text.codePointAt(end) ?? 0))
   const reason = `a processing instruction must begin with "<?", a name and a space, not with ${character}`
   return notWellFormed(reason, end)
 }
 
-// Text: only white space may stand there.
+// Text outside the root element: only white space is allowed.
 
-/** Characters that tell the formats apart that are no XML: JSON may be indented. */
-export const TELLING = 64
-/** An object, or an array of objects, arrays or words: a template and a line of an error begin with a bracket, too. */
+/** FORMAT_CHARACTERS are enough to recognise other formats, such as indented JSON. */
+export const FORMAT_CHARACTERS = 64
+/** JSON_BEGINS is strict, because templates and error messages may begin with a bracket too. */
 const JSON_BEGINS = /^(?:\{\s*["}]|\[\s*(?:[{"\]]|\[\s*[{["\]]))/
 
-/** Looks at text that begins with no white space. `after`: the root element is over. `final`: nothing follows. */
-export function outsideText(text: string, after: boolean, final: boolean): Look {
+/**
+ * outsideText reads text after any white space. `after`: the root element has ended. `final`: there is no more text.
+ */
+export function outsideText(text: string, after: boolean, final: boolean): TokenEnd {
   if (text.startsWith('\ufeff')) {
     return notWellFormed('there is a byte order mark in the middle of the file', 0)
   }
   if (after) return notWellFormed('there is text after the end of the root element', 0)
-  if (text.length < TELLING && !final) return null
-  if (JSON_BEGINS.test(text.slice(0, TELLING))) {
+  if (text.length < FORMAT_CHARACTERS && !final) return null
+  if (JSON_BEGINS.test(text.slice(0, FORMAT_CHARACTERS))) {
     const reason = 'the file is JSON, not XML; export the feed as XML'
     return { code: 'json', reason, at: 0 }
   }

@@ -1,24 +1,24 @@
-// Reads entity and character references (XML 1.0 §4.1). Only the five predefined entities exist: nothing that could
-// declare another one is ever read. Plain ones are told by their bytes, whatever else stands behind a "&" as text.
+// Reads entity and character references (XML 1.0 §4.1). Only the five predefined entities exist, because the checker
+// never reads a declaration of others. Common references are compared as bytes, all others are read as text.
 
 import { HASH, isOf, NAME_CHAR, SEMICOLON } from './bytes.ts'
 import { isXmlCharacter, NAME } from './characters.ts'
-import { type Look, notWellFormed, short, stop } from './fault.ts'
+import { notWellFormed, short, stop, type TokenEnd } from './fault.ts'
 import { type Input, NEED_MORE } from './input.ts'
 
-/** The predefined entities (§4.6) behind their "&", as words of up to four bytes. */
+/** The predefined entities (§4.6) without their "&", as words of up to four bytes. */
 const [LESS, GREATER, AND, QUOT, APOS] = ['lt;\0', 'gt;\0', 'amp;', 'quot', 'apos'].map((text) =>
   Buffer.from(text).readInt32LE(),
 )
 const THREE_BYTES = 0xffffff
-/** Digits of the largest character's number. */
+/** MOST_DIGITS is the number of digits of the largest code point. */
 const MOST_DIGITS = 7
 
 const REFERENCE = new RegExp(`^&(?:#(?:x([0-9a-fA-F]+)|([0-9]+))|(${NAME}));`, 'u')
 const UNFINISHED = new RegExp(`^&(?:#(?:x[0-9a-fA-F]*|[0-9]*)|${NAME})?$`, 'u')
 const PREDEFINED = new Set(['amp', 'lt', 'gt', 'quot', 'apos'])
 
-/** The names that editors and templates put into feeds most, with what to write for them. */
+/** HTML has the entities that editors and templates put into feeds most often, with their code points. */
 const HTML = new Map(
   `nbsp 160, copy 169, reg 174, laquo 171, raquo 187, middot 183, auml 228, ouml 246, uuml 252,
   Auml 196, Ouml 214, Uuml 220, szlig 223, agrave 224, aacute 225, ccedil 231, egrave 232,
@@ -28,11 +28,11 @@ const HTML = new Map(
     .map((pair) => pair.split(' ') as [name: string, code: string]),
 )
 
-/** Hot: reads the reference whose `&` is at `at`; answers where it ends, or NEED_MORE. */
+/** Hot: readReference reads the reference whose `&` is at `at` and returns its end, or NEED_MORE. */
 export function readReference(input: Input, at: number): number {
   const { data, view } = input
   const word = view.getInt32(at + 1, true)
-  // "&lt;", "&gt;" and "&amp;" are half of what feeds with escaped HTML consist of.
+  // "&lt;", "&gt;" and "&amp;" make up half of a feed with escaped HTML.
   if ((word & THREE_BYTES) === LESS || (word & THREE_BYTES) === GREATER) return at + 4
   if (word === AND) return at + 5
   if ((word === QUOT || word === APOS) && data[at + 5] === SEMICOLON) return at + 6
@@ -40,7 +40,7 @@ export function readReference(input: Input, at: number): number {
   return end === NEED_MORE ? otherEnd(input, at) : end
 }
 
-/** CharRef (production 66) in decimal digits; NEED_MORE when it is not plainly right. */
+/** CharRef (production 66) in decimal digits; NEED_MORE if `otherEnd` must decide. */
 function decimalEnd(data: Buffer, from: number): number {
   let code = 0
   for (let at = from; at <= from + MOST_DIGITS; at++) {
@@ -55,7 +55,7 @@ function decimalEnd(data: Buffer, from: number): number {
 function otherEnd({ data, base, end, limits, doctypeSeen }: Input, at: number): number {
   let last = at + 1
   while (isOf(data, last, NAME_CHAR) || data[last] === HASH) last++
-  // With the whole character behind it, which tells that the reference cannot go on.
+  // The text includes the next whole character, which shows that the reference has ended.
   const text = data.toString('utf8', at, Math.min(end, last + 4, at + (limits.name + 1) * 4))
   const found = entityAt(text, doctypeSeen, limits.name)
   if (found === null) return NEED_MORE
@@ -63,8 +63,8 @@ function otherEnd({ data, base, end, limits, doctypeSeen }: Input, at: number): 
   stop({ ...found, at: base + at })
 }
 
-/** Looks at the `&` that `text` begins with. `doctype`: a DTD that is not read could declare more entities. */
-export function entityAt(text: string, doctype: boolean, longest: number): Look {
+/** entityAt reads a text that begins with `&`. `doctype`: an external DTD could declare more entities. */
+export function entityAt(text: string, doctype: boolean, longest: number): TokenEnd {
   const match = REFERENCE.exec(text)
   if (match === null) {
     if (text.length <= longest && UNFINISHED.test(text)) return null
@@ -90,5 +90,5 @@ function undefinedEntity(name: string, doctype: boolean): string {
   if (doctype) {
     return `the entity ${entity} could only be declared in the external DTD, which is never fetched; write the character itself`
   }
-  return `the entity ${entity} is not declared; a "&" that is meant as text must be written "&amp;"`
+  return `the entity ${entity} is not declared; a "&" as text must be written "&amp;"`
 }

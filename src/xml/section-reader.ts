@@ -1,5 +1,5 @@
-// Reads what runs up to a terminator: comments (XML 1.0 production 15), the content of processing
-// instructions (16) and CDATA sections (20). They pass in portions, however long they are.
+// Reads comments (XML 1.0 production 15), the content of processing instructions (16), and CDATA sections (20), each up
+// to its terminator, in portions.
 
 import { nextMark } from './byte-marks.ts'
 import { CLOSE_BRACKET, CR, GT } from './bytes.ts'
@@ -8,16 +8,16 @@ import type { Input } from './input.ts'
 import { tooLong } from './limits.ts'
 import type { Listener } from './listener.ts'
 
-/** Places that may end a CDATA section, one after the other, before it is searched through. */
+/** STEPS is how many marks are tried for the end of a CDATA section before a search in native code. */
 const STEPS = 16
 
 export interface Section {
-  /** For a sentence. */
+  /** name is for messages. */
   name: string
   terminator: Buffer
 }
 
-/** "--" alone: what must follow it is checked apart. */
+/** The terminator is "--", because the ">" that must follow has its own check. */
 export const COMMENT: Section = { name: 'comment', terminator: Buffer.from('--') }
 export const CDATA: Section = { name: 'CDATA section', terminator: Buffer.from(']]>') }
 export const INSTRUCTION: Section = {
@@ -26,7 +26,7 @@ export const INSTRUCTION: Section = {
 }
 
 export class SectionReader {
-  /** The section that is open. */
+  /** inside is the open section. */
   inside: Section | null = null
   readonly #input: Input
   readonly #listener: Listener
@@ -38,7 +38,7 @@ export class SectionReader {
     this.#listener = listener
   }
 
-  /** A section whose markup is at `markup` begins; its content begins at `content`. */
+  /** begin opens a section: its markup begins at `markup`, its content at `content`. */
   begin(section: Section, markup: number, content: number): number {
     this.inside = section
     this.#began = this.#input.base + markup
@@ -46,13 +46,13 @@ export class SectionReader {
     return content < this.#input.end ? this.read(section, content) : content
   }
 
-  /** Reads on from `from` in the open section; answers how far. */
+  /** read continues the open section at `from` and returns the place where it stopped. */
   read(section: Section, from: number): number {
     const { end } = this.#input
     const { name, terminator } = section
     const found = this.#find(terminator, from)
     const over = found !== -1 && found + terminator.length <= end
-    const to = over ? found : this.#certain(terminator, from)
+    const to = over ? found : this.#safeEnd(terminator, from)
     this.#length += to - from
     if (this.#length > this.#input.limits.text) {
       stop(tooLong('text', `a ${name}`, this.#input.limits.text, this.#began))
@@ -65,11 +65,11 @@ export class SectionReader {
     return after
   }
 
-  /** Where the terminator begins; -1: it is not there. */
+  /** #find returns where the terminator begins, or -1. */
   #find(terminator: Buffer, from: number): number {
     const { data, marks } = this.#input
     if (terminator[0] === CLOSE_BRACKET) {
-      // A search in native code costs as much as some steps.
+      // Starting a search in native code costs as much as several steps.
       let at = from
       for (let step = 0; step < STEPS; step++) {
         at = nextMark(marks.text, at)
@@ -84,7 +84,7 @@ export class SectionReader {
     return data.indexOf(terminator, from)
   }
 
-  /** "--" ends a comment together with ">", and may not stand in one otherwise. */
+  /** #commentEnd requires a ">" after "--", which no comment may contain. */
   #commentEnd(found: number, after: number): number {
     const { data, base, end } = this.#input
     if (after >= end) return found
@@ -93,8 +93,8 @@ export class SectionReader {
     return after + 1
   }
 
-  /** Where what is certain ends, while the terminator or the line end that stands there may be cut. */
-  #certain(terminator: Buffer, from: number): number {
+  /** #safeEnd excludes a terminator or a line end that may be cut at the end of the input. */
+  #safeEnd(terminator: Buffer, from: number): number {
     const { data, end } = this.#input
     let at = end
     while (at > from && at > end - terminator.length + 1 && data[at - 1] === terminator[0]) at--

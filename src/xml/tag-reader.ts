@@ -1,5 +1,5 @@
-// What is unusual in a tag: names that are cut or wrong, values with references, what may not stand where it does, and
-// the sentences about all that. `markup` is where the tag begins.
+// Handles the unusual parts of a tag: names that are cut or wrong, values with references, misplaced characters, and
+// the messages about them. `markup` is where the tag begins.
 
 import { nextMark } from './byte-marks.ts'
 import {
@@ -22,14 +22,14 @@ import { readReference } from './reference.ts'
 
 const STARTS_ATTRIBUTE = new RegExp(`:|${STARTS_NAME.source}`, 'u')
 
-/** The number of the name of the start tag at `markup`, which ends at `to`; NONE: it may go on. */
+/** elementName returns the number of the name that ends at `to`, or NONE if the name may continue. */
 export function elementName(input: Input, names: NameTable, markup: number, to: number): number {
   if (markup + 1 >= input.end) return NONE
   checkFirst(input, markup, markup + 1)
   return nameIn(input, names, markup, markup + 1, to)
 }
 
-/** The number of the Name (5) from `from` to `to`; NONE: it may go on. */
+/** nameIn returns the number of the Name (5) from `from` to `to`, or NONE if the name may continue. */
 export function nameIn(
   input: Input,
   names: NameTable,
@@ -46,7 +46,7 @@ export function nameIn(
   return to >= end ? NONE : number
 }
 
-/** A name must begin at `from`. */
+/** checkFirst requires that a name begins at `from`. */
 export function checkFirst(input: Input, markup: number, from: number): void {
   const character = characterAt(input, from)
   if (STARTS_NAME.test(character)) return
@@ -57,22 +57,22 @@ export function checkFirst(input: Input, markup: number, from: number): void {
   wrong(reason, input.base + markup)
 }
 
-/** Neither the end of the tag nor, after white space, a name stands at `at`, which is right only if it is cut there. */
-export function refuseUnlessCut(input: Input, markup: number, at: number, parted: boolean): void {
+/** refuseUnlessCut reports the wrong character at `at`, unless the end of the input may cut a correct tag there. */
+export function refuseUnlessCut(input: Input, markup: number, at: number, hasSpace: boolean): void {
   const { data, end } = input
   if (at >= end || (data[at] === SLASH && at + 1 >= end)) return
   if (data[at] === SLASH) {
     refuse(input, markup, '"/" in the tag <{tag}> must be followed by ">"', at + 1)
   }
-  const behindName = at === nameEnd(input.data, markup + 1)
-  if (parted || behindName || !STARTS_ATTRIBUTE.test(characterAt(input, at))) {
+  const afterName = at === nameEnd(input.data, markup + 1)
+  if (hasSpace || afterName || !STARTS_ATTRIBUTE.test(characterAt(input, at))) {
     stop(misplaced(input, markup, at))
   }
   refuse(input, markup, 'a space is missing between the attributes of <{tag}>', at)
 }
 
-/** Eq (25) between name and value: answers where the opening quote is, or NEED_MORE. */
-export function quoteBehind(input: Input, markup: number, from: number): number {
+/** quoteAfterName reads Eq (25) between name and value, and returns the place of the opening quote, or NEED_MORE. */
+export function quoteAfterName(input: Input, markup: number, from: number): number {
   const { data, end } = input
   let at = afterSpace(data, from)
   if (at >= end) return NEED_MORE
@@ -90,7 +90,7 @@ export function quoteBehind(input: Input, markup: number, from: number): number 
   return at
 }
 
-/** AttValue (10) from `open`, plain up to `plain`; answers where the closing quote is, or NEED_MORE. */
+/** valueEnd reads AttValue (10) from `open`, plain up to `plain`, and returns the closing quote or NEED_MORE. */
 export function valueEnd(input: Input, open: number, plain: number): number {
   const { base, data, marks, limits } = input
   for (let at = plain; ; ) {
@@ -98,14 +98,14 @@ export function valueEnd(input: Input, open: number, plain: number): number {
       stop(tooLong('attribute', 'an attribute value', limits.attributeValue, base + open))
     }
     if (data[at] === data[open]) return at
-    const next = behindSpecial(input, at)
+    const next = afterSpecial(input, at)
     if (next === NEED_MORE) return NEED_MORE
     at = nextMark(marks.value, next)
   }
 }
 
-/** Behind what stands at `at` in a value, or NEED_MORE. */
-function behindSpecial(input: Input, at: number): number {
+/** afterSpecial returns the place after the quote or reference at `at`, or NEED_MORE. */
+function afterSpecial(input: Input, at: number): number {
   const { base, data, end } = input
   const byte = data[at]
   if (byte === QUOTE || byte === APOSTROPHE) return at + 1
@@ -117,7 +117,7 @@ function behindSpecial(input: Input, at: number): number {
   wrong(notAllowed(String.fromCharCode(byte as number)), base + at)
 }
 
-/** Throws `FaultFound`: something is wrong at `at`, or with the tag, whose place is then its `<`. `{tag}`: its name. */
+/** refuse throws `FaultFound` for the fault at `at`, by default the tag itself. `{tag}` stands for the tag's name. */
 export function refuse(input: Input, markup: number, reason: string, at = markup): never {
   const last = at === markup ? nameEnd(input.data, markup + 1) : at
   const tag = tagName(input, markup, last)
@@ -127,13 +127,12 @@ export function refuse(input: Input, markup: number, reason: string, at = markup
   )
 }
 
-/** The character at `at`. */
 function characterAt({ data, end }: Input, at: number): string {
   const text = data.toString('utf8', at, Math.min(end, at + 4))
   return String.fromCodePoint(text.codePointAt(0) ?? 0)
 }
 
-/** The name of the tag at `markup`, as it reads up to and with the character at `at`. */
+/** tagName returns the name of the tag at `markup`, including the character at `at`. */
 function tagName(input: Input, markup: number, at: number): string {
   const { data } = input
   const from = markup + (data[markup + 1] === SLASH ? 2 : 1)
@@ -141,14 +140,14 @@ function tagName(input: Input, markup: number, at: number): string {
   return short(/^[^ \t\r\n/>=<]*/.exec(data.toString('utf8', from, to))?.[0] ?? '')
 }
 
-/** The character at `at`, where no document may have it: what must be left out is named first. */
+/** forbiddenAt reports a character that no document may contain. This fault comes before faults of the tag. */
 function forbiddenAt(input: Input, at: number): Fault | null {
   const character = characterAt(input, at)
   if (isXmlCharacter(character.codePointAt(0) ?? 0)) return null
   return notWellFormed(notAllowed(character), input.base + at)
 }
 
-/** The character at `at` has no place in the tag at `markup`. */
+/** misplaced reports that the character at `at` is not allowed in the tag at `markup`. */
 export function misplaced(input: Input, markup: number, at: number): Fault {
   const forbidden = forbiddenAt(input, at)
   if (forbidden !== null) return forbidden
@@ -162,7 +161,7 @@ export function misplaced(input: Input, markup: number, at: number): Fault {
   return notWellFormed(reason, input.base + at)
 }
 
-/** Element Type Match (§3). `openedAt`: where the start tag is. */
+/** unmatched reports a wrong end tag (Element Type Match, §3). `openedAt` is the place of the start tag. */
 export function unmatched(name: Name, element: Name, at: number, openedAt: number): Fault {
   const reason = `the end tag </${short(name.text)}> does not match <${short(element.text)}> opened in line {line}`
   return { ...notWellFormed(reason, at), reference: openedAt }

@@ -1,5 +1,4 @@
-// Reads character data between tags (XML 1.0 §2.4, production 14): its references, the forbidden
-// "]]>", and where it ends.
+// Reads character data between tags (XML 1.0 §2.4, production 14): its references, the forbidden "]]>", and its end.
 
 import { nextMark } from './byte-marks.ts'
 import { AMPERSAND, CLOSE_BRACKET, CR, GT, LT } from './bytes.ts'
@@ -12,7 +11,7 @@ import { readReference } from './reference.ts'
 export class TextReader {
   readonly #input: Input
   readonly #listener: Listener
-  /** Bytes of the run that were read before, and where it began in the document. */
+  /** #length counts the bytes of the text that were read before, and #began is the text's place in the document. */
   #length = 0
   #began = 0
 
@@ -21,19 +20,19 @@ export class TextReader {
     this.#listener = listener
   }
 
-  /** What is read next does not continue a text. */
+  /** begin ends the previous text. */
   begin(): void {
     this.#length = 0
   }
 
-  /** A text was read in part. */
+  /** isOpen: a text was read in part. */
   get isOpen(): boolean {
     return this.#length > 0
   }
 
   /**
-   * Reads text from `from` to the next `<`, or as far as it is certain; answers how far, or NEED_MORE. Up to `plain`
-   * it is plain.
+   * readOn continues the text at `from`, which is plain up to `plain`. It returns the place of the next `<`, or of an
+   * incomplete part, or NEED_MORE.
    */
   readOn(from: number, plain: number): number {
     const { data, marks, base, end, final } = this.#input
@@ -47,7 +46,7 @@ export class TextReader {
     }
     const whole = at < end && data[at] === LT
     if (at > end) at = end
-    // Half of a line end: the LF may follow.
+    // An LF may follow this CR in the next piece.
     if (!whole && !final && at === end && at > from && data[at - 1] === CR) at--
     const length = this.#length + at - from
     if (length > this.#input.limits.text)
@@ -58,7 +57,7 @@ export class TextReader {
     return at
   }
 
-  /** Behind the reference or bracket at `at`, or NEED_MORE. */
+  /** #special returns the place after the reference or bracket at `at`, or NEED_MORE. */
   #special(at: number): number {
     const { data, base, end } = this.#input
     if (data[at] === AMPERSAND) return readReference(this.#input, at)

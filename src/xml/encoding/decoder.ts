@@ -1,18 +1,18 @@
-// Turns bytes into text, strictly: no replacement characters, no overlong forms, no lone surrogates.
-// Pieces may be cut anywhere; what an unfinished sequence needs is kept for the next piece.
+// Decodes bytes into text, strictly: no replacement characters, no overlong forms, no lone surrogates. Pieces may end
+// inside a character; the decoder keeps its first bytes for the next piece.
 
 import { isUtf8 } from 'node:buffer'
 import { type Encoding, UNDECODABLE, UTF_16LE } from './encodings.ts'
 
 export interface Decoded {
   text: string
-  /** True when the byte after `text` cannot be decoded; nothing may be written after that. */
+  /** bad: the byte after `text` cannot be decoded. Write no more pieces then. */
   bad: boolean
 }
 
 export interface Decoder {
   write(bytes: Buffer): Decoded
-  /** Whether the bytes so far end inside a character. */
+  /** unfinished returns true if the bytes so far end inside a character. */
   unfinished(): boolean
 }
 
@@ -25,7 +25,7 @@ export function createDecoder(encoding: Encoding): Decoder {
     write(piece) {
       const bytes = carried.length === 0 ? piece : Buffer.concat([carried, piece])
       const end = bytes.length - tail(bytes)
-      // A copy: the reader uses the memory of a piece again.
+      // The rest is copied, because the next piece overwrites this memory.
       carried = end === bytes.length ? NOTHING : Buffer.from(bytes.subarray(end))
       return decode(bytes.subarray(0, end))
     },
@@ -34,7 +34,7 @@ export function createDecoder(encoding: Encoding): Decoder {
 }
 
 interface Method {
-  /** How many bytes at the end begin a character that is not whole. */
+  /** tail counts the bytes of an incomplete character at the end. */
   tail: (bytes: Buffer) => number
   decode: (bytes: Buffer) => Decoded
 }
@@ -49,7 +49,7 @@ function methodOf(encoding: Encoding): Method {
   return { tail: (bytes) => utf16Tail(bytes, 2), decode }
 }
 
-/** How many bytes decodable text takes in an encoding. */
+/** encodedLength returns the bytes of a text in an encoding. */
 export function encodedLength(text: string, encoding: Encoding): number {
   if (encoding.kind === 'utf-8') return Buffer.byteLength(text, 'utf8')
   return encoding.kind === 'utf-16' ? text.length * 2 : text.length
@@ -60,7 +60,7 @@ function decodeUtf8(bytes: Buffer): Decoded {
   return { text: bytes.toString('utf8', 0, wellFormedLength(bytes)), bad: true }
 }
 
-/** How many bytes of UTF-8 come before the first ill-formed or cut character. */
+/** wellFormedLength counts the bytes of UTF-8 before the first ill-formed or incomplete character. */
 export function wellFormedLength(bytes: Buffer): number {
   let at = 0
   while (at < bytes.length) {
@@ -71,7 +71,7 @@ export function wellFormedLength(bytes: Buffer): number {
   return at
 }
 
-/** Bytes of the character at `at` (Unicode 16, table 3-7): 0 when it is ill-formed, -1 when it is cut. */
+/** utf8Length counts the bytes of the character at `at` (Unicode 16, table 3-7): 0 if ill-formed, -1 if incomplete. */
 function utf8Length(bytes: Buffer, at: number): number {
   const lead = bytes[at] ?? 0
   if (lead < 0x80) return 1
@@ -86,7 +86,7 @@ function utf8Length(bytes: Buffer, at: number): number {
   return length
 }
 
-/** Bytes of a character that the end of `bytes` cuts. */
+/** utf8Tail counts the bytes of an incomplete character at the end of `bytes`. */
 export function utf8Tail(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -96,7 +96,7 @@ export function utf8Tail(bytes: Buffer): number {
   return 0
 }
 
-/** `high`: how far from the end of a unit its high byte is. */
+/** utf16Tail does the same for UTF-16. `high` is the distance of the high byte from the end of its unit. */
 function utf16Tail(bytes: Buffer, high: number): number {
   const odd = bytes.length % 2
   const isHighSurrogate = (bytes.at(-odd - high) ?? 0) >> 2 === 0x36
@@ -117,7 +117,7 @@ function decodeTable(bytes: Buffer, table: Uint16Array): Decoded {
 
 const UNDECODABLE_UNIT = new RegExp(String.fromCharCode(UNDECODABLE))
 
-/** What comes before the first thing that is not to be there, if any is. */
+/** before returns the text up to the first match of `bad`. */
 function before(text: string, bad: RegExp): Decoded {
   const at = text.search(bad)
   return at === -1 ? { text, bad: false } : { text: text.slice(0, at), bad: true }

@@ -1,5 +1,5 @@
-// Decides from the first bytes of a file how to read it: foreign formats, byte order mark, family of
-// encodings (XML 1.0 appendix F), XML declaration, and whether these agree with each other.
+// Decides from the first bytes of a file how to read it: other formats, byte order mark, family of encodings (XML 1.0
+// appendix F), XML declaration, and whether all of them agree.
 
 import { type Fault, short } from '../fault.ts'
 import { LONGEST_DECLARATION, readDeclaration } from '../prolog.ts'
@@ -7,11 +7,11 @@ import { createDecoder } from './decoder.ts'
 import { type Encoding, encodingNamed, UNKNOWN, UTF_8, UTF_16BE, UTF_16LE } from './encodings.ts'
 
 export interface DocumentStart {
-  /** Decodes the file, up to the fault where there is one. */
+  /** encoding decodes the file, or the part before the fault. */
   encoding: Encoding
-  /** Bytes of the byte order mark. */
+  /** bom is the length of the byte order mark in bytes. */
   bom: number
-  /** Characters of the XML declaration, 0 without one; null: the file ends inside it, or before it could begin. */
+  /** declaration is the length of the XML declaration in characters, or 0; null: the file ends inside or before it. */
   declaration: number | null
   warnings: string[]
   fault: Fault | null
@@ -21,9 +21,9 @@ const compressed = (name: string) => `the file is ${name}-compressed; export it 
 const unsupported = (name: string) =>
   `the file is encoded in ${name}, which is not supported; export it as UTF-8`
 
-/** Bytes, as characters of Latin 1, that a file begins with which is something else than XML, or that cannot be read. */
+/** FOREIGN has the first bytes, as Latin 1, of formats that are not XML and of encodings that are not supported. */
 const FOREIGN: readonly (readonly [begins: string, code: string, reason: string])[] = [
-  ['\x1f\x8b', 'gzip', 'the file is gzip-compressed; let its name end in .xml.gz'],
+  ['\x1f\x8b', 'gzip', 'the file is gzip-compressed; give it a name that ends in .xml.gz'],
   ['BZh', 'bzip2', compressed('bzip2')],
   ['\xfd7zXZ', 'xz', compressed('xz')],
   ['(\xb5/\xfd', 'zstd', compressed('zstd')],
@@ -36,7 +36,7 @@ const FOREIGN: readonly (readonly [begins: string, code: string, reason: string]
   ['<\0\0\0', 'unsupported-encoding', unsupported('UTF-32')],
   ['Lo\xa7\x94', 'unsupported-encoding', unsupported('EBCDIC')],
 ]
-/** What decodes the declaration of a file that begins so; `UNKNOWN` stands for everything that contains ASCII. */
+/** FAMILIES has the decoder of the declaration for each beginning; `UNKNOWN` is any encoding that contains ASCII. */
 const FAMILIES: readonly (readonly [begins: string, encoding: Encoding, bom: number])[] = [
   ['\xef\xbb\xbf', UNKNOWN, 3],
   ['\xfe\xff', UTF_16BE, 2],
@@ -44,23 +44,23 @@ const FAMILIES: readonly (readonly [begins: string, encoding: Encoding, bom: num
   ['\0<', UTF_16BE, 0],
   ['<\0', UTF_16LE, 0],
 ]
-/** Half of the first UTF-16 unit and nothing else: the file ends early, it is not undecodable. */
-const HALVES = ['\0', '\xfe', '\xff']
-/** The longest beginning of a foreign file. */
+/** A file with only half of its first UTF-16 unit ends early; it is not undecodable. */
+const HALF_UNITS = ['\0', '\xfe', '\xff']
+/** SIGNATURE_BYTES is the length of the longest beginning in FOREIGN. */
 const SIGNATURE_BYTES = 5
 
 /**
- * `head`: the file from its first byte; `whole`: there are no more bytes than these; `told`: the encoding to read with,
- * whatever is declared. Null: the bytes are too few to decide.
+ * documentStart reads `head`, the first bytes of a file. `whole`: there are no more bytes. `given` replaces the
+ * declared encoding. It returns null if it needs more bytes.
  */
 export function documentStart(
   head: Buffer,
   whole: boolean,
-  told: Encoding | 'utf-16' | null = null,
+  given: Encoding | 'utf-16' | null = null,
 ): DocumentStart | null {
   if (head.length < SIGNATURE_BYTES && !whole) return null
   const signature = head.toString('latin1', 0, SIGNATURE_BYTES)
-  const half = HALVES.indexOf(signature)
+  const half = HALF_UNITS.indexOf(signature)
   let [, family, bom] = FAMILIES.find(([begins]) => signature.startsWith(begins)) ?? [
     '',
     UNKNOWN,
@@ -81,9 +81,9 @@ export function documentStart(
   const declaration = readDeclaration(createDecoder(family).write(beginning).text)
   if (declaration === null) return whole ? start(null) : null
   if ('code' in declaration) return { ...start(null), fault: declaration }
-  if (told !== null) {
-    const encoding = agreed(family, bom, told)
-    if (encoding === null) return failed('encoding-mismatch', contradicted(told, family, bom), 0)
+  if (given !== null) {
+    const encoding = matching(family, bom, given)
+    if (encoding === null) return failed('encoding-mismatch', givenMismatch(given, family, bom), 0)
     const warnings = [...warningsOf(encoding, bom), ...overruled(declaration.encoding, encoding)]
     return { ...start(declaration.length, encoding), warnings }
   }
@@ -95,18 +95,19 @@ export function documentStart(
       const reason = `the declared encoding "${short(name)}" is not supported; export the feed as UTF-8`
       return failed('unsupported-encoding', reason, at)
     }
-    encoding = agreed(family, bom, declared)
-    if (encoding === null) return failed('encoding-mismatch', mismatch(name, family, bom), at)
+    encoding = matching(family, bom, declared)
+    if (encoding === null)
+      return failed('encoding-mismatch', declaredMismatch(name, family, bom), at)
   } else if (encoding.kind === 'utf-16' && bom === 0) {
-    // XML 1.0 section 4.3.3: a fatal error with neither a byte order mark nor an encoding declaration.
+    // XML 1.0 §4.3.3: UTF-16 needs a byte order mark or an encoding declaration.
     const reason = `the file is ${encoding.name} without a byte order mark, and declares no encoding; export it as UTF-8`
     return failed('encoding-mismatch', reason, 0)
   }
   return { ...start(declaration.length, encoding), warnings: warningsOf(encoding, bom) }
 }
 
-/** The encoding to read with, or null when the declaration contradicts the bytes. */
-function agreed(family: Encoding, bom: number, declared: Encoding | 'utf-16'): Encoding | null {
+/** matching returns the encoding for reading, or null if the declared one contradicts the bytes. */
+function matching(family: Encoding, bom: number, declared: Encoding | 'utf-16'): Encoding | null {
   if (family.kind === 'utf-16') {
     return declared === 'utf-16' || declared === family ? family : null
   }
@@ -114,19 +115,19 @@ function agreed(family: Encoding, bom: number, declared: Encoding | 'utf-16'): E
   return bom > 0 && declared !== UTF_8 ? null : declared
 }
 
-function mismatch(declared: string, family: Encoding, bom: number): string {
+function declaredMismatch(declared: string, family: Encoding, bom: number): string {
   return `the document declares the encoding "${short(declared)}", but ${beginningOf(family, bom)}; declare the encoding that the file really has`
 }
 
-function contradicted(told: Encoding | 'utf-16', family: Encoding, bom: number): string {
-  const name = told === 'utf-16' ? 'UTF-16' : told.name
+function givenMismatch(given: Encoding | 'utf-16', family: Encoding, bom: number): string {
+  const name = given === 'utf-16' ? 'UTF-16' : given.name
   return `the configuration names the encoding ${name}, but the file ${beginningOf(family, bom)}; correct encoding in the rule of this feed`
 }
 
-/** What is declared and not believed. */
+/** overruled warns that the given encoding replaces a different declared one. */
 function overruled(declared: { name: string } | null, { name }: Encoding): string[] {
-  const meant = encodingNamed(declared?.name ?? UTF_8.name)
-  if (meant !== null && meant !== 'utf-16' && meant.name === name) return []
+  const expected = encodingNamed(declared?.name ?? UTF_8.name)
+  if (expected !== null && expected !== 'utf-16' && expected.name === name) return []
   const says =
     declared === null ? 'declares no encoding' : `declares the encoding "${short(declared.name)}"`
   return [`the file ${says} and is read as ${name}, as the configuration says`]
@@ -136,12 +137,12 @@ function beginningOf(family: Encoding, bom: number): string {
   const known = family === UNKNOWN ? 'UTF-8' : family.name
   return bom > 0
     ? `begins with the byte order mark of ${known}`
-    : `is not written in it (it looks like ${family === UNKNOWN ? 'UTF-8 or another 8-bit encoding' : known})`
+    : `does not use it (it looks like ${family === UNKNOWN ? 'UTF-8 or another 8-bit encoding' : known})`
 }
 
 function warningsOf({ kind, name }: Encoding, bom: number): string[] {
   if (kind !== 'utf-8') {
-    return [`the file is encoded in ${name}; UTF-8 is what every reader expects`]
+    return [`the file is encoded in ${name}; only UTF-8 works with every reader`]
   }
   return bom > 0 ? ['the file begins with a byte order mark, which some readers do not accept'] : []
 }

@@ -1,6 +1,6 @@
-// The encodings that a feed may have and the names that people give them. Single-byte encodings are
-// tables built from the platform's decoder, with its web-compatibility rules taken back: the WHATWG
-// standard reads ISO-8859-1 and US-ASCII as windows-1252 and the holes of windows-125x as controls.
+// The encodings that a document may have, and their names. Single-byte encodings are tables, built from the platform's
+// decoder without its rules for web pages: the WHATWG standard reads ISO-8859-1 and US-ASCII as windows-1252, and the
+// undefined bytes of windows-125x as control characters.
 
 export type Encoding =
   | { name: 'UTF-8'; kind: 'utf-8' }
@@ -8,20 +8,20 @@ export type Encoding =
   /** `table[byte]` is the UTF-16 unit of a byte, or `UNDECODABLE`. */
   | { name: string; kind: 'single-byte'; table: Uint16Array }
 
-/** A noncharacter that no table maps to. */
+/** UNDECODABLE is a noncharacter, so no byte maps to it. */
 export const UNDECODABLE = 0xffff
 
 export const UTF_8: Encoding = { name: 'UTF-8', kind: 'utf-8' }
 export const UTF_16LE: Encoding = { name: 'UTF-16LE', kind: 'utf-16' }
 export const UTF_16BE: Encoding = { name: 'UTF-16BE', kind: 'utf-16' }
 const LATIN_1 = singleByte('ISO-8859-1', (byte) => byte)
-/** Decodes the start of a file whose encoding is only known to contain ASCII. */
+/** UNKNOWN decodes the start of a file whose encoding contains ASCII. */
 export const UNKNOWN: Encoding = singleByte('unknown', (byte) => byte)
 
-/** latin1 to latin4 are these parts of ISO-8859; the others are not. */
+/** LATIN has the part of ISO-8859 for the latin numbers that differ from it; latin1 to latin4 are the parts 1 to 4. */
 const LATIN: Record<string, string> = { 5: '9', 6: '10', 9: '15' }
 
-/** The encoding that a declared name means, `utf-16` when only a byte order mark can tell which, or null when it is not supported. */
+/** encodingNamed returns `utf-16` if the byte order mark must decide, and null for an unsupported name. */
 export function encodingNamed(declared: string): Encoding | 'utf-16' | null {
   const name = declared.toLowerCase()
   if (/^utf-?8$/.test(name)) return UTF_8
@@ -41,7 +41,7 @@ export function encodingNamed(declared: string): Encoding | 'utf-16' | null {
 
 function iso8859(part: number): Encoding {
   if (part === 1) return LATIN_1
-  // The platform knows parts 9 and 11 only as the windows pages that contain them.
+  // The platform has parts 9 and 11 only as the windows pages that contain them.
   const label = part === 9 ? 'windows-1254' : part === 11 ? 'windows-874' : `iso-8859-${part}`
   const decode = byteDecoder(label)
   return singleByte(`ISO-8859-${part}`, (byte) => (byte < 0xa0 ? byte : decode(byte)))

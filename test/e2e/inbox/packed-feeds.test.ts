@@ -105,7 +105,7 @@ describe('a gzip-compressed feed', () => {
     site.drop('jobs.xml', gzipSync(feedOf(5)))
     const { reason } = await site.until('jobs.xml', 'rejected')
 
-    expect(reason).toMatch(/the file is gzip-compressed; let its name end in \.xml\.gz/)
+    expect(reason).toMatch(/the file is gzip-compressed; give it a name that ends in \.xml\.gz/)
   })
 
   it('is archived as it came', async () => {

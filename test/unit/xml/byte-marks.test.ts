@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Marks, mark, markPlainly, marksFor, nextMark } from '../../../src/xml/byte-marks.ts'
+import {
+  type Marks,
+  mark,
+  markByteByByte,
+  marksFor,
+  nextMark,
+} from '../../../src/xml/byte-marks.ts'
 
 /** Every marked place, as the readers step through them. */
 function placesOf(marks: Marks, size: number): number[][] {
@@ -30,11 +36,11 @@ const byte = fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom(...SAMPL
 
 it('marks the same bytes with and without WebAssembly', () => {
   const all = Uint8Array.from({ length: 256 }, (_, i) => i)
-  expect(marked(mark, all)).toEqual(marked(markPlainly, all))
+  expect(marked(mark, all)).toEqual(marked(markByteByByte, all))
   fc.assert(
     fc.property(fc.array(byte, { maxLength: 400 }), (bytes) => {
       expect(marked(mark, Uint8Array.from(bytes))).toEqual(
-        marked(markPlainly, Uint8Array.from(bytes)),
+        marked(markByteByByte, Uint8Array.from(bytes)),
       )
     }),
   )
@@ -42,7 +48,7 @@ it('marks the same bytes with and without WebAssembly', () => {
 
 it('marks more bytes than fit into one call', () => {
   const bytes = Uint8Array.from({ length: 200_000 }, (_, i) => SAMPLE[(i * i) % 31] ?? 0)
-  expect(marked(mark, bytes)).toEqual(marked(markPlainly, bytes))
+  expect(marked(mark, bytes)).toEqual(marked(markByteByByte, bytes))
 })
 
 it('steps from mark to mark, wherever in a word it begins', () => {

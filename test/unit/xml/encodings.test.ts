@@ -100,7 +100,7 @@ describe('encodings', () => {
       check.write(bytes)
       return { ending: check.end(), text, warnings: check.warnings, encoding: check.encoding.name }
     }
-    const unusual = 'the file is encoded in windows-1252; UTF-8 is what every reader expects'
+    const unusual = 'the file is encoded in windows-1252; only UTF-8 works with every reader'
     const as1252 = 'and is read as windows-1252, as the configuration says'
 
     it.each([
@@ -123,7 +123,7 @@ describe('encodings', () => {
     it.each([
       ['\ufeff<a/>', 'utf8', 'begins with the byte order mark of UTF-8'],
       ['\ufeff<a/>', 'utf16le', 'begins with the byte order mark of UTF-16LE'],
-      ['<a/>', 'utf16le', 'is not written in it (it looks like UTF-16LE)'],
+      ['<a/>', 'utf16le', 'does not use it (it looks like UTF-16LE)'],
     ] as const)('but not where the bytes contradict them', (text, written, why) => {
       const { ending } = read(Buffer.from(text, written), 'windows-1252')
 

@@ -36,10 +36,7 @@ describe('the reason and the place of a fault', () => {
       '<a>▶&nbsp;</a>',
       '"&nbsp;" is an HTML entity that XML does not know; write "&#160;" or the character itself',
     ],
-    [
-      '<a>▶&foo;</a>',
-      'the entity "&foo;" is not declared; a "&" that is meant as text must be written "&amp;"',
-    ],
+    ['<a>▶&foo;</a>', 'the entity "&foo;" is not declared; a "&" as text must be written "&amp;"'],
     ['<a>▶&#11;</a>', '"&#11;" stands for a character that XML does not allow; leave it out'],
     ['<s>\n<date>\n<b/>▶</job></s>', 'the end tag </job> does not match <date> opened in line 2'],
     ['<a>▶]]></a>', '"]]>" must be written "]]&gt;" outside a CDATA section'],
@@ -65,11 +62,11 @@ describe('the reason and the place of a fault', () => {
     ],
     [
       '\n▶<?xml version="1.0"?><a/>',
-      'the XML declaration may stand only once, as the very first thing in the file, with nothing before it',
+      'the XML declaration may appear only once, at the very beginning of the file',
     ],
     [
       '<?xml versio▶m="1.0"?><a/>',
-      'the XML declaration is misspelt here; it must read like <?xml version="1.0" encoding="UTF-8"?>',
+      'the XML declaration is wrong here; it must look like <?xml version="1.0" encoding="UTF-8"?>',
     ],
     [
       '<?xml version="1.0" encoding="▶EBCDIC-FR"?><a/>',

@@ -3,7 +3,7 @@
 // instructions, entities without ";", DOCTYPE, text outside the root) and counts against the limits.
 // It refuses nothing that is XML 1.0 with namespaces, but internal DTD subsets and unknown entities.
 
-import { type Fault, type Look, notWellFormed } from '../../../../src/xml/fault.ts'
+import { type Fault, notWellFormed, type TokenEnd } from '../../../../src/xml/fault.ts'
 import { type Limits, tooLong, tooManyAttributes } from '../../../../src/xml/limits.ts'
 import { doctypeAt, instructionAt, outsideText } from '../../../../src/xml/prolog.ts'
 import { entityAt } from '../../../../src/xml/reference.ts'
@@ -112,9 +112,9 @@ export class XmlLexer {
   }
 
   /** `at`: where what was looked at begins. */
-  #follow(look: Look, at: number): Next {
-    if (look === null) return null
-    return typeof look === 'number' ? at + look : this.#fail(look, this.#base + at)
+  #follow(found: TokenEnd, at: number): Next {
+    if (found === null) return null
+    return typeof found === 'number' ? at + found : this.#fail(found, this.#base + at)
   }
 
   /** Checks the entity references of text or of a value; answers where to go on. */

@@ -147,7 +147,7 @@ export class XmlScanner {
   /** saxes checks that a prefix and a local name are there, not that the local name is a name. */
   #checkLocalName(name: string, at: number): void {
     if (!LOCAL_START.test(name)) return
-    const reason = `"${short(name)}" is not a name: what follows the ":" must begin with a letter or "_"`
+    const reason = `"${short(name)}" is not a name: the part after the ":" must begin with a letter or "_"`
     this.#stop(notWellFormed(reason, at))
   }
 

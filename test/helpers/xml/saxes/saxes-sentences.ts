@@ -92,7 +92,7 @@ const RULES: ReadonlyArray<readonly [RegExp, Rule]> = [
   [
     /^malformed name: (.*)\.$/,
     ({ markup }, name) => [
-      `"${short(name)}" is not a name: a ":" must stand between a prefix and a name, once`,
+      `"${short(name)}" is not a name: one ":" may separate a prefix and a name`,
       markup,
     ],
   ],

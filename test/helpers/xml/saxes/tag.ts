@@ -1,12 +1,12 @@
 // Checks how a tag begins: "<" or "</", a name, and whether a tag may stand here at all.
 
 import { NAME_START } from '../../../../src/xml/characters.ts'
-import { type Look, notWellFormed, shown } from '../../../../src/xml/fault.ts'
+import { notWellFormed, shown, type TokenEnd } from '../../../../src/xml/fault.ts'
 
 const STARTS_NAME = new RegExp(NAME_START, 'uy')
 
 /** Looks at the `<` at `at`; the token ends before the name. `depth`: open elements. */
-export function tagAt(text: string, at: number, depth: number, rootSeen: boolean): Look {
+export function tagAt(text: string, at: number, depth: number, rootSeen: boolean): TokenEnd {
   const closing = text[at + 1] === '/'
   const name = closing ? at + 2 : at + 1
   if (name >= text.length) return null
