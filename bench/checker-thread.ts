@@ -28,7 +28,10 @@ function bare(source: string): CheckerAnswer {
   const tally = new PostingTally(false)
   const take: TakePosting = (values, content) => tally.add(values, content)
   // Contents are hashed for the index, which only a copy has.
-  const check = new DocumentChecker(new PostingReader(mapping, take, { hashed: false }), LIMITS)
+  const check = new DocumentChecker(
+    new PostingReader(mapping, take, { hashesContent: false }),
+    LIMITS,
+  )
   for (const piece of opened.pieces(PIECE)) check.write(piece)
   const { kind } = check.end()
   return kind === 'complete' && tally.finish().postings > 0 ? null : `it is ${kind}`

@@ -1,5 +1,5 @@
-// The worker thread's side of the feed checker. While the copy of one feed becomes durable, the next ones are read.
-// An error of ours is an answer: what this thread ends of is known by that.
+// The worker thread's side of the feed checker. It reads the next feeds while the copy of one becomes durable.
+// It returns its own errors as answers, so the main thread knows that any other error ended this thread.
 
 import { VERSION } from '../lib/version.ts'
 import { prepareFor, readFeed } from './feed-reader.ts'
@@ -9,11 +9,11 @@ import { compareIndexes } from './posting-index.ts'
 export type WorkerRequest =
   | { kind: 'check'; job: CheckJob }
   | { kind: 'compare'; indexes: Comparison }
-  /** A file of so many bytes will be read: what that needs is started. */
+  /** start announces a file of this size, so that this thread can start the hashing thread. */
   | { kind: 'start'; bytes: number }
 
-// The program may have been replaced since it was started: this file would misread what an older one asks.
-if (process.argv[2] !== VERSION) throw new Error(`its file is of version ${VERSION} by now`)
+// An upgrade may have replaced this file while the older program runs; the two could misread each other.
+if (process.argv[2] !== VERSION) throw new Error(`its file now belongs to version ${VERSION}`)
 
 export type WorkerAnswer<T> = { kind: 'result'; result: T } | { kind: 'error'; error: unknown }
 

@@ -1,4 +1,4 @@
-// The encodings that a rule of the configuration may name (xml/encoding/encodings.ts reads them).
+// The encodings that a feed rule may name; xml/encoding/encodings.ts decodes them.
 
 export const ENCODINGS = [
   'UTF-8',

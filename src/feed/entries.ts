@@ -1,53 +1,55 @@
-// Hashes of ids, each with a hash of what belongs to it: in chunks up to a limit, so that growing copies nothing,
-// and a table that tells whether an id was there before.
+// Stores the hash of each posting id, and the hash of its content, up to a limit. The entries lie in chunks, so growing
+// copies no entries. A hash table finds the entry of an id.
 
 import { type Hash64, hashText } from './posting-values.ts'
 
-/** Words of an entry: high and low half of an id's hash, and, where it is kept, the hash of the content. */
+/** WORDS is the size of an entry: both halves of the id's hash, then the hash of the content if it is kept. */
 export const WORDS = 3
-/** Twelve megabytes: feeds of more postings are rare, and reading them must not take more memory. */
+/** MOST_ENTRIES is 12 MB of entries: larger feeds are rare, and memory must stay bounded. */
 export const MOST_ENTRIES = 1_000_000
-/** What `add` answers where an id is new. */
+/** NEW is the answer of `add` for a new id. */
 export const NEW = -1
-/** Entries of a chunk: 48 KiB. The first one begins small, as the table does: most feeds have few postings. */
+/** CHUNK is in entries (48 KiB). The first chunk and the table begin small because most feeds have few postings. */
 const CHUNK = 4_096
 const CHUNK_BITS = 12
 const FIRST_ENTRIES = 16
 const FIRST_BITS = 5
-/** Up to here the table is at most half full; the largest one fills up to 95 %, which costs less than 4 MB more would. */
+/**
+ * MOST_BITS limits the size of the table. A smaller table is at most half full. The largest fills up to 95 %, which
+ * costs less than another 4 MB of memory.
+ */
 const MOST_BITS = 20
-/** Bits of a slot that hold the number of an entry; the others hold some of the hash. */
+/** ENTRY_BITS of a slot hold the number of an entry; the other bits hold a part of its hash. */
 const ENTRY_BITS = 21
 const ENTRY = 2 ** ENTRY_BITS - 1
-/** Of this process, so that nobody can make up ids that all meet in one place of the table. */
+/** SECRET differs in each process, so that nobody can invent ids that all fall into one slot of the table. */
 const [SECRET = 0, BY_HIGH = 1, BY_LOW = 1] = crypto
   .getRandomValues(new Int32Array(3))
   .map((word) => word | 1)
 
 export class Entries {
   count = 0
-  /** Entries that have the id of an earlier one. */
+  /** repeated counts the entries whose id an earlier entry has. */
   repeated = 0
-  /** Entries that there was no room for, and how many of them have an id that no other entry has, as far as is known. */
+  /** leftOut counts the entries that did not fit; leftOutIds, those of them whose id no stored entry has. */
   leftOut = 0
-  unknown = 0
-  /** Words of an entry. */
+  leftOutIds = 0
   readonly #words: number
   readonly #most: number
   readonly #chunks: Int32Array<ArrayBuffer>[] = []
-  /** Open addressing: numbers of entries, counted from 1, with bits of their hash; 0: empty. */
+  /** #slots uses open addressing: each slot has an entry's number (from 1) and bits of its hash, or 0 if empty. */
   #bits = FIRST_BITS
   #slots = new Int32Array(2 ** FIRST_BITS)
 
-  /** `hashed`: the hash of the content is kept as well. */
-  constructor(hashed: boolean, most = MOST_ENTRIES) {
-    this.#words = hashed ? WORDS : WORDS - 1
+  /** `keepsContent`: also store the hash of the content. */
+  constructor(keepsContent: boolean, most = MOST_ENTRIES) {
+    this.#words = keepsContent ? WORDS : WORDS - 1
     this.#most = most
   }
 
   /**
-   * Answers which entry has this id already, counted from 0; NEW: none, and it was added. `keepsRepeated`: one that
-   * is there is added again.
+   * add stores an id and returns the earlier entry with the same id, counted from 0, or NEW. `keepsRepeated`: store
+   * the id again even if it is known.
    */
   add({ high, low }: Hash64, content: number, keepsRepeated: boolean): number {
     const slot = this.#slot(high | 0, low | 0)
@@ -58,7 +60,7 @@ export class Entries {
     }
     if (this.count === this.#most) {
       this.leftOut++
-      if (earlier === NEW) this.unknown++
+      if (earlier === NEW) this.leftOutIds++
       return earlier
     }
     const at = (this.count % CHUNK) * this.#words
@@ -73,26 +75,26 @@ export class Entries {
     return earlier
   }
 
-  /** One that has no id: its content stands for it. */
+  /** addContent stores a posting without an id; its content takes the place of the id. */
   addContent(content: number): void {
     this.add(hashText(`content ${content >>> 0}`), content, true)
   }
 
-  /** The same entries without their ids. */
+  /** byContent returns the same postings, identified by their content instead of their ids. */
   byContent(): Entries {
     const same = new Entries(true, this.#most)
     for (const words of this.parts()) {
       for (let at = 2; at < words.length; at += WORDS) same.addContent(words[at] as number)
     }
     same.leftOut = this.leftOut
-    same.unknown = this.leftOut
+    same.leftOutIds = this.leftOut
     return same
   }
 
-  /** Whether more than half of so many postings have the id of an earlier one, and all of them the same. */
+  /** isShared returns true if more than half of `postings` repeat one and the same id. */
   isShared(postings: number): boolean {
     if (this.repeated * 2 <= postings) return false
-    // The id that no other ones outnumber, if there is one (Boyer and Moore).
+    // The majority vote of Boyer and Moore finds the only id that can belong to more than half.
     let [high, low, votes] = [0, 0, 0]
     const each = (look: (high: number, low: number) => void) => {
       for (const words of this.parts()) {
@@ -112,14 +114,17 @@ export class Entries {
     return earlier * 2 > postings
   }
 
-  /** In the order in which they came. */
+  /** parts returns the entries in the order of their arrival. */
   *parts(): Generator<Int32Array<ArrayBuffer>, void, void> {
     for (const [i, chunk] of this.#chunks.entries()) {
       yield chunk.subarray(0, Math.min(CHUNK, this.count - i * CHUNK) * this.#words)
     }
   }
 
-  /** Hot: where the id is, or where it would be. Of signed words, since others may become objects: 26 MB when it widens. */
+  /**
+   * Hot: #slot returns the slot of an id, or the free slot for it. The words are signed, because V8 may store unsigned
+   * ones as objects (26 MB when the table widens).
+   */
   #slot(high: number, low: number): number {
     const slots = this.#slots
     const hash = hashOf(high, low)
@@ -134,7 +139,7 @@ export class Entries {
     }
   }
 
-  /** Room for more entries: a new chunk, or the first one doubled. */
+  /** #lengthen makes room for more entries: it adds a chunk or doubles the first one. */
   #lengthen(full: Int32Array | undefined): Int32Array<ArrayBuffer> {
     const first = this.count === 0 ? FIRST_ENTRIES : CHUNK
     const chunk = new Int32Array(full === undefined ? first * this.#words : 2 * full.length)
@@ -159,7 +164,7 @@ export class Entries {
   }
 }
 
-/** Where in the table an id belongs: its upper bits. */
+/** hashOf returns the hash of an id for the table; its upper bits select the slot. */
 function hashOf(high: number, low: number): number {
   const mixed = Math.imul(high ^ SECRET, BY_HIGH)
   return Math.imul(mixed ^ (mixed >>> 15) ^ low, BY_LOW)

@@ -1,5 +1,5 @@
 // Reads one feed file from first to last byte: unpacks, copies, hashes, decodes, checks and counts it in one
-// pass, then makes sure that the file is still the one that it was. Runs in the worker thread.
+// pass, then verifies that the file did not change meanwhile. Runs in the worker thread.
 
 import { sameIdentity } from '../lib/files.ts'
 import { isPacked } from '../lib/packing.ts'
@@ -8,7 +8,7 @@ import { short } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
 import { FIELDS } from './field-paths.ts'
-import { type Following, HashThread } from './hash-thread.ts'
+import { type HashFollower, HashThread } from './hash-thread.ts'
 import { Hashing, hashFile } from './hashes.ts'
 import { PackedFile, paddingReason } from './packed-file.ts'
 import type { CheckJob, CheckResult, Position, Verdict } from './port.ts'
@@ -19,14 +19,13 @@ import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 import { NoRoom, SpoolCopy } from './spool-copy.ts'
 
 export interface ReadOptions {
-  /** Bytes that are read and copied at a time. */
+  /** pieceSize is in bytes, for reading and copying. */
   pieceSize: number
   limits: Limits
-  /** Called before each piece. */
   beforePiece: () => void
-  /** Bytes from which on a file is hashed by a thread of its own. A packed one is hashed by the thread that unpacks it. */
-  hashedBesideFrom: number
-  /** Bytes that a packed file may unpack to. */
+  /** hashThreadFrom is the least size, in bytes, for the hashing thread. Packed files never use that thread. */
+  hashThreadFrom: number
+  /** mostUnpacked limits the unpacked size of a packed file, in bytes. */
   mostUnpacked: number
 }
 
@@ -34,23 +33,23 @@ const DEFAULTS: ReadOptions = {
   pieceSize: 2 ** 20,
   limits: LIMITS,
   beforePiece: () => {},
-  hashedBesideFrom: 8 * 2 ** 20,
+  hashThreadFrom: 8 * 2 ** 20,
   mostUnpacked: 5 * 2 ** 30,
 }
 
 const hashThread = new HashThread()
 
-/** A file of so many bytes was seen that will be read: what that needs is started. */
+/** prepareFor starts the hashing thread if a file of this size will need it. */
 export function prepareFor(bytes: number): void {
-  if (bytes >= DEFAULTS.hashedBesideFrom) hashThread.start()
+  if (bytes >= DEFAULTS.hashThreadFrom) hashThread.start()
 }
 
-/** Bytes that are checked at a time: the fastest of those that were tried. */
-const CHECKED = 65_536
+/** CHECK_PIECE, in bytes, was the fastest of the sizes that were measured. */
+const CHECK_PIECE = 65_536
 
 /**
- * Does a job in this thread, which may begin others while the system copies. What is in the file never throws; a
- * field path that cannot be read does (`FeedsyncError`).
+ * readFeed does one job in this thread; several jobs may overlap while the system copies. The content of a file never
+ * throws. A wrong field path throws `FeedsyncError`.
  */
 export async function readFeed(
   job: CheckJob,
@@ -70,15 +69,15 @@ export async function readFeed(
   }
 }
 
-/** Bytes of NUL at the end of a file that are counted, and of holes behind a fault that are still read. */
+/** MOST_PADDING limits, in bytes, the NUL padding that is counted and the holes that are read after a fault. */
 const MOST_PADDING = 64 * 2 ** 20
 const ENDLESS_PADDING: Verdict = {
   kind: 'incomplete',
-  reason: 'the file ends in more than 64 MiB of NUL bytes, so its writer may not be done',
+  reason: 'the file ends in more than 64 MiB of NUL bytes, so its writer may not have finished',
   position: null,
 }
 
-/** What reads a document once. */
+/** Pass holds the parts that read a document once. */
 interface Pass {
   check: DocumentChecker
   reader: PostingReader
@@ -87,14 +86,14 @@ interface Pass {
 
 class Reading {
   readonly #file: SourceFile
-  /** Null: the file is the document, and has its size. */
+  /** Null: the file itself is the document. */
   readonly #packed: PackedFile | null
-  /** Where the document ends; NUL padding may follow. Of a packed one it is not known. */
+  /** #end is where the document ends and NUL padding may begin; infinity for a packed file. */
   readonly #end: number
   readonly #job: CheckJob
   readonly #options: ReadOptions
-  /** Reading ended before the file did: what is left are mostly holes, or cannot be unpacked. */
-  #isCut = false
+  /** #stoppedEarly: the rest of the file is mostly holes or cannot be unpacked, so it was not read. */
+  #stoppedEarly = false
   #index: SpoolCopy | null = null
   #bytes = 0
 
@@ -114,20 +113,20 @@ class Reading {
     const hashing = this.#packed === null ? null : new Hashing(copy !== null)
     let kept = false
     try {
-      // Of what will be sent, where there is a copy.
+      // The copy will be sent, so its bytes are hashed.
       const hashed = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
-      const isBeside = hashing === null && size >= this.#options.hashedBesideFrom
-      await using following = isBeside ? hashThread.follow(hashed) : null
-      const pass = await this.#firstPass(copy, hashing, following)
+      const usesThread = hashing === null && size >= this.#options.hashThreadFrom
+      await using follower = usesThread ? hashThread.follow(hashed) : null
+      const pass = await this.#firstPass(copy, hashing, follower)
       if (pass === null) return { kind: 'changed' }
       const verdict = await this.#verdict(pass)
       if (!this.#file.unchanged()) return { kind: 'changed' }
-      if (this.#isCut) return unread(this.#packed ? this.#bytes : size, verdict)
+      if (this.#stoppedEarly) return unread(this.#packed ? this.#bytes : size, verdict)
       if (this.#packed === null && this.#bytes !== size) return { kind: 'changed' }
       const synced = verdict.kind === 'ok' ? copy?.sync() : null
-      const digested = hashing?.digest() ?? following?.digest() ?? hashFile(hashed)
+      const digested = hashing?.digest() ?? follower?.digest() ?? hashFile(hashed)
       const [digests] = await Promise.all([digested, synced])
-      // What is not copied was read once more.
+      // Without a copy the file itself was read again for the hashes.
       if (copy === null && !this.#file.unchanged()) return { kind: 'changed' }
       kept = verdict.kind === 'ok'
       const encoding = pass.check.encoding.name
@@ -140,48 +139,48 @@ class Reading {
     }
   }
 
-  /** Null: the file is longer than it was. */
+  /** #firstPass returns null if the file has grown. */
   async #firstPass(
     copy: SpoolCopy | null,
     hashing: Hashing | null,
-    following: Following | null,
+    follower: HashFollower | null,
   ): Promise<Pass | null> {
     const pass = this.#begin(null)
     const { beforePiece, pieceSize } = this.#options
     const size = this.#packed ? Number.POSITIVE_INFINITY : this.#file.size
-    let sound = true
+    let isWellFormed = true
     for await (const piece of this.#pieces(pieceSize)) {
       beforePiece()
       if (this.#bytes + piece.length > size) return null
       const left = this.#end - this.#bytes
       this.#bytes += piece.length
-      // Where the kernel is slow to give new pages, it copies this piece while it is checked.
+      // The copy runs beside the check, because some kernels are slow to provide new pages.
       const copied = copy?.write(piece)
       hashing?.update(piece)
       try {
         const end = Math.min(left, piece.length)
-        for (let at = 0; sound && at < end; at += CHECKED) {
-          sound = pass.check.write(piece.subarray(at, Math.min(at + CHECKED, end)))
+        for (let at = 0; isWellFormed && at < end; at += CHECK_PIECE) {
+          isWellFormed = pass.check.write(piece.subarray(at, Math.min(at + CHECK_PIECE, end)))
         }
       } finally {
         await copied
       }
-      following?.reached(this.#bytes)
-      this.#isCut = !sound && this.#file.isSparse && size - this.#bytes > MOST_PADDING
-      if (this.#isCut) break
+      follower?.advanceTo(this.#bytes)
+      this.#stoppedEarly = !isWellFormed && this.#file.isSparse && size - this.#bytes > MOST_PADDING
+      if (this.#stoppedEarly) break
     }
     return pass
   }
 
-  #begin(only: string | null): Pass {
+  #begin(knownRecords: string | null): Pass {
     const { copyTo, indexTo, mapping } = this.#job
-    const hashed = indexTo !== null
-    const tally = new PostingTally(hashed, mapping.fields.id !== undefined)
-    const sampled = copyTo === null ? FIELDS : null
+    const hashesContent = indexTo !== null
+    const tally = new PostingTally(hashesContent, mapping.fields.id !== undefined)
+    const sampledFields = copyTo === null ? FIELDS : null
     const reader = new PostingReader(mapping, (values, content) => tally.add(values, content), {
-      only,
-      hashed,
-      sampled,
+      knownRecords,
+      hashesContent,
+      sampledFields,
     })
     const check = new DocumentChecker(reader, this.#options.limits, mapping.encoding)
     return { check, reader, tally }
@@ -190,8 +189,8 @@ class Reading {
   async #verdict(pass: Pass): Promise<Verdict> {
     const { check } = pass
     const fault = this.#packed?.fault ?? null
-    if (fault !== null) this.#isCut = true
-    // Of bytes that are damaged the check says nothing.
+    if (fault !== null) this.#stoppedEarly = true
+    // The check cannot judge bytes that were unpacked wrongly.
     if (fault?.kind === 'broken') return fault
     const ending = check.end()
     if (ending.kind === 'fault') {
@@ -204,7 +203,7 @@ class Reading {
     const padding = Math.max(0, this.#file.size - this.#end)
     if (padding > 0) return this.#incomplete(check, paddingReason(padding), Number.MAX_SAFE_INTEGER)
     if (ending.kind === 'incomplete') return this.#incomplete(check, ending.reason, ending.at)
-    return this.#sound(pass)
+    return this.#wellFormed(pass)
   }
 
   async #incomplete(check: DocumentChecker, reason: string, at: number): Promise<Verdict> {
@@ -213,16 +212,16 @@ class Reading {
   }
 
   #locate(check: DocumentChecker, places: number[]): Promise<Position[]> {
-    return locate(this.#pieces(CHECKED, this.#end), check.encoding, check.bom, places)
+    return locate(this.#pieces(CHECK_PIECE, this.#end), check.encoding, check.bom, places)
   }
 
-  /** Of the document, up to `end`. */
+  /** #pieces reads the document from its start, up to `end`. */
   #pieces(pieceSize: number, end?: number): Iterable<Buffer> | AsyncIterable<Buffer> {
     return this.#packed?.pieces(pieceSize) ?? this.#file.pieces(pieceSize, end)
   }
 
-  /** Rejects with `NoRoom`. */
-  async #sound(pass: Pass): Promise<Verdict> {
+  /** #wellFormed counts a well-formed document and writes its index. Rejects with `NoRoom`. */
+  async #wellFormed(pass: Pass): Promise<Verdict> {
     const { check, reader } = pass
     const records = reader.chosen
     const counted = records === reader.records ? pass : await this.#secondPass(records)
@@ -245,18 +244,18 @@ class Reading {
     return { kind: 'ok', content: { ...content, warnings, root, records }, fields }
   }
 
-  /** The first guess of the record path was wrong: the same bytes again, only to count. */
+  /** #secondPass counts the document again, because the first guess of the record path was wrong. */
   async #secondPass(records: string | null): Promise<Pass> {
-    const again = this.#begin(records)
-    for await (const piece of this.#pieces(CHECKED, this.#end)) {
-      again.check.write(piece)
+    const pass = this.#begin(records)
+    for await (const piece of this.#pieces(CHECK_PIECE, this.#end)) {
+      pass.check.write(piece)
     }
-    again.check.end()
-    return again
+    pass.check.end()
+    return pass
   }
 }
 
-/** A file of which the rest, holes mostly, is not worth the time to read it. */
+/** unread is the result for a file that was not read to its end. */
 function unread(bytes: number, verdict: Verdict): CheckResult {
   return { kind: 'read', verdict, sha256: null, md5: null, bytes, encoding: null }
 }

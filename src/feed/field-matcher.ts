@@ -1,5 +1,5 @@
-// Follows the elements of a posting and says which of them hold a field. Works like an automaton
-// whose transitions are remembered by name, since every posting has the same few names.
+// Follows the elements of a posting and finds those that hold a field. It works like an automaton and caches
+// its transitions by name, because every posting uses the same few names.
 
 import type { Attributes } from '../xml/handler.ts'
 import type { Name } from '../xml/names.ts'
@@ -8,132 +8,136 @@ import { folded, withoutPrefix } from './names.ts'
 import type { FieldPaths } from './port.ts'
 import { type Found, longest, type PostingValues, PROSE } from './posting-values.ts'
 
-/** A field on the way to which an element is, or which it holds: in its text, or in the attribute of the path. */
+/** Capture says how far an element is along the path of one field. After the last step the element holds the field. */
 export interface Capture extends Found {
   path: FieldPath
-  /** Steps of the path that were taken. */
+  /** taken counts the steps of the path up to this element. */
   taken: number
 }
 
 /**
- * Transitions that are remembered, from one place and in all: a feed may write a path in as many ways as it has
- * postings. The others are found anew each time.
+ * MOST_CACHED limits the cached transitions, of one place and in total, because each posting may spell a path in its
+ * own way. Transitions beyond the limit are computed each time.
  */
-const MOST_REMEMBERED = 1_000
+const MOST_CACHED = 1_000
 
+/** Place is the position of an element within a posting. */
 export class Place {
-  /** In the text of this element. */
+  /** captures are the fields in the text of this element; in prose, those of the enclosing prose element. */
   readonly captures: readonly Capture[]
-  /** Text here belongs to the prose of an element around this one, whose captures these are. */
+  /** inProse: this element lies within a description, so its text belongs to that description. */
   readonly inProse: boolean
-  /** Whether an attribute of this element may hold a field. */
+  /** hasAttributes: an attribute of this element may hold a field. */
   readonly hasAttributes: boolean
-  /** Whether a plain value of this place can stay in the bytes of the feed. */
+  /** isPlain: plain values of this place can stay in the bytes of the feed. */
   readonly isPlain: boolean
-  /** Characters of the text that a capture may need. */
+  /** longest is how many characters of the text a capture may need. */
   readonly longest: number
   readonly #progress: readonly Capture[]
-  readonly #inAttributes: readonly Capture[]
-  readonly #next: ByName<Place>
-  readonly #ofAttributes: ByName<readonly Capture[]>
-  /** The place of elements that lead to no field. */
-  readonly #within: Place
-  readonly #room: Room
+  readonly #attributeCaptures: readonly Capture[]
+  readonly #children: ByName<Place>
+  readonly #capturesOfAttribute: ByName<readonly Capture[]>
+  /** #unmatched is the place of child elements that lead to no field. */
+  readonly #unmatched: Place
+  readonly #cacheSpace: CacheSpace
 
   constructor(
     progress: readonly Capture[],
     prose: readonly Capture[] = [],
-    room: Room = { left: MOST_REMEMBERED },
+    cacheSpace: CacheSpace = { left: MOST_CACHED },
   ) {
     this.#progress = progress
-    this.#room = room
-    this.#next = new ByName(room)
-    this.#ofAttributes = new ByName(room)
+    this.#cacheSpace = cacheSpace
+    this.#children = new ByName(cacheSpace)
+    this.#capturesOfAttribute = new ByName(cacheSpace)
     this.inProse = prose.length > 0
     const reached = progress.filter(({ path, taken }) => taken === path.steps.length)
     const inText = reached.filter(({ path }) => path.attribute === null)
     this.captures = this.inProse ? prose : inText
-    this.#inAttributes = reached.filter(({ path }) => path.attribute !== null)
-    this.hasAttributes = this.#inAttributes.length > 0
+    this.#attributeCaptures = reached.filter(({ path }) => path.attribute !== null)
+    this.hasAttributes = this.#attributeCaptures.length > 0
     this.isPlain = this.captures.every(({ field }) => field !== PROSE)
     this.longest = Math.max(0, ...this.captures.map(({ field }) => longest(field)))
-    const whole = inText.filter(({ field }) => field === PROSE)
-    if (this.inProse || progress.length === 0) this.#within = this
-    else this.#within = whole.length > 0 ? new Place([], whole) : NOWHERE
+    const inner = inText.filter(({ field }) => field === PROSE)
+    if (this.inProse || progress.length === 0) this.#unmatched = this
+    else this.#unmatched = inner.length > 0 ? new Place([], inner) : NOWHERE
   }
 
-  /** Whether something here, or below, may hold a field that counts. */
+  /** mayHold returns true if this element, or one below it, may hold a value that counts. */
   mayHold(values: PostingValues): boolean {
     if (this.inProse) return true
-    // A rank never gets lower on the way down.
+    // The rank of a child is never lower than that of its parent.
     for (const { field, rank } of this.#progress) if (values.counts(field, rank)) return true
     return false
   }
 
-  /** Whether the text here may be a value that counts. */
+  /** wantsText returns true if the text of this element may be a value that counts. */
   wantsText(values: PostingValues): boolean {
     for (const { field, rank } of this.captures) if (values.counts(field, rank)) return true
     return false
   }
 
-  /** The place of a child element. */
+  /** enter returns the place of a child element. */
   enter(name: Name, attributes: Attributes): Place {
-    if (this.#progress.length === 0) return this.#within
-    const known = this.#next.get(name)
+    if (this.#progress.length === 0) return this.#unmatched
+    const known = this.#children.get(name)
     if (known !== undefined) return known
     const taken = this.#progress.flatMap((progress) => step(progress, name.text))
     const open = taken.filter((progress) => conditionHolds(progress, attributes))
-    const place = open.length === 0 ? this.#within : new Place(open, [], this.#room)
+    const place = open.length === 0 ? this.#unmatched : new Place(open, [], this.#cacheSpace)
     const depends = taken.some(({ path, taken: n }) => path.steps[n - 1]?.condition !== null)
-    if (!depends) this.#next.remember(name, place)
+    if (!depends) this.#children.cache(name, place)
     return place
   }
 
-  /** What an attribute of this element holds. */
+  /** attribute returns the fields that an attribute of this element holds. */
   attribute(name: Name): readonly Capture[] {
-    const known = this.#ofAttributes.get(name)
+    const known = this.#capturesOfAttribute.get(name)
     if (known !== undefined) return known
-    const captures = this.#inAttributes.flatMap((capture) => attribute(capture, name))
-    this.#ofAttributes.remember(name, captures)
+    const captures = this.#attributeCaptures.flatMap((capture) => attribute(capture, name))
+    this.#capturesOfAttribute.cache(name, captures)
     return captures
   }
 }
 
-interface Room {
+/** CacheSpace counts the transitions that may still be cached; all places below one record share it. */
+interface CacheSpace {
   left: number
 }
 
-/** By the numbers of names, and the names themselves: numbers are given anew when names were forgotten. */
+/** ByName finds values by the number of a name. It compares the name too, because the name table reuses numbers. */
 class ByName<T> {
   readonly #found: T[] = []
   readonly #names: Name[] = []
-  /** What may still be remembered, of all places that are reached from one record. */
-  readonly #room: Room
+  readonly #space: CacheSpace
 
-  constructor(room: Room) {
-    this.#room = room
+  constructor(space: CacheSpace) {
+    this.#space = space
   }
 
   get(name: Name): T | undefined {
     return this.#names[name.number] === name ? this.#found[name.number] : undefined
   }
 
-  remember(name: Name, found: T): void {
+  cache(name: Name, found: T): void {
     const { number } = name
-    if (number >= MOST_REMEMBERED) return
-    if (this.#names[number] === undefined && this.#room.left-- <= 0) return
+    if (number >= MOST_CACHED) return
+    if (this.#names[number] === undefined && this.#space.left-- <= 0) return
     this.#found[number] = found
     this.#names[number] = name
   }
 }
 
-/** What is added to a rank: names that differ count less, but more than those of the next path. */
-const [PREFIXED, FOLDED, BETTER] = [1, 2, 4]
+/**
+ * A rank grows by PREFIXED or FOLDED if a name is not written as in its path, and by NEXT_PATH for each path that is
+ * preferred to it. So the preferred path always wins.
+ */
+const [PREFIXED, FOLDED, NEXT_PATH] = [1, 2, 4]
 
-/** Where no field is, nor anywhere below. */
+/** NOWHERE is a place without a field, here or below. */
 const NOWHERE: Place = new Place([])
 
-/** The place of the record element itself, which has this local name. */
+/** recordPlace returns the place of the record element; `record` is its local name. */
 export function recordPlace(
   fields: readonly Field[],
   configured: FieldPaths,
@@ -145,14 +149,14 @@ export function recordPlace(
         field: FIELDS.indexOf(field),
         path,
         taken: 0,
-        rank: i * BETTER,
+        rank: i * NEXT_PATH,
         written: '',
       })),
     ),
   )
 }
 
-/** The value of an attribute: as written, then without its prefix, then written in another way. */
+/** attributeValue looks for the exact name first, then ignores the prefix, then also case, `_` and `-`. */
 function attributeValue(attributes: Attributes, name: string): string | null {
   const { count } = attributes
   if (count === 0) return null
@@ -171,32 +175,32 @@ function attributeValue(attributes: Attributes, name: string): string | null {
 function step(progress: Capture, name: string): Capture[] {
   const next = progress.path.steps[progress.taken]
   if (next === undefined) return []
-  const less = likeness(next.name, name)
-  if (less === null) return []
+  const penalty = spellingPenalty(next.name, name)
+  if (penalty === null) return []
   const { condition } = next
   const where = condition === null ? '' : `[@${condition.attribute}='${condition.value}']`
   const written = `${progress.written}${progress.taken === 0 ? '' : '/'}${shown(next.name, name)}`
   const taken = progress.taken + 1
-  return [{ ...progress, taken, rank: progress.rank | less, written: written + where }]
+  return [{ ...progress, taken, rank: progress.rank | penalty, written: written + where }]
 }
 
 function attribute(capture: Capture, { declares, text }: Name): Capture[] {
   const name = capture.path.attribute ?? ''
-  const less = declares === null ? likeness(name, text) : null
-  if (less === null) return []
+  const penalty = declares === null ? spellingPenalty(name, text) : null
+  if (penalty === null) return []
   const written = `${capture.written}${capture.taken === 0 ? '' : '/'}@${shown(name, text)}`
-  return [{ ...capture, rank: capture.rank | less, written }]
+  return [{ ...capture, rank: capture.rank | penalty, written }]
 }
 
-/** 0 where a name is written as in the path, more where it is like it, null where it is another one. */
-function likeness(name: string, written: string): number | null {
+/** spellingPenalty returns 0 for the exact name, more for another spelling of it, and null for another name. */
+function spellingPenalty(name: string, written: string): number | null {
   if (written === name) return 0
   const local = withoutPrefix(written)
   if (local === name) return PREFIXED
   return [written, local].some((each) => folded(each) === folded(name)) ? FOLDED : null
 }
 
-/** The prefix only where the path asks for it. */
+/** shown keeps the prefix only if the path has one. */
 function shown(name: string, written: string): string {
   return name.includes(':') ? written : withoutPrefix(written)
 }

@@ -1,36 +1,37 @@
-// The language of `feeds[].fields`, and where fields are found without configuration. A path is
-// relative to the record: `city`, `location/city`, `@id`, `Id/@validFrom`, `Tag[@name='City']`.
+// The language of `feeds[].fields`, and the paths that are tried without configuration. A path is relative
+// to the record: `city`, `location/city`, `@id`, `Id/@validFrom`, `Tag[@name='City']`.
 
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { folded } from './names.ts'
 import type { FieldPaths } from './port.ts'
 
 export interface Step {
-  /** Local name, or `prefix:name` to ask for the prefix too. */
+  /** name is a local name, or `prefix:name` to require the prefix. */
   name: string
   condition: { attribute: string; value: string } | null
 }
 
 export interface FieldPath {
   steps: readonly Step[]
-  /** The value is this attribute of the element; null: its text. */
+  /** attribute holds the value; null: the text of the element holds it. */
   attribute: string | null
 }
 
 export type Field = keyof FieldPaths
 
-/** All fields: the order gives each its number. */
+/** FIELDS lists all fields; the position of a field is its number. */
 export const FIELDS = [
   ...(['id', 'externalCampaignId', 'requisitionId', 'title'] as const),
   ...(['city', 'state', 'postalCode', 'description'] as const),
 ] satisfies readonly Field[]
 
-/** The fields that the check itself needs. */
+/** CHECKED_FIELDS are those that the check needs. */
 export const CHECKED_FIELDS: readonly Field[] = ['id', 'externalCampaignId', 'requisitionId']
 
 /**
- * In order of preference, taken from feeds of about a hundred vendors. Case, `_` and `-` make no difference. `{record}`:
- * the name of the record element, so that `vacancy_id` is found. `@*`: an attribute of one of the names before it.
+ * DETECTED lists the paths of each field in order of preference, from feeds of about a hundred vendors. Case, `_` and
+ * `-` do not matter. `{record}` is the name of the record element, so `vacancy_id` is found. `@*` stands for an
+ * attribute of the record with any of the single names before it.
  */
 export const DETECTED: Record<Field, string> = {
   id: `
@@ -70,13 +71,13 @@ export const DETECTED: Record<Field, string> = {
     PositionProfile/FormattedPositionDescription/Value content summary @*`,
 }
 
-/** Ids that are addresses: all postings may have the same one. */
+/** ADDRESSES are id paths that hold a URL; a feed may use one URL for all its postings. */
 const ADDRESSES = new Set(['guid', 'link', 'url', 'detailurl', 'link/@href', 'loc'])
 
 const STEP = /^([^\s/@[\]'"=]+)(?:\[@([^\s/@[\]'"=]+)=(?:'([^']*)'|"([^"]*)")\])?$/
 const ATTRIBUTE = /^@([^\s/@[\]'"=]+)$/
 
-/** Throws `FeedsyncError` when the path is not written as the header describes. */
+/** parseFieldPath reads a path in the language above. Throws `FeedsyncError` for any other text. */
 export function parseFieldPath(path: string): FieldPath {
   // "/" inside a quoted condition does not separate steps.
   const parts = path.match(/(?:[^/'"]|'[^']*'|"[^"]*")+/g) ?? []
@@ -95,7 +96,7 @@ export function parseFieldPath(path: string): FieldPath {
   return { steps, attribute }
 }
 
-/** The paths of a field in order of preference: the configured one, else the detected ones for a record of this name. */
+/** pathsOf returns the configured path of a field, or else the detected ones in order of preference. */
 export function pathsOf(field: Field, configured: FieldPaths, record: string): FieldPath[] {
   const path = configured[field]
   if (path !== undefined) return [parseFieldPath(path)]
@@ -111,14 +112,14 @@ export function pathsOf(field: Field, configured: FieldPaths, record: string): F
     })
 }
 
-/** Whether an id at this path, written in any way, is an address. */
+/** isAddress returns true for an id path that holds a URL, in any spelling. */
 export function isAddress(path: string): boolean {
   return ADDRESSES.has(folded(path).replace(/^@/, ''))
 }
 
 function unreadable(path: string): FeedsyncError {
   return new FeedsyncError(`the field path "${path}" cannot be read`, {
-    hint: "Write it like city, location/city, @id, Id/@validFrom or Classification[@name='Location'].",
+    hint: "write it like city, location/city, @id, Id/@validFrom or Classification[@name='Location']",
     exitCode: EXIT.config,
   })
 }

@@ -1,8 +1,8 @@
-// The hashing thread: follows the file that another thread reads or writes, and answers with its hashes.
+// The hashing thread: follows a file that another thread reads or writes, and returns its hashes.
 
 import { type Digests, type FollowedFile, GIVEN_UP, hashFile } from './hashes.ts'
 
-/** Null: the thread is only to be started. */
+/** `file` is null if the caller only wants to start the thread. */
 export default async function answer(file: FollowedFile | null): Promise<Digests | null> {
   if (file === null) return null
   const progress = new BigInt64Array(file.progress)

@@ -1,14 +1,14 @@
-// The two hashes of a feed: SHA-256, by which a version is known, and MD5, which storage answers with. The
-// thread that checks a small feed hashes it afterwards; a large one is hashed by a thread beside it (hash-thread.ts);
-// a packed one while it is unpacked, as it lies nowhere where nothing is copied.
+// The two hashes of a feed: SHA-256 identifies a version, and storage answers with MD5. A small feed is hashed by the
+// checking thread after the check, a large one by the hashing thread (hash-thread.ts). A packed feed is hashed while it
+// is unpacked, because without a copy its unpacked bytes are stored nowhere.
 
 import { createHash, type Hash } from 'node:crypto'
 import { readAt, Unreadable } from './source-file.ts'
 
 export interface Digests {
-  /** Lower-case hexadecimal, both. */
+  /** Lower-case hexadecimal, like `md5`. */
   sha256: string
-  /** Null: what is not copied is not sent. */
+  /** Null without a copy, because only copies are sent. */
   md5: string | null
 }
 
@@ -30,28 +30,28 @@ export class Hashing {
   }
 }
 
-/** The first `size` bytes of an open file. */
+/** HashJob asks for the hashes of the first `size` bytes of an open file. */
 export interface HashJob {
   descriptor: number
   size: number
   isCopied: boolean
 }
 
-/** What the hashing thread is sent. */
+/** FollowedFile is the message to the hashing thread. */
 export interface FollowedFile extends HashJob {
-  /** One BigInt64: how many bytes may be read by now, or `GIVEN_UP`. */
+  /** progress holds one BigInt64: how many bytes can be read now, or `GIVEN_UP`. */
   progress: SharedArrayBuffer
 }
 
-/** Nobody wants the hashes any more. */
+/** GIVEN_UP tells the hashing thread to stop. */
 export const GIVEN_UP = -1n
 
-/** Bytes that are hashed at a time. */
+/** PIECE, in bytes, is read and hashed at once. */
 const PIECE = 65_536
 
 /**
- * Reads and hashes a file. `endAfter`: waits until more bytes are there than these, and answers how many. Rejects with
- * `Unreadable`.
+ * hashFile reads and hashes a file. `endAfter` waits until the file has more than this many bytes and returns the new
+ * number. Rejects with `Unreadable`.
  */
 export async function hashFile(
   { descriptor, size, isCopied }: HashJob,
@@ -61,7 +61,7 @@ export async function hashFile(
   const memory = Buffer.allocUnsafeSlow(Math.min(PIECE, size))
   for (let at = 0; at < size; ) {
     const length = readAt(descriptor, memory, Math.min(PIECE, endAfter(at) - at), at)
-    if (length === 0) throw new Unreadable(new Error('got shorter while it was read'))
+    if (length === 0) throw new Unreadable(new Error('became shorter while it was read'))
     hashing.update(memory.subarray(0, length))
     at += length
   }

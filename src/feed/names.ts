@@ -1,10 +1,10 @@
-// How the names of elements and attributes are compared with those that feeds are known to use.
+// Compares names of elements and attributes with the names that feeds commonly use.
 
 export function withoutPrefix(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-/** Without case, `_` and `-`: `JobReference` and `job_reference` are one. */
+/** folded removes case, `_` and `-`, so that `JobReference` and `job_reference` are equal. */
 export function folded(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '')
 }

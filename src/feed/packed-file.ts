@@ -1,5 +1,5 @@
-// Unpacks a gzip-compressed feed while it is read. Several members are one document; nothing may follow them. Memory is
-// bounded, whatever the file says of itself.
+// Unpacks a gzip-compressed feed while it is read. Several gzip members form one document, and nothing may follow them.
+// Memory stays bounded for every file.
 
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
@@ -8,37 +8,37 @@ import { formatBytes } from '../lib/units.ts'
 import type { Verdict } from './port.ts'
 import { readAt, type SourceFile } from './source-file.ts'
 
-/** No feed packs as well: what unpacks to more is made to fill a disk. */
+/** MOST_RATIO is more than any feed reaches: a file beyond it was made to fill a disk. */
 const MOST_RATIO = 200
-const RATIO_FROM = 2 ** 20
+const RATIO_CHECKED_FROM = 2 ** 20
 
 const PACKED_PIECE = 65_536
-/** Each is new memory: of 1 MiB, they took 65 MB more for a bomb. */
+/** UNPACKED_PIECE is small because each piece is new memory: with 1 MiB, a gzip bomb took 65 MB more. */
 const UNPACKED_PIECE = 65_536
-/** A whole file may end in so many bytes of NUL: those of its last member, where that is empty. */
-const NULS_OF_AN_END = 9
+/** LAST_MEMBER_NULS is how many NUL bytes end a complete file whose last member is empty. */
+const LAST_MEMBER_NULS = 9
 
 export type PackingFault = Exclude<Verdict, { kind: 'ok' }>
 
 export class PackedFile {
   readonly #file: SourceFile
-  /** Where the bytes of NUL begin that the file ends in. */
+  /** #end is where the NUL bytes at the end of the file begin. */
   readonly #end: number
   readonly #most: number
-  /** Why not all was unpacked, once the pieces have come to an end. */
+  /** fault says, after the last piece, why the file could not be unpacked completely. */
   fault: PackingFault | null = null
 
-  /** `most`: bytes that it may unpack to. */
+  /** `most` limits the unpacked size, in bytes. */
   constructor(file: SourceFile, end: number, most: number) {
     this.#file = file
     this.#end = end
     this.#most = most
   }
 
-  /** From the beginning, at each call. Throws `Unreadable`. */
+  /** pieces unpacks the file from its beginning at each call. Throws `Unreadable`. */
   async *pieces(pieceSize: number): AsyncGenerator<Buffer, void, void> {
     const gunzip = createGunzip({ chunkSize: Math.min(pieceSize, UNPACKED_PIECE) })
-    // What cannot be read ends the unpacking, with its error.
+    // A read error ends the unpacking and reaches the loop below.
     pipeline(Readable.from(this.#packed(), { highWaterMark: 1 }), gunzip, () => {})
     let bytes = 0
     try {
@@ -53,14 +53,14 @@ export class PackedFile {
       this.fault = this.#faultOf(error)
       return
     }
-    // A byte of NUL behind a member ends the unpacking.
+    // The unpacking also ends at a NUL byte after a member.
     const { bytesWritten } = gunzip
     if (bytesWritten < this.#end) this.fault = TRAILING
     else if (bytesWritten < this.#file.size)
       this.fault = paddingFault(this.#file.size - bytesWritten)
   }
 
-  /** Each in memory of its own: it is unpacked while the next one is read. */
+  /** #packed copies each piece, because gunzip still reads one piece while the next arrives. */
   *#packed(): Generator<Buffer, void, void> {
     for (const piece of this.#file.pieces(PACKED_PIECE, this.#file.size)) yield Buffer.from(piece)
   }
@@ -68,13 +68,13 @@ export class PackedFile {
   #limit(bytes: number): PackingFault | null {
     const { size } = this.#file
     if (bytes > this.#most) return tooLarge(`more than ${formatBytes(this.#most)}`)
-    const isBomb = bytes > RATIO_FROM && bytes > size * MOST_RATIO
+    const isBomb = bytes > RATIO_CHECKED_FROM && bytes > size * MOST_RATIO
     return isBomb ? tooLarge(`more than ${MOST_RATIO} times its ${formatBytes(size)}`) : null
   }
 
   #faultOf(error: unknown): PackingFault {
     const padding = this.#file.size - this.#end
-    if (padding > NULS_OF_AN_END) return paddingFault(padding)
+    if (padding > LAST_MEMBER_NULS) return paddingFault(padding)
     if (errorCode(error) === 'Z_BUF_ERROR') return CUT
     if (messageOf(error) !== 'incorrect header check') return CORRUPT
     const head = Buffer.alloc(2)
@@ -103,12 +103,12 @@ function tooLarge(size: string): PackingFault {
   return { kind: 'broken', code: 'gzip-too-large', reason, position: null }
 }
 
-/** Its writer may have set the size of the file first. */
+/** paddingFault is incomplete, not broken: the writer may have set the size of the file before writing it. */
 function paddingFault(padding: number): PackingFault {
   return { kind: 'incomplete', reason: paddingReason(padding), position: null }
 }
 
 export function paddingReason(padding: number): string {
   const bytes = `${padding.toLocaleString('en-US')} NUL byte${padding === 1 ? '' : 's'}`
-  return `the file ends in ${bytes}, so its writer may not be done`
+  return `the file ends in ${bytes}, so its writer may not have finished`
 }

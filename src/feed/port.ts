@@ -1,12 +1,12 @@
-// What the rest of the program knows of reading a feed: one call that copies, checks, hashes and
-// counts a file in one pass, and the values that it answers with.
+// The interface for reading a feed: one call that copies, checks, hashes and counts a file in one pass, and the
+// values that it returns.
 
 import type { FileIdentity } from '../lib/files.ts'
 import type { Position } from '../xml/locator.ts'
 
 export type { FileIdentity, Position }
 
-/** A path from the record element: `referencenumber`, `location/city`, `@id`, `.../value`; see docs of `feeds[].fields`. */
+/** FieldPaths are paths from the record element (`location/city`, `@id`); field-paths.ts defines the language. */
 export interface FieldPaths {
   id?: string
   externalCampaignId?: string
@@ -19,34 +19,34 @@ export interface FieldPaths {
 }
 
 export interface Mapping {
-  /** Of the document, in place of what it declares; null: as it declares. */
+  /** encoding replaces the one that the document declares; null: use the declared one. */
   encoding: string | null
   /** Full path of the record element (`/source/job`), or null to detect it. */
   records: string | null
-  /** Fields that are named replace the detected ones; the others stay detected. */
+  /** A field without a path here is detected. */
   fields: FieldPaths
 }
 
 export interface CheckJob {
-  /** Absolute path of the file to read. Never followed when it is a symlink. */
+  /** Absolute path of the file to read. A symlink is never followed. */
   source: string
-  /** Absolute path of the folder that it was found in: below this no link is followed. Absent: the file's own directory. */
+  /** Absolute path of a folder above the file: no link below it is followed. Absent: the file's own folder. */
   root?: string | undefined
-  /** Its descriptor, where a user who could read it has opened it; whoever did so closes it. */
+  /** Descriptor of the file, if another user had to open it. The caller closes it. */
   opened?: number | undefined
-  /** The identity seen when the file had settled, or null to take it as it is. */
+  /** Identity of the settled file; null accepts any. */
   expected: FileIdentity | null
   /**
-   * Absolute path of a new file that receives the bytes, fsynced before the answer. Null: check only; then all fields of
-   * the first postings are looked for, and not only those that are counted.
+   * Absolute path of a new file for the copy, which is durable before the answer. Null: only check the file; then the
+   * reader looks for all fields in the first postings, and not only for the counted ones.
    */
   copyTo: string | null
-  /** Absolute path of a new file that receives the posting index, for `compare`; null: none is written. */
+  /** Absolute path of a new file for the posting index, which `compare` reads; null: write none. */
   indexTo: string | null
   mapping: Mapping
 }
 
-/** What a well-formed feed contains. */
+/** FeedContent describes a well-formed feed. */
 export interface FeedContent {
   /** Name of the root element as written. */
   root: string
@@ -55,9 +55,9 @@ export interface FeedContent {
   postings: number
   /** Postings without an id. */
   withoutId: number
-  /** Postings with the id of another one; where there is no id, with its content. Null: not known. */
+  /** Postings that repeat the id of an earlier one or, without ids, its content. Null: unknown. */
   duplicates: number | null
-  /** External campaign id -> number of postings that carry it. At most `MAX_CAMPAIGN_IDS` distinct. */
+  /** External campaign id -> number of its postings. At most `MAX_CAMPAIGN_IDS` ids. */
   externalCampaignIds: Record<string, number>
   /** Distinct requisition ids. */
   requisitionIds: number
@@ -65,37 +65,37 @@ export interface FeedContent {
   warnings: string[]
 }
 
-/** The path that each field was found at, from the record and as the feed writes it; null: at none. */
+/** FoundPaths has the path from the record to each field, as the feed spells it; null: no posting has the field. */
 export type FoundPaths = Record<keyof FieldPaths, string | null>
 
 export type Verdict =
   | { kind: 'ok'; content: FeedContent; fields: FoundPaths }
-  /** The document ends early, is empty, or ends in NUL padding: the writer may not be done. */
+  /** The document ends early, is empty, or ends in NUL padding: the writer may still be writing. */
   | { kind: 'incomplete'; reason: string; position: Position | null }
-  /** `code` is stable and short (`not-well-formed`, `doctype-refused`, `undecodable`, `gzip`, `gzip-corrupt`, `html`, `too-deep`, ...); `reason` is a plain sentence without the position. */
+  /** `code` is short and stable (`not-well-formed`, `html`, ...); `reason` is a sentence without the position. */
   | { kind: 'broken'; code: string; reason: string; position: Position | null }
 
 export type CheckResult =
   | {
       kind: 'read'
-      /** Copy and index are there only if it is `ok`. */
+      /** The copy and the index exist only if the verdict is `ok`. */
       verdict: Verdict
-      /** Null: not all bytes were read, since the file is mostly holes or ends in too many NUL bytes. */
+      /** Null: the file was not read to its end, because it is mostly holes or ends in too many NUL bytes. */
       sha256: string | null
-      /** Null where no copy was asked for. */
+      /** Null without a copy. */
       md5: string | null
       bytes: number
-      /** Name of the encoding that was used to decode (`UTF-8`, `UTF-16LE`, `windows-1252`); null: nothing was. */
+      /** Encoding of the document (`UTF-8`, `UTF-16LE`, `windows-1252`); null: nothing was decoded. */
       encoding: string | null
     }
-  /** The file is not the one expected, or changed while it was read: settle again. */
+  /** The file is not the expected one, or changed while it was read: settle again. */
   | { kind: 'changed' }
-  /** The file could not be opened or read: `code` is the system's (`EACCES`, `ENOENT`, `EIO`); null: it is no regular file. */
+  /** The file cannot be opened or read. `code` is the system's (`EACCES`, `EIO`), or null if it is no regular file. */
   | { kind: 'unreadable'; code: string | null; reason: string; hint: string }
-  /** The copy or the index could not be written: `code` is the system's (`ENOSPC`, `EROFS`). The file itself may be fine. */
+  /** The copy or the index cannot be written. `code` is the system's (`ENOSPC`, `EROFS`). The feed may be fine. */
   | { kind: 'no-room'; code: string; reason: string }
 
-/** What held a version back; see guards.ts. `history-lost`: nothing is known that it could be compared with. */
+/** GuardName is the guard that held a version (pipeline/guards.ts); `history-lost`: no earlier version is known. */
 export type GuardName =
   | 'empty'
   | 'min-postings'
@@ -107,34 +107,34 @@ export type GuardName =
   | 'replaced'
   | 'history-lost'
 
-/** What is different between two versions of a feed, in postings. */
+/** PostingChanges counts the differences between two versions of a feed, in postings. */
 export interface PostingChanges {
   added: number
   removed: number
-  /** Postings that both versions have, with other content. */
+  /** Postings in both versions whose content differs. */
   changed: number
 }
 
-/** Absolute paths of two posting indexes. */
+/** Comparison has the absolute paths of two posting indexes. */
 export interface Comparison {
   older: string
   newer: string
 }
 
 export interface FeedChecker extends AsyncDisposable {
-  /** A file of so many bytes was seen, and will be checked once it has settled: its threads start meanwhile. */
+  /** announce starts the threads that a file of this size will need, while the file settles. */
   announce(bytes: number): void
   /**
-   * Reads a file once, in a worker thread. Never throws for what is in the file.
-   * Jobs are taken in order; an aborted one rejects with the signal's reason.
+   * check reads a file once, in a worker thread. The content of a file never throws. Jobs start in order; an aborted
+   * job rejects with the signal's reason.
    */
   check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult>
   /**
-   * Compares two index files, in the same thread. Null where one of them is not there or not whole: they
-   * are not durable. Rejects with the signal's reason.
+   * compare counts the changes between two index files, in the same thread. It returns null if one is missing or
+   * damaged, which a power cut can cause. Rejects with the signal's reason.
    */
   compare(indexes: Comparison, signal?: AbortSignal): Promise<PostingChanges | null>
 }
 
-/** More distinct campaign ids than this are not told apart (a warning says so). */
+/** MAX_CAMPAIGN_IDS limits the distinct campaign ids that are counted; a warning reports the rest. */
 export const MAX_CAMPAIGN_IDS = 10_000

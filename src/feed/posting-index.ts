@@ -1,5 +1,5 @@
-// Which postings a feed has and what is in them, as two hashes each: enough to count what changed between two
-// versions. In memory while a feed is read, in a file beside the copy of an accepted one.
+// The posting index of a feed: the hashes of each posting's id and content, enough to count the changes between two
+// versions. It is in memory while a feed is read, and in a file beside the copy of an accepted feed.
 
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -8,13 +8,13 @@ import { type Entries, WORDS } from './entries.ts'
 import type { PostingChanges } from './port.ts'
 
 /**
- * Names the layout: magic, CRC-32 of the entries, their number, CRC-32 of the path of the ids, the entries in the
- * machine's byte order.
+ * MAGIC names this layout: magic, CRC-32 of the entries, number of entries, CRC-32 of the id path, then the entries in
+ * the machine's byte order.
  */
 const MAGIC = Buffer.from('FSIX7\0\0\0')
 const HEADER_BYTES = MAGIC.length + 12
 
-/** The bytes of an index file, in parts. `idPath`: where the ids were read from; empty: where they were found. */
+/** indexParts returns the bytes of an index file. `idPath` is the configured path of the ids; empty: detected. */
 export function* indexParts(entries: Entries, idPath = ''): Generator<Uint8Array, void, void> {
   const header = Buffer.alloc(HEADER_BYTES)
   MAGIC.copy(header)
@@ -23,7 +23,7 @@ export function* indexParts(entries: Entries, idPath = ''): Generator<Uint8Array
   header.writeUInt32LE(crc, MAGIC.length)
   header.writeUInt32LE(entries.count, MAGIC.length + 4)
   header.writeUInt32LE(crc32(idPath), MAGIC.length + 8)
-  // Most feeds have one part, and one write is one place where a crash can happen.
+  // Most feeds have one part, so one write is enough and a crash can interrupt only that one.
   let before: Uint8Array = header
   for (const words of entries.parts()) {
     yield before.length === 0 ? bytesOf(words) : Buffer.concat([before, bytesOf(words)])
@@ -36,9 +36,9 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Uint32Array) =
   new Uint8Array(buffer, byteOffset, byteLength)
 
 /**
- * Counts what changed between two versions, from the paths of their index files. Null where one of them
- * is not there, not whole or cannot be read, or where their ids come from different fields: then nothing is
- * known, which is no reason to hold up a feed. Several postings of one id are compared by their contents, each counted once.
+ * compareIndexes counts the changes between two versions, given the paths of their index files. It returns null if a
+ * file is missing, damaged or unreadable, or if the ids come from different fields. The feed is sent anyway. Postings
+ * that share an id are compared by their contents, and each is counted once.
  */
 export function compareIndexes(older: string, newer: string): PostingChanges | null {
   const [before, now] = [indexAt(older), indexAt(newer)]
@@ -46,19 +46,19 @@ export function compareIndexes(older: string, newer: string): PostingChanges | n
   const [oldIds, newIds] = [sorted(before, idOnly), sorted(now, idOnly)]
   const removed = missing(oldIds, newIds)
   const added = missing(newIds, oldIds)
-  // What is no longer there as it was has changed, unless it was removed.
+  // A posting that no longer exists unchanged was either changed or removed.
   const changed = missing(sorted(before, idAndContent), sorted(now, idAndContent)) - removed
   return { added, removed, changed }
 }
 
-/** The lower word of what stands for an entry; the upper one is that of its id. */
+/** LowerWord computes the lower half of the number of an entry; the upper half comes from the id's hash. */
 type LowerWord = (low: number, content: number) => number
 const idOnly: LowerWord = (low) => low
-/** The content is mixed, so that it does not meet the bits of another id. */
+/** idAndContent mixes the bits of the content, so that they do not cancel those of an id. */
 const idAndContent: LowerWord = (low, content) =>
   low ^ Math.imul(content ^ (content >>> 16), 0x9e3779b1)
 
-/** A number for each entry, where those of an earlier call stood. */
+/** sorted returns the sorted numbers of all entries. Each call overwrites the numbers of the previous one. */
 function sorted({ entries, numbers }: Index, lower: LowerWord): BigUint64Array {
   const words = new Uint32Array(numbers.buffer)
   for (let at = 0, to = 0; at < entries.length; at += WORDS) {
@@ -68,7 +68,7 @@ function sorted({ entries, numbers }: Index, lower: LowerWord): BigUint64Array {
   return numbers.sort()
 }
 
-/** How many of `numbers` have none left in `others` that is equal; both are sorted. */
+/** missing counts the `numbers` without an equal partner in `others`; both lists are sorted. */
 function missing(numbers: BigUint64Array, others: BigUint64Array): number {
   let count = 0
   let at = 0
@@ -87,7 +87,7 @@ interface Index {
   numbers: BigUint64Array
 }
 
-/** Null where that is not a whole index: the file is not durable, and a power cut may have left anything. */
+/** indexAt returns null if the file is missing or damaged: it is not durable, so a power cut may leave any bytes. */
 function indexAt(path: string): Index | null {
   let bytes: Buffer
   try {

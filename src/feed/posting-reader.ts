@@ -1,6 +1,6 @@
-// Reads postings out of what the checker tells: finds the record element, collects the wanted fields
-// and a hash of the content. Keeps one posting at a time, with bounded values; only what a field wants
-// becomes a string.
+// Reads postings from the events of the XML checker: finds the record element, collects the wanted fields and
+// hashes the content. It keeps one posting at a time, with values of bounded length, and makes strings only of texts
+// that a field wants.
 
 import { crc32 } from 'node:zlib'
 import { equal, isOf, SPACE } from '../xml/bytes.ts'
@@ -14,62 +14,67 @@ import { isPlain, longest, PostingValues, PROSE } from './posting-values.ts'
 import { type PathNode, pathOf, RecordFinder } from './record-path.ts'
 
 /**
- * Is given each posting. `values` are used again for the next one. `content`: CRC-32 of the posting as written, from `<` of its start tag to `>` of its end
- * tag; 0 where it was not asked for.
+ * TakePosting receives each posting. The next posting reuses the object `values`. `content` is the CRC-32 of the
+ * posting as written, from `<` of its start tag to `>` of its end tag; 0 if `hashesContent` is off.
  */
 export type TakePosting = (values: PostingValues, content: number) => void
 
 export interface PostingOptions {
-  /** The one path to read, from an earlier reading of the same document; null: to be found. */
-  only: string | null
-  /** What is read of a posting. */
+  /** knownRecords is the record path that an earlier pass over the document found; null: find it. */
+  knownRecords: string | null
+  /** fields to read from each posting. */
   fields: readonly Field[]
-  /** What is read of the first postings, up to `SAMPLE`; null: the same as of the others. */
-  sampled: readonly Field[] | null
-  /** Whether the content of postings is hashed. */
-  hashed: boolean
+  /** sampledFields replace `fields` in the first `SAMPLE` postings; null: no difference. */
+  sampledFields: readonly Field[] | null
+  /** hashesContent: compute the CRC-32 of each posting. */
+  hashesContent: boolean
 }
 
-const DEFAULTS = { only: null, fields: CHECKED_FIELDS, sampled: null, hashed: true }
+const DEFAULTS = {
+  knownRecords: null,
+  fields: CHECKED_FIELDS,
+  sampledFields: null,
+  hashesContent: true,
+}
 
-/** Postings that tell where a feed has its fields: enough to know, and few beside those of a large feed. */
+/** SAMPLE postings show where a feed has its fields; in a large feed they are a small part. */
 export const SAMPLE = 1_000
 
-/** What follows the whole text of an element: its end tag, which the end of a CDATA section may stand before. */
+/** One of these follows the last text of an element: the end of a CDATA section may come before the end tag. */
 const [END_TAG, CDATA_AND_END_TAG] = [Buffer.from('</'), Buffer.from(']]></')]
 
-/** Bytes of a text that can matter to a character of a value: it may be written as a reference. */
+/** LONGEST_CHARACTER is in bytes: a character may be written as a reference. */
 const LONGEST_CHARACTER = 16
 
 export class PostingReader implements XmlHandler {
   root: string | null = null
   readonly #finder: RecordFinder
-  readonly #only: string | null
+  readonly #knownRecords: string | null
   readonly #mapping: Omit<Mapping, 'encoding'>
   readonly #fields: readonly Field[]
-  readonly #sampled: readonly Field[] | null
-  /** The place of a record, and of the first ones; null while none was found. */
-  #start: Place | null = null
-  #sample: Place | null = null
+  readonly #sampledFields: readonly Field[] | null
+  /** #recordPlace is the place of a record, #samplePlace that of the first ones; null before the first record. */
+  #recordPlace: Place | null = null
+  #samplePlace: Place | null = null
   #begun = 0
   readonly #take: TakePosting
-  readonly #hashed: boolean
+  readonly #hashesContent: boolean
   #node: PathNode | null = null
   #record: PathNode | null = null
-  /** An element in the only record so far that may be a posting. */
-  #held: PathNode | null = null
-  /** Place and text of each open element of the posting; the text only where a field wants it. */
+  /** #nested is a child of the only record so far that may itself be a posting. */
+  #nested: PathNode | null = null
+  /** #places and #texts describe the open elements of the posting; a text is kept only if a field wants it. */
   readonly #places: Place[] = []
   readonly #texts: string[] = []
   #depth = 0
-  /** The text that prose goes to, of the elements within it as well. */
+  /** #prose is the index in #texts that collects prose, also from elements inside it. */
   #prose = 0
-  /** Markup came since its last text. */
-  #isParted = false
-  /** The place of the innermost one; null outside postings. */
+  /** #needsSpace: markup has come since the last text. */
+  #needsSpace = false
+  /** #place is that of the innermost open element; null outside postings. */
   #place: Place | null = null
   readonly #values = new PostingValues()
-  /** Where the bytes of the posting begin that are not in `#crc` yet; null: no posting is open. */
+  /** #from is where the unhashed bytes of the posting begin; null outside postings. */
   #from: number | null = null
   #crc = 0
 
@@ -78,22 +83,25 @@ export class PostingReader implements XmlHandler {
     take: TakePosting,
     options: Partial<PostingOptions> = {},
   ) {
-    const { fields, hashed, only, sampled }: PostingOptions = { ...DEFAULTS, ...options }
-    this.#hashed = hashed
+    const { fields, hashesContent, knownRecords, sampledFields }: PostingOptions = {
+      ...DEFAULTS,
+      ...options,
+    }
+    this.#hashesContent = hashesContent
     this.#finder = new RecordFinder(mapping.records)
-    this.#only = only
+    this.#knownRecords = knownRecords
     this.#mapping = mapping
     this.#fields = fields
-    this.#sampled = sampled
+    this.#sampledFields = sampledFields
     this.#take = take
   }
 
-  /** The path of the postings that were read; null: there was none. */
+  /** records is the path of the postings that were read; null: there were none. */
   get records(): string | null {
     return this.#record === null ? null : pathOf(this.#record)
   }
 
-  /** The path that should have been read, now that the whole document was seen. */
+  /** chosen is the best record path after the whole document; if it differs from `records`, read again. */
   get chosen(): string | null {
     const node = this.#finder.chosen(this.#record)
     return node === null ? null : pathOf(node)
@@ -104,9 +112,9 @@ export class PostingReader implements XmlHandler {
     if (place !== null) {
       const record = this.#node as PathNode
       record.hasElements = true
-      const isHeld = record.count === 1 && this.#isHeld(record, name, attributes)
+      const isNested = record.count === 1 && this.#noteNested(record, name, attributes)
       const inner = place.enter(name, attributes)
-      if (!inner.mayHold(this.#values) && !isHeld) return false
+      if (!inner.mayHold(this.#values) && !isNested) return false
       this.#enter(inner, attributes)
       return true
     }
@@ -116,7 +124,7 @@ export class PostingReader implements XmlHandler {
     this.#node = node
     if (attributes.count > 0) node.hasAttributes = true
     if (!this.#isRecord(node)) return true
-    if (this.#hashed) this.#from = from
+    if (this.#hashesContent) this.#from = from
     this.#crc = 0
     this.#enter(this.#placeOf(node), attributes)
     return true
@@ -140,12 +148,12 @@ export class PostingReader implements XmlHandler {
         return
       }
     }
-    // As much as a value can need.
+    // A longer text cannot add to the value.
     to = Math.min(to, from + place.longest * LONGEST_CHARACTER)
     const read = decodedText({ data, from, to, literal })
-    // Markup inside prose parts words.
-    this.#texts[at] = known === '' ? read : `${known}${this.#isParted ? ' ' : ''}${read}`
-    this.#isParted = false
+    // Markup inside prose separates words.
+    this.#texts[at] = known === '' ? read : `${known}${this.#needsSpace ? ' ' : ''}${read}`
+    this.#needsSpace = false
   }
 
   close(data: Buffer, to: number): void {
@@ -155,7 +163,7 @@ export class PostingReader implements XmlHandler {
       return
     }
     const depth = --this.#depth
-    if (place.inProse) this.#isParted = true
+    if (place.inProse) this.#needsSpace = true
     else if (place.captures.length > 0) {
       if (depth > 0 && this.#places[depth - 1]?.isPlain === false) this.#joinProse(depth)
       const { captures } = place
@@ -176,10 +184,10 @@ export class PostingReader implements XmlHandler {
     if (this.#from !== null) this.#from = 0
   }
 
-  /** What the element at `at` holds for a field of its own is part of the prose around it, too. */
+  /** #joinProse adds the text of a field to the prose that contains it. */
   #joinProse(at: number): void {
     this.#prose = at - 1
-    this.#isParted = true
+    this.#needsSpace = true
     const [around, text] = [this.#texts[at - 1] as string, this.#texts[at] as string]
     if (text === '' || around.length >= longest(PROSE)) return
     this.#texts[at - 1] = `${around} ${text}`
@@ -192,27 +200,29 @@ export class PostingReader implements XmlHandler {
   #placeOf(record: PathNode): Place {
     const place = (fields: readonly Field[]) =>
       recordPlace(fields, this.#mapping.fields, withoutPrefix(record.name))
-    this.#start ??= place(this.#fields)
-    if (this.#sampled === null || this.#begun++ >= SAMPLE) return this.#start
-    this.#sample ??= place(this.#sampled)
-    return this.#sample
+    this.#recordPlace ??= place(this.#fields)
+    if (this.#sampledFields === null || this.#begun++ >= SAMPLE) return this.#recordPlace
+    this.#samplePlace ??= place(this.#sampledFields)
+    return this.#samplePlace
   }
 
   #isRecord(node: PathNode): boolean {
     if (this.#record !== null) return this.#record === node
     const wanted =
-      this.#only === null ? this.#finder.looksLikeRecord(node) : pathOf(node) === this.#only
+      this.#knownRecords === null
+        ? this.#finder.looksLikeRecord(node)
+        : pathOf(node) === this.#knownRecords
     if (wanted) this.#record = node
     return wanted
   }
 
-  /** Whether the element in the only record so far may be a posting; notes whether such a one has elements. */
-  #isHeld(record: PathNode, name: Name, attributes: Attributes): boolean {
-    if (this.#depth === 2 && this.#held !== null) this.#held.hasElements = true
+  /** #noteNested counts a child of the only record so far, if the child may be a posting; returns whether it may. */
+  #noteNested(record: PathNode, name: Name, attributes: Attributes): boolean {
+    if (this.#depth === 2 && this.#nested !== null) this.#nested.hasElements = true
     if (this.#depth > 1) return false
-    this.#held = this.#finder.within(record, name.text)
-    if (this.#held !== null && attributes.count > 0) this.#held.hasAttributes = true
-    return this.#held !== null
+    this.#nested = this.#finder.within(record, name.text)
+    if (this.#nested !== null && attributes.count > 0) this.#nested.hasAttributes = true
+    return this.#nested !== null
   }
 
   #enter(place: Place, attributes: Attributes): void {
@@ -220,7 +230,7 @@ export class PostingReader implements XmlHandler {
     this.#places[this.#depth++] = place
     if (place.hasAttributes && attributes.count > 0) this.#readAttributes(place, attributes)
     if (place.captures.length === 0) return
-    this.#isParted = place.inProse
+    this.#needsSpace = place.inProse
     if (place.inProse) return
     this.#prose = this.#depth - 1
     this.#texts[this.#prose] = ''

@@ -1,5 +1,5 @@
-// Reads the postings of a feed that was checked before, such as one in the spool, piece by piece in this
-// thread: between two pieces (about a millisecond) others have their turn.
+// Reads the postings of a checked feed, for example one in the spool, piece by piece in this thread. Other work of
+// the thread runs between two pieces, which take about a millisecond each.
 
 import { setImmediate } from 'node:timers/promises'
 import { DocumentChecker } from '../xml/document-checker.ts'
@@ -12,19 +12,19 @@ import { openSource, Unreadable } from './source-file.ts'
 export interface PostingSource {
   /** Absolute path. */
   file: string
-  /** As the check found it. */
+  /** Encoding that the check found. */
   encoding: string | null
-  /** Full path of the record element, as the check found it; null: the feed has no posting. */
+  /** Full path of the record element that the check found; null: the feed has no posting. */
   records: string | null
-  /** Named ones replace the detected ones. */
+  /** A field without a path here is detected. */
   paths: FieldPaths
 }
 
-/** Absent where the posting has no such value, or an empty one. */
+/** PostingValues lacks the fields that are missing or empty in the posting. */
 export type PostingValues = Partial<Record<Field, string>>
 
 export interface PostingStreamOptions {
-  /** What is read of each posting; the others cost nothing. */
+  /** Fields to read from each posting; the others cost no time. */
   fields: readonly Field[]
   signal: AbortSignal
 }
@@ -33,9 +33,9 @@ const PIECE = 65_536
 const DAMAGED = 'its bytes in the spool are damaged'
 
 /**
- * Hands every posting to `take`, one at a time. Answers null, or why not all of them could be read; then
- * nothing of what was taken can be relied on. Throws the signal's reason, and `FeedsyncError` (78) for a
- * path that cannot be read.
+ * streamPostings passes the postings to `take`, one at a time. It returns null, or the reason why it could not read all
+ * postings; the caller must then discard the postings it received. Throws the signal's reason, and `FeedsyncError`
+ * (78) for a wrong field path.
  */
 export async function streamPostings(
   { encoding, file, records, paths }: PostingSource,
@@ -48,7 +48,11 @@ export async function streamPostings(
     const found = fields.map((field) => [field, values.text(FIELDS.indexOf(field))])
     take(Object.fromEntries(found.filter(([, value]) => value !== '')))
   }
-  const reader = new PostingReader(mapping, read, { only: records, fields, hashed: false })
+  const reader = new PostingReader(mapping, read, {
+    knownRecords: records,
+    fields,
+    hashesContent: false,
+  })
   const check = new DocumentChecker(reader, LIMITS, encoding)
   try {
     using source = openSource(file)

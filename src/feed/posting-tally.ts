@@ -1,12 +1,12 @@
-// Counts what a feed contains, and finds ids that are missing or used twice. Its memory is bounded, however
-// many postings there are.
+// Counts the postings and ids of a feed, and finds ids that are missing or used twice. Its memory stays bounded for
+// any number of postings.
 
 import { short } from '../xml/fault.ts'
 import { Entries, MOST_ENTRIES, NEW } from './entries.ts'
 import { FIELDS, isAddress } from './field-paths.ts'
+import { PathCounts } from './path-counts.ts'
 import { type FeedContent, type FoundPaths, MAX_CAMPAIGN_IDS } from './port.ts'
 import type { PostingValues } from './posting-values.ts'
-import { TakenPaths } from './taken-paths.ts'
 
 const ID = FIELDS.indexOf('id')
 const CAMPAIGN = FIELDS.indexOf('externalCampaignId')
@@ -15,44 +15,44 @@ const MOST_EXAMPLES = 3
 
 export interface Tally extends Omit<FeedContent, 'root' | 'records'> {
   fields: FoundPaths
-  /** For the posting index; null: the feed has more postings than it can hold, or their content was not hashed. */
+  /** Entries of the posting index; null: the feed has too many postings, or their content was not hashed. */
   index: Entries | null
 }
 
 export class PostingTally {
   #postings = 0
   #withoutId = 0
-  /** Which campaign ids there are; what belongs to each, in the same order. */
+  /** #campaignIds finds the number of a campaign id; #campaigns has its count at that number. */
   readonly #campaignIds = new Entries(false, MAX_CAMPAIGN_IDS)
   readonly #campaigns: [id: string, postings: number][] = []
   readonly #requisitions = new Entries(false)
   readonly #ids: Entries
   readonly #duplicates = new Set<string>()
-  /** Postings with the id of an earlier one. */
+  /** #repeated counts the postings that have the id of an earlier one. */
   #repeated = 0
-  readonly #taken = new TakenPaths()
-  readonly #hashed: boolean
-  readonly #isIdNamed: boolean
+  readonly #fieldPaths = new PathCounts()
+  readonly #hashesContent: boolean
+  readonly #isIdConfigured: boolean
 
   /**
-   * `hashed`: the content of postings is given, so that they can be told apart without ids. `isIdNamed`: a person named
-   * the path of the ids.
+   * `hashesContent`: `add` receives the CRC-32 of the content, which identifies postings without ids. `isIdConfigured`:
+   * the configuration names the path of the ids.
    */
-  constructor(hashed = true, isIdNamed = false) {
-    this.#hashed = hashed
-    this.#isIdNamed = isIdNamed
-    this.#ids = new Entries(hashed)
+  constructor(hashesContent = true, isIdConfigured = false) {
+    this.#hashesContent = hashesContent
+    this.#isIdConfigured = isIdConfigured
+    this.#ids = new Entries(hashesContent)
   }
 
-  /** See `TakePosting`. */
+  /** add counts one posting; see `TakePosting`. */
   add(values: PostingValues, content: number): void {
     this.#postings++
-    this.#taken.add(values)
+    this.#fieldPaths.add(values)
     if (values.has(CAMPAIGN)) this.#countCampaign(values)
     if (values.has(REQUISITION)) this.#requisitions.add(values.hash(REQUISITION), 0, false)
     if (!values.has(ID)) {
       this.#withoutId++
-      if (this.#hashed) this.#ids.addContent(content)
+      if (this.#hashesContent) this.#ids.addContent(content)
       return
     }
     const isRepeated = this.#ids.add(values.hash(ID), content, true) !== NEW
@@ -63,11 +63,11 @@ export class PostingTally {
 
   finish(): Tally {
     const shared = this.#sharedAddress()
-    const ids = shared !== null && this.#hashed ? this.#ids.byContent() : this.#ids
-    const { leftOut, repeated, unknown } = ids
+    const ids = shared !== null && this.#hashesContent ? this.#ids.byContent() : this.#ids
+    const { leftOut, leftOutIds, repeated } = ids
     const withoutId = shared === null ? this.#withoutId : this.#postings
-    const isKnown = unknown === 0 && (this.#hashed || withoutId === 0)
-    const fields = this.#taken.all()
+    const isKnown = leftOutIds === 0 && (this.#hashesContent || withoutId === 0)
+    const fields = this.#fieldPaths.all()
     return {
       postings: this.#postings,
       withoutId,
@@ -76,14 +76,14 @@ export class PostingTally {
       requisitionIds: this.#requisitions.count,
       fields: shared === null ? fields : { ...fields, id: null },
       warnings: this.#warnings(shared),
-      index: leftOut > 0 || !this.#hashed ? null : ids,
+      index: leftOut > 0 || !this.#hashesContent ? null : ids,
     }
   }
 
-  /** The path of an address that most postings have, which is no id of theirs; null: there is none. */
+  /** #sharedAddress returns the path of a URL that most postings share, so it cannot be their id; null: none. */
   #sharedAddress(): string | null {
-    const path = this.#taken.of('id')
-    if (this.#isIdNamed || path === null || !isAddress(path)) return null
+    const path = this.#fieldPaths.of('id')
+    if (this.#isIdConfigured || path === null || !isAddress(path)) return null
     return this.#ids.isShared(this.#postings) ? path : null
   }
 
@@ -97,19 +97,19 @@ export class PostingTally {
 
   #warnings(shared: string | null): string[] {
     const warnings: string[] = []
-    const { leftOut, unknown } = this.#ids
+    const { leftOut, leftOutIds } = this.#ids
     if (leftOut > 0) {
-      const what = unknown > 0 ? 'changes and duplicate ids' : 'changes'
+      const what = leftOutIds > 0 ? 'changes and duplicate ids' : 'changes'
       warnings.push(`more than ${numbered(MOST_ENTRIES)} postings; ${what} are not counted`)
     }
     if (shared !== null) {
       warnings.push(
         `no posting has an id of its own (${shared} is shared): name its path in fields.id`,
       )
-    } else if (unknown === 0 && this.#repeated > 0) {
+    } else if (leftOutIds === 0 && this.#repeated > 0) {
       const examples = [...this.#duplicates].map((id) => `"${short(id, 40)}"`).join(', ')
       const such = examples === '' ? '' : `, such as ${examples}`
-      warnings.push(`${counted(this.#repeated, 'posting')} with an id that another one has${such}`)
+      warnings.push(`${counted(this.#repeated, 'posting')} with the id of another posting${such}`)
     }
     if (shared === null && this.#withoutId > 0) {
       warnings.push(
@@ -119,19 +119,17 @@ export class PostingTally {
       )
     }
     if (this.#requisitions.leftOut > 0) {
-      warnings.push(
-        `more than ${numbered(MOST_ENTRIES)} requisition ids; the further ones are not counted`,
-      )
+      warnings.push(`more than ${numbered(MOST_ENTRIES)} requisition ids; the rest are not counted`)
     }
     if (this.#campaignIds.leftOut > 0) {
       const most = numbered(MAX_CAMPAIGN_IDS)
-      warnings.push(`more than ${most} campaign ids; the further ones are not counted`)
+      warnings.push(`more than ${most} campaign ids; the rest are not counted`)
     }
     return warnings
   }
 }
 
-/** Only where it is wanted: the first number costs 8 MB of ICU's data. */
+/** numbered is called only for warnings, because the first call loads 8 MB of ICU data. */
 const numbered = (count: number) => count.toLocaleString('en-US')
 
 function counted(count: number, thing: string): string {

@@ -1,41 +1,41 @@
-// The values of one posting's fields. A plain one stays where it stands in the bytes of the feed, until somebody
-// asks for its text: of most ids nothing is needed but a hash.
+// The values of one posting's fields. A plain value stays in the bytes of the feed until a caller asks for its text,
+// because most ids are only hashed.
 
 import { FIELDS } from './field-paths.ts'
 
-/** Values of several elements are put together, and what stands in elements within is part of them. */
+/** PROSE is the field that joins the texts of several elements, and of the elements inside them. */
 export const PROSE = FIELDS.indexOf('description')
-/** Characters of a value that are kept: ids and names are far shorter, and a description holds keywords. */
+/** longest limits a value, in characters: ids and names are far shorter, but a description holds keywords. */
 export const longest = (field: number) => (field === PROSE ? 65_536 : 1_000)
 
 const LAST_RANK = 2 ** 31 - 1
-/** The value is in `#texts`. */
-const NOWHERE = -1
+/** IN_TEXTS replaces a place in `#data` if the value is in `#texts`. */
+const IN_TEXTS = -1
 
-/** Two 32-bit hashes; together they tell apart what a feed contains (2^-25 at 2^20 ids). */
+/** Hash64 has two 32-bit halves. Among 2^20 ids, the chance of two equal hashes is 2^-25. */
 export interface Hash64 {
   high: number
   low: number
 }
 
-/** Where a value was found. */
+/** Found says which field a value belongs to, and where it was found. */
 export interface Found {
-  /** Its number in `FIELDS`. */
+  /** Number of the field in `FIELDS`. */
   field: number
-  /** The lowest wins. */
+  /** The lowest rank wins. */
   rank: number
-  /** The path from the record, as the feed writes it. */
+  /** Path from the record, as the feed spells it. */
   written: string
 }
 
-/** Fields are given by their numbers in `FIELDS`. */
+/** PostingValues identifies fields by their numbers in `FIELDS`. */
 export class PostingValues {
-  /** The best rank of a value so far. */
+  /** #ranks has the best rank of each field so far. */
   readonly #ranks = new Int32Array(FIELDS.length).fill(LAST_RANK)
   readonly #texts = FIELDS.map(() => '')
   readonly #paths = FIELDS.map(() => '')
-  /** Where a plain value stands in `#data`. */
-  readonly #from = new Int32Array(FIELDS.length).fill(NOWHERE)
+  /** #from and #to are the place of a plain value in `#data`. */
+  readonly #from = new Int32Array(FIELDS.length).fill(IN_TEXTS)
   readonly #to = new Int32Array(FIELDS.length)
   #data: Buffer = Buffer.alloc(0)
   readonly #hash: Hash64 = { high: 0, low: 0 }
@@ -45,11 +45,11 @@ export class PostingValues {
       if (this.#ranks[field] === LAST_RANK) continue
       this.#ranks[field] = LAST_RANK
       this.#texts[field] = ''
-      this.#from[field] = NOWHERE
+      this.#from[field] = IN_TEXTS
     }
   }
 
-  /** Whether a value of this rank counts beside what the posting has of the field. */
+  /** counts returns true if a value of this rank replaces the current value or, in prose, adds to it. */
   counts(field: number, rank: number): boolean {
     const best = this.#ranks[field] as number
     return rank < best || (rank === best && field === PROSE)
@@ -58,18 +58,18 @@ export class PostingValues {
   put({ field, rank, written }: Found, value: string): void {
     const most = longest(field)
     const whole = value.trim()
-    const counting = whole.length > most ? whole.slice(0, most).trimEnd() : whole
-    // A part of a string keeps all of it in memory, so what counts of a long one is copied.
-    const trimmed = value.length > most ? Buffer.from(counting).toString() : counting
+    const cut = whole.length > most ? whole.slice(0, most).trimEnd() : whole
+    // V8 keeps the whole string of a slice in memory, so the slice of a long string is copied.
+    const trimmed = value.length > most ? Buffer.from(cut).toString() : cut
     if (trimmed === '' || !this.counts(field, rank)) return
     const continues = this.#ranks[field] === rank
     this.#ranks[field] = rank
     this.#paths[field] = written
-    this.#from[field] = NOWHERE
+    this.#from[field] = IN_TEXTS
     this.#texts[field] = continues ? `${this.#texts[field]}\n${trimmed}`.slice(0, most) : trimmed
   }
 
-  /** A value that is not prose, as `isPlain` has it: from `from` to `to` of `data`, until `keep` is called. */
+  /** putPlain stores the place of a value that `isPlain` accepts; never prose. `data` must last until `keep`. */
   putPlain({ field, rank, written }: Found, data: Buffer, from: number, to: number): void {
     if (!this.counts(field, rank)) return
     this.#ranks[field] = rank
@@ -79,37 +79,37 @@ export class PostingValues {
     this.#to[field] = to
   }
 
-  /** `data` of plain values is about to be used for something else. */
+  /** keep copies the plain values out of `data`, before the caller overwrites `data`. */
   keep(): void {
     for (let field = 0; field < FIELDS.length; field++) this.#texts[field] = this.text(field)
-    this.#from.fill(NOWHERE)
+    this.#from.fill(IN_TEXTS)
   }
 
   has(field: number): boolean {
     return this.#ranks[field] !== LAST_RANK
   }
 
-  /** Where the posting has a value that is there, from the record. */
+  /** path returns the path of an existing value from the record. */
   path(field: number): string {
     return this.#paths[field] as string
   }
 
-  /** Empty: the posting has no such value. */
+  /** text returns the empty string if the posting lacks the field. */
   text(field: number): string {
     const from = this.#from[field] as number
-    if (from === NOWHERE) return this.#texts[field] as string
+    if (from === IN_TEXTS) return this.#texts[field] as string
     return this.#data.toString('latin1', from, this.#to[field])
   }
 
-  /** Of a value that is there; the same object each time. */
+  /** hash returns the hash of an existing value, in the same object each time. */
   hash(field: number): Hash64 {
     const from = this.#from[field] as number
-    if (from !== NOWHERE) return hashBytes(this.#data, from, this.#to[field] as number, this.#hash)
+    if (from !== IN_TEXTS) return hashBytes(this.#data, from, this.#to[field] as number, this.#hash)
     return hashText(this.#texts[field] as string, this.#hash)
   }
 }
 
-/** Hot: whether the bytes are ASCII without control characters, and not too many for any field. */
+/** Hot: isPlain returns true for ASCII without control characters that is short enough for any field. */
 export function isPlain(data: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const byte = data[at] as number
@@ -118,7 +118,7 @@ export function isPlain(data: Buffer, from: number, to: number): boolean {
   return to - from <= 1_000
 }
 
-/** Of its bytes in UTF-8. */
+/** hashText hashes the bytes of a text in UTF-8. */
 export function hashText(text: string, into: Hash64 = { high: 0, low: 0 }): Hash64 {
   const bytes = Buffer.from(text)
   return hashBytes(bytes, 0, bytes.length, into)

@@ -1,33 +1,34 @@
-// Finds the element that is a posting: the configured path, a name that job feeds are known to use
-// (33 formats), or else the element that repeats. Paths are full, from the root.
+// Finds the element that is a posting: by the configured path, by a name that job feeds use (33 formats were studied),
+// or by repetition. Paths are full, from the root.
 
 import { folded, withoutPrefix } from './names.ts'
 
-/** What was seen of one path; names as written. */
+/** PathNode describes the elements of one path. Names are as written. */
 export interface PathNode {
   readonly name: string
   readonly parent: PathNode | null
   readonly depth: number
   readonly children: Map<string, PathNode>
-  /** Whether it has the name of a posting. */
+  /** The name is in STRONG. */
   readonly isStrong: boolean
+  /** The name is in WEAK, and the depth is right for it. */
   readonly isWeak: boolean
   count: number
-  /** Whether an element of this path had an element in it. */
+  /** An element of this path contained another element. */
   hasElements: boolean
   hasAttributes: boolean
 }
 
-/** An element with such a name is a posting wherever it stands, also as the root. */
+/** STRONG names mean a posting at any place, even at the root. */
 const STRONG = new Set(
   `job jobad jobadvert joboffer jobposting joblisting jobpositionposting position positionopening
   vacancy vacature posting ad opening stelle stellenangebot stellenanzeige annonce offre
   oferta`.split(/\s+/),
 )
-/** An element with such a name is one where nothing around it repeats. */
+/** WEAK names count as records only when nothing around them repeats. */
 const WEAK = new Set(['item', 'entry', 'record', 'row', 'listing', 'offer', 'advert'])
 
-/** Detected records stand no deeper than this, the root being 1: an envelope may wrap those of a strong name. */
+/** These limit the depth of detected records; the root is 1. Strong names may lie deeper, inside an envelope. */
 const DEEPEST_STRONG = 8
 const DEEPEST = 4
 const MOST_PATHS = 500
@@ -44,7 +45,7 @@ export class RecordFinder {
     this.#deepest = Math.max(DEEPEST_STRONG, this.#configured?.length ?? 0)
   }
 
-  /** Counts an element below `parent`; null where paths are not followed. */
+  /** enter counts an element below `parent`. It returns null for a path that is too deep, or one too many. */
   enter(parent: PathNode | null, name: string): PathNode | null {
     const node = parent === null ? (this.#root ?? this.#add(null, name)) : this.#below(parent, name)
     if (node !== null) node.count++
@@ -52,19 +53,19 @@ export class RecordFinder {
     return node
   }
 
-  /** Whether the first element of a path should be taken for a posting before the rest was seen. */
+  /** looksLikeRecord guesses from the first element of a path whether the path is that of the postings. */
   looksLikeRecord(node: PathNode): boolean {
     if (this.#configured !== null) return matches(node, this.#configured, folded)
     return node.isStrong || node.isWeak
   }
 
-  /** Counts an element in the only record so far, which may hold the postings; null: it is none of them. */
+  /** within counts a child of the only record so far, if the child may be a posting; else it returns null. */
   within(record: PathNode, name: string): PathNode | null {
     if (this.#configured !== null || !STRONG.has(localName(name))) return null
     return this.enter(record, name)
   }
 
-  /** The record path after the whole document was seen; `guess` is what was taken meanwhile. */
+  /** chosen returns the record path after the whole document; `guess` is the path that was read. */
   chosen(guess: PathNode | null): PathNode | null {
     const best = this.#best(guess)
     if (best === null || best !== guess || best.count > 1) return best
@@ -113,7 +114,7 @@ export class RecordFinder {
   }
 }
 
-/** `/source/job`. */
+/** pathOf returns a full path such as `/source/job`. */
 export function pathOf(node: PathNode): string {
   return `${node.parent === null ? '' : pathOf(node.parent)}/${node.name}`
 }
@@ -141,7 +142,7 @@ function* descendants(node: PathNode): Generator<PathNode> {
   for (const child of node.children.values()) yield* descendants(child)
 }
 
-/** The shallowest, and of these the one that occurs most. */
+/** first returns the shallowest node; of several, the one that occurs most often. */
 function first(nodes: PathNode[]): PathNode | null {
   return nodes.sort((a, b) => a.depth - b.depth || b.count - a.count)[0] ?? null
 }

@@ -1,5 +1,5 @@
-// Opens and reads a file that somebody else may be writing, replacing or removing: follows no link in
-// its folder, never blocks on a fifo, and knows whether it is still the file that was looked at.
+// Opens and reads a file that another process may write, replace or remove. It follows no link below the root, never
+// blocks on a fifo, and detects whether the file changed.
 
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
@@ -12,14 +12,14 @@ const FILE: Subject = {
   name: 'it',
   setting: 'the path',
   use: 'read',
-  hints: { ELOOP: 'put the file itself in its place' },
+  hints: { ELOOP: 'replace the link with the file itself' },
 }
 
-/** A file that cannot be opened or read. */
+/** Unreadable means that a file cannot be opened or read. */
 export class Unreadable extends Error {
   readonly outcome: Extract<CheckResult, { kind: 'unreadable' }>
 
-  /** `cause`: the system's error. */
+  /** `cause` is the system's error. */
   constructor(cause: unknown) {
     const { code, hint, reason } = errnoText(cause, FILE)
     super(reason, { cause })
@@ -27,7 +27,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** Bytes that were read, fewer than `length` only at the end of the file. Throws `Unreadable`. */
+/** readAt returns how many bytes it read: fewer than `length` only at the end of the file. Throws `Unreadable`. */
 export function readAt(descriptor: number, memory: Buffer, length: number, at: number): number {
   try {
     return readWhole(descriptor, memory, 0, length, at)
@@ -39,8 +39,9 @@ export function readAt(descriptor: number, memory: Buffer, length: number, at: n
 const PADDING_STEP = 2 ** 20
 
 /**
- * `root`: absolute path of a directory above the file, below which no link is followed; its own by default.
- * `opened`: its descriptor, which stays open. Throws `Unreadable`.
+ * openSource opens a file for reading. `root` is the absolute path of a folder above the file: no link below it is
+ * followed. The default is the file's own folder. `opened` is a descriptor of the file, which stays open. Throws
+ * `Unreadable`.
  */
 export function openSource(
   path: string,
@@ -73,13 +74,13 @@ function directoryOf(path: string, root: string): OpenDirectory {
 export class SourceFile implements Disposable {
   readonly identity: FileIdentity
   readonly size: number
-  /** Most of it is not stored: holes, which read as NUL bytes, and cost nothing to make. */
+  /** isSparse: most of the file is holes, which read as NUL bytes and use no disk space. */
   readonly isSparse: boolean
   readonly #path: string
   readonly #root: string
-  /** Open for reading until this is disposed of. */
+  /** descriptor is open for reading until disposal. */
   readonly descriptor: number
-  /** Opened by another user: this one may not look at its path. */
+  /** #isHandedOver: another user opened the file, and this one may be unable to look at its path. */
   readonly #isHandedOver: boolean
 
   constructor(path: string, root: string, fd: number, stats: BigIntStats, isHandedOver: boolean) {
@@ -89,11 +90,11 @@ export class SourceFile implements Disposable {
     this.descriptor = fd
     this.identity = identityOf(stats)
     this.size = Number(stats.size)
-    // No compression of a file system gains as much on XML.
+    // A compressing file system cannot shrink XML by a factor of 32.
     this.isSparse = stats.blocks * 512n * 32n < stats.size
   }
 
-  /** Pieces of the file up to `end`; all share the memory of one. Throws `Unreadable`. */
+  /** pieces reads the file up to `end`. Each piece overwrites the memory of the previous one. Throws `Unreadable`. */
   *pieces(pieceSize: number, end = Number.POSITIVE_INFINITY): Generator<Buffer, void, void> {
     const memory = Buffer.allocUnsafeSlow(Math.max(1, Math.min(pieceSize, this.size)))
     for (let at = 0; at < end; ) {
@@ -104,14 +105,14 @@ export class SourceFile implements Disposable {
     }
   }
 
-  /** Where the NUL bytes begin that the file ends in; its size when it ends in none; null: they are more than `most`. */
+  /** nulPadding returns where the NUL bytes at the end of the file begin; null if there are more than `most`. */
   nulPadding(most: number): number | null {
     const begin = this.#nulRun(most)
     if (begin === null) return null
     const head = Buffer.alloc(2)
     readAt(this.descriptor, head, 2, 0)
     const littleEndian = head[0] === 0xff ? head[1] === 0xfe : head[0] === 0x3c && head[1] === 0
-    // In UTF-16LE a NUL in an odd place is the second half of a character such as ">".
+    // In UTF-16LE a NUL at an odd offset is the second half of a character such as ">".
     return littleEndian && begin > 2 && begin % 2 === 1 ? begin + 1 : begin
   }
 
@@ -126,17 +127,17 @@ export class SourceFile implements Disposable {
       if (kept > 0) return at + kept
       end = at
       if (this.size - end > most) return null
-      // Hardly any file ends in NUL bytes; one that does may end in many.
+      // Few files end in NUL bytes, but those may end in many.
       memory = Buffer.alloc(PADDING_STEP)
     }
     return end
   }
 
-  /** Whether descriptor and path still show the file as it was when it was opened. */
+  /** unchanged returns true if descriptor and path still lead to the file as it was opened. */
   unchanged(): boolean {
     try {
       const now = identityOf(fstatSync(this.descriptor, { bigint: true }))
-      // A file that is removed or replaced gets another ctime.
+      // The ctime of the open file changes when its path is removed or replaced.
       if (this.#isHandedOver) return sameIdentity(now, this.identity)
       using directory = directoryOf(this.#path, this.#root)
       const there = lstatSync(directory.entry(basename(this.#path)), { bigint: true })
@@ -146,7 +147,7 @@ export class SourceFile implements Disposable {
     }
   }
 
-  /** Never throws: on a mount that is gone a close fails, after all bytes were read or a read has said so. */
+  /** Disposal ignores a failed close, which a lost mount can cause: every read has reported its own error. */
   [Symbol.dispose](): void {
     if (this.#isHandedOver) return
     try {

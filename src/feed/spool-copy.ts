@@ -1,33 +1,33 @@
-// Writes the private copy of a feed, or its posting index: a new file for this user alone, that is removed
-// again unless it is kept. A copy is durable before it is used; the spool gives it its lasting name.
+// Writes the private copy of a feed, or its posting index, into a new file that only this user can read. The file is
+// removed unless the caller keeps it. A copy is durable before its use; the spool gives it its final name.
 
 import { closeSync, fsync, openSync, rmSync, write, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { errorCode, systemReason } from '../lib/errors.ts'
 
-/** From so many bytes on a write goes to another thread: the way there costs less than the kernel's new pages. */
-const BESIDE = 2 ** 20
+/** A write of at least ASYNC_WRITE bytes uses another thread: that costs less than waiting for the kernel's pages. */
+const ASYNC_WRITE = 2 ** 20
 
-/** The file cannot be written: nothing is said of the feed, which may be fine. */
+/** NoRoom means that the copy or index cannot be written; the feed may be fine. */
 export class NoRoom extends Error {
   readonly outcome: { kind: 'no-room'; code: string; reason: string }
 
   constructor(what: string, path: string, cause: unknown) {
-    // Not the name, which is another one each time.
+    // The message leaves out the file's name, which differs each time.
     super(`${what} in ${dirname(path)} cannot be written: ${systemReason(cause)}`, { cause })
     this.outcome = { kind: 'no-room', code: errorCode(cause) ?? 'EIO', reason: this.message }
   }
 }
 
 export class SpoolCopy {
-  /** Open for writing and reading until the copy is kept or discarded. */
+  /** descriptor is open for writing and reading until the copy is kept or discarded. */
   readonly descriptor: number
   readonly #what: string
   readonly #path: string
   #isKept = false
 
-  /** `what` it holds, for a sentence. Throws `NoRoom`; a file that is there already is left alone. */
+  /** `what` names the content in messages. Throws `NoRoom`. An existing file stays untouched. */
   constructor(path: string, what = 'the copy') {
     this.#what = what
     this.#path = path
@@ -38,11 +38,11 @@ export class SpoolCopy {
     }
   }
 
-  /** Writes the next bytes, many of them while this thread goes on. Rejects with `NoRoom`. One call at a time. */
+  /** write appends bytes; large writes do not block this thread. One call at a time. Rejects with `NoRoom`. */
   async write(bytes: Uint8Array): Promise<void> {
     try {
       let at = 0
-      while (bytes.length - at >= BESIDE) {
+      while (bytes.length - at >= ASYNC_WRITE) {
         const { bytesWritten } = await promisify(write)(this.descriptor, bytes.subarray(at))
         at += bytesWritten
       }
@@ -52,10 +52,7 @@ export class SpoolCopy {
     }
   }
 
-  /**
-   * Makes the bytes durable while this thread goes on. The name is not: it lasts until the spool gives them
-   * another one. Rejects with `NoRoom`.
-   */
+  /** sync makes the bytes durable, but not the file's temporary name. It does not block. Rejects with `NoRoom`. */
   async sync(): Promise<void> {
     try {
       await promisify(fsync)(this.descriptor)
@@ -69,7 +66,7 @@ export class SpoolCopy {
     closeSync(this.descriptor)
   }
 
-  /** Does nothing once the copy is kept. */
+  /** discard removes the file unless it was kept. */
   discard(): void {
     if (this.#isKept) return
     closeSync(this.descriptor)

@@ -1,5 +1,5 @@
-// Runs the feed reader in a worker thread, so that a large feed never holds up the daemon. The thread is started when
-// the first file is seen or sent, and again after it died.
+// Runs the feed reader in a worker thread, so that a large feed never blocks the daemon. The thread starts with the
+// first file, and again after it has died.
 
 import { rmSync } from 'node:fs'
 import { Piscina } from 'piscina'
@@ -12,17 +12,17 @@ import { parseFieldPath } from './field-paths.ts'
 import type { CheckJob, CheckResult, Comparison, FeedChecker, PostingChanges } from './port.ts'
 
 export interface FeedCheckerOptions {
-  /** The worker's entry; the one beside this file, in the same language, unless a test says otherwise. */
+  /** entry is the worker's module; tests replace it. */
   entry?: URL
 }
 
 /**
- * Feeds that are read while the copy of the first one becomes durable. One at a time, 2,000 feeds of 20 kB take 22 %
- * longer (median of six alternating runs).
+ * MOST_AT_ONCE feeds are read while the copy of the first one becomes durable. With one at a time, 2,000 feeds of 20 kB
+ * take 22 % longer (median of six alternating runs).
  */
 const MOST_AT_ONCE = 32
 
-/** Short-lived strings are most of the work: a small young generation keeps them in the cache and RSS low. */
+/** Most objects are short-lived strings: a small young generation keeps them in the CPU cache and RSS low. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
 
 export function createFeedChecker(options: FeedCheckerOptions = {}): FeedChecker {
@@ -31,14 +31,14 @@ export function createFeedChecker(options: FeedCheckerOptions = {}): FeedChecker
 
 class WorkerChecker implements FeedChecker {
   readonly #shared: ReadingThread
-  /** Does again, one by one, what the shared thread had when it died: which of them it dies of is known so. */
-  readonly #alone: ReadingThread
-  #again: Promise<unknown> = Promise.resolve()
+  /** #single repeats the requests of a shared thread that died, one by one: this shows which request is fatal. */
+  readonly #single: ReadingThread
+  #lastRepeat: Promise<unknown> = Promise.resolve()
   #isDisposed = false
 
   constructor(entry: URL) {
     this.#shared = new ReadingThread(entry, MOST_AT_ONCE)
-    this.#alone = new ReadingThread(entry, 1)
+    this.#single = new ReadingThread(entry, 1)
   }
 
   announce(bytes: number): void {
@@ -46,7 +46,7 @@ class WorkerChecker implements FeedChecker {
   }
 
   async check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult> {
-    // Here and not in the worker: an error's class and hint do not survive the way back.
+    // The paths are parsed here, because an error from the worker would lose its class and hint.
     for (const path of Object.values(job.mapping.fields)) parseFieldPath(path)
     return this.#ask<CheckResult>({ kind: 'check', job }, signal)
   }
@@ -57,50 +57,54 @@ class WorkerChecker implements FeedChecker {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true
-    await Promise.all([this.#shared.end(), this.#alone.end()])
+    await Promise.all([this.#shared.end(), this.#single.end()])
   }
 
-  async #ask<T>(request: Asked, signal: AbortSignal | undefined): Promise<T> {
-    const first = await this.#askOf<T>(this.#shared, request, signal)
+  async #ask<T>(request: FileRequest, signal: AbortSignal | undefined): Promise<T> {
+    const first = await this.#askThread<T>(this.#shared, request, signal)
     if (first.kind === 'result') return first.result
-    const again = this.#again.then(() => this.#askOf<T>(this.#alone, request, signal))
-    this.#again = again.catch(() => {})
-    const second = await again
+    const repeat = this.#lastRepeat.then(() => this.#askThread<T>(this.#single, request, signal))
+    this.#lastRepeat = repeat.catch(() => {})
+    const second = await repeat
     if (second.kind === 'result') return second.result
-    throw ended(request, second.cause)
+    throw threadEnded(request, second.cause)
   }
 
-  async #askOf<T>(thread: ReadingThread, request: Asked, signal: AbortSignal | undefined) {
-    this.#refuseIfOver(signal)
+  async #askThread<T>(
+    thread: ReadingThread,
+    request: FileRequest,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#throwIfStopped(signal)
     const answer = await thread.ask<T>(request, signal)
     if (answer.kind === 'result') return answer
     if (answer.kind === 'error') throw answer.error
-    this.#refuseIfOver(signal)
+    this.#throwIfStopped(signal)
     if (answer.kind === 'not-started') throw notStarted(answer.cause)
     return answer
   }
 
-  #refuseIfOver(signal: AbortSignal | undefined): void {
+  #throwIfStopped(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted()
     if (!this.#isDisposed) return
     throw new FeedsyncError('the feed was not checked: the program is stopping')
   }
 }
 
-type Asked = Exclude<WorkerRequest, { kind: 'start' }>
+type FileRequest = Exclude<WorkerRequest, { kind: 'start' }>
 
 type Answer<T> =
   | WorkerAnswer<T>
-  /** The thread died, or was ended. */
+  /** The thread died, or this program ended it. */
   | { kind: 'died' | 'not-started'; cause: unknown }
 
 interface Running {
   pool: Piscina
-  /** Why it could not be started; null: it was, or is not wanted any more. */
+  /** fault says why the thread could not start; null: it started, or this program ended it. */
   fault: Promise<{ cause: unknown } | null>
 }
 
-/** A pool of one thread. It is thrown away with a thread that died: the next one may not start. */
+/** ReadingThread is a pool of one thread. A dead thread gets a new pool, because the next start may fail too. */
 class ReadingThread {
   readonly #entry: URL
   readonly #mostAtOnce: number
@@ -112,13 +116,13 @@ class ReadingThread {
     this.#mostAtOnce = mostAtOnce
   }
 
-  /** A file of so many bytes will be read. */
+  /** start runs the thread and announces a file of this size. */
   start(bytes: number): Running {
     this.#running ??= this.#newRunning(bytes)
     return this.#running
   }
 
-  async ask<T>(request: Asked, signal: AbortSignal | undefined): Promise<Answer<T>> {
+  async ask<T>(request: FileRequest, signal: AbortSignal | undefined): Promise<Answer<T>> {
     const running = this.start(0)
     const fault = await (signal ? unlessAborted(running.fault, signal) : running.fault)
     if (fault !== null) return { kind: 'not-started', ...fault }
@@ -126,14 +130,14 @@ class ReadingThread {
     try {
       return await running.pool.run(request, { signal: signal ?? null })
     } catch (cause) {
-      const ended = this.end(running).then(() => removeHalves(request))
-      // A thread that hangs in a read does not end, and nobody waits for its answer any more.
+      const ended = this.end(running).then(() => removePartialFiles(request))
+      // A thread that hangs in a read may never end, and an aborted request needs no answer.
       if (!signal?.aborted) await ended
       return { kind: 'died', cause }
     }
   }
 
-  /** Settles once the thread is gone. */
+  /** end resolves when the thread has ended. */
   end(running = this.#running): Promise<void> {
     if (running !== null && running === this.#running) {
       this.#running = null
@@ -152,7 +156,7 @@ class ReadingThread {
       resourceLimits: RESOURCE_LIMITS,
       recordTiming: false,
     })
-    // That it died while it had nothing to do is seen by the next request.
+    // The next request detects a thread that died while it was idle.
     pool.on('error', () => {})
     const request: WorkerRequest = { kind: 'start', bytes }
     const fault = pool.run(request).then(
@@ -168,26 +172,26 @@ class ReadingThread {
   }
 }
 
-function removeHalves(request: Asked): void {
+function removePartialFiles(request: FileRequest): void {
   if (request.kind !== 'check') return
-  for (const half of [request.job.copyTo, request.job.indexTo]) {
-    if (half !== null) rmSync(half, { force: true })
+  for (const path of [request.job.copyTo, request.job.indexTo]) {
+    if (path !== null) rmSync(path, { force: true })
   }
 }
 
-function ended(request: Asked, cause: unknown): FeedsyncError {
+function threadEnded(request: FileRequest, cause: unknown): FeedsyncError {
   const file = request.kind === 'check' ? request.job.source : request.indexes.newer
   const isMemory = errorCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY'
   const why = isMemory ? 'the reading thread ran out of memory' : 'the reading thread ended'
   return new FeedsyncError(`reading ${file} stopped: ${why}`, {
-    hint: 'It is started again for the next feed. If it happens again with this file, report it.',
+    hint: 'the thread starts again for the next feed; if this file stops it again, report the file',
     cause,
   })
 }
 
 function notStarted(cause: unknown): FeedsyncError {
   return new FeedsyncError(`the reading thread cannot be started: ${messageOf(cause)}`, {
-    hint: 'if the program was replaced or removed while it ran, systemctl restart feedsyncd; else report it with the line of the log',
+    hint: 'report this log line; if the program was replaced or removed while it ran, restart it: systemctl restart feedsyncd',
     exitCode: EXIT.temporary,
     condition: 'internal-error',
     cause,

@@ -253,7 +253,7 @@ describe('a large feed, which another thread hashes', () => {
     md5: createHash('md5').update(bytes).digest('hex'),
   })
   const many = '<job><id>1</id></job>'.repeat(100_000)
-  const beside = { hashedBesideFrom: 1 }
+  const beside = { hashThreadFrom: 1 }
 
   it.each([
     ['that is sound', `<source>${many}</source>`, 'ok'],
@@ -289,7 +289,7 @@ describe('a large feed, which another thread hashes', () => {
     const copyTo = join(folder.path, 'no', 'copy')
 
     const results = await Promise.all([
-      readFeed(jobFor(folder.file('empty.xml', '')), { hashedBesideFrom: 0 }),
+      readFeed(jobFor(folder.file('empty.xml', '')), { hashThreadFrom: 0 }),
       readFeed(jobFor(missing), beside),
       readFeed(jobFor(folder.file('a.xml', FEED), { copyTo }), beside),
     ])

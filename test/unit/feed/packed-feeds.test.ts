@@ -106,7 +106,7 @@ describe('a gzip-compressed file that is not whole', () => {
     async (_, written) => {
       const result = await reading(Buffer.concat([written, Buffer.alloc(70_000)]))
 
-      const reason = 'the file ends in 70,000 NUL bytes, so its writer may not be done'
+      const reason = 'the file ends in 70,000 NUL bytes, so its writer may not have finished'
       expect(result).toMatchObject({ ...unpackable, verdict: { kind: 'incomplete', reason } })
     },
   )

@@ -70,7 +70,7 @@ describe('a feed of more postings than an index can hold', () => {
     expect({ duplicates, index }).toEqual({ duplicates: 999_950, index: null })
     expect(warnings).toEqual([
       'more than 1,000,000 postings; changes are not counted',
-      '999,950 postings with an id that another one has, such as "R-0", "R-1", "R-2"',
+      '999,950 postings with the id of another posting, such as "R-0", "R-1", "R-2"',
     ])
   })
 })
@@ -81,7 +81,7 @@ describe('warnings', () => {
 
   it('tell of ids that are used twice, with up to three examples', async () => {
     expect((await contentOf(feed(['a', 'b', 'a', 'c', 'a', 'b']))).warnings).toEqual([
-      '3 postings with an id that another one has, such as "a", "b"',
+      '3 postings with the id of another posting, such as "a", "b"',
     ])
     expect((await contentOf(feed([...'abcdabcd']))).warnings[0]).toMatch(
       /^4 postings .*such as "a", "b", "c"$/,
@@ -106,7 +106,7 @@ describe('warnings', () => {
     const indexed = await readDocument(document, {}, {}, { indexTo: join(folder.path, 'index') })
 
     expect(warnings).toEqual([
-      '1 posting with an id that another one has, such as "a"',
+      '1 posting with the id of another posting, such as "a"',
       '2 postings without an id',
     ])
     expect(indexed).toMatchObject({ verdict: { content: { warnings, duplicates: 2 } } })
@@ -118,7 +118,7 @@ describe('warnings', () => {
     ])
     expect(
       (await contentOf(`<?xml version="1.0" encoding="cp1252"?>${feed(['a'])}`)).warnings,
-    ).toEqual(['the file is encoded in windows-1252; UTF-8 is what every reader expects'])
+    ).toEqual(['the file is encoded in windows-1252; only UTF-8 works with every reader'])
   })
 
   it('tell when there are more campaign ids than are told apart', async () => {
@@ -130,8 +130,6 @@ describe('warnings', () => {
     const content = await contentOf(`<s>${jobs.join('')}</s>`)
 
     expect(Object.keys(content.externalCampaignIds)).toHaveLength(10_000)
-    expect(content.warnings).toEqual([
-      'more than 10,000 campaign ids; the further ones are not counted',
-    ])
+    expect(content.warnings).toEqual(['more than 10,000 campaign ids; the rest are not counted'])
   })
 })

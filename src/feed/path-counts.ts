@@ -1,13 +1,13 @@
-// Which path each field of a feed was read from: the one that most of its first postings have.
+// Counts where the first postings of a feed have each field, and names the most frequent path.
 
 import { FIELDS, type Field } from './field-paths.ts'
 import type { FoundPaths } from './port.ts'
 import { SAMPLE } from './posting-reader.ts'
 import type { PostingValues } from './posting-values.ts'
 
-export class TakenPaths {
+export class PathCounts {
   #postings = 0
-  /** By the number of the field: how many postings have its value at each path. */
+  /** For each field: how many postings have it at each path. */
   readonly #counts = FIELDS.map(() => new Map<string, number>())
 
   add(values: PostingValues): void {
@@ -20,7 +20,7 @@ export class TakenPaths {
     }
   }
 
-  /** Null: no posting has it. */
+  /** of returns the most frequent path of a field, or null if no posting has the field. */
   of(field: Field): string | null {
     const paths = [...(this.#counts[FIELDS.indexOf(field)] ?? [])]
     return paths.sort(([, a], [, b]) => b - a)[0]?.[0] ?? null
