@@ -227,22 +227,22 @@ class Run {
       store.end(id, answer.effect, answer.reason, clock.now())
       return ended(answer.effect, answer.reason)
     }
-    const made = answer.value
-    const isOld = this.#seen.campaign(made.id) != null || store.released().has(made.id)
-    const read = await api.get(made.id, this.#signal)
-    const shown = read.kind === 'ok' ? read.value : made
-    const isOurs = !isOld && shown.id === made.id && markIn(shown.name) === markOf(identity, key)
+    const created = answer.value
+    const isOld = this.#seen.campaign(created.id) != null || store.released().has(created.id)
+    const read = await api.get(created.id, this.#signal)
+    const shown = read.kind === 'ok' ? read.value : created
+    const isOurs = !isOld && shown.id === created.id && markIn(shown.name) === markOf(identity, key)
     if (!isOurs) {
-      const reason = `the service answered with campaign ${made.id}, which ${isOld ? 'existed before' : 'does not carry our mark'}`
+      const reason = `the service answered with campaign ${created.id}, which ${isOld ? 'existed before' : 'does not carry our mark'}`
       store.atomically(() => {
-        store.end(id, 'unknown', reason, clock.now(), made.id)
+        store.end(id, 'unknown', reason, clock.now(), created.id)
         // The campaign may still be ours: a released campaign prevents a second create.
-        if (!isOld) store.release(made.id, key)
+        if (!isOld) store.release(created.id, key)
       })
       return ended('unknown', reason)
     }
     store.atomically(() => {
-      store.end(id, 'done', null, clock.now(), made.id)
+      store.end(id, 'done', null, clock.now(), created.id)
       const { targeting } = shown.other
       const of = entry.targeting
       // A targeting without the id is not what we sent: the plan then shows a difference.

@@ -65,30 +65,30 @@ export function changesOf(entry: Entry, campaign: Campaign, known: Known): Chang
   const changes = FIELDS.flatMap((field): Change[] => {
     const want = entry.values[field]
     if (want === undefined) return []
-    const there = currentValue(campaign, known, field)
+    const current = currentValue(campaign, known, field)
     // A fixed field that the service does not show cannot be compared.
-    if (there === want || (there === undefined && isFixed(field))) return []
-    return [changeOf(field, there, want)]
+    if (current === want || (current === undefined && isFixed(field))) return []
+    return [changeOf(field, current, want)]
   })
   return [...changes, ...targetingChange(entry.targeting, currentTargeting(campaign, known))]
 }
 
-export function changeOf(field: Field, there: Value | undefined, want: Value): Change {
+export function changeOf(field: Field, current: Value | undefined, want: Value): Change {
   return {
     field,
-    ...(there !== undefined && { from: there === null ? null : valueText(field, there) }),
+    ...(current !== undefined && { from: current === null ? null : valueText(field, current) }),
     to: want === null ? null : valueText(field, want),
-    spend: spendDirection(field, there, want),
+    spend: spendDirection(field, current, want),
   }
 }
 
 export function targetingChange(
   want: CanonicalTargeting | null,
-  there: CanonicalTargeting | null,
+  current: CanonicalTargeting | null,
 ): Change[] {
-  if (want === null || (there !== null && isSame(want, there))) return []
-  const from = there === null ? {} : { from: briefTargeting(there) }
-  const spend = targetingSpend(there, want)
+  if (want === null || (current !== null && isSame(want, current))) return []
+  const from = current === null ? {} : { from: briefTargeting(current) }
+  const spend = targetingSpend(current, want)
   return [{ field: 'targeting', ...from, to: briefTargeting(want), spend }]
 }
 

@@ -161,8 +161,8 @@ export function selectionOf(
   known: Known,
 ): Selection | null {
   if (effects.latest.length === 0 || targeting === null) return null
-  const there = campaign === null ? null : currentTargeting(campaign, known)
-  const before = campaign === null ? 0 : there === null ? null : effects.count(there)
+  const current = campaign === null ? null : currentTargeting(campaign, known)
+  const before = campaign === null ? 0 : current === null ? null : effects.count(current)
   return { before, after: effects.count(targeting) }
 }
 
@@ -171,10 +171,10 @@ export function targetingsToMeasure(all: readonly Judged[]): Measured[] {
   const wanted = all.flatMap(({ entry: { key, targeting } }) =>
     targeting === null ? [] : { key, targeting, wanted: true },
   )
-  const there = all.flatMap(({ entry: { key }, campaign, known, action }) => {
+  const current = all.flatMap(({ entry: { key }, campaign, known, action }) => {
     const targeting =
       campaign === null || action === null ? null : currentTargeting(campaign, known)
     return targeting === null ? [] : { key, targeting, wanted: false }
   })
-  return [...wanted, ...there]
+  return [...wanted, ...current]
 }

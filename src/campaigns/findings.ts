@@ -126,9 +126,9 @@ function outside({ entries, judged, memory, unbound, seen, identity, now }: Look
 function left({ entry, campaign, campaignId, known }: Judged): Finding[] {
   if (campaign === null) return []
   return droppedFields(entry, known).flatMap((field) => {
-    const there = currentValue(campaign, known, field)
-    if (there == null) return []
-    const value = valueText(field, there)
+    const current = currentValue(campaign, known, field)
+    if (current == null) return []
+    const value = valueText(field, current)
     const next =
       field === 'budget' || field === 'status'
         ? `write ${field}: into the entry ${entry.key} to change it`

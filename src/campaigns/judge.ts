@@ -209,7 +209,7 @@ export class Judge {
         next: `wait; if you find the campaign on the service, write its campaignId into the entry ${key}; if it was not created: ${COMMAND} forget ${quoted(key)}`,
       })
     }
-    const released = [...memory.released].flatMap(([id, its]) => (its === key ? id : []))
+    const released = [...memory.released].flatMap(([id, from]) => (from === key ? id : []))
     const unread = released.find((id) => seen.readFailure(id) !== null)
     if (unread !== undefined)
       return blocked(

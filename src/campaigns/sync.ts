@@ -70,8 +70,13 @@ async function syncOne(
   if (read.kind === 'failure') {
     if (read.class === 'missing') return null
     const isLimited = read.class === 'temporary' || read.class === 'credentials'
-    const told = { action: 'update', outcome: 'not-sent', reason: read.reason, isLimited } as const
-    return { key, campaignId, ...told }
+    const failed = {
+      action: 'update',
+      outcome: 'not-sent',
+      reason: read.reason,
+      isLimited,
+    } as const
+    return { key, campaignId, ...failed }
   }
   const campaign = read.value
   const mayDaemonWrite = (now: Campaign) => {

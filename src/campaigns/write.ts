@@ -177,11 +177,11 @@ export function valuesBefore(
   body: object,
 ): Record<string, unknown> {
   const known = wireOfSent(sent)
-  const there = Object.keys(body).map((field) => {
+  const values = Object.keys(body).map((field) => {
     const shown = rawOf(campaign, field as Field)
     return [field, shown === undefined ? known[field] : shown] as const
   })
-  return Object.fromEntries(there.filter(([, value]) => value !== undefined))
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
 /** shownTargeting returns how a campaign shows the targeting that we just sent; null: it shows none. */

@@ -175,8 +175,8 @@ export function exportCommand(context: Context): Command {
     const { text: file, count, partial } = exportCampaigns(live, planner.store?.bindings() ?? [])
     show({ count, partial, file }, () => file.trimEnd())
     const why = listing.kind === 'complete' ? [] : [`the list is not complete: ${listing.reason}`]
-    const odd = `fields that the file cannot express are left out of campaigns ${partial.join(', ')}`
-    const missing = [...why, ...(partial.length === 0 ? [] : [odd])]
+    const partialText = `fields that the file cannot express are left out of campaigns ${partial.join(', ')}`
+    const missing = [...why, ...(partial.length === 0 ? [] : [partialText])]
     for (const line of missing) context.err(printable(line))
     context.exit(missing.length > 0 ? EXIT.notAllOk : EXIT.ok)
   })

@@ -19,11 +19,11 @@ export function forgetCommand(context: Context): Command {
     const known = [...store.bindings(), ...creates].map((one) => one.key)
     checkKey(known, key, 'campaign and no open create')
     const campaignId = forget(store, key, context.clock.now(), byWhom(context, `forget ${key}`))
-    const told =
+    const result =
       campaignId === null
         ? `${key}: its create now counts as failed`
         : `${key}: campaign ${campaignId} no longer belongs to it and continues unchanged; nothing was sent`
     const next = hintText(`${COMMAND} plan`, commandLine)
-    show({ key, campaignId, next }, () => [told, `next: ${next}`].map(printable).join('\n'))
+    show({ key, campaignId, next }, () => [result, `next: ${next}`].map(printable).join('\n'))
   }).argument('<key>', 'external campaign id of the entry')
 }

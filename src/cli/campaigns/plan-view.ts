@@ -101,11 +101,11 @@ export function bodyLines(body: object, campaign: Campaign | null): string[] {
   const { values, targeting } = sentOf(body)
   const changes = FIELDS.flatMap((field) => {
     const want = values[field]
-    const there = campaign === null ? null : shownValue(campaign, field)
-    return want === undefined ? [] : [changeOf(field, there, want)]
+    const current = campaign === null ? null : shownValue(campaign, field)
+    return want === undefined ? [] : [changeOf(field, current, want)]
   })
-  const there = campaign && readTargeting(rawOf(campaign, 'targeting'))
-  return changeLines([...changes, ...targetingChange(targeting, there)], campaign === null)
+  const current = campaign && readTargeting(rawOf(campaign, 'targeting'))
+  return changeLines([...changes, ...targetingChange(targeting, current)], campaign === null)
 }
 
 /** The most findings of one kind that the text shows. */

@@ -27,14 +27,14 @@ export function campaignLines(
       : [`${findings.length} finding${findings.length === 1 ? '' : 's'}`]),
   ]
   const points = openCampaignConditions(run).filter(({ campaign }) => campaign !== null)
-  const told = points.map((point) =>
+  const lines = points.map((point) =>
     [`next: ${printable(campaignConditionText(point))}`, ...step(point.hint)].join('\n'),
   )
   return [
     `campaigns (${mode}) looked at ${relativeTime(at, now)}: ${printable(problem ?? counts.join(', '))}`,
     ...(problem === null ? [] : step(hint)),
     ...limited(
-      told,
+      lines,
       MOST,
       (more) => `next: ${more} more campaigns\n  ${commandLine('campaigns plan')}`,
     ),
