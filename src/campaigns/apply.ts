@@ -19,7 +19,7 @@ export interface ApplyParts extends PlanParts {
   store: CampaignStore
   api: Pick<CampaignApi, 'get' | 'create' | 'update'>
   clock: Pick<Clock, 'now' | 'sleep'>
-  /** The person who applies, for the history. */
+  /** The person who applies the plan, for the history. */
   by: string
   /** isCurrent returns whether the file is still as it was read. It is called before each write. */
   isCurrent: () => boolean
@@ -208,7 +208,7 @@ class Run {
 
   /**
    * #create sends one POST and never repeats it. If the result is not known, a later plan finds the campaign by its
-   * mark, or creates it after an hour.
+   * mark, or plans a new create after an hour.
    */
   async #create({ key }: PlanItem): Promise<Result> {
     const { store, api, identity, by, clock } = this.#parts

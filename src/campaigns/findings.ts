@@ -98,7 +98,7 @@ function outside({ entries, judged, memory, unbound, seen, identity, now }: Look
       const { id } = campaign
       const twinOf = marks.get(markIn(campaign.name) ?? '') ?? null
       const bind = `write campaignId: "${id}" into an entry`
-      const end = `end it on the service: ${COMMAND} update ${id} --status paused`
+      const pause = `pause the campaign: ${COMMAND} update ${id} --status paused`
       if (twinOf !== null)
         return {
           code: 'twin',
@@ -106,7 +106,7 @@ function outside({ entries, judged, memory, unbound, seen, identity, now }: Look
           campaignId: id,
           isReported: true,
           text: `campaign ${idAndName(campaign)} carries the mark of the entry ${twinOf}, is a second campaign of it, and may spend ${spendLimitText(campaign)}`,
-          next: end,
+          next: pause,
         }
       const text =
         key === null
@@ -118,7 +118,7 @@ function outside({ entries, judged, memory, unbound, seen, identity, now }: Look
         campaignId: id,
         isReported: true,
         text,
-        next: `${key === null ? bind : keys.has(key) ? `correct campaignId in the entry ${key}` : 'write the entry again'}, or ${end}`,
+        next: `${key === null ? bind : keys.has(key) ? `correct campaignId in the entry ${key}` : 'write the entry again'}, or ${pause}`,
       }
     })
 }
@@ -132,7 +132,7 @@ function left({ entry, campaign, campaignId, known }: Judged): Finding[] {
     const next =
       field === 'budget' || field === 'status'
         ? `write ${field}: into the entry ${entry.key} to change it`
-        : `write ${field}: none into the entry ${entry.key} to take it away`
+        : `write ${field}: none into the entry ${entry.key} to remove it`
     const text = `${field} ${value} stays: the file no longer names it`
     return [{ code: 'left', key: entry.key, campaignId, text, next, isReported: false } as const]
   })

@@ -223,7 +223,7 @@ export class Judge {
     if (rival !== undefined)
       return blocked(
         `campaign ${idAndName(rival)} ${former === undefined ? 'carries our mark' : 'was forgotten'} and is still live: a new campaign would spend in addition`,
-        `end it on the service, or ${bind(rival.id)}`,
+        `end the campaign on the service, or ${bind(rival.id)}`,
       )
     const missing = (['name', 'budget'] as const).find((field) => values[field] === undefined)
     if (missing !== undefined || targeting === null) {
@@ -242,7 +242,7 @@ export class Judge {
     const { restoredAt } = memory
     if (restoredAt !== null && isRecent(restoredAt, now, LATE_MS))
       return blocked(
-        `the database is an earlier copy and may not know of a create: the campaign can be created after ${isoTime(restoredAt + LATE_MS)}`,
+        `the database was restored from an older copy and may not know of a create: the campaign can be created after ${isoTime(restoredAt + LATE_MS)}`,
         `wait, then: ${COMMAND} plan`,
       )
     const fields = FIELDS.flatMap((field): Change[] => {

@@ -90,11 +90,11 @@ export interface CampaignStore extends Disposable {
   openCreates(): CampaignWrite[]
   /** The writes, newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]
-  /** Wall ms when we found that this database is an earlier copy of itself; null: it is not a copy. */
+  /** Wall ms when we found that this database was restored from an older copy; null: it was not. */
   restoredAt(): number | null
   /** Wall ms when this database was created. */
   madeAt(): number | null
-  /** renewMark finds out whether this database is a copy, and lets us recognise copies that are older than now. */
+  /** renewMark finds out whether this database was restored from an older copy, and makes later restores visible. */
   renewMark(): void
   /** The result of the last look; null: there was none. */
   lastRun(): CampaignRun | null

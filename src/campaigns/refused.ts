@@ -3,7 +3,7 @@
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { CampaignFailure } from '../service/port.ts'
 
-/** refused returns the error for a command that was refused. */
+/** refused returns an error with a reason, a hint and an exit code. */
 export const refused = (reason: string, hint: string, exitCode: number = EXIT.failed) =>
   new FeedsyncError(reason, { hint, exitCode })
 

@@ -57,7 +57,7 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
   const end =
     'when it ends: yyyy-MM-ddThh:mm:ssZ, or yyyy-MM-dd for the last second of that day (UTC)'
   add('--end-date <date>', end, parsed(lastSecond))
-  add('--budget <amount>', 'the budget; of a monthly campaign, for each month', money)
+  add('--budget <amount>', 'the budget; for a monthly campaign, the budget of each month', money)
   const levels = oneOf('accelerated', 'standard')
   add('--auto-bid-level <level>', 'accelerated or standard', parsed(levels))
   add('--cpc <amount>', 'target cost per apply click', money)

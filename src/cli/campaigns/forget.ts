@@ -10,7 +10,8 @@ import { printable } from '../render.ts'
 import { byWhom, checkKey } from './command.ts'
 
 export function forgetCommand(context: Context): Command {
-  const text = 'end the binding of an entry to its campaign, or its open create; sends nothing'
+  const text =
+    'end the binding of an entry to its campaign, or give up its open create; sends nothing'
   return define(context, 'forget', text, async ({ config, show, commandLine }, key: string) => {
     const { openWriter } = await import('../../app/campaigns.ts')
     await using writer = await openWriter(config, context)
@@ -22,7 +23,7 @@ export function forgetCommand(context: Context): Command {
     const result =
       campaignId === null
         ? `${key}: its create now counts as failed`
-        : `${key}: campaign ${campaignId} no longer belongs to it and continues unchanged; nothing was sent`
+        : `${key}: campaign ${campaignId} no longer belongs to this entry and continues unchanged; nothing was sent`
     const next = hintText(`${COMMAND} plan`, commandLine)
     show({ key, campaignId, next }, () => [result, `next: ${next}`].map(printable).join('\n'))
   }).argument('<key>', 'external campaign id of the entry')

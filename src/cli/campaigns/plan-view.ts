@@ -58,7 +58,7 @@ function listingText(listing: Plan['listing']): string {
 export const NO_FEED = 'no feed was uploaded yet, so no postings are counted'
 
 function feedTexts({ feeds: { count, postings, problems } }: Plan): string[] {
-  const uploaded = `${counted(postings, 'posting')} in ${counted(count, 'feed')}, as uploaded last`
+  const uploaded = `${counted(postings, 'posting')} in ${counted(count, 'feed')}, as last uploaded`
   return [
     count === 0 ? NO_FEED : uploaded,
     ...problems.map((problem) => `postings are not counted: ${problem}`),

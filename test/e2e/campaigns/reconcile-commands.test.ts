@@ -75,7 +75,7 @@ describe('feedsyncd campaigns plan', () => {
 
 findings:
   campaign 48001 "By hand" runs without an entry, and may spend up to 7.00
-    next: write campaignId: "48001" into an entry, or end it on the service: feedsyncd campaigns update 48001 --status paused --config ${vendor.site.configFile}
+    next: write campaignId: "48001" into an entry, or pause the campaign: feedsyncd campaigns update 48001 --status paused --config ${vendor.site.configFile}
 `)
     expect(asJson).toMatchObject({
       items: [{ key: 'B', campaignId: null, action: 'create', postings: null }],

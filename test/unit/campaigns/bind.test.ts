@@ -218,7 +218,7 @@ describe('a forgotten campaign', () => {
 
     expect(entryOf(await host.plan())).toMatchObject({
       ...{ state: 'blocked', reason: expect.stringContaining('was forgotten and is still live') },
-      next: 'end it on the service, or write campaignId: "48001" into the entry A',
+      next: 'end the campaign on the service, or write campaignId: "48001" into the entry A',
     })
     expect(await host.apply()).toEqual([])
     expect(world.all).toHaveLength(1)

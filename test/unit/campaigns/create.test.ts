@@ -84,7 +84,7 @@ describe('a new entry', () => {
     host.file = fileOf(entry('A'), entry('B'))
 
     expect((await host.plan()).entries[1]).toMatchObject({
-      ...{ state: 'blocked', reason: expect.stringContaining('is an earlier copy') },
+      ...{ state: 'blocked', reason: expect.stringContaining('was restored from an older copy') },
     })
     await host.daemon()
     world.pass(HOUR + MINUTE)

@@ -22,7 +22,7 @@ describe('the plan reports each running campaign without an entry, and what it m
           null,
           'campaign 48001 "Fair" runs without an entry, and may spend up to 50.00 a month',
         ],
-        'write campaignId: "48001" into an entry, or end it on the service: feedsyncd campaigns update 48001 --status paused',
+        'write campaignId: "48001" into an entry, or pause the campaign: feedsyncd campaigns update 48001 --status paused',
       ],
     ])
   })
@@ -63,11 +63,11 @@ it('the plan reports a field that we sent and the file no longer names, and how 
     ],
     [
       ...['left', 'A', 'endDate 2027-03-31 stays: the file no longer names it'],
-      'write endDate: none into the entry A to take it away',
+      'write endDate: none into the entry A to remove it',
     ],
     [
       ...['left', 'A', 'maxCpc 1.20 stays: the file no longer names it'],
-      'write maxCpc: none into the entry A to take it away',
+      'write maxCpc: none into the entry A to remove it',
     ],
   ])
 })

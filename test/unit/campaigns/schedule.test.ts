@@ -125,7 +125,7 @@ describe('the daemon looks at the campaigns', () => {
     expect(hours.polls - before).toBeLessThanOrEqual(30)
   })
 
-  it('and notifies a person once for the same waiting entries', async () => {
+  it('and notifies a person once about the same waiting entries', async () => {
     const hours = new Hours()
     hours.run = { entries: [waiting('A')] }
     await hours.pass(2 * HOUR + MINUTE)
