@@ -14,14 +14,16 @@ const blocks = (language: string) =>
   )
 const isThere = (program: string) => spawnSync(program, ['--version']).error === undefined
 
-/** place makes a directory with a `feedsyncd` command and a running sandbox in `sandbox`. */
+/** place makes a directory with a `feedsyncd` command, and starts the sandbox there with the page's command. */
 async function place() {
   const root = mkdtempSync(join(tmpdir(), 'feedsyncd-page-'))
   onTestFinished(() => rmSync(root, { recursive: true }))
   const program = join(root, 'feedsyncd')
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`)
   chmodSync(program, 0o755)
-  const child = spawn(program, ['sandbox', '--dir', 'sandbox', '--json'], {
+  // Another program may have the port of the page.
+  const [, ...args] = (blocks('sh')[0] ?? '').trim().replace('8080', '0').split(' ')
+  const child = spawn(program, [...args, '--json'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
