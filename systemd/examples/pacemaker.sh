@@ -12,6 +12,9 @@ set -eu
 pcs stonith create fence-a fence_ipmilan ip=10.0.0.11 username=admin password_script=/etc/pacemaker/fence-password pcmk_host_list=node-a
 pcs stonith create fence-b fence_ipmilan ip=10.0.0.12 username=admin password_script=/etc/pacemaker/fence-password pcmk_host_list=node-b
 pcs property set stonith-enabled=true
+# When only the network between the nodes is cut, each node would switch the other one off. With this delay, the node that
+# runs the daemon wins.
+pcs property set priority-fencing-delay=5s
 
 # The state directory is on this disk, and the inbox too if possible: both move with the disk.
 pcs resource create feedsyncd-disk ocf:heartbeat:Filesystem \
@@ -24,4 +27,4 @@ pcs resource create feedsyncd systemd:feedsyncd \
 # Both run on one node and start in this order: first the disk, then the daemon.
 pcs resource group add feedsyncd-group feedsyncd-disk feedsyncd
 # After a takeover, the daemon stays on its new node.
-pcs resource meta feedsyncd-group resource-stickiness=100
+pcs resource meta feedsyncd-group resource-stickiness=100 priority=1

@@ -2,7 +2,7 @@
 // root in memory, and boot-machine boots it in namespaces. It needs root, and removes all its files.
 
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -27,22 +27,32 @@ export class Machine implements AsyncDisposable {
   #shell: ChildProcess | null = null
   #init = 0
 
-  private constructor(folder: string) {
+  private constructor(folder: string, name: string) {
     this.#folder = folder
     this.root = join(folder, 'root')
-    this.#cgroup = join(unifiedGroups(), `feedsyncd-test-${process.pid}`)
+    this.#cgroup = join(unifiedGroups(), `feedsyncd-test-${process.pid}-${name}`)
   }
 
-  /** install takes one or two minutes, mostly to download and unpack Debian's packages. */
-  static async install(): Promise<Machine> {
+  /**
+   * install makes a machine with systemd and `packages`, or a copy of the root in `like`. It takes one or two minutes,
+   * mostly to download and unpack Debian's packages. `name` is the host name.
+   */
+  static async install({
+    name = 'fresh',
+    packages = [] as readonly string[],
+    like = MADE,
+  } = {}): Promise<Machine> {
     const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-machine-'))
     // In memory, fsync is free.
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1500m', 'tmpfs', folder])
-    const machine = new Machine(folder)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3g', 'tmpfs', folder])
+    const machine = new Machine(folder, name)
     const release = ['--variant=minbase', '--include=systemd-sysv', RELEASE]
     try {
-      if (MADE !== undefined) execFileSync('cp', ['-a', MADE, machine.root])
+      if (like !== undefined) execFileSync('cp', ['-a', like, machine.root])
       else await promisify(execFile)('debootstrap', [...release, machine.root, MIRROR])
+      const apt = ['apt-get', 'install', '--yes', '--no-install-recommends', ...packages]
+      if (packages.length > 0) await promisify(execFile)('chroot', [machine.root, ...apt])
+      writeFileSync(join(machine.root, 'etc/hostname'), `${name}\n`)
     } catch (error) {
       await machine[Symbol.asyncDispose]()
       throw error
@@ -51,7 +61,9 @@ export class Machine implements AsyncDisposable {
   }
 
   async boot(): Promise<void> {
-    const shell = spawn(BOOT, [this.root, this.#cgroup], { stdio: ['ignore', 'ignore', 'inherit'] })
+    const shell = spawn(BOOT, [this.root, this.#cgroup], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
     this.#shell = shell
     await vi.waitFor(() => {
       const children = readFileSync(`/proc/${shell.pid}/task/${shell.pid}/children`, 'utf8')
@@ -106,15 +118,27 @@ export class Machine implements AsyncDisposable {
     return found.split('\n').sort()
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** init is the machine's systemd: its process id on this host. */
+  get init(): number {
+    return this.#init
+  }
+
+  /** off ends every process of the machine at once, as a power cut does. `boot` starts it again. */
+  async off(): Promise<void> {
     const shell = this.#shell
-    if (shell !== null && shell.exitCode === null && shell.signalCode === null) {
+    if (shell === null) return
+    if (shell.exitCode === null && shell.signalCode === null) {
       const gone = new Promise((resolve) => shell.once('exit', resolve))
       // The end of unshare ends the machine's first process, and that ends all others.
       shell.kill('SIGKILL')
       await gone
     }
-    if (this.#shell !== null) await vi.waitFor(() => removeGroups(this.#cgroup), 10_000)
+    this.#shell = null
+    await vi.waitFor(() => removeGroups(this.#cgroup), 10_000)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.off()
     execFileSync('umount', ['-l', this.#folder])
     rmSync(this.#folder, { recursive: true })
   }
