@@ -5,9 +5,9 @@
 #     - on: [rejected, held, failed, overdue, credentials, daemon]
 #       exec: [/bin/sh, /usr/share/doc/feedsyncd/config/alert-mail.sh, ops@example.com, smtp://localhost]
 #
-# It speaks SMTP with the given server, because the packaged unit lets no program gain rights, which sendmail has to.
+# It sends the mail by SMTP to the given server. The packaged unit lets no program gain rights, so sendmail cannot work.
 set -eu
-to=${1:?name who gets the mail}
+to=${1:?the first argument is the address that gets the mail}
 server=${2:-smtp://localhost}
 host=$(hostname)
 printf '%s\r\n' \
