@@ -46,7 +46,7 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
     },
 
     /** How many of the last attempts that ended had this code, one after the other. */
-    endedAlike: (id: number, code: string): number =>
+    attemptsInARow: (id: number, code: string): number =>
       db.value<number>(
         `SELECT count(*) FROM attempts WHERE version = @id AND code = @code AND n > coalesce(
            (SELECT max(n) FROM attempts WHERE version = @id AND ended_at IS NOT NULL AND code IS NOT @code), 0)`,

@@ -60,7 +60,7 @@ export class Dispositions {
       await endGivingBack(departure, folder)
       return await this.#finish(departure, folder)
     } catch (error) {
-      return { ...problem(error, `${disposition} ${path}`), isHalf: true }
+      return { ...problem(error, `${disposition} ${path}`), isPartial: true }
     }
   }
 
@@ -120,7 +120,7 @@ export class Dispositions {
       const { dev } = await stat(folder.entry('.'), { bigint: true })
       const isThere = errorCode(error) === 'ENOENT' && String(dev) === identity.dev
       if (isThere) return { kind: 'missing' }
-      return { ...problem(error, `${disposition} ${path}`), isHalf: true }
+      return { ...problem(error, `${disposition} ${path}`), isPartial: true }
     }
     // The rename itself changes ctime, and a restart the number of a device: these are left out.
     const now = { ...identityOf(stats), dev: identity.dev }
@@ -192,7 +192,7 @@ async function giveBack(
     const reason = `${name} could not be put back (${code}): it is kept beside it as ${taken}`
     const hint =
       'it is tried again after each listing; if this lasts, move it where it belongs, by hand'
-    return { kind: 'problem', code, reason, hint, isHalf: true }
+    return { kind: 'problem', code, reason, hint, isPartial: true }
   }
 }
 

@@ -33,21 +33,21 @@ export type KnownFiles = (path: string) => Sighting | null
 /** Directories in each other. Each look at one goes through all above it, and a tree costs as many looks as it has folders. */
 export const MOST_DEPTH = 32
 
-type Words = Omit<Skipped, 'path'>
+type Explanation = Omit<Skipped, 'path'>
 
-const TOO_DEEP: Words = {
+const TOO_DEEP: Explanation = {
   reason: `it lies more than ${MOST_DEPTH} directories deep`,
   hint: 'move it further up',
 }
-const NOT_UTF8: Words = {
+const NOT_UTF8: Explanation = {
   reason: 'it has a name that is not valid UTF-8',
   hint: 'rename it; its odd bytes are shown as %XX',
 }
-const LINK: Words = {
+const LINK: Explanation = {
   reason: 'it is a symbolic link, which is not followed',
   hint: 'put the file or directory itself in its place',
 }
-const DIRECTORY: Words = { reason: 'it is a directory', hint: 'look at a file in it' }
+const DIRECTORY: Explanation = { reason: 'it is a directory', hint: 'look at a file in it' }
 
 export const nothingFound = (): Found => ({
   files: [],
@@ -186,18 +186,18 @@ function sort(
 /** What a look at a path is, or why it is skipped; null: nothing is there. */
 export function judge(path: string, look: Look): Sighting | Skipped | null {
   if (look === null) return null
-  if (look instanceof Error) return { path, ...wordsOf(look) }
+  if (look instanceof Error) return { path, ...explain(look) }
   if (look.isFile()) return { path, identity: identityOf(look) }
   if (look.isDirectory()) return { path: `${path}/`, ...DIRECTORY }
   return { path, ...(look.isSymbolicLink() ? LINK : special(look)) }
 }
 
-function special(stats: BigIntStats): Words {
+function special(stats: BigIntStats): Explanation {
   const kind = stats.isFIFO() ? 'fifo' : stats.isSocket() ? 'socket' : 'device'
   return { reason: `it is not a regular file (${kind})`, hint: 'put a regular file in its place' }
 }
 
-function wordsOf(error: unknown): Words {
+function explain(error: unknown): Explanation {
   const { hint, reason } = errnoText(error, { name: 'it', setting: 'the path', use: 'read' })
   return { reason, hint }
 }
@@ -205,11 +205,11 @@ function wordsOf(error: unknown): Words {
 /** What is below it is unknown, unless there is nothing, or no directory, by now. */
 function notListed(path: string, error: unknown): Here {
   const here = nothingHere()
-  return isMissing(errorCode(error)) ? here : skipUnknown(here, path, wordsOf(error))
+  return isMissing(errorCode(error)) ? here : skipUnknown(here, path, explain(error))
 }
 
 /** Nobody can tell what is there, or below it. */
-function skipUnknown<F extends Found>(found: F, path: string, { hint, reason }: Words): F {
+function skipUnknown<F extends Found>(found: F, path: string, { hint, reason }: Explanation): F {
   found.skipped.push({ path, reason, hint })
   found.unknown.push(path)
   return found

@@ -64,8 +64,8 @@ export type Disposed =
   /** Other bytes are at the path by now: left alone. */
   | ({ kind: 'changed' } & NotDone)
   | ({ kind: 'missing' } & NotDone)
-  /** `code` is the system's; the file is where it was. `isHalf`: it is under its temporary name. */
-  | ({ kind: 'problem'; code: string; reason: string; hint: string; isHalf?: boolean } & NotDone)
+  /** `code` is the system's; the file is where it was. `isPartial`: it is under its temporary name. */
+  | ({ kind: 'problem'; code: string; reason: string; hint: string; isPartial?: boolean } & NotDone)
 
 interface NotDone {
   /** The same bytes are at the path with another ctime, which our own moves there and back gave them. */

@@ -82,7 +82,7 @@ export class WatchKeeper {
   /** Counts openings, so that a late word of an earlier watch is not taken for news. */
   #generation = 0
   /** One after the other: the folder may be replaced while a watch on it is being opened, which may be deaf then. */
-  #arming: Promise<void> = Promise.resolve()
+  #opening: Promise<void> = Promise.resolve()
   /** Monotonic ms; while a watch is being opened, none is overdue. */
   #retryAt = Number.POSITIVE_INFINITY
   #hint: Disposable | null = null
@@ -97,8 +97,8 @@ export class WatchKeeper {
   }
 
   start(): Promise<void> {
-    this.#arming = this.#arm()
-    return this.#arming
+    this.#opening = this.#openWatch()
+    return this.#opening
   }
 
   /** The folder was listed: the time to open the watch again where that is needed. Does not wait for it. */
@@ -107,22 +107,22 @@ export class WatchKeeper {
     if (!(replaced || isOverdue)) return
     this.#retryAt = Number.POSITIVE_INFINITY
     // Of those that wait, only the last opens: the others would each read the tree of a folder that was replaced since.
-    const last: Promise<void> = this.#arming.then(() =>
-      last === this.#arming ? this.#rearm() : undefined,
+    const last: Promise<void> = this.#opening.then(() =>
+      last === this.#opening ? this.#reopen() : undefined,
     )
-    this.#arming = last
+    this.#opening = last
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.#hint?.[Symbol.dispose]()
-    await this.#arming
-    await this.#disarm()
+    await this.#opening
+    await this.#closeWatch()
   }
 
-  async #rearm(): Promise<void> {
+  async #reopen(): Promise<void> {
     const before = JSON.stringify(this.#mode)
-    await this.#arm()
+    await this.#openWatch()
     if (this.#isClosed) return
     if (JSON.stringify(this.#mode) !== before) this.#logMode()
     // What came between the listing and the watch was seen by neither.
@@ -136,14 +136,14 @@ export class WatchKeeper {
     )
   }
 
-  async #arm(): Promise<void> {
+  async #openWatch(): Promise<void> {
     this.#mode = await this.#open()
   }
 
   async #open(): Promise<WatchMode> {
     const { clock, directory, networkFileSystem, openWatch } = this.#options
     if (this.#isClosed) return this.#mode
-    await this.#disarm()
+    await this.#closeWatch()
     const generation = ++this.#generation
     let path: string
     let remote: string | null
@@ -169,7 +169,7 @@ export class WatchKeeper {
     }
   }
 
-  async #disarm(): Promise<void> {
+  async #closeWatch(): Promise<void> {
     const watch = this.#watch
     this.#watch = null
     // One that cannot even be closed is not listened to any more, and that is all we need.
@@ -190,7 +190,7 @@ export class WatchKeeper {
     if (generation !== this.#generation || this.#mode.mode === 'poll') return
     this.#mode = { mode: 'poll', reason: brokenReason(error) }
     this.#retryAt = this.#options.clock.monotonic() + RETRY_MS
-    void this.#disarm()
+    void this.#closeWatch()
     this.#logMode()
   }
 }

@@ -322,9 +322,9 @@ export interface Failure {
 }
 
 /** What the other side said, of a failure whose row is known. */
-export type Told = Pick<Failure, 'code' | 'reason'> & Partial<Failure>
+export type FailureDetails = Pick<Failure, 'code' | 'reason'> & Partial<Failure>
 
-export function failureOf(rule: Rule, told: Told): Failure {
+export function failureOf(rule: Rule, details: FailureDetails): Failure {
   const rest = { status: null, retryAfterMs: null, origin: null, ambiguous: false }
-  return { class: rule.class, hint: rule.hint, ...rest, ...told, rule }
+  return { class: rule.class, hint: rule.hint, ...rest, ...details, rule }
 }

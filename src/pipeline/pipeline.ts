@@ -268,7 +268,7 @@ export class Pipeline {
             return n
           },
           sending: (n, key) => history.commit(() => ledger.startSending(id, n, key)),
-          endedAlike: (code) => history.endedAlike(id, code),
+          attemptsInARow: (code) => history.attemptsInARow(id, code),
           ended: (n, end) => {
             const endedAt = clock.now()
             const write = () => history.endAttempt(id, n, endedAt, end)

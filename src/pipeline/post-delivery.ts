@@ -33,22 +33,22 @@ const NOT_DONE = {
 } as const
 
 /** Files that are moved for one transaction before, and one after. */
-const AT_ONCE = 64
-const MOST_LOUD = 5
+const BATCH_SIZE = 64
+const MOST_LOGGED_EACH_TIME = 5
 
 export class PostDelivery {
   readonly #parts: PostDeliveryParts
   readonly #receipts: Receipts
   /** Files under their temporary names, as far as is known. */
-  readonly #half = new Map<string, Departure>()
+  readonly #partialMoves = new Map<string, Departure>()
   /** Files that were moved since the last listing was recorded, as they were; `isAway`: they did not come back. */
   readonly #taken = new Map<string, { identity: FileIdentity; isAway: boolean }>()
   /** Monotonic ms until which a file is left where it is: putting it back is a change of the folder, and brings a listing. */
   readonly #waiting = new Map<string, number>()
-  /** Why a path could not be moved, as the system's code; `isLoud`: the log says so again each time. */
-  readonly #failing = new Map<string, { code: string; isLoud: boolean }>()
+  /** Why a path could not be moved, as the system's code; `logEachTime`: the log says so again each time. */
+  readonly #failing = new Map<string, { code: string; logEachTime: boolean }>()
   #moving: Promise<void> | null = null
-  #isOver = false
+  #isStopping = false
 
   constructor(parts: PostDeliveryParts) {
     this.#parts = parts
@@ -78,7 +78,7 @@ export class PostDelivery {
     const { history } = this.#parts
     for (const note of history.notes(DEPARTURE)) {
       const departure = JSON.parse(history.note(note) ?? '') as Departure
-      this.#half.set(departure.token, departure)
+      this.#partialMoves.set(departure.token, departure)
     }
     await this.#resume()
     await this.#receipts.recover()
@@ -110,12 +110,12 @@ export class PostDelivery {
 
   /** We have it in our hands, or had it since the last listing was recorded: its absence says nothing. */
   isLeaving(path: string): boolean {
-    return this.#taken.has(path) || this.#half.values().some((half) => half.path === path)
+    return this.#taken.has(path) || this.#partialMoves.values().some((move) => move.path === path)
   }
 
   /** Resolves once nothing is moved any more, and lets nothing more begin. */
   async finish(): Promise<void> {
-    this.#isOver = true
+    this.#isStopping = true
     await this.#moving
   }
 
@@ -132,14 +132,14 @@ export class PostDelivery {
       const disposition = this.#waiting.has(file.path) ? null : this.#dispositionOf(file)
       return disposition === null ? [] : [{ ...file, disposition, token: newToken() }]
     })
-    for (let from = 0; from < due.length && !this.#isOver; from += AT_ONCE) {
-      const departures = due.slice(from, from + AT_ONCE)
+    for (let from = 0; from < due.length && !this.#isStopping; from += BATCH_SIZE) {
+      const departures = due.slice(from, from + BATCH_SIZE)
       await history.commit(() => {
         for (const each of departures) history.setNote(DEPARTURE + each.token, JSON.stringify(each))
       })
       const ended = new Map<Departure, Disposed>()
       for (const departure of departures) {
-        if (this.#isOver) break
+        if (this.#isStopping) break
         const disposed = await this.#move(departure, 'dispose')
         ended.set(departure, disposed)
         if (disposed.kind === 'problem' || (disposed.kind !== 'done' && disposed.returned))
@@ -152,7 +152,7 @@ export class PostDelivery {
   /** Over once every file could be moved, or has left, and every receipt could be written; a whole listing tells. */
   #endFailing({ files, unknown }: Listing): void {
     if (unknown.length > 0) return
-    const paths = [...files, ...this.#half.values()].map(({ path }) => path)
+    const paths = [...files, ...this.#partialMoves.values()].map(({ path }) => path)
     const stays = new Set([...paths, ...this.#waiting.keys()])
     for (const path of this.#failing.keys()) if (!stays.has(path)) this.#failing.delete(path)
     if (this.#failing.size === 0 && this.#receipts.isComplete)
@@ -161,7 +161,7 @@ export class PostDelivery {
 
   /** What could not be put where it belongs, nor back, is tried again. */
   async #resume(): Promise<void> {
-    const departures = [...this.#half.values()]
+    const departures = [...this.#partialMoves.values()]
     const ended = new Map<Departure, Disposed>()
     for (const departure of departures) {
       ended.set(departure, await this.#move(departure, 'resume'))
@@ -191,12 +191,12 @@ export class PostDelivery {
         const disposed = ended.get(departure)
         if (disposed?.kind === 'done') ledger.known.moved(path, identity)
         else if (disposed?.returned) ledger.known.returned(path, identity, disposed.returned)
-        if (!this.#half.has(token)) history.setNote(DEPARTURE + token, null)
+        if (!this.#partialMoves.has(token)) history.setNote(DEPARTURE + token, null)
       }
     }
     await history.commit(record).catch((error) => {
       // What was not recorded is looked at again, as after a crash.
-      for (const departure of departures) this.#half.set(departure.token, departure)
+      for (const departure of departures) this.#partialMoves.set(departure.token, departure)
       throw error
     })
   }
@@ -242,7 +242,7 @@ export class PostDelivery {
   #logEnd(departure: Departure, disposed: Disposed): void {
     const { disposition, path, token } = departure
     const { conditions, config, history, log } = this.#parts
-    const wasHalf = this.#half.delete(token)
+    const wasPartial = this.#partialMoves.delete(token)
     const { id, feed } = history.lastVersionAt(path) ?? {}
     const file = { id, feed, path }
     if (disposed.kind === 'done') {
@@ -250,15 +250,15 @@ export class PostDelivery {
       this.#failing.delete(path)
     }
     if (disposed.kind !== 'problem') return
-    const { isHalf = false, returned, ...facts } = disposed
+    const { isPartial = false, returned, ...facts } = disposed
     const message = `files stay in the folder: ${disposition} is not possible (${disposed.code})`
     conditions.set('dispositions-failing', { message, hint: disposed.hint }, failingMs(config))
-    if (isHalf) this.#half.set(token, departure)
+    if (isPartial) this.#partialMoves.set(token, departure)
     const known = this.#failing.get(path)
     // Thousands of files that are tried with each listing must not fill the log.
-    const { isLoud } = known ?? { isLoud: this.#failing.size < MOST_LOUD }
-    this.#failing.set(path, { code: disposed.code, isLoud })
-    if (!wasHalf && (isLoud || known?.code !== disposed.code))
+    const { logEachTime } = known ?? { logEachTime: this.#failing.size < MOST_LOGGED_EACH_TIME }
+    this.#failing.set(path, { code: disposed.code, logEachTime })
+    if (!wasPartial && (logEachTime || known?.code !== disposed.code))
       log.warn({ event: NOT_DONE[disposition], ...file, ...facts }, `${disposition} not possible`)
   }
 

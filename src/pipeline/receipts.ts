@@ -21,7 +21,7 @@ export interface ReceiptsParts
 const NOTE = 'receipt owed '
 const FAILING_MS = 10 * MINUTE
 /** Receipts that are tried again after one listing. */
-const AT_ONCE = 64
+const BATCH_SIZE = 64
 
 /** What fails is tried again with each listing; a newer version may end it unseen. */
 export function failingMs({ inbox }: Pick<Config, 'inbox'>): number {
@@ -39,7 +39,7 @@ export function markReceiptPending(
 export class Receipts {
   readonly #parts: ReceiptsParts
   /** The last receipt that was begun at each path: the next one is written after it. */
-  readonly #begun = new Map<string, Promise<void>>()
+  readonly #lastWrite = new Map<string, Promise<void>>()
   /** Versions whose receipt could not be written. */
   readonly #unwritten = new Set<number>()
 
@@ -60,11 +60,11 @@ export class Receipts {
   write(version: Version, isRepeat = false): Promise<void> {
     const { id, path } = version
     if (!needsReceipt(version, this.#parts.config)) return Promise.resolve()
-    const before = this.#begun.get(path) ?? Promise.resolve()
+    const before = this.#lastWrite.get(path) ?? Promise.resolve()
     const written = before.catch(() => {}).then(() => this.#writeNow(id, isRepeat))
-    this.#begun.set(path, written)
+    this.#lastWrite.set(path, written)
     return written.finally(() => {
-      if (this.#begun.get(path) === written) this.#begun.delete(path)
+      if (this.#lastWrite.get(path) === written) this.#lastWrite.delete(path)
     })
   }
 
@@ -87,7 +87,7 @@ export class Receipts {
    */
   async retry({ unknown }: Listing): Promise<void> {
     const { history } = this.#parts
-    for (const id of [...this.#unwritten].slice(0, AT_ONCE)) {
+    for (const id of [...this.#unwritten].slice(0, BATCH_SIZE)) {
       const version = history.version(id)
       // A directory that could not be listed may only be away.
       const isAway = unknown.some((prefix) => version?.path.startsWith(prefix))

@@ -7,7 +7,7 @@ import {
   RULES,
   type Rule,
   ruleOfStatus,
-  type Told,
+  type FailureDetails,
 } from '../lib/decision-table.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
@@ -60,9 +60,9 @@ function judge(
   if (answer.kind === 'no-answer') return failed(noAnswer(answer, origin))
   const { status, headers, body } = answer
   const retryAfter = retryAfterMs(headers, clock.now())
-  const as = (row: Rule, reason: string, rest: Partial<Told> = {}) => {
-    const told = { code: `http-${status}`, status, origin, retryAfterMs: retryAfter, reason }
-    return failed(failureOf(row, { ...told, ...rest }))
+  const as = (row: Rule, reason: string, rest: Partial<FailureDetails> = {}) => {
+    const details = { code: `http-${status}`, status, origin, retryAfterMs: retryAfter, reason }
+    return failed(failureOf(row, { ...details, ...rest }))
   }
   if (status >= 200 && status < 300) {
     const form = readAnswer(answer, (bytes) => readForm(bytes, new URL(baseUrl)))
@@ -129,7 +129,7 @@ function accountProblem(
   account: string | null,
   presignPath: string,
   path = 'this feed',
-): Told | null {
+): FailureDetails | null {
   if (account !== null && !client.isPartner)
     return {
       code: 'account-without-partner',

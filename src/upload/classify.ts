@@ -9,7 +9,7 @@ import {
   type Rule,
   ruleOfCode,
   ruleOfStatus,
-  type Told,
+  type FailureDetails,
 } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import type { NoAnswer } from '../lib/http-errors.ts'
@@ -31,14 +31,14 @@ export function judgeReply(
   const { status } = reply
   const isPage = isHtml(reply.headers, reply.body)
   const body = isPage ? ({ kind: 'foreign' } as const) : readStorageBody(reply.body)
-  const told = { status, origin: facts.origin, retryAfterMs: retryAfterMs(reply.headers, wallNow) }
-  const failed = (rule: Rule, rest: Told): Judgement => ({
+  const common = { status, origin: facts.origin, retryAfterMs: retryAfterMs(reply.headers, wallNow) }
+  const failed = (rule: Rule, rest: FailureDetails): Judgement => ({
     kind: 'failed',
-    failure: failureOf(rule, { ...told, ...rest }),
+    failure: failureOf(rule, { ...common, ...rest }),
   })
   if (isSuccess(status, facts) && body.kind !== 'error')
-    return confirm(reply, body, facts, md5, told)
-  if (status === 307 || status === 308) return judgeMove(reply, facts, told)
+    return confirm(reply, body, facts, md5, common)
+  if (status === 307 || status === 308) return judgeMove(reply, facts, common)
   if (body.kind !== 'error') {
     const how = isPage ? ' and a web page' : ''
     const reason = `storage answered ${status}${how}`
@@ -56,12 +56,12 @@ export function judgeReply(
 }
 
 /** Only to the same host or one below it, and with the same protocol as the form's address. */
-function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): Judgement {
+function judgeMove(reply: HttpReply, facts: FormFacts, common: Partial<Failure>): Judgement {
   const { status } = reply
   const { location } = reply.headers
   const to = location === undefined ? null : URL.parse(location, facts.url.href)
   const failure = failureOf(RULES.movedElsewhere, {
-    ...told,
+    ...common,
     code: `http-${status}`,
     reason: `storage redirects to ${to === null ? 'no address' : 'an address'} that the form does not allow`,
   })
@@ -88,16 +88,16 @@ const ROW_OF = {
 /** `announced`: bytes of the whole request body. */
 export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: string): Failure {
   const { bytesSent, code, why } = answer
-  const told = { code, reason: `no answer from storage: ${answer.reason}`, origin }
+  const common = { code, reason: `no answer from storage: ${answer.reason}`, origin }
   if (why === 'source') {
     const reason = 'the copy of the file in the state directory could not be read to its end'
     return failureOf(RULES.spoolChanged, { code: 'spool-changed', reason })
   }
   if ((why === 'lost' || why === 'silent') && bytesSent >= announced)
-    return failureOf(RULES.lostAfterBody, { ...told, ambiguous: true })
+    return failureOf(RULES.lostAfterBody, { ...common, ambiguous: true })
   if (why === 'lost')
-    return failureOf(bytesSent === 0 ? RULES.lostBeforeBody : RULES.lostMidBody, told)
-  return failureOf(ROW_OF[why], told)
+    return failureOf(bytesSent === 0 ? RULES.lostBeforeBody : RULES.lostMidBody, common)
+  return failureOf(ROW_OF[why], common)
 }
 
 function ruleOfError({ code, message }: StorageError, status: number): Rule {

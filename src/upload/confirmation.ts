@@ -20,7 +20,7 @@ export function isSuccess(status: number, { expectedStatus }: FormFacts): boolea
 }
 
 /**
- * Of an answer for which `isSuccess`, and whose body is no error. `md5`: of the file that was sent, in hex; `told`:
+ * Of an answer for which `isSuccess`, and whose body is no error. `md5`: of the file that was sent, in hex; `common`:
  * what a failure says of every answer.
  */
 export function confirm(
@@ -28,14 +28,14 @@ export function confirm(
   body: StorageBody,
   facts: FormFacts,
   md5: string,
-  told: Partial<Failure>,
+  common: Partial<Failure>,
 ): Confirmation {
   const { status, headers } = reply
   const notStored = (rule: Rule, code: string, how: string): Confirmation => {
     // It may be stored nevertheless.
     const ambiguous = rule === RULES.answeredEarly || rule === RULES.unconfirmed
     const reason = `storage answered ${status} ${how}`
-    return { kind: 'failed', failure: failureOf(rule, { ...told, code, reason, ambiguous }) }
+    return { kind: 'failed', failure: failureOf(rule, { ...common, code, reason, ambiguous }) }
   }
   if (!reply.sentAll)
     return notStored(RULES.answeredEarly, 'answered-early', 'before it was sent the whole file')
@@ -101,10 +101,10 @@ function redirectOf(location: string | undefined, { redirect }: FormFacts): URL 
 }
 
 /** Storage puts the name of the file in place of "${filename}", and some escape the key as in an address. */
-function isKeyOf(told: string, { form }: FormFacts): boolean {
+function isKeyOf(named: string, { form }: FormFacts): boolean {
   const key = form.fields.find(([name]) => name.toLowerCase() === 'key')?.[1] ?? ''
   const ours = key.replace(/\$\{filename\}/g, FILE_NAME)
-  return told === ours || told === encodeURIComponent(ours) || told === encodeURI(ours)
+  return named === ours || named === encodeURIComponent(ours) || named === encodeURI(ours)
 }
 
 /** Under KMS or a customer's key the ETag looks like an MD5 and is none. */

@@ -23,7 +23,7 @@ export interface AttemptLog {
   sending(handle: number, key: string): Promise<boolean>
   ended(handle: number, end: AttemptEnd): void
   /** How many of the last attempts that ended had this code, one after the other, earlier deliveries included. */
-  endedAlike(code: string): number
+  attemptsInARow(code: string): number
 }
 
 export interface Delivery {

@@ -76,7 +76,7 @@ export async function postFile(
 
 async function postTo(
   url: URL,
-  mayHop: boolean,
+  mayRedirect: boolean,
   file: FileHandle | Buffer,
   parts: PostParts,
   post: Post,
@@ -120,7 +120,7 @@ async function postTo(
   }
   const judgement = judgeReply(answer, facts, post.md5, clock.now())
   if (judgement.kind !== 'moved') return judgement
-  if (mayHop) return postTo(judgement.to, false, file, parts, post, tally, signal)
+  if (mayRedirect) return postTo(judgement.to, false, file, parts, post, tally, signal)
   return { kind: 'failed', failure: judgement.failure }
 }
 

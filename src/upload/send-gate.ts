@@ -58,7 +58,7 @@ export class SendGate {
   readonly #breakers = new Map<string, Breaker>()
   /** Where the newest form of each account leads, the newest last: they may have storage of their own. */
   readonly #storageOf = new Map<Account, string>()
-  #closings = 0
+  #breakersClosed = 0
   /** By feed. */
   readonly #sending = new Map<string, Sending>()
 
@@ -86,7 +86,7 @@ export class SendGate {
 
   /** Counts what ended that versions wait for: they are due. */
   get released(): number {
-    return this.accounts.released + this.#closings
+    return this.accounts.released + this.#breakersClosed
   }
 
   /** `isRetried`: a person wants it to be tried now, whatever its account and origins are up to. */
@@ -127,7 +127,7 @@ export class SendGate {
   }
 
   /** A form of the account leads there. */
-  leadsTo(account: Account, origin: string): void {
+  setStorageOf(account: Account, origin: string): void {
     this.#storageOf.delete(account)
     this.#storageOf.set(account, origin)
   }
@@ -173,7 +173,7 @@ export class SendGate {
     } finally {
       const wasOpen = breaker.isOpen
       breaker.leave(pass, result)
-      if (wasOpen && !breaker.isOpen) this.#closings++
+      if (wasOpen && !breaker.isOpen) this.#breakersClosed++
     }
   }
 

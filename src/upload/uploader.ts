@@ -120,7 +120,7 @@ async function deliver(
   }
 
   function isFinal({ class: kind, code, rule }: Failure): boolean {
-    return kind !== 'transient' && (rule.tries === 1 || attempts.endedAlike(code) >= rule.tries)
+    return kind !== 'transient' && (rule.tries === 1 || attempts.attemptsInARow(code) >= rule.tries)
   }
 
   /** An origin that is down is asked no earlier than at its next probe. */
@@ -142,7 +142,7 @@ async function deliver(
         'the form expires before the upload can be expected to end; it is used all the same',
       )
     form = facts
-    gate.leadsTo(account, facts.origin)
+    gate.setStorageOf(account, facts.origin)
     return facts
   }
 

@@ -20,8 +20,8 @@ const SECRET = 'the secret of the tests'
 
 type Ended = Parameters<AttemptLog['ended']>[1] & { startedWithKey: string | null }
 
-/** `endedAlike`: how many attempts of this version have ended so, one after the other. */
-type Change = Partial<Delivery> & { endedAlike?: number }
+/** `attemptsInARow`: how many attempts of this version have ended so, one after the other. */
+type Change = Partial<Delivery> & { attemptsInARow?: number }
 
 interface Harness {
   sandbox: Sandbox
@@ -118,7 +118,7 @@ function deliveryOf(
   file: string,
   content: string | Buffer,
   ended: Ended[],
-  { endedAlike = 1, ...change }: Change = {},
+  { attemptsInARow = 1, ...change }: Change = {},
 ): Delivery {
   const started: Array<string | null> = []
   return {
@@ -137,7 +137,7 @@ function deliveryOf(
         started[handle] = key
         return true
       },
-      endedAlike: () => endedAlike,
+      attemptsInARow: () => attemptsInARow,
       ended: (handle, end) => {
         ended.push({ ...end, startedWithKey: started[handle] ?? null })
       },

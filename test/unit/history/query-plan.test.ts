@@ -87,7 +87,7 @@ const CALLS: Record<
     const result = { outcome: 'failed', status: null, code: null, bytesSent: 0, key: null } as const
     history.endAttempt(id, 1, 5, result)
   },
-  endedAlike: (history, id) => history.endedAlike(id, 'test'),
+  attemptsInARow: (history, id) => history.attemptsInARow(id, 'test'),
   setAttemptKey: (history, id) => history.setAttemptKey(id, 1, 'key'),
   recover: (history) => history.recover(5),
   rememberPath: (history, id) => {

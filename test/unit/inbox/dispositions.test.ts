@@ -228,7 +228,7 @@ describe('disposing of a file', () => {
 
     const disposed = await dispose('delete', file)
 
-    expect(disposed).toMatchObject({ kind: 'problem', code: 'EEXIST', isHalf: true })
+    expect(disposed).toMatchObject({ kind: 'problem', code: 'EEXIST', isPartial: true })
     expect(disposed).not.toHaveProperty('returned')
     expect(readFileSync(join(folder, 'jobs.xml'), 'utf8')).toBe('<b/>')
   })
@@ -340,7 +340,7 @@ describe('after a crash', () => {
     rmSync(join(base, 'archive'))
     const second = await dispositions.resume(departure)
 
-    expect(first).toMatchObject({ kind: 'problem', code: 'EEXIST', isHalf: true })
+    expect(first).toMatchObject({ kind: 'problem', code: 'EEXIST', isPartial: true })
     expect(second.kind).toBe('done')
     expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
@@ -354,8 +354,8 @@ describe('after a crash', () => {
       identity: { ...departure.identity, dev: '1' },
     })
 
-    expect(gone).toMatchObject({ kind: 'problem', isHalf: true })
-    expect(other).toMatchObject({ kind: 'problem', isHalf: true })
+    expect(gone).toMatchObject({ kind: 'problem', isPartial: true })
+    expect(other).toMatchObject({ kind: 'problem', isPartial: true })
   })
 })
 

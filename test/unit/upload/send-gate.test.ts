@@ -100,7 +100,7 @@ describe('an origin that is down', () => {
 
   it('that is storage is probed by one delivery, also while that asks for its form', async () => {
     const { gate, next, fail, pass, send } = gateOf()
-    gate.leadsTo(null, 'https://storage.test')
+    gate.setStorageOf(null, 'https://storage.test')
     await fail(5, null, 'https://storage.test')
     pass(5 * SECOND)
 
@@ -129,9 +129,9 @@ describe('storage of one account that is down', () => {
 
   async function theirsDown() {
     const made = gateOf(4)
-    made.gate.leadsTo('b', OURS)
+    made.gate.setStorageOf('b', OURS)
     await made.send(OURS, 'b0', { kind: 'stored' })
-    made.gate.leadsTo('a', THEIRS)
+    made.gate.setStorageOf('a', THEIRS)
     await made.fail(5, null, THEIRS)
     return made
   }
@@ -156,12 +156,12 @@ describe('storage of one account that is down', () => {
 
   it('is probed while a delivery that was led elsewhere goes on', async () => {
     const { gate, next, fail, pass, send } = gateOf(4)
-    gate.leadsTo('a', THEIRS)
+    gate.setStorageOf('a', THEIRS)
     await fail(5, null, THEIRS)
     pass(5 * SECOND)
     const first = next('b1', 'b')
     await send(SERVICE, 'b1', { kind: 'facts' })
-    gate.leadsTo('b', OURS)
+    gate.setStorageOf('b', OURS)
     const stored = Promise.withResolvers<{ kind: string }>()
     const sending = gate.withBreaker(OURS, { feed: 'b1', isForced: false }, () => stored.promise)
 
@@ -233,7 +233,7 @@ describe('refusals of one feed after the other', () => {
     const h = await harness()
     const handle = h.sandbox.faults.add(fault)
     const kinds: string[] = []
-    const patience = { endedAlike: 100 }
+    const patience = { attemptsInARow: 100 }
 
     for (let n = 0; n < 5; n++) kinds.push((await h.deliver('<jobs/>', patience)).kind)
     const last = await h.deliver('<jobs/>', patience)
