@@ -1,4 +1,4 @@
-// The shape of an answer, and the refusal that a handler throws to answer at once.
+// This file defines an answer, and the refusal that a handler throws to answer at once.
 
 import type { Ending } from './fault-types.ts'
 

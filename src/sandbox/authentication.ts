@@ -1,5 +1,5 @@
-// Authentication finds out who calls the service (specification section 5): headers, date, signature or API key.
-// It refuses a call without proof with 401 and an unknown caller with 403.
+// Authentication finds out who calls the service (specification section 5): headers, date, signature or API key. It
+// refuses a call without proof with 401 and an unknown caller with 403.
 
 import { MINUTE } from '../lib/clock.ts'
 import { refuse } from './answer.ts'

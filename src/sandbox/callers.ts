@@ -1,4 +1,4 @@
-// The callers of the service: read from a file or, without a file, one account and one partner that share a new key.
+// This file reads the callers of the service from a file. Without a file, an account and a partner share a new key.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// The bodies of create and update. A field that the specification does not document for a call is refused with 400, so
-// that a test finds a client that sends it.
+// This file reads the bodies of create and update. It refuses with 400 any field that the specification does not
+// document for the call, so that a test finds a client that sends it.
 
 import { z } from 'zod'
 import { refuse } from './answer.ts'

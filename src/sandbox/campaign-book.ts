@@ -55,7 +55,7 @@ export class CampaignBook {
     this.#database.saveCampaign(campaign)
   }
 
-  /** setSpendAndLeads sets the leads and the spend, which is that of this month if the budget is monthly. */
+  /** setSpendAndLeads sets the spend and the leads. With a monthly budget, the spend counts for this month. */
   setSpendAndLeads(campaign: SandboxCampaign, fields: { spend?: number; leads?: number }): void {
     Object.assign(campaign, fields, { spendMonth: monthOf(this.#clock.now()) })
     this.#database.saveCampaign(campaign)

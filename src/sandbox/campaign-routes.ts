@@ -1,4 +1,4 @@
-// The four campaign routes of specification section 4.
+// This file has the four campaign routes of specification section 4.
 
 import { type RouteAnswer, refuse } from './answer.ts'
 import type { SandboxCampaign } from './campaign.ts'

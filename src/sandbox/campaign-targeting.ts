@@ -1,6 +1,6 @@
-// The service's targeting (specification section 2, "Targeting object"), written independently of the client's. The
-// sandbox decides what the text leaves open: one matching value of a list is enough; codes and city names match in any
-// case, ids match exactly, and the words of a title match in their order.
+// This file decides which postings a targeting selects (specification section 2, "Targeting object"). It shares no code
+// with the client. Where the text leaves a choice, one matching value of a list is enough; codes and city names match
+// in any case, ids match exactly, and the words of a title match in their order.
 
 import pluralize from 'pluralize'
 import type { SandboxTargeting } from './campaign-body.ts'

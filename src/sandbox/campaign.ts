@@ -1,4 +1,4 @@
-// A campaign as the service stores it (specification sections 2 and 3).
+// This file defines a campaign as the service stores it (specification sections 2 and 3).
 
 import type { CreateFields, PartialTargeting, SandboxTargeting } from './campaign-body.ts'
 
@@ -24,7 +24,7 @@ export function newCampaign(
     status: fields.status ?? 1,
     leads: 0,
     paidCpaGoal: fields.paidCpaGoal ?? null,
-    /** targeting null selects all postings. */
+    /** targeting is null for all postings. */
     targeting: fields.targeting == null ? null : fullTargeting(fields.targeting),
     /** spend is that of `spendMonth`, or the total if the budget is one-time. */
     spend: 0,

@@ -1,5 +1,5 @@
-// The control routes, on the service's listener but outside its base address. They add, list and remove faults, release
-// gates, list objects, requests and sponsored postings, turn knobs, and set the spend and leads of a campaign.
+// The control routes are on the service's listener, outside its base address. They add, list and remove faults, release
+// gates, list objects, requests and sponsored postings, set knobs, and set the spend and leads of a campaign.
 
 import { z } from 'zod'
 import { messageOf } from '../lib/errors.ts'

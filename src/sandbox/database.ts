@@ -1,5 +1,5 @@
-// The SQLite database of a sandbox. It keeps campaigns, the last id, forms, objects, requests, the secret of the
-// storage and the ports over a restart. A kill loses no answered request; a power cut may lose the latest ones.
+// The SQLite database keeps campaigns, the last id, forms, objects, requests, the secret of the storage and the ports
+// over a restart. A kill loses no answered request; a power cut may lose the latest ones.
 
 import Database from 'better-sqlite3'
 import type { SandboxCampaign } from './campaign.ts'

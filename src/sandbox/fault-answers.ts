@@ -1,5 +1,5 @@
-// The answers that faults send instead of the real one: given statuses, redirects, S3 errors in several shapes, and
-// bytes that are not an answer.
+// This file makes the answers that faults send instead of the real one: given statuses, redirects, S3 errors in several
+// shapes, and bytes that are not an answer.
 
 import { type Answer, Refusal } from './answer.ts'
 import { type Exchange, rawHead } from './exchange.ts'

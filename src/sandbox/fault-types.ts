@@ -1,5 +1,5 @@
-// The schema of all faults that the sandbox can play. Tests, JSON files and the control routes use the same rules.
-// The side that plays a fault, service or storage, has the code for it.
+// This file is the schema of all faults. Tests, JSON files and the control routes use the same rules. The side that
+// plays a fault, service or storage, has the code for it.
 
 import { z } from 'zod'
 import { expected, readJson } from './json-file.ts'
@@ -176,7 +176,7 @@ const KINDS = [
     body: z.enum(['xml', 'none', 'html', 'truncated', 'cut']).optional(),
     etag: z.enum(['wrong', 'opaque', 'missing', 'weak', 'unquoted']).optional(),
     checksum: z.literal('wrong').optional(),
-    /** stored false reports a success although nothing is stored. */
+    /** If stored is false, the storage reports a success but stores nothing. */
     stored: z.boolean().optional(),
   }),
 ] as const

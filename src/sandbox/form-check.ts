@@ -1,5 +1,5 @@
-// The check of a POST form's fields, as S3 does it before it reads the file: signature, token, policy, expiry, each
-// condition, and no additional field.
+// This file checks the fields of a POST form, as S3 does before it reads the file: signature, token, policy, expiry,
+// each condition, and no additional field.
 
 import { BUCKET, FORM_ALGORITHM, type FormIssuer } from './form-issuer.ts'
 import { refuse } from './s3-answer.ts'

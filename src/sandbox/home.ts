@@ -1,5 +1,5 @@
-// A sandbox in a directory. The directory holds the key, the objects, the database, and a configuration for a daemon. A
-// sandbox that starts there again continues with the same data.
+// This file starts a sandbox in a directory. The directory holds the key, the objects, the database, and a
+// configuration for a daemon. A sandbox that starts there again continues with the same data.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

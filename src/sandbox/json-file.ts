@@ -1,4 +1,4 @@
-// The reader of the JSON that people write for the sandbox. It is strict and names the first problem with its place.
+// This file reads the JSON that people write for the sandbox. It is strict and names the first problem with its place.
 
 import type { z } from 'zod'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'

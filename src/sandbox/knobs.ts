@@ -1,4 +1,4 @@
-// Knobs are switches for what the specification leaves open. Each has a default and the other behaviour of a service.
+// A knob is a setting for a question that the specification leaves open.
 
 import { z } from 'zod'
 import { readJson } from './json-file.ts'

@@ -1,5 +1,5 @@
-// The listener of one side of the sandbox. It accepts and counts connections, passes each request to its side, and
-// always closes the entry in the journal. Service and storage have a listener each, like two real hosts.
+// A listener accepts and counts the connections of one side, passes each request to that side, and always closes the
+// entry in the journal. Service and storage have a listener each, like two real hosts.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

@@ -1,5 +1,5 @@
-// A parser of multipart/form-data. It reads the body as it arrives, in bounded memory for a file of any size, and
-// yields every byte of a value. It knows nothing of forms or policies.
+// This parser of multipart/form-data reads the body as it arrives, in bounded memory for a file of any size, and yields
+// every byte of a value. It does not know forms or policies.
 
 import { refuse } from './s3-answer.ts'
 

@@ -1,5 +1,5 @@
-// The objects on disk. An object is written to the folder `.partial` and hashed as it arrives. A rename makes it
-// visible when it is complete. No key leads out of the directory.
+// The object store writes an object to the folder `.partial` and hashes it as it arrives. A rename makes it visible
+// when it is complete. No key leads out of the directory.
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The page at `/` of the service's listener. It shows campaigns, objects and the last requests to people.
+// This file renders the page at `/` of the service's listener, which shows campaigns, objects and the last requests.
 
 import type { CampaignBook } from './campaign-book.ts'
 import type { Journal } from './journal.ts'

@@ -1,5 +1,5 @@
-// The reader of the postings of an uploaded feed. It reads a feed of any size in bounded memory, and finds fields by
-// their usual names or by a mapping.
+// This file reads the postings of an uploaded feed of any size in bounded memory. It finds fields by their usual names
+// or by a mapping.
 
 import { createReadStream } from 'node:fs'
 import { SaxesParser } from 'saxes'

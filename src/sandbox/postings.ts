@@ -1,5 +1,5 @@
-// The postings of each account: those of its newest object. They are read on the first request that needs them, into
-// temporary tables.
+// Postings holds the postings of each account's newest object. The first request that needs them reads them into a
+// temporary table.
 
 import type Database from 'better-sqlite3'
 import { messageOf } from '../lib/errors.ts'

@@ -1,4 +1,4 @@
-// The records that the database keeps beside campaigns: a request that arrived, and an object that was stored.
+// This file defines two records of the database: a request that arrived, and an object that was stored.
 
 import type { FaultKind, Side } from './fault-types.ts'
 

@@ -1,4 +1,4 @@
-// The storage's answer to a refused request, with the XML that S3 sends.
+// This file makes the storage's answer to a refused request, with the XML that S3 sends.
 
 import { randomBytes } from 'node:crypto'
 import { type Answer, Refusal } from './answer.ts'

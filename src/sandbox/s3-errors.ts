@@ -1,4 +1,4 @@
-// The storage's errors: status and message of each code, from S3's public error table and recorded answers.
+// This table has the status and message of each storage error, from S3's public error table and recorded answers.
 
 export const ERRORS = {
   AccessDenied: [403, 'Access Denied'],

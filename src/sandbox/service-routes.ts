@@ -1,5 +1,5 @@
-// The type of a route, and the routes of an upload (specification section 4). The service checks signature and date and
-// plays faults before it calls a route.
+// This file defines a route, and has the routes of an upload (specification section 4). The service checks signature
+// and date and plays faults before it calls a route.
 
 import type { RouteAnswer } from './answer.ts'
 import type { Audience, Caller, ServiceRequest } from './authentication.ts'

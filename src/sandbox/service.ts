@@ -1,5 +1,5 @@
-// The service's side of the sandbox (specification sections 4 and 5). It finds the route, plays faults, authenticates
-// the caller and answers JSON.
+// The service (specification sections 4 and 5) finds the route, plays faults, authenticates the caller and answers
+// JSON.
 
 import { type Answer, jsonAnswer, Refusal, refuse } from './answer.ts'
 import { type Authenticator, refuseSignature, type ServiceRequest } from './authentication.ts'

@@ -1,4 +1,4 @@
-// The command `feedsyncd sandbox sign`: it signs a request to the sandbox of a directory and prints options for curl.
+// `feedsyncd sandbox sign` signs a request to the sandbox of a directory and prints options for curl.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

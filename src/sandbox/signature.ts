@@ -1,5 +1,5 @@
-// The signature of a service request (specification section 5), in each algorithm that a caller may have: the service
-// verifies it, and `feedsyncd sandbox sign` makes it.
+// This file verifies and makes signatures (specification section 5), in each algorithm that a caller may have. The
+// service verifies them, and `feedsyncd sandbox sign` makes them.
 
 import { constants, createHmac, createPublicKey, sign, verify } from 'node:crypto'
 

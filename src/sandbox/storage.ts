@@ -1,5 +1,5 @@
-// The storage's side of the sandbox. It stores POST forms in one bucket, plays the faults of the body meanwhile, and
-// answers as S3 does. It refuses requests that carry headers of the service.
+// The storage stores the files of POST forms in one bucket, plays the faults of the body meanwhile, and answers as S3
+// does. It refuses requests that carry headers of the service.
 
 import { unescape as decoded } from 'node:querystring'
 import type { Answer } from './answer.ts'

@@ -1,5 +1,5 @@
-// The tests of sections 5 and 9 of the service's specification: authentication and versioning. Each test has a sentence
-// of the specification as its name.
+// These tests check sections 5 and 9 of the service's specification: authentication and versioning. Each test has a
+// sentence of the specification as its name.
 
 import { describe, expect, it } from 'vitest'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'

@@ -1,4 +1,4 @@
-// The tests of section 2 of the service's specification: the fields of campaigns. Each test has a sentence of the
+// These tests check section 2 of the service's specification: the fields of campaigns. Each test has a sentence of the
 // specification as its name.
 
 import { describe, expect, it } from 'vitest'

@@ -18,8 +18,8 @@ function folder(): string {
 async function started(directory: string, ...args: string[]) {
   const command = new Command(['sandbox', '--json', '--dir', directory, ...args])
   onTestFinished(async () => void (await command.stop()))
-  const said = await eventually(() => JSON.parse(command.output))
-  return { command, ...said }
+  const printed = await eventually(() => JSON.parse(command.output))
+  return { command, ...printed }
 }
 
 type Started = Awaited<ReturnType<typeof started>>
@@ -60,9 +60,9 @@ describe('feedsyncd sandbox', () => {
 
   it('prints one line of JSON for scripts', async () => {
     const directory = folder()
-    const { command, ...said } = await started(directory)
+    const { command, ...printed } = await started(directory)
 
-    expect(said).toEqual({
+    expect(printed).toEqual({
       schemaVersion: 1,
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api$/),
       storageUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/feeds$/),
@@ -71,7 +71,7 @@ describe('feedsyncd sandbox', () => {
       configFile: join(directory, 'feedsyncd.yaml'),
       objects: join(directory, 'objects'),
     })
-    expect(command.output).toBe(`${JSON.stringify(said)}\n`)
+    expect(command.output).toBe(`${JSON.stringify(printed)}\n`)
   })
 
   it('accepts the callers of a file, each with its own keys and algorithm', async () => {

@@ -1,5 +1,5 @@
-// The tests of sections 1 to 4 of the service's specification: search, states and endpoints. Each test has a sentence
-// of the specification as its name.
+// These tests check sections 1 to 4 of the service's specification: search, states and endpoints. Each test has a
+// sentence of the specification as its name.
 
 import { describe, expect, it } from 'vitest'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'

@@ -106,7 +106,7 @@ describe('a knob', () => {
     expect((await (await sandboxWith({ fromCache: null })).search()).fromCache).toBeNull()
   })
 
-  it('listedAfterMs hides a new campaign from searches for this time', async () => {
+  it('listedAfterMs hides a new campaign from searches for this many milliseconds', async () => {
     const { url, search, pass } = await sandboxWith({ listedAfterMs: 60_000 })
     const { json } = await create(url)
 

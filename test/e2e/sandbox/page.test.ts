@@ -14,8 +14,8 @@ const blocks = (language: string) =>
   )
 const isThere = (program: string) => spawnSync(program, ['--version']).error === undefined
 
-/** place makes a directory with a `feedsyncd` command, and starts the sandbox there with the page's command. */
-async function place() {
+/** startHere makes a directory with a `feedsyncd` command, and starts the sandbox there with the page's command. */
+async function startHere() {
   const root = mkdtempSync(join(tmpdir(), 'feedsyncd-page-'))
   onTestFinished(() => rmSync(root, { recursive: true }))
   const program = join(root, 'feedsyncd')
@@ -36,34 +36,34 @@ describe('docs/sandbox.md', () => {
   it.skipIf(!isThere('curl') || !isThere('jq'))(
     'shows the real output of its examples',
     async () => {
-      const { root, url } = await place()
+      const { root, url } = await startHere()
       const functions = blocks('sh').find((text) => text.includes('call()')) ?? ''
       const here = functions.replace('http://127.0.0.1:8080', new URL(url).origin)
       const examples = blocks('console').join('')
       const commands = examples.split('\n').filter((line) => line.startsWith('$ '))
       const script = commands.map((line) => [`cat <<'COMMAND'\n${line}\nCOMMAND`, line.slice(2)])
 
-      const said = execFileSync('bash', ['-c', [here, ...script.flat()].join('\n')], {
+      const output = execFileSync('bash', ['-c', [here, ...script.flat()].join('\n')], {
         cwd: root,
         encoding: 'utf8',
         env: { ...process.env, PATH: `${root}:${process.env.PATH}` },
       })
 
       expect(commands.length).toBeGreaterThan(30)
-      expect(said).toBe(examples)
+      expect(output).toBe(examples)
     },
   )
 
   it('shows a client that makes the whole tour', async () => {
-    const { root } = await place()
+    const { root } = await startHere()
     writeFileSync(join(root, 'tour.mjs'), blocks('js')[0] ?? '')
 
-    const said = execFileSync(process.execPath, ['tour.mjs', 'sandbox/sandbox.json'], {
+    const output = execFileSync(process.execPath, ['tour.mjs', 'sandbox/sandbox.json'], {
       cwd: root,
       encoding: 'utf8',
     })
 
-    expect(said.trim().split(/\s*\n/)).toEqual([
+    expect(output.trim().split(/\s*\n/)).toEqual([
       ...['create   Night nurses', 'search   1', 'read     100', 'update   250', 'form     8'],
       ...['upload   201', 'back     true', 'sponsors 2'],
     ])
@@ -90,7 +90,7 @@ describe('docs/sandbox.md', () => {
 
 describe('the page at / of the sandbox', () => {
   it('shows campaigns, objects and the last requests, and escapes their markup', async () => {
-    const { root, url } = await place()
+    const { root, url } = await startHere()
     const name = '<script>alert("x")</script>'
     const signed = execFileSync(
       join(root, 'feedsyncd'),

@@ -24,23 +24,23 @@ async function started(directory: string) {
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const [line] = await once(createInterface(child.stdout), 'line')
-  const said = JSON.parse(line)
-  const secret = readFileSync(said.keyFile, 'utf8').trimEnd()
+  const printed = JSON.parse(line)
+  const secret = readFileSync(printed.keyFile, 'utf8').trimEnd()
   const ask = async (method: string, path: string, json?: object) => {
     const [date, body] = [new Date().toUTCString(), json ? JSON.stringify(json) : '']
     const signature = createHmac('sha1', secret).update(`${method}${path}?;${body};${date}`)
     const headers = {
-      ...{ 'X-SVC-Account': said.account, 'X-SVC-Date': date },
+      ...{ 'X-SVC-Account': printed.account, 'X-SVC-Date': date },
       'X-SVC-Signature': signature.digest('base64'),
     }
-    const answer = await fetch(said.url + path, { method, headers, ...(json && { body }) })
+    const answer = await fetch(printed.url + path, { method, headers, ...(json && { body }) })
     // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
     return (await answer.json()) as any
   }
   // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
   const control = async (what: string): Promise<any> =>
-    (await fetch(`${new URL(said.url).origin}/_sandbox/${what}`)).json()
-  return { child, said, ask, control }
+    (await fetch(`${new URL(printed.url).origin}/_sandbox/${what}`)).json()
+  return { child, printed, ask, control }
 }
 
 async function killed(child: ChildProcess): Promise<void> {
@@ -65,7 +65,7 @@ describe('feedsyncd sandbox', () => {
 
     const second = await started(directory)
 
-    expect(second.said).toEqual(first.said)
+    expect(second.printed).toEqual(first.printed)
     expect((await second.ask('GET', CAMPAIGNS)).campaigns).toEqual(campaigns)
     expect(campaigns).toMatchObject([{ endDate: '2999-01-01T00:00:00Z', sponsoredPostings: 1 }])
     expect(await second.control('objects')).toEqual(objects)
@@ -94,9 +94,9 @@ describe('feedsyncd sandbox', () => {
 
   it('names the port that another program uses', async () => {
     const directory = folder()
-    const { child, said } = await started(directory)
+    const { child, printed } = await started(directory)
     await killed(child)
-    const taken = createServer().listen(Number(new URL(said.storageUrl).port), '127.0.0.1')
+    const taken = createServer().listen(Number(new URL(printed.storageUrl).port), '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())
 

@@ -1,5 +1,5 @@
-// The tests of section 2 of the service's specification: the targeting of a campaign. Each test has a sentence of the
-// specification as its name.
+// These tests check section 2 of the service's specification: the targeting of a campaign. Each test has a sentence of
+// the specification as its name.
 
 import { describe, expect, it } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'

@@ -41,8 +41,8 @@ export async function call(
     headers,
     ...(text !== '' && { body: text }),
   })
-  const [type, said] = [answer.headers.get('content-type'), await answer.text()]
-  return { status: answer.status, type, json: said === '' ? null : JSON.parse(said) }
+  const [type, answerText] = [answer.headers.get('content-type'), await answer.text()]
+  return { status: answer.status, type, json: answerText === '' ? null : JSON.parse(answerText) }
 }
 
 export const CAMPAIGNS = '/v1/campaigns'

@@ -147,7 +147,7 @@ describe("the service's clock", () => {
     expect(theirs.status).toBe(200)
   })
 
-  it('can be hidden, or be sent with an Age header', async () => {
+  it('can be left out of the answer, or sent with an Age header', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'date', ageSeconds: 300, times: 1 })
     box.faults.add({ at: 'service', kind: 'date', omit: true })

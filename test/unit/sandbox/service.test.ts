@@ -174,7 +174,7 @@ describe('the identity', () => {
 })
 
 describe('the form', () => {
-  it('names a new object each time, whose key ends with the partner and the second', async () => {
+  it('names a new object each time, and its key ends with the partner and the time', async () => {
     await using box = await sandbox({ clock: frozenAt(Date.parse('2027-01-04T10:15:30.123Z')) })
     const who = { Partner: 'acme', PartnerAccount: '42' }
     const ask = async () => {
