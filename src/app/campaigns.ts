@@ -33,10 +33,7 @@ export interface Surroundings {
   env: NodeJS.ProcessEnv
 }
 
-/**
- * openCampaignApi opens the service's four campaign calls, with an HTTP client of their own. Throws `FeedsyncError`
- * (78).
- */
+/** openCampaignApi opens the service's campaign calls, with their own HTTP client. Throws `FeedsyncError` (78). */
 export function openCampaignApi(
   config: Config,
   { clock, env }: Surroundings,
@@ -53,7 +50,7 @@ export type CampaignsFile =
   | { kind: 'unusable'; file: string; lines: string[] }
   | { kind: 'read'; file: string; entries: Entry[]; fileSha256: string }
 
-/** An editor or a copy may write a file in several steps. */
+/** An editor may write a file in several steps. */
 const STABLE_MS = 2 * SECOND
 const LONGEST_WAIT_MS = 60 * SECOND
 const LARGEST = 8 * 1024 * 1024
@@ -159,10 +156,7 @@ export type Writer = Omit<Planner, 'store' | 'clock'> & {
 const LOCK_PATIENCE_MS = 10 * SECOND
 const LOCK_POLL_MS = 200
 
-/**
- * openWriter opens what a write needs, under the writer lock. It waits 10 s for the lock, then throws `FeedsyncError`
- * (75).
- */
+/** openWriter opens what a write needs. It waits 10 s for the writer lock, then throws `FeedsyncError` (75). */
 export async function openWriter(
   config: Config,
   surroundings: Surroundings,

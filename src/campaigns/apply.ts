@@ -124,10 +124,7 @@ class Run {
     })
   }
 
-  /**
-   * #bind binds a campaign to a key and releases the campaign that the key had before. A binding of this campaign to
-   * another key moves to this key.
-   */
+  /** #bind binds a campaign to a key, even if it had another key, and releases the key's earlier campaign. */
   #bind(
     key: string,
     campaign: Campaign,
@@ -267,9 +264,7 @@ function createOf({ values, targeting }: Entry, mark: string): CampaignCreate {
   }
 }
 
-/**
- * bindingOf returns the binding of a campaign. It keeps the first known account, start and mark, which never change.
- */
+/** bindingOf returns a binding. It keeps the first known account, start and mark, which never change. */
 export function bindingOf(
   key: string,
   campaign: Campaign,

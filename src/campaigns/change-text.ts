@@ -7,10 +7,7 @@ import { type CanonicalTargeting, canonical, targetingSpend, targetingTexts } fr
 
 const SPENDS = { up: 'can spend more', down: 'spends less', neutral: 'spends the same' } as const
 
-/**
- * changeLines returns a line for each change: `budget: 100.00 -> 90.00  [spends less]`. For a create it shows only
- * values.
- */
+/** changeLines returns lines such as `budget: 100.00 -> 90.00  [spends less]`; for a create only values. */
 export function changeLines(changes: readonly Change[], isNew = false): string[] {
   const text = (value: Change['to']) => (value === null ? 'none' : String(value))
   const lines = changes.flatMap(({ field, from, to, spend }) =>

@@ -9,7 +9,7 @@ import type { City, Targeting } from '../service/port.ts'
 import { FIELDS, readText, type Values } from './fields.ts'
 import { type CanonicalTargeting, canonical } from './targeting.ts'
 
-/** Entry is one campaign as the file wants it. */
+/** Entry is a campaign as the file describes it. */
 export interface Entry {
   /** The external campaign id. It is always part of the targeting. */
   key: string
@@ -22,7 +22,6 @@ export interface Entry {
 }
 
 export interface Limits {
-  /** The largest budget that an entry may have. */
   maxBudget?: Amount
   /** The largest sum of the budgets of the entries that are not paused. */
   maxTotal?: Amount

@@ -41,9 +41,7 @@ export const NOTHING_KNOWN: Known = {
   repeatAt: null,
 }
 
-/**
- * currentValue returns the value that a field has now; undefined: the service does not show it, and we never sent it.
- */
+/** currentValue returns the value that a field has now; undefined: it is not shown, and we never sent it. */
 export function currentValue(campaign: Campaign, { sent }: Known, field: Field): Value | undefined {
   const shown = shownValue(campaign, field)
   return shown === undefined && rawOf(campaign, field) === undefined ? sent.values[field] : shown

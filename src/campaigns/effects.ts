@@ -25,7 +25,6 @@ export interface Selection {
 
 export interface Effects {
   latest: readonly FeedUpload[]
-  /** The number of postings in all feeds. */
   postings: number
   /** The number of postings that a measured targeting selects; null: not known. */
   count(targeting: CanonicalTargeting): number | null
@@ -42,9 +41,8 @@ export interface Effects {
 }
 
 /** An upload with this many ids may have more, which the check did not count. */
-const CUT_AT = 10_000
-/** The most pairs of keys that are counted as overlaps. */
-const MOST_PAIRS = 100
+const MOST_COUNTED_IDS = 10_000
+const MOST_OVERLAPS = 100
 
 export const NO_POSTING: TargetedPosting = {
   externalCampaignId: '',
@@ -69,7 +67,7 @@ const FIELDS: Record<Criterion, readonly (keyof TargetedPosting)[]> = {
 export interface Measured {
   key: string
   targeting: CanonicalTargeting
-  /** true: the file wants it; false: the campaign may have it now. */
+  /** true: the file wants this targeting; false: the campaign may have it now. */
   wanted: boolean
 }
 
@@ -84,7 +82,7 @@ export async function measure(
   signal: AbortSignal,
 ): Promise<Effects> {
   const { latest } = side
-  const isCut = latest.some(({ ids }) => Object.keys(ids).length >= CUT_AT)
+  const isCut = latest.some(({ ids }) => Object.keys(ids).length >= MOST_COUNTED_IDS)
   const postings = latest.reduce((sum, upload) => sum + upload.postings, 0)
   const isPlain = (targeting: CanonicalTargeting) =>
     isBlank(targeting) || (!isCut && filtersOf(targeting) === 0)
@@ -139,7 +137,7 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
     }
     if (owners.size < 2) return
     const pair = [...owners].sort().join(' and ')
-    if (overlaps.has(pair) || overlaps.size < MOST_PAIRS)
+    if (overlaps.has(pair) || overlaps.size < MOST_OVERLAPS)
       overlaps.set(pair, (overlaps.get(pair) ?? 0) + 1)
   }
   const criteria = CRITERIA.filter((name) => asked.some((one) => !isEmpty(one.targeting, name)))

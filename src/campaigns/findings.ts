@@ -58,8 +58,7 @@ export interface Finding {
   isReported: boolean
 }
 
-/** The most findings of one kind. */
-const MOST = 100
+const MOST_OF_A_KIND = 100
 /** Only this many ids without an entry, those with the most postings, are compared with the known ids. */
 const COMPARED = 20
 /** An entry is reported from this share on, if the feeds have at least this many postings. */
@@ -93,7 +92,7 @@ function outside({ entries, judged, memory, unbound, seen, identity, now }: Look
   const others = unbound.live.map((campaign) => ({ campaign, key: null }))
   return [...former, ...others]
     .filter(({ campaign }) => !wanted.has(campaign.id) && idleReason(campaign, now) === null)
-    .slice(0, MOST)
+    .slice(0, MOST_OF_A_KIND)
     .map(({ campaign, key }) => {
       const { id } = campaign
       const twinOf = marks.get(markIn(campaign.name) ?? '') ?? null
@@ -191,7 +190,7 @@ function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: 
 }
 
 function overlaps({ effects }: LookFacts): Finding[] {
-  return [...effects.overlaps].slice(0, MOST).map(([keys, count]) => ({
+  return [...effects.overlaps].slice(0, MOST_OF_A_KIND).map(([keys, count]) => ({
     code: 'overlap',
     key: null,
     campaignId: null,
@@ -209,7 +208,7 @@ function withoutEntry({ effects, entries }: LookFacts): Finding[] {
       if (!known.has(id)) carried.set(id, (carried.get(id) ?? 0) + count)
   return [...carried]
     .sort(([, a], [, b]) => b - a)
-    .slice(0, MOST)
+    .slice(0, MOST_OF_A_KIND)
     .map(([id, count], n) => {
       const near = n < COMPARED ? nearest(id.replace(/\s/g, ''), known) : null
       const meant = near === null ? '' : `; did you mean ${near}?`

@@ -59,10 +59,7 @@ export interface JudgeInput {
   now: number
 }
 
-/**
- * reasonNotToWrite returns why nothing may be sent to a campaign that the service returned: it is not the one that was
- * bound, or it is archived. null: we may write.
- */
+/** reasonNotToWrite returns why we must not write a campaign: not the bound one, or archived; null: we may write. */
 export function reasonNotToWrite(
   identity: string,
   key: string,

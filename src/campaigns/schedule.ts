@@ -13,7 +13,6 @@ export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 export interface ScheduleParts {
   clock: Clock
   log: Log
-  /** notifyOperator tells a person what is wrong, and what to do. */
   notifyOperator: (message: string, hint: string | null) => void
   /** stamp returns a text that changes with the campaigns file; null: there is no file, and none is configured. */
   stamp: () => string | null
@@ -30,7 +29,6 @@ export interface ScheduleSignals {
   abort: AbortSignal
 }
 
-/** An editor may write a file in several steps. */
 const STABLE_MS = 2 * SECOND
 /** The time between two polls of the file. The daemon's loop can run far more often. */
 const POLL_MS = STABLE_MS

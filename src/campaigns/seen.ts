@@ -6,8 +6,7 @@ import { markIn } from './mark.ts'
 import type { CampaignReads } from './port.ts'
 import { carriedId } from './targeting.ts'
 
-/** The most calls that run at the same time. */
-const AT_ONCE = 8
+const MOST_PARALLEL_CALLS = 8
 /** After this many failures in a row, a look reads no further campaigns. */
 const MOST_FAILURES = 3
 
@@ -147,7 +146,7 @@ export async function inParallel<T>(
   const worker = async () => {
     for (const one of left) await work(one)
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, worker))
+  await Promise.all(Array.from({ length: Math.min(MOST_PARALLEL_CALLS, all.length) }, worker))
 }
 
 /** idAndName returns how messages name a campaign: `48001 "Nurses Q1 [#k7m2q9x4c1]"`. */

@@ -21,10 +21,7 @@ export interface SyncParts {
   isCurrent: () => boolean
 }
 
-/**
- * sync sends each targeting that is due. After `stop` it sends nothing new; `abort` ends a running request. The caller
- * holds the writer lock.
- */
+/** sync sends the targetings that are due, under the writer lock. `abort` also ends a request that runs at `stop`. */
 export async function sync(
   parts: SyncParts,
   entries: readonly Entry[],
@@ -45,10 +42,7 @@ export async function sync(
   return results
 }
 
-/**
- * isDue returns whether the file's targeting is not the one that we sent last, or a repeat is due. A person applies the
- * first targeting of a binding.
- */
+/** isDue returns whether a targeting must be sent: it changed in the file, or a repeat is due. Never the first one. */
 function isDue({ targeting, campaignId }: Entry, bound: Binding, now: number): boolean {
   if (targeting === null || bound.sent.targeting === null) return false
   if (campaignId !== null && campaignId !== bound.campaignId) return false

@@ -86,17 +86,10 @@ export async function update(
       return store.begin({ ...row, before: valuesBefore(bound, campaign, body) })
     })
     const answer = await put(signal)
-    const end = (
-      outcome: Outcome,
-      reason: string | null,
-      binding: Binding,
-      repeatsInAnHour = false,
-    ) =>
+    const end = (outcome: Outcome, reason: string | null, binding: Binding, repeats = false) =>
       store.atomically(() => {
         store.end(id, outcome, reason, clock.now())
-        const repeatAt = isTargeted
-          ? repeatAtOf(parts, campaignId, repeatsInAnHour)
-          : binding.repeatAt
+        const repeatAt = isTargeted ? repeatAtOf(parts, campaignId, repeats) : binding.repeatAt
         store.save({ ...binding, repeatAt })
       })
     if (answer.kind === 'failure' && answer.effect !== 'unknown') {
@@ -108,7 +101,7 @@ export async function update(
     const lost = answer.kind === 'failure' ? answer.reason : null
     if (read.kind === 'failure') {
       const reason =
-        lost ?? `the service accepted it, but could not show it afterwards: ${read.reason}`
+        lost ?? `the service accepted it, but reading it afterwards failed: ${read.reason}`
       end('unknown', reason, begun)
       return result('unknown', reason, isLimited(answer) || isLimited(read))
     }
@@ -124,9 +117,8 @@ export async function update(
     }
     const { echo, reason } = describeMismatch(bound, body, [campaign, after], mismatched, lost)
     isUnclear ||= lost !== null
-    const repeatsInAnHour =
-      lost === null && echo === null && !wasRepeat && mismatched.includes('targeting')
-    end(lost === null ? 'not-as-sent' : 'unknown', reason, echo ?? begun, repeatsInAnHour)
+    const repeats = lost === null && echo === null && !wasRepeat && mismatched.includes('targeting')
+    end(lost === null ? 'not-as-sent' : 'unknown', reason, echo ?? begun, repeats)
     const isUnchanged = JSON.stringify(shownFields(after, body)) === JSON.stringify(before)
     if (n === TRIES || !isUnchanged || !mayRepeat(after) || signal.aborted)
       return result(lost === null ? 'not-as-sent' : 'unknown', reason, isLimited(answer))
@@ -137,8 +129,9 @@ export async function update(
 }
 
 /**
- * describeMismatch returns why the service does not show a write as we sent it. `echo` is the new binding if the
- * service only has its own form of our targeting: it has the same id, and it is new or was seen after an earlier write.
+ * describeMismatch returns the reason to report if the service does not show a write as we sent it. `echo` is the new
+ * binding if the service shows our targeting in its own form. Such a form has our id, and appeared with this write or
+ * an earlier one.
  */
 function describeMismatch(
   bound: Binding,
@@ -160,14 +153,11 @@ function describeMismatch(
   return { echo, reason: lost ?? shows }
 }
 
-/**
- * repeatAtOf returns when to send the targeting again: an hour after a write whose result is not known. That write may
- * arrive late and replace a newer one.
- */
-function repeatAtOf({ store, clock }: WriteParts, campaignId: string, repeatsInAnHour: boolean) {
+/** repeatAtOf returns when to repeat a targeting: an hour after an unclear write, which can arrive until then. */
+function repeatAtOf({ store, clock }: WriteParts, campaignId: string, repeats: boolean) {
   const now = clock.now()
   const unclear = store.unclearSince(campaignId, now - LATE_MS)
-  return unclear !== null ? unclear + LATE_MS : repeatsInAnHour ? now + LATE_MS : null
+  return unclear !== null ? unclear + LATE_MS : repeats ? now + LATE_MS : null
 }
 
 /** valuesBefore returns the current values of a body's fields, as far as they are known. */

@@ -11,7 +11,7 @@ import { byWhom, checkKey } from './command.ts'
 
 export function forgetCommand(context: Context): Command {
   const text =
-    'end the binding of an entry to its campaign, or give up its open create; sends nothing'
+    'end the binding of an entry to its campaign, or settle its unknown create; sends nothing'
   return define(context, 'forget', text, async ({ config, show, commandLine }, key: string) => {
     const { openWriter } = await import('../../app/campaigns.ts')
     await using writer = await openWriter(config, context)

@@ -108,16 +108,15 @@ export function bodyLines(body: object, campaign: Campaign | null): string[] {
   return changeLines([...changes, ...targetingChange(targeting, current)], campaign === null)
 }
 
-/** The most findings of one kind that the text shows. */
-const MOST_SHOWN = 10
+const MOST_OF_A_KIND = 10
 
 function findingLines(all: readonly Finding[], next: (text: string | null) => string[]) {
   const lines = [...Map.groupBy(all, ({ code }) => code).values()].flatMap((alike) => {
-    const texts = alike.slice(0, MOST_SHOWN).flatMap((finding) => {
+    const texts = alike.slice(0, MOST_OF_A_KIND).flatMap((finding) => {
       const of = finding.key === null ? '' : `${finding.key}: `
       return [`  ${of}${finding.text}`, ...next(finding.next)]
     })
-    const left = alike.length - MOST_SHOWN
+    const left = alike.length - MOST_OF_A_KIND
     return left > 0 ? [...texts, `  and ${left} more like these; --json lists all`] : texts
   })
   return lines.length === 0 ? [] : ['findings:', ...lines]
