@@ -1,6 +1,6 @@
-// Owns the reading of directories and the looks at their files, in batches, so that a large folder never holds the
-// event loop. Names are bytes; those that are valid UTF-8 are text, the others are shown with their odd bytes
-// percent-escaped and can be looked at by their bytes only.
+// Reads directories and looks at their files in batches, so that a large folder never blocks the event loop. A name
+// that is valid UTF-8 is text. Any other name is shown with its odd bytes percent-escaped, and only its bytes open the
+// file.
 
 import { type BigIntStats, lstatSync, opendirSync } from 'node:fs'
 import { lstat, opendir, readdir } from 'node:fs/promises'
@@ -9,45 +9,45 @@ import { isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import { asUtf8, escapedName } from '../lib/non-utf8-names.ts'
 
-/** What a directory says of something in it. */
+/** Entry is one entry of a directory. */
 export interface Entry {
-  /** Relative to the inbox, as it is shown. */
+  /** The displayed path, relative to the inbox. */
   path: string
-  /** What the system knows it by; bytes where they are not UTF-8. */
+  /** The absolute path for system calls; bytes if it is not UTF-8. */
   at: string | Buffer
-  /** null: nobody can tell at present. */
+  /** null: the kind is unknown at present. */
   kind: 'directory' | 'link' | 'other' | null
 }
 
-/** Direct calls that hold the event loop for half a ms, and whose paths are gone before they are collected. */
+/** BATCH direct calls block the event loop for half a ms, and their paths are short-lived garbage. */
 const BATCH = 64
 
-/** Latin-1 has one character a byte, so it loses nothing, and costs a third of reading buffers. */
+/** Latin-1 has one character for each byte, so it loses nothing; it costs a third of reading buffers. */
 const ENCODING = 'latin1'
 const OPTIONS = { encoding: ENCODING, bufferSize: BATCH } as const
 
 interface Place {
-  /** The inbox; absolute. */
+  /** The absolute path of the inbox. */
   directory: string
-  /** Of the directory to read: `acme/`; empty for the inbox itself. */
+  /** The directory to read, such as `acme/`; empty for the inbox itself. */
   prefix: string
-  /** On a network file system. */
+  /** The directory is on a network file system. */
   remote: boolean
 }
 
-/** Yields null where all that was yielded before comes once more. Throws the system's error. */
+/** readDirectory yields batches of entries, and null before it starts all over again. It throws the system's error. */
 export async function* readDirectory(place: Place): AsyncGenerator<Entry[] | null> {
   try {
     yield* withKinds(place)
   } catch (error) {
-    // Where kinds are missing Node would look each one up, by a path that it cannot join of bytes and text.
+    // If the directory names no kinds, Node looks each one up, and fails to join a path of bytes and text.
     if (errorCode(error) !== 'ERR_INVALID_ARG_TYPE') throw error
     yield null
     yield* withoutKinds(place)
   }
 }
 
-/** Calls the system directly where it answers at once, as `lookAtEach` does. */
+/** withKinds reads the entries with their kinds. Like `lookAtEach`, it calls a local file system directly. */
 async function* withKinds(place: Place): AsyncGenerator<Entry[]> {
   const { remote } = place
   const bytes = Buffer.from(`${place.directory}/${place.prefix}`)
@@ -97,13 +97,13 @@ function named(latin1: string, { directory, prefix }: Place, kind: Entry['kind']
   return { path: prefix + escapedName(bytes), at, kind }
 }
 
-/** Stats, null where nothing is there, or the error of the call. */
+/** Look is the result of lstat: stats, null if nothing is there, or the error. */
 export type Look = BigIntStats | null | Error
 
 /**
- * Looks at entries without following a link at their end, in order, letting others run in between. A local lstat costs
- * 6 us when called directly and 25 us through the thread pool, so local files are looked at in short direct bursts;
- * on a network each call may wait for a server, so there they go out together and never hold the event loop.
+ * lookAtEach calls lstat for the entries in order and yields to the event loop in between. A local lstat costs 6 us
+ * when called directly and 25 us through the thread pool, so local files are checked in short direct bursts. On a
+ * network each call may wait for a server, so the calls of a batch run together in the thread pool.
  */
 export async function lookAtEach<E extends Pick<Entry, 'at'>>(
   entries: readonly E[],
@@ -118,7 +118,7 @@ export async function lookAtEach<E extends Pick<Entry, 'at'>>(
         found(looks[index] ?? null, entry)
       })
     } else {
-      // One by one: stats that are kept for a whole batch outlive the young generation.
+      // Handle each result at once: stats that are kept for a whole batch outlive the young generation.
       for (const entry of batch) found(lookDirect(entry.at), entry)
     }
     await yieldToLoop()

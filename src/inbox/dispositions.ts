@@ -1,6 +1,6 @@
-// Owns the end of a file in the folder: kept, archived, quarantined or deleted, and its receipt. Only
-// the very bytes that were taken are moved. A look before a move proves nothing about the moment of
-// the move, so the file is first taken out of everyone's reach by a rename, and then looked at.
+// Archives, quarantines or deletes a file of the folder, and writes its receipt. It moves only the same bytes that the
+// daemon took. A check before a move proves nothing about the moment of the move, so it first renames the file to a
+// temporary name, where nobody else writes to it, and checks it there.
 
 import { type BigIntStats, constants } from 'node:fs'
 import { lstat, open, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
@@ -15,19 +15,19 @@ import { moveExclusively, stampedName } from './exclusive-move.ts'
 import type { Departure, Disposed, Receipt } from './port.ts'
 
 export interface DispositionOptions {
-  /** Absolute paths. */
+  /** The directories are absolute paths. */
   directory: string
   archiveDirectory: string
   quarantineDirectory: string
   clock: Clock
 }
 
-/** A folder that fills up within one millisecond is not worth more names. */
+/** MOST_NAMES limits the tries to find a free name within one millisecond. */
 const MOST_NAMES = 1000
-/** Bytes of a receipt with the longest reason, many times over. */
+/** MOST_RECEIPT is many times the size of the largest receipt, in bytes. */
 const MOST_RECEIPT = 2 ** 20
 
-/** The only writer into the vendor's folder, and only where the configuration asks for it. */
+/** Dispositions is the only writer into the vendor's folder, and writes only what the configuration asks for. */
 export class Dispositions {
   readonly #options: DispositionOptions
 
@@ -35,7 +35,7 @@ export class Dispositions {
     this.#options = options
   }
 
-  /** Moves or deletes the file if its bytes are still those of `identity`. Never overwrites. */
+  /** dispose moves or deletes the file if it still has the `identity`. It never overwrites a file. */
   async dispose(departure: Departure): Promise<Disposed> {
     const { disposition, path, identity } = departure
     try {
@@ -52,7 +52,7 @@ export class Dispositions {
     }
   }
 
-  /** Goes on with what a crash, or a disk that failed, left half moved. `missing`: nothing was. */
+  /** resume completes a move that a crash or a failed disk interrupted. `missing`: the move had not begun. */
   async resume(departure: Departure): Promise<Disposed> {
     const { disposition, path } = departure
     try {
@@ -64,7 +64,7 @@ export class Dispositions {
     }
   }
 
-  /** Writes or replaces the receipt beside the feed, in one step. `token`: 12 random hexadecimal digits. */
+  /** writeReceipt writes or replaces the receipt beside the feed in one step. `token`: 12 random hexadecimal digits. */
   async writeReceipt(receipt: Receipt, token: string): Promise<Disposed> {
     const what = `write the receipt of ${receipt.file}`
     try {
@@ -87,13 +87,13 @@ export class Dispositions {
     }
   }
 
-  /** Removes what a crash left of a receipt that was being written with this token. Never rejects. */
+  /** discardDraft removes the unfinished receipt that a crash left with this token. It never rejects. */
   async discardDraft(file: string, token: string): Promise<void> {
     try {
       using folder = await this.#folderOf(file)
       await unlink(folder.entry(draftName(token)))
     } catch {
-      // There is none, or its folder is not there any more.
+      // There is no draft, or its folder is gone.
     }
   }
 
@@ -101,7 +101,7 @@ export class Dispositions {
     return OpenDirectory.at(this.#options.directory, dirname(path))
   }
 
-  /** The file is out of reach: it goes where it belongs, or back. */
+  /** #finish moves the renamed file to its new place, or back. */
   async #finish(departure: Departure, folder: OpenDirectory): Promise<Disposed> {
     const disposed = await this.#putAwayOrBack(departure, folder)
     if (disposed.kind === 'done') return disposed
@@ -116,13 +116,13 @@ export class Dispositions {
     try {
       stats = await lstat(taken, { bigint: true })
     } catch (error) {
-      // A file system that is not mounted proves nothing about its files.
+      // A missing mount proves nothing about its files.
       const { dev } = await stat(folder.entry('.'), { bigint: true })
       const isThere = errorCode(error) === 'ENOENT' && String(dev) === identity.dev
       if (isThere) return { kind: 'missing' }
       return { ...problem(error, `${disposition} ${path}`), isPartial: true }
     }
-    // The rename itself changes ctime, and a restart the number of a device: these are left out.
+    // Ignore ctime and device: the rename changes the ctime, and a restart of the host may change the device number.
     const now = { ...identityOf(stats), dev: identity.dev }
     const isOurs = stats.isFile() && sameBytes(now, identity)
     if (!isOurs) return giveBack(departure, folder, { kind: 'changed' })
@@ -140,7 +140,7 @@ export class Dispositions {
     return disposition === 'archive' ? archiveDirectory : quarantineDirectory
   }
 
-  /** It would be found again there, as a new feed, and sent again, and again. */
+  /** #refuseInbox refuses a target in the folder: the file would be found there again and sent again, endlessly. */
   async #refuseInbox(root: string): Promise<void> {
     if (!(await leadsInto(root, this.#options.directory))) return
     throw Object.assign(new Error('it lies in the watched folder'), { code: 'ELOOP' })
@@ -164,7 +164,7 @@ export class Dispositions {
   }
 }
 
-/** Whether a directory is another one or lies below it, links and mounts included. Throws the system's error. */
+/** leadsInto reports whether `path` is or lies below `folder`, also through links and mounts. Throws system errors. */
 async function leadsInto(path: string, folder: string): Promise<boolean> {
   const { dev, ino } = await stat(folder, { bigint: true })
   using directory = await OpenDirectory.atCreated(path, '')
@@ -189,14 +189,14 @@ async function giveBack(
     return outcome
   } catch (error) {
     const code = errorCode(error) ?? 'UNKNOWN'
-    const reason = `${name} could not be put back (${code}): it is kept beside it as ${taken}`
+    const reason = `${name} could not be put back (${code}): the file is beside it as ${taken}`
     const hint =
-      'it is tried again after each listing; if this lasts, move it where it belongs, by hand'
+      'feedsyncd tries again after each listing; if this lasts, move the file by hand to where it belongs'
     return { kind: 'problem', code, reason, hint, isPartial: true }
   }
 }
 
-/** A crash between the two steps that put a file back left it under both names. */
+/** endGivingBack removes the temporary name if a crash left a file that was being put back with both names. */
 async function endGivingBack(departure: Departure, folder: OpenDirectory): Promise<void> {
   const taken = folder.entry(takenName(departure))
   const names = [taken, folder.entry(basename(departure.path))]
@@ -205,7 +205,7 @@ async function endGivingBack(departure: Departure, folder: OpenDirectory): Promi
   if (a !== undefined && b !== undefined && sameIdentity(a, b)) await unlink(taken)
 }
 
-/** What is at the path, where these are the bytes of the departure and their ctime is another one. */
+/** returnedTo returns the identity of the file at the path if it has the same bytes and another ctime, else null. */
 async function returnedTo(
   { path, identity }: Departure,
   folder: OpenDirectory,
@@ -219,18 +219,18 @@ async function returnedTo(
   }
 }
 
-/** `.jobs.xml.0a1b2c3d4e5f.taken`: a dot name, so no listing takes it for a feed. */
+/** takenName returns a temporary name like `.jobs.xml.0a1b2c3d4e5f.taken`; the dot makes listings ignore it. */
 function takenName({ path, token }: Departure): string {
   const full = `.${basename(path)}.${token}.taken`
   return Buffer.byteLength(full) <= 255 ? full : `.${token}.taken`
 }
 
-/** A receipt that is being written. */
+/** draftName returns the name of a receipt while it is written. */
 function draftName(token: string): string {
   return `.${token}.receipt.tmp`
 }
 
-/** Nothing is there, or an earlier receipt of this file, or a link, of which only the name is lost. */
+/** mayBeReplaced is true for no file, an earlier receipt of this file, or a link, of which only the link is lost. */
 async function mayBeReplaced(target: string, file: string): Promise<boolean> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   try {
@@ -244,20 +244,20 @@ async function mayBeReplaced(target: string, file: string): Promise<boolean> {
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ELOOP') return true
-    // It is a socket, or no JSON.
+    // The target is a socket, or its text is not JSON.
     if (code === 'ENXIO' || code === null) return false
     throw error
   }
 }
 
 function notOurs(what: string, name: string): Disposed {
-  const reason = `${what}: ${name} is there and is no receipt of feedsyncd`
+  const reason = `${what}: ${name} exists and is not a receipt of feedsyncd`
   return { kind: 'problem', code: 'EEXIST', reason, hint: 'give that file another name' }
 }
 
 type Problem = Extract<Disposed, { kind: 'problem' }>
 
-/** The folder, and where files go from it. */
+/** PLACES are the folder and the directories that receive its files. */
 const PLACES: Subject = {
   name: 'the folder or the archive',
   setting: 'its path',
@@ -265,7 +265,7 @@ const PLACES: Subject = {
   hints: {
     EROFS:
       'let the unit write there (ReadWritePaths= in a drop-in such as /usr/share/doc/feedsyncd/examples/local.conf), or mount the folder writable',
-    ELOOP: 'the archive leads back into the watched folder: let it lie elsewhere',
+    ELOOP: 'the archive lies in the watched folder: move it elsewhere',
   },
 }
 

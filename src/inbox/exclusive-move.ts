@@ -1,5 +1,5 @@
-// Owns moves that never overwrite. rename(2) replaces what is there, so a free name is won by a link
-// or, where links are refused, by creating the file exclusively.
+// Moves files without overwriting. rename(2) replaces an existing file, so moveExclusively reserves the new name first:
+// with a hard link or, if links are refused, by creating the file exclusively.
 
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -8,13 +8,13 @@ import { basename, dirname, extname, join } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
 import { identityOf, sameBytes } from '../lib/files.ts'
 
-/** The longest name of a file in bytes (NAME_MAX of Linux's file systems). */
+/** NAME_MAX is the longest file name of Linux's file systems, in bytes. */
 const NAME_MAX = 255
 
-/** No hard links here: FAT, some network mounts, or a file of another user (`fs.protected_hardlinks`). */
+/** NO_LINK are the errors where hard links are refused: FAT, some network mounts, `fs.protected_hardlinks`. */
 const NO_LINK = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
-/** Moves a file to a free path. Throws the system's error: `EEXIST` where the path is taken. */
+/** moveExclusively moves a file to a free path. It throws the system's error: `EEXIST` if the path exists. */
 export async function moveExclusively(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
@@ -37,20 +37,20 @@ async function reserveAndRename(from: string, to: string): Promise<void> {
   }
 }
 
-/** To another file system: the copy has its name once it is whole, and the original leaves only after that. */
+/** copyExclusively moves a file to another file system. It names the complete copy before it removes the original. */
 async function copyExclusively(from: string, to: string): Promise<void> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   await using source = await open(from, flags)
   const stats = await source.stat({ bigint: true })
-  // A link, a fifo or a device came to the name: it ends nowhere.
+  // A fifo or a device may have taken the name: reading it might never end.
   if (!stats.isFile()) throw Object.assign(new Error('not a regular file'), { code: 'EINVAL' })
   const draft = join(dirname(to), draftName(basename(from)))
   let ours = draft
-  // A process that was killed in the middle left it.
+  // A killed process may have left an earlier draft.
   await rm(draft, { force: true })
   await using copy = await open(draft, 'wx', Number(stats.mode) & 0o777)
   try {
-    // Not what is added meanwhile: it would never end.
+    // Copy only the size at the start: a growing file might never end.
     const end = Math.max(0, Number(stats.size) - 1)
     await copy.writeFile(source.createReadStream({ autoClose: false, end }))
     const after = await source.stat({ bigint: true })
@@ -68,7 +68,7 @@ async function copyExclusively(from: string, to: string): Promise<void> {
   await unlink(from)
 }
 
-/** The same for every try, and never the name of the original: `.0a1b2c3d4e5f.copy`. */
+/** draftName returns a name like `.0a1b2c3d4e5f.copy`, the same for every try. */
 function draftName(name: string): string {
   return `.${createHash('sha256').update(name).digest('hex').slice(0, 12)}.copy`
 }
@@ -79,8 +79,8 @@ async function syncPath(path: string): Promise<void> {
 }
 
 /**
- * `jobs.xml` at 2027-01-04T06:00:00.000Z is `jobs.20270104T060000000Z.xml`, and with counter 2
- * `jobs.20270104T060000000Z.2.xml`; a long name loses the end of its stem, at a character's edge.
+ * stampedName adds a time to a name: `jobs.xml` becomes `jobs.20270104T060000000Z.xml`, or with counter 2
+ * `jobs.20270104T060000000Z.2.xml`. It shortens a long stem by whole characters.
  */
 export function stampedName(name: string, isoTime: string, counter: number): string {
   const extension = extname(name)

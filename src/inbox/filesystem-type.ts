@@ -1,9 +1,9 @@
-// Owns which file systems report no events for what other hosts write, by statfs(2)'s f_type.
-// On these the folder is polled.
+// Recognises network file systems by the f_type of statfs(2). They report no events when other hosts write, so the
+// folder is polled there.
 
 import { statfs } from 'node:fs/promises'
 
-/** Magic numbers of linux/magic.h and of the file systems' own headers. */
+/** REMOTE has the magic numbers of linux/magic.h and of the file systems' own headers. */
 const REMOTE = new Map<number, string>([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -26,12 +26,12 @@ const REMOTE = new Map<number, string>([
   [0xbacbacbc, 'VMware shared folder'],
 ])
 
-/** Answers statfs(2)'s f_type of the file system that a path is on. */
+/** FilesystemProbe returns the f_type of statfs(2) for the file system of a path. */
 export type FilesystemProbe = (path: string) => Promise<number>
 
 export const probeFilesystem: FilesystemProbe = async (path) => (await statfs(path)).type
 
-/** Name of the network file system that a path is on, or null for one that reports all events. */
+/** remoteFilesystem returns the name of the network file system of a path, or null for a local one. */
 export async function remoteFilesystem(
   path: string,
   probe: FilesystemProbe,

@@ -1,5 +1,5 @@
-// Owns the watched folder: one listing at a time, and what it is worth. Everything that is true comes
-// from `list`; events are hints. Never writes into the folder.
+// Inbox lists and watches the folder, one listing at a time. Only `list` states facts; events are hints. Inbox never
+// writes into the folder.
 
 import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -23,15 +23,15 @@ export interface InboxOptions {
   exclude: readonly string[]
   clock: Clock
   log: Log
-  /** Told of a look that does not end; absent: nobody waits for it. */
+  /** Receives the condition of a listing that does not end; optional. */
   conditions?: Pick<Conditions, 'set' | 'clear'>
-  /** statfs(2)'s f_type of a path; the system's by default. */
+  /** The default calls statfs(2). */
   networkFileSystem?: FilesystemProbe
-  /** chokidar's by default. */
+  /** The default uses chokidar. */
   openWatch?: WatchOpener
 }
 
-/** A listing of 100,000 files on a slow network takes less. */
+/** STUCK_MS is longer than a listing of 100,000 files on a slow network. */
 const STUCK_MS = 2 * MINUTE
 const STUCK =
   'check the disk or the network mount of inbox.directory; feeds are taken again once it answers'
@@ -39,7 +39,7 @@ const STUCK =
 export class Inbox implements AsyncDisposable {
   readonly #options: InboxOptions & Required<Pick<InboxOptions, 'networkFileSystem' | 'openWatch'>>
   readonly #filter: NameFilter
-  /** The folder as it was last listed. */
+  /** The stats of the folder at the last listing. */
   #known: BigIntStats | null = null
   readonly #mounts = new Mounts()
   #keeper: WatchKeeper | null = null
@@ -56,8 +56,8 @@ export class Inbox implements AsyncDisposable {
   }
 
   /**
-   * Lists the whole folder. Never throws: an unreadable folder is a state, and its files are unknown, not gone.
-   * Where a file is still what `known` says, the listing holds that very object: then it leaves little to collect.
+   * list lists the whole folder. It never throws: in an unreadable folder, all files are unknown, not gone. For an
+   * unchanged file, the listing contains the object of `known`, which leaves little garbage.
    */
   list(known: KnownFiles = () => null): Promise<Listing> {
     this.#listing ??= this.#watched(this.#list(known)).finally(() => {
@@ -67,8 +67,8 @@ export class Inbox implements AsyncDisposable {
   }
 
   /**
-   * Looks at single paths again: null where the path is not there any more, and why it is skipped where a directory
-   * above it is a link by now.
+   * look checks single paths again. The result is null if the path is gone, and a reason to skip it if a directory
+   * above it has become a link.
    */
   look(paths: readonly string[]): Promise<Map<string, Sighting | Skipped | null>> {
     return this.#watched(this.#look(paths))
@@ -87,26 +87,26 @@ export class Inbox implements AsyncDisposable {
     )
   }
 
-  /** Why a path is not a feed, or null when it would be taken. */
+  /** ignored returns the rule that ignores a path, or null if the path may be a feed. */
   ignored(path: string): Ignored | null {
     return this.#filter.ignored(path)
   }
 
-  /** Absolute path of a relative one. */
+  /** absolute returns the absolute path of a relative one. */
   absolute(path: string): string {
     return join(this.#options.directory, path)
   }
 
   /**
-   * Starts to report hints: something may have changed. Correctness never depends on them. Falls back to none (mode
-   * `poll`) where events do not work, with the reason.
+   * watch starts to report hints that something may have changed. Correctness never depends on them. If events do not
+   * work, the mode is `poll`, with the reason.
    */
   watch(hint: () => void): Promise<void> {
     this.#keeper = new WatchKeeper({ ...this.#options, hint })
     return this.#keeper.start()
   }
 
-  /** A watch may break, or work again, at any time. */
+  /** watchMode is the present mode: a watch may break, or work again, at any time. */
   get watchMode(): WatchMode {
     return this.#keeper?.mode ?? { mode: 'poll', reason: 'a single pass' }
   }
@@ -116,7 +116,7 @@ export class Inbox implements AsyncDisposable {
     await this.#listing
   }
 
-  /** On a network whose server is gone a look may never end, and nothing else would tell why no feed is taken. */
+  /** #watched sets a condition if `work` hangs: on a network without its server, a system call may never return. */
   async #watched<T>(work: Promise<T>): Promise<T> {
     const { clock, conditions, directory } = this.#options
     const began = isoTime(clock.now())
@@ -146,11 +146,11 @@ export class Inbox implements AsyncDisposable {
       })
       const isEmpty = found.files.length + found.skipped.length + found.unknown.length === 0
       const before = this.#known ?? stats
-      // A mount that went away leaves the empty directory it was mounted on.
+      // A missing mount leaves an empty directory on another device.
       if (isEmpty && before.dev !== stats.dev)
         return { folder: unavailable(directory, NOT_MOUNTED), ...nothingKnown() }
       this.#known = stats
-      // Watches on another directory than the last one are deaf.
+      // A watch on the previous directory reports nothing for the new one.
       const replaced = !isSameDirectory(before, stats)
       if (replaced) {
         this.#isRemote = null
@@ -166,7 +166,7 @@ export class Inbox implements AsyncDisposable {
     }
   }
 
-  /** As on a network: any of them may lie on a mount whose server is gone. */
+  /** #lookAt treats all paths as remote, because any path may lie on a mount without its server. */
   async #lookAt(paths: readonly string[]): Promise<Map<string, Look>> {
     const looks = new Map<string, Look>()
     const entries = paths.map((path) => ({ path, at: this.absolute(path) }))
@@ -175,7 +175,7 @@ export class Inbox implements AsyncDisposable {
   }
 }
 
-/** Another device, and nothing on it. */
+/** NOT_MOUNTED stands for an empty folder on another device than before. */
 const NOT_MOUNTED = Object.assign(new Error('not mounted'), { code: 'EXDEV' })
 
 const isDirectory = (look: Look | undefined) =>
@@ -183,7 +183,7 @@ const isDirectory = (look: Look | undefined) =>
 
 const nothingKnown = () => ({ ...nothingFound(), unknown: [''] })
 
-/** `a/b/c.xml` lies below `a` and `a/b`. */
+/** ancestors returns the directories above a path: `a` and `a/b` for `a/b/c.xml`. */
 function ancestors(path: string): string[] {
   const parts = path.split('/').slice(0, -1)
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'))

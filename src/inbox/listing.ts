@@ -1,5 +1,5 @@
-// Owns one walk through the folder, and what can be a feed at all: a regular file. Never follows a link, never leaves
-// the folder, and never lets a directory that could not be read look like an empty one.
+// Walks through the folder once and lists the regular files. It never follows a link and never leaves the folder. The
+// files of an unreadable directory are unknown, not gone.
 
 import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -19,25 +19,25 @@ export interface WalkOptions {
   /** Absolute path. */
   directory: string
   filter: NameFilter
-  /** The folder's own file system: what is mounted below it may be a network's. */
+  /** The device of the folder. A directory on another device may be a network mount. */
   device: bigint
-  /** On a network file system. */
+  /** The folder is on a network file system. */
   remote: boolean
   mounts: Mounts
   known: KnownFiles
 }
 
-/** What stat said of a path when it was last read. */
+/** KnownFiles returns what is known of a path from its last reading. */
 export type KnownFiles = (path: string) => Sighting | null
 
-/** Directories in each other. Each look at one goes through all above it, and a tree costs as many looks as it has folders. */
+/** MOST_DEPTH limits nested directories: a look at a directory opens all directories above it. */
 export const MOST_DEPTH = 32
 
 type Explanation = Omit<Skipped, 'path'>
 
 const TOO_DEEP: Explanation = {
   reason: `it lies more than ${MOST_DEPTH} directories deep`,
-  hint: 'move it further up',
+  hint: 'move it to a directory further up',
 }
 const NOT_UTF8: Explanation = {
   reason: 'it has a name that is not valid UTF-8',
@@ -47,7 +47,7 @@ const LINK: Explanation = {
   reason: 'it is a symbolic link, which is not followed',
   hint: 'put the file or directory itself in its place',
 }
-const DIRECTORY: Explanation = { reason: 'it is a directory', hint: 'look at a file in it' }
+const DIRECTORY: Explanation = { reason: 'it is a directory', hint: 'name a file in it' }
 
 export const nothingFound = (): Found => ({
   files: [],
@@ -57,14 +57,14 @@ export const nothingFound = (): Found => ({
   ignored: [],
 })
 
-/** What is in one directory; `below`: prefixes (`acme/`) of the directories in it. */
+/** Here is what one directory contains. `below` has the prefixes (`acme/`) of its directories. */
 type Here = Found & { below: string[] }
 
 const nothingHere = (): Here => ({ ...nothingFound(), below: [] })
 
 const KINDS = Object.keys(nothingFound()) as (keyof Found)[]
 
-/** Lists everything below the folder. Throws the system's error where the folder itself cannot be read. */
+/** walk lists everything below the folder. It throws the system's error if the folder itself cannot be read. */
 export async function walk(options: WalkOptions): Promise<Found> {
   const found = nothingFound()
   const pending = ['']
@@ -101,7 +101,7 @@ async function readOne(prefix: string, all: WalkOptions): Promise<Here> {
     return notListed(prefix, error)
   }
   const after = await directoryAt(prefix, options)
-  // Swapped under our hands: what we looked at may be anyone's. The next scan sees it as it is.
+  // If the directory was replaced meanwhile, the entries may belong to another one. The next scan lists the new one.
   const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
   if (!isSame) return { ...nothingHere(), unknown: [prefix] }
   const isEmpty = here.below.length + here.files.length + here.skipped.length === 0
@@ -110,7 +110,7 @@ async function readOne(prefix: string, all: WalkOptions): Promise<Here> {
     : skipUnknown(nothingHere(), prefix, UNMOUNTED)
 }
 
-/** No part below the folder may be a link; the folder itself may be reached by one. Throws the folder's error. */
+/** directoryAt stats a directory and follows no link below the folder. It throws only for the folder itself. */
 async function directoryAt(prefix: string, { directory }: WalkOptions): Promise<Look> {
   if (prefix === '') return stat(directory, { bigint: true })
   try {
@@ -121,7 +121,7 @@ async function directoryAt(prefix: string, { directory }: WalkOptions): Promise<
   }
 }
 
-/** Throws `EACCES` where the directory may be read but not entered: names without their files. */
+/** place sorts entries into `here`. It throws `EACCES` if the directory can be read but not entered. */
 async function place(
   entries: readonly Entry[],
   prefix: string,
@@ -140,7 +140,7 @@ async function place(
     const seen = judge(path, look)
     if (errorCode(look) === 'EACCES') denied = look as Error
     if (look instanceof Error || kind === null) {
-      // It may be a directory: what is below it is not gone.
+      // The entry may be a directory: the files below it are unknown, not gone.
       if (kind === null) here.unknown.push(`${path}/`)
       if (seen !== null && 'reason' in seen) skipUnknown(here, path, seen)
       else here.unknown.push(path)
@@ -157,7 +157,7 @@ async function place(
   })
 }
 
-/** By name and kind alone: what to look at; all else has its place in `here`. */
+/** sort decides by name and kind alone: it collects the entries to look at, and puts the others into `here`. */
 function sort(
   entry: Entry,
   filter: NameFilter,
@@ -183,7 +183,7 @@ function sort(
   else files.push(entry)
 }
 
-/** What a look at a path is, or why it is skipped; null: nothing is there. */
+/** judge returns the regular file at a path, or why the path is skipped; null: nothing is there. */
 export function judge(path: string, look: Look): Sighting | Skipped | null {
   if (look === null) return null
   if (look instanceof Error) return { path, ...explain(look) }
@@ -202,13 +202,13 @@ function explain(error: unknown): Explanation {
   return { reason, hint }
 }
 
-/** What is below it is unknown, unless there is nothing, or no directory, by now. */
+/** notListed marks everything below a directory as unknown, unless the directory is gone. */
 function notListed(path: string, error: unknown): Here {
   const here = nothingHere()
   return isMissing(errorCode(error)) ? here : skipUnknown(here, path, explain(error))
 }
 
-/** Nobody can tell what is there, or below it. */
+/** skipUnknown skips a path and marks it, and everything below it, as unknown. */
 function skipUnknown<F extends Found>(found: F, path: string, { hint, reason }: Explanation): F {
   found.skipped.push({ path, reason, hint })
   found.unknown.push(path)

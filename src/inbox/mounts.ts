@@ -1,6 +1,5 @@
-// Owns what may be concluded from the folder itself and from file systems that are mounted below it: whether they are
-// there, readable, and still the ones that we knew. What is absent, broken or suddenly empty proves nothing about its
-// files: a mount that went away leaves the empty directory it was mounted on, or none.
+// Mounts remembers the file systems that are mounted below the folder, and recognises a missing one. A missing mount
+// leaves an empty directory or none. This proves nothing about its files, so they are unknown, not gone.
 
 import type { BigIntStats } from 'node:fs'
 import { errnoText } from '../lib/errno.ts'
@@ -8,21 +7,21 @@ import { errorCode } from '../lib/errors.ts'
 import type { FolderState } from './port.ts'
 
 export const UNMOUNTED = {
-  reason: 'it was another file system, which is not mounted now',
-  hint: 'mount it again; if that is meant, restart feedsyncd',
+  reason: 'its own file system is not mounted now',
+  hint: 'mount it again; if it was removed on purpose, restart feedsyncd',
 } as const
 
 export class Mounts {
-  /** Device of each mount point (`acme/`) that was ever listed. */
+  /** The device of each mount point (`acme/`) that was ever listed. */
   readonly #known = new Map<string, bigint>()
-  /** Devices of the directories of the listing that runs. */
+  /** The device of each directory in the running listing. */
   #seen = new Map<string, bigint>()
 
   begin(): void {
     this.#seen = new Map()
   }
 
-  /** A directory was read. False: it is only the place where another file system should be. */
+  /** admit records a directory that was read. False: another file system should be mounted there. */
   admit(prefix: string, { dev }: BigIntStats, isEmpty: boolean): boolean {
     const before = this.#known.get(prefix)
     this.#seen.set(prefix, dev)
@@ -33,7 +32,7 @@ export class Mounts {
     return true
   }
 
-  /** Mount points that are not even directories any more, in a directory that was read. */
+  /** missing returns the mount points that are gone although the directory above was read. */
   missing(): string[] {
     return [...this.#known.keys()].filter(
       (prefix) => !this.#seen.has(prefix) && this.#seen.has(parentOf(prefix)),
@@ -41,14 +40,14 @@ export class Mounts {
   }
 }
 
-/** Of `a/b/` it is `a/`, of `a/` the folder itself. */
+/** parentOf returns `a/` for `a/b/`, and the empty prefix of the folder for `a/`. */
 function parentOf(prefix: string): string {
   return prefix.slice(0, prefix.lastIndexOf('/', prefix.length - 2) + 1)
 }
 
 type Unavailable = Extract<FolderState, { kind: 'unavailable' }>
 
-/** A device that is another one than before, and an empty folder on it. */
+/** EMPTIED is the code for an empty folder on another device than before. */
 const EMPTIED = 'EXDEV'
 
 export function unavailable(directory: string, error: unknown): Unavailable {
@@ -56,7 +55,7 @@ export function unavailable(directory: string, error: unknown): Unavailable {
   if (errorCode(error) === EMPTIED) {
     const reason = `${name} is empty and on another file system than before (${EMPTIED})`
     const hint =
-      'mount its file system again; if the change is meant, drop a file into it or restart'
+      'mount its file system again; if the change is intended, drop a file into the folder or restart'
     return { kind: 'unavailable', code: EMPTIED, reason, hint }
   }
   const found = errnoText(error, { name, setting: 'inbox.directory', use: 'read' })

@@ -1,5 +1,5 @@
-// Owns which names are passed over, and by which rule: what `show PATH` says. Decides by name alone;
-// what kind of file it is, is the listing's to find out.
+// Decides which names are ignored, and by which rule, for `show PATH`. It uses the name alone; listing.ts checks the
+// kind of the file.
 
 import { globMatcher } from '../lib/glob.ts'
 import type { Ignored } from './port.ts'
@@ -13,15 +13,15 @@ export function createNameFilter(patterns: {
   const notIncluded = { rule: 'not-included', patterns: patterns.include } as const
   const include = patterns.include.map(globMatcher)
   const exclude = patterns.exclude.map((pattern) => ({ pattern, matches: globMatcher(pattern) }))
-  // Only `dir/**` says something of all that is below; `*` matches a directory but not what is in it.
+  // Only `dir/**` excludes everything below a directory; `*` matches the directory but not the files in it.
   const subtrees = exclude.filter(({ pattern }) => pattern.endsWith('/**'))
 
   const isHidden = (path: string) => path.startsWith('.') || path.includes('/.')
 
   return {
-    /** Why a file of this path is passed over, or null. The user's own rules speak first. */
+    /** ignored returns the rule that ignores this path, or null. The user's own patterns go first. */
     ignored(path: string): Ignored | null {
-      // Whatever is included, and also where receipts are written no more: each would get one of its own.
+      // Ignore receipts whatever the patterns say, or each receipt would get its own receipt.
       if (path.endsWith('.receipt.json')) return { rule: 'receipt' }
       const excluded = exclude.find(({ matches }) => matches(path))
       if (excluded !== undefined) return { rule: 'excluded', pattern: excluded.pattern }
@@ -33,7 +33,7 @@ export function createNameFilter(patterns: {
       if (temporary !== null) return { rule: 'temporary-name', pattern: temporary }
       return include.some((matches) => matches(path)) ? null : notIncluded
     },
-    /** Whether nothing below this directory can be a feed, so that it need not be listed. */
+    /** prunes reports whether no file below this directory can be a feed, so that it need not be listed. */
     prunes(directory: string): boolean {
       return isHidden(directory) || subtrees.some(({ matches }) => matches(directory))
     },
@@ -41,8 +41,8 @@ export function createNameFilter(patterns: {
 }
 
 /**
- * The built-in list of names that writers use while they write. Such a file is never a feed: its rename to the real name
- * is the arrival. `*` stands for anything, case does not matter. Each with who writes it.
+ * PATTERNS are the names of files that are still being written, with the programs that use them. The feed arrives when
+ * the writer renames the file. `*` stands for any text; case does not matter.
  */
 const PATTERNS = [
   // rsync (.f.AbC123, .~tmp~), SFTPGo, Syncthing, ownCloud, ProFTPD, Pure-FTPd, NFS, FUSE, editors
@@ -76,13 +76,13 @@ const PATTERNS = [
   '~syncthing~*', // Syncthing on Windows
 ]
 
-/** A `*` at either end is left out, as it stands for anything: backtracking over it was a tenth of a scan. */
+/** toRegex omits a `*` at either end: backtracking over it took a tenth of a scan. */
 const toRegex = (pattern: string) =>
   `^${pattern.replace(/[.$!~#]/g, '\\$&').replaceAll('*', '.*')}$`.replace(/^\^\.\*|\.\*\$$/g, '')
 
 const ANY = new RegExp(PATTERNS.map(toRegex).join('|'), 'is')
 
-/** The pattern of the list that a name (the last part of a path) falls under, or null. */
+/** temporaryPattern returns the pattern that matches a name (the last part of a path), or null. */
 export function temporaryPattern(name: string): string | null {
   if (!ANY.test(name)) return null
   return PATTERNS.find((pattern) => new RegExp(toRegex(pattern), 'is').test(name)) ?? null

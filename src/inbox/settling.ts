@@ -1,6 +1,5 @@
-// Owns the quiet period: a file is ready when we saw the same identity at both ends of it, on the
-// monotonic clock. Refuses dates of any kind as evidence, and the same rule holds at start-up.
-// Pure: it is told the time.
+// Settler implements the quiet period: a file is ready if it had the same identity at both ends of the period, on the
+// monotonic clock. File dates are no evidence, and the same rule holds at start-up. Pure: the caller passes the time.
 
 import type { FileIdentity } from '../feed/port.ts'
 import { sameIdentity } from '../lib/files.ts'
@@ -8,30 +7,30 @@ import type { Sighting } from './port.ts'
 
 interface Pending {
   identity: FileIdentity
-  /** Monotonic ms of our first sight of this identity. */
+  /** Monotonic ms when this identity was first seen. */
   since: number
-  /** It was quiet, and there was no room for it. */
+  /** The file was quiet, but there was no room for it. */
   isPutBack: boolean
 }
 
 export class Settler {
   readonly #quietMs: number
-  /** In order of first sight, so the earliest to become quiet is the first. */
+  /** In the order of first sight, so that the first file becomes quiet first. */
   readonly #pending = new Map<string, Pending>()
 
   constructor(quietPeriodMs: number) {
     this.#quietMs = quietPeriodMs
   }
 
-  /** Whether a file has changed since its quiet period began. One that was quiet and was put back has not. */
+  /** hasPending reports whether any file still settles, apart from quiet files that were put back. */
   get hasPending(): boolean {
     for (const { isPutBack } of this.#pending.values()) if (!isPutBack) return true
     return false
   }
 
   /**
-   * Everything of a whole listing that is not taken yet; what is not among it is forgotten. A listing
-   * takes a while, so it starts quiet periods (`now`: when it had ended) but never ends one.
+   * observeAll starts the quiet periods of new and changed files, and forgets files that are not in `sightings`. It
+   * never ends a quiet period, because a listing takes a while. `now` is the time after the listing.
    */
   observeAll(sightings: readonly Sighting[], now: number): void {
     const listed = new Set(sightings.map(({ path }) => path))
@@ -44,7 +43,7 @@ export class Settler {
     }
   }
 
-  /** A look at one path, at `now`. True where it is ready: then it is forgotten here. */
+  /** takeIfQuiet returns true and forgets the file if its quiet period is over and it is unchanged. */
   takeIfQuiet({ path, identity }: Sighting, now: number): boolean {
     const before = this.#pending.get(path)
     if (before === undefined || !sameIdentity(before.identity, identity)) {
@@ -54,7 +53,7 @@ export class Settler {
     return now - before.since >= this.#quietMs && this.#pending.delete(path)
   }
 
-  /** Ready, but not to be taken now: it settles anew. */
+  /** putBack starts a new quiet period for a file that was ready but could not be taken. */
   putBack({ path, identity }: Sighting, now: number): void {
     this.#start(path, identity, now, true)
   }
@@ -63,7 +62,7 @@ export class Settler {
     this.#pending.delete(path)
   }
 
-  /** Paths whose quiet period is over if they are still the same: look at them. */
+  /** due returns the paths to look at: their quiet period is over if they are unchanged. */
   due(now: number): string[] {
     const due: string[] = []
     for (const [path, { since }] of this.#pending) {
@@ -73,7 +72,7 @@ export class Settler {
     return due
   }
 
-  /** Monotonic ms at which the next file is due, which may have passed; null when nothing settles. */
+  /** nextAt returns the monotonic ms when the next file is due, possibly in the past; null: no file settles. */
   nextAt(): number | null {
     for (const { since } of this.#pending.values()) return since + this.#quietMs
     return null

@@ -1,5 +1,5 @@
-// Owns which paths are skipped, why, and since when: what a listing could not use, and files that could not be read.
-// It lives as long as the daemon; the first listing after a start finds everything again.
+// SkippedPaths remembers the skipped paths with reason and time: paths that a listing could not use, and files that
+// could not be read. It is in memory only: the first listing after a start finds the paths again.
 
 import type { Clock } from '../lib/clock.ts'
 import { type FileIdentity, sameIdentity } from '../lib/files.ts'
@@ -9,14 +9,14 @@ import type { Listing, Sighting, Skipped, SkippedPath } from './port.ts'
 export interface SkippedPathsOptions {
   clock: Pick<Clock, 'now'>
   log: Log
-  /** Called with each change, with all of them by path. */
+  /** onChange receives all skipped paths, sorted by path, after each change. */
   onChange: (skipped: readonly SkippedPath[]) => void
 }
 
 export class SkippedPaths {
   readonly #options: SkippedPathsOptions
   #skipped = new Map<string, SkippedPath>()
-  /** Of these the files that a listing shows as any other, as they were when they could not be read. */
+  /** The identity of each file that is listed normally but could not be read. */
   readonly #unread = new Map<string, FileIdentity>()
 
   constructor(options: SkippedPathsOptions) {
@@ -27,13 +27,13 @@ export class SkippedPaths {
     return this.#skipped.size === 0
   }
 
-  /** Whether it could not be read as it is. A file that has changed since is looked at as any other. */
+  /** has reports whether this file could not be read and has not changed since. */
   has({ path, identity }: Sighting): boolean {
     const unread = this.#unread.get(path)
     return unread !== undefined && sameIdentity(unread, identity)
   }
 
-  /** The folder was listed: what that says nothing about stays. */
+  /** listed updates the paths after a listing. A path that the listing knows nothing about stays. */
   listed({ files, skipped, unknown }: Listing): void {
     const before = this.#skipped
     if (before.size + skipped.length === 0) return
@@ -48,14 +48,14 @@ export class SkippedPaths {
     this.#announce()
   }
 
-  /** A file that a listing shows could not be read. */
+  /** add skips a listed file that could not be read. */
   add({ path, identity }: Sighting, words: Omit<Skipped, 'path'>): void {
     this.#unread.set(path, identity)
     this.#put({ path, ...words }, this.#skipped.get(path))
     this.#announce()
   }
 
-  /** The file was read. */
+  /** delete removes a file after it was read. */
   delete(path: string): void {
     if (this.#unread.delete(path) && this.#skipped.delete(path)) this.#announce()
   }

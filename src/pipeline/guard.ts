@@ -1,6 +1,6 @@
-// Holds what would silently wipe a vendor's postings, with one function at two moments: when a feed was read, and
-// again when its delivery starts, since what it is compared with may have been uploaded,
-// discarded or released meanwhile. Both times within the transaction that writes the outcome.
+// Guard holds a version that would silently wipe a vendor's postings. It judges at two moments: when the feed was read,
+// and when its delivery starts. In between, an earlier version may have been uploaded, discarded or released. Each
+// judgement is part of the transaction that writes the outcome.
 
 import type { GuardName, PostingChanges } from '../feed/port.ts'
 import { ACCEPTED_OR_UPLOADED, newerOf } from '../history/decisions.ts'
@@ -9,22 +9,22 @@ import type { Files, Notes, Reason, Version, VersionReads } from '../history/por
 import { type GuardedVersion, type GuardLimits, guard } from './guards.ts'
 import type { Parts } from './parts.ts'
 
-/** What changed since each baseline, by its id, the first baseline first; null where that is not known. */
+/** Compared maps the id of each baseline, in order, to the changes since it; null: the changes are not known. */
 export type Compared = Map<number, PostingChanges | null>
 
-/** A version of a feed, or a file that is about to be one (`id` absent). */
+/** Named is a version of a feed, or a file that is about to become one (without an `id`). */
 type Named = Pick<Version, 'account' | 'feed' | 'path'> & { id?: number }
 
-/** Why a version is held. */
+/** Held says why a version is held. */
 type Held = Reason & { code: GuardName }
 
 const LOST: Held = {
   code: 'history-lost',
-  text: 'the history was lost, so it is not known what the service has of this feed, or whether this was held before',
-  hint: 'Look at the feeds that are held; release all of them if they are right, or single ones.',
+  text: 'the history was lost, so it is unknown what the service has of this feed, or whether this was held before',
+  hint: 'Look at the held feeds; release all of them if they are right, or single ones.',
 }
 
-/** Versions whose comparisons are kept until they are delivered; others are compared again. */
+/** MOST_REMEMBERED limits the versions whose comparisons are kept until delivery; the others are compared again. */
 const MOST_REMEMBERED = 1000
 
 export class Guard {
@@ -35,7 +35,7 @@ export class Guard {
     this.#parts = parts
   }
 
-  /** Compares the postings of this index with those of each baseline that is not in `known` yet. */
+  /** compare compares the postings of this index with those of each baseline that `known` does not contain. */
   async compare(
     { bytes, ...named }: Named & { bytes: number },
     index: string,
@@ -54,15 +54,15 @@ export class Guard {
   }
 
   /**
-   * Null where it passes. Within a transaction. A baseline that appeared after `compare` is compared by its counts
-   * alone.
+   * judge returns why the version is held, or null if it passes. Call it within a transaction. If a baseline appeared
+   * after `compare`, only its counts are compared.
    */
   judge(newer: GuardedVersion & Named, compared: Compared): Held | null {
     const { config, history } = this.#parts
     return judge(history, config.guards, newer, compared)
   }
 
-  /** Spares the delivery of this version its comparisons. */
+  /** remember keeps the comparisons of this version for its delivery. */
   remember(id: number, compared: Compared): void {
     this.#compared.set(id, compared)
     const [oldest] = this.#compared.keys()
@@ -70,8 +70,8 @@ export class Guard {
   }
 
   /**
-   * Begins an attempt to deliver, in one transaction with the last judgement. Null where the version may not be
-   * sent: it is held then, or a newer one that waits has taken its place.
+   * start judges the version once more and begins an attempt, in one transaction. It returns null if the version must
+   * not be sent: the version is then held, or a newer waiting version has taken its place.
    */
   async start<T>(version: Version, begin: () => T): Promise<T | null> {
     const compared = await this.#comparisons(version)
@@ -90,10 +90,10 @@ export class Guard {
   #admit(id: number, compared: Compared): boolean {
     const { history, ledger } = this.#parts
     const version = history.version(id)
-    // Of a delivery that has begun only its start is judged; what a person approved is not judged at all.
+    // Later attempts of a delivery are not judged again. A version that a person approved is never judged.
     if (version?.state !== 'queued') return true
     const held = version.approved ? null : this.judge(version, compared)
-    // A newer one that is held does not take the place of what is accepted, only of what is held.
+    // A newer held version takes the place of a held version only, never of an accepted one.
     const replaces =
       newerOf(history, version, ['queued']) ??
       (held === null ? undefined : newerOf(history, version, ['held']))
@@ -106,10 +106,10 @@ export class Guard {
   }
 }
 
-/** What the guards ask of the history. */
+/** Known is the part of the history that the guards read. */
 type Known = VersionReads & Pick<Files, 'lastVersionAt'> & Pick<Notes, 'note'>
 
-/** Why these contents would be held as a version of their feed; null: they pass. */
+/** judge returns why this content would be held as a version of its feed, or null if it passes. */
 export function judge(
   history: Known,
   limits: GuardLimits,
@@ -124,7 +124,10 @@ export function judge(
   return isLost(history, newer) ? LOST : null
 }
 
-/** What it takes the place of. A feed that a rule has just given another name is still what its file was. */
+/**
+ * baselines returns the versions that the new one would replace. After a rule gave a feed another name, the last
+ * version of the same file is the baseline.
+ */
 function baselines(history: Known, { account, feed, id, path }: Named): Version[] {
   const own = history.baselines(feed, id)
   const before = own.length > 0 ? null : history.lastVersionAt(path)
@@ -132,7 +135,7 @@ function baselines(history: Known, { account, feed, id, path }: Named): Version[
   return isSame && ACCEPTED_OR_UPLOADED.includes(before.state) ? [before] : own
 }
 
-/** Whether all that is known of what the service has of this feed went with a history that was lost. */
+/** isLost reports whether the lost history held the only record of what the service has of this feed. */
 function isLost(history: Known, { feed, id = 0 }: Named): boolean {
   const lost = historyLostUpTo(history)
   if (lost === null) return false

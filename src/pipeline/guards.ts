@@ -1,18 +1,19 @@
-// Decides whether a well-formed feed is plausible enough to be sent without a person: postings that vanish would be
-// taken off the market, and nobody would know. Pure: compares counts, sizes and shape with earlier versions of the feed.
-// Which versions those are, and why: `baselines` in history/version-reads.ts; the limits: docs/guards.md.
+// The guards decide whether a well-formed feed is plausible enough to be sent without a person: missing postings would
+// be taken off the market, and nobody would know. They are pure functions that compare counts, sizes and shape with
+// earlier versions of the feed. `baselines` in history/version-reads.ts chooses these versions; docs/guards.md
+// explains the limits.
 
 import type { Config } from '../config/config.ts'
 import type { GuardName } from '../feed/port.ts'
 import type { Version } from '../history/port.ts'
 
-/** What the guards look at. `root` is null where nothing is known of a version, counts likewise. */
+/** GuardedVersion has the facts that the guards compare. `root` and the counts are null if they are not known. */
 export type GuardedVersion = Pick<
   Version,
   'root' | 'records' | 'postings' | 'bytes' | 'encoding' | 'withoutId' | 'duplicates'
 >
 
-/** An earlier version of the feed that the new one is compared with: `changes` are those from it to the new one. */
+/** Baseline is an earlier version of the feed; `changes` lead from the baseline to the new version. */
 export type Baseline = GuardedVersion & Pick<Version, 'id' | 'changes'>
 
 export type GuardLimits = Config['guards']
@@ -21,16 +22,16 @@ type Found = { guard: GuardName; reason: string } | null
 
 const RELEASE =
   'If this is right, release it; otherwise correct the export and drop the feed again.'
-/** The average size of fewer postings says little. */
+/** The average size of fewer postings means little. */
 const FEW = 10
-/** Descriptions are more than half of the bytes in most feeds. */
+/** In most feeds, descriptions are more than half of the bytes. */
 const MAX_SHRINK_PERCENT = 50
 const MAX_REPLACED_PERCENT = 90
 
 /**
- * Why the feed is held, with what to do, in plain sentences; null: it passes.
- * `older`: what to compare with; none for a first version. `turnovers`: which share of its postings (0 to 1) the
- * feed lost with each of its last uploads, asked only when many are replaced.
+ * guard returns why the feed is held and what to do, in plain sentences; null: the feed passes. `older` is empty for a
+ * first version. `turnovers` returns the share of postings (0 to 1) that each of the last uploads replaced; it is
+ * called only if this version replaces many.
  */
 export function guard(
   newer: GuardedVersion,
@@ -40,12 +41,12 @@ export function guard(
 ): (Found & { hint: string }) | null {
   const postings = newer.postings ?? 0
   if (postings === 0) {
-    const where = newer.records === null ? ` (none were found below <${newer.root}>)` : ''
+    const where = newer.records === null ? ` (no postings were found below <${newer.root}>)` : ''
     const hint = `${RELEASE} If it has postings, configure their path in "records", restart feedsyncd and drop it again.`
     return { guard: 'empty', reason: `the feed contains no postings${where}`, hint }
   }
   if (postings < limits.minPostings) {
-    const reason = `the feed contains ${counted(postings)}, fewer than the ${limits.minPostings} of guards.minPostings`
+    const reason = `the feed contains ${counted(postings)}, fewer than guards.minPostings (${limits.minPostings})`
     return { guard: 'min-postings', reason, hint: RELEASE }
   }
   for (const baseline of older) {
@@ -78,7 +79,10 @@ function changedShape(newer: GuardedVersion, older: Baseline): Found {
   }
 }
 
-/** As many elements as before prove nothing: they may have lost their ids, or be the same one again and again. */
+/**
+ * COUNTS are the counts that must not collapse. The number of elements alone proves nothing: the postings may have
+ * lost their ids, or one posting may be repeated.
+ */
 const COUNTS: readonly {
   guard: GuardName
   what: string
@@ -111,11 +115,11 @@ function collapsed(newer: GuardedVersion, older: Baseline, limits: GuardLimits):
   return null
 }
 
-/** Whether the same number of postings, or more, has lost most of its bytes. */
+/** shrunk finds postings that lost most of their bytes on average. */
 function shrunk(newer: GuardedVersion, older: Baseline): Found {
   const [before, now] = [older.postings ?? 0, newer.postings ?? 0]
   if (Math.min(before, now) < FEW || older.bytes === null || newer.bytes === null) return null
-  // The same text may have half of the bytes, or twice as many.
+  // UTF-16 needs up to twice the bytes of another encoding for the same text.
   if (isUtf16(older) !== isUtf16(newer)) return null
   const size = { before: older.bytes / before, now: newer.bytes / now }
   if (size.now * 100 >= size.before * (100 - MAX_SHRINK_PERCENT)) return null
@@ -128,25 +132,25 @@ function isUtf16({ encoding }: GuardedVersion): boolean {
 }
 
 /**
- * Whether nearly all postings gave way to others. Many feeds are renewed like this each day, so it is
- * held only where the feed's own uploads show that it is unusual: a first renewal proves nothing.
+ * replaced finds a version with nearly all postings replaced by others. Many feeds do this each day, so the guard holds
+ * only if earlier uploads of the feed show that it is unusual: a first renewal proves nothing.
  */
 function replaced(
   { changes, postings, withoutId }: Baseline,
   turnovers: () => readonly number[],
 ): Found {
   if (changes === null || postings === null || postings === 0) return null
-  // A posting without an id is another one as soon as a character of it changes.
+  // A posting without an id counts as another posting when one character changes.
   const gone = Math.min(postings, changes.removed) - (withoutId ?? 0)
   const tooMany = (share: number) => share * 100 > MAX_REPLACED_PERCENT
   if (!tooMany(gone / postings)) return null
   const before = turnovers()
   if (before.length === 0 || before.some(tooMany)) return null
   const share = `${number(gone)} of ${counted(postings)} were replaced by others (${percent(1 - gone / postings)} %)`
-  return { guard: 'replaced', reason: `${share}, which this feed has not done lately` }
+  return { guard: 'replaced', reason: `${share}, unlike in its recent uploads` }
 }
 
-/** Of the loss, rounded down, so that a feed with postings left never reads "100 %". */
+/** percent returns the loss, rounded down: a feed that still has postings never shows "100 %". */
 function percent(left: number): number {
   return Math.floor((1 - left) * 100)
 }

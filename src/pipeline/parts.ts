@@ -1,4 +1,4 @@
-// What every step of the way of a feed has at hand, from the listing to the clean-up.
+// Parts are what every step of a feed's story uses, from the listing to the clean-up.
 
 import type { Config } from '../config/config.ts'
 import type { RuleFor } from '../config/feeds.ts'
@@ -11,7 +11,7 @@ import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 
 export interface Parts {
-  /** The thread that a feed of so many bytes belongs to; null: they are not known. */
+  /** checkerFor returns the checking thread for a feed of this size; null: the size is not known. */
   checkerFor: (bytes: number | null) => FeedChecker
   clock: Clock
   conditions: Conditions
@@ -19,7 +19,7 @@ export interface Parts {
   history: History
   ledger: Ledger
   log: Log
-  /** The feed that a path belongs to. */
+  /** ruleFor returns the feed and the rule of a path. */
   ruleFor: RuleFor
   spool: Spool
 }

@@ -1,12 +1,12 @@
-// The story of a feed, from top to bottom. When a step happens is the daemon's business (daemon/); each step ends in
-// the history before the next one begins, so that the story goes on after a crash.
+// The story of a feed, from top to bottom. The daemon (daemon/) decides when a step happens. Each step is recorded in
+// the history before the next one begins, so that the story continues after a crash.
 //
-//   1. settle    daemon/record-listing.ts, inbox/settling.ts: the file was seen, and has not changed for a while
-//   2. snapshot  `take`: its bytes are copied into the spool, checked, hashed and counted in one pass
+//   1. settle    daemon/record-listing.ts, inbox/settling.ts: wait until the file has not changed for a while
+//   2. snapshot  `take`: copy the bytes into the spool, check, hash and count them in one pass
 //   3. check     `#judge`: are these bytes new for the feed, and are they well-formed?
-//   4. guard     `#guard`: what looks like an accident is held for a person
-//   5. deliver   `deliver`: the copy is uploaded, when it is due
-//   6. clean up  post-delivery.ts, after each end: receipt, archive or quarantine, copies that are not needed
+//   4. guard     `#guard`: hold for a person what looks like an accident
+//   5. deliver   `deliver`: upload the copy when it is due
+//   6. clean up  post-delivery.ts, after each end: receipt, archive or quarantine, remove unneeded copies
 
 import { isAbsolute, resolve } from 'node:path'
 import type { FeedRule } from '../config/feeds.ts'
@@ -25,10 +25,10 @@ import type { PostDelivery } from './post-delivery.ts'
 import { DAEMON_STOPPED, faultReason, recordDelivery, recordError } from './record-outcome.ts'
 import { newerByName, sameBytesOf } from './same-bytes.ts'
 
-/** Counts checks and attempts, for the metrics. */
+/** Observer counts checks and attempts, for the metrics. */
 export interface Observer {
   checked(verdict: Verdict): void
-  /** One more attempt of a version; `status`: how the one before was answered. */
+  /** retried counts a further attempt of a version; `status` is the answer to the previous attempt. */
   retried(status: number | null): void
   attemptEnded(attempt: { status: number | null; bytesSent: number; ms: number }): void
 }
@@ -36,25 +36,25 @@ export interface Observer {
 export interface PipelineParts extends Parts {
   upload: Uploader
   postDelivery: PostDelivery
-  /** The campaigns are looked at again, when their time comes. */
+  /** reconcile asks the campaign schedule for a new comparison. */
   reconcile: () => void
   guard: Guard
   /** null: metrics are off. */
   observer: Observer | null
-  /** Bytes of a version handed to the network so far. */
+  /** onProgress reports the bytes of a version that the network has taken so far. */
   onProgress: (id: number, sent: number, total: number) => void
 }
 
-/** A file to take: from the inbox, or named by a person. */
+/** Candidate is a file to take, from the inbox or named by a person. */
 export interface Candidate {
-  /** How the history calls it: relative to the inbox, or absolute when it lies elsewhere. */
+  /** The path in the history: relative to the inbox, or absolute if the file lies elsewhere. */
   path: string
-  /** As it had settled; null takes it as it is. */
+  /** The identity of the settled file; null: take the file as it is now. */
   identity: FileIdentity | null
   rule: FeedRule
-  /** A last look: an incomplete document is rejected now. */
+  /** On a last look, an incomplete document is rejected. */
   final: boolean
-  /** It could not be read before: nothing is said of it until it can be. */
+  /** The file could not be read before: the history records nothing until it can be read. */
   isSkipped?: boolean
   /** See `CheckJob`. */
   opened?: number | undefined
@@ -62,11 +62,11 @@ export interface Candidate {
 
 export type Taken =
   | { kind: 'version'; version: Version }
-  /** The same bytes as the feed's newest version: no new one. */
+  /** The file has the bytes of an existing version, so it makes no new one. */
   | { kind: 'seen'; version: Version }
-  /** It changed or left while it was read: look again. */
+  /** The file changed or left while it was read: look again. */
   | { kind: 'again'; reason: string }
-  /** It cannot be read: no version is made of it, and its feed stays as it is. */
+  /** The file cannot be read: it makes no version, and its feed stays as it is. */
   | { kind: 'skipped'; reason: string; hint: string }
   /** The spool has no room; the file itself may be fine. */
   | { kind: 'no-room'; code: string; reason: string }
@@ -88,8 +88,9 @@ export class Pipeline {
   }
 
   /**
-   * 2. Settled: its bytes are copied into the spool, checked, hashed and counted in one pass. Throws errors that are
-   * `isRetryable`, and the signal's reason; any other error is a fault of ours, and ends this version alone.
+   * 2. take copies the bytes of a settled file into the spool, checks, hashes and counts them in one pass. It throws
+   * errors that are `isRetryable`, and the signal's reason. Any other error is a fault of ours and fails this version
+   * alone.
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
     const { history, ledger, log, spool } = this.#parts
@@ -99,7 +100,7 @@ export class Pipeline {
       return await this.#snapshot(file, copy, signal)
     } catch (error) {
       if (signal.aborted) await history.commit(() => ledger.resettle(file.path, DAEMON_STOPPED))
-      // The next try makes another copy; what cannot be removed now goes at the next start.
+      // The next try makes another copy. The next start removes a copy that cannot be removed now.
       await spool.discard(copy).catch(() => {})
       if (signal.aborted || isRetryable(error)) throw error
       log.error(
@@ -117,7 +118,7 @@ export class Pipeline {
     const result = await checkerFor(estimatedBytes(path, expected)).check(
       {
         source: resolve(directory, path),
-        // No link below the folder is followed; elsewhere a person has named the file.
+        // Below the folder, links are not followed. Elsewhere a person chose the file.
         root: isAbsolute(path) ? undefined : directory,
         opened: file.opened,
         expected,
@@ -153,7 +154,7 @@ export class Pipeline {
     return { kind: 'skipped', reason, hint }
   }
 
-  /** 3. Read to its end: whether these bytes are new for the feed at all, and the verdict on them. */
+  /** 3. #judge decides whether these bytes are new for the feed, and acts on the verdict of the check. */
   async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
     const { clock, history, ledger, spool } = this.#parts
     const { verdict } = read
@@ -164,7 +165,7 @@ export class Pipeline {
       return { kind: 'seen', version: same }
     }
     const newer = newerByName(history, file)
-    // An incomplete one may be the next, still under way.
+    // An incomplete file may be the next version, still being written.
     if (newer !== null && (verdict.kind !== 'incomplete' || file.final))
       return this.#older(file, read, copy, newer)
     switch (verdict.kind) {
@@ -177,7 +178,7 @@ export class Pipeline {
           return this.#conclude(file, 'rejected', placed(verdict, HINT.rejected), facts(read))
         return this.#conclude(file, 'incomplete', placed(verdict, HINT.incomplete), {
           bytes: read.bytes,
-          // A file that is written anew, and stops at the same place each time, gets no more time.
+          // A file that is rewritten and stops at the same place each time gets no more time.
           incompleteSince: ledger.incompleteSince(file.path, read.bytes) ?? clock.now(),
         })
       default:
@@ -185,7 +186,7 @@ export class Pipeline {
     }
   }
 
-  /** Not sent: the name of its file says that it is older than what was accepted. Its copy is kept for `restore`. */
+  /** #older supersedes a version with an older date in its file name. Its copy is kept for `restore`. */
   async #older(file: Candidate, read: Read, copy: string, newer: Version): Promise<Taken> {
     const { history, ledger, spool } = this.#parts
     const text = `it is older than version ${newer.id} (${newer.path})`
@@ -197,7 +198,7 @@ export class Pipeline {
     return this.#conclude(file, 'superseded', { code: OLDER, text }, patch)
   }
 
-  /** 4. Well-formed: what looks like an accident is held for a person; all else is accepted. */
+  /** 4. #guard holds for a person what looks like an accident, and accepts everything else. */
   async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
     const { guard, history, ledger, postDelivery, spool } = this.#parts
     const { path } = file
@@ -205,7 +206,7 @@ export class Pipeline {
     const named = { feed, account, path }
     const compared = await guard.compare({ ...named, bytes: read.bytes }, spool.indexOf(copy))
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
-    // A file of the same size as before gets its version only now that its bytes are known to be others.
+    // A file of the same size as before gets its version only now, when its bytes are known to differ.
     const pending = history.pendingVersionAt(file.path)
     const begin = () => history.commit(() => ledger.newestFor(file))
     const isItsOwn = pending?.feed === feed && isNewest(history, pending)
@@ -224,7 +225,7 @@ export class Pipeline {
     return { kind: 'version', version }
   }
 
-  /** 5. Accepted and due: it goes to the account that the rules name, of a file from elsewhere for its feed. */
+  /** 5. addressed returns the version with the account of its rule. A file from elsewhere has the rule of its feed. */
   addressed(queued: Version): Version {
     const { ledger, ruleFor } = this.#parts
     const { feed, path } = queued
@@ -232,10 +233,7 @@ export class Pipeline {
     return ledger.addressed(queued, named?.account ? named : ruleFor(path))
   }
 
-  /**
-   * The copy is uploaded. Answers how that ended; `stored` is called when storage has it and
-   * that is about to be recorded.
-   */
+  /** deliver uploads the copy and returns the result. It calls `stored` before it records that storage has the file. */
   async deliver(
     queued: Version,
     signal: AbortSignal,
@@ -272,7 +270,7 @@ export class Pipeline {
           ended: (n, end) => {
             const endedAt = clock.now()
             const write = () => history.endAttempt(id, n, endedAt, end)
-            // A crash between "it is stored" and "it is uploaded" would send it once more.
+            // Defer this row to the transaction of `uploaded`: a crash between the two would send the file again.
             if (end.outcome === 'stored') backlog.defer(write)
             else backlog.add(write)
             observer?.attemptEnded({ ...end, ms: clock.monotonic() - startedAt })
@@ -282,15 +280,15 @@ export class Pipeline {
       signal,
     )
     const result = await delivered.catch(async (error) => {
-      // Whatever happened: a version that stayed `uploading` would never be tried again.
+      // A version that stayed `uploading` would never be tried again.
       await backlog.finish(() => recordError(ledger, id, error), signal)
       throw error
     })
     if (result.kind === 'stored') stored()
-    // What storage confirmed is not sent again because our own disk was full at that moment.
+    // The backlog waits for a full disk, so that a confirmed file is not sent again.
     const ended = await backlog.finish(() => recordDelivery(ledger, id, result), signal)
     await postDelivery.cleanUp(ended)
-    // Its postings may have changed what the campaigns select (campaigns/schedule.ts).
+    // New postings may change what the campaigns select (campaigns/schedule.ts).
     if (ended.state === 'uploaded') reconcile()
     return result
   }
@@ -315,7 +313,7 @@ export class Pipeline {
   }
 }
 
-/** What is known of a file that was read to its end. */
+/** facts returns the columns that are known once a file was read to its end. */
 function facts(read: Read): VersionPatch {
   const { sha256, md5, bytes, encoding, verdict } = read
   const content = verdict.kind === 'ok' ? verdict.content : {}

@@ -1,6 +1,6 @@
-// The last step of a feed's story, when its version is at rest: a receipt for the person who dropped it, its file
-// archived, deleted or quarantined where the configuration says so, and copies removed that are not needed any more.
-// The version's state stays right without it: what fails is logged and tried again later.
+// The last step of a feed's story, after its version has ended: write a receipt for the person who dropped the file;
+// archive, delete or quarantine the file if the configuration says so; remove copies that are no longer needed.
+// A failure here does not change the state of the version. It is logged and tried again later.
 
 import type { FileIdentity } from '../feed/port.ts'
 import type { Version } from '../history/port.ts'
@@ -18,9 +18,8 @@ export interface PostDeliveryParts extends Parts {
   dispositions: Dispositions
 }
 
-/** Name of the note that says which file is leaving the folder, and where to. */
+/** DEPARTURE begins the name of a note about a file that is leaving the folder. */
 const DEPARTURE = 'leaving '
-/** In the log. */
 const DONE = {
   archive: 'file.archived',
   delete: 'file.deleted',
@@ -32,20 +31,20 @@ const NOT_DONE = {
   quarantine: 'file.not-quarantined',
 } as const
 
-/** Files that are moved for one transaction before, and one after. */
+/** BATCH_SIZE is how many files are moved between one transaction before and one after. */
 const BATCH_SIZE = 64
 const MOST_LOGGED_EACH_TIME = 5
 
 export class PostDelivery {
   readonly #parts: PostDeliveryParts
   readonly #receipts: Receipts
-  /** Files under their temporary names, as far as is known. */
+  /** Files that are known to have their temporary names, by token. */
   readonly #partialMoves = new Map<string, Departure>()
-  /** Files that were moved since the last listing was recorded, as they were; `isAway`: they did not come back. */
+  /** Files that were moved since the last listing, with their identity before; `isAway`: the file did not come back. */
   readonly #taken = new Map<string, { identity: FileIdentity; isAway: boolean }>()
-  /** Monotonic ms until which a file is left where it is: putting it back is a change of the folder, and brings a listing. */
+  /** Monotonic ms until which a file stays: putting it back causes a listing, which must not move it again at once. */
   readonly #waiting = new Map<string, number>()
-  /** Why a path could not be moved, as the system's code; `logEachTime`: the log says so again each time. */
+  /** The system's code for each path that could not be moved. */
   readonly #failing = new Map<string, { code: string; logEachTime: boolean }>()
   #moving: Promise<void> | null = null
   #isStopping = false
@@ -55,7 +54,7 @@ export class PostDelivery {
     this.#receipts = new Receipts(parts)
   }
 
-  /** 6. At rest. Never throws. */
+  /** 6. cleanUp writes the receipt of an ended version and removes unneeded copies. It never throws. */
   async cleanUp(version: Version): Promise<void> {
     try {
       await this.#receipts.write(version)
@@ -73,7 +72,7 @@ export class PostDelivery {
     )
   }
 
-  /** After a crash: files that were on their way, and receipts. */
+  /** recover completes the moves and receipts that a crash interrupted. */
   async recover(): Promise<void> {
     const { history } = this.#parts
     for (const note of history.notes(DEPARTURE)) {
@@ -85,8 +84,8 @@ export class PostDelivery {
   }
 
   /**
-   * Files of a listing whose story is over are moved or deleted, where the configuration says so: beside
-   * everything else, so that a slow archive stops no scan. While this lasts, later listings begin nothing.
+   * moveFinished moves or deletes finished files, if the configuration says so. It runs in the background, so that a
+   * slow archive does not delay a scan. While it runs, a later listing starts no second pass.
    */
   moveFinished(listing: Listing): void {
     this.#moving ??= this.#moveFinished(listing)
@@ -101,19 +100,19 @@ export class PostDelivery {
     return this.#moving !== null
   }
 
-  /** A listing that began before may still hold it. A file that somebody else brings back has another ctime. */
+  /** hasTaken reports whether we moved this file since the last listing. A returned file has another ctime. */
   hasTaken({ path, identity }: Sighting): boolean {
     const taken = this.#taken.get(path)
     if (taken === undefined) return false
     return (taken.isAway ? sameIdentity : sameBytes)(taken.identity, identity)
   }
 
-  /** We have it in our hands, or had it since the last listing was recorded: its absence says nothing. */
+  /** isLeaving is true if we are moving the file or moved it since the last listing: its absence proves nothing. */
   isLeaving(path: string): boolean {
     return this.#taken.has(path) || this.#partialMoves.values().some((move) => move.path === path)
   }
 
-  /** Resolves once nothing is moved any more, and lets nothing more begin. */
+  /** finish stops new moves and resolves when the running ones have ended. */
   async finish(): Promise<void> {
     this.#isStopping = true
     await this.#moving
@@ -149,7 +148,7 @@ export class PostDelivery {
     }
   }
 
-  /** Over once every file could be moved, or has left, and every receipt could be written; a whole listing tells. */
+  /** #endFailing clears the condition when a complete listing shows that no move and no receipt is left to retry. */
   #endFailing({ files, unknown }: Listing): void {
     if (unknown.length > 0) return
     const paths = [...files, ...this.#partialMoves.values()].map(({ path }) => path)
@@ -159,7 +158,7 @@ export class PostDelivery {
       this.#parts.conditions.clear('dispositions-failing')
   }
 
-  /** What could not be put where it belongs, nor back, is tried again. */
+  /** #resume tries again to move files that still have their temporary names. */
   async #resume(): Promise<void> {
     const departures = [...this.#partialMoves.values()]
     const ended = new Map<Departure, Disposed>()
@@ -195,13 +194,13 @@ export class PostDelivery {
       }
     }
     await history.commit(record).catch((error) => {
-      // What was not recorded is looked at again, as after a crash.
+      // Try again later, as after a crash.
       for (const departure of departures) this.#partialMoves.set(departure.token, departure)
       throw error
     })
   }
 
-  /** Whether a rejected file that is not there may be where we put it: its story is over, then. */
+  /** mayBeQuarantined reports whether we may have moved this absent rejected file into the quarantine. */
   mayBeQuarantined(version: Version | null): boolean {
     return version?.state === 'rejected' && this.#ofUnsent(version) === 'quarantine'
   }
@@ -216,7 +215,7 @@ export class PostDelivery {
       case 'uploaded':
         return ofSent
       case 'superseded': {
-        // Nothing of it was sent: it goes the way of the version that took its place, once that is safe.
+        // Treat the file like the version that took its place, once that one is uploaded.
         const last = history.lastUploaded(version.feed)
         const isSafe = last && (last.id > version.id || isOlder(version.feed, version, last))
         return isSafe ? ofSent : null
@@ -229,7 +228,7 @@ export class PostDelivery {
     }
   }
 
-  /** What was not sent is moved, never deleted, and left for a while: a person may be about to correct it in place. */
+  /** #ofUnsent moves an unsent file, never deletes it, and waits first: a person may be correcting it in place. */
   #ofUnsent({ id, state }: Version): Disposition | null {
     const { clock, config, history } = this.#parts
     const { afterReject, afterUpload, incompleteAfterMs } = config.inbox
@@ -255,7 +254,7 @@ export class PostDelivery {
     conditions.set('dispositions-failing', { message, hint: disposed.hint }, failingMs(config))
     if (isPartial) this.#partialMoves.set(token, departure)
     const known = this.#failing.get(path)
-    // Thousands of files that are tried with each listing must not fill the log.
+    // Thousands of files that fail at each listing must not fill the log.
     const { logEachTime } = known ?? { logEachTime: this.#failing.size < MOST_LOGGED_EACH_TIME }
     this.#failing.set(path, { code: disposed.code, logEachTime })
     if (!wasPartial && (logEachTime || known?.code !== disposed.code))
@@ -264,19 +263,19 @@ export class PostDelivery {
 
   async #trimSpool(feed: string): Promise<void> {
     const { config, history, spool } = this.#parts
-    // The newest upload stays whatever is configured: the next version is compared with its postings.
+    // Keep at least the newest upload: the next version is compared with its postings.
     const keeps = Math.max(1, config.upload.keepVersions)
     const kept = history.spooled(feed)
     const old = kept.filter(({ state }) => state === 'uploaded').slice(keeps)
     const older = kept.filter(({ reasonCode }) => reasonCode === OLDER)
     old.push(...older.toSorted((a, b) => (isOlder(feed, a, b) ? 1 : -1)).slice(keeps))
-    // What was discarded can be restored as long as the same bytes in the folder are no news.
+    // Keep the copy of the newest version: a person may restore it while the file in the folder is unchanged.
     const newest = history.newestTaken(feed)?.id
     const spent = kept.filter((each) => {
       return each.id !== newest && SPENT.includes(each.state) && !older.includes(each)
     })
     for (const { id, spool: name } of [...old, ...spent]) {
-      // At once, so that no delivery of this feed begins in between.
+      // Update the row before the file, so that no delivery of this feed begins in between.
       history.update(id, { spool: null })
       // A restored version shares the copy of the earlier one.
       const isShared = history.spooled(feed).some((other) => other.spool === name)

@@ -1,5 +1,5 @@
-// Receipts beside the dropped files, for people who only have SFTP. A receipt is noted in the transaction that ends
-// its version, so that a crash before it is written does not forget it.
+// Writes receipts beside the dropped files, for people who only have SFTP. The transaction that ends a version also
+// notes its receipt, so that a crash before the write does not lose the receipt.
 
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
@@ -17,18 +17,21 @@ export interface ReceiptsParts
   dispositions: Pick<Dispositions, 'discardDraft' | 'writeReceipt'>
 }
 
-/** Name of the note that says which version still needs its receipt. */
+/** NOTE begins the name of a note; the rest is the id of a version that still needs its receipt. */
 const NOTE = 'receipt owed '
 const FAILING_MS = 10 * MINUTE
-/** Receipts that are tried again after one listing. */
+/** BATCH_SIZE is how many receipts are tried again after one listing. */
 const BATCH_SIZE = 64
 
-/** What fails is tried again with each listing; a newer version may end it unseen. */
+/**
+ * failingMs returns how long the condition lasts without another failure. Each listing tries again and renews it; a
+ * newer version may end the failure unseen.
+ */
 export function failingMs({ inbox }: Pick<Config, 'inbox'>): number {
   return FAILING_MS + inbox.rescanMs
 }
 
-/** Within the transaction of the version's new state. */
+/** markReceiptPending notes that the version needs a receipt. Call it in the transaction of the version's new state. */
 export function markReceiptPending(
   { history, config }: Pick<Parts, 'history' | 'config'>,
   version: Version,
@@ -38,24 +41,24 @@ export function markReceiptPending(
 
 export class Receipts {
   readonly #parts: ReceiptsParts
-  /** The last receipt that was begun at each path: the next one is written after it. */
+  /** The last write at each path: the next write waits for it. */
   readonly #lastWrite = new Map<string, Promise<void>>()
-  /** Versions whose receipt could not be written. */
+  /** The ids of versions whose receipt could not be written. */
   readonly #unwritten = new Set<number>()
 
   constructor(parts: ReceiptsParts) {
     this.#parts = parts
   }
 
-  /** Whether every receipt could be written. */
+  /** isComplete is true if every receipt could be written. */
   get isComplete(): boolean {
     return this.#unwritten.size === 0
   }
 
   /**
-   * Beside a file, the receipt is that of its newest version that has one, in the order of the versions, not of the
-   * writes. `isRepeat`: the log has the failure already, and the folder was listed since: a directory that is missing
-   * then has left with its files.
+   * write writes the receipt beside the file. The newest version of the file wins, whatever the order of the writes.
+   * `isRepeat`: the log has the failure already, and the folder was listed since. If the directory is missing then, it
+   * left with its files.
    */
   write(version: Version, isRepeat = false): Promise<void> {
     const { id, path } = version
@@ -68,7 +71,7 @@ export class Receipts {
     })
   }
 
-  /** After a crash. A version that went on since then gets the receipt of its new state. */
+  /** recover writes the receipts that a crash left pending, each for the present state of its version. */
   async recover(): Promise<void> {
     const { dispositions, history } = this.#parts
     for (const note of history.notes(NOTE)) {
@@ -82,14 +85,14 @@ export class Receipts {
   }
 
   /**
-   * The folder was listed. Up to the first that cannot be written: the older it is, the longer the history is searched
-   * for a newer one.
+   * retry writes the missing receipts after a listing. It stops at the first receipt that fails again, because each one
+   * costs a search of the history for a newer version.
    */
   async retry({ unknown }: Listing): Promise<void> {
     const { history } = this.#parts
     for (const id of [...this.#unwritten].slice(0, BATCH_SIZE)) {
       const version = history.version(id)
-      // A directory that could not be listed may only be away.
+      // A directory that could not be listed may come back.
       const isAway = unknown.some((prefix) => version?.path.startsWith(prefix))
       this.#unwritten.delete(id)
       if (isAway) this.#unwritten.add(id)
@@ -102,11 +105,11 @@ export class Receipts {
     const { clock, conditions, dispositions, history, log, config } = this.#parts
     const note = NOTE + id
     const token = history.note(note)
-    // Its state may be marked once more while this is written.
+    // Another state of this version may be noted during the write; that note stays.
     const settle = () => {
       if (history.note(note) === token) history.setNote(note, null)
     }
-    // It may have gone on while another receipt of the path was written.
+    // The version may have changed during the write of another receipt at this path.
     const version = history.version(id)
     const isNewest = version !== null && !history.hasNewerAt(version, RECEIPTED)
     if (!isNewest || !needsReceipt(version, config)) return history.commit(settle, 'soon')
@@ -138,13 +141,13 @@ export class Receipts {
   }
 }
 
-/** Only beside files of the folder: not for one that a person named elsewhere. */
+/** needsReceipt is false for a file outside the folder. */
 function needsReceipt({ path, state }: Version, config: Config): boolean {
   if (!config.inbox.receipts || !RECEIPTED.includes(state)) return false
   return !isAbsolute(path)
 }
 
-/** 12 hexadecimal digits. */
+/** newToken returns 12 random hexadecimal digits. */
 export function newToken(): string {
   return randomBytes(6).toString('hex')
 }

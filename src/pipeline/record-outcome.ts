@@ -1,5 +1,4 @@
-// What the end of a delivery means for its version: every way to end leads to a state. Knows nothing of
-// how a delivery goes; that is the uploader's.
+// Records the end of a delivery: each result leads to one state of the version. The uploader runs the delivery.
 
 import type { Ledger } from '../history/ledger.ts'
 import type { Reason, Version } from '../history/port.ts'
@@ -9,16 +8,16 @@ import type { DeliveryResult, Failure } from '../upload/port.ts'
 
 export const DAEMON_STOPPED: Reason = { code: STOPPED, text: 'the daemon stopped' }
 
-/** Why a version failed that met an error of feedsyncd itself. */
+/** faultReason explains that an error in feedsyncd itself failed the version. */
 export function faultReason(error: unknown): Reason {
   return {
     code: FAULT,
     text: `an internal error of feedsyncd: ${messageOf(error)}`,
-    hint: 'report this with the daemon’s log; a newer feedsyncd may take it',
+    hint: 'report this with the daemon’s log; a newer feedsyncd may accept the file',
   }
 }
 
-/** A refusal by the service or storage. */
+/** reasonOf returns the reason of a refusal by the service or storage. */
 export function reasonOf({ code, reason: text, hint }: Failure): Reason {
   return { code, text, hint }
 }
@@ -37,14 +36,14 @@ export function recordDelivery(ledger: Ledger, id: number, result: DeliveryResul
     case 'aborted':
       return ledger.waitAgain(id, DAEMON_STOPPED, null)
     case 'refused':
-      // Never `rejected`: its bytes are right, and who refuses them today may take them tomorrow.
+      // `failed`, not `rejected`: the bytes are right, and the other side may accept them tomorrow.
       return ledger.fail(id, reasonOf(result.failure))
     default:
       return result satisfies never
   }
 }
 
-/** The delivery met an error. A full disk or a locked database passes; a fault of ours would only be met again. */
+/** recordError requeues a version after a full disk or a locked database, and fails it after a fault of ours. */
 export function recordError(ledger: Ledger, id: number, error: unknown): Version {
   if (!isRetryable(error)) return ledger.fail(id, faultReason(error))
   const { condition, hint, message: text } = error

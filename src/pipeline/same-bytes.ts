@@ -1,5 +1,5 @@
-// Whether the bytes of a file are a new version of its feed, or one that is there; and whether they are older than what is
-// accepted, by the date in the name of the file.
+// Decides whether a file is a new version of its feed or repeats an existing one, and whether the date in its name is
+// older than the newest accepted version.
 
 import type { CheckResult } from '../feed/port.ts'
 import { otherServiceUpTo } from '../history/other-service.ts'
@@ -9,10 +9,10 @@ import { ACCEPTED } from '../history/states.ts'
 import { isDated, isOlder } from '../lib/dated-name.ts'
 import { modifiedAt } from '../lib/files.ts'
 
-/** What the guards look at and the rules have a say in. */
+/** COUNTS are the counts that depend on the feed's rule and that the guards compare. */
 const COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
 
-/** The version that these bytes are; null: they are a new one. `sha256` null: not read to their end. */
+/** sameBytesOf returns the version with these bytes, or null for a new one. `sha256` is null if the read stopped. */
 export function sameBytesOf(
   history: VersionReads & Pick<Files, 'known'> & Pick<Notes, 'note'>,
   origin: Origin,
@@ -22,14 +22,14 @@ export function sameBytesOf(
   if (sha256 === null) return null
   const newest = history.newestTaken(rule.feed)
   if (newest?.sha256 === sha256) {
-    // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes, and what
-    // was superseded because its file belonged to another feed for a while.
+    // A file becomes a new version again if it left and came back, if it failed and its copy is lost, or if it was
+    // superseded while its path belonged to another feed.
     const hasCopy = newest.spool !== null && !COPY_LOST.includes(newest.reasonCode ?? '')
     const isOver = newest.state === 'gone' || newest.state === 'superseded'
     const isLost = isOver || (newest.state === 'failed' && !hasCopy)
     const isOfOther = newest.account !== rule.account || newest.id <= otherServiceUpTo(history)
     const isElsewhere = newest.state === 'uploaded' && isOfOther
-    // Other rules may read it by now, or find what it was held for want of.
+    // New rules may accept a rejected file, or find the postings that a held file seemed to lack.
     const isReadAnew =
       verdict.kind === 'ok' &&
       (newest.state === 'rejected' ||
@@ -37,8 +37,9 @@ export function sameBytesOf(
           COUNTS.some((count) => newest[count] !== verdict.content[count])))
     return isLost || isElsewhere || isReadAnew ? null : newest
   }
-  // A boot, a backup or chmod changes the rest of what stat says. What nobody wrote since goes over no younger version;
-  // a file that is put there again has another inode, whatever its date. On another disk every file has.
+  // A file with the same inode and mtime was not written since, so it must not replace a younger version. A boot, a
+  // backup or chmod changes only other fields. A file that is dropped again has another inode; a move to another disk
+  // changes the device and the inode of every file.
   const known = history.known(path)
   if (known === null) return null
   const before = history.version(known.versionId)
@@ -50,7 +51,7 @@ export function sameBytesOf(
   return isMoved || (mtimeNs === identity.mtimeNs && ino === identity.ino) ? before : null
 }
 
-/** The newest version that is accepted or uploaded, where the name of this file says that it is older; else null. */
+/** newerByName returns the newest accepted or uploaded version if the date in this file's name is older; else null. */
 export function newerByName(
   history: VersionReads,
   { identity, path, rule: { feed } }: Origin,

@@ -3,11 +3,11 @@
 
 import {
   type Failure,
+  type FailureDetails,
   failureOf,
   RULES,
   type Rule,
   ruleOfStatus,
-  type FailureDetails,
 } from '../lib/decision-table.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
@@ -114,7 +114,7 @@ function noAnswer({ why, code, reason }: NoAnswer, origin: string): Failure {
 
 /** refusalMessage returns the service's own words about a refusal, for the partner's support. */
 function refusalMessage(reply: HttpReply): string {
-  return isHtml(reply.headers, reply.body) ? ' and a web page' : serviceMessage(reply)
+  return isHtml(reply.headers, reply.body) ? ' with a web page' : serviceMessage(reply)
 }
 
 function skewHint(skewMs: number | null): string {

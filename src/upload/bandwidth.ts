@@ -1,4 +1,4 @@
-// Owns `upload.maxRate`: all uploads together take no more than that many bytes a second.
+// Bandwidth enforces `upload.maxRate`, the limit of all uploads together.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 
@@ -12,12 +12,12 @@ export class Bandwidth {
     this.bytesPerSecond = bytesPerSecond
   }
 
-  /** Bytes of one read, a quarter of a second's: so a slow line keeps moving. */
+  /** readSize is the size of one read in bytes: a quarter of a second, so that a slow line keeps moving. */
   get readSize(): number {
     return Math.max(1, Math.floor(this.bytesPerSecond / 4))
   }
 
-  /** Resolves when these bytes may go, or when `signal` aborts. */
+  /** wait resolves when these bytes may be sent, or when `signal` aborts. */
   async wait(bytes: number, signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic()
     const start = Math.max(now, this.#freeAt)

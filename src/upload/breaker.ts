@@ -1,5 +1,5 @@
-// Owns what one origin may be asked, shared by all feeds: after five transient failures in a row one probe at
-// a time, and its refusals of one feed after the other. Pure state on the clocks that it is given.
+// Breaker stops the requests of all feeds to one origin after five transient failures in a row, and then sends one
+// probe at a time. It also counts the feeds that the origin refuses. Pure state on the given clock.
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import type { Failure, UploadHealth } from './port.ts'
@@ -7,35 +7,35 @@ import type { Failure, UploadHealth } from './port.ts'
 const OPENS_AFTER = 5
 const FIRST_PROBE = 5 * SECOND
 const LONGEST_PAUSE = 10 * MINUTE
-/** After that long a probe says nothing of the origin: it may be a large file on a slow line. Another one follows. */
+/** After LONGEST_PROBE another probe may start: the running one may be a large file on a slow line. */
 const LONGEST_PROBE = MINUTE
 
-/** An origin that refuses so many feeds, and accepts none between them, has a fault of its own. */
+/** REJECTS_ALL_FROM is how many feeds an origin must refuse, without accepting one, to count as faulty itself. */
 const REJECTS_ALL_FROM = 3
 
-/** Permission to send one request; `leave` takes it back with the result. */
+/** Pass permits one request; `leave` returns it with the result. */
 export interface Pass {
   readonly isProbe: boolean
 }
 
 /**
- * `up`: the origin answered, even if it refused. `nothing`: the request ended for a reason on this side. Otherwise
- * why it is down; `retryAfterMs`: what it asked for, no probe comes before that.
+ * BreakerResult is `up` if the origin answered, even with a refusal, and `nothing` if the request ended for a reason on
+ * this side. Otherwise it says why the origin is down; the next probe waits for `retryAfterMs`.
  */
 export type BreakerResult = 'up' | 'nothing' | Pick<Failure, 'reason' | 'retryAfterMs'>
 
 type State =
   | { kind: 'closed'; failures: number }
-  /** `probeAt`: monotonic ms, also of the probe that runs; `shownAt`: the same in wall ms. */
+  /** `probeAt`: monotonic ms of the next or the running probe; `shownAt`: the next probe in wall ms. */
   | { kind: 'open'; probeAt: number; shownAt: number; pauseMs: number; isProbing: boolean }
 
 export class Breaker {
   readonly #clock: Clock
   #state: State = { kind: 'closed', failures: 0 }
   #isUsed = false
-  /** Of the last failure; null while it is up. */
+  /** The reason of the last failure; null while the origin is up. */
   #reason: string | null = null
-  /** The feeds that it has refused since it last accepted one. */
+  /** The feeds that the origin refused since it last accepted one. */
   readonly #rejected = new Set<string>()
 
   constructor(clock: Clock) {
@@ -46,24 +46,24 @@ export class Breaker {
     return this.#state.kind === 'open'
   }
 
-  /** It is down, and somebody asks it when its probes are due: nobody waits for it otherwise. */
+  /** isAwaited is true while the origin is down and its probes are sent. Missing probes mean that no feed needs it. */
   get isAwaited(): boolean {
     if (this.#state.kind === 'closed') return false
     const { isProbing, probeAt } = this.#state
     return isProbing || this.#clock.monotonic() < probeAt + LONGEST_PAUSE
   }
 
-  /** Whole ms until a request would be let through, as the history takes them; 0: now. */
+  /** waitMs returns the whole ms until a request may be sent; 0: now. */
   waitMs(): number {
     if (this.#state.kind === 'closed') return 0
     const { isProbing, probeAt } = this.#state
     const from = isProbing ? probeAt + LONGEST_PROBE : probeAt
     const left = Math.max(0, Math.ceil(from - this.#clock.monotonic()))
-    // A running probe ends soon: look again after the shortest pause.
+    // The running probe may end soon: look again after the shortest pause.
     return isProbing ? Math.min(left, FIRST_PROBE) : left
   }
 
-  /** Null while nothing may be sent. `isForced`: a person asked for it, so that this request is a probe. */
+  /** enter returns a pass, or null while nothing may be sent. `isForced`: a person asked, so the request may probe. */
   enter(isForced = false): Pass | null {
     if (!isForced && this.waitMs() > 0) return null
     if (this.#state.kind === 'closed') return { isProbe: false }
@@ -82,7 +82,7 @@ export class Breaker {
     else this.#count(isProbe, result.retryAfterMs ?? 0)
   }
 
-  /** It refused a correct request of this feed. True: it refuses all feeds. */
+  /** rejectsAll counts a refused feed and reports whether the origin refuses all feeds. */
   rejectsAll(feed: string): boolean {
     if (this.#rejected.size < REJECTS_ALL_FROM) this.#rejected.add(feed)
     return this.#rejected.size >= REJECTS_ALL_FROM
@@ -108,7 +108,7 @@ export class Breaker {
       this.#state =
         failures < OPENS_AFTER ? { kind: 'closed', failures } : this.#opened(FIRST_PROBE, leastMs)
     } else if (isProbe) {
-      // A request that was sent before the breaker opened says nothing new.
+      // The result of a request from before the breaker opened is not new.
       this.#state = this.#opened(Math.min(state.pauseMs * 2, LONGEST_PAUSE), leastMs)
     }
   }

@@ -1,15 +1,15 @@
-// Owns what an answer of storage means: success, a place to post to instead, or a failure with its row of
-// the decision table. Pure functions. The XML code decides before the status does, because one 403 means
-// "ask for a new form" and the next one "this form is wrong".
+// Decides what an answer of storage means: success, another address to post to, or a failure with its row of the
+// decision table. Pure functions. The XML code decides before the status, because one 403 means "ask for a new form"
+// and another 403 means "this form is wrong".
 
 import {
   type Failure,
+  type FailureDetails,
   failureOf,
   RULES,
   type Rule,
   ruleOfCode,
   ruleOfStatus,
-  type FailureDetails,
 } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import type { NoAnswer } from '../lib/http-errors.ts'
@@ -21,7 +21,7 @@ import { readStorageBody, type StorageError } from './storage-answer.ts'
 
 export type Judgement = Confirmation | { kind: 'moved'; to: URL; failure: Failure }
 
-/** `md5`: of the file that was sent, in hex. */
+/** judgeReply judges an answer of storage. `md5` is that of the sent file, in hex. */
 export function judgeReply(
   reply: HttpReply,
   facts: FormFacts,
@@ -31,7 +31,11 @@ export function judgeReply(
   const { status } = reply
   const isPage = isHtml(reply.headers, reply.body)
   const body = isPage ? ({ kind: 'foreign' } as const) : readStorageBody(reply.body)
-  const common = { status, origin: facts.origin, retryAfterMs: retryAfterMs(reply.headers, wallNow) }
+  const common = {
+    status,
+    origin: facts.origin,
+    retryAfterMs: retryAfterMs(reply.headers, wallNow),
+  }
   const failed = (rule: Rule, rest: FailureDetails): Judgement => ({
     kind: 'failed',
     failure: failureOf(rule, { ...common, ...rest }),
@@ -40,7 +44,7 @@ export function judgeReply(
     return confirm(reply, body, facts, md5, common)
   if (status === 307 || status === 308) return judgeMove(reply, facts, common)
   if (body.kind !== 'error') {
-    const how = isPage ? ' and a web page' : ''
+    const how = isPage ? ' with a web page' : ''
     const reason = `storage answered ${status}${how}`
     return failed(ruleOfAnswer(status), { code: `http-${status}`, reason })
   }
@@ -55,7 +59,7 @@ export function judgeReply(
   return failed(rule, { code, reason: `storage answered ${called}${details}` })
 }
 
-/** Only to the same host or one below it, and with the same protocol as the form's address. */
+/** judgeMove follows a redirect only to the form's host or a host below it, with the same protocol. */
 function judgeMove(reply: HttpReply, facts: FormFacts, common: Partial<Failure>): Judgement {
   const { status } = reply
   const { location } = reply.headers
@@ -75,7 +79,7 @@ function judgeMove(reply: HttpReply, facts: FormFacts, common: Partial<Failure>)
   return isAllowed ? { kind: 'moved', to, failure } : { kind: 'failed', failure }
 }
 
-/** The rows that do not depend on how much was sent. */
+/** ROW_OF maps the failures that do not depend on how much was sent. */
 const ROW_OF = {
   unreachable: RULES.unreachable,
   certificate: RULES.untrusted,
@@ -85,7 +89,7 @@ const ROW_OF = {
   aborted: RULES.stalled,
 }
 
-/** `announced`: bytes of the whole request body. */
+/** judgeNoAnswer judges a request without an answer. `announced` is the size of its whole body in bytes. */
 export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: string): Failure {
   const { bytesSent, code, why } = answer
   const common = { code, reason: `no answer from storage: ${answer.reason}`, origin }
@@ -106,7 +110,7 @@ function ruleOfError({ code, message }: StorageError, status: number): Rule {
   return ruleOfCode(code) ?? ruleOfAnswer(status, status >= 400 && status < 500)
 }
 
-/** `fromStorage`: the body was storage's XML with a code that the table does not name. */
+/** ruleOfAnswer judges by the status. `fromStorage`: the body is storage's XML, with a code that is not in the table. */
 function ruleOfAnswer(status: number, fromStorage = false): Rule {
   const rule = ruleOfStatus('storage', status)
   if (rule !== null) return rule

@@ -1,5 +1,5 @@
-// Owns the one question whether storage has the file: by the status, the body and the ETag of its answer, and
-// by whether the socket had taken the whole request when that answer came. Pure.
+// Decides whether storage has the file: by the status, the body and the ETag of the answer, and by whether the socket
+// had taken the whole request when the answer came. Pure functions.
 
 import { type Failure, failureOf, RULES, type Rule } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
@@ -11,17 +11,17 @@ export type Confirmation =
   | { kind: 'stored'; etagVerified: boolean; warning: string | null }
   | { kind: 'failed'; failure: Failure }
 
-/** Storage sends these without a body: where the form names the status, the status is enough. */
+/** Storage sends these statuses without a body. If the form names the status, it is enough. */
 const BARE: ReadonlySet<number> = new Set([200, 204])
 
-/** Whether a status says success at all: a 2xx, or the redirect that the form asks for. */
+/** isSuccess reports whether a status can mean success: a 2xx, or the redirect that the form asks for. */
 export function isSuccess(status: number, { expectedStatus }: FormFacts): boolean {
   return (status >= 200 && status < 300) || status === expectedStatus
 }
 
 /**
- * Of an answer for which `isSuccess`, and whose body is no error. `md5`: of the file that was sent, in hex; `common`:
- * what a failure says of every answer.
+ * confirm judges an answer with a success status and without an error document. `md5` is that of the sent file, in hex;
+ * `common` has the details that every failure of this answer shares.
  */
 export function confirm(
   reply: HttpReply,
@@ -32,13 +32,13 @@ export function confirm(
 ): Confirmation {
   const { status, headers } = reply
   const notStored = (rule: Rule, code: string, how: string): Confirmation => {
-    // It may be stored nevertheless.
+    // Storage may have the file nevertheless.
     const ambiguous = rule === RULES.answeredEarly || rule === RULES.unconfirmed
     const reason = `storage answered ${status} ${how}`
     return { kind: 'failed', failure: failureOf(rule, { ...common, code, reason, ambiguous }) }
   }
   if (!reply.sentAll)
-    return notStored(RULES.answeredEarly, 'answered-early', 'before it was sent the whole file')
+    return notStored(RULES.answeredEarly, 'answered-early', 'before the whole file was sent')
   const redirect = redirectOf(headers.location, facts)
   const etag =
     readEtag(headers.etag) ??
@@ -50,7 +50,7 @@ export function confirm(
     etagVerified: etag?.value === md5,
     warning: isNamed
       ? null
-      : `storage answered ${status} where the form names ${facts.expectedStatus}; taken as stored`,
+      : `storage answered ${status} and the form names ${facts.expectedStatus}; the file counts as stored`,
   }
   if (stored.etagVerified) return stored
   if (body.kind === 'foreign' || (status === 303 && redirect === null))
@@ -59,22 +59,22 @@ export function confirm(
     return notStored(
       RULES.digestDiffers,
       'etag-mismatch',
-      `with another checksum than the file has here (${md5})`,
+      `with a checksum that differs from the file's (${md5})`,
     )
   const key = body.kind === 'posted' ? body.key : (redirect?.searchParams.get('key') ?? null)
   if (key !== null && !isKeyOf(key, facts))
-    return notStored(RULES.unconfirmed, 'other-key', 'and names another object than the form does')
+    return notStored(RULES.unconfirmed, 'other-key', 'and named another object than the form')
   const isConfirmed =
     body.kind === 'posted' ||
     redirect !== null ||
     (etag !== null && !etag.isWeak) ||
-    // A cut answer proves nothing: storage may send blanks until it knows the result.
+    // A cut answer proves nothing: storage may send spaces until it knows the result.
     (isNamed && BARE.has(status) && !reply.bodyCut)
   if (isConfirmed) return stored
   return notStored(
     RULES.unconfirmed,
     'unconfirmed',
-    'with neither an ETag nor a document that says the file is stored',
+    'without an ETag or a document that confirms the file',
   )
 }
 
@@ -85,7 +85,7 @@ interface Etag {
   isWeak: boolean
 }
 
-/** Quoted, weak or bare; null where there is none. `"md5-parts"` of a multipart upload is no MD5. */
+/** readEtag reads a quoted, weak or bare ETag; null: there is none. The ETag of a multipart upload is not an MD5. */
 function readEtag(text: string | null | undefined): Etag | null {
   const [, weak, value] = /^\s*(W\/)?"?([^"]+)"?\s*$/i.exec(text ?? '') ?? []
   if (value === undefined) return null
@@ -93,21 +93,24 @@ function readEtag(text: string | null | undefined): Etag | null {
   return { value: isMd5 ? value.toLowerCase() : value, isMd5, isWeak: weak !== undefined }
 }
 
-/** Where the form asked to be sent to after success, as storage sends there; null: somewhere else, or nowhere. */
+/** redirectOf returns the address of a redirect if the form asked for it, else null. */
 function redirectOf(location: string | undefined, { redirect }: FormFacts): URL | null {
   const to = location === undefined ? null : URL.parse(location)
   const isAsked = redirect !== null && to?.origin === redirect.origin
   return isAsked && to.pathname === redirect.pathname ? to : null
 }
 
-/** Storage puts the name of the file in place of "${filename}", and some escape the key as in an address. */
+/**
+ * isKeyOf compares an object key with the form's. Storage replaces "${filename}" with the name of the file, and some
+ * storages escape the key as in an address.
+ */
 function isKeyOf(named: string, { form }: FormFacts): boolean {
   const key = form.fields.find(([name]) => name.toLowerCase() === 'key')?.[1] ?? ''
   const ours = key.replace(/\$\{filename\}/g, FILE_NAME)
   return named === ours || named === encodeURIComponent(ours) || named === encodeURI(ours)
 }
 
-/** Under KMS or a customer's key the ETag looks like an MD5 and is none. */
+/** isEncrypted recognises KMS and customer keys: the ETag then looks like an MD5 but is not one. */
 function isEncrypted(headers: Readonly<Record<string, string>>): boolean {
   return Object.entries(headers).some(
     ([name, value]) =>

@@ -1,5 +1,5 @@
-// Owns what a pre-signed form says about itself: the object's key, the status that means success, and,
-// where its policy can be decoded, its expiry and the sizes that it takes. It changes nothing in the form.
+// Reads what a pre-signed form says about itself: the object key and the status that means success. If the policy can
+// be decoded, also the expiry and the allowed sizes. The form itself stays unchanged.
 
 import { shownAddress } from '../lib/http-text.ts'
 import { redact } from '../lib/secrets.ts'
@@ -10,27 +10,27 @@ export interface FormFacts {
   form: UploadForm
   url: URL
   origin: string
-  /** The object's key, as it may be shown. */
+  /** The object key without secrets, for display. */
   key: string
-  /** The status that means success (specification section 4); 204 when the form names none, like S3. */
+  /** The status that means success (specification section 4); 204 if the form names none, as in S3. */
   expectedStatus: number
-  /** Where the form asks to be sent to after success; storage then answers 303. */
+  /** The form's address for a redirect after success; storage then answers 303. */
   redirect: URL | null
-  /** Wall ms; null when the policy does not say, or cannot be read. */
+  /** Wall ms; null if the policy has no expiry or cannot be read. */
   expiresAt: number | null
-  /** Of the file alone, not of the request around it. */
+  /** The allowed size of the file, without the request around it. */
   minBytes: number
   maxBytes: number
-  /** Where the file may be found later, as it may be shown; null when the service does not say. */
+  /** The later address of the file without secrets, for display; null if the service does not name one. */
   fileUrl: string | null
 }
 
-/** Storage enforces the policy, so that a part of it that cannot be read here is taken as absent. */
+/** readFormFacts ignores unreadable parts of the policy, because storage enforces the policy itself. */
 export function readFormFacts(form: UploadForm): FormFacts {
   const url = new URL(form.url)
   const policy = decodePolicy(fieldOf(form, 'policy'))
   const [minBytes, maxBytes] = sizeRange(policy.conditions)
-  // `redirect` is the older name, which storage still knows. A value that is no address is ignored there.
+  // `redirect` is the older name, which storage still accepts. Storage ignores a value that is not an address.
   const redirect = fieldOf(form, 'success_action_redirect') ?? fieldOf(form, 'redirect')
   const redirectTo = URL.parse(redirect ?? '')
   const named = fieldOf(form, 'success_action_status')?.trim() ?? ''
@@ -77,7 +77,7 @@ function sizeRange(conditions: unknown): [min: number, max: number] {
   return [0, Number.MAX_SAFE_INTEGER]
 }
 
-/** Null where it is not a number of bytes; an empty text or a list is not 0. */
+/** sizeOf returns a number of bytes, or null for any other value: an empty text or a list is not 0. */
 function sizeOf(value: unknown): number | null {
   const isWritten = typeof value === 'string' && /^\d+$/.test(value)
   const size = isWritten ? Number(value) : value

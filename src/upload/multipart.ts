@@ -1,6 +1,6 @@
-// Owns the bytes of the upload request: every field once, byte for byte and in the order given, nothing
-// added, the file last. It is made by hand, because FormData holds the whole file in memory, rewrites line ends
-// in fields and counts sizes above 4 GiB wrong (measured).
+// Builds the bytes of the upload request: every field once, unchanged and in the given order, nothing added, the file
+// last. FormData is not used, because it holds the whole file in memory, rewrites line ends in fields and counts sizes
+// above 4 GiB wrong (measured).
 
 import { randomUUID } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
@@ -8,20 +8,19 @@ import { getDefaultHighWaterMark } from 'node:stream'
 import type { UploadForm } from '../service/port.ts'
 import type { Bandwidth } from './bandwidth.ts'
 
-/** Fixed and ASCII, because storage replaces "${filename}" in any field by it. */
+/** FILE_NAME is fixed and ASCII, because storage puts it in place of "${filename}" in any field. */
 export const FILE_NAME = 'feed.xml'
 
 /** Larger reads are not faster (measured). */
 const READ_SIZE = 256 * 1024
 
 /**
- * A socket that is given at least this much at once asks for the next piece only when the system has
- * taken all of it, so that the buffer of the piece before can be used again. New buffers for every piece
- * cost 60 MB more memory at 200 MB (measured).
+ * SOCKET_BUFFER is the least size of a write after which the socket waits until the system has taken all of it. The
+ * buffer of the previous piece is then free again. New buffers for every piece cost 60 MB more at 200 MB (measured).
  */
 const SOCKET_BUFFER = getDefaultHighWaterMark(false)
 
-/** `file` is read bit by bit if it is a handle, at most `bytes` of it and no faster than the bandwidth allows. */
+/** createMultipartBody reads a file handle in pieces: at most `bytes`, and no faster than the bandwidth allows. */
 export function createMultipartBody(
   form: UploadForm,
   file: FileHandle | Buffer,
@@ -42,13 +41,13 @@ export function createMultipartBody(
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
-    /** Of the whole request body, exactly. */
+    /** The exact size of the whole request body. */
     length: head.length + bytes + tail.length,
-    /** In front of the file. */
+    /** The number of bytes in front of the file. */
     headLength: head.length,
-    /** `signal` ends its waits for the bandwidth. */
+    /** chunks yields the body; `signal` ends its waits for the bandwidth. */
     async *chunks(signal: AbortSignal): AsyncGenerator<Buffer> {
-      // One buffer, and so one write.
+      // One buffer makes one write.
       if (Buffer.isBuffer(file)) return yield Buffer.concat([head, file, tail])
       yield head
       yield* read(file, bytes, bandwidth, signal)
@@ -57,7 +56,7 @@ export function createMultipartBody(
   }
 }
 
-/** Bounded by the size that was announced. A file that ends early ends the stream early, which fails the request. */
+/** read yields at most the announced size. A file that ends early ends the stream early, which fails the request. */
 async function* read(
   handle: FileHandle,
   bytes: number,
@@ -70,21 +69,21 @@ async function* read(
     const buffer = (readSize < SOCKET_BUFFER ? undefined : buffers[n % 3]) ?? Buffer.alloc(readSize)
     return handle.read(buffer, 0, Math.min(readSize, bytes - at), at)
   }
-  // One piece is read while the one before is sent: 200 MB took 0.56 x as long (22 alternating pairs beside other work).
+  // Read the next piece while one is sent: 200 MB took 0.56 x as long (22 alternating pairs beside other work).
   let ahead = readAt(0, 0)
   for (let at = 0, n = 1; at < bytes; n++) {
     const { buffer, bytesRead } = await ahead
     if (bytesRead === 0) return
     at += bytesRead
     if (at < bytes) ahead = readAt(at, n)
-    // Nobody asks for it when the request ends before.
+    // If the request ends early, nobody awaits this read.
     ahead.catch(() => {})
     await bandwidth?.wait(bytesRead, signal)
     yield buffer.subarray(0, bytesRead)
   }
 }
 
-/** As browsers do (WHATWG HTML, multipart/form-data encoding algorithm). */
+/** quoted escapes a name as browsers do (WHATWG HTML, multipart/form-data encoding algorithm). */
 function quoted(name: string): string {
   return name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')
 }

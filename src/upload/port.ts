@@ -1,4 +1,4 @@
-// What the rest of the program knows of delivering one version to storage.
+// The types that other rooms use to deliver one version to storage.
 
 import type { Failure } from '../lib/decision-table.ts'
 
@@ -6,7 +6,7 @@ export type { Failure } from '../lib/decision-table.ts'
 
 export type AttemptOutcome = 'stored' | 'refused' | 'failed' | 'unknown'
 
-/** How an attempt ended. */
+/** AttemptEnd says how an attempt ended. */
 export interface AttemptEnd {
   outcome: AttemptOutcome
   status: number | null
@@ -15,41 +15,41 @@ export interface AttemptEnd {
   key: string | null
 }
 
-/** Written before and after each attempt, durably. Never holds a form field but the object's key. */
+/** AttemptLog is written durably before and after each attempt. The object key is the only form field in it. */
 export interface AttemptLog {
-  /** Called when an attempt begins; answers its handle, or null where the version is not to be sent any more. */
+  /** started begins an attempt and returns its handle, or null if the version must no longer be sent. */
   started(): Promise<number | null>
-  /** Called before the first byte of the file is sent; false where it is not to be sent any more. `key`: the object's key. */
+  /** sending is called before the first byte of the file; false: do not send it. `key` is the object key. */
   sending(handle: number, key: string): Promise<boolean>
   ended(handle: number, end: AttemptEnd): void
-  /** How many of the last attempts that ended had this code, one after the other, earlier deliveries included. */
+  /** attemptsInARow counts the latest attempts that all ended with this code, including those of earlier deliveries. */
   attemptsInARow(code: string): number
 }
 
 export interface Delivery {
-  /** Of its version. */
+  /** The id of the version. */
   id: number
-  /** Of its version: the breaker counts the feeds that an origin refuses. */
+  /** The feed of the version: the breaker counts the feeds that an origin refuses. */
   feed: string
   /** The spool file: private, immutable, checked. */
   file: string
   bytes: number
   md5: string
   account: string | null
-  /** Of the file in the folder. */
+  /** The path of the file in the folder. */
   path: string
-  /** Attempts that earlier deliveries of this version made: the more there are, the longer it waits. */
+  /** Attempts of earlier deliveries of this version: each one makes the wait longer. */
   attemptsBefore: number
-  /** A person wants it to be tried now: its first attempt is made whatever its account and origins are up to. */
+  /** A person asked for a try now: the first attempt ignores holds and breakers. */
   isRetried: boolean
   attempts: AttemptLog
-  /** Bytes of the file handed to the socket so far, for a progress bar. */
+  /** progress reports the bytes of the file that the socket has taken so far, for a progress bar. */
   progress?: (bytesSent: number) => void
 }
 
 export type DeliveryResult =
   | { kind: 'stored'; fileUrl: string | null; etagVerified: boolean; warning: string | null }
-  /** Try again at `at` (wall ms): the version stays queued. */
+  /** The next try is at `at` (wall ms). The version stays queued. */
   | { kind: 'later'; at: number; failure: Failure }
   /** The service refuses the account. The version stays queued. */
   | { kind: 'credentials'; failure: Failure }
@@ -57,18 +57,18 @@ export type DeliveryResult =
   | { kind: 'refused'; failure: Failure }
   | { kind: 'aborted' }
 
-/** How the service and its storage have answered lately: the worst of the two. */
+/** UploadHealth is the worse of two states: that of the service and that of its storage. */
 export interface UploadHealth {
   /**
-   * `unknown`: nothing was asked yet. `degraded`: the last answer was a transient failure, or storage of single accounts
-   * is down. `down`: a breaker is open.
+   * `unknown`: no request was sent yet. `degraded`: the last answer was a transient failure, or the storage of single
+   * accounts is down. `down`: a breaker is open.
    */
   state: 'ok' | 'degraded' | 'down' | 'unknown'
-  /** Plain sentence; null when ok or unknown. */
+  /** A plain sentence; null if ok or unknown. */
   reason: string | null
-  /** Wall ms of the next probe; null unless down, and while a probe runs. */
+  /** Wall ms of the next probe; null while a probe runs and in any state but `down`. */
   nextProbeAt: number | null
 }
 
-/** Runs the attempts of one delivery. Never throws for what the network or the other side does. */
+/** Uploader runs the attempts of one delivery. It never throws because of the network or the other side. */
 export type Uploader = (delivery: Delivery, signal: AbortSignal) => Promise<DeliveryResult>

@@ -1,5 +1,5 @@
-// Owns one post of one file with one form: the body from the spool, the time limits, the bandwidth and the one
-// redirect that may be followed. It answers the result; another attempt is the decision of uploader.ts.
+// Posts one file with one form: the body from the spool, the time limits, the bandwidth and at most one redirect. It
+// returns the result; uploader.ts decides about another attempt.
 
 import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -22,20 +22,20 @@ export interface PostParts {
 }
 
 /**
- * Ends a post when the socket took no byte and no answer came for this long. The system holds up to 4 MB that it sends
- * after that: at 14 kB a second it is done in time.
+ * STALL_MS ends a post after this long without a sent byte or an answer. The system buffers up to 4 MB after the last
+ * byte that it took; a line of 14 kB a second sends them in time.
  */
 const STALL_MS = 5 * MINUTE
-/** Between two pieces of storage's answer. */
+/** ANSWER_PAUSE_MS limits the time between two pieces of storage's answer. */
 const ANSWER_PAUSE_MS = MINUTE
 
 export interface Post extends Pick<Delivery, 'file' | 'bytes' | 'md5' | 'progress'> {
   facts: FormFacts
-  /** A connection of its own, for what follows a lost one. */
+  /** True after a failed post: use a new connection. */
   freshConnection: boolean
 }
 
-/** What an attempt has come to so far: bytes of the file that were sent, and the status of the last answer. */
+/** Tally counts the bytes of the file that an attempt has sent, and keeps the status of the last answer. */
 export interface Tally {
   bytesSent: number
   status: number | null
@@ -43,10 +43,10 @@ export interface Tally {
 
 export type PostResult = Confirmation | { kind: 'aborted' }
 
-/** Bytes up to which a file is read whole and in this thread: from the cache that is faster than in another one. */
+/** Files up to SMALL bytes are read at once in this thread: from the cache, this is faster than in another thread. */
 const SMALL = 256 * 1024
 
-/** What is kept of an answer: an error document is below 2 kB. */
+/** MAX_ANSWER limits the kept part of an answer, in bytes; an error document is below 2 kB. */
 const MAX_ANSWER = 64 * 1024
 
 export async function postFile(
@@ -62,7 +62,7 @@ export async function postFile(
   } catch (error) {
     return { kind: 'failed', failure: noSpool(post.file, errorCode(error), 'opened') }
   }
-  // Closed here, because a body that is never read would not close it.
+  // Close the file here, because a body that is never read would not close it.
   await using _handle = Buffer.isBuffer(file) ? null : file
   let size: number
   try {

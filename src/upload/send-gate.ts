@@ -1,6 +1,6 @@
-// Owns whether something may be sent now: `mayStart` answers for a version whether it may start, and otherwise until
-// when it waits and why; `withBreaker` decides about each request. The places of upload.concurrency, the breakers of
-// the origins, the accounts on hold and the bandwidth are behind it.
+// SendGate decides what may be sent now. `mayStart` permits the delivery of a version, or says why and until when it
+// waits. `withBreaker` decides about each request. Both use the places of upload.concurrency, the breakers of the
+// origins, the accounts on hold and the bandwidth.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { failureOf, RULES } from '../lib/decision-table.ts'
@@ -12,41 +12,41 @@ import type { Failure, UploadHealth } from './port.ts'
 export interface SendGateOptions {
   clock: Clock
   serviceOrigin: string
-  /** Deliveries at once. */
+  /** The number of parallel deliveries. */
   concurrency: number
-  /** Bytes a second of all uploads together; null: no limit. */
+  /** The limit of all uploads together, in bytes a second; null: no limit. */
   maxRate: number | null
 }
 
-/** Permission to deliver one version of a feed; dispose of it when the delivery has ended. */
+/** Permit allows the delivery of one version of a feed. Dispose of it when the delivery has ended. */
 export interface Permit extends Disposable {
   kind: 'permit'
-  /** Its file is stored: its place is free, although its record is not written yet. */
+  /** stored frees the place of a stored file before its record is written. */
   stored(): void
 }
 
 export type Wait =
-  /** `place`: until any delivery ends. `turn`: until another version has learned whether its account and origins answer. */
+  /** `place`: until any delivery ends. `turn`: until another delivery shows whether the account and origins answer. */
   | { kind: 'wait'; for: 'place' | 'turn' }
   /** `until`: wall ms. */
   | { kind: 'wait'; for: 'origin' | 'account'; until: number; failure: Failure }
 
 export type NotSent = { kind: 'failed'; failure: Failure } | { kind: 'aborted' }
 
-/** A version that may be sent. */
-type Asking = { feed: string; account: Account }
+/** Applicant is a version that asks for a permit. */
+type Applicant = { feed: string; account: Account }
 
 interface Sending {
   account: Account
-  /** Its file is not stored yet. */
+  /** The file is not stored yet. */
   isSending: boolean
-  /** The service has not answered what it asked last: nobody knows whether it accepts the account. */
-  isAsking: boolean
-  /** It shall probe an origin that is down, and has not done so yet. */
+  /** A request to the service has no answer yet, so it is unknown whether the service accepts the account. */
+  awaitsService: boolean
+  /** The delivery is to probe an origin that is down and has not done so yet. */
   isProbe: boolean
 }
 
-/** These end with another form, and say nothing about the health of the origin. */
+/** These failures need another form and prove nothing about the health of the origin. */
 const ABOUT_THE_FORM: readonly unknown[] = [RULES.policyExpired, RULES.formTokenGone]
 
 const HEALTH = ['unknown', 'ok', 'degraded', 'down'] as const
@@ -56,10 +56,10 @@ export class SendGate {
   readonly bandwidth: Bandwidth | null
   readonly #options: SendGateOptions
   readonly #breakers = new Map<string, Breaker>()
-  /** Where the newest form of each account leads, the newest last: they may have storage of their own. */
+  /** The storage that the newest form of each account names, the newest last: an account may have its own storage. */
   readonly #storageOf = new Map<Account, string>()
   #breakersClosed = 0
-  /** By feed. */
+  /** The running deliveries, by feed. */
   readonly #sending = new Map<string, Sending>()
 
   constructor(options: SendGateOptions) {
@@ -69,14 +69,14 @@ export class SendGate {
     this.bandwidth = maxRate === null ? null : new Bandwidth(clock, maxRate)
   }
 
-  /** Feeds of which a version is being delivered. */
+  /** feeds are the feeds with a running delivery. */
   get feeds(): Pick<ReadonlySet<string>, 'has' | 'size'> {
     return this.#sending
   }
 
   /**
-   * How many deliveries may start. A stored file gives back its place before its record is written, but only as many
-   * records may wait as there are places.
+   * places is how many deliveries may start. A stored file frees its place before its record is written, but the
+   * unwritten records may not outnumber the places.
    */
   get places(): number {
     const { concurrency } = this.#options
@@ -84,13 +84,13 @@ export class SendGate {
     return Math.max(0, Math.min(concurrency - sending, 2 * concurrency - this.#sending.size))
   }
 
-  /** Counts what ended that versions wait for: they are due. */
+  /** released counts the ended account holds and outages: the versions that waited for them are due. */
   get released(): number {
     return this.accounts.released + this.#breakersClosed
   }
 
-  /** `isRetried`: a person wants it to be tried now, whatever its account and origins are up to. */
-  mayStart({ feed, account }: Asking, isRetried: boolean): Permit | Wait {
+  /** mayStart returns a permit, or what the version waits for. `isRetried`: a person asked; ignore holds and breakers. */
+  mayStart({ feed, account }: Applicant, isRetried: boolean): Permit | Wait {
     if (this.places === 0 || this.#sending.has(feed)) return { kind: 'wait', for: 'place' }
     const origins = this.#originsOf(account)
     const isProbe = origins.some((origin) => this.#breaker(origin).isOpen)
@@ -98,12 +98,12 @@ export class SendGate {
       const wait = this.#waitFor(account, origins, isProbe)
       if (wait !== null) return wait
     }
-    const mine = { account, isSending: true, isAsking: true, isProbe }
-    this.#sending.set(feed, mine)
+    const own = { account, isSending: true, awaitsService: true, isProbe }
+    this.#sending.set(feed, own)
     return {
       kind: 'permit',
       stored: () => {
-        mine.isSending = false
+        own.isSending = false
       },
       [Symbol.dispose]: () => void this.#sending.delete(feed),
     }
@@ -119,27 +119,27 @@ export class SendGate {
     if (hold !== null)
       return { kind: 'wait', for: 'account', until: hold.until, failure: hold.failure }
     const others = [...this.#sending.values()]
-    const isAsked = others.some((other) => other.isAsking && other.account === account)
+    const isAccountAsked = others.some((other) => other.awaitsService && other.account === account)
     const isOthersTurn =
       (isProbe && others.some((other) => other.isProbe)) ||
-      (isAsked && !this.accounts.isVerified(account))
+      (isAccountAsked && !this.accounts.isVerified(account))
     return isOthersTurn ? { kind: 'wait', for: 'turn' } : null
   }
 
-  /** A form of the account leads there. */
+  /** setStorageOf records the storage that the newest form of the account names. */
   setStorageOf(account: Account, origin: string): void {
     this.#storageOf.delete(account)
     this.#storageOf.set(account, origin)
   }
 
-  /** Why no attempt can succeed now; null: it can. An attempt that has a form asks its storage alone. */
+  /** closedFor returns why no attempt can succeed now, or null. An attempt that has a form needs only its storage. */
   closedFor(account: Account, formOrigin: string | null): Failure | null {
     return this.#closed(formOrigin === null ? this.#originsOf(account) : [formOrigin])
   }
 
   /**
-   * Wall ms of the next probe of an origin that is down; null: it may be asked. A whole second, so that all versions
-   * that wait for it are due together and the one with the fewest attempts goes first.
+   * opensAt returns the wall ms of the next probe of an origin that is down; null: requests are allowed. The time is a
+   * whole second, so that all waiting versions are due together and the one with the fewest attempts goes first.
    */
   opensAt(origin: string | null): number | null {
     const waitMs = origin === null ? 0 : this.#breaker(origin).waitMs()
@@ -147,8 +147,8 @@ export class SendGate {
   }
 
   /**
-   * Sends a request if the breaker of the origin lets it through, or a person wants it (`isForced`), and tells the breaker
-   * the result.
+   * withBreaker sends a request if the breaker of the origin allows it, or if a person asked for it (`isForced`), and
+   * passes the result to the breaker.
    */
   async withBreaker<T extends { kind: string }>(
     origin: string,
@@ -158,17 +158,17 @@ export class SendGate {
     const breaker = this.#breaker(origin)
     const pass = breaker.enter(isForced)
     if (pass === null) return { kind: 'failed', failure: this.#waiting(origin) }
-    const mine = this.#sending.get(feed)
-    if (mine !== undefined) {
-      mine.isAsking = origin === this.#options.serviceOrigin
-      // Whoever has a form probes no storage but that one, which may be up.
-      mine.isProbe &&= mine.isAsking && !pass.isProbe
+    const own = this.#sending.get(feed)
+    if (own !== undefined) {
+      own.awaitsService = origin === this.#options.serviceOrigin
+      // A delivery with a form probes only the storage of that form, which may be up.
+      own.isProbe &&= own.awaitsService && !pass.isProbe
     }
     let result: BreakerResult = 'nothing'
     try {
       const sent = unlessAllAreRejected(await send(), breaker, feed)
       result = classify(sent)
-      if (mine !== undefined && !('failure' in sent)) mine.isAsking = false
+      if (own !== undefined && !('failure' in sent)) own.awaitsService = false
       return sent
     } finally {
       const wasOpen = breaker.isOpen
@@ -177,7 +177,7 @@ export class SendGate {
     }
   }
 
-  /** The worst of the origins in use. Storage of single accounts that is down is not all of the service. */
+  /** health returns the worst state of the origins in use: `degraded` if only the storage of single accounts is down. */
   health(): UploadHealth {
     const worst = (all: Iterable<string>) =>
       [...all]
@@ -189,7 +189,7 @@ export class SendGate {
     return { ...worst(others), state: 'degraded', nextProbeAt: null }
   }
 
-  /** What the health of the service is told by: its origin, and the newest storage that is up. */
+  /** The origins that decide the health: the service, and the newest storage that is up. */
   get #origins(): string[] {
     const { serviceOrigin } = this.#options
     const storages = [...this.#storageOf.values()]
@@ -197,7 +197,7 @@ export class SendGate {
     return storage === undefined ? [serviceOrigin] : [serviceOrigin, storage]
   }
 
-  /** With those that are in use by single accounts. */
+  /** All origins in use, including the storages of single accounts. */
   get #all(): Set<string> {
     return new Set([...this.#origins, ...this.#storageOf.values()])
   }
@@ -231,7 +231,7 @@ export class SendGate {
   }
 }
 
-/** What a result says of the health of its origin. */
+/** classify returns what a result means for the health of its origin. */
 function classify(result: { kind: string } | NotSent): BreakerResult {
   if (result.kind === 'aborted') return 'nothing'
   if (!('failure' in result)) return 'up'
@@ -240,7 +240,7 @@ function classify(result: { kind: string } | NotSent): BreakerResult {
   return failure.class === 'transient' && !ABOUT_THE_FORM.includes(failure.rule) ? failure : 'up'
 }
 
-/** A refusal that every feed meets is not the fault of this one: nobody should have to retry thousands of feeds. */
+/** unlessAllAreRejected makes a refusal of all feeds temporary: no person should have to retry thousands of feeds. */
 function unlessAllAreRejected<T extends { kind: string }>(
   result: T | NotSent,
   breaker: Breaker,
@@ -255,7 +255,7 @@ function unlessAllAreRejected<T extends { kind: string }>(
   if (failure.class !== 'broken' || failure.origin === null || !breaker.rejectsAll(feed))
     return result
   const { class: kind, hint } = RULES.originRejectsAll
-  const reason = `one feed after the other is refused: ${failure.reason}`
+  const reason = `several feeds in a row were refused: ${failure.reason}`
   return {
     kind: 'failed',
     failure: failureOf(RULES.originRejectsAll, { ...failure, class: kind, hint, reason }),

@@ -1,17 +1,17 @@
-// Owns reading the small XML answers of storage: `<Error>` and `<PostResponse>`. A document with a DOCTYPE
-// is not read at all, so that no entity of another host is ever expanded.
+// Reads the small XML answers of storage: `<Error>` and `<PostResponse>`. It refuses a document with a DOCTYPE, so that
+// no entity of another host is ever expanded.
 
 import { XMLParser } from 'fast-xml-parser'
 
 export interface StorageError {
-  /** As they came: not to be shown. */
+  /** Unchecked text of the other side: never show it. */
   code: string
   message: string
-  /** What EntityTooLarge and EntityTooSmall say of bytes, each a clause. */
+  /** The sizes in EntityTooLarge and EntityTooSmall, one clause each. */
   sizes: string[]
 }
 
-/** Clauses about sizes, by the elements that name them in bytes. */
+/** SIZES maps each element with a number of bytes to its clause. */
 const SIZES: Readonly<Record<string, (bytes: number) => string>> = {
   ProposedSize: (bytes) => `the file has ${bytes} bytes`,
   MaxSizeAllowed: (bytes) => `at most ${bytes} are allowed`,
@@ -26,22 +26,22 @@ const parser = new XMLParser({
   trimValues: true,
 })
 
-/** What the body of an answer is. */
+/** StorageBody is the body of an answer. */
 export type StorageBody =
   | { kind: 'empty' }
   | { kind: 'error'; error: StorageError }
-  /** A 201's document; `etag` and `key` as they are written there. */
+  /** The document of a 201, with its `etag` and `key` unchanged. */
   | { kind: 'posted'; etag: string | null; key: string | null }
-  /** Anything else: a page of a proxy, JSON, or too little of a document to tell. */
+  /** Anything else: the page of a proxy, JSON, or a cut document without a code. */
   | { kind: 'foreign' }
 
-/** A cut document is read as far as it goes: the code comes first. */
+/** readStorageBody reads the body, even if it is cut: the code comes first. */
 export function readStorageBody(body: Buffer): StorageBody {
   const text = body.toString('utf8').replace(/^\uFEFF/, '')
   if (text.trim() === '') return { kind: 'empty' }
   const { Error: error, PostResponse: posted } = root(text)
   if (isObject(error)) return errorOf(error)
-  // An element without any content is read as a text.
+  // The parser returns an empty element as a text.
   if (posted === undefined) return { kind: 'foreign' }
   const { ETag: etag, Key: key } = isObject(posted) ? posted : {}
   return { kind: 'posted', etag: textOf(etag), key: textOf(key) }

@@ -1,6 +1,6 @@
-// Owns the deliveries: which form is used, what each attempt comes to, and its durable record. Quick attempts follow
-// each other within a delivery; a longer wait ends it, with the time of the next attempt. retry.ts says how long a wait
-// is, send-gate.ts whether anything may be sent.
+// Runs the deliveries: it chooses the form, makes the attempts and records each one durably. Quick attempts follow each
+// other within a delivery. A longer wait ends the delivery with the time of the next attempt. retry.ts decides how long
+// a wait is, send-gate.ts what may be sent.
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -19,25 +19,25 @@ import type { NotSent } from './send-gate.ts'
 export interface UploaderOptions extends PostParts {
   forms: FormSource
   log: Log
-  /** From 0 to 1, as Math.random, its default. */
+  /** random returns a number from 0 to 1; the default is Math.random. */
   random?: () => number
 }
 
 type Sent = Extract<DeliveryResult, { kind: 'stored' }> | NotSent
 
-/** How an attempt ended: `againInMs` is the wait before another one of this delivery; null: there is none. */
+/** Ended says how an attempt ended. `againInMs` is the wait before the next attempt of this delivery; null: no more. */
 interface Ended {
   result: DeliveryResult
   againInMs: number | null
 }
 
-/** Bytes a second that most lines reach. It only decides whether a form lives long enough. */
+/** USUAL_RATE is what most lines reach, in bytes a second. It only decides whether a form lives long enough. */
 const USUAL_RATE = 10 * 1024 * 1024
 
-/** A form must live this much longer than the upload is expected to take, in ms. */
+/** FORM_MARGIN is how much longer than the expected upload a form must live, in ms. */
 const FORM_MARGIN = 5 * SECOND
 
-/** The forms of versions that wait for their next attempt, by feed: what storage may have is not stored under a second key. */
+/** KeptForms are the forms of waiting versions, by feed: a file that may be stored must not get a second key. */
 type KeptForms = Map<string, { id: number; account: string | null; facts: FormFacts }>
 
 export function createUploader(options: UploaderOptions): Uploader {
@@ -63,7 +63,7 @@ async function deliver(
   async function attempt(): Promise<Ended> {
     if (signal.aborted) return ended({ kind: 'aborted' })
     const closed = isForced ? null : gate.closedFor(account, form?.origin ?? null)
-    // The failure that this delivery met says more than that it waits.
+    // The last failure of this delivery explains more than the closed breaker.
     if (closed !== null) return ended(later(lastFailure ?? closed, closed.retryAfterMs ?? 0))
     const handle = await attempts.started()
     if (handle === null) return ended({ kind: 'aborted' })
@@ -123,13 +123,13 @@ async function deliver(
     return kind !== 'transient' && (rule.tries === 1 || attempts.attemptsInARow(code) >= rule.tries)
   }
 
-  /** An origin that is down is asked no earlier than at its next probe. */
+  /** later schedules the next attempt; if the origin is down, not before its next probe. */
   function later(failure: Failure, waitMs: number): DeliveryResult {
     const at = Math.max(clock.now() + waitMs, gate.opensAt(failure.origin) ?? 0)
     return { kind: 'later', at, failure }
   }
 
-  /** The form at hand while it lives long enough; otherwise a new one, and one more if that is short-lived. */
+  /** usableForm returns the present form if it lives long enough. Otherwise it asks for a new form, at most twice. */
   async function usableForm(tally: Tally): Promise<FormFacts | NotSent> {
     if (form !== null && !isShortLived(form)) return form
     form = null
@@ -139,7 +139,7 @@ async function deliver(
     if (isShortLived(facts))
       log.warn(
         { event: 'upload.form-short', id, feed, expiresAt: facts.expiresAt, bytes },
-        'the form expires before the upload can be expected to end; it is used all the same',
+        'the form may expire before the upload ends; it is used anyway',
       )
     form = facts
     gate.setStorageOf(account, facts.origin)
@@ -177,7 +177,7 @@ async function deliver(
     postFailed = true
     if (result.kind === 'failed' && result.failure.rule === RULES.digestDiffers) {
       const { file, md5 } = delivery
-      // A copy that cannot be read now is found by the next attempt.
+      // If the copy cannot be read now, the next attempt reports it.
       if ((await md5Of(file).catch(() => md5)) !== md5)
         return { kind: 'failed', failure: spoolDiffers() }
     }
@@ -198,7 +198,7 @@ function ended(result: DeliveryResult): Ended {
   return { result, againInMs: null }
 }
 
-/** `sent` is null when an error of this program ended it. */
+/** outcomeOf returns the outcome of an attempt. `sent` is null if an error of this program ended it. */
 function outcomeOf(sent: Sent | null, bytesSent: number): AttemptOutcome {
   if (sent?.kind === 'stored') return 'stored'
   if (sent?.kind !== 'failed') return bytesSent > 0 ? 'unknown' : 'failed'
@@ -214,7 +214,7 @@ function codeOf(sent: Sent | null): string | null {
   return sent.kind === 'aborted' ? 'aborted' : sent.failure.code
 }
 
-/** Why the form does not take a file of this size; null: it does. */
+/** outsidePolicy returns why the form does not allow a file of this size, or null. */
 function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Failure | null {
   if (bytes >= minBytes && bytes <= maxBytes) return null
   const limit =
@@ -228,7 +228,7 @@ function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Failur
 function spoolDiffers(): Failure {
   return failureOf(RULES.spoolChanged, {
     code: 'spool-changed',
-    reason: 'the copy of the file in the state directory is no longer what was checked',
+    reason: 'the copy of the file in the state directory has changed since it was checked',
   })
 }
 

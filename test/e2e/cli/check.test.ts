@@ -74,9 +74,9 @@ it('check says that a feed without postings would be held, without configuration
   expect(configured.code).toBe(3)
   expect(configured.stdout.split('\n')).toEqual(
     expect.arrayContaining([
-      `${empty}: would be held: the feed contains no postings (none were found below <source>)`,
+      `${empty}: would be held: the feed contains no postings (no postings were found below <source>)`,
       '  0 postings, 9 B, UTF-8',
-      `${few}: would be held: the feed contains 3 postings, fewer than the 4 of guards.minPostings`,
+      `${few}: would be held: the feed contains 3 postings, fewer than guards.minPostings (4)`,
       '2 files: 2 would be held',
     ]),
   )

@@ -46,7 +46,7 @@ it('after a lost history each feed of the folder is held until one decision acce
   expect(held).toMatchObject({
     guard: 'history-lost',
     reason:
-      'the history was lost, so it is not known what the service has of this feed, or whether this was held before',
+      'the history was lost, so it is unknown what the service has of this feed, or whether this was held before',
   })
   expect(sent.toSorted()).toEqual([feedOf(10), feedOf(20)].map(sha256).toSorted())
   const command = `feedsyncd release --lost-history --config ${site.configFile}`

@@ -109,7 +109,7 @@ describe('a feed is held', () => {
     const held = await strict.until('few.xml', 'held')
     await strict.until('enough.xml', 'uploaded')
 
-    expect(held.reason).toContain('fewer than the 8 of guards.minPostings')
+    expect(held.reason).toContain('fewer than guards.minPostings (8)')
   })
 })
 

@@ -33,7 +33,7 @@ describe('success', () => {
 
     expect(outlet.story()).toEqual(AT_ONCE)
     expect(version.reason).toBe(
-      `storage answered ${status} where the form names ${successStatus}; taken as stored`,
+      `storage answered ${status} and the form names ${successStatus}; the file counts as stored`,
     )
   })
 

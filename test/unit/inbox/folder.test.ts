@@ -107,7 +107,7 @@ describe('a mount that comes and goes', () => {
       kind: 'unavailable',
       code: 'EXDEV',
       reason: `the folder ${link} is empty and on another file system than before (EXDEV)`,
-      hint: 'mount its file system again; if the change is meant, drop a file into it or restart',
+      hint: 'mount its file system again; if the change is intended, drop a file into the folder or restart',
     })
     expect([unmounted.unknown, still.folder.kind]).toEqual([[''], 'unavailable'])
     expect([back.folder, pathsOf(back)]).toEqual([{ kind: 'ready' }, ['a.xml']])

@@ -129,7 +129,7 @@ describe('guards', () => {
     )
     const changes = { added: 990, removed: 990, changed: 0 }
     expect(reason(version(1000), older(1000, { changes }))).toBe(
-      '990 of 1,000 postings were replaced by others (99 %), which this feed has not done lately; compared with version 7',
+      '990 of 1,000 postings were replaced by others (99 %), unlike in its recent uploads; compared with version 7',
     )
   })
 })

@@ -255,7 +255,7 @@ describe('a refusal', () => {
     ['{"message":7,"reason":"hidden"}', ''],
     ['"hidden"', ''],
     ['not JSON: hidden', ''],
-    ['<html>hidden</html>', ' and a web page'],
+    ['<html>hidden</html>', ' with a web page'],
     ['', ''],
   ])('may have its message under one of the usual names: %s', async (body, said) => {
     const { ask } = await service((_, response) => response.writeHead(500).end(body))
