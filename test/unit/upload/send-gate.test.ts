@@ -242,6 +242,6 @@ describe('refusals of one feed after the other', () => {
     kinds.push((await h.deliver('<jobs/>', patience)).kind)
 
     expect(kinds).toEqual(['refused', 'refused', 'later', 'later', 'later', 'stored'])
-    expect(last).toMatchObject({ failure: { reason: expect.stringContaining('one feed after') } })
+    expect(last).toMatchObject({ failure: { reason: expect.stringContaining('several feeds in a row') } })
   })
 })
