@@ -242,6 +242,8 @@ describe('refusals of one feed after the other', () => {
     kinds.push((await h.deliver('<jobs/>', patience)).kind)
 
     expect(kinds).toEqual(['refused', 'refused', 'later', 'later', 'later', 'stored'])
-    expect(last).toMatchObject({ failure: { reason: expect.stringContaining('several feeds in a row') } })
+    expect(last).toMatchObject({
+      failure: { reason: expect.stringContaining('several feeds in a row') },
+    })
   })
 })
