@@ -33,7 +33,7 @@ it('a folder that is deleted, renamed or replaced is a condition, nothing is for
   await site.until('slow.xml', 'incomplete')
   const harms: [RegExp, () => void][] = [
     [/does not exist \(ENOENT\)/, () => {}],
-    [/is no directory \(ENOTDIR\)/, () => writeFileSync(site.inbox, 'not a folder')],
+    [/is not a directory \(ENOTDIR\)/, () => writeFileSync(site.inbox, 'not a folder')],
     [
       /leads through a link that cannot be followed \(ELOOP\)/,
       () => symlinkSync(site.inbox, site.inbox),
