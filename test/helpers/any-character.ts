@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Any character of Unicode, for `fc.string`. fast-check's own `binary` takes a second to make a table of all of them. */
+/** anyCharacter is any character of Unicode, for `fc.string`. fast-check's `binary` needs a second for its table. */
 export const anyCharacter = fc
   .nat(0x10_ffff)
   .filter((code) => code < 0xd800 || code > 0xdfff)

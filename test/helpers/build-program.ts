@@ -1,5 +1,5 @@
-// Builds the program once, as it is installed, for the tests that start processes: from the sources each start
-// takes half as much time again.
+// Builds the program once, as it is installed, for the tests that start processes. A start from the sources takes 1.5
+// times as long.
 
 import { createHash } from 'node:crypto'
 import {
@@ -35,10 +35,10 @@ export default async function buildProgram({ provide }: TestProject): Promise<vo
   const folder = join(CACHE, `program-${digest()}`)
   if (!existsSync(folder)) {
     for (const old of globSync('program-*', { cwd: CACHE })) forget(join(CACHE, old))
-    // Another run may build the same at this moment, or use what is there.
+    // Another run may build the same program now, or use the old one, so rename a finished draft.
     const draft = mkdtempSync(join(CACHE, 'draft-'))
     await build({ ...config, output: { ...config.output, dir: join(draft, 'dist') } })
-    // Tests start it by other accounts, too.
+    // Tests also start it as other users.
     chmodSync(draft, 0o755)
     try {
       renameSync(draft, folder)
@@ -49,7 +49,7 @@ export default async function buildProgram({ provide }: TestProject): Promise<vo
   provide('program', join(folder, 'dist/main.js'))
 }
 
-/** Of everything that the build reads. */
+/** digest returns a hash of everything that the build reads. */
 function digest(): string {
   const hash = createHash('sha256')
   for (const name of ['package.json', 'package-lock.json', 'rolldown.config.ts', ...sources()]) {

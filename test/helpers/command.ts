@@ -1,4 +1,4 @@
-// Command lines within the test's own process: what main.ts starts, without the second that a process takes.
+// Runs command lines inside the test's own process, as main.ts does, because a new process takes a second.
 
 import { EventEmitter } from 'node:events'
 import type { Context } from '../../src/cli/context.ts'
@@ -11,10 +11,10 @@ export interface Ran {
   stderr: string
 }
 
-/** A command that runs, and gets the signals that a test sends. */
+/** Command is a running command, to which a test can send signals. */
 export class Command {
   readonly ended: Promise<Ran>
-  /** What it wrote so far, in order. */
+  /** Its output so far, in order. */
   output = ''
   exitCode: number | null = null
   readonly #signals = new EventEmitter()
@@ -36,14 +36,14 @@ export class Command {
       ...over,
     }
     this.ended = runCli(args, context).then(() => {
-      // A process that nobody gives a code ends with 0.
+      // A process without an exit code ends with 0.
       ran.code ??= 0
       this.exitCode = ran.code
       return ran
     })
   }
 
-  /** Ends as after `systemctl stop`. */
+  /** stop ends the command as `systemctl stop` does. */
   stop(): Promise<Ran> {
     this.kill('SIGTERM')
     return this.ended
@@ -54,7 +54,7 @@ export class Command {
   }
 }
 
-/** Runs a command line to its end. */
+/** runWithin runs a command line to its end. */
 export function runWithin(args: readonly string[], over: Partial<Context> = {}): Promise<Ran> {
   return new Command(args, over).ended
 }

@@ -1,4 +1,4 @@
-// A condition of the daemon as tests of what shows it need one.
+// Conditions of the daemon, for the tests of the parts that show them.
 
 import type { Condition } from '../../src/lib/conditions.ts'
 

@@ -1,12 +1,12 @@
-// A service, its storage and a proxy in one, which repeat what they were sent: in each place of an answer
-// where a host can put text, escaped in a way that the test chooses.
+// A service, its storage and a proxy in one host. It repeats what it received in each place of an answer that can hold
+// text, with an escape that the test chooses.
 
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What it knows of the secrets of who asks: by the names that a test uses. */
-export type Heard = Map<string, string>
+/** Received holds the caller's secrets by the names that a test uses. */
+export type Received = Map<string, string>
 
 type Answer = (response: ServerResponse, text: string) => unknown
 
@@ -15,7 +15,7 @@ const json = (response: ServerResponse, status: number, body: unknown, headers =
     .writeHead(status, { 'content-type': 'application/json', ...headers })
     .end(typeof body === 'string' ? body : JSON.stringify(body))
 
-/** What a header can hold. */
+/** inHeader replaces characters that a header cannot contain. */
 const inHeader = (text: string) => text.replace(/[^\x20-\x7e]/g, ' ')
 const inAddress = (text: string) => encodeURI(text).replace(/[/?#@]/g, encodeURIComponent)
 
@@ -38,7 +38,7 @@ export const SERVICE_PLACES: Record<string, Answer> = {
     }),
 }
 
-/** Each changes the form that the service gives. */
+/** Each function changes the form that the service returns. */
 export const FORM_PLACES: Record<string, (form: Form, text: string) => void> = {
   'the name of a field that is no text': (form, text) => {
     Object.assign(form.fields, { [text]: 1.5 })
@@ -99,14 +99,14 @@ interface Form {
 const token = (bytes: number) => randomBytes(bytes).toString('base64')
 
 export class EchoingHost implements AsyncDisposable {
-  /** Made new with each form, but for the token. */
-  readonly heard: Heard = new Map()
-  /** Where it repeats, what, and how; null: it behaves. */
+  /** Each form replaces all of its values except the token. */
+  readonly received: Received = new Map()
+  /** The place, the secret and the escape of the repetition; null: the host repeats nothing. */
   plan: { place: string; secret: string; escape: (text: string) => string } | null = null
-  /** Answers to requests that are not for a form. */
+  /** other answers the requests that are neither for a form nor for storage. */
   other: (request: IncomingMessage, response: ServerResponse, text: string) => void = (_, r) =>
     json(r, 404, {})
-  /** How often it repeated a secret. */
+  /** Number of repeated secrets. */
   echoes = 0
   readonly #server = createServer(async (request, response) => {
     await request.resume().toArray()
@@ -124,12 +124,12 @@ export class EchoingHost implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Takes the plan's text: the place was reached. */
+  /** #text returns the text that the plan repeats, and counts the repetition. */
   #text(): string {
     const { plan } = this
-    const value = this.heard.get(plan?.secret ?? '')
+    const value = this.received.get(plan?.secret ?? '')
     if (plan === null || value === undefined)
-      throw new Error(`nothing was heard of ${plan?.secret}`)
+      throw new Error(`the host has not received ${plan?.secret}`)
     this.echoes++
     return plan.escape(value)
   }
@@ -141,7 +141,7 @@ export class EchoingHost implements AsyncDisposable {
       ['proxy', 'proxy-authorization'],
     ] as const)
       if (typeof headers[header] === 'string')
-        this.heard.set(name, headers[header].replace('Basic ', ''))
+        this.received.set(name, headers[header].replace('Basic ', ''))
     const place = this.plan?.place ?? ''
     if (url.includes('/v1/presigned')) {
       const service = SERVICE_PLACES[place]
@@ -168,7 +168,7 @@ export class EchoingHost implements AsyncDisposable {
       },
     }
     for (const name of ['policy', 'credential', 'security-token', 'signature'])
-      this.heard.set(`form ${name}`, form.fields[name] ?? form.fields[`x-store-${name}`] ?? '')
+      this.received.set(`form ${name}`, form.fields[name] ?? form.fields[`x-store-${name}`] ?? '')
     const change = FORM_PLACES[this.plan?.place ?? '']
     if (change !== undefined) change(form, this.#text())
     json(response, 200, form)

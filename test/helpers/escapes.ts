@@ -1,4 +1,4 @@
-// The ways in which another host may write down what it was sent.
+// The ways in which another host may escape what it received.
 
 export const ESCAPES: Record<string, (text: string) => string> = {
   'as it is': (text) => text,

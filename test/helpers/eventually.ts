@@ -1,26 +1,26 @@
-// Waiting for what a daemon does: as long as something moves, and 30 s longer.
+// Waits for what a daemon does: as long as something changes, and 30 s longer.
 
 import { systemClock } from '../../src/lib/clock.ts'
 
-/** Nothing that a test waits for stands still for that long on a busy machine. */
+/** On a busy machine, a test waits for nothing that makes no progress for this long. */
 const STILL_MS = 30_000
 const INTERVAL_MS = 20
 
-/** Each tells, as a value that changes, how much happened at a place so far. */
+/** Each function returns a value that changes when something happens at its place. */
 const places = new Set<() => unknown>()
 
-/** From now on, what happens at this place lets tests wait longer, until the answer is called. */
+/** watchPlace lets tests wait longer while something happens at this place. The returned function ends the watch. */
 export function watchPlace(place: () => unknown): () => void {
   places.add(place)
   return () => places.delete(place)
 }
 
-/** What is waited for can no longer come. */
+/** Ended says that the awaited state can no longer come. */
 export class Ended extends Error {}
 
 /**
- * Looks again until `look` no longer throws, and resolves with its answer. Rejects with the last error of `look` once
- * that error and all places were the same for 30 s, and at once with `Ended`.
+ * eventually repeats `look` until it no longer throws, and resolves with its result. It rejects with the last error
+ * once that error and all places were the same for 30 s. For `Ended` it rejects at once.
  */
 export async function eventually<T>(look: () => T | Promise<T>): Promise<T> {
   let seen = ''
@@ -39,7 +39,9 @@ export async function eventually<T>(look: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Looks again until the answer of `look` is truthy, and resolves with it; otherwise as `eventually`. */
+/**
+ * eventuallyTrue repeats `look` until its result is truthy, and resolves with it; otherwise it works like `eventually`.
+ */
 export function eventuallyTrue<T>(look: () => T | Promise<T>): Promise<T> {
   return eventually(async () => {
     const answer = await look()

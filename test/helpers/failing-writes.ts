@@ -1,7 +1,6 @@
-// Preloaded into a daemon (`--import`): once the file FEEDSYNCD_FAIL_FILE is there, each kind of write to the
-// database fails the first time with the code that the file names, such as SQLITE_FULL; and so does each commit
-// of another set of writes. FEEDSYNCD_FAIL_ONLY names the one kind that fails. What failed is appended to
-// FEEDSYNCD_FAIL_LOG, one a line.
+// Preloaded into a daemon (`--import`): once the file FEEDSYNCD_FAIL_FILE exists, each kind of write to the database
+// fails the first time, with the code in the file, such as SQLITE_FULL. The first commit of each set of writes fails,
+// too. FEEDSYNCD_FAIL_ONLY limits this to one kind. FEEDSYNCD_FAIL_LOG gets one line for each failure.
 
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

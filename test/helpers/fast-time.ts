@@ -1,6 +1,6 @@
 // Preloaded into a child (`--import`, in each of its threads): its clocks run ten times as fast as the machine's
-// (FEEDSYNCD_TIME_FACTOR), so that a pause of 5 s takes half a second. Timers of at most FEEDSYNCD_REAL_TIMERS ms keep their time: a busy
-// machine needs it. A wait (`timers/promises`) is always short.
+// (FEEDSYNCD_TIME_FACTOR), so that a pause of 5 s takes half a second. Timers of at most FEEDSYNCD_REAL_TIMERS ms keep
+// their real time, because a busy machine needs it. Waits (`timers/promises`) are always ten times as short.
 
 import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// Time for tests of long waits: it runs like the system's, and jumps when a test says so. A `sleep` of the
-// program ends only by such a jump, so that half an hour of retries takes the time of its requests.
+// A clock for tests of long waits. It runs like the system's clock and jumps when a test asks for it. Only a jump ends
+// a `sleep` of the program, so half an hour of retries takes only as long as its requests.
 
 import { type Clock, MINUTE, systemClock } from '../../src/lib/clock.ts'
 
@@ -8,10 +8,10 @@ interface Sleeper {
   wake: () => void
 }
 
-/** A bound for what hangs. */
+/** A limit for a program that hangs. */
 const MOST_MINUTES = 5000
 
-/** Timers of real time that also end when time jumps past them. */
+/** JumpingTimers run on real time, and also end when time jumps past them. */
 class JumpingTimers {
   readonly #monotonic: () => number
   readonly #timers = new Set<{ endsAt: number; end: () => void }>()
@@ -35,7 +35,7 @@ class JumpingTimers {
     return { [Symbol.dispose]: cancel }
   }
 
-  /** Time has jumped. */
+  /** jumped ends the timers that time jumped past. */
   jumped(): void {
     for (const { endsAt, end } of [...this.#timers]) if (endsAt <= this.#monotonic()) end()
   }
@@ -45,9 +45,9 @@ export class FaultClock implements Clock {
   #ahead = 0
   #wallAhead = 0
   readonly #sleepers = new Set<Sleeper>()
-  /** Ms of every wait that the program asked for, in order. */
+  /** Every requested wait in ms, in order. */
   readonly waits: number[] = []
-  /** Called when something begins to sleep. */
+  /** Called at the beginning of each sleep. */
   onSleep = (): void => {}
 
   readonly now = () => systemClock.now() + Math.round(this.#ahead) + this.#wallAhead
@@ -79,13 +79,13 @@ export class FaultClock implements Clock {
     return this.#sleepers.size
   }
 
-  /** Ms until the next sleeper wakes; infinite where nobody sleeps. */
+  /** msToNext returns the ms until the next sleeper wakes; infinite if nobody sleeps. */
   get msToNext(): number {
     const next = Math.min(...[...this.#sleepers].map(({ wakeAt }) => wakeAt))
     return Math.max(0, next - this.monotonic())
   }
 
-  /** Time passes, and whoever slept until then is awake. */
+  /** pass moves the clock by `ms` and wakes the sleepers whose time is over. */
   pass(ms: number): void {
     this.#ahead += ms
     for (const sleeper of [...this.#sleepers])
@@ -93,7 +93,7 @@ export class FaultClock implements Clock {
     this.#timers.jumped()
   }
 
-  /** Lets minutes pass until something has happened, while what is under way goes on. */
+  /** passUntil moves the clock by minutes until something has happened. In between, the program can go on. */
   async passUntil(happened: () => boolean): Promise<void> {
     for (let minutes = 0; !happened(); minutes++) {
       if (minutes > MOST_MINUTES) throw new Error(`nothing happened in ${minutes} minutes`)
@@ -102,12 +102,12 @@ export class FaultClock implements Clock {
     }
   }
 
-  /** Somebody sets the clock on the wall; intervals stay as they are. */
+  /** setWallClock moves only the wall clock; intervals do not change. */
   setWallClock(byMs: number): void {
     this.#wallAhead += byMs
   }
 
-  /** For the other side of the network: the same wall clock before anybody set it, and real timers. */
+  /** The clock of the other side of the network: it ignores `setWallClock` and has real timers. */
   readonly outside: Clock = {
     ...systemClock,
     now: () => systemClock.now() + Math.round(this.#ahead),

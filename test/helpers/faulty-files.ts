@@ -1,12 +1,12 @@
-// A library that is loaded before the daemon's own (`LD_PRELOAD`) and makes the file system lie, as
-// networks, failing disks and foreign file systems do. Compiled where there is a compiler.
+// A C library, loaded before the daemon's own libraries (`LD_PRELOAD`), that returns errors and wrong answers for
+// files, as networks, failing disks and other file systems do. It needs a C compiler.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Why the library cannot be had here; null: it can. */
+/** The reason why the library cannot be compiled here; null: it can. */
 export const NO_COMPILER =
   spawnSync('cc', ['--version']).status === 0 ? null : 'there is no C compiler (cc) here'
 
@@ -25,12 +25,13 @@ const SOURCE = String.raw`
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* LIES/open-NAME, read-NAME, close-NAME, look-NAME and list-NAME hold the number of an error; LIES/no-types and LIES/short are there or not. */
+/* FILE_FAULTS/open-NAME, read-NAME, close-NAME, look-NAME and list-NAME contain the number of an error; the existence
+   of FILE_FAULTS/no-types and FILE_FAULTS/short switches these faults on. */
 static int is_set(const char *rule) {
   char path[4096];
-  const char *lies = getenv("LIES");
-  if (!lies) return 0;
-  snprintf(path, sizeof path, "%s/%s", lies, rule);
+  const char *faults = getenv("FILE_FAULTS");
+  if (!faults) return 0;
+  snprintf(path, sizeof path, "%s/%s", faults, rule);
   int saved = errno, set = access(path, F_OK) == 0;
   errno = saved;
   return set;
@@ -46,11 +47,11 @@ static int is_xml(int fd) {
 }
 
 static int asked(const char *what, const char *path) {
-  const char *lies = getenv("LIES");
+  const char *faults = getenv("FILE_FAULTS");
   const char *slash = strrchr(path, '/');
   char rule[4096], text[16] = "";
-  if (!lies || !slash) return 0;
-  snprintf(rule, sizeof rule, "%s/%s-%s", lies, what, slash + 1);
+  if (!faults || !slash) return 0;
+  snprintf(rule, sizeof rule, "%s/%s-%s", faults, what, slash + 1);
   static int (*real)(const char *, int, ...);
   if (!real) real = dlsym(RTLD_NEXT, "open64");
   int fd = real(rule, O_RDONLY);
@@ -104,14 +105,14 @@ DIR *opendir(const char *path) {
   return real(path);
 }
 
-/* libuv looks at files by statx(2), which it calls by its number. */
+/* libuv calls statx(2) by its number. */
 #include <sys/syscall.h>
 long syscall(long number, ...) {
   va_list rest; va_start(rest, number);
   long a[6];
   for (int n = 0; n < 6; n++) a[n] = va_arg(rest, long);
   va_end(rest);
-  if (number == SYS_close) { /* libuv closes by its number, too */
+  if (number == SYS_close) { /* libuv calls close by its number, too */
     int error = asked_of("close", (int)a[0]), closed = close((int)a[0]);
     if (error) { errno = error; return -1; }
     return closed;
@@ -149,7 +150,7 @@ int scandir(const char *path, struct dirent ***list, int (*filter)(const struct 
 }
 `
 
-/** errno(3) of x86 and ARM. */
+/** Numbers of errno(3) on x86 and ARM. */
 const NUMBERS = {
   EIO: 5,
   ENXIO: 6,
@@ -162,10 +163,10 @@ const NUMBERS = {
 }
 export type FileFault = keyof typeof NUMBERS
 
-/** Path of the library, which is compiled when its source has changed. */
+/** library returns the path of the library, and compiles it if its source changed. */
 function library(): string {
   const hash = createHash('sha256').update(SOURCE).digest('hex').slice(0, 16)
-  const path = join(CACHE, `lies-${hash}.so`)
+  const path = join(CACHE, `file-faults-${hash}.so`)
   if (existsSync(path)) return path
   mkdirSync(CACHE, { recursive: true })
   const draft = `${path}.${process.pid}`
@@ -176,30 +177,30 @@ function library(): string {
   return path
 }
 
-/** Lies that a process tells itself from the next call on, as long as they are set. */
+/** FaultyFiles sets and clears faults of one process. A change affects the next call of the process. */
 export class FaultyFiles {
   readonly #rules: string
-  /** Of the process that is lied to. */
+  /** Environment of the affected process. */
   readonly env: Record<string, string>
 
-  /** `directory`: where the rules are kept. */
+  /** `directory` is the place for the rules. */
   constructor(directory: string) {
-    this.#rules = join(directory, 'lies')
+    this.#rules = join(directory, 'file-faults')
     mkdirSync(this.#rules)
-    this.env = { LD_PRELOAD: library(), LIES: this.#rules }
+    this.env = { LD_PRELOAD: library(), FILE_FAULTS: this.#rules }
   }
 
-  /** Each file of this name fails, when it is opened, read or looked at (stat); `list`: each directory. */
+  /** fail makes a call fail for each file of this name (`look` is stat), and `list` for each directory of this name. */
   fail(call: 'open' | 'read' | 'look' | 'list' | 'close', name: string, error: FileFault): void {
     writeFileSync(join(this.#rules, `${call}-${name}`), String(NUMBERS[error]))
   }
 
-  /** A read of a feed or its copy gives some hundred bytes, however many are asked for. */
+  /** shortenReads limits each read of a feed or its copy to 777 bytes. */
   shortenReads(): void {
     writeFileSync(join(this.#rules, 'short'), '')
   }
 
-  /** Directories do not say what kind their entries are. */
+  /** hideTypes makes directories return entries without their type. */
   hideTypes(): void {
     writeFileSync(join(this.#rules, 'no-types'), '')
   }

@@ -1,6 +1,6 @@
 // Feeds for tests.
 
-/** A small feed in the most common shape. */
+/** feedOf returns a small feed in the most common shape. */
 export function feedOf(postings: number, title = 'Nurse'): string {
   const jobs = Array.from(
     { length: postings },

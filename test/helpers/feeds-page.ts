@@ -1,4 +1,4 @@
-// docs/feeds.md as examples: the files that it shows, what it says that commands print, and its list of paths.
+// Reads the examples of docs/feeds.md: its files, its commands with their output, and its list of paths.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ export type Example =
   | { kind: 'file'; name: string; text: string }
   | { kind: 'command'; args: string[]; prints: string }
 
-/** From top to bottom. */
+/** examples returns the examples of the page from top to bottom. */
 export function examples(): Example[] {
   const blocks =
     /<!-- file: (\S+) -->\s+```\w+\n([\s\S]*?)^```$|^```console\n\$ feedsyncd (.*)\n([\s\S]*?)^```$/gm
@@ -20,7 +20,7 @@ export function examples(): Example[] {
   )
 }
 
-/** The paths of each field, as the page lists them. */
+/** listedPaths returns the paths of each field that the page lists. */
 export function listedPaths(): Record<string, string[]> {
   const list = /^```text\n(id [\s\S]*?)^```$/m.exec(PAGE)?.[1] ?? ''
   const rows = list.split(/^(?=\w)/m).map((row) => row.trim().split(/\s+/))

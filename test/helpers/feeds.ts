@@ -31,7 +31,7 @@ export function jobFor(source: string, more: Partial<CheckJob> = {}): CheckJob {
   return { source, expected: null, copyTo: null, indexTo: null, mapping, ...more }
 }
 
-/** What was read of a document; throws unless it could be read. */
+/** readDocument returns the result of reading a document. Throws if the document cannot be read. */
 export async function readDocument(
   document: string | Buffer,
   mapping: { records?: string; fields?: FieldPaths } = {},
@@ -52,7 +52,7 @@ export async function readDocument(
   return result
 }
 
-/** What is in a well-formed document; throws unless it is one. */
+/** contentOf returns the content of a well-formed document. Throws if the document is not well-formed. */
 export async function contentOf(
   document: string | Buffer,
   mapping: { records?: string; fields?: FieldPaths } = {},

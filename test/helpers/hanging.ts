@@ -1,8 +1,8 @@
-// Preloaded into a daemon (`--import`, in each of its threads): what a test names by a file in the folder
-// FEEDSYNCD_HANG hangs in a system call, as a network does whose server is gone. `look`: a look at the inbox; `mount`: its directory `mount`;
-// `link`: the search for links in its path;
-// `read`: the thread that reads feeds; `open`: the first look into the spool; `dns`: the search for a host.
-// The call is the opening of a FIFO of that folder, `fifo`, which nobody writes to.
+// Preloaded into a daemon (`--import`, in each of its threads): a system call hangs, as on a network mount without its
+// server. The names of the files in the folder FEEDSYNCD_HANG choose the calls. `look`: stat of the inbox; `mount`:
+// opening the directory `mount` in it; `link`: the search for links in its path; `read`: the thread that reads feeds;
+// `open`: the first listing of the spool; `dns`: the lookup of a host. A call hangs because it opens `fifo` in that
+// folder, a FIFO without a writer.
 
 import dns from 'node:dns'
 import fs from 'node:fs'

@@ -1,6 +1,6 @@
-// Preloaded into a daemon (`--import`): as long as a file `hold-move` is in FEEDSYNCD_TEST_HOLD, nothing is taken out
-// of the inbox; as long as `hold-archive` is there, what was taken out gets no other name; as long as `hold-listing` is
-// there, no listing ends after it has read. `moving`, `archiving` and `listed` tell that this moment is reached.
+// Preloaded into a daemon (`--import`): files in the folder FEEDSYNCD_TEST_HOLD stop the daemon at a step. `hold-move`:
+// before it moves a file out of the inbox. `hold-archive`: before it gives a moved file its final name. `hold-listing`:
+// before the end of a listing. The daemon reports that it reached the step by a file `moving`, `archiving` or `listed`.
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

@@ -1,5 +1,5 @@
-// Preloaded into a daemon (`--import`): its reading threads read nothing of a file named `held*.xml`, as
-// long as the file that FEEDSYNCD_TEST_HOLD names is there.
+// Preloaded into a daemon (`--import`): its reading threads wait before each read of a file named `held*.xml`, while
+// the file FEEDSYNCD_TEST_HOLD exists.
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

@@ -1,5 +1,5 @@
-// Names and reasons as an attacker, a broken export or a foreign writing system would make them: always
-// the same ones, so that a failure can be looked at again.
+// Names and reasons that an attacker, a broken export or another writing system could produce. They are always the
+// same, so that a failure can be repeated.
 
 const ATTACKS = [
   '<script>window.hit=1</script>',
@@ -48,7 +48,7 @@ const ATTACKS = [
   '-rf',
 ]
 
-/** All of them alone, then pairs with a number, until there are as many as asked for; all different. */
+/** hostileNames returns `count` different names: first each name alone, then pairs with a number. */
 export function hostileNames(count: number): string[] {
   return Array.from({ length: count }, (_, n) => {
     const own = ATTACKS[n % ATTACKS.length] ?? ''

@@ -1,9 +1,9 @@
-// Preloaded into a child (`--import`, in each of its threads): names every durable step that the child
-// takes under one folder, by wrapping what Node and SQLite offer for it, and ends the process with
-// SIGKILL at one of them. Nothing of the product knows of this.
+// Preloaded into a child (`--import`, in each of its threads): names every durable step of the child below one folder,
+// and ends the process with SIGKILL at one of them. It wraps functions of Node and SQLite, so the product needs no code
+// for it.
 //
-// FEEDSYNCD_KILL_ROOT: the folder; FEEDSYNCD_KILL_LOG: file that the points are appended to, one a line;
-// FEEDSYNCD_KILL_AT: the point to die at, or nothing.
+// FEEDSYNCD_KILL_ROOT: the folder. FEEDSYNCD_KILL_LOG: the file that gets one line for each point. FEEDSYNCD_KILL_AT:
+// the point of the kill, or nothing.
 
 import fs from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
@@ -17,7 +17,7 @@ const counts = new Map<string, number>()
 
 type Works = (...parameters: never[]) => unknown
 
-/** Does a step, and dies before or after it, or when half of it is done, where that is asked for. */
+/** step does a step. FEEDSYNCD_KILL_AT may end the process before it, after it, or after half of it. */
 function step(label: string, work: () => unknown, half?: () => void): unknown {
   const n = (counts.get(label) ?? 0) + 1
   counts.set(label, n)
@@ -36,14 +36,14 @@ function reach(point: string, first = () => {}): void {
   if (point !== FEEDSYNCD_KILL_AT) return
   first()
   process.kill(process.pid, 'SIGKILL')
-  // The signal takes a moment to arrive; nothing may happen in it.
+  // Block this thread until the signal arrives.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }
 
-/** What differs from run to run is left out of a path; null for a path that is not ours. */
+/** shape returns a path without the parts that differ between runs; null for a path that is not ours. */
 function shape(path: unknown): string | null {
   const inside = relative(ROOT, followed(String(path))) || '.'
-  // What a daemon says of itself is for as long as it runs. The mark of the state has tests of its own (state-mark).
+  // The daemon file matters only while a daemon runs. The mark of the state has its own tests (state-mark).
   if (/^(\.\.|runtime|state\/(daemon\.json|feedsyncd\.db\.mark))/.test(inside)) return null
   return inside
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '*')
@@ -51,12 +51,12 @@ function shape(path: unknown): string | null {
     .replace(/\d{8}T\d{9}Z/, '<time>')
 }
 
-/** What is reached through an open directory has a path all the same. */
+/** followed replaces the descriptor of an open directory by the path of the directory. */
 function followed(path: string): string {
   return path.replace(/^\/proc\/self\/fd\/\d+/, (link) => fs.readlinkSync(link))
 }
 
-/** Replaces a function by one that is a step when `named` has a name for its parameters. */
+/** wrap makes a function a step if `named` returns a name for its parameters. */
 function wrap<T extends object>(
   owner: T,
   method: keyof T & string,
@@ -139,7 +139,7 @@ wrap(Object.getPrototypeOf(probe), 'sync', (_parameters, self) => {
 })
 await probe.close()
 
-/** Ports in the order in which they are first connected to: the form is asked for before it is used. */
+/** Ports in the order of their first connection: the service is first, because the form comes before the upload. */
 const ports = new Set<unknown>()
 wrap(net.Socket.prototype, 'connect', ([parameters]) => {
   const [{ port }] = (Array.isArray(parameters) ? parameters : [parameters]) as [{ port: unknown }]
@@ -156,7 +156,7 @@ function wrapDatabase(): void {
   const memory = new Database(':memory:')
   const statement = Object.getPrototypeOf(memory.prepare('SELECT 1'))
   memory.close()
-  /** What the transaction that runs has written so far. */
+  /** The writes of the current transaction so far. */
   let written: string[] = []
 
   const run = statement.run

@@ -1,8 +1,8 @@
-// A pass of the daemon that dies by SIGKILL at a chosen step (kill-points.ts).
+// Runs a pass of the daemon that SIGKILL ends at a chosen step (kill-points.ts).
 
 import { finished, preload, type Site } from './site.ts'
 
-/** One pass that is killed at a point; answers whether it came there. */
+/** killed runs one pass that is killed at a point, and returns whether the pass reached that point. */
 export async function killed(site: Site, point: string, log = ''): Promise<boolean> {
   site.env = {
     ...preload('kill-points.ts'),

@@ -1,4 +1,4 @@
-// What an operator sees of a site.
+// Reads a site as its operator sees it.
 
 import { openStatus } from '../../src/app/queries.ts'
 import type { Config } from '../../src/config/config.ts'
@@ -8,13 +8,13 @@ import type { StatusReport } from '../../src/ops/report.ts'
 import { eventually } from './eventually.ts'
 import type { Site } from './site.ts'
 
-/** What `status --json` prints, without the cost of a process: for waiting. */
+/** statusOf returns the report of `status --json` without a process, so that a test can wait for a state. */
 export function statusOf(site: Site): StatusReport {
   using status = openStatus(configOf(site), site.clock, site.runtime)
   return status.report({})
 }
 
-/** The path, once `status` says that it is skipped. */
+/** untilSkipped waits until `status` shows the path as skipped. */
 export function untilSkipped(site: Site, path: string): Promise<StatusReport['skipped'][number]> {
   return eventually(() => {
     const { skipped } = statusOf(site)
@@ -24,7 +24,7 @@ export function untilSkipped(site: Site, path: string): Promise<StatusReport['sk
   })
 }
 
-/** What `show path:PATH` says, in the same way. */
+/** pathReportOf returns the report of `show path:PATH` without a process. */
 export async function pathReportOf(site: Site, path: string): Promise<PathReport> {
   using status = openStatus(configOf(site), site.clock, site.runtime)
   const report = await status.path(path)
@@ -32,7 +32,7 @@ export async function pathReportOf(site: Site, path: string): Promise<PathReport
   return report
 }
 
-/** The states that a version went through. */
+/** trail returns the states of a version in order. */
 export function trail(site: Site, id: number): string[] {
   return site.show(id).events.map(({ to }) => to)
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const base = memory() ?? tmpdir()
 
-/** A new folder, in memory where the host has such a file system: a database syncs at each commit, and a disk is slow at that. */
+/** memoryFolder makes a folder in memory if possible: a database syncs at each commit, which is slow on a disk. */
 export function memoryFolder(prefix: string): string {
   return mkdtempSync(join(base, prefix))
 }

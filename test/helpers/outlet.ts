@@ -1,6 +1,6 @@
-// The way out of the daemon in one process: real files, check, history, uploader, HTTP client and sandbox,
-// and the queue that daemon.ts would drive. Only the waits are a test's own (fault-clock.ts). When it is
-// disposed of, it holds every test to what no fault may do: a secret anywhere, a bug of the sandbox.
+// The sending half of the daemon in the test's process: real files, check, history, uploader, HTTP client and sandbox,
+// and the queue that daemon.ts drives. Only the clock is the test's own (fault-clock.ts). At its end, the outlet checks
+// for every test that no secret leaked, no delivery threw, and the sandbox had no bug.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,19 +34,19 @@ import { FaultClock } from './fault-clock.ts'
 import { feedOf } from './feed.ts'
 
 export const SECRET = 'the/secret+of the outlet=='
-/** Fields of a form that anybody may see. */
+/** Fields of a form that are no secrets. */
 const OPEN_FIELDS = new Set(['key', 'success_action_status', 'x-store-algorithm', 'x-store-date'])
 
-/** Starting its thread costs more than a whole delivery. */
+/** Shared, because the start of its thread takes longer than a whole delivery. */
 const checker = createFeedChecker()
 
 export interface OutletOptions {
   sandbox?: Partial<SandboxOptions>
   feeds?: FeedConfig[]
   concurrency?: number
-  /** In place of the sandbox's service address. */
+  /** Replaces the service address of the sandbox. */
   baseUrl?: string
-  /** Changes a form on its way to the uploader, such as its address. */
+  /** Changes a form before the uploader gets it, such as its address. */
   form?: (form: UploadForm) => UploadForm
   connectTimeoutMs?: number
   random?: () => number
@@ -58,8 +58,8 @@ export class Outlet implements AsyncDisposable {
   readonly history: History
   readonly root: string
   readonly conditions: Conditions
-  /** What was said of the daemon as a whole. */
-  readonly told: string[] = []
+  /** The messages of all conditions so far. */
+  readonly reported: string[] = []
   readonly #pipeline: Pipeline
   readonly #deliveries: Deliveries
   readonly #forms: FormSource
@@ -68,7 +68,7 @@ export class Outlet implements AsyncDisposable {
   readonly #owned: AsyncDisposableStack
   readonly #secrets: Set<string>
   readonly #lines: string[]
-  /** Errors that a delivery threw: none ever should. */
+  /** Errors that a delivery threw; no delivery may throw. */
   readonly #thrown: unknown[] = []
   #changed = Promise.withResolvers<void>()
 
@@ -114,7 +114,7 @@ export class Outlet implements AsyncDisposable {
         return { kind: 'form', form: form?.(answer.form) ?? answer.form }
       },
     }
-    // A commit waits a few ms for company, which is nothing that a test lets pass.
+    // A commit waits a few ms for other writes, in real time and not in the test's.
     const patient = { ...clock, sleep: systemClock.sleep }
     const file = join(root, 'state', 'history.db')
     this.history = owned.use(openHistory({ file, clock: patient, log }))
@@ -157,7 +157,7 @@ export class Outlet implements AsyncDisposable {
       guard: new Guard(steps),
     })
     conditions.onChange(({ kind, condition }) => {
-      if (kind === 'set') this.told.push(condition.message)
+      if (kind === 'set') this.reported.push(condition.message)
     })
     this.#deliveries = new Deliveries({
       ...{ ...steps, pipeline: this.#pipeline, gate },
@@ -202,7 +202,7 @@ export class Outlet implements AsyncDisposable {
     for (const rule of rules) this.sandbox.faults.add(rule)
   }
 
-  /** A file of the inbox is checked and accepted, or is what the feed had before. */
+  /** take checks a file of the inbox, which must be accepted, or equal the feed's newest version. */
   async take(path: string, content: string | Buffer = feedOf(3)): Promise<Version> {
     const source = join(this.root, 'inbox', path)
     mkdirSync(join(source, '..'), { recursive: true })
@@ -215,7 +215,7 @@ export class Outlet implements AsyncDisposable {
     return taken.version
   }
 
-  /** Delivers what is queued until nothing is owed or `forMs` of the test's time have passed. */
+  /** run delivers the queued versions until none is left or `forMs` of the test's time have passed. */
   async run(forMs = 30 * SECOND): Promise<void> {
     const until = this.clock.monotonic() + forMs
     for (;;) {
@@ -228,21 +228,21 @@ export class Outlet implements AsyncDisposable {
     }
   }
 
-  /** The daemon looks each second. Looks at which nothing is due are left out, but for one a minute. */
+  /** The daemon looks every second. This skips looks at which nothing is due, but keeps one a minute. */
   #msToNextLook(waiting: readonly Version[]): number {
     const now = this.clock.now()
     const due = waiting.map(({ nextAttemptAt }) => (nextAttemptAt ?? now) - now)
     return Math.max(SECOND, Math.min(MINUTE, ...due))
   }
 
-  /** Takes one feed and delivers it: what has become of it. */
+  /** deliver takes one feed, delivers it, and returns its version. */
   async deliver(content?: string | Buffer, forMs?: number): Promise<Version> {
     const { id } = await this.take('jobs.xml', content)
     await this.run(forMs)
     return this.version(id)
   }
 
-  /** A person tries it again. */
+  /** retry retries a version as a person does. */
   retry(id: number): void {
     decide(this.history, id, 'retry', { by: 'maria', now: this.clock.now() })
   }
@@ -273,12 +273,12 @@ export class Outlet implements AsyncDisposable {
     return this.sandbox.requests().filter((request) => request.side === side)
   }
 
-  /** How often each object was written, in the order in which they came. */
+  /** writes returns the number of writes of each object, in the order of their first write. */
   writes(): number[] {
     return this.sandbox.objects().map(({ writes }) => writes)
   }
 
-  /** What came of a version, and what it cost. */
+  /** story returns the end of a version, and its number of requests. */
   story(id = 1) {
     return {
       state: this.version(id).state,
@@ -289,13 +289,13 @@ export class Outlet implements AsyncDisposable {
     }
   }
 
-  /** Ms between one request of a side and the next, by the clock of the other side. */
+  /** gaps returns the ms between the requests of a side, by the clock of the sandbox. */
   gaps(side: SeenRequest['side']): number[] {
     const starts = this.requests(side).map(({ startedAt }) => startedAt)
     return starts.slice(1).map((start, n) => start - (starts[n] ?? start))
   }
 
-  /** Every line of the log. */
+  /** logged returns every line of the log. */
   get logged(): string {
     return this.#lines.join('')
   }
@@ -311,19 +311,20 @@ export class Outlet implements AsyncDisposable {
       throw new Error(`the fault also did this: ${JSON.stringify({ bugs, leaks, thrown })}`)
   }
 
-  /** Places that hold a secret. */
+  /** #leaks returns the places that contain a secret. */
   #leaks(): string[] {
     const state = join(this.root, 'state')
     const files = readdirSync(state, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'latin1')])
-    const places = [['the log', this.logged], ['what was told', this.told.join('\n')], ...files]
+    const reported = this.reported.join('\n')
+    const places = [['the log', this.logged], ['the conditions', reported], ...files]
     return places
       .filter(([, text]) => [...this.#secrets].some((secret) => text?.includes(secret)))
       .map(([name]) => name ?? '')
   }
 
-  /** Returns when every delivery that runs waits for time to pass. */
+  /** #untilAllSleep returns when every running delivery waits for time to pass. */
   async #untilAllSleep(): Promise<void> {
     for (;;) {
       this.#changed = Promise.withResolvers()
@@ -335,7 +336,7 @@ export class Outlet implements AsyncDisposable {
       })
       if (this.#deliveries.running.length === this.clock.sleeping) return
       await this.#changed.promise
-      // A delivery says that it ended just before it is counted as ended.
+      // A delivery reports its end just before it leaves `running`.
       await setImmediate()
     }
   }
@@ -345,7 +346,9 @@ export class Outlet implements AsyncDisposable {
   }
 }
 
-/** A feed of at least this many bytes: few postings with much to say, which are quick to check. */
+/**
+ * largeFeed returns a feed of at least this many bytes. It has few postings with long texts, which are quick to check.
+ */
 export function largeFeed(bytes: number): string {
   return feedOf(16, 'a nurse for the night '.repeat(Math.ceil(bytes / 16 / 22)))
 }

@@ -1,5 +1,5 @@
-// Certificates for 127.0.0.1 that signed themselves: one was valid in January 2020, the other is until 2126. They
-// protect nothing: made once by openssl so that no test needs it.
+// Self-signed certificates for 127.0.0.1: one was valid only in January 2020, the other is valid until 2126. They
+// protect nothing. openssl made them once, so that no test needs it.
 
 export const EXPIRED_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBQzCB66ADAgECAgEBMAoGCCqGSM49BAMCMBIxEDAOBgNVBAMMB2V4cGlyZWQw
@@ -25,7 +25,7 @@ P7eR/oP9QtNCBx++U9TbhaQ81eoGkwPJ
 -----END CERTIFICATE-----
 `
 
-/** Of both. */
+/** The key of both certificates. */
 export const OWN_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgPZ+cUS1dGgVhTwae
 D/N1AWUAky6QUc1c3RfsYskpe4KhRANCAATyMUKdSTFa6giBOh3/Bj7xW/T9KkOh

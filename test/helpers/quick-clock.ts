@@ -1,15 +1,15 @@
-// A clock by which everything that the program waits for comes ten times as soon: for daemons within the test's process.
+// A clock that runs ten times as fast as the system's, for daemons inside the test's process.
 
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 
 const FACTOR = 10
 
 export interface QuickClock extends Clock {
-  /** This much time has passed at once. */
+  /** skip moves the clock by `ms` at once. */
   skip(ms: number): void
 }
 
-/** `ahead`: ms by which its wall clock is ahead, so that whatever was written last has rested as long as that. */
+/** `ahead`: ms by which the wall clock is ahead, so that a file written now looks unchanged for that time. */
 export function quickClock({ ahead = 0 } = {}): QuickClock {
   const [wall, start] = [systemClock.now() + ahead, systemClock.monotonic()]
   let skipped = 0
@@ -18,7 +18,7 @@ export function quickClock({ ahead = 0 } = {}): QuickClock {
     now: () => Math.round(wall + passed()),
     monotonic: () => start + passed(),
     sleep: (ms, signal) => systemClock.sleep(ms / FACTOR, signal),
-    // Watchdogs guard real sockets, so they run on real time.
+    // Watchdogs watch real sockets, so they run on real time.
     after: systemClock.after,
     skip: (ms) => {
       skipped += ms

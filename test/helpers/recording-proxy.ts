@@ -1,22 +1,22 @@
-// A proxy that hears every secret that passes: headers that prove who calls, and the fields of each form. It can also
-// answer in place of the other side by repeating what it was sent, as a careless server does.
+// A proxy that records every secret in the traffic: the signatures and API keys in headers, and the fields of each
+// form. It can also repeat a request in its own answer, as a careless server does.
 
 import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface RecordingProxy extends AsyncDisposable {
   readonly port: number
-  /** Signatures, API keys, and fields of forms, as they passed. */
+  /** The recorded signatures, API keys and fields of forms. */
   readonly secrets: ReadonlySet<string>
-  /** How often it repeated what it was sent. */
+  /** Number of requests that the proxy repeated. */
   readonly echoes: () => number
 }
 
-/** Fields of a form that anybody may see. */
+/** Fields of a form that are no secrets. */
 const OPEN_FIELDS = new Set(['key', 'success_action_status', 'x-store-algorithm', 'x-store-date'])
 const PROOFS = ['x-svc-signature', 'x-svc-apikey', 'proxy-authorization']
 
-/** `echo`: accounts whose first request to the service, or first upload, is answered with its own content. */
+/** `echo`: the accounts whose first request to the service, or first upload, the proxy answers with its own content. */
 export async function recordingProxy(
   echo: { service: string; storage: string } | null,
 ): Promise<RecordingProxy> {
@@ -49,7 +49,7 @@ export async function recordingProxy(
     const onward = request(url, { method, headers }, async (answer) => {
       try {
         const content = Buffer.concat(await answer.toArray())
-        hear(content, secrets)
+        recordFields(content, secrets)
         outgoing.writeHead(answer.statusCode ?? 500, answer.headers).end(content)
       } catch {
         outgoing.destroy()
@@ -70,7 +70,7 @@ export async function recordingProxy(
   }
 }
 
-function hear(content: Buffer, secrets: Set<string>): void {
+function recordFields(content: Buffer, secrets: Set<string>): void {
   let form: { fields?: Record<string, string> }
   try {
     form = JSON.parse(content.toString())

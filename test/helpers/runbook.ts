@@ -1,5 +1,5 @@
-// docs/runbook.md as commands: the lines behind `$` of its console blocks, each block with what has to be
-// the case before it (`<!-- with: held -->`).
+// Reads the commands of docs/runbook.md: the lines after `$` in its console blocks, each block with the situation that
+// it needs (`<!-- with: held -->`).
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ export const SEVERAL_HOSTS = page('several-hosts.md')
 
 export interface Block {
   heading: string
-  /** null: the blocks before it have made it so. */
+  /** null: the earlier blocks created the situation. */
   situation: string | null
   commands: string[]
 }
@@ -31,6 +31,6 @@ export function blocks(text = RUNBOOK): Block[] {
   return found
 }
 
-/** By contract these answer with what they found. */
+/** The exit code of these commands reports their findings, so it may differ from 0. */
 export const answersByCode = (command: string) =>
   /^feedsyncd (status --check|check|doctor)\b/.test(command) || /^systemctl status/.test(command)

@@ -1,4 +1,4 @@
-// A vendor's host for one test: a sandbox, an inbox, a configuration, and real daemon processes.
+// The host of a vendor for one test: a sandbox, an inbox, a configuration, and real daemon processes.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,9 +28,9 @@ export { feedOf } from './feed.ts'
 export const MAIN = inject('program')
 export const SECRET = 'a-test-secret-that-must-never-be-printed'
 
-/** An event in the history of one of a feed's versions. */
+/** FeedEvent is an event in the history of one version of a feed. */
 export interface FeedEvent {
-  /** The version. */
+  /** Id of the version. */
   id: number
   /** Counted from 1 within the version. */
   n: number
@@ -46,18 +46,18 @@ export class Site implements AsyncDisposable {
   readonly inbox = join(this.root, 'inbox')
   readonly configFile = join(this.root, 'feedsyncd.yaml')
   readonly sandbox: Sandbox
-  /** Of the commands within this process. */
+  /** Clock of the commands in this process. */
   clock: Clock
-  /** What children run: a test may have a copy of its own. */
+  /** The program of children: a test may have its own copy. */
   program = MAIN
-  /** What every child finds in its environment, beside this process's own. */
+  /** Environment of every child, added to the environment of this process. */
   env: Record<string, string> = {}
-  /** Where its daemons write what they say of themselves. */
+  /** The folder for the daemon file. */
   readonly runtime = { RUNTIME_DIRECTORY: join(this.root, 'runtime') }
   readonly #objects: string
   readonly #children: ChildProcess[] = []
   readonly #commands: Command[] = []
-  /** What each child wrote to stdout and stderr so far. */
+  /** Output of each child on stdout and stderr so far. */
   readonly #output = new Map<ChildProcess, string>()
   readonly #unwatch: () => void
 
@@ -93,7 +93,7 @@ export class Site implements AsyncDisposable {
     return site
   }
 
-  /** Writes the configuration: what tests need, and `config` over it, section by section. */
+  /** configure writes the configuration: the base that tests need, with `config` over it, section by section. */
   configure(config: Record<string, unknown>): void {
     const base: Record<string, object> = {
       service: { baseUrl: this.sandbox.url, account: '123', auth: { keyFile: 'service.key' } },
@@ -107,7 +107,7 @@ export class Site implements AsyncDisposable {
     writeFileSync(this.configFile, JSON.stringify(merged))
   }
 
-  /** Writes a file into the inbox as a careful writer does: whole, by rename. */
+  /** drop writes a whole file under another name and renames it into the inbox, as a careful writer does. */
   drop(name: string, bytes: string | Buffer): void {
     const path = join(this.inbox, name)
     mkdirSync(dirname(path), { recursive: true })
@@ -115,12 +115,12 @@ export class Site implements AsyncDisposable {
     renameSync(`${path}.part`, path)
   }
 
-  /** Runs one command to its end: in this process, or in one of its own where it has an environment of its own. */
+  /** run runs one command to its end: in this process, or in a child process if the site has its own environment. */
   run(...args: string[]): Promise<Ran> {
     return isEmpty(this.env) ? this.start(...args).ended : this.process(...args)
   }
 
-  /** Starts a command in this process; it is stopped when the site is disposed. */
+  /** start starts a command in this process; the end of the site stops it. */
   start(...args: string[]): Command {
     const env = { ...process.env, ...this.runtime }
     const { clock } = this
@@ -129,12 +129,12 @@ export class Site implements AsyncDisposable {
     return command
   }
 
-  /** Runs one command to its end, in a process of its own. */
+  /** process runs one command to its end in a child process. */
   process(...args: string[]): Promise<Ran> {
     return finished(this.spawn(...args))
   }
 
-  /** From now on, daemons read nothing of a file named `held*.xml`, until this is released. */
+  /** holdReading makes later daemons wait before they read a file named `held*.xml`, until `release`. */
   holdReading(): { release: () => void } {
     const hold = join(this.root, 'hold')
     writeFileSync(hold, '')
@@ -142,12 +142,12 @@ export class Site implements AsyncDisposable {
     return { release: () => rmSync(hold, { force: true }) }
   }
 
-  /** Starts a command; it is killed when the site is disposed. */
+  /** spawn starts a command in a child process; the end of the site kills it. */
   spawn(...args: string[]): ChildProcess {
     return this.spawnBy([], ...args)
   }
 
-  /** Starts a command by another, such as `unshare`, which becomes it. */
+  /** spawnBy starts a command through another program, such as `unshare`, which then becomes the command. */
   spawnBy(starter: string[], ...args: string[]): ChildProcess {
     const own = [process.execPath, this.program, ...args, '--config', this.configFile]
     const [program = process.execPath, ...rest] = [...starter, ...own]
@@ -167,19 +167,19 @@ export class Site implements AsyncDisposable {
     return child
   }
 
-  /** A feed has been incomplete for longer than it may be. */
+  /** expire makes a feed look incomplete for longer than `incompleteAfter`. */
   expire(feed: string): void {
     const database = new Database(join(this.root, 'state', 'feedsyncd.db'))
     database.prepare('UPDATE versions SET incomplete_since = 1 WHERE feed = ?').run(feed)
     database.close()
   }
 
-  /** Waits until a command has written the n-th line (default: the first) that holds this text. */
+  /** logged waits until a command has written the n-th line (default: the first) that contains this text. */
   async logged(child: ChildProcess | Command, text: string, nth = 1): Promise<string> {
     const look = () => {
       const output = child instanceof Command ? child.output : this.#output.get(child)
       const lines = output?.split('\n') ?? []
-      // The last piece is no whole line yet.
+      // The last piece is not yet a whole line.
       const line = lines.slice(0, -1).filter((each) => each.includes(text))[nth - 1]
       if (line !== undefined) return line
       if (child.exitCode !== null) throw new Ended(`the process ended with ${child.exitCode}`)
@@ -188,22 +188,22 @@ export class Site implements AsyncDisposable {
     return eventually(look)
   }
 
-  /** A daemon in this process, that has listed the folder once. */
+  /** daemon starts a daemon in this process and waits for its first listing. */
   async daemon(): Promise<Command> {
-    if (!isEmpty(this.env)) throw new Error('an environment of its own takes a process')
+    if (!isEmpty(this.env)) throw new Error('a site with its own environment needs daemonProcess')
     const daemon = this.start('run')
     await this.logged(daemon, 'daemon started')
     return daemon
   }
 
-  /** A daemon in a process of its own: to be killed, or with an environment of its own. */
+  /** daemonProcess starts a daemon in a child process, for a test that kills it or sets its environment. */
   async daemonProcess(): Promise<ChildProcess> {
     const child = this.spawn('run')
     await this.logged(child, 'daemon started')
     return child
   }
 
-  /** What `status --json` answers, without the cost of a process: for waiting. */
+  /** uploads returns the uploads of `status --json` without a process, so that a test can wait for a state. */
   uploads(filter: ListFilter = {}): UploadReport[] {
     const state = join(this.root, 'state')
     using history = openHistoryReader({ file: join(state, 'feedsyncd.db') })
@@ -222,7 +222,7 @@ export class Site implements AsyncDisposable {
     return report
   }
 
-  /** Every event of a feed's versions, by version and then as they happened. */
+  /** events returns every event of a feed's versions, by version and then by time. */
   events(feed: string): FeedEvent[] {
     using history = openHistoryReader({ file: join(this.root, 'state', 'feedsyncd.db') })
     const versions = history?.list({ feed, all: true }).toReversed() ?? []
@@ -232,8 +232,8 @@ export class Site implements AsyncDisposable {
   }
 
   /**
-   * Waits for a step in the history of a feed: the n-th (default: the first) to this state, or the n-th `after` another
-   * event: later of the same version, or of a later version. It is found also when the feed has long moved on.
+   * passed waits for a step in the history of a feed: the n-th (default: the first) to this state, or the n-th after
+   * the event `after`, in the same or a later version. It also finds a step that the feed made long ago.
    */
   async passed(
     feed: string,
@@ -252,14 +252,14 @@ export class Site implements AsyncDisposable {
     return eventually(look)
   }
 
-  /** The last event of a feed's newest version, to wait for what comes `after` it. */
+  /** lastEvent returns the last event of a feed's newest version, for `passed` with `after`. */
   lastEvent(feed: string): FeedEvent | undefined {
     return this.events(feed).at(-1)
   }
 
   /**
-   * Waits until a feed's newest version is in a state (and has this content): one that it stays in. For a state that it
-   * only passes through, or was in before, use `passed`.
+   * until waits until a feed's newest version is in a lasting state, and has this content. For a short or an earlier
+   * state, use `passed`.
    */
   async until(feed: string, state: State, sha256?: string): Promise<UploadReport> {
     const look = () => {
@@ -272,7 +272,7 @@ export class Site implements AsyncDisposable {
     return eventually(look)
   }
 
-  /** How much its commands said, and its sandbox saw, so far. */
+  /** #happened measures the output of the commands and the requests of the sandbox so far. */
   #happened(): number {
     const said = [...this.#commands.map(({ output }) => output), ...this.#output.values()]
     const requests = this.sandbox.requests()
@@ -286,7 +286,7 @@ export class Site implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#unwatch()
     for (const command of this.#commands) {
-      // A second signal ends what is under way.
+      // The second signal aborts running uploads.
       command.kill('SIGTERM')
       command.kill('SIGTERM')
       await command.ended
@@ -304,7 +304,7 @@ export class Site implements AsyncDisposable {
   }
 }
 
-/** The environment in which a child first runs these modules of this folder, in each of its threads. */
+/** preload returns an environment in which a child first runs these modules of this folder, in each of its threads. */
 export function preload(...modules: string[]): Record<string, string> {
   const urls = modules.map((module) => pathToFileURL(join(import.meta.dirname, module)))
   return { NODE_OPTIONS: urls.map((url) => `--import=${url}`).join(' ') }

@@ -1,5 +1,5 @@
-// A disk for a site's state that a test can fill: a small tmpfs of its own where this user may mount one.
-// Elsewhere the process under test gets a limit on the size of its files, which its writes run into alike.
+// A disk for a site's state that a test can fill: a small tmpfs if this user may mount one. Otherwise the tested
+// process gets a limit for the size of its files, which also makes its writes fail.
 
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -9,10 +9,10 @@ import { errorCode } from '../../src/lib/errors.ts'
 export class SmallDisk implements Disposable {
   readonly folder: string
   readonly #ballast: string
-  /** False where this user may not mount one. */
+  /** False if this user may not mount a tmpfs. */
   readonly isMounted: boolean
 
-  /** At the folder, which is not there yet. */
+  /** The folder must not exist yet. */
   constructor(folder: string) {
     this.folder = folder
     this.#ballast = join(folder, 'ballast')
@@ -20,7 +20,7 @@ export class SmallDisk implements Disposable {
     this.isMounted = ran('mount', '-t', 'tmpfs', '-o', 'size=4m', 'feedsyncd', this.folder)
   }
 
-  /** Leaves room for this many bytes. `daemon`: what writes on it. */
+  /** fill leaves room for this many bytes; `daemon` is the process that writes to the disk. */
   fill(daemon: Pick<ChildProcess, 'pid'>, room = 0): void {
     if (this.isMounted) this.#occupy(room)
     else limit(daemon, String(Math.max(room, 4096)))
@@ -31,12 +31,12 @@ export class SmallDisk implements Disposable {
     else limit(daemon, 'unlimited')
   }
 
-  /** Root ignores every directory's mode. */
+  /** canBeReadOnly is false for root without a mount, because root ignores the mode of directories. */
   get canBeReadOnly(): boolean {
     return this.isMounted || process.getuid?.() !== 0
   }
 
-  /** Nobody may have a file open on it. */
+  /** make changes the disk; no process may have a file open on it. */
   make(how: 'read-only' | 'writable'): void {
     const isReadOnly = how === 'read-only'
     if (this.isMounted) ran('mount', '-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, this.folder)
@@ -48,7 +48,7 @@ export class SmallDisk implements Disposable {
     try {
       writeFileSync(this.#ballast, Buffer.alloc(bavail * bsize - room))
     } catch (error) {
-      // The daemon writes at the same time; full is what was wanted.
+      // The daemon writes at the same time. A full disk is what the test wants.
       if (errorCode(error) !== 'ENOSPC') throw error
     }
   }

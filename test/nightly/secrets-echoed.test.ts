@@ -107,9 +107,9 @@ it('a daemon never shows the secrets that service and storage repeat in their an
   const daemon = await site.daemon()
   const secrets = new Set([key, password])
   const note = () => {
-    for (const value of host.heard.values()) secrets.add(value.replace(/\/2026.*/, ''))
+    for (const value of host.received.values()) secrets.add(value.replace(/\/2026.*/, ''))
   }
-  host.heard.set('key', key).set('proxy password', password)
+  host.received.set('key', key).set('proxy password', password)
   site.drop('first.xml', feedOf(1))
   await site.until('first.xml', 'uploaded')
 
@@ -190,8 +190,8 @@ it('campaign calls and doctor never show the secrets that the service repeats', 
       auth: { keyFile: 'service.key' },
     },
   })
-  host.heard.set('key', key)
-  const secrets = () => new Set([key, password, ...host.heard.values()])
+  host.received.set('key', key)
+  const secrets = () => new Set([key, password, ...host.received.values()])
   const found: string[] = []
   for (const [n, way] of WAYS.entries()) {
     const isEncoded = /^(Base64|hex)/.test(way)

@@ -25,7 +25,7 @@ it('gives a file that its reading thread dies of a state, once, and delivers the
 
   expect(failed.map(({ reason }) => reason)).toEqual([
     expect.stringMatching(/^an internal error of feedsyncd: .* the reading thread ended$/),
-    'an internal error of feedsyncd: nobody foresaw this',
+    'an internal error of feedsyncd: an unexpected error',
     expect.stringMatching(/the reading thread ran out of memory$/),
   ])
   expect(failed.map(({ hint }) => hint)).toEqual(Array(3).fill(expect.stringContaining('report')))

@@ -41,8 +41,8 @@ describe('an account that the service refuses', () => {
     expect(states(outlet, 5)).toEqual(['queued', 'uploaded', 'queued', 'uploaded', 'queued'])
     expect(accountsAsked(outlet)).toEqual(['wrong 403', 'a 200', 'b 200'])
     expect(outlet.serviceState).toBe('degraded')
-    expect(outlet.told).toHaveLength(1)
-    expect(outlet.told[0]).toContain('"wrong"')
+    expect(outlet.reported).toHaveLength(1)
+    expect(outlet.reported[0]).toContain('"wrong"')
   })
 
   it('holds up nobody while the first upload of another one takes long', async () => {
@@ -81,7 +81,7 @@ describe('an account that the service refuses', () => {
     await outlet.run(18 * MINUTE)
 
     expect(accountsAsked(outlet)).toEqual(['a 200', ...Array(4).fill('wrong 403')])
-    expect(outlet.told).toHaveLength(1)
+    expect(outlet.reported).toHaveLength(1)
   })
 
   it('is delivered automatically once the service knows it', async () => {

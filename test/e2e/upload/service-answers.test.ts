@@ -26,8 +26,8 @@ it('a refused signature stops every feed, and is tried again after 5 minutes', a
   ])
   expect(outlet.writes()).toEqual([1, 1, 1])
   // Once, while it lasts.
-  expect(outlet.told).toHaveLength(1)
-  expect(outlet.told[0]).toContain('401')
+  expect(outlet.reported).toHaveLength(1)
+  expect(outlet.reported[0]).toContain('401')
 })
 
 describe('Retry-After of the service', () => {

@@ -11,12 +11,14 @@ export const SOURCE = join(import.meta.dirname, '../../../src/history')
 
 export interface Child {
   process: ChildProcess
-  /** The next line of its stdout; throws with its stderr when it ends instead. */
+  /** line returns the next line of stdout. Throws with the text of stderr if the child ends instead. */
   line(): Promise<string>
   ended(): Promise<void>
 }
 
-/** For a child's text: gives up what root may do, after the library was loaded by opening a lock here. */
+/**
+ * becomeNobody returns code for a child that gives up root's rights. It first opens a lock, which loads the library.
+ */
 export function becomeNobody(): string {
   return `
     if (process.getuid() === 0) {
@@ -26,7 +28,7 @@ export function becomeNobody(): string {
     }`
 }
 
-/** Runs a module text in a process of its own: `history`, `openHistoryReader`, `lock` are imported for it. */
+/** child runs the text of a module in a child process, with `history`, `openHistoryReader` and `lock` imported. */
 export function child(script: string): Child {
   const text = `
     import * as history from '${SOURCE}/sqlite-history.ts'

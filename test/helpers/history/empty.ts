@@ -5,7 +5,9 @@ import { memoryFolder } from '../memory-folder.ts'
 
 let empty: Buffer | null = null
 
-/** Puts a copy of an empty history at this path. Each process makes one by the migrations; a copy is much cheaper. */
+/**
+ * putEmptyHistory copies an empty history to this path. Each process runs the migrations once; a copy is much faster.
+ */
 export function putEmptyHistory(file: string): void {
   empty ??= makeEmpty()
   mkdirSync(dirname(file), { recursive: true, mode: 0o750 })

@@ -26,7 +26,7 @@ export function temporaryHistory(options: { busyTimeoutMs?: number } = {}): {
   return { history, file }
 }
 
-/** Leads a new version to this state by allowed steps, one ms each. */
+/** versionIn brings a new version to this state by allowed steps of one ms each. */
 export function versionIn(
   history: History,
   state: State,
@@ -70,7 +70,7 @@ export function because(text: string, hint: string | null = null, code = 'test')
   return { code, text, hint }
 }
 
-/** The `FeedsyncError` that this work throws. */
+/** thrownBy returns the `FeedsyncError` that this work throws. */
 export function thrownBy(work: () => unknown): FeedsyncError {
   try {
     work()

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 
-/** The names of all files below a directory, in order. */
+/** filesIn returns the names of all files below a directory, sorted. */
 export const filesIn = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,4 +1,4 @@
-// Real folders in the system's temporary directory, and a clock that a test turns by hand.
+// Real folders in the system's temporary directory, and a clock that a test moves by hand.
 
 import {
   chmodSync,
@@ -19,13 +19,13 @@ import { silentLog } from '../../../src/lib/log.ts'
 
 export function temporaryFolder(disk = tmpdir()): string {
   const path = realpathSync(mkdtempSync(join(disk, 'inbox-')))
-  // Others may enter, so that a test can look with the rights of somebody else.
+  // Other users may enter, so that a test can look with their rights.
   chmodSync(path, 0o755)
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
 
-/** Writes a file below the folder, with the directories above it. */
+/** put writes a file below the folder, and creates the directories above it. */
 export function put(folder: string, path: string, content = '<a/>'): string {
   const file = join(folder, path)
   mkdirSync(dirname(file), { recursive: true })
@@ -40,7 +40,7 @@ export function openInbox(directory: string, options: Partial<InboxOptions> = {}
     exclude: [],
     clock: systemClock,
     log: silentLog,
-    // Whatever the tests run on, it is not the file system that they are about.
+    // The result must not depend on the file system of the test host, so report ext4.
     networkFileSystem: async () => 0xef53,
     ...options,
   })
@@ -53,7 +53,7 @@ export const pathsOf = (listing: Listing) => listing.files.map(({ path }) => pat
 export const reasonsOf = (listing: Listing) =>
   Object.fromEntries(listing.skipped.map(({ path, reason }) => [path, reason]))
 
-/** Runs as a user without special rights, as daemons do, also where the tests run as root. */
+/** unprivileged runs work as a user without special rights, as daemons do, even if root runs the tests. */
 export async function unprivileged<T>(work: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return work()
   process.seteuid?.(65534)
@@ -64,12 +64,12 @@ export async function unprivileged<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The date of a file, as a copy that preserves it sets it. */
+/** backdate sets an old date, as a copy does that preserves dates. */
 export function backdate(file: string): void {
   utimesSync(file, new Date(2001, 0, 1), new Date(2001, 0, 1))
 }
 
-/** A clock whose wall and monotonic time move only when told to. */
+/** ManualClock moves its wall and monotonic time only when a test changes them. */
 export class ManualClock implements Clock {
   wall = Date.UTC(2027, 0, 4, 6)
   mono = 1000

@@ -1,4 +1,4 @@
-// As far as statfs(2) says, every folder lies on NFS for the rest of a test: the daemon polls it.
+// Makes statfs(2) report NFS for every folder until the end of a test, so that the daemon polls it.
 
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'

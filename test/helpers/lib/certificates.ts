@@ -1,5 +1,5 @@
-// A CA of the tests and its certificate for 127.0.0.1, valid until 2126. They protect nothing: made once
-// by openssl so that no test needs it, and the CA's own key was thrown away.
+// A CA for the tests and its certificate for 127.0.0.1, valid until 2126. They protect nothing. openssl made them once,
+// so that no test needs it, and the key of the CA was deleted.
 
 export const CA_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBizCCATGgAwIBAgIUPbXJkqLHv85LIXezc51wmgRhytYwCgYIKoZIzj0EAwIw

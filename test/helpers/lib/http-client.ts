@@ -1,4 +1,4 @@
-// A client for one test, and a request with everything that the test does not care about.
+// A client for one test, and a request with defaults for everything that the test does not set.
 
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'

@@ -1,4 +1,4 @@
-// Small real servers for the tests of the HTTP client: plain, TLS, and a proxy that speaks CONNECT.
+// Small real servers for the tests of the HTTP client: plain, TLS, and a proxy with CONNECT.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import {
@@ -37,20 +37,20 @@ export async function httpServer(handler: RequestListener, host = '127.0.0.1'): 
   return new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}/`)
 }
 
-/** Each connection is handed over as it is. */
+/** rawServer passes each connection to the handler as it is. */
 export async function rawServer(handler: (socket: Socket) => void): Promise<URL> {
   const port = await listening(createNetServer(handler), '127.0.0.1')
   return new URL(`http://127.0.0.1:${port}/`)
 }
 
-/** Its certificate is for 127.0.0.1 and of the CA of the tests. */
+/** tlsServer has a certificate for 127.0.0.1 from the CA of the tests. */
 export async function tlsServer(handler: RequestListener): Promise<URL> {
   const server = createTlsServer({ key: SERVER_KEY, cert: SERVER_CERTIFICATE }, handler)
   const port = await listening(server, '127.0.0.1')
   return new URL(`https://127.0.0.1:${port}/`)
 }
 
-/** The CA of the tests as a file. */
+/** caFile writes the CA of the tests to a file. */
 export async function caFile(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'feedsyncd-ca-'))
   onTestFinished(() => rm(directory, { recursive: true }))
@@ -67,7 +67,9 @@ export interface Proxy {
   authorizations: Array<string | undefined>
 }
 
-/** Tunnels CONNECT and forwards absolute addresses. `refuse`: answers every request so. */
+/**
+ * proxyServer tunnels CONNECT and forwards absolute addresses. `refuse` is the status that it answers to every request.
+ */
 export async function proxyServer(refuse: number | null = null): Promise<Proxy> {
   const seen: string[] = []
   const authorizations: Array<string | undefined> = []

@@ -1,4 +1,4 @@
-// What a daemon says of itself, as tests of what shows it need it.
+// The state that a daemon reports, for the tests of the parts that show it.
 
 import type { DaemonState } from '../../../src/ops/port.ts'
 

@@ -1,4 +1,4 @@
-// A host whose daemon has an endpoint, on a port of its own choosing that its log names.
+// A host whose daemon has an endpoint. The system chooses its port, and the log names it.
 
 import type { ChildProcess } from 'node:child_process'
 import { onTestFinished } from 'vitest'

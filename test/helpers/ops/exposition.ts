@@ -8,7 +8,7 @@ const SAMPLE = new RegExp(
 const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge|histogram|summary|untyped)$`)
 const HELP = new RegExp(`^# HELP (${NAME}) .+$`)
 
-/** Every sample by its name and labels. Throws at a line that is none, a name twice, or a missing TYPE. */
+/** samplesOf returns every sample by name and labels. Throws for an invalid line, a duplicate or a missing TYPE. */
 export function samplesOf(text: string): Map<string, number> {
   if (!text.endsWith('\n')) throw new Error('the last line has no end')
   const samples = new Map<string, number>()

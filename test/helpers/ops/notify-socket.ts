@@ -1,5 +1,5 @@
-// Plays systemd's side of sd_notify(3), in Python, since Node has no such socket: tells of each
-// message who sent it and whether that process still lived when it was read, and answers BARRIER=1 by
+// Plays systemd's side of sd_notify(3), in Python, because Node has no datagram sockets in the file system. It reports
+// the sender of each message, and whether that process was still alive at the time of reading. It answers BARRIER=1 by
 // closing the descriptor that came with it.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -37,7 +37,7 @@ while True:
     print(json.dumps({'pid': pid, 'alive': alive, 'text': data.decode()}), flush=True)
 `
 
-/** Runs the rest of its arguments with a connected socket as descriptor 3, as OpenFile= does. */
+/** This script runs the rest of its arguments with a connected socket as descriptor 3, as OpenFile= does. */
 export const WITH_DESCRIPTOR = `
 import os, socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -77,7 +77,7 @@ export class NotifySocket {
     return socket
   }
 
-  /** The messages so far, without the barriers that systemd-notify adds. */
+  /** messages returns the messages so far, without the barriers that systemd-notify adds. */
   get messages(): Heard[] {
     return this.heard.filter(({ text }) => text !== 'BARRIER=1')
   }

@@ -1,4 +1,4 @@
-// Versions as `status` reports them, for the tests of what people see.
+// Versions as `status` reports them, for the tests of tables and pages.
 
 import type { UploadReport } from '../../../src/ops/report.ts'
 

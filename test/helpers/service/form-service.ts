@@ -1,4 +1,4 @@
-// A service of a test's own that answers requests for a form, and a form source that asks it.
+// A small service that answers requests for a form, and a form source that uses it.
 
 import { createHmac } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -25,7 +25,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, n: nu
 
 export const sendForm: Handler = (_, response) => response.end(JSON.stringify(FORM))
 
-/** A service that answers by `handler`, and a form source for it. */
+/** service starts a service with `handler` and a form source for it. */
 export async function service(handler: Handler, change: Partial<FormSourceOptions> = {}) {
   const seen: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -63,6 +63,6 @@ export async function service(handler: Handler, change: Partial<FormSourceOption
   return { forms, ask, seen, keyFile, options }
 }
 
-/** The signature of this text. */
+/** signed returns the signature of this text. */
 export const signed = (text: string, secret = SECRET) =>
   createHmac('sha1', secret).update(text).digest('base64')

@@ -1,5 +1,5 @@
-// A delivery against the sandbox: real HTTP, a real spool file, the real form source. Only the waits
-// between attempts are replaced: they are recorded and end at once.
+// Delivers to the sandbox with real HTTP, a real spool file and the real form source. Only the waits between attempts
+// are replaced: they are recorded and end at once.
 
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ const SECRET = 'the secret of the tests'
 
 type Ended = Parameters<AttemptLog['ended']>[1] & { startedWithKey: string | null }
 
-/** `attemptsInARow`: how many attempts of this version have ended so, one after the other. */
+/** `attemptsInARow`: the number of attempts in a row that ended like the last one. */
 type Change = Partial<Delivery> & { attemptsInARow?: number }
 
 interface Harness {
@@ -33,7 +33,7 @@ interface Harness {
 }
 
 interface TestClock extends Clock {
-  /** Ms of every wait between attempts. */
+  /** Every wait between attempts, in ms. */
   readonly waits: number[]
   /** Added to the wall and the monotonic time. */
   ahead: number

@@ -1,4 +1,4 @@
-// Documents and random damage to them, for the tests that hold the check against other judges.
+// Documents and random damage to them, for the tests that compare the check with other checkers.
 
 import fc from 'fast-check'
 
@@ -8,12 +8,12 @@ export const SOUND = [
   <job id="a&lt;b" x:id='é'><title><![CDATA[Nurse ]] > & <b>]]></title><x:city/></job><!-- c - c -->
   <?render fast?><job><title>職 &#38; ]] ></title></job></source>`,
   `<jobs><job a="1" b='2'>x</job><job/><job>&quot;&apos;&gt;</job></jobs>`,
-  // What comes again is passed over, if nobody listens.
+  // If nobody listens, the checker skips repeated elements.
   `<feed xmlns:p="u:p">${`<item at="1" p:id='&amp;"&#38;'><ab/>x &lt; ]]<abc> é&#x20;</abc><p:ex xmlns:q="u:q" q:at="v" at=''><q:ab></q:ab></p:ex><![CDATA[ ]] ]]></item>\n`.repeat(3)}</feed>`,
   `<!DOCTYPE rss SYSTEM "rss.dtd"><rss version="2.0"><channel><item>a</item></channel></rss>`,
 ].map((text) => Buffer.from(text))
 
-/** What breaks documents in practice, and what parsers are known to get wrong. */
+/** Texts that break documents in practice, and that some parsers handle wrongly. */
 const SPLINTERS = [
   ...[
     '&',
@@ -74,13 +74,13 @@ const fragment = fc.oneof(
   fc.uint8Array({ minLength: 1, maxLength: 3 }).map((bytes) => Buffer.from(bytes)),
 )
 const mutation = fc.record({
-  /** Places as shares of the document's length, so that they stay meaningful while it shrinks. */
+  /** A place is a share of the document's length, so that it stays valid while fast-check shrinks the document. */
   from: fc.double({ min: 0, max: 1, noNaN: true }),
   length: fc.integer({ min: 0, max: 12 }),
   kind: fc.constantFrom('insert', 'delete', 'replace', 'double', 'cut'),
   fragment,
 })
-/** Documents with one to four damages; sound ones stay in between. */
+/** damaged returns documents with one to four changes; some of them stay well-formed. */
 export const damaged = (documents: readonly Buffer[]) =>
   fc
     .record({

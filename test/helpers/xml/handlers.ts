@@ -1,8 +1,8 @@
-// Who listens to the checker in tests. The verdict must not depend on what they listen to.
+// Handlers that listen to the checker in tests. The verdict must not depend on them.
 
 import type { XmlHandler } from '../../../src/xml/handler.ts'
 
-/** Hears everything, and does nothing with it: to be spread into handlers that do. */
+/** everything listens to all events and ignores them. Spread it into other handlers. */
 export const everything: XmlHandler = {
   open: () => true,
   text() {},

@@ -1,5 +1,5 @@
-// The checker beside saxes, which judged feeds before it (./saxes): both say the same of a document, at the
-// same place, in the same words.
+// Compares the checker with a check on top of saxes (./saxes): both must give the same verdict, at the same place, in
+// the same words.
 
 import { DocumentChecker } from '../../../src/xml/document-checker.ts'
 import { createDecoder } from '../../../src/xml/encoding/decoder.ts'
@@ -17,7 +17,7 @@ interface Opinion {
   reason: string
   /** Bytes of UTF-8 before the fault. */
   at: number
-  /** What was told of the document: tags, attributes, text. */
+  /** The reported events of the document: tags, attributes, text. */
   events: string
 }
 
@@ -54,7 +54,7 @@ function theirs(bytes: Buffer): Opinion {
           events += ` ${key}=${JSON.stringify(value)}`
         }
       },
-      // saxes tells of the white space outside the root as well.
+      // saxes also reports the white space outside the root.
       text: (text) => (events += depth > 0 ? text : ''),
       close() {
         depth--
@@ -75,7 +75,7 @@ function opinion(ending: Ending, events: string, place: (at: number) => number):
     return { verdict: 'incomplete', reason: '', at: place(ending.at), events: '' }
   }
   const { code, reason, at } = ending.fault
-  // Which character the byte would be elsewhere is for the checker alone to say.
+  // Only the checker names the character that the byte means in windows-1252.
   return {
     verdict: code,
     reason: reason.replace(/ \(in windows-1252 .*?\)/, ''),
@@ -84,7 +84,7 @@ function opinion(ending: Ending, events: string, place: (at: number) => number):
   }
 }
 
-/** The documents that the two judge differently without a known reason, with both opinions. */
+/** unlikeSaxes returns the documents with different opinions and no known reason, with both opinions. */
 export function unlikeSaxes(documents: Iterable<Buffer>): unknown[] {
   const found: unknown[] = []
   for (const document of documents) {
@@ -96,21 +96,21 @@ export function unlikeSaxes(documents: Iterable<Buffer>): unknown[] {
   return found
 }
 
-/** Where the checker and saxes may differ, though both refuse the document. */
+/** explained knows the reasons why the opinions may differ although both refuse the document. */
 function explained(our: Opinion, their: Opinion): boolean {
-  // The limit of a name counts bytes here, UTF-16 units there.
+  // The checker counts the length of a name in bytes, saxes in UTF-16 units.
   if (our.verdict === 'name-too-long') return their.verdict === 'not-well-formed'
-  // The adapter of saxes reads up to an undecodable byte and holds back what is not certain before it.
+  // The adapter of saxes stops at an undecodable byte, and does not judge the uncertain text before it.
   if (their.verdict === 'undecodable') return our.verdict !== 'complete' && our.at < their.at
-  // What Unicode calls white space may stand in a name, or has no place in a tag; the adapter takes it for white space.
+  // The adapter treats all Unicode white space as white space. XML allows some of it in names and some not in tags.
   if (/[^\S \t\r\n]/.test(our.reason)) return our.verdict === their.verdict && our.at === their.at
-  // saxes looks at what follows a "--" or "/" before it says that it is not allowed there.
+  // saxes reads the text after a "--" or "/" before it reports it.
   if (/^"(--|\/)"/.test(our.reason) && their.reason.endsWith(LEAVE_IT_OUT)) {
     return our.verdict === their.verdict && our.at <= their.at
   }
-  // A character that is never allowed is named as such, in a DOCTYPE too.
+  // The checker names a character that is never allowed, also inside a DOCTYPE.
   if (their.reason.startsWith('the DOCTYPE is not')) return our.reason.endsWith(LEAVE_IT_OUT)
-  // saxes does not say where a name began: the adapter looks for it, and finds the local name or a later tag.
+  // saxes does not report the start of a name: the adapter searches for it and finds the local name or a later tag.
   return (
     our.reason === their.reason &&
     / twice$| is not a name: /.test(our.reason) &&

@@ -1,5 +1,4 @@
-// Runs the check on bytes alone, cut into pieces of a given size, and makes sure that nothing depends on
-// who listens.
+// Runs the check on bytes in pieces of a given size, and makes sure that the result does not depend on the handler.
 
 import { deepStrictEqual } from 'node:assert'
 import { DocumentChecker } from '../../../src/xml/document-checker.ts'
@@ -33,7 +32,7 @@ function heardBy(
   limits: Limits,
 ): CheckedBytes {
   const check = new DocumentChecker(listener, limits)
-  // Each piece is a copy that is overwritten after use, as the reader does with its memory.
+  // Overwrite the memory after each piece, as the reader does.
   const memory = Buffer.alloc(Math.min(pieceSize, bytes.length))
   for (let at = 0; at < bytes.length; at += pieceSize) {
     const length = bytes.copy(memory, 0, at, at + pieceSize)
@@ -43,7 +42,7 @@ function heardBy(
   return { ending: check.end(), encoding: check.encoding.name }
 }
 
-/** `complete`, `incomplete`, or the code of the fault. */
+/** verdictOf returns `complete`, `incomplete`, or the code of the fault. */
 export function verdictOf(document: string | Buffer, pieceSize?: number, limits?: Limits): string {
   const { ending } = checkBytes(document, pieceSize, limits)
   return ending.kind === 'fault' ? ending.fault.code : ending.kind

