@@ -41,8 +41,8 @@ function client(clock: Clock) {
   return sendWith(http)
 }
 
-const streamOf = (n: number, accepted = (_bytes: number) => {}) => ({
-  ...{ length: n * PIECE.length, accepted },
+const streamOf = (n: number, onAccepted = (_bytes: number) => {}) => ({
+  ...{ length: n * PIECE.length, onAccepted },
   async *chunks() {
     for (let i = 0; i < n; i++) yield PIECE
   },
