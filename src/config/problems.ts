@@ -91,7 +91,7 @@ const ALTERNATIVES = [
   ['exec', 'webhook'],
 ]
 
-/** explains tells whether `missing` is the key that the misspelt key meant, or lies below it. */
+/** explains returns whether `missing` is the key that the misspelt key meant, or lies below it. */
 function explains(meant: YamlPath, missing: YamlPath): boolean {
   const name = String(missing.at(-1))
   const names = ALTERNATIVES.find((keys) => keys.includes(name)) ?? [name]

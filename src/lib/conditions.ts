@@ -26,7 +26,7 @@ const SEVERITY = {
   'key-unreadable': 'warning',
   /** An error that feedsyncd does not know. */
   'internal-error': 'critical',
-  /** The daemon was told to stop and cannot. */
+  /** The daemon must stop but cannot. */
   'stop-stuck': 'critical',
   /** Files cannot be archived, quarantined or deleted, or receipts cannot be written. */
   'dispositions-failing': 'warning',
@@ -137,7 +137,7 @@ export class Conditions {
   }
 }
 
-/** isInboxCondition tells whether the inbox cannot be listed, so that nothing is known of the files in it. */
+/** isInboxCondition returns whether the inbox cannot be listed, so that nothing is known of the files in it. */
 export function isInboxCondition(
   code: ConditionCode,
 ): code is 'inbox-missing' | 'inbox-unreadable' {

@@ -30,7 +30,7 @@ function isReal([, year, , month, day]: RegExpExecArray): boolean {
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
 }
 
-/** isDated tells whether the files of a feed differ by the dates in their names. */
+/** isDated returns whether the files of a feed differ by the dates in their names. */
 export const isDated = (feed: string): boolean => feed.includes(DATE)
 
 /** DatedFile is a file of a dated feed. `modifiedAt`: wall ms of its last change; null: not known. */
@@ -39,7 +39,7 @@ export interface DatedFile {
   modifiedAt: number | null
 }
 
-/** isOlder tells whether `file` is older than `other` of its feed: by the dates in the names, then by last change. */
+/** isOlder returns whether `file` is older than `other` of its feed: by the dates in the names, then by last change. */
 export function isOlder(feed: string, file: DatedFile, other: DatedFile): boolean {
   if (!isDated(feed)) return false
   const [own, its] = [datedName(file.path).date, datedName(other.path).date]

@@ -10,8 +10,8 @@ export const LONGEST_ATTEMPT_WAIT_MS = HOUR
 const TOLERANCE_MS = MINUTE
 
 /**
- * isDue tells whether `at` (wall ms) is reached. It is also due if it lies further ahead than `longestMs`, the longest
- * wait that may be stored for this purpose: then a clock that ran ahead stored it.
+ * isDue returns whether `at` (wall ms) is reached. It is also due if it lies further ahead than `longestMs`, the
+ * longest wait that may be stored for this purpose: then a clock that ran ahead stored it.
  */
 export function isDue(at: number | null, now: number, longestMs: number): boolean {
   return at === null || at <= now || at > latestLegal(now, longestMs)
@@ -25,7 +25,7 @@ export function latestLegal(now: number, longestMs: number): number {
   return now + longestMs + TOLERANCE_MS
 }
 
-/** isRecent tells whether a heartbeat is young enough. A heartbeat equally far in the future proves nothing. */
+/** isRecent returns whether a heartbeat is young enough. A heartbeat equally far in the future proves nothing. */
 export function isRecent(at: number, now: number, withinMs: number): boolean {
   return Math.abs(now - at) <= withinMs
 }

@@ -62,7 +62,7 @@ export function errnoText(
   }
 }
 
-/** isMissing tells whether the path no longer exists, or a part of it is no longer a directory. */
+/** isMissing returns whether the path no longer exists, or a part of it is no longer a directory. */
 export function isMissing(code: string | null): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }

@@ -38,7 +38,7 @@ export class FeedsyncError extends Error {
 }
 
 /**
- * isRetryable tells whether time or a person can correct the error: a disk, a database, the configuration. Any other
+ * isRetryable returns whether time or a person can correct the error: a disk, a database, the configuration. Any other
  * error is a fault of the program, and a retry does not help.
  */
 export function isRetryable(error: unknown): error is FeedsyncError {

@@ -116,7 +116,7 @@ export function withoutNewline(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)
 }
 
-/** isWithin tells whether an absolute path is the folder itself or lies below it. */
+/** isWithin returns whether an absolute path is the folder itself or lies below it. */
 export function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path)
   return way !== '..' && !way.startsWith('../') && !isAbsolute(way)

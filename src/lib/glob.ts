@@ -9,7 +9,7 @@ const OPTIONS = { dot: true, flags: 's' }
 /** `.xml`, `.xml.gz` or `.{xml,txt}` at the end of a pattern. */
 const EXTENSION = /\.(?:\w+|\{[\w,]*[a-z][\w,]*\})(?:\.gz)?$/i
 
-/** globMatcher returns a function that tells whether a path matches. Names that begin with a dot match, too. */
+/** globMatcher returns a function that decides whether a path matches. Names that begin with a dot match, too. */
 export function globMatcher(pattern: string): (path: string) => boolean {
   const { glob, pathOf } = inAnyCase(pattern)
   const matches = picomatch(glob, OPTIONS)
@@ -67,7 +67,7 @@ export function fillTemplate(template: string, captured: Record<string, string>)
   return template.replace(/\{(\d+)\}/g, (whole, n: string) => captured[n] ?? whole)
 }
 
-/** hasPlaceholder tells whether a text has numbered segments; in a filled text, segments without a captured value. */
+/** hasPlaceholder returns whether a text has numbered segments; in a filled text, segments without a captured value. */
 export function hasPlaceholder(template: string): boolean {
   return /\{\d+\}/.test(template)
 }

@@ -132,7 +132,7 @@ function proxyAddress(env: NodeJS.ProcessEnv, name: string): string {
   })
 }
 
-/** isDecodable tells whether undici can decode the text: undici throws at a % that begins no escape. */
+/** isDecodable returns whether undici can decode the text: undici throws at a % that begins no escape. */
 function isDecodable(text: string): boolean {
   try {
     return decodeURIComponent(text) !== null

@@ -5,7 +5,9 @@ import { fstatSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
 import { printable, printableJson } from './printable.ts'
 
-/** LogFields are the facts of a line. Programs match `event`, people read the message. docs/logs.md lists all events. */
+/**
+ * LogFields are the facts of a line. Programs match `event`, people read the message. docs/logs.md lists all events.
+ */
 export interface LogFields {
   /** The part of the program, and what happened: `service.clock-skew`. */
   event: `${string}.${string}`

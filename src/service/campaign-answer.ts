@@ -35,7 +35,7 @@ const HAS_TYPE: Record<Kind, (value: unknown) => boolean> = {
   integer: Number.isSafeInteger,
 }
 
-/** isUsableId tells whether an id can be one part of a path: `.` and `..` are steps, and an empty id is the list. */
+/** isUsableId returns whether an id can be one part of a path: `.` and `..` are steps, and an empty id is the list. */
 export const isUsableId = (id: string): boolean => !/^\.{0,2}$/.test(id)
 
 /**

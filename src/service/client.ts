@@ -80,7 +80,7 @@ export class ServiceClient {
   }
 
   /**
-   * lacksAccount tells whether a call would name a partner without an account, which specification section 5 forbids:
+   * lacksAccount returns whether a call would name a partner without an account, which specification section 5 forbids:
    * do not send that call. `account` is as in `ServiceCall`.
    */
   lacksAccount(path: string, account: string | null): boolean {

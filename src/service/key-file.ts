@@ -45,7 +45,7 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
 }
 
 /**
- * keyReloader returns a function that reads the key again if its file changed, and tells whether it changed. The
+ * keyReloader returns a function that reads the key again if its file changed, and returns true then. The
  * function throws the errors of `reloadKey`.
  */
 export function keyReloader(forms: Pick<FormSource, 'reloadKey'>, keyFile: string): () => boolean {
@@ -66,7 +66,7 @@ export function keyReloader(forms: Pick<FormSource, 'reloadKey'>, keyFile: strin
 /** The folder of credentials ends with the name of the unit. Each instance has a folder with its own key. */
 const CREDENTIALS_OF = /\/(feedsyncd(?:@([^/]+))?)\.service\/?$/
 
-/** isHandedOver tells whether systemd provides this key. */
+/** isHandedOver returns whether systemd provides this key. */
 export function isHandedOver(keyFile: string, env: NodeJS.ProcessEnv = process.env): boolean {
   const folder = env.CREDENTIALS_DIRECTORY
   return folder !== undefined && folder !== '' && keyFile.startsWith(join(folder, '/'))

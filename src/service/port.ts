@@ -157,7 +157,7 @@ export interface CampaignApi {
   update(id: string, body: CampaignUpdate, signal: AbortSignal): Promise<CampaignAnswer<Campaign>>
 }
 
-/** Listing holds every campaign found. Only in a complete listing does a missing campaign not exist. */
+/** Listing holds every campaign found. A campaign that is missing in a complete listing does not exist. */
 export type Listing =
   | { kind: 'complete'; campaigns: ReadonlyMap<string, Campaign> }
   | { kind: 'incomplete'; campaigns: ReadonlyMap<string, Campaign>; reason: string }

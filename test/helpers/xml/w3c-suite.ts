@@ -65,7 +65,7 @@ export function suiteTests(): SuiteTest[] {
   return tests
 }
 
-/** hasDoctype tells whether the document has a DOCTYPE. Only UTF-16 changes the bytes of the word, by NULs. */
+/** hasDoctype returns whether the document has a DOCTYPE. Only UTF-16 changes the bytes of the word, by NULs. */
 export function hasDoctype(bytes: Buffer): boolean {
   return /<!DOCTYPE/.test(bytes.toString('latin1').replaceAll('\0', ''))
 }
