@@ -94,7 +94,7 @@ export async function openApp(config: Config, options: AppOptions) {
     writesFile: isDaemon,
     startedAt: clock.now(),
   })
-  const said = () => ({ running: true, said: daemonFile.current })
+  const daemonState = () => ({ running: true, state: daemonFile.current })
   conditions.onChange(() => daemonFile.update({ conditions: conditions.current() }))
   uploads.onChange(() => daemonFile.update({ uploads: uploads.current() }))
   const metrics = config.http.listen === null ? null : await openMetrics(clock.now())
@@ -232,9 +232,9 @@ export async function openApp(config: Config, options: AppOptions) {
       host: hostname(),
       inbox: config.inbox.directory,
       commandLine,
-      status: () => statusOf(history, config, clock, {}, said()),
+      status: () => statusOf(history, config, clock, {}, daemonState()),
       versions: (feed, limit) =>
-        statusOf(history, config, clock, { feed, limit, all: true }, said()).uploads,
+        statusOf(history, config, clock, { feed, limit, all: true }, daemonState()).uploads,
       version: (id) => versionOf(history, config, clock, id, MOST_EVENTS, uploads.current()),
       metrics: () => text(scraped),
     }
@@ -247,7 +247,7 @@ export async function openApp(config: Config, options: AppOptions) {
     history,
     pipeline,
     log,
-    said,
+    daemonState,
     skipped,
     uploads,
     /** How the last look at the campaigns ended; null: there was none, or there is no file. */

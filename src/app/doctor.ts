@@ -43,7 +43,7 @@ export interface DoctorOptions {
 }
 
 /** A finding, and whose: the daemon's, which ran the check itself, or this command's. */
-export interface Seen extends Finding {
+export interface DoctorFinding extends Finding {
   by: 'daemon' | 'command'
   /** The user for whom it is true. */
   user: string
@@ -55,21 +55,24 @@ const ROOT = 'this is root, who may read and write what the daemon’s user may 
 const BIG_WAL = 256 * 2 ** 20
 const BIG_HISTORY = 4 * 2 ** 30
 
-export async function* diagnose(config: Config, options: DoctorOptions): AsyncGenerator<Seen> {
+export async function* diagnose(
+  config: Config,
+  options: DoctorOptions,
+): AsyncGenerator<DoctorFinding> {
   const { clock, env } = options
-  const said = readDaemonFile(config.state.directory, env)
-  const daemon = said?.alive ? said : null
-  if (daemon !== null) yield* seenByDaemon(daemon, clock.now())
+  const state = readDaemonFile(config.state.directory, env)
+  const daemon = state?.alive ? state : null
+  if (daemon !== null) yield* daemonFindings(daemon, clock.now())
   const who = { by: 'command', user: userName() } as const
-  for await (const finding of ofCommand(config, options, daemon !== null))
+  for await (const finding of commandFindings(config, options, daemon !== null))
     yield { ...finding, ...who, at: clock.now() }
 }
 
 /** What it says of itself, in the words of `status`. */
-function* seenByDaemon(
+function* daemonFindings(
   { checks, conditions, mode, modeReason, user }: DaemonState,
   now: number,
-): Generator<Seen> {
+): Generator<DoctorFinding> {
   const who = { by: 'daemon', user } as const
   for (const finding of checks?.findings ?? []) yield { ...finding, ...who, at: checks?.at ?? now }
   if (checks === null)
@@ -85,7 +88,7 @@ function answerOf({ hint, message, severity }: Condition): Answer {
 }
 
 /** `isDaemon`: one runs, and has looked at its host itself. */
-async function* ofCommand(
+async function* commandFindings(
   config: Config,
   { clock, configFile, env, offline }: DoctorOptions,
   isDaemon: boolean,
@@ -124,9 +127,9 @@ async function* ofCommand(
     found.push(finding)
     yield finding
   }
-  const isInTheWay = ({ check, verdict }: Finding) =>
+  const preventsRequests = ({ check, verdict }: Finding) =>
     (check === 'key' || check === 'address') && (verdict === 'problem' || verdict === 'skipped')
-  if (!offline && !found.some(isInTheWay)) yield* askService(config, parts)
+  if (!offline && !found.some(preventsRequests)) yield* askService(config, parts)
 }
 
 /** A key that root alone may read is as it should be: systemd hands it over. */

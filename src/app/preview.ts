@@ -7,7 +7,7 @@ import { type CanonicalTargeting, selector } from '../campaigns/targeting.ts'
 import type { Config } from '../config/config.ts'
 import type { FieldPaths } from '../feed/port.ts'
 import { feedSideOf } from './campaigns.ts'
-import { ofCampaigns } from './queries.ts'
+import { readCampaigns } from './queries.ts'
 
 export interface PreviewRow extends Omit<FieldPaths, 'description'> {
   /** What applying the file does to it. */
@@ -21,17 +21,17 @@ const FIELDS = [
 
 /** How many postings each entry selects, as was sent last and after applying. */
 export async function previewAll(config: Config, entries: readonly Entry[]) {
-  const thereOf = sentTargetings(config)
+  const sentTargetingOf = sentTargetings(config)
   const measuredAs = (wanted: boolean, key: string, targeting?: CanonicalTargeting | null) =>
     targeting == null ? [] : [{ key, targeting, wanted }]
   const all = [
     ...entries.flatMap(({ key, targeting }) => measuredAs(true, key, targeting)),
-    ...entries.flatMap(({ key }) => measuredAs(false, key, thereOf(key))),
+    ...entries.flatMap(({ key }) => measuredAs(false, key, sentTargetingOf(key))),
   ]
   const effects = await measure(feedSideOf(config), all, new AbortController().signal)
   const rows = entries.map(({ key, targeting }) => {
-    const there = thereOf(key)
-    const before = there === undefined ? 0 : there && effects.count(there)
+    const sent = sentTargetingOf(key)
+    const before = sent === undefined ? 0 : sent && effects.count(sent)
     // Targeting that the entry leaves out stays as it is.
     const after = targeting === null ? before : effects.count(targeting)
     return { key, inFeed: effects.carried(key), before, after }
@@ -42,9 +42,9 @@ export async function previewAll(config: Config, entries: readonly Entry[]) {
 
 /** The postings that one entry selects, as was sent last or after applying. */
 export async function previewOne(config: Config, { key, targeting }: Entry, limit: number) {
-  const there = sentTargetings(config)(key)
-  const then = targeting ?? there
-  const [isBefore, isAfter] = [there, then].map((one) =>
+  const sent = sentTargetings(config)(key)
+  const applied = targeting ?? sent
+  const [isBefore, isAfter] = [sent, applied].map((one) =>
     one == null ? () => false : selector(one),
   )
   const rows: PreviewRow[] = []
@@ -64,8 +64,8 @@ export async function previewOne(config: Config, { key, targeting }: Entry, limi
   const problems = await feedSideOf(config).read(FIELDS, [], take, signal)
   const { comes: gained, goes: lost, stays } = counts
   const selection: Selection = {
-    before: there === null ? null : stays + lost,
-    after: then === null ? null : stays + gained,
+    before: sent === null ? null : stays + lost,
+    after: applied === null ? null : stays + gained,
   }
   const listed = stays + gained + lost
   return { key, ...selection, gained, lost, listed, postings, problems, rows }
@@ -73,7 +73,7 @@ export async function previewOne(config: Config, { key, targeting }: Entry, limi
 
 /** By key: the targeting that was sent last, null where none was, undefined where the entry has no campaign. */
 function sentTargetings(config: Config) {
-  const bindings = ofCampaigns(config, (known) => known.bindings(), [])
+  const bindings = readCampaigns(config, (known) => known.bindings(), [])
   const sent = new Map(bindings.map((bound) => [bound.key, bound.sent.targeting]))
   return (key: string): CanonicalTargeting | null | undefined => sent.get(key)
 }

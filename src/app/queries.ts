@@ -106,12 +106,12 @@ export function statusOf(
   config: Config,
   clock: Clock,
   filter: ListFilter,
-  daemon: { running: boolean; said: DaemonState | null },
+  daemon: { running: boolean; state: DaemonState | null },
 ): StatusReport {
   const expect = history === null ? undefined : expectations(history, rulesOf(config), clock.now())
   const pauses = history?.pauses(clock.now())
   const report = statusReport(history, daemon, config.service.baseUrl, filter, expect, pauses)
-  const running = daemon.said?.uploads ?? {}
+  const running = daemon.state?.uploads ?? {}
   for (const upload of report.uploads) upload.progress = progressOf(upload, running)
   const isAsked = ({ path }: { path: string }) =>
     filter.feed === undefined || rulesOf(config)(path).feed === filter.feed
@@ -133,11 +133,11 @@ function lastCampaignRun(config: Config): CampaignRun | null {
   const isOn = explicit || existsSync(file)
   const read = (known: CampaignReader) =>
     isOn || known.bindings().length > 0 ? known.lastRun() : null
-  return ofCampaigns(config, read, null)
+  return readCampaigns(config, read, null)
 }
 
 /** What is known of the campaigns without asking the service; `none` where nothing was ever written. */
-export function ofCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
+export function readCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
   using known = openCampaignReader({ file: historyFile(config), account: accountOf(config) })
   return known === null ? none : read(known)
 }
@@ -163,12 +163,12 @@ export function versionOf(
 export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv) {
   const { directory } = config.state
   const reader = openHistoryReader({ file: historyFile(config) })
-  const said = readDaemonFile(directory, env)
+  const state = readDaemonFile(directory, env)
   // A daemon whose lock file was deleted still runs.
-  const running = said?.alive || isLocked(directory)
+  const running = state?.alive || isLocked(directory)
   return {
     report: (filter: ListFilter) => {
-      const report = statusOf(reader, config, clock, filter, { running, said })
+      const report = statusOf(reader, config, clock, filter, { running, state })
       const { conditions } = report.daemon
       // Seen here as well: without a daemon, or before it has looked.
       const full = conditions.some(({ code }) => code === 'state-full') ? null : fullDisk(directory)
@@ -177,14 +177,14 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
       return report
     },
     show: (id: number, most?: number) =>
-      reader === null ? null : versionOf(reader, config, clock, id, most, said?.uploads),
+      reader === null ? null : versionOf(reader, config, clock, id, most, state?.uploads),
     /** What of a feed is on the service, and its newest `most` versions; null: there is no feed of this name. */
     feed: (name: string, most?: number) => {
       if (reader === null) return null
       const expect = expectations(reader, rulesOf(config), clock.now())
       const report = feedReport(reader, name, expect, most, reader.pauses(clock.now()))
       for (const upload of report?.uploads ?? [])
-        upload.progress = progressOf(upload, said?.uploads ?? {})
+        upload.progress = progressOf(upload, state?.uploads ?? {})
       return report
     },
     newestId: () => reader?.list({ all: true, limit: 1 })[0]?.id ?? null,
@@ -199,7 +199,7 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
       await using inbox = new Inbox({ ...config.inbox, clock, log: silentLog })
       const found = isOutside ? null : ((await inbox.look([given])).get(given) ?? null)
       // Whether the daemon's user may read it, and names that are no text, only the daemon can tell.
-      const skipped = said?.skipped.find(({ path }) =>
+      const skipped = state?.skipped.find(({ path }) =>
         found === null
           ? path === nonUtf8Path(given)
           : `${given}/`.startsWith(path.replace(/\/?$/, '/')),

@@ -24,7 +24,7 @@ import {
   stableCampaignsFile,
   type Writer,
 } from './campaigns.ts'
-import { ofCampaigns } from './queries.ts'
+import { readCampaigns } from './queries.ts'
 
 /** What of a failed look passes without anybody, and what does not. */
 const STATE_OF = {
@@ -76,7 +76,7 @@ function lastRunOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVers
   return (): CampaignRun | null => {
     try {
       const now = dataVersion()
-      if (now !== changes) run = ofCampaigns(config, (known) => known.lastRun(), null)
+      if (now !== changes) run = readCampaigns(config, (known) => known.lastRun(), null)
       changes = now
       return run
     } catch {
@@ -99,7 +99,7 @@ async function reconcile(
 ): Promise<CampaignRun | null> {
   const { clock } = surroundings
   const file = await stableCampaignsFile(config, clock, stop)
-  const count = ofCampaigns(config, (known) => known.bindings().length, 0)
+  const count = readCampaigns(config, (known) => known.bindings().length, 0)
   if (file.kind === 'off' && count === 0) return null
   stop.throwIfAborted()
   const looked = { at: isoTime(clock.now()) ?? '', cause, mode: config.campaigns.mode }
@@ -110,7 +110,7 @@ async function reconcile(
   } catch (error) {
     const isBusy = error instanceof FeedsyncError && error.exitCode === EXIT.temporary
     if (stop.aborted || !isBusy) throw error
-    const before = ofCampaigns(config, (known) => known.lastRun(), null)
+    const before = readCampaigns(config, (known) => known.lastRun(), null)
     const { hint, message: problem } = error
     return runOf(before, looked, { state: 'busy', problem, hint })
   }

@@ -15,7 +15,7 @@ export class RunningUploads {
   readonly #clock: Clock
   readonly #running = new Map<number, Running>()
   #changed: () => void = () => {}
-  #toldAt = Number.NEGATIVE_INFINITY
+  #reportedAt = Number.NEGATIVE_INFINITY
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -31,8 +31,8 @@ export class RunningUploads {
     const known = this.#running.get(id)
     const startedAt = known !== undefined && bytesSent >= known.bytesSent ? known.startedAt : now
     this.#running.set(id, { bytesSent, bytes, startedAt })
-    if (now - this.#toldAt < SECOND) return
-    this.#toldAt = now
+    if (now - this.#reportedAt < SECOND) return
+    this.#reportedAt = now
     this.#changed()
   }
 
@@ -41,7 +41,7 @@ export class RunningUploads {
     if (state === 'uploading' || known === undefined) return
     this.#running.delete(id)
     // Most uploads are over before anything was written about them.
-    if (known.startedAt <= this.#toldAt) this.#changed()
+    if (known.startedAt <= this.#reportedAt) this.#changed()
   }
 
   /** By id of the version. */

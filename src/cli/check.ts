@@ -9,7 +9,7 @@ import { findConfig } from '../config/load.ts'
 import { EXIT } from '../lib/errors.ts'
 import { isPacked } from '../lib/packing.ts'
 import { formatBytes } from '../lib/units.ts'
-import { type Context, outJson, tellError } from './context.ts'
+import { type Context, outJson, printError } from './context.ts'
 import { define } from './define.ts'
 import { columnsOf, middleCut, printable, styled } from './render.ts'
 
@@ -35,7 +35,7 @@ export function checkCommand(context: Context): Command {
       files.push(report)
       if (isMissing(path)) {
         missing += 1
-        tellError(context, `check ${path}: there is no such file`, 'check the path')
+        printError(context, `check ${path}: there is no such file`, 'check the path')
       } else if (!json) context.out(fileText(report, context.terminal))
     }
     if (json) outJson(context, { files })

@@ -2,7 +2,7 @@
 // and keys are asked for while a person types: feedsyncd completion ids.
 
 import { Argument, Command } from 'commander'
-import { ofCampaigns, openStatus } from '../app/queries.ts'
+import { openStatus, readCampaigns } from '../app/queries.ts'
 import type { CampaignReads } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { type Context, readConfig } from './context.ts'
@@ -29,7 +29,7 @@ const KINDS = {
   feeds: (config: Config, context: Context) => versions(config, context).map(({ feed }) => feed),
   names: (config: Config, context: Context) =>
     versions(config, context).flatMap(({ id, feed }) => [String(id), feed]),
-  keys: (config: Config) => ofCampaigns(config, keysIn, []),
+  keys: (config: Config) => readCampaigns(config, keysIn, []),
 }
 
 type Kind = keyof typeof KINDS
@@ -101,15 +101,15 @@ function valuePlaces({ path, words }: Place): Place[] {
     })
 }
 
-const ask = (kind: Kind) => `$(feedsyncd completion ${kind} 2>/dev/null)`
-const single = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+const listCommand = (kind: Kind) => `$(feedsyncd completion ${kind} 2>/dev/null)`
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 /** A path as the scripts build it: with a space before each word. */
-const at = (path: readonly string[]) => single(path.map((word) => ` ${word}`).join(''))
+const casePattern = (path: readonly string[]) => quoted(path.map((word) => ` ${word}`).join(''))
 
 /** For bash and zsh: `typed` leads to a place, which runs what `offer` says. A value follows its option at once. */
-function walk(places: Place[], typed: string, offer: (place: Place) => string): string {
+function findPlace(places: Place[], typed: string, offer: (place: Place) => string): string {
   const all = [...places, ...places.flatMap(valuePlaces)]
-  const steps = all.slice(1).map(({ path }) => at(path))
+  const steps = all.slice(1).map(({ path }) => casePattern(path))
   return `  local place='' word
   for word in "\${${typed}}"; do
     place="\${place% --*}"
@@ -118,18 +118,18 @@ function walk(places: Place[], typed: string, offer: (place: Place) => string): 
     esac
   done
   case "$place" in
-${all.map((place) => `    ${at(place.path)}) ${offer(place)} ;;`).join('\n')}
+${all.map((place) => `    ${casePattern(place.path)}) ${offer(place)} ;;`).join('\n')}
   esac`
 }
 
 function bash(places: Place[]): string {
   // As bash reads lines; the words are plain.
   const offer = ({ words, takes }: Place) =>
-    `words=$'${words.map(({ word }) => word).join('\\n')}'${takes === null ? '' : `$'\\n'${ask(takes)}`}`
+    `words=$'${words.map(({ word }) => word).join('\\n')}'${takes === null ? '' : `$'\\n'${listCommand(takes)}`}`
   return `# bash completion for feedsyncd
 _feedsyncd() {
   local words='' IFS=$'\\n'
-${walk(places, 'COMP_WORDS[@]:1:COMP_CWORD-1', offer)}
+${findPlace(places, 'COMP_WORDS[@]:1:COMP_CWORD-1', offer)}
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}")
 }
 complete -o default -F _feedsyncd feedsyncd`
@@ -137,15 +137,15 @@ complete -o default -F _feedsyncd feedsyncd`
 
 function zsh(places: Place[]): string {
   const described = ({ word, description }: Word) =>
-    description === '' ? word : single(`${word}:${description}`)
+    description === '' ? word : quoted(`${word}:${description}`)
   const offer = ({ words, takes }: Place) => {
-    const known = takes === null ? [] : [`\${\${(f)"${ask(takes)}"}//:/\\\\:}`]
+    const known = takes === null ? [] : [`\${\${(f)"${listCommand(takes)}"}//:/\\\\:}`]
     return `choices=(${[...words.map(described), ...known].join(' ')})`
   }
   return `#compdef feedsyncd
 _feedsyncd() {
   local -a choices
-${walk(places, '(@)words[2,CURRENT-1]', offer)}
+${findPlace(places, '(@)words[2,CURRENT-1]', offer)}
   _describe -o feedsyncd choices
   _files
 }
@@ -164,12 +164,12 @@ function fish(places: Place[]): string {
     const none =
       commands.length === 0 ? [] : [`not __fish_seen_subcommand_from ${commands.join(' ')}`]
     const line = (rest: string) =>
-      `complete -c feedsyncd -n ${single([...seen, ...none].join('; and '))} ${rest}`
+      `complete -c feedsyncd -n ${quoted([...seen, ...none].join('; and '))} ${rest}`
     return [
       ...words.map(({ word, description, values }) => {
         const given = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`
-        const offered = values.length === 0 ? '' : ` -x -a ${single(values.join(' '))}`
-        return line(`${given}${offered} -d ${single(description)}`)
+        const offered = values.length === 0 ? '' : ` -x -a ${quoted(values.join(' '))}`
+        return line(`${given}${offered} -d ${quoted(description)}`)
       }),
       ...(takes === null ? [] : [line(`-a '(feedsyncd completion ${takes} 2>/dev/null)'`)]),
     ]

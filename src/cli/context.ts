@@ -36,16 +36,16 @@ export function readConfig(context: Context, flag: string | undefined, links?: L
 }
 
 /** The two lines of every error: what failed, and what to try. */
-export function tellError(context: Context, message: string, hint: string | null): void {
+export function printError(context: Context, message: string, hint: string | null): void {
   context.err(`error: ${printable(message)}`)
   if (hint !== null) context.err(`try: ${printable(hint)}`)
 }
 
 /** Tells errors while a daemon runs in the terminal, each with its command as it is called here. */
-export const tellerOf =
+export const errorPrinter =
   (context: Context, commandLine: CommandLine) =>
   (message: string, hint: string | null): void =>
-    tellError(context, message, hint && hintText(hint, commandLine))
+    printError(context, message, hint && hintText(hint, commandLine))
 
 /** A JSON answer: one document, the schema version first. */
 export function outJson(context: Pick<Context, 'out'>, answer: object): void {

@@ -37,12 +37,13 @@ export function decisionCommand(name: Name, context: Context): Command {
       const deciding = { by: personName(context.env), now: context.clock.now() }
       const decided = (one: number) =>
         name === 'restore' ? restore(history, one, deciding) : decide(history, one, name, deciding)
-      const versions = id === undefined ? released(acceptFolder(history, deciding)) : [decided(id)]
+      const versions =
+        id === undefined ? requireLostHistory(acceptFolder(history, deciding)) : [decided(id)]
       const reports = versions.map(uploadReports(history))
-      const said = versions.map(({ feed, id, state }) => `version ${id} of ${feed} is ${state}`)
+      const lines = versions.map(({ feed, id, state }) => `version ${id} of ${feed} is ${state}`)
       const none = 'nothing was held; feeds are delivered as usual again'
       show(id === undefined ? { released: reports } : (reports[0] ?? {}), () =>
-        said.length === 0 ? none : said.map(printable).join('\n'),
+        lines.length === 0 ? none : lines.map(printable).join('\n'),
       )
       const isToSend = versions.some(({ state }) => state === 'queued')
       if (!options.json && isToSend && !isLocked(config.state.directory)) context.err(NO_DAEMON)
@@ -56,7 +57,7 @@ export function decisionCommand(name: Name, context: Context): Command {
 }
 
 /** null: no history was lost. */
-function released(versions: Version[] | null): Version[] {
+function requireLostHistory(versions: Version[] | null): Version[] {
   if (versions !== null) return versions
   throw new FeedsyncError('release --lost-history: no history was lost here', {
     hint: 'see what is held and why: feedsyncd status',

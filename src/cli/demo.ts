@@ -12,7 +12,7 @@ import { MINUTE, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { statusReport } from '../ops/report.ts'
 import { commandLineHere } from './command-line.ts'
-import { type Context, tellerOf } from './context.ts'
+import { type Context, errorPrinter } from './context.ts'
 import { type DemoFeed, demoFeeds } from './demo-feeds.ts'
 import { factsText, printable } from './render.ts'
 import { onSignals } from './signals.ts'
@@ -20,7 +20,7 @@ import { statusText } from './status-view.ts'
 
 const ANY_PORT = { listen: { kind: 'tcp', host: '127.0.0.1', port: 0 } } as const
 /** The demo ends in under a minute, or reports what is wrong. */
-const PATIENCE_MS = 0.8 * MINUTE
+const TIME_LIMIT_MS = 0.8 * MINUTE
 
 export function demoCommand(context: Context): Command {
   return new Command('demo')
@@ -55,7 +55,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   const states = new Map<string, State>()
   const onMove = (version: Version) => {
     const { path, state } = version
-    say(path, storyOf(version))
+    say(path, progressText(version))
     states.set(path, state)
     const feed = feeds.find(({ name }) => name === path)
     if (state === 'incomplete' && feed?.cutAt !== undefined) {
@@ -65,7 +65,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
     if (feeds.length > 0 && feeds.every(hasEnded)) done.abort()
   }
   const hasEnded = ({ name, expected }: DemoFeed) => states.get(name) === expected
-  const notifyOperator = tellerOf(context, commandLine)
+  const notifyOperator = errorPrinter(context, commandLine)
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
     // No proxy of the environment: the sandbox is on this host.
@@ -78,18 +78,18 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   out(stay ? '\ndrop XML feeds into the inbox; Ctrl-C ends\n' : '')
   const stop = AbortSignal.any([signals.stop, done.signal])
   const running = app.daemon.run({ once: false, stop, abort: signals.abort })
-  using _patience = stay ? null : clock.after(PATIENCE_MS, () => done.abort())
+  using _timeLimit = stay ? null : clock.after(TIME_LIMIT_MS, () => done.abort())
   for (const feed of feeds) drop(inbox, feed, feed.bytes.subarray(0, feed.cutAt))
   await running
   const isStopped = signals.stop.aborted
   const late = isStopped ? [] : feeds.filter((feed) => !hasEnded(feed))
   if (late.length > 0) {
-    const told = late.map(({ name }) => `${name} is ${states.get(name) ?? 'not seen'}`)
-    throw new FeedsyncError(`the demo did not end in time: ${told.join(', ')}`, {
+    const unfinished = late.map(({ name }) => `${name} is ${states.get(name) ?? 'not seen'}`)
+    throw new FeedsyncError(`the demo did not end in time: ${unfinished.join(', ')}`, {
       hint: 'run it again with nothing else running; if it stays, report it',
     })
   }
-  const report = statusReport(app.history, app.said(), sandbox.url, {})
+  const report = statusReport(app.history, app.daemonState(), sandbox.url, {})
   const view = { now: clock.now(), terminal: context.terminal, width: null, limit: 50 }
   out(`\n${statusText(report, { ...view, commandLine, staleAfterMs: Number.POSITIVE_INFINITY })}`)
   if (stay) out(`\nlook again: ${commandLine('status')}`)
@@ -98,7 +98,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   return isStopped ? signals.exitCode : EXIT.ok
 }
 
-function storyOf({ state, reason, postings }: Version): string {
+function progressText({ state, reason, postings }: Version): string {
   const checked = state === 'queued' ? `${postingsText(postings)}, well-formed` : null
   return [state, reason, checked].filter((fact) => fact !== null).join(': ')
 }

@@ -1,7 +1,7 @@
 // feedsyncd doctor: checks everything that the daemon needs, and prints the fix of each problem.
 
 import type { Command } from 'commander'
-import type { Seen } from '../app/doctor.ts'
+import type { DoctorFinding } from '../app/doctor.ts'
 import { findConfig } from '../config/load.ts'
 import { isoTime } from '../lib/clock.ts'
 import { EXIT } from '../lib/errors.ts'
@@ -20,7 +20,7 @@ export function doctorCommand(context: Context): Command {
   return define<{ offline?: boolean }>(context, 'doctor', TEXT, async (call) => {
     const { commandLine, config, options } = call
     const { diagnose } = await import('../app/doctor.ts')
-    const findings: Seen[] = []
+    const findings: DoctorFinding[] = []
     const { clock, env } = context
     const configFile = findConfig(options.config, env)
     const { offline = false } = options
@@ -45,14 +45,14 @@ export function doctorCommand(context: Context): Command {
 }
 
 /** What an operator has to fix comes before what may pass. */
-function exitCodeOf(findings: readonly Seen[]): number {
+function exitCodeOf(findings: readonly DoctorFinding[]): number {
   const found = findings.filter(({ verdict }) => verdict === 'problem')
   const order = [EXIT.config, EXIT.credentials, EXIT.failed, EXIT.temporary]
   return order.find((code) => found.some(({ exitCode }) => exitCode === code)) ?? EXIT.ok
 }
 
 /** Whose findings follow, for whom they are true, and from when they are. */
-function heading({ at, by, user }: Seen, now: number): string {
+function heading({ at, by, user }: DoctorFinding, now: number): string {
   const name = printable(user)
   return by === 'command'
     ? `this command, as ${name}:`
@@ -60,7 +60,7 @@ function heading({ at, by, user }: Seen, now: number): string {
 }
 
 function findingText(
-  { check, verdict, says, fix }: Seen,
+  { check, verdict, says, fix }: DoctorFinding,
   terminal: boolean,
   commandLine: CommandLine,
 ): string {

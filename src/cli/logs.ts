@@ -36,12 +36,12 @@ export function logsCommand(context: Context): Command {
     .action(async (feed: string | undefined, _options, command: Command) => {
       const options = command.optsWithGlobals<Options>()
       const elsewhere = options.file === undefined ? logElsewhere(context, options.config) : null
-      if (elsewhere !== null) tell(context, elsewhere)
+      if (elsewhere !== null) printNotice(context, elsewhere)
       const { input, ended = null } = sourceOf(options, context.env)
       let count = 0
       try {
         for await (const line of createInterface(input)) {
-          const shown = shownAs(line, feed)
+          const shown = shownLine(line, feed)
           if (shown === null) continue
           context.out(fitted(shown, widthOf(context)))
           count += 1
@@ -55,18 +55,18 @@ export function logsCommand(context: Context): Command {
         throw new FeedsyncError(`logs: journalctl ended with ${code}`, { hint })
       }
       if (count > 0) return
-      if (feed !== undefined) await nothingAbout(context, options, feed)
-      else if (elsewhere === null) tell(context, NOTHING)
+      if (feed !== undefined) await reportNoLines(context, options, feed)
+      else if (elsewhere === null) printNotice(context, NOTHING)
     })
 }
 
-const PASS_ON = 'docker logs feedsyncd | feedsyncd logs --file -'
+const FROM_DOCKER = 'docker logs feedsyncd | feedsyncd logs --file -'
 const NOTHING = {
   says: 'the log is empty',
-  hint: `look where the daemon writes it: systemctl status feedsyncd, or of a container: ${PASS_ON}`,
+  hint: `look where the daemon writes it: systemctl status feedsyncd, or of a container: ${FROM_DOCKER}`,
 }
 
-function tell(context: Context, { hint, says }: typeof NOTHING): void {
+function printNotice(context: Context, { hint, says }: typeof NOTHING): void {
   context.err(printable(says))
   context.err(`try: ${printable(hint)}`)
 }
@@ -75,15 +75,15 @@ function tell(context: Context, { hint, says }: typeof NOTHING): void {
 function logElsewhere(context: Context, flag: string | undefined): typeof NOTHING | null {
   try {
     const { config } = readStatusConfig(context, flag)
-    const said = readDaemonFile(config.state.directory, context.env)
-    if (!said?.alive) return null
-    const place = readlinkSync(`/proc/${said.pid}/fd/1`)
+    const state = readDaemonFile(config.state.directory, context.env)
+    if (!state?.alive) return null
+    const place = readlinkSync(`/proc/${state.pid}/fd/1`)
     if (place.startsWith('socket:')) return null
     const isFile = place.startsWith('/') && lstatSync(place).isFile()
-    const says = `the daemon (pid ${said.pid}) writes its log to ${place}, and not to the journal`
+    const says = `the daemon (pid ${state.pid}) writes its log to ${place}, and not to the journal`
     const hint = isFile
       ? `feedsyncd logs --file ${shellWord(place)}`
-      : `look there, or pass it on, such as: ${PASS_ON}`
+      : `look there, or pass it on, such as: ${FROM_DOCKER}`
     return { says, hint }
   } catch {
     return null
@@ -91,7 +91,7 @@ function logElsewhere(context: Context, flag: string | undefined): typeof NOTHIN
 }
 
 /** Throws `FeedsyncError` (64) where nothing has that name. */
-async function nothingAbout(context: Context, { config: flag, file }: Options, name: string) {
+async function reportNoLines(context: Context, { config: flag, file }: Options, name: string) {
   const commandLine = commandLineHere(context.env, flag)
   const { config } = readStatusConfig(context, flag)
   using status = openStatus(config, context.clock, context.env)
@@ -102,7 +102,7 @@ async function nothingAbout(context: Context, { config: flag, file }: Options, n
       near === null ? 'status' : `logs ${shellWord(near)}`,
     )
   const hint = commandLine(`show ${shellWord(name)}`)
-  tell(context, { says: `${file ?? 'the journal'} has no line about ${name}`, hint })
+  printNotice(context, { says: `${file ?? 'the journal'} has no line about ${name}`, hint })
 }
 
 /** `ended`: the exit code of the program that writes it; null: by a signal. */
@@ -139,7 +139,7 @@ function unreadable(error: unknown, file: string | undefined): unknown {
 function noJournal(error: Error): Error {
   if (errorCode(error) !== 'ENOENT') return error
   return new FeedsyncError('this host has no journalctl', {
-    hint: `pass the log on, such as: ${PASS_ON}`,
+    hint: `pass the log on, such as: ${FROM_DOCKER}`,
   })
 }
 
@@ -147,7 +147,7 @@ function noJournal(error: Error): Error {
 const NO_ENTRIES = '-- No entries --'
 
 /** Null for a line about another feed. Lines of other programs, such as systemd, are about none. */
-function shownAs(line: string, feed: string | undefined): string | null {
+function shownLine(line: string, feed: string | undefined): string | null {
   const fields = fieldsOf(line)
   if (fields === null) return feed === undefined && line !== NO_ENTRIES ? printable(line) : null
   const about = [fields.feed, fields.path, fields.id].map(String)

@@ -7,7 +7,7 @@ import { VERSION } from '../lib/version.ts'
 import { hintText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { commandLineHere } from './command-line.ts'
-import { type Context, tellError } from './context.ts'
+import { type Context, printError } from './context.ts'
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 changes pending, 3 not all ok, 4 credentials, 64 usage,
@@ -156,7 +156,7 @@ function report(
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok
     const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ')
-    tellError(context, message, `${wordsOf(meant)} --help`)
+    printError(context, message, `${wordsOf(meant)} --help`)
     return EXIT.usage
   }
   if (error instanceof ConfigProblems) {
@@ -164,11 +164,11 @@ function report(
     return error.exitCode
   }
   if (error instanceof FeedsyncError) {
-    tellError(context, error.message, error.hint && hintText(error.hint, commandLine))
+    printError(context, error.message, error.hint && hintText(error.hint, commandLine))
     return error.exitCode
   }
   const where = error instanceof Error ? error.stack : undefined
-  tellError(context, `unexpected: ${messageOf(error)}`, 'report this with the lines below')
+  printError(context, `unexpected: ${messageOf(error)}`, 'report this with the lines below')
   if (where !== undefined) context.err(where)
   return EXIT.failed
 }

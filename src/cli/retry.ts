@@ -31,12 +31,12 @@ export function retryCommand(context: Context): Command {
     const retry = (each: number) => decide(history, each, 'retry', deciding)
     const retried =
       id === undefined
-        ? retriable(history).flatMap((each) => unlessRefused(() => retry(each)) ?? [])
+        ? retriable(history).flatMap((each) => nullIfRefused(() => retry(each)) ?? [])
         : [retry(id)]
     const isDown = () => readDaemonFile(config.state.directory, context.env)?.service === 'down'
     const pauses = history.pauses(deciding.now)
     const tried = retried.filter(({ feed }) => pauses.of(feed) === null)
-    if (daemonRuns) await settled(context, history, tried, isDown)
+    if (daemonRuns) await waitForAttempts(context, history, tried, isDown)
     const versions = retried.map((version) => history.version(version.id) ?? version)
     const reports = versions.map(uploadReports(history, undefined, pauses))
     if (options.json) {
@@ -59,7 +59,7 @@ function retriable(history: History): number[] {
 }
 
 /** Of all, some may have gone on since they were listed. */
-function unlessRefused<T>(work: () => T): T | null {
+function nullIfRefused<T>(work: () => T): T | null {
   try {
     return work()
   } catch (error) {
@@ -69,7 +69,7 @@ function unlessRefused<T>(work: () => T): T | null {
 }
 
 /** Waits until each was tried, or one has shown that the service is still down. */
-async function settled(
+async function waitForAttempts(
   { clock }: Context,
   history: History,
   retried: readonly Version[],

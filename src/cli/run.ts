@@ -12,7 +12,7 @@ import { EXIT } from '../lib/errors.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import { waitingCampaigns } from '../ops/campaign-conditions.ts'
 import { commandLineAnywhere } from './command-line.ts'
-import { type Context, readConfig, tellerOf } from './context.ts'
+import { type Context, errorPrinter, readConfig } from './context.ts'
 import { onSignals } from './signals.ts'
 
 interface Options {
@@ -44,7 +44,7 @@ export function runCommand(context: Context): Command {
       const { clock, env, log } = context
       const configFile = findConfig(flag, env)
       const commandLine = commandLineAnywhere(env, configFile)
-      const notifyOperator = tellerOf(context, commandLine)
+      const notifyOperator = errorPrinter(context, commandLine)
       let opened: App | null = null
       using signals = onSignals({
         ...context,

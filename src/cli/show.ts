@@ -36,7 +36,7 @@ export function showCommand(context: Context): Command {
     if (kind !== 'path' && (await showFeed(call, status, name))) return
     if (kind !== 'feed' && (await showPath(call, status, name))) return
     throw unknownName(kind ?? 'feed or file', name, status.feeds(), (near) =>
-      near === null ? 'status' : `show ${question(near)}`,
+      near === null ? 'status' : `show ${feedArgument(near)}`,
     )
   })
     .argument(
@@ -52,7 +52,7 @@ function showVersion(call: Show, status: Status, id: number) {
   const report = status.show(id, all || json ? undefined : MOST)
   if (report === null) {
     const isFeed = status.feeds().includes(String(id))
-    const meant = isFeed ? `show ${question(String(id))}` : 'status --all'
+    const meant = isFeed ? `show ${feedArgument(String(id))}` : 'status --all'
     throw usageError(noVersion(id, status.newestId()), `feedsyncd ${meant}`)
   }
   read(report, () => {
@@ -62,7 +62,7 @@ function showVersion(call: Show, status: Status, id: number) {
 }
 
 /** How to ask for a feed: digits alone are an id, and a dash begins an option. */
-function question(feed: string): string {
+function feedArgument(feed: string): string {
   return shellWord(/^(-|\d+$)/.test(feed) ? `feed:${feed}` : feed)
 }
 

@@ -35,20 +35,20 @@ export function statusCheck(
   const stale = staleness(report, view)
   const critical = [
     ...(daemon.running ? [] : ['the daemon is not running']),
-    ...sentences(daemon, 'critical'),
+    ...conditionTexts(daemon, 'critical'),
     ...(stale === null ? [] : [stale]),
     ...(service.state === 'down' ? [`service ${service.state}: ${service.reason}`] : []),
-    ...named(all.filter((upload) => upload.state === 'failed' || isBlocked(upload))),
+    ...uploadTexts(all.filter((upload) => upload.state === 'failed' || isBlocked(upload))),
   ]
-  const campaigns = ofCampaigns(report.campaigns ?? null, daemon.running, now)
+  const campaigns = campaignProblems(report.campaigns ?? null, daemon.running, now)
   critical.push(...campaigns.critical)
   const skipped = report.skipped.map(({ path, reason }) => `${path} skipped: ${reason}`)
   const late = uploads.filter(({ overdue }) => overdue)
   const warning = [
-    ...sentences(daemon, 'warning'),
+    ...conditionTexts(daemon, 'warning'),
     ...pauseLines(report, now, (command) => command).map(({ says }) => says),
     ...(service.state === 'degraded' ? [`service degraded: ${service.reason}`] : []),
-    ...named(all.filter(({ state }) => ['held', 'rejected', 'incomplete'].includes(state))),
+    ...uploadTexts(all.filter(({ state }) => ['held', 'rejected', 'incomplete'].includes(state))),
     ...skipped,
     ...late.map(({ feed, expectedBy }) => {
       return `${feed} overdue: expected ${relativeTime(expectedBy, now)}`
@@ -81,19 +81,19 @@ export function lineOf(word: string, parts: readonly string[]): string {
 }
 
 /** The same conditions as alerts: what may settle without a person gets its time. */
-function ofCampaigns(run: CampaignRun | null, daemonRuns: boolean, now: number) {
+function campaignProblems(run: CampaignRun | null, daemonRuns: boolean, now: number) {
   const isLate = run !== null && daemonRuns && !isRecent(Date.parse(run.at), now, LATE_PASS_MS)
   const late = isLate ? [`campaigns looked at ${relativeTime(run.at, now)}`] : []
   const found = campaignConditions(run)
-  const said = (isCritical: boolean) =>
+  const texts = (isCritical: boolean) =>
     found.filter((one) => one.isCritical === isCritical).map(campaignConditionText)
-  return { critical: said(true), warning: [...said(false), ...late] }
+  return { critical: texts(true), warning: [...texts(false), ...late] }
 }
 
-function sentences({ conditions }: StatusReport['daemon'], of: Severity): string[] {
+function conditionTexts({ conditions }: StatusReport['daemon'], of: Severity): string[] {
   return conditions.filter(({ severity }) => severity === of).map(conditionText)
 }
 
-function named(uploads: readonly UploadReport[]): string[] {
+function uploadTexts(uploads: readonly UploadReport[]): string[] {
   return uploads.map(({ feed, state, reason }) => `${feed} ${state}: ${reason}`)
 }

@@ -18,13 +18,13 @@ export function statusLive(
 ): { code: number; line: string } {
   const { directory } = config.state
   if (!isLocked(directory)) return dead('the daemon is not running')
-  const said = readDaemonFile(directory, env)
-  if (said === null) return dead('the daemon has not said anything yet')
+  const state = readDaemonFile(directory, env)
+  if (state === null) return dead('the daemon has not said anything yet')
   const now = clock.now()
-  const ago = relativeTime(new Date(said.heartbeatAt).toISOString(), now)
-  return isRecent(said.heartbeatAt, now, SILENT_MS)
-    ? { code: 0, line: `OK - the daemon lives (pid ${said.pid}), heartbeat ${ago}` }
-    : dead(`the daemon (pid ${said.pid}) does nothing any more, heartbeat ${ago}`)
+  const ago = relativeTime(new Date(state.heartbeatAt).toISOString(), now)
+  return isRecent(state.heartbeatAt, now, SILENT_MS)
+    ? { code: 0, line: `OK - the daemon lives (pid ${state.pid}), heartbeat ${ago}` }
+    : dead(`the daemon (pid ${state.pid}) does nothing any more, heartbeat ${ago}`)
 }
 
 const dead = (why: string) => ({ code: 2, line: `CRITICAL - ${why}` })

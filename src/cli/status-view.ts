@@ -47,7 +47,7 @@ export function statusText(report: StatusReport, view: View): string {
       ...skipped(report, view.now),
       ...unfinished(report, view.now),
       ...ignored(report, view),
-      ...joined(report),
+      ...datedFeeds(report),
     ].join('\n'),
     nextActions(report, view).join('\n'),
   ]
@@ -119,8 +119,8 @@ function summary({ uploads }: StatusReport): string[] {
 function feeds({ uploads }: StatusReport, view: View): string {
   const { filtered = false, limit, listed = false, now, terminal, width } = view
   if (uploads.length === 0) return filtered ? 'nothing matches' : 'no feed has been seen yet'
-  const groups = listed ? runs(uploads.slice(0, limit)) : alike(uploads)
-  const shown = groups.map((group) => (listed || !terminal ? group : rowsOf(group)))
+  const groups = listed ? groupNeighbours(uploads.slice(0, limit)) : groupByReason(uploads)
+  const shown = groups.map((group) => (listed || !terminal ? group : shownRows(group)))
   const rows = shown
     .flat()
     .map((upload) => [
@@ -182,13 +182,13 @@ const kindOf = (upload: UploadReport) =>
   `${urgency(upload)} ${upload.state} ${remarkOf(upload) ?? ''}`
 
 /** Those with the same state and reason together: problems first. */
-function alike(uploads: readonly UploadReport[]): UploadReport[][] {
+function groupByReason(uploads: readonly UploadReport[]): UploadReport[][] {
   const sorted = uploads.toSorted((a, b) => urgency(a) - urgency(b))
   return [...Map.groupBy(sorted, kindOf).values()]
 }
 
 /** In the order given; rows that follow each other share their reason. */
-function runs(uploads: readonly UploadReport[]): UploadReport[][] {
+function groupNeighbours(uploads: readonly UploadReport[]): UploadReport[][] {
   const found: UploadReport[][] = []
   for (const upload of uploads) {
     const last = found.at(-1)
@@ -199,7 +199,7 @@ function runs(uploads: readonly UploadReport[]): UploadReport[][] {
 }
 
 /** Many that need nothing are a number. */
-function rowsOf(group: UploadReport[]): UploadReport[] {
+function shownRows(group: UploadReport[]): UploadReport[] {
   const isQuiet = group[0] !== undefined && urgency(group[0]) === QUIET
   return isQuiet && group.length > MOST_ALIKE ? [] : group.slice(0, MOST_ALIKE)
 }
@@ -262,7 +262,7 @@ function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
 }
 
 /** Which files are one feed, since a date alone tells their names apart. */
-function joined({ uploads }: StatusReport): string[] {
+function datedFeeds({ uploads }: StatusReport): string[] {
   const feeds = new Map(uploads.map(({ feed, files }) => [feed, files]))
   const texts = [...feeds].flatMap(([feed, files]) => {
     if (files === null || files.count < 2) return []
@@ -276,7 +276,7 @@ function joined({ uploads }: StatusReport): string[] {
 
 /** The feeds that need something, and what, each step once; those that need no person come last. */
 function nextActions(report: StatusReport, { commandLine, now }: View): string[] {
-  const steps = alike([...report.uploads, ...report.owed])
+  const steps = groupByReason([...report.uploads, ...report.owed])
     .flat()
     // What was older than the present one waits for nobody; show says how to send it.
     .filter(({ state }) => state !== 'superseded')

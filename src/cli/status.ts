@@ -34,7 +34,12 @@ const TEXT = 'daemon health, what is owed, the newest version of each feed, and 
 const CRITICAL = 2
 const UNKNOWN = 3
 /** Conditions of a history that only an operator can end. */
-const LASTING: unknown[] = ['database-damaged', 'database-lost', 'state-failing', 'state-full']
+const NEEDS_OPERATOR: unknown[] = [
+  'database-damaged',
+  'database-lost',
+  'state-failing',
+  'state-full',
+]
 const WATCH_MS = 2 * SECOND
 const CLEAR = '\u001b[2J\u001b[H'
 /** Rows on a terminal; JSON has no limit. */
@@ -49,7 +54,7 @@ export function statusCommand(context: Context): Command {
     if (options.live) return live(call)
     if (options.check) return check(call, feed)
     do {
-      const { report, unknown, ...answer } = ask(call, feed)
+      const { report, unknown, ...answer } = readReport(call, feed)
       if (unknown !== null) throw unknown
       read(report, () => {
         const rows = limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
@@ -84,7 +89,7 @@ export function statusCommand(context: Context): Command {
  * The file is read each time: with `--watch` it may change meanwhile. `broken`: it has mistakes. `unknown`: there is no
  * feed of this name, and never was.
  */
-function ask({ context, options }: Call<Options>, feed: string | undefined) {
+function readReport({ context, options }: Call<Options>, feed: string | undefined) {
   const { broken, config } = readStatusConfig(context, options.config)
   const filter: ListFilter = {
     ...(feed !== undefined && { feed }),
@@ -131,25 +136,25 @@ function live(call: Call<Options>): void {
 function check(call: Call<Options>, feed: string | undefined): void {
   const { context } = call
   try {
-    const { report, staleAfterMs, unknown } = ask(call, feed)
+    const { report, staleAfterMs, unknown } = readReport(call, feed)
     // The check of one feed leaves out the campaigns.
     const model = feed === undefined ? report : { ...report, campaigns: null }
     const checked = statusCheck(model, { now: context.clock.now(), staleAfterMs })
     // A mistyped name must not look well for ever.
-    answer(call, unknown !== null && checked.code === 0 ? unanswered(unknown) : checked)
+    answer(call, unknown !== null && checked.code === 0 ? checkFailure(unknown) : checked)
   } catch (error) {
-    answer(call, unanswered(error))
+    answer(call, checkFailure(error))
   }
 }
 
 /** A broken configuration or history is critical; without permission to read them the state is unknown. */
-function unanswered(error: unknown): Checked {
+function checkFailure(error: unknown): Checked {
   const mistake = error instanceof ConfigProblems ? `: ${error.lines[0]}` : ''
-  const isBad =
+  const isCritical =
     error instanceof ConfigProblems ||
-    (error instanceof FeedsyncError && LASTING.includes(error.condition))
+    (error instanceof FeedsyncError && NEEDS_OPERATOR.includes(error.condition))
   const says = `${messageOf(error)}${mistake}`
-  return isBad
+  return isCritical
     ? { code: CRITICAL, line: lineOf('CRITICAL', [says]) }
     : { code: UNKNOWN, line: lineOf('UNKNOWN', [says]) }
 }

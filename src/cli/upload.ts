@@ -22,7 +22,7 @@ import { formatProgress, type Progress } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { uploadReports, withPause } from '../ops/report.ts'
-import { type Context, outJson, tellerOf } from './context.ts'
+import { type Context, errorPrinter, outJson } from './context.ts'
 import { type Call, define, usageError } from './define.ts'
 import { printable } from './render.ts'
 import { onSignals, type Signals } from './signals.ts'
@@ -51,14 +51,14 @@ export function uploadCommand(context: Context): Command {
   return define<{ feed?: string }>(context, 'upload', text, async (call, file: string) => {
     const { commandLine, config, options } = call
     const source = resolve(file)
-    refuseNoFile(file, source)
+    refuseMissingFile(file, source)
     if (options.feed === '')
       throw usageError(
         'upload: the name of the feed is empty',
         'name it with --feed NAME, or leave --feed out',
       )
     const path = pathInInbox(config, source)
-    const feed = feedNamed(call, file, path)
+    const feed = chosenFeed(call, file, path)
     const rule = feedFor(path, config.feeds, feed)
     if (rule.account !== null && hasPlaceholder(rule.account))
       throw usageError(
@@ -84,7 +84,7 @@ export function uploadCommand(context: Context): Command {
 }
 
 /** Outside the inbox no rule tells the feed of a file: it would be a new one that no guard compares. */
-function feedNamed({ config, context, options }: Upload, file: string, path: string) {
+function chosenFeed({ config, context, options }: Upload, file: string, path: string) {
   using history = openHistoryReader({ file: historyFile(config) })
   const { feed = null } = options
   if (feed !== null && history?.newest(feed) == null)
@@ -97,7 +97,7 @@ function feedNamed({ config, context, options }: Upload, file: string, path: str
 }
 
 /** What can become no version of a feed: no name, no file. Everything else is judged when it is read. */
-function refuseNoFile(given: string, source: string): void {
+function refuseMissingFile(given: string, source: string): void {
   const refuse = (why: string, hint: string) =>
     new FeedsyncError(`upload ${given.slice(0, 200)}: ${why}`, { hint })
   try {
@@ -154,7 +154,7 @@ async function inThisProcess(job: Job) {
   const opened = isAbsolute(path) ? openedByRoot(source) : undefined
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' } },
-    { clock, env, notifyOperator: tellerOf(context, commandLine) },
+    { clock, env, notifyOperator: errorPrinter(context, commandLine) },
   )
   const candidate = { path, identity: null, rule, final: true, opened }
   const taken = await app.pipeline.take(candidate, signals.abort)

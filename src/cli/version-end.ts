@@ -7,7 +7,7 @@ import { EXIT } from '../lib/errors.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { NO_EXPECTATION, versionReport } from '../ops/report.ts'
-import { type Context, tellError } from './context.ts'
+import { type Context, printError } from './context.ts'
 import { printable } from './render.ts'
 
 /** `commandLine` null: nothing was waited for. */
@@ -25,7 +25,7 @@ export function printEnd(
     context.clock.now(),
     commandLine,
   )
-  tellError(context, reason ?? state, nextText(next))
+  printError(context, reason ?? state, nextText(next))
 }
 
 export function exitCodeOf({ reasonCode, state }: Pick<Version, 'reasonCode' | 'state'>): number {

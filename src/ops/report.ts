@@ -140,18 +140,18 @@ export function pauseReports({ all }: InForce) {
 const NONE: NameList = { count: 0, paths: [] }
 
 /**
- * statusReport builds the JSON of `status`. `history` is null before the first start. `said` is the last state that the
+ * statusReport builds the JSON of `status`. `history` is null before the first start. `state` is the last state that the
  * daemon wrote, perhaps long ago. `expect` returns whether a version's feed is late; see expected-feeds.ts.
  */
 export function statusReport(
   history: Reported | null,
-  { running, said }: { running: boolean; said: DaemonState | null },
+  { running, state }: { running: boolean; state: DaemonState | null },
   baseUrl: string,
   filter: ListFilter,
   expect: Expect = () => NO_EXPECTATION,
   pauses: InForce = NOT_PAUSED,
 ) {
-  const live = running ? said : null
+  const live = running ? state : null
   const reportOf = history && uploadReports(history, expect, pauses)
   const reports = (versions: readonly Version[]) =>
     versions.flatMap((version) => reportOf?.(withProbeTime(version, live)) ?? [])
@@ -160,29 +160,29 @@ export function statusReport(
       running,
       pid: live?.pid ?? null,
       startedAt: isoTime(live?.startedAt ?? null),
-      lastScanAt: isoTime(said?.lastScanAt ?? null),
-      mode: said?.mode ?? null,
+      lastScanAt: isoTime(state?.lastScanAt ?? null),
+      mode: state?.mode ?? null,
       /** Why the folder is polled; null with events. */
-      modeReason: said?.modeReason ?? null,
+      modeReason: state?.modeReason ?? null,
       /** The critical ones first. */
-      conditions: (said?.conditions ?? []).map(conditionReport),
+      conditions: (state?.conditions ?? []).map(conditionReport),
       /** Old files with temporary names in the last listing: the 10 oldest. */
-      unfinished: (said?.unfinished ?? []).map(({ path, modifiedAt }) => ({
+      unfinished: (state?.unfinished ?? []).map(({ path, modifiedAt }) => ({
         path,
         modifiedAt: isoTime(modifiedAt),
       })),
       /** Files that match no pattern of `inbox.include`: their number, and the first 10 by name. */
-      ignored: said?.ignored ?? NONE,
+      ignored: state?.ignored ?? NONE,
     },
     service: {
       baseUrl,
       state: live?.service ?? 'unknown',
       reason: live?.serviceReason ?? null,
-      clockSkewMs: said?.clockSkewMs ?? null,
+      clockSkewMs: state?.clockSkewMs ?? null,
     },
     ...pauseReports(pauses),
     /** Paths that cannot be read now, sorted by path. */
-    skipped: (said?.skipped ?? []).map(({ since, ...one }) => ({ ...one, since: isoTime(since) })),
+    skipped: (state?.skipped ?? []).map(({ since, ...one }) => ({ ...one, since: isoTime(since) })),
     uploads: history === null ? [] : reports(history.list(filter)),
     /** Unfinished versions that are not the newest of their feed. */
     owed: history === null ? [] : reports(owedOlderVersions(history, filter)),

@@ -209,7 +209,7 @@ export class Site implements AsyncDisposable {
     using history = openHistoryReader({ file: join(state, 'feedsyncd.db') })
     return statusReport(
       history,
-      { running: true, said: readDaemonFile(state, this.runtime) },
+      { running: true, state: readDaemonFile(state, this.runtime) },
       this.sandbox.url,
       filter,
     ).uploads

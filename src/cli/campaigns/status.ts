@@ -1,7 +1,7 @@
 // feedsyncd campaigns status/history: what the database knows of the campaigns, without asking the service.
 
 import type { Command } from 'commander'
-import { ofCampaigns } from '../../app/queries.ts'
+import { readCampaigns } from '../../app/queries.ts'
 import { targetingText } from '../../campaigns/change-text.ts'
 import { carriedBy } from '../../campaigns/effects.ts'
 import { needsPerson } from '../../campaigns/judge.ts'
@@ -46,7 +46,7 @@ async function statusOf({ config }: Call<unknown>) {
   const { feedSideOf, readCampaignsFile } = await import('../../app/campaigns.ts')
   const read = readCampaignsFile(config)
   const all = (known: CampaignReads) => ({ bound: known.bindings(), lastRun: known.lastRun() })
-  const { bound, lastRun } = ofCampaigns(config, all, { bound: [], lastRun: null })
+  const { bound, lastRun } = readCampaigns(config, all, { bound: [], lastRun: null })
   const { latest } = feedSideOf(config)
   const seen = new Map(lastRun?.entries.map((one) => [one.key, one]))
   const bindings = new Map(bound.map((one) => [one.key, one]))
@@ -122,7 +122,7 @@ export function historyCommand(context: Context): Command {
   const text = 'show every write and decision, newest first'
   return define<{ limit: number }>(context, 'history', text, async (call, key?: string) => {
     const filter = { limit: call.options.limit, ...(key !== undefined && { key }) }
-    const writes = ofCampaigns(call.config, (known) => known.history(filter), [])
+    const writes = readCampaigns(call.config, (known) => known.history(filter), [])
     if (key !== undefined && writes.length === 0) {
       const { entries } = await statusOf(call)
       checkKey(

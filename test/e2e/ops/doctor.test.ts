@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import type { Seen } from '../../../src/app/doctor.ts'
+import type { DoctorFinding } from '../../../src/app/doctor.ts'
 import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
 import { checkNames } from '../../../src/ops/doctor/dated-names.ts'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
@@ -16,7 +16,7 @@ const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear
 const IN_GROUP = ['setpriv', `--reuid=${NOBODY}`, '--regid=0', '--clear-groups']
 const ME = userInfo().username
 
-type Shown = Omit<Seen, 'exitCode'>
+type Shown = Omit<DoctorFinding, 'exitCode'>
 
 async function doctor(site: Site, ...options: string[]) {
   const { code, stdout, stderr } = await site.run('doctor', '--json', ...options)

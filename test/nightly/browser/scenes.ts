@@ -31,16 +31,17 @@ const CONFIG = {
 export async function serve(
   history: History,
   over: Partial<EndpointSource> = {},
-  said: DaemonState = daemon(),
+  state: DaemonState = daemon(),
 ): Promise<string> {
   const clock = { ...systemClock, now: () => NOW }
   const source: EndpointSource = {
     pulse: () => ({ stage: 'running', sinceRoundMs: 5, conditions: [] }),
     history,
-    daemon: () => said,
-    status: () => statusOf(history, CONFIG, clock, {}, { running: true, said }),
+    daemon: () => state,
+    status: () => statusOf(history, CONFIG, clock, {}, { running: true, state }),
     versions: (feed, limit) =>
-      statusOf(history, CONFIG, clock, { feed, limit, all: true }, { running: true, said }).uploads,
+      statusOf(history, CONFIG, clock, { feed, limit, all: true }, { running: true, state })
+        .uploads,
     version: (id) => versionOf(history, CONFIG, clock, id),
     metrics: async () => '',
     ...{ host: 'ats-07.vendor.example', inbox: '/srv/ats/export' },
@@ -76,11 +77,14 @@ export function scene(name: SceneName): Promise<string> {
 function withCampaigns(
   history: History,
   campaigns: CampaignRun,
-  said: DaemonState = daemon(),
+  state: DaemonState = daemon(),
 ): Pick<EndpointSource, 'status'> {
   const clock = { ...systemClock, now: () => NOW }
   return {
-    status: () => ({ ...statusOf(history, CONFIG, clock, {}, { running: true, said }), campaigns }),
+    status: () => ({
+      ...statusOf(history, CONFIG, clock, {}, { running: true, state }),
+      campaigns,
+    }),
   }
 }
 

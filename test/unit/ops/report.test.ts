@@ -50,13 +50,13 @@ it('status says for each due feed what it waits for and until when, while the se
   const { history } = temporaryHistory()
   const nextProbeAt = 60_000
   const down = { service: 'down', serviceReason: 'it answered 503', nextProbeAt } as const
-  const said = daemonState(down)
+  const state = daemonState(down)
   versionIn(history, 'queued', { feed: 'due' })
   const later = versionIn(history, 'queued', { feed: 'later' })
   history.update(later.id, { nextAttemptAt: 120_000 }, { code: 'http-429', text: 'it is busy' })
 
   const shown = (running: boolean) =>
-    statusReport(history, { running, said }, 'https://service.test', {}).uploads.map(
+    statusReport(history, { running, state }, 'https://service.test', {}).uploads.map(
       ({ reason, reasonCode, nextAttemptAt }) => [reason, reasonCode, nextAttemptAt],
     )
 
