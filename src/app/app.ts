@@ -1,5 +1,5 @@
-// The daemon's composition, from top to bottom: the state directory, the network, the folder, a feed's way
-// through them, and what people see of it. Nothing else builds adapters for it.
+// Builds the daemon from top to bottom: the state directory, the network, the folder, the way of a feed through them,
+// and what people see of it. No other file builds its adapters.
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -49,28 +49,28 @@ import { RunningUploads } from './running-uploads.ts'
 export interface AppOptions {
   clock: Clock
   env: NodeJS.ProcessEnv
-  /** It leaves a file about itself, which commands read. */
+  /** True if the process writes the daemon's file, which commands read. */
   isDaemon?: boolean
-  /** How a person calls a command, for the page and the alerts. */
+  /** Builds the commands that the page and alerts show. */
   commandLine?: CommandLine
-  /** Takes the lines of the log; without it they go to stdout. */
+  /** Takes the lines of the log; the default is stdout. */
   log?: LogOptions['destination']
-  /** Says to a person at the terminal what happened, and what to do. */
+  /** Prints at the terminal what happened and what to do. */
   notifyOperator: (message: string, hint: string | null) => void
-  /** Hears of every new state of a version. */
+  /** Called with the version after each change of its state. */
   onMove?: (version: Version) => void
 }
 
 export type App = Awaited<ReturnType<typeof openApp>>
 
-/** A transaction of a command takes less; nothing else is attended to meanwhile. */
+/** Longest wait for a lock of the database. A command holds it for less, and the daemon does nothing else meanwhile. */
 const BUSY_MS = 20
-/** Events and attempts of a version that its page shows. */
+/** Largest number of events and attempts on the page of a version. */
 const MOST_EVENTS = 200
 
 /**
- * Builds everything that delivers, under the lock of the state directory. Throws `FeedsyncError` when
- * another process holds it, the key cannot be read, or the state cannot be written.
+ * openApp takes the lock of the state directory and builds all that delivers. It throws `FeedsyncError` if another
+ * process holds the lock, the key cannot be read or the state cannot be written.
  */
 export async function openApp(config: Config, options: AppOptions) {
   await using owned = new AsyncDisposableStack()
@@ -80,7 +80,7 @@ export async function openApp(config: Config, options: AppOptions) {
   const ruleFor = rulesOf(config)
 
   const log = await createLog({ ...config.log, destination })
-  // The key first: taking the lock turns root into the owner of the state directory, who may not read it.
+  // The key is read first: with the lock, root becomes the owner of the state directory, who may not read the key.
   const http = owned.use(createHttpClient({ clock, env }))
   const forms = createFormSource({ http, clock, log, ...config.service })
   owned.use(lockOf(stateDirectory))
@@ -118,7 +118,7 @@ export async function openApp(config: Config, options: AppOptions) {
   })
   const upload = createUploader({ http, forms, clock, log, gate })
 
-  // A thread each for small and for large files.
+  // Small files and large files have a thread each.
   const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
   const checkerFor = (bytes: number | null) => lanes[laneOf(bytes)]
   const inbox = owned.use(new Inbox({ ...config.inbox, clock, conditions, log }))
@@ -222,7 +222,7 @@ export async function openApp(config: Config, options: AppOptions) {
   })
   await recover({ ...parts, postDelivery }, config)
 
-  /** What the page shows, and Prometheus gets. */
+  /** sourceOf returns what the page and Prometheus read. */
   const sourceOf = (text: (of: MetricsSource) => Promise<string>): EndpointSource => {
     const shared = { history, daemon: () => daemonFile.current }
     const scraped = { ...shared, clock, overdue, campaigns: () => campaigns.last }
@@ -250,11 +250,11 @@ export async function openApp(config: Config, options: AppOptions) {
     daemonState,
     skipped,
     uploads,
-    /** How the last look at the campaigns ended; null: there was none, or there is no file. */
+    /** Returns the result of the last look at the campaigns; null without a look or without a campaigns file. */
     campaigns: () => campaigns.last,
-    /** Why the credentials were refused, if they were. */
+    /** Returns why the service refused the credentials; null if it did not. */
     refusal: () => gate.accounts.refusal,
-    /** Opens `http.listen`, where there is one. Throws `FeedsyncError` when it cannot be used. */
+    /** Opens `http.listen` if it is set. Throws `FeedsyncError` if the address cannot be used. */
     serve: async (): Promise<Endpoint | null> => {
       const { listen } = config.http
       if (listen === null || metrics === null) return null
@@ -265,7 +265,7 @@ export async function openApp(config: Config, options: AppOptions) {
   }
 }
 
-/** Loaded only where somebody can ask for them: a library less in memory. */
+/** openMetrics loads the metrics library. Without `http.listen` nobody can read metrics, so it stays out of memory. */
 async function openMetrics(startedAt: number) {
   const { createMetrics } = await import('../ops/metrics/metrics.ts')
   return createMetrics({ version: VERSION, startedAt })
@@ -275,7 +275,7 @@ function lockOf(directory: string): Disposable {
   const lock = acquireLock(directory)
   if (lock !== null) return lock
   throw new FeedsyncError(`another feedsyncd runs with the state directory ${directory}`, {
-    hint: 'wait until it is done, or stop it; or give this one another state.directory',
+    hint: 'wait until it ends or stop it, or give this one another state.directory',
     exitCode: EXIT.temporary,
   })
 }

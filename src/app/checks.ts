@@ -1,5 +1,5 @@
-// What the daemon needs of its host. It looks itself, at its start and each hour, and publishes what it found; where no
-// daemon runs, `doctor` asks the same.
+// Checks what the daemon needs from its host. The daemon runs these checks at its start and each hour, and publishes
+// the findings. If no daemon runs, `doctor` runs the same checks.
 
 import type { Config } from '../config/config.ts'
 import { type Clock, HOUR, MINUTE } from '../lib/clock.ts'
@@ -21,7 +21,7 @@ export interface CheckParts {
   signal: AbortSignal
 }
 
-/** For the user and the environment of this process. `offline`: without requests. */
+/** checkHost runs the checks as the user of this process, with its environment. With `offline` it sends no requests. */
 export async function* checkHost(
   config: Config,
   { offline, ...parts }: CheckParts & { offline: boolean },
@@ -57,7 +57,7 @@ export async function* checkHost(
       yield* check('alerts', () => checkAddress(action.origin, http, signal))
 }
 
-/** Throws `FeedsyncError` where it cannot sign. */
+/** checkKey checks the key file. It throws `FeedsyncError` if the key cannot sign. */
 export function checkKey({ service }: Config, { clock, env, http }: Omit<CheckParts, 'signal'>) {
   const { algorithm, keyFile, method } = service.auth
   new ServiceClient({ http, clock, log: silentLog, ...service })
@@ -67,8 +67,8 @@ export function checkKey({ service }: Config, { clock, env, http }: Omit<CheckPa
 }
 
 /**
- * Looks at once and each hour, and each minute while something is wrong, until it is disposed. The loop waits for none
- * of it, and a look that does not end (a dead file server) is the only one.
+ * watchHost checks the host at once and then each hour, or each minute while there is a problem. It ends when it is
+ * disposed. The loop does not wait for it. A check that hangs (a dead file server) is not started a second time.
  */
 export function watchHost(
   config: Config,

@@ -1,5 +1,5 @@
-// Who hears of the daemon's conditions: the log and the terminal. A timer looks at what no round of the loop would: the
-// loop may be what stands still.
+// Reports the daemon's conditions to the log and the terminal. A timer watches the disk and sends alerts about
+// conditions, because the loop itself may hang.
 
 import type { Clock } from '../lib/clock.ts'
 import { SECOND } from '../lib/clock.ts'
@@ -11,12 +11,12 @@ import { fullDisk, readOnlyDisk } from '../ops/disk.ts'
 export interface ConditionParts {
   clock: Clock
   log: Log
-  /** Says to a person at the terminal what happened, and what to do. */
+  /** Prints at the terminal what happened and what to do. */
   notifyOperator: (message: string, hint: string | null) => void
 }
 
 const LOOK_MS = SECOND
-/** Longer than the time between two looks, also on a machine that is busy. */
+/** Lifetime of a condition about the disk. It is longer than the time between two looks, even on a busy machine. */
 const FULL_MS = 15 * SECOND
 
 export function conditionsOf(parts: ConditionParts): Conditions {
@@ -33,7 +33,7 @@ export function conditionsOf(parts: ConditionParts): Conditions {
   return conditions
 }
 
-/** Looks until it is disposed; alerts about conditions leave, whatever the loop does. */
+/** watchConditions looks at the disk and sends alerts about conditions until it is disposed, even if the loop hangs. */
 export function watchConditions(
   { clock, stateDirectory }: { clock: Clock; stateDirectory: string },
   conditions: Conditions,
@@ -44,7 +44,7 @@ export function watchConditions(
   const look = () => {
     const full = fullDisk(stateDirectory)
     if (full !== null) conditions.set('state-full', full, FULL_MS)
-    // A quota that is used up is seen by no look: what a write has met is over in its own time.
+    // A look does not see a used-up quota. If a write met one, the condition ends when its lifetime is over.
     else if (wasFull) conditions.clear('state-full')
     wasFull = full !== null
     const readOnly = readOnlyDisk(stateDirectory)

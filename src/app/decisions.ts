@@ -1,11 +1,11 @@
-// Opens the history for what a person decides. Apart from queries.ts, since who only asks loads nothing that
-// writes.
+// Opens the history for decisions of a person. Commands that only read load no code that writes, so this file is
+// separate from queries.ts.
 
 import type { Config } from '../config/config.ts'
 import { openHistory } from '../history/sqlite-history.ts'
 import type { Clock } from '../lib/clock.ts'
 import { historyFile } from './queries.ts'
 
-/** Writable, beside a running daemon or without one. */
+/** openForDecisions opens the history for writing, with or without a running daemon. */
 export const openForDecisions = (config: Config, clock: Clock) =>
   openHistory({ file: historyFile(config), clock, isExpected: config.state.expectHistory })

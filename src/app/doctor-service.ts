@@ -1,4 +1,5 @@
-// What `doctor` asks of the service and its storage: whether they take the key, and give a form. Nothing is stored.
+// The checks of `doctor` at the service and its storage: does the service accept the key and give a form? Nothing is
+// stored.
 
 import type { Config } from '../config/config.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
@@ -22,10 +23,10 @@ import { createFormSource } from '../service/form-source.ts'
 import { keyAdvice } from '../service/key-file.ts'
 import type { FormAnswer } from '../service/port.ts'
 
-/** From here on requests are dated with the service's clock; half of it is worth a word. */
+/** From this skew on, the client dates requests with the service's clock. `doctor` warns at half of it. */
 const SKEW_MS = 60 * SECOND
 
-/** With a key that can sign. */
+/** askService checks service and storage. The key must be able to sign. */
 export async function* askService(
   config: Config,
   { clock, http, signal }: { clock: Clock; http: HttpClient; signal: AbortSignal },
@@ -38,10 +39,10 @@ export async function* askService(
   yield* check('clock', () => skew(client))
   if (authorization.verdict === 'problem') return
   if (client.lacksAccount(config.service.presignPath, account)) {
-    const says = 'the partner account depends on the feed, so none is asked for'
+    const says = 'the partner account depends on the feed, so doctor asks for no form'
     return yield* check('upload form', () => skipped(says))
   }
-  // It is thrown away: nothing is stored by it.
+  // The form is dropped. Without an upload it stores nothing.
   const answer = await createFormSource(options).requestForm(account, signal)
   yield* check('upload form', () => formAnswer(answer))
   if (answer.kind === 'form') {
@@ -50,7 +51,7 @@ export async function* askService(
   }
 }
 
-/** Changes nothing on the service (specification of the service, "Other facts"). */
+/** authorized asks the service to check the credentials. The call changes nothing (specification, "Other facts"). */
 async function authorized(
   client: ServiceClient,
   account: string | null,
@@ -60,14 +61,14 @@ async function authorized(
   const path = '/v1/public-api/validate-authorization'
   if (client.lacksAccount(path, account)) {
     const says =
-      'no partner account to ask for: service.partner is set, and service.partnerAccount is not'
+      'the credentials cannot be checked: service.partner is set, and service.partnerAccount is not'
     return problem(says, 'set service.partnerAccount', EXIT.config)
   }
   const call = { method: 'POST', path, body: null, account, maxAnswerBytes: 64 * 1024 }
   const answer = await client.call(call, signal)
   if (answer.kind === 'no-answer') return notReached(answer)
   const { status } = answer
-  if (status === 200) return ok(`${client.origin} takes the credentials`)
+  if (status === 200) return ok(`${client.origin} accepts the credentials`)
   if (status === 401 || status === 403) {
     const fix = `${keyAdvice(keyFile)}; check service.auth and the account or partner`
     return problem(`the credentials are refused with ${status}`, fix, EXIT.credentials)
@@ -78,7 +79,7 @@ async function authorized(
   return warning(`${client.origin} has no way to check credentials (${status})`, fix)
 }
 
-/** The first account that a rule names without looking at a path. */
+/** accountOfRules returns the first partner account that a rule names without a placeholder; null if there is none. */
 function accountOfRules(feeds: Config['feeds']): string | null {
   const ruled = feeds.map(({ partnerAccount }) => partnerAccount)
   return ruled.find((name) => name !== null && !hasPlaceholder(name)) ?? null
@@ -86,16 +87,16 @@ function accountOfRules(feeds: Config['feeds']): string | null {
 
 function skew(client: ServiceClient): Answer {
   const ms = client.clockSkewMs()
-  if (ms === null) return skipped('the service told no time')
+  if (ms === null) return skipped('the service sent no date')
   const says = `this clock is ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'behind' : 'ahead of'} the service's`
   return Math.abs(ms) > SKEW_MS / 2
-    ? warning(says, 'let it be set: timedatectl set-ntp true')
+    ? warning(says, 'synchronise this clock: timedatectl set-ntp true')
     : ok(says)
 }
 
 function formAnswer(answer: FormAnswer): Answer {
   if (answer.kind === 'form')
-    return ok(`the service gives one, with ${answer.form.fields.length} fields`)
+    return ok(`the service gave a form with ${answer.form.fields.length} fields`)
   const { class: kind, hint, reason } = answer.failure
   const exitCode =
     kind === 'credentials' ? EXIT.credentials : kind === 'transient' ? EXIT.temporary : 1

@@ -1,5 +1,5 @@
-// `doctor`: what the running daemon found when it looked at its host, and what the user who asks can see. Nothing is
-// uploaded and nothing is changed. Composes what the features can say of themselves.
+// `doctor` shows what the running daemon found on its host, and what the user of the command finds. It uploads nothing
+// and changes nothing.
 
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -38,20 +38,20 @@ export interface DoctorOptions {
   clock: Clock
   env: NodeJS.ProcessEnv
   configFile: string
-  /** Without the network. */
+  /** True if no request may be sent. */
   offline: boolean
 }
 
-/** A finding, and whose: the daemon's, which ran the check itself, or this command's. */
+/** DoctorFinding is a finding with its origin: the daemon, which ran the check itself, or this command. */
 export interface DoctorFinding extends Finding {
   by: 'daemon' | 'command'
-  /** The user for whom it is true. */
+  /** The user who ran the check. */
   user: string
-  /** Wall ms. */
+  /** Wall-clock time of the check in ms. */
   at: number
 }
 
-const ROOT = 'this is root, who may read and write what the daemon’s user may not'
+const ROOT = 'this is root, who may read and write files that the daemon’s user may not'
 const BIG_WAL = 256 * 2 ** 20
 const BIG_HISTORY = 4 * 2 ** 30
 
@@ -68,7 +68,7 @@ export async function* diagnose(
     yield { ...finding, ...who, at: clock.now() }
 }
 
-/** What it says of itself, in the words of `status`. */
+/** daemonFindings returns the daemon's own findings, and its conditions in the words of `status`. */
 function* daemonFindings(
   { checks, conditions, mode, modeReason, user }: DaemonState,
   now: number,
@@ -76,7 +76,7 @@ function* daemonFindings(
   const who = { by: 'daemon', user } as const
   for (const finding of checks?.findings ?? []) yield { ...finding, ...who, at: checks?.at ?? now }
   if (checks === null)
-    yield { check: 'host', ...skipped('it has not ended its first look'), ...who, at: now }
+    yield { check: 'host', ...skipped('the first check has not ended yet'), ...who, at: now }
   if (mode === 'poll')
     yield { check: 'events', ...ok(`the folder is polled: ${modeReason}`), ...who, at: now }
   for (const each of conditions) yield { check: 'condition', ...answerOf(each), ...who, at: now }
@@ -87,7 +87,7 @@ function answerOf({ hint, message, severity }: Condition): Answer {
   return severity === 'critical' ? problem(message, fix) : warning(message, fix)
 }
 
-/** `isDaemon`: one runs, and has looked at its host itself. */
+/** commandFindings runs the checks of this command. `isDaemon`: a daemon runs and checks its host itself. */
 async function* commandFindings(
   config: Config,
   { clock, configFile, env, offline }: DoctorOptions,
@@ -96,7 +96,7 @@ async function* commandFindings(
   yield* check('runtime', () => ok(`feedsyncd ${VERSION} on Node ${process.versions.node}`))
   if (!isDaemon && process.getuid?.() === 0)
     yield* check('user', () =>
-      warning(ROOT, 'start the daemon, which makes these checks itself, then ask again'),
+      warning(ROOT, 'start the daemon, which runs these checks itself, then run doctor again'),
     )
   yield* check('configuration', () => ok(resolve(configFile)))
   yield* check('daemon', () => {
@@ -132,14 +132,14 @@ async function* commandFindings(
   if (!offline && !found.some(preventsRequests)) yield* askService(config, parts)
 }
 
-/** A key that root alone may read is as it should be: systemd hands it over. */
+/** keyOfDaemon checks the key. A key that only root may read is correct, because systemd hands it to the daemon. */
 async function keyOfDaemon(config: Config, parts: Omit<CheckParts, 'signal'>): Promise<Answer> {
   try {
     return await checkKey(config, parts)
   } catch (error) {
     if (errorCode(error) !== 'EACCES') throw error
     const { keyFile } = config.service.auth
-    return skipped(`this user may not read ${keyFile}: only root can try it at the service`)
+    return skipped(`this user may not read ${keyFile}: only root can check it at the service`)
   }
 }
 
@@ -151,19 +151,19 @@ function history(config: Config): Answer {
   }))
   if (found === null && existsSync(lockFile(config.state.directory))) {
     const fix =
-      'put back the copy of state.directory from your backup, or go on without: each feed is held once. To accept them: feedsyncd release --lost-history'
+      'restore state.directory from your backup, or go on without it: each feed is held once. To accept all: feedsyncd release --lost-history'
     return problem(`${file} is gone or empty, although a daemon ran here`, fix)
   }
-  if (found === null) return skipped('there is none yet: the daemon never ran')
+  if (found === null) return skipped('there is no history yet: the daemon never ran')
   const { integrity, bytes } = found
   if (integrity !== 'ok') {
-    const fix = 'stop the daemon and put back the copy of state.directory from your backup'
+    const fix = 'stop the daemon and restore state.directory from your backup'
     return problem(`${file} is damaged: ${integrity}`, fix)
   }
   const journal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (journal > BIG_WAL) {
     const says = `${file} is sound, but its journal has grown to ${formatBytes(journal)}`
-    return warning(says, 'end what reads the history for long, then restart the daemon')
+    return warning(says, 'end every program that keeps the history open, then restart the daemon')
   }
   return bytes > BIG_HISTORY
     ? warning(`${file} is sound, and very large`, 'shorten state.historyFor')
@@ -180,7 +180,7 @@ function feedNames(config: Config): Answer {
   return checkNames(byPath, found?.joined ?? new Map())
 }
 
-/** What the daemon would say at its next look, without asking the service. */
+/** campaigns checks the campaigns file as the daemon does, without a request to the service. */
 function campaigns(config: Config): Answer {
   const read = readCampaignsFile(config)
   if (read.kind === 'off') return skipped(`off: there is no campaigns file at ${read.file}`)
@@ -191,10 +191,10 @@ function campaigns(config: Config): Answer {
   return ok(`${read.file} has ${read.entries.length} entries, and can be read`)
 }
 
-/** Its name alone: it may hold a password. */
+/** proxy names only the variable, because its value may hold a password. */
 function proxy(env: DoctorOptions['env']): Answer {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
   const set = names.filter((name) => env[name])
-  const says = set.length === 0 ? 'none: connections are direct' : `taken from ${set.join(', ')}`
+  const says = set.length === 0 ? 'none: connections are direct' : `set by ${set.join(', ')}`
   return ok(says)
 }

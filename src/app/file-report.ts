@@ -1,5 +1,4 @@
-// The documented JSON of `check`, made of what a check answered. A contract:
-// fields may be added, never renamed.
+// The documented JSON of `check`. It is a contract: fields may be added, but never renamed.
 
 import { FIELDS } from '../feed/field-paths.ts'
 import type { CheckResult, FoundPaths } from '../feed/port.ts'
@@ -8,7 +7,7 @@ export type FileReport = ReturnType<typeof fileReport>
 
 const NONE = Object.fromEntries(FIELDS.map((field) => [field, null])) as FoundPaths
 
-/** `path`: as the person wrote it. `held`: why a guard would hold it; null: none would. */
+/** fileReport turns a check result into that JSON. `path` is as typed. `held` says why a guard would hold the file. */
 export function fileReport(path: string, result: CheckResult, held: string | null) {
   const read = result.kind === 'read' ? result : null
   const content = read?.verdict.kind === 'ok' ? read.verdict.content : null
@@ -16,7 +15,7 @@ export function fileReport(path: string, result: CheckResult, held: string | nul
   const isChanged = result.kind === 'changed'
   return {
     path,
-    /** What cannot be read is `broken`, what changes meanwhile `incomplete`: its writer is at work. */
+    /** A file that cannot be read is `broken`. A file that changed meanwhile is `incomplete`: its writer is at work. */
     verdict: read?.verdict.kind ?? (isChanged ? 'incomplete' : 'broken'),
     root: content?.root ?? null,
     records: content?.records ?? null,
@@ -24,7 +23,7 @@ export function fileReport(path: string, result: CheckResult, held: string | nul
     sha256: read?.sha256 ?? null,
     bytes: read?.bytes ?? null,
     encoding: read?.encoding ?? null,
-    /** External campaign id -> number of postings. */
+    /** Number of postings by external campaign id. */
     externalCampaignIds: content?.externalCampaignIds ?? {},
     requisitionIds: content?.requisitionIds ?? 0,
     warnings: content?.warnings ?? [],
@@ -33,12 +32,12 @@ export function fileReport(path: string, result: CheckResult, held: string | nul
       : 'reason' in result
         ? result.reason
         : (mistake?.reason ?? null),
-    /** Of the mistake, in bytes. */
+    /** Byte offset of the mistake. */
     offset: mistake?.position?.offset ?? null,
     line: mistake?.position?.line ?? null,
     column: mistake?.position?.column ?? null,
     held,
-    /** The path of each field, or null. */
+    /** The path of each field; null if the field was not found. */
     fields: read?.verdict.kind === 'ok' ? read.verdict.fields : NONE,
   }
 }

@@ -1,5 +1,5 @@
-// Why the daemon would hold a file that was checked offline, by the same guards. Nothing is known of what changed in
-// single postings: that takes the copies in the spool.
+// Says why the daemon would hold a file that was checked offline. The guards are the same, but changes of single
+// postings are unknown, because they need the copies in the spool.
 
 import type { Config } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
@@ -9,10 +9,10 @@ import { judge } from '../pipeline/guard.ts'
 import { guard } from '../pipeline/guards.ts'
 import { newerByName, sameBytesOf } from '../pipeline/same-bytes.ts'
 
-/** Without a configuration only an empty feed is held. */
+/** Limits without a configuration: only an empty feed is held. */
 const NO_LIMITS = { maxDropPercent: 100, minPostings: 0 }
 
-/** Null: it would pass, or is no feed. `history` null: there is none. */
+/** heldReason returns null if the file would pass or is no feed. `history` is null before the first start. */
 export function heldReason(
   result: CheckResult,
   { path, rule }: { path: string; rule: FeedRule },
@@ -23,7 +23,7 @@ export function heldReason(
   const limits = config?.guards ?? NO_LIMITS
   const newer = { ...result, ...result.verdict.content }
   if (history === null) return guard(newer, [], limits)?.reason ?? null
-  // What is there already is not judged again.
+  // The daemon does not judge a version again that it already has.
   const origin = { path, rule, identity: null }
   if (newerByName(history, origin) !== null) return null
   const same = sameBytesOf(history, origin, result)

@@ -1,4 +1,5 @@
-// What `campaigns preview` needs: the file, what was sent last, and the last uploads.
+// Counts and lists the postings for `campaigns preview`, from the campaigns file, the targeting that was sent last and
+// the last uploads.
 
 import type { Entry } from '../campaigns/desired.ts'
 import type { Selection } from '../campaigns/effects.ts'
@@ -10,7 +11,7 @@ import { feedSideOf } from './campaigns.ts'
 import { readCampaigns } from './queries.ts'
 
 export interface PreviewRow extends Omit<FieldPaths, 'description'> {
-  /** What applying the file does to it. */
+  /** What happens to the posting when the file is applied. */
   change: 'stays' | 'comes' | 'goes'
 }
 
@@ -19,7 +20,7 @@ const FIELDS = [
   ...(['state', 'postalCode', 'description'] as const),
 ]
 
-/** How many postings each entry selects, as was sent last and after applying. */
+/** previewAll counts the postings that each entry selects: with the targeting sent last, and with that of the file. */
 export async function previewAll(config: Config, entries: readonly Entry[]) {
   const sentTargetingOf = sentTargetings(config)
   const measuredAs = (wanted: boolean, key: string, targeting?: CanonicalTargeting | null) =>
@@ -32,7 +33,7 @@ export async function previewAll(config: Config, entries: readonly Entry[]) {
   const rows = entries.map(({ key, targeting }) => {
     const sent = sentTargetingOf(key)
     const before = sent === undefined ? 0 : sent && effects.count(sent)
-    // Targeting that the entry leaves out stays as it is.
+    // An entry without targeting leaves the targeting of its campaign as it is.
     const after = targeting === null ? before : effects.count(targeting)
     return { key, inFeed: effects.carried(key), before, after }
   })
@@ -40,7 +41,7 @@ export async function previewAll(config: Config, entries: readonly Entry[]) {
   return { feeds: latest.length, postings, problems, entries: rows }
 }
 
-/** The postings that one entry selects, as was sent last or after applying. */
+/** previewOne lists the postings that one entry selects: with the targeting sent last, or with that of the file. */
 export async function previewOne(config: Config, { key, targeting }: Entry, limit: number) {
   const sent = sentTargetings(config)(key)
   const applied = targeting ?? sent
@@ -71,7 +72,7 @@ export async function previewOne(config: Config, { key, targeting }: Entry, limi
   return { key, ...selection, gained, lost, listed, postings, problems, rows }
 }
 
-/** By key: the targeting that was sent last, null where none was, undefined where the entry has no campaign. */
+/** sentTargetings returns, by key, the targeting sent last; null if none was sent, undefined without a campaign. */
 function sentTargetings(config: Config) {
   const bindings = readCampaigns(config, (known) => known.bindings(), [])
   const sent = new Map(bindings.map((bound) => [bound.key, bound.sent.targeting]))

@@ -1,5 +1,5 @@
-// The smaller composition root: what commands need beside a daemon or without one. Apart from app.ts,
-// so that `status` loads neither the network, the watcher nor the checker.
+// Builds what commands need with or without a daemon. It is separate from app.ts, so that `status` loads no network,
+// watcher or checker.
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -40,10 +40,10 @@ export const rulesOf =
   (path, named) =>
     feedFor(path, feeds, named)
 
-/** Looking for late feeds takes at most this share of the time. */
+/** The search for late feeds takes at most this share of the time. */
 const OVERDUE_SHARE = 0.01
 
-/** Asks which feeds are late. The walk over all feeds is spared where no rule expects anything. */
+/** overdueFeeds returns a function that lists the late feeds. Without a rule with `expectEvery` it reads no feeds. */
 export function overdueFeeds(
   { feeds }: Pick<Config, 'feeds'>,
   history: VersionReads,
@@ -66,7 +66,7 @@ export function overdueFeeds(
   }
 }
 
-/** The daemon in one line, for `systemctl status`: its conditions first, also when the history cannot be read. */
+/** statusLine describes the daemon in one line for `systemctl status`. Its conditions come first. */
 export function statusLine(
   history: VersionReads & Pick<Pauses, 'pauses'>,
   { conditions, service }: Pick<DaemonState, 'conditions' | 'service'>,
@@ -100,7 +100,7 @@ function countsLine(
   ].join('; ')
 }
 
-/** The document that `status --json` and the endpoint give. */
+/** statusOf returns the document of `status --json` and of the endpoint. */
 export function statusOf(
   history: (Reported & Pick<Pauses, 'pauses'>) | null,
   config: Config,
@@ -122,27 +122,27 @@ export function statusOf(
   return { ...report, pausedFeeds, skipped, campaigns: lastCampaignRun(config) }
 }
 
-/** A number that is left of an attempt that is over says nothing. */
+/** progressOf returns null unless the version is uploading: the daemon's file may still hold an old attempt. */
 function progressOf({ id, state }: Pick<Version, 'id' | 'state'>, uploads: DaemonState['uploads']) {
   return (state === 'uploading' && uploads[id]) || null
 }
 
 function lastCampaignRun(config: Config): CampaignRun | null {
   const { file, explicit } = config.campaigns
-  // A file that is gone while its campaigns run is the news that matters.
+  // If the file is missing while its campaigns run, the last look says so.
   const isOn = explicit || existsSync(file)
   const read = (known: CampaignReader) =>
     isOn || known.bindings().length > 0 ? known.lastRun() : null
   return readCampaigns(config, read, null)
 }
 
-/** What is known of the campaigns without asking the service; `none` where nothing was ever written. */
+/** readCampaigns reads what the history knows of the campaigns; without a history it returns `none`. */
 export function readCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
   using known = openCampaignReader({ file: historyFile(config), account: accountOf(config) })
   return known === null ? none : read(known)
 }
 
-/** The document that `show --json` gives, with `most` events and attempts at most; null where there is no such version. */
+/** versionOf returns the document of `show --json`, with at most `most` events and attempts; null for an unknown id. */
 export function versionOf(
   history: Reported & Pick<Attempts, 'attempts'> & Pick<Pauses, 'pauses'>,
   config: Config,
@@ -157,8 +157,8 @@ export function versionOf(
 }
 
 /**
- * Opens the history for reading, together with the file in which the daemon describes itself. Throws `FeedsyncError` when
- * this user may not read the lock.
+ * openStatus opens the history for reading and reads the daemon's file. It throws `FeedsyncError` if this user may not
+ * read the lock.
  */
 export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv) {
   const { directory } = config.state
@@ -170,7 +170,7 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
     report: (filter: ListFilter) => {
       const report = statusOf(reader, config, clock, filter, { running, state })
       const { conditions } = report.daemon
-      // Seen here as well: without a daemon, or before it has looked.
+      // The command looks too: there may be no daemon, or the daemon has not looked yet.
       const full = conditions.some(({ code }) => code === 'state-full') ? null : fullDisk(directory)
       const condition = { code: 'state-full', severity: 'critical', since: clock.now() } as const
       if (full !== null) conditions.unshift(conditionReport({ ...condition, ...full }))
@@ -178,7 +178,7 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
     },
     show: (id: number, most?: number) =>
       reader === null ? null : versionOf(reader, config, clock, id, most, state?.uploads),
-    /** What of a feed is on the service, and its newest `most` versions; null: there is no feed of this name. */
+    /** Returns the version of a feed on the service and its newest `most` versions; null if no feed has this name. */
     feed: (name: string, most?: number) => {
       if (reader === null) return null
       const expect = expectations(reader, rulesOf(config), clock.now())
@@ -189,7 +189,7 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
     },
     newestId: () => reader?.list({ all: true, limit: 1 })[0]?.id ?? null,
     feeds: () => reader?.list({}).map(({ feed }) => feed) ?? [],
-    /** Why a path, relative to the inbox or absolute, is where it is; null: nothing is there, and never was. */
+    /** Says why a path, relative to the inbox or absolute, is where it is; null if nothing is or ever was there. */
     path: async (named: string) => {
       const given = normalize(named).replace(/(?<=.)\/$/, '')
       const isOutside = given === '.' || isAbsolute(given)
@@ -198,7 +198,7 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
       const { nonUtf8Path } = await import('../lib/non-utf8-names.ts')
       await using inbox = new Inbox({ ...config.inbox, clock, log: silentLog })
       const found = isOutside ? null : ((await inbox.look([given])).get(given) ?? null)
-      // Whether the daemon's user may read it, and names that are no text, only the daemon can tell.
+      // Only the daemon knows if its own user may read the path, and which names are not valid UTF-8.
       const skipped = state?.skipped.find(({ path }) =>
         found === null
           ? path === nonUtf8Path(given)
@@ -222,7 +222,7 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
   }
 }
 
-/** Sends a test message to every receiver of alerts, one after the other. */
+/** sendTestAlerts sends a test message to every alert receiver, one after the other. */
 export async function sendTestAlerts(
   config: Config,
   { clock, env }: { clock: Clock; env: NodeJS.ProcessEnv },
@@ -243,8 +243,9 @@ export async function sendTestAlerts(
 }
 
 /**
- * Checks files offline, one after the other, and judges them as the daemon would. `config` null: records and fields are
- * detected, and nothing is known of earlier versions. `named`: the feed that a person named; null: by the rules.
+ * checkFiles checks files offline, one after the other, and judges them as the daemon would. Without `config`, records
+ * and fields are detected and no earlier versions are known. `named` is the feed that a person named; null if the rules
+ * name it.
  */
 export async function* checkFiles(
   files: readonly string[],
@@ -268,7 +269,7 @@ export async function* checkFiles(
   }
 }
 
-/** How the history calls a file: relative to the inbox, or absolute when it lies elsewhere. */
+/** pathInInbox returns the path as the history names it: relative to the inbox, or absolute outside of it. */
 export function pathInInbox(config: Config, source: string): string {
   const inside = relative(config.inbox.directory, source)
   return inside.startsWith('..') || isAbsolute(inside) ? source : inside.split(sep).join('/')

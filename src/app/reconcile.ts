@@ -1,5 +1,5 @@
-// One look at the campaigns as the daemon makes it: the file, the targeting that it keeps, and what differs. The answer
-// is kept for `status`.
+// One look of the daemon at the campaigns. It reads the campaigns file, keeps the targeting in line with it and finds
+// what differs. The result is kept for `status`.
 
 import { changeLines } from '../campaigns/change-text.ts'
 import { shownValue, valueText } from '../campaigns/fields.ts'
@@ -26,16 +26,16 @@ import {
 } from './campaigns.ts'
 import { readCampaigns } from './queries.ts'
 
-/** What of a failed look passes without anybody, and what does not. */
+/** The state of a run after a failed look. Only `failed` may pass without a person. */
 const STATE_OF = {
   ...({ credentials: 'credentials', configuration: 'refused' } as const),
   ...({ refused: 'refused', missing: 'refused' } as const),
   ...({ temporary: 'failed', unreadable: 'failed' } as const),
 }
-/** A file may have a mistake in each of its lines; `plan` names all of them. */
+/** Largest number of mistakes of the campaigns file in `status`. `plan` names all of them. */
 const MOST_LINES = 20
 
-/** The daemon's campaigns, to be looked at when it is time. */
+/** campaignScheduleOf returns the schedule of the daemon's looks at the campaigns. */
 export function campaignScheduleOf(
   config: Config,
   parts: Surroundings &
@@ -55,7 +55,7 @@ export function campaignScheduleOf(
   })
 }
 
-/** What cannot be asked is paused: the database is in trouble, which the daemon says. */
+/** isPausedOf returns a function that is true while all feeds are paused, or while the database cannot be read. */
 function isPausedOf({
   clock,
   history,
@@ -69,7 +69,7 @@ function isPausedOf({
   }
 }
 
-/** Read only after another connection wrote, our own look's included. */
+/** lastRunOf returns a function that reads the last run again only after another connection wrote to the database. */
 function lastRunOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVersion'>) {
   let changes: number | null = null
   let run: CampaignRun | null = null
@@ -80,15 +80,15 @@ function lastRunOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVers
       changes = now
       return run
     } catch {
-      // The database is in trouble, which the daemon says; it is asked again.
+      // The database fails, which the daemon reports. The next call reads again.
       return null
     }
   }
 }
 
 /**
- * Nothing new is sent after `stop`; `abort` ends what is being sent. null: there is no campaigns file, and no campaign
- * belongs to an entry. Throws what `openWriter` throws.
+ * reconcile makes one look. After `stop` it sends nothing new; `abort` ends a running request. It returns null if there
+ * is no campaigns file and no campaign belongs to an entry. It throws what `openWriter` throws.
  */
 async function reconcile(
   config: Config,
@@ -139,7 +139,7 @@ async function lookWith(
   return keepRun(store, looked, { state: STATE_OF[cause], problem, hint })
 }
 
-/** All that the daemon may do to campaigns. */
+/** targetingApiOf returns the only calls that the daemon may make for a campaign: get it, and put its targeting. */
 function targetingApiOf({ get, update }: CampaignApi): TargetingApi {
   return { get, putTargeting: (id, targeting, signal) => update(id, { targeting }, signal) }
 }
@@ -148,18 +148,18 @@ type Looked = Pick<CampaignRun, 'at' | 'cause' | 'mode'>
 type Ending = Partial<CampaignRun> & Pick<CampaignRun, 'state'>
 
 function problemOf(file: Exclude<CampaignsFile, { kind: 'read' }>, count: number): Ending {
-  const bound = `${count} ${count === 1 ? 'campaign goes' : 'campaigns go'} on as ${count === 1 ? 'it is' : 'they are'}`
+  const bound = count === 1 ? '1 campaign stays as it is' : `${count} campaigns stay as they are`
   const isOff = file.kind === 'off'
   return {
     state: 'unusable',
     problem: isOff
       ? `${file.file} is gone, and ${bound}`
       : limited(file.lines, MOST_LINES).join('; '),
-    hint: `${isOff ? 'put it back' : 'correct the file'}; until then no campaign is written, and feeds are uploaded`,
+    hint: `${isOff ? 'put the file back' : 'correct the file'}; until then no campaign is written, and feeds are uploaded`,
   }
 }
 
-/** What was not looked at is as the look before had found it: what needs a person still does. */
+/** runOf keeps the earlier results of parts that this look did not reach: problems for a person stay visible. */
 function runOf(before: CampaignRun | null, looked: Looked, ended: Ending): CampaignRun {
   const nothing = { entries: [], findings: [], failures: [] }
   const since = before?.state === ended.state ? before.since : looked.at
@@ -172,7 +172,7 @@ function keepRun(store: CampaignStore, looked: Looked, ended: Ending): CampaignR
   return run
 }
 
-/** Keeps for `status` what a look found; `results`: of what was written just before; null: nothing was to be. */
+/** keepLook keeps the result of a look for `status`. `results` are the writes just before; null if none were due. */
 export function keepLook(
   store: CampaignStore,
   looked: Looked,

@@ -1,4 +1,4 @@
-// How far each running upload is. The daemon's file has it for other processes; the history has it at the end.
+// Tracks the progress of running uploads. The daemon's file shows it to other processes; the history keeps the end.
 
 import type { Version } from '../history/port.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
@@ -7,7 +7,7 @@ import type { Progress } from '../lib/units.ts'
 interface Running {
   bytesSent: number
   bytes: number
-  /** Of the attempt, monotonic ms. */
+  /** Start of the attempt, monotonic ms. */
   startedAt: number
 }
 
@@ -21,7 +21,7 @@ export class RunningUploads {
     this.#clock = clock
   }
 
-  /** `changed` is called once a second while bytes are sent. */
+  /** onChange sets a function that is called at most once a second while bytes are sent. */
   onChange(changed: () => void): void {
     this.#changed = changed
   }
@@ -40,11 +40,11 @@ export class RunningUploads {
     const known = this.#running.get(id)
     if (state === 'uploading' || known === undefined) return
     this.#running.delete(id)
-    // Most uploads are over before anything was written about them.
+    // Most uploads end before their progress was ever written.
     if (known.startedAt <= this.#reportedAt) this.#changed()
   }
 
-  /** By id of the version. */
+  /** current returns the progress of each upload, by id of the version. */
   current(): Record<number, Progress> {
     const now = this.#clock.monotonic()
     const begun = [...this.#running].filter(([, { bytesSent }]) => bytesSent > 0)

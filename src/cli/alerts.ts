@@ -1,4 +1,4 @@
-// feedsyncd alerts test: sends a test message to every receiver, and prints the results.
+// feedsyncd alerts test sends a test message to every receiver and prints the results.
 
 import { Command } from 'commander'
 import { sendTestAlerts } from '../app/queries.ts'
@@ -11,8 +11,8 @@ export function alertsCommand(context: Context): Command {
   const text = 'send a test message to every receiver; exit 1 if one cannot be reached'
   const test = define(context, 'test', text, async ({ config, show }) => {
     if (config.alerts.length === 0) {
-      throw new FeedsyncError('the configuration names no receiver of alerts', {
-        hint: 'add alerts: to it; feedsyncd.example.yaml shows a program and a webhook',
+      throw new FeedsyncError('the configuration has no alert receiver', {
+        hint: 'add one under "alerts:"; feedsyncd.example.yaml shows a program and a webhook',
         exitCode: EXIT.config,
       })
     }
@@ -28,5 +28,5 @@ export function alertsCommand(context: Context): Command {
     )
     context.exit(results.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed)
   })
-  return new Command('alerts').description('the receivers of alerts').addCommand(test)
+  return new Command('alerts').description('test the alert receivers').addCommand(test)
 }

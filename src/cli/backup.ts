@@ -1,4 +1,4 @@
-// feedsyncd backup: a copy of the history, while the daemon runs.
+// feedsyncd backup copies the history while the daemon runs.
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -11,11 +11,11 @@ export function backupCommand(context: Context): Command {
   return define<object>(
     context,
     'backup',
-    'copy the history to a file, while the daemon runs',
+    'copy the history to a file; the daemon may run meanwhile',
     async ({ config, show }, to: string) => {
       const file = resolve(to)
       const bytes = await backUpHistory(config, file)
       show({ file, bytes }, () => `the history is in ${file} (${formatBytes(bytes)})`)
     },
-  ).argument('<file>', 'the copy; what is there is replaced once the new copy is whole')
+  ).argument('<file>', 'the copy; an existing file is replaced when the new copy is complete')
 }

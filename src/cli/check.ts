@@ -1,5 +1,5 @@
-// feedsyncd check: reads files offline, with the configured mapping and guards where there is a configuration, and
-// beside the history where there is one.
+// feedsyncd check reads files offline. It uses the configured mapping and guards if there is a configuration, and
+// compares with the history if there is one.
 
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
@@ -13,19 +13,20 @@ import { type Context, outJson, printError } from './context.ts'
 import { define } from './define.ts'
 import { columnsOf, middleCut, printable, styled } from './render.ts'
 
-const TEXT = 'check files offline, and whether a guard would hold them; exit 0 all ok, 3 any not'
+const TEXT = 'check files offline, and say if a guard would hold them; exit 0 if all are ok, else 3'
 const HELD = 'would be held'
 const COLOUR = { ok: 'green', incomplete: 'yellow', broken: 'red', [HELD]: 'yellow' } as const
-/** Of the line with a mistake: characters before it, and bytes that hold them in any encoding. */
-const BEFORE = 50
-const BYTES = 4 * BEFORE
+/** Characters that an excerpt shows before a mistake. */
+const CHARACTERS_BEFORE = 50
+/** Bytes that hold these characters in any encoding. */
+const BYTES_BEFORE = 4 * CHARACTERS_BEFORE
 const COLUMNS = 80
 const LONG_PATH = 32
 
 export function checkCommand(context: Context): Command {
   return define<{ feed?: string }>(context, 'check', TEXT, async (call, paths: string[]) => {
     const { config: flag, feed = null, json } = call.options
-    // A configuration that was named must be there; without one, records and fields are detected.
+    // A configuration file that the person names must exist. Without any, records and fields are detected.
     const isNamed = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined
     const isThere = isNamed || existsSync(findConfig(flag, context.env))
     const files: FileReport[] = []
@@ -44,7 +45,7 @@ export function checkCommand(context: Context): Command {
     context.exit(missing > 0 ? EXIT.usage : isOk ? EXIT.ok : EXIT.notAllOk)
   })
     .argument('<file...>', 'the files')
-    .option('--feed <name>', 'the feed that they are compared with (else: by the rules)')
+    .option('--feed <name>', 'compare with this feed (default: the feed that the rules give)')
 }
 
 function judgement({ held, verdict }: FileReport): keyof typeof COLOUR {
@@ -80,7 +81,7 @@ function fileText(file: FileReport, terminal: boolean): string {
   return start + why + printable(facts.join(', ')) + fields + warnings.join('')
 }
 
-/** Which path was taken for each field, so that a person sees at once what was not found. */
+/** fieldsText returns the path of each field that was found, and the names of the others. */
 function fieldsText({ fields }: FileReport): string {
   const found = Object.entries(fields).flatMap(([field, path]) =>
     path === null ? [] : [path === field ? field : `${field} (${shownPath(path)})`],
@@ -89,14 +90,14 @@ function fieldsText({ fields }: FileReport): string {
   return listed('found', found) + listed('not found', missing)
 }
 
-/** The end of a long path tells more than its beginning: as many steps as are short. */
+/** shownPath shortens a long path. It keeps the last steps, because they say more than the first ones. */
 function shownPath(path: string): string {
   let end = path
   while (end.length > LONG_PATH && end.includes('/')) end = end.slice(end.indexOf('/') + 1)
   return middleCut(printable(end === path ? path : `.../${end}`), COLUMNS / 2)
 }
 
-/** In lines that fit into a terminal. */
+/** listed returns the words as a list after `what`, in lines of at most 80 columns. */
 function listed(what: string, words: readonly string[]): string {
   let line = `\n  ${what}:`
   let text = ''
@@ -120,12 +121,12 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** The line around a mistake, and a mark below it. */
+/** excerpt returns the part of the line around the mistake, with a mark below the mistake. */
 function excerpt({ encoding, offset, path }: FileReport): string {
   if (offset === null || isPacked(path)) return ''
-  const from = Math.max(0, offset - BYTES)
+  const from = Math.max(0, offset - BYTES_BEFORE)
   try {
-    const bytes = Buffer.alloc(2 * BYTES)
+    const bytes = Buffer.alloc(2 * BYTES_BEFORE)
     const file = openSync(path, 'r')
     const length = readSync(file, bytes, 0, bytes.length, from)
     closeSync(file)
@@ -136,10 +137,11 @@ function excerpt({ encoding, offset, path }: FileReport): string {
         .split(/[\r\n]/)
         .at(-1) ?? ''
     const after = decoder.decode(bytes.subarray(offset - from, length)).split(/[\r\n]/)[0] ?? ''
-    const [shown, rest] = [printable(before.slice(-BEFORE)), printable(after.slice(0, BEFORE / 2))]
+    const shown = printable(before.slice(-CHARACTERS_BEFORE))
+    const rest = printable(after.slice(0, CHARACTERS_BEFORE / 2))
     return `\n  ${shown}${rest}\n  ${' '.repeat(columnsOf(shown))}^`
   } catch {
-    // It was read a moment ago: who removed it meanwhile has the place all the same.
+    // Somebody removed the file after the check. The answer still has line and column.
     return ''
   }
 }

@@ -1,16 +1,16 @@
-// How this program is called here, so that every command that it prints can be copied into a shell.
+// Builds the commands that the program prints, so that a person can paste each one into a shell.
 
 import { resolve } from 'node:path'
 import { DEFAULT_FILE } from '../config/load.ts'
 import { shellWord } from '../lib/printable.ts'
 import type { CommandLine } from '../ops/port.ts'
 
-/** For the same shell: its environment is known. */
+/** commandLineHere returns commands for the shell that called this program: its environment is known. */
 export function commandLineHere(env: NodeJS.ProcessEnv, flag: string | undefined): CommandLine {
   return commandLine(env, flag ?? null)
 }
 
-/** For another shell: the page and the alerts. `file` may be relative. */
+/** commandLineAnywhere returns commands for any shell, as the page and alerts show them. `file` may be relative. */
 export function commandLineAnywhere(env: NodeJS.ProcessEnv, file: string): CommandLine {
   const path = resolve(file)
   return commandLine(env, path === DEFAULT_FILE ? null : path)

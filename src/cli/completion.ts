@@ -1,5 +1,5 @@
-// feedsyncd completion: a script for a shell, from the command table, so that it is always complete. Only ids, feeds
-// and keys are asked for while a person types: feedsyncd completion ids.
+// feedsyncd completion prints a script for a shell. It is made from the command table, so no command is missing. While
+// a person types, the script gets values of the state directory from `feedsyncd completion ids` (feeds, names, keys).
 
 import { Argument, Command } from 'commander'
 import { openStatus, readCampaigns } from '../app/queries.ts'
@@ -11,19 +11,19 @@ import { printable } from './render.ts'
 interface Word {
   word: string
   description: string
-  /** Of an option with a closed set of them. */
+  /** The values that an option accepts; empty if it accepts any value. */
   values: readonly string[]
 }
 
 interface Place {
-  /** The words that lead here: none, `config`, `config check`. */
+  /** The words before this place: none, `config`, or `config check`. */
   path: string[]
   words: Word[]
-  /** What its argument names. */
+  /** The kind of value that the argument takes; null if the shell completes file names. */
   takes: Kind | null
 }
 
-/** Values that only the state directory knows. */
+/** Each kind of value that comes from the state directory, and how it is read. */
 const KINDS = {
   ids: (config: Config, context: Context) => versions(config, context).map(({ id }) => String(id)),
   feeds: (config: Config, context: Context) => versions(config, context).map(({ feed }) => feed),
@@ -34,7 +34,7 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS
 
-/** Of the entries as they were seen last, and of those that have a campaign. */
+/** keysIn returns the keys of all entries that the daemon saw last or that have a campaign. */
 function keysIn(known: CampaignReads): string[] {
   const all = [...(known.lastRun()?.entries ?? []), ...known.bindings()]
   return [...new Set(all.map(({ key }) => key))]
@@ -53,7 +53,7 @@ export function completionCommand(context: Context): Command {
   const shells = [...Object.keys(SHELLS), ...Object.keys(KINDS)]
   return new Command('completion')
     .description('print a completion script: source <(feedsyncd completion bash)')
-    .addArgument(new Argument('<what>', 'a shell, or the values to complete').choices(shells))
+    .addArgument(new Argument('<what>', 'a shell, or a kind of value to list').choices(shells))
     .action((what: Shell | Kind, _options, command: Command) => {
       const { config } = command.optsWithGlobals<{ config?: string }>()
       context.out(
@@ -66,7 +66,7 @@ export function completionCommand(context: Context): Command {
 
 function placesOf(root: Command): Place[] {
   const global = root.options.filter(({ long }) => long === '--config')
-  const help = { word: '--help', description: 'what it does', values: [] }
+  const help = { word: '--help', description: 'show the help', values: [] }
   const visit = (command: Command, path: string[]): Place[] => {
     const commands = command.commands.map((inner) => ({
       word: inner.name(),
@@ -83,7 +83,7 @@ function placesOf(root: Command): Place[] {
   return visit(root, [])
 }
 
-/** The id of a campaign is the service's. */
+/** kindOf returns null for ids of campaigns, because only the service knows them. */
 function kindOf({ registeredArguments }: Command, [group]: readonly string[]): Kind | null {
   const name = registeredArguments[0]?.name()
   if (group === 'campaigns') return name === 'key' ? 'keys' : null
@@ -91,7 +91,7 @@ function kindOf({ registeredArguments }: Command, [group]: readonly string[]): K
   return name === 'id' ? 'ids' : name === 'feed' ? 'feeds' : null
 }
 
-/** The value of an option, as a place of its own. */
+/** valuePlaces returns a place for each option with a closed set of values. */
 function valuePlaces({ path, words }: Place): Place[] {
   return words
     .filter(({ values }) => values.length > 0)
@@ -103,10 +103,13 @@ function valuePlaces({ path, words }: Place): Place[] {
 
 const listCommand = (kind: Kind) => `$(feedsyncd completion ${kind} 2>/dev/null)`
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-/** A path as the scripts build it: with a space before each word. */
+/** casePattern returns a path as the scripts build it, with a space before each word. */
 const casePattern = (path: readonly string[]) => quoted(path.map((word) => ` ${word}`).join(''))
 
-/** For bash and zsh: `typed` leads to a place, which runs what `offer` says. A value follows its option at once. */
+/**
+ * findPlace returns shell code for bash and zsh. The code walks the words in `typed` to a place and runs `offer` of it.
+ * The place of an option's values counts only directly after the option.
+ */
 function findPlace(places: Place[], typed: string, offer: (place: Place) => string): string {
   const all = [...places, ...places.flatMap(valuePlaces)]
   const steps = all.slice(1).map(({ path }) => casePattern(path))
@@ -123,7 +126,7 @@ ${all.map((place) => `    ${casePattern(place.path)}) ${offer(place)} ;;`).join(
 }
 
 function bash(places: Place[]): string {
-  // As bash reads lines; the words are plain.
+  // Bash splits the words at newlines. They need no quoting, because command words have no special characters.
   const offer = ({ words, takes }: Place) =>
     `words=$'${words.map(({ word }) => word).join('\\n')}'${takes === null ? '' : `$'\\n'${listCommand(takes)}`}`
   return `# bash completion for feedsyncd
@@ -149,7 +152,7 @@ ${findPlace(places, '(@)words[2,CURRENT-1]', offer)}
   _describe -o feedsyncd choices
   _files
 }
-# zsh has loaded this file for a completion, or somebody has sourced it.
+# Complete now if zsh loaded this file for a completion; register if a person sourced it.
 if [[ $funcstack[1] == _feedsyncd ]]; then
   _feedsyncd "$@"
 else

@@ -1,4 +1,4 @@
-// feedsyncd config check, print, schema: the configuration without starting anything.
+// feedsyncd config check, print and schema show the configuration and start nothing.
 
 import { Command } from 'commander'
 import { findConfig } from '../config/load.ts'
@@ -15,13 +15,13 @@ export function configCommand(context: Context): Command {
     const file = findConfig(options.config, context.env)
     show({ file, ok: true }, () => `${file}: ok`)
   })
-  const effective = 'the effective configuration with every default'
+  const effective = 'print the effective configuration with all defaults'
   const print = define(context, 'print', effective, async ({ config, show }) => {
     const values = printableConfig(config)
     show(values, () => writeYaml(values).trimEnd())
   })
   const schema = new Command('schema')
-    .description('the JSON Schema of the file, for editors')
+    .description('print the JSON Schema of the configuration file, for editors')
     .action(() => context.out(JSON.stringify(configJsonSchema(), null, 2)))
   return new Command('config')
     .description('check, print or describe the configuration')

@@ -1,5 +1,5 @@
-// What a command may touch: streams, environment, clock and signals. Commands print and set an exit code; they
-// never end the process, and they build adapters through src/app only.
+// Context holds all that a command may use: streams, environment, clock and signals. A command prints and sets an exit
+// code. It never ends the process, and only src/app builds adapters for it.
 
 import type { Config } from '../config/config.ts'
 import { findConfig, loadConfig } from '../config/load.ts'
@@ -13,41 +13,41 @@ import type { SignalledProcess } from './signals.ts'
 export interface Context {
   env: NodeJS.ProcessEnv
   clock: Clock
-  /** The answer. */
+  /** Prints the answer on stdout. */
   out: (text: string) => void
-  /** Everything else. */
+  /** Prints everything else on stderr. */
   err: (text: string) => void
-  /** The log of a daemon, line by line. */
+  /** Takes the log of the daemon, line by line. */
   log: { write(line: string): void }
   process: SignalledProcess
-  /** Whether the answer goes to a terminal; then it may be coloured, cut to its width and redrawn. */
+  /** True if the answer goes to a terminal. Only then is it coloured, cut to the width and redrawn. */
   terminal: boolean
-  /** Puts a question to the person at the terminal: whether the answer is yes. null: stdin is no terminal. */
+  /** Asks the person at the terminal and resolves to true for yes; null if stdin is no terminal. */
   ask: ((question: string) => Promise<boolean>) | null
-  /** The code that the process ends with once nothing runs any more; 0 until a command says otherwise. */
+  /** Sets the exit code of the process. The process ends with it when no work is left. The default is 0. */
   exit: (code: number) => void
 }
 
-/** The effective configuration, as `loadConfig` reads it. */
+/** readConfig returns the effective configuration and prints its warnings. It throws what `loadConfig` throws. */
 export function readConfig(context: Context, flag: string | undefined, links?: Links): Config {
   const { config, warnings } = loadConfig(findConfig(flag, context.env), context.env, links)
   for (const warning of warnings) context.err(`warning: ${warning}`)
   return config
 }
 
-/** The two lines of every error: what failed, and what to try. */
+/** printError prints the two lines of every error: what failed, and what to try. */
 export function printError(context: Context, message: string, hint: string | null): void {
   context.err(`error: ${printable(message)}`)
   if (hint !== null) context.err(`try: ${printable(hint)}`)
 }
 
-/** Tells errors while a daemon runs in the terminal, each with its command as it is called here. */
+/** errorPrinter returns a function that prints errors of a running daemon, with commands for this shell. */
 export const errorPrinter =
   (context: Context, commandLine: CommandLine) =>
   (message: string, hint: string | null): void =>
     printError(context, message, hint && hintText(hint, commandLine))
 
-/** A JSON answer: one document, the schema version first. */
+/** outJson prints an answer as one JSON document that begins with the schema version. */
 export function outJson(context: Pick<Context, 'out'>, answer: object): void {
   context.out(printableJson(JSON.stringify({ schemaVersion: 1, ...answer })))
 }

@@ -1,4 +1,4 @@
-// feedsyncd release, discard, restore: an operator's decision about a version.
+// feedsyncd release, discard and restore record an operator's decision about a version.
 
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
@@ -17,12 +17,11 @@ type Name = Exclude<Decision, 'retry'> | 'restore'
 
 const DESCRIPTIONS: Record<Name, string> = {
   release: 'deliver a version that a guard held',
-  discard:
-    'never deliver a version that is held, waiting or failed; pass over one that is rejected',
-  restore: 'deliver an earlier version again, as a new one',
+  discard: 'never deliver a version that is held, waiting or failed; dismiss a rejected one',
+  restore: 'deliver an earlier version again as a new version',
 }
 
-export const NO_DAEMON = 'no daemon is running: the delivery starts with the next one'
+export const NO_DAEMON = 'no daemon is running: the delivery starts when a daemon starts'
 
 export function decisionCommand(name: Name, context: Context): Command {
   const command = define<{ lostHistory?: boolean }>(
@@ -31,7 +30,7 @@ export function decisionCommand(name: Name, context: Context): Command {
     DESCRIPTIONS[name],
     async ({ config, options, show }, id?: number) => {
       if ((id === undefined) === (options.lostHistory === undefined)) {
-        command.error('error: name an id, or --lost-history', { exitCode: EXIT.usage })
+        command.error('error: give an id or --lost-history', { exitCode: EXIT.usage })
       }
       using history = openForDecisions(config, context.clock)
       const deciding = { by: personName(context.env), now: context.clock.now() }
@@ -41,7 +40,7 @@ export function decisionCommand(name: Name, context: Context): Command {
         id === undefined ? requireLostHistory(acceptFolder(history, deciding)) : [decided(id)]
       const reports = versions.map(uploadReports(history))
       const lines = versions.map(({ feed, id, state }) => `version ${id} of ${feed} is ${state}`)
-      const none = 'nothing was held; feeds are delivered as usual again'
+      const none = 'nothing was held; feeds are delivered as usual from now on'
       show(id === undefined ? { released: reports } : (reports[0] ?? {}), () =>
         lines.length === 0 ? none : lines.map(printable).join('\n'),
       )
@@ -50,13 +49,13 @@ export function decisionCommand(name: Name, context: Context): Command {
     },
   )
   if (name !== 'release') return command.argument('<id>', 'the id that status prints', versionId)
-  const all = 'instead of an id: everything that is held because the history was lost'
+  const all = 'release every version that is held because the history was lost'
   return command
     .argument('[id]', 'the id that status prints', versionId)
     .option('--lost-history', all)
 }
 
-/** null: no history was lost. */
+/** requireLostHistory returns the released versions. It throws `FeedsyncError` if no history was lost. */
 function requireLostHistory(versions: Version[] | null): Version[] {
   if (versions !== null) return versions
   throw new FeedsyncError('release --lost-history: no history was lost here', {

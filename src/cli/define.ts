@@ -1,4 +1,4 @@
-// What commands have in common: the configuration, --json, and how this program is called here.
+// The parts that all commands share: reading the configuration, --json, and errors about names.
 
 import { Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
@@ -12,23 +12,25 @@ import { fitted, widthOf } from './render.ts'
 export interface Call<Options> {
   context: Context
   options: Options & { config?: string; json?: boolean }
-  /** Read when it is first asked for. Throws `FeedsyncError` (78). */
+  /** The configuration, read on first access. Throws `FeedsyncError` (78). */
   readonly config: Config
   commandLine: CommandLine
-  /** Answers as JSON or as text, whichever was asked for. */
+  /** Prints the answer as JSON with --json, else as text. */
   show(json: object, text: () => string): void
-  /** The same of text that is read and not copied: it is fitted into the terminal. */
+  /** Does the same as `show`, and wraps the text at the width of the terminal. For text that nobody pastes. */
   read(json: object, text: () => string): void
 }
 
-/** A command; `run` takes its arguments. It ends with 0 unless `run` says else. */
+/** define returns a command with --json. `run` gets the arguments. The exit code is 0 unless `run` sets another. */
 export function define<Options>(
   context: Context,
   name: string,
   description: string,
   run: (call: Call<Options>, ...args: never[]) => Promise<void>,
 ): Command {
-  const command = new Command(name).description(description).option('--json', 'as JSON')
+  const command = new Command(name)
+    .description(description)
+    .option('--json', 'print the answer as JSON')
   return command.action(async () => {
     const options = command.optsWithGlobals<Call<Options>['options']>()
     let read: Config | null = null
@@ -51,7 +53,10 @@ export function define<Options>(
 export const usageError = (message: string, hint: string) =>
   new FeedsyncError(message, { hint, exitCode: EXIT.usage })
 
-/** Of a name that nothing has (64), with the nearest one that there is. `command`: what to type, where that one is meant. */
+/**
+ * unknownName returns the error (64) for a name that does not exist, with the nearest existing name. `command` returns
+ * the command that the hint shows for that nearest name.
+ */
 export function unknownName(
   what: string,
   name: string,
@@ -63,7 +68,7 @@ export function unknownName(
   return usageError(`no ${what} is named "${name}"${meant}`, `feedsyncd ${command(near)}`)
 }
 
-/** Reads a whole number above 0, as commander wants it. */
+/** numberOf returns a parser for whole numbers above 0. The parser throws what commander expects. */
 export const numberOf = (expected: string) => (text: string) => {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError(`${expected}.`)
   return Number(text)

@@ -1,16 +1,16 @@
-// The feeds that the demo drops: small, made here, in the shapes and encodings that vendors really
-// send (Indeed, Snagajob, RSS, attributes only), one broken and one that is cut short at first.
+// The feeds of the demo. They are small and have the shapes and encodings that vendors send: Indeed, Snagajob, RSS,
+// and attributes only. One feed is broken, and one is cut short at first.
 
 export interface DemoFeed {
   name: string
   bytes: Buffer
-  /** The state at the end of the demo. */
+  /** The state that the feed must have at the end of the demo. */
   expected: 'uploaded' | 'rejected'
-  /** Bytes that are dropped first; the rest follows once the feed is `incomplete`. */
+  /** Number of bytes that are dropped first. The rest follows when the feed is `incomplete`. */
   cutAt?: number
 }
 
-/** Title, as XML and HTML have it, and city. */
+/** Title, escaped for XML and HTML, and city. */
 const JOBS = [
   ['Registered Nurse', 'Boston'],
   ['Line Cook', 'Montréal'],

@@ -1,5 +1,5 @@
-// feedsyncd demo: the sandbox and the daemon in a temporary directory, sample feeds end to end, and
-// the status table. With --stay: the same, watching a folder that stays, until interrupted.
+// feedsyncd demo starts sandbox and daemon in a temporary directory, delivers sample feeds and prints the status table.
+// With --stay it drops no feeds and watches the inbox until it is interrupted.
 
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,14 +19,14 @@ import { onSignals } from './signals.ts'
 import { statusText } from './status-view.ts'
 
 const ANY_PORT = { listen: { kind: 'tcp', host: '127.0.0.1', port: 0 } } as const
-/** The demo ends in under a minute, or reports what is wrong. */
+/** The demo ends in under a minute. After this time it reports which feeds are not finished. */
 const TIME_LIMIT_MS = 0.8 * MINUTE
 
 export function demoCommand(context: Context): Command {
   return new Command('demo')
-    .description('sandbox, daemon and sample feeds, end to end, in under a minute')
-    .option('--stay', 'watch <dir>/inbox until interrupted, for files dropped by hand')
-    .option('--dir <directory>', 'where everything goes (else a temporary directory)')
+    .description('run sandbox, daemon and sample feeds end to end, in under a minute')
+    .option('--stay', 'watch <dir>/inbox until interrupted, for files that you drop')
+    .option('--dir <directory>', 'directory for all files (default: a temporary one)')
     .action(async ({ stay = false, dir }: { stay?: boolean; dir?: string }) => {
       const directory = dir ? resolve(dir) : mkdtempSync(join(tmpdir(), 'feedsyncd-demo-'))
       try {
@@ -68,7 +68,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   const notifyOperator = errorPrinter(context, commandLine)
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
-    // No proxy of the environment: the sandbox is on this host.
+    // The empty environment keeps proxies out: the sandbox runs on this host.
     { clock, env: {}, isDaemon: true, commandLine, notifyOperator, onMove },
   )
   using signals = onSignals({ ...context, drainMs: 5 * SECOND })
@@ -93,7 +93,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   const view = { now: clock.now(), terminal: context.terminal, width: null, limit: 50 }
   out(`\n${statusText(report, { ...view, commandLine, staleAfterMs: Number.POSITIVE_INFINITY })}`)
   if (stay) out(`\nlook again: ${commandLine('status')}`)
-  // A daemon that was to stay has ended.
+  // With --stay, only a signal should end the daemon.
   if (stay) return isStopped ? EXIT.ok : EXIT.temporary
   return isStopped ? signals.exitCode : EXIT.ok
 }
@@ -103,7 +103,7 @@ function progressText({ state, reason, postings }: Version): string {
   return [state, reason, checked].filter((fact) => fact !== null).join(': ')
 }
 
-/** As a careful writer does: under a temporary name first. The late one writes in place. */
+/** drop writes under a temporary name and renames the file. A feed that is cut short is written in place. */
 function drop(inbox: string, feed: DemoFeed, bytes: Buffer): void {
   const path = join(inbox, feed.name)
   mkdirSync(dirname(path), { recursive: true })

@@ -1,4 +1,4 @@
-// feedsyncd doctor: checks everything that the daemon needs, and prints the fix of each problem.
+// feedsyncd doctor checks everything that the daemon needs and prints the fix for each problem.
 
 import type { Command } from 'commander'
 import type { DoctorFinding } from '../app/doctor.ts'
@@ -41,17 +41,17 @@ export function doctorCommand(context: Context): Command {
     }))
     if (options.json) outJson(context, { ok: exitCode === 0, findings: shown })
     context.exit(exitCode)
-  }).option('--offline', 'without requests to the service')
+  }).option('--offline', 'send no requests to the service')
 }
 
-/** What an operator has to fix comes before what may pass. */
+/** exitCodeOf puts problems that an operator must fix before problems that may pass. */
 function exitCodeOf(findings: readonly DoctorFinding[]): number {
   const found = findings.filter(({ verdict }) => verdict === 'problem')
   const order = [EXIT.config, EXIT.credentials, EXIT.failed, EXIT.temporary]
   return order.find((code) => found.some(({ exitCode }) => exitCode === code)) ?? EXIT.ok
 }
 
-/** Whose findings follow, for whom they are true, and from when they are. */
+/** heading says who found the following findings, as which user, and when. */
 function heading({ at, by, user }: DoctorFinding, now: number): string {
   const name = printable(user)
   return by === 'command'

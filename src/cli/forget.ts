@@ -1,4 +1,4 @@
-// feedsyncd forget: a feed that nothing more comes of leaves status, the page and monitoring.
+// feedsyncd forget removes a feed without a file from status, the page and monitoring.
 
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
@@ -9,7 +9,7 @@ import { define, unknownName } from './define.ts'
 import { printable } from './render.ts'
 
 export function forgetCommand(context: Context): Command {
-  const text = 'show a feed no more that has no file in the inbox, until one comes'
+  const text = 'hide a feed that has no file in the inbox, until a new file comes'
   return define(context, 'forget', text, async (call, feed: string) => {
     using history = openForDecisions(call.config, context.clock)
     if (history.newest(feed) === null) {
@@ -19,6 +19,6 @@ export function forgetCommand(context: Context): Command {
       throw unknownName('feed', feed, known, meant)
     }
     forgetFeed(history, feed, context.clock.now())
-    call.show({ feed }, () => `${printable(feed)} is forgotten until a file of it comes`)
+    call.show({ feed }, () => `${printable(feed)} is forgotten until a new file comes`)
   }).argument('<feed>', 'the feed, as status names it')
 }

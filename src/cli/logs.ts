@@ -1,5 +1,5 @@
-// feedsyncd logs: the log as a person reads it, all of it or what is about one feed. The journal has it; where there
-// is none (a container), a file or stdin.
+// feedsyncd logs prints the log for people, whole or about one feed. It reads the journal, or a file or stdin on a host
+// without a journal, such as a container.
 
 import { spawn } from 'node:child_process'
 import { createReadStream, existsSync, lstatSync, readlinkSync } from 'node:fs'
@@ -28,11 +28,11 @@ interface Options {
 
 export function logsCommand(context: Context): Command {
   return new Command('logs')
-    .description('the log in plain lines: all of it, or what is about one feed')
+    .description('print the log in plain lines, whole or about one feed')
     .argument('[feed]', 'a feed, a path in the inbox, or the id of a version')
-    .option('-f, --follow', 'wait for new lines, until interrupted')
-    .option('--since <time>', 'of the journal, such as today or "1 hour ago"')
-    .option('--file <file>', 'the log in this file, or - for stdin; else in the journal')
+    .option('-f, --follow', 'wait for new lines until interrupted')
+    .option('--since <time>', 'journal lines since then, such as today or "1 hour ago"')
+    .option('--file <file>', 'read this file, or - for stdin (default: the journal)')
     .action(async (feed: string | undefined, _options, command: Command) => {
       const options = command.optsWithGlobals<Options>()
       const elsewhere = options.file === undefined ? logElsewhere(context, options.config) : null
@@ -51,7 +51,8 @@ export function logsCommand(context: Context): Command {
       }
       const code = await ended
       if (code) {
-        const hint = 'it says why above; root and the group systemd-journal may read the journal'
+        const hint =
+          'read its message above; root and the group systemd-journal may read the journal'
         throw new FeedsyncError(`logs: journalctl ended with ${code}`, { hint })
       }
       if (count > 0) return
@@ -63,7 +64,7 @@ export function logsCommand(context: Context): Command {
 const FROM_DOCKER = 'docker logs feedsyncd | feedsyncd logs --file -'
 const NOTHING = {
   says: 'the log is empty',
-  hint: `look where the daemon writes it: systemctl status feedsyncd, or of a container: ${FROM_DOCKER}`,
+  hint: `find out where the daemon logs: systemctl status feedsyncd; in a container: ${FROM_DOCKER}`,
 }
 
 function printNotice(context: Context, { hint, says }: typeof NOTHING): void {
@@ -71,7 +72,7 @@ function printNotice(context: Context, { hint, says }: typeof NOTHING): void {
   context.err(`try: ${printable(hint)}`)
 }
 
-/** The running daemon writes its log somewhere else than to the journal; null: it does not, or nobody may know. */
+/** logElsewhere returns a notice if the running daemon logs to another place than the journal; else null. */
 function logElsewhere(context: Context, flag: string | undefined): typeof NOTHING | null {
   try {
     const { config } = readStatusConfig(context, flag)
@@ -80,17 +81,17 @@ function logElsewhere(context: Context, flag: string | undefined): typeof NOTHIN
     const place = readlinkSync(`/proc/${state.pid}/fd/1`)
     if (place.startsWith('socket:')) return null
     const isFile = place.startsWith('/') && lstatSync(place).isFile()
-    const says = `the daemon (pid ${state.pid}) writes its log to ${place}, and not to the journal`
+    const says = `the daemon (pid ${state.pid}) writes its log to ${place}, not to the journal`
     const hint = isFile
       ? `feedsyncd logs --file ${shellWord(place)}`
-      : `look there, or pass it on, such as: ${FROM_DOCKER}`
+      : `look there, or pipe the log, such as: ${FROM_DOCKER}`
     return { says, hint }
   } catch {
     return null
   }
 }
 
-/** Throws `FeedsyncError` (64) where nothing has that name. */
+/** reportNoLines says that the log has no line about a feed. Throws `FeedsyncError` (64) if the name does not exist. */
 async function reportNoLines(context: Context, { config: flag, file }: Options, name: string) {
   const commandLine = commandLineHere(context.env, flag)
   const { config } = readStatusConfig(context, flag)
@@ -105,9 +106,10 @@ async function reportNoLines(context: Context, { config: flag, file }: Options, 
   printNotice(context, { says: `${file ?? 'the journal'} has no line about ${name}`, hint })
 }
 
-/** `ended`: the exit code of the program that writes it; null: by a signal. */
+/** Source is a stream of log lines. */
 interface Source {
   input: NodeJS.ReadableStream
+  /** Resolves to the exit code of the program that writes the lines; null if a signal ended it. */
   ended?: Promise<number | null>
 }
 
@@ -139,14 +141,14 @@ function unreadable(error: unknown, file: string | undefined): unknown {
 function noJournal(error: Error): Error {
   if (errorCode(error) !== 'ENOENT') return error
   return new FeedsyncError('this host has no journalctl', {
-    hint: `pass the log on, such as: ${FROM_DOCKER}`,
+    hint: `pipe the log, such as: ${FROM_DOCKER}`,
   })
 }
 
-/** What journalctl says in place of lines. */
+/** The line that journalctl prints if the journal is empty. */
 const NO_ENTRIES = '-- No entries --'
 
-/** Null for a line about another feed. Lines of other programs, such as systemd, are about none. */
+/** shownLine returns a line as people read it; null if it is about another feed. Lines of systemd name no feed. */
 function shownLine(line: string, feed: string | undefined): string | null {
   const fields = fieldsOf(line)
   if (fields === null) return feed === undefined && line !== NO_ENTRIES ? printable(line) : null

@@ -1,4 +1,4 @@
-// feedsyncd pause, resume: a person stops the sending, of all feeds or of one, and lets it go on.
+// feedsyncd pause stops the sending of all feeds or one feed. feedsyncd resume starts it again.
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
@@ -17,7 +17,7 @@ import { printable } from './render.ts'
 type Options = { for?: number }
 
 export function pauseCommand(context: Context): Command {
-  const text = 'send nothing new, of all feeds or of one, until resume'
+  const text = 'send nothing new for all feeds or one feed, until resume'
   return define<Options>(context, 'pause', text, async (call, feed?: string) => {
     using history = openForDecisions(call.config, context.clock)
     refuseUnknown(call, history, 'pause', feed)
@@ -26,22 +26,22 @@ export function pauseCommand(context: Context): Command {
     history.pause({ feed: feed ?? null, since, until, by: personName(context.env) })
     answer(call, history)
   })
-    .argument('[feed]', 'the feed, as status names it (else all)')
-    .option('--for <time>', 'no longer than this, such as 2h', durationOf)
+    .argument('[feed]', 'the feed, as status names it (default: all feeds)')
+    .option('--for <time>', 'end the pause after this time, such as 2h', durationOf)
 }
 
 export function resumeCommand(context: Context): Command {
-  const text = 'end the pause of a feed, or all pauses'
+  const text = 'end the pause of one feed, or all pauses'
   return define<Options>(context, 'resume', text, async (call, feed?: string) => {
     using history = openForDecisions(call.config, context.clock)
     refuseUnknown(call, history, 'resume', feed)
     history.resume(feed ?? null)
     answer(call, history)
     if (!call.options.json && !isLocked(call.config.state.directory)) context.err(NO_DAEMON)
-  }).argument('[feed]', 'the feed, as status names it (else every pause ends)')
+  }).argument('[feed]', 'the feed, as status names it (default: end all pauses)')
 }
 
-/** What is paused from now on. */
+/** answer prints all pauses that now apply. */
 function answer({ commandLine, context, show }: Call<Options>, history: History): void {
   const now = context.clock.now()
   const reports = pauseReports(history.pauses(now))
@@ -58,7 +58,7 @@ function refuseUnknown(
   name: string,
   feed: string | undefined,
 ): void {
-  // A feed may have left the history meanwhile, and its pause goes on.
+  // A feed that left the history may still have a pause.
   const { all } = history.pauses(context.clock.now())
   if (feed === undefined || history.newest(feed) !== null || all.some((one) => one.feed === feed))
     return

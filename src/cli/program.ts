@@ -1,4 +1,4 @@
-// The command table, and how each command ends: with its answer, or with two lines and an exit code.
+// The command table. Each command ends with an answer, or with two lines of error and an exit code.
 
 import { Command, CommanderError } from 'commander'
 import { ConfigProblems } from '../config/problems.ts'
@@ -13,7 +13,7 @@ const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 changes pending, 3 not all ok, 4 credentials, 64 usage,
 75 temporary, 78 configuration, 130/143 ended by a signal. Any other code is a failure.`
 
-/** In the order of the help. A run loads the one that it needs. */
+/** Commands in the order of the help. A run loads only the command that it needs. */
 const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   run: async (context) => (await import('./run.ts')).runCommand(context),
   status: async (context) => (await import('./status.ts')).statusCommand(context),
@@ -39,7 +39,7 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   demo: async (context) => (await import('./demo.ts')).demoCommand(context),
 }
 
-/** For the help of each command. */
+/** The example in the help of each command. */
 const EXAMPLES: Record<string, string> = {
   run: 'run --once',
   status: 'status --state held',
@@ -77,17 +77,17 @@ const EXAMPLES: Record<string, string> = {
   demo: 'demo --stay --dir var',
 }
 
-/** The program with all its commands, or with those of these names alone. */
+/** buildProgram returns the program with the named commands; by default with all. */
 export async function buildProgram(
   context: Context,
   names: readonly string[] = Object.keys(COMMANDS),
 ): Promise<Command> {
   const program = new Command('feedsyncd')
-    .description('Watches a folder for XML job feeds, verifies and delivers them.')
+    .description('Watches a folder for XML job feeds, checks each feed and delivers it.')
     .version(VERSION, '-V, --version', 'print the version')
     .option(
       '--config <file>',
-      'the configuration (else FEEDSYNCD_CONFIG, else /etc/feedsyncd/feedsyncd.yaml)',
+      'configuration file (default: $FEEDSYNCD_CONFIG or /etc/feedsyncd/feedsyncd.yaml)',
     )
     .addHelpText('after', EXIT_CODES)
     .showSuggestionAfterError()
@@ -101,7 +101,7 @@ export async function buildProgram(
   return program
 }
 
-/** All commands end, write and explain themselves in the same way. */
+/** prepare gives a command and its subcommands the same output, errors and help. */
 function prepare(command: Command, context: Context, path: readonly string[]): void {
   command
     .exitOverride()
@@ -112,7 +112,7 @@ function prepare(command: Command, context: Context, path: readonly string[]): v
   for (const inner of command.commands) prepare(inner, context, [...path, inner.name()])
 }
 
-/** Runs one command line (without the program's own name). Never throws. */
+/** runCli runs one command line, without the program's own name. It never throws. */
 export async function runCli(args: readonly string[], context: Context): Promise<void> {
   const program = await buildProgram(context, neededFor(args))
   const meant = commandOf(program, args)
@@ -129,14 +129,14 @@ export async function runCli(args: readonly string[], context: Context): Promise
   }
 }
 
-/** The one command that is meant. Undefined: all of them, for help, suggestions and completions. */
+/** neededFor returns the name of the called command; undefined if help, suggestions or completion need all of them. */
 function neededFor(args: readonly string[]): string[] | undefined {
   const [first = '', , third = ''] = args
   const word = first === '--config' ? third : first
   return word !== 'completion' && Object.hasOwn(COMMANDS, word) ? [word] : undefined
 }
 
-/** The innermost command that the words name. */
+/** commandOf returns the innermost command that the words name. */
 function commandOf(program: Command, args: readonly string[]): Command {
   let found = program
   for (const word of args) found = found.commands.find((one) => one.name() === word) ?? found

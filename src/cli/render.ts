@@ -1,6 +1,6 @@
-// Turns models into text for people. Whatever comes from a vendor's folder (names, reasons) is made harmless first: a
-// file name may hold a newline or an escape sequence. A Chinese character takes two columns of a terminal, an accent
-// on another character none; what a person sees as one character (a grapheme) is never cut.
+// Turns models into text for people. All text from a vendor's folder (names, reasons) is made harmless first, because a
+// file name may hold a newline or an escape sequence. A Chinese character takes two columns of a terminal; an accent on
+// another character takes none. A grapheme, which people see as one character, is never cut.
 
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -20,19 +20,19 @@ const LEAST_PROSE = 24
 const HANG = 2
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 const COMMAND = /^(next:?)? *(feedsyncd|npm|systemctl|journalctl) /
-/** `reason    `, `TIME info  `, or spaces alone. */
+/** The label of a line: `reason    `, `TIME info  `, or only spaces. */
 const LABEL = /^(\S+( \S+)? {2,}| +)/
 
 /**
- * Lower-case headers, two spaces between columns, numbers to the right. Where the rows are wider than `width`, the
- * cells of the widest columns lose their middle, but for numbers and times.
+ * table returns lines with two spaces between columns and numbers aligned to the right. If the rows are wider than
+ * `width`, the widest columns lose the middle of their cells. Numbers and times stay whole.
  */
 export function table(headers: string[], rows: Cell[][], width: number | null): string {
   const texts = rows.map((row) =>
     row.map((cell) => (cell === null ? '-' : printable(String(cell)))),
   )
   const sizes = headers.map((header, column) =>
-    // Not as arguments: there may be more rows than a call can take.
+    // Math.max(...sizes) would fail: there may be more rows than a call can take as arguments.
     texts.reduce((size, row) => Math.max(size, columnsOf(row[column] ?? '')), header.length),
   )
   const all = (is: (cell: Cell | undefined) => boolean) =>
@@ -62,7 +62,7 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
   return [line(headers), ...texts.map(line)].join('\n')
 }
 
-/** A table whose last column is prose: it goes on below itself, or below its row where the others leave no room. */
+/** proseTable wraps its last column: below itself, or below the row if the other columns leave too little room. */
 export function proseTable(headers: string[], rows: Cell[][], width: number | null): string {
   if (width === null) return table(headers, rows, null)
   const others = rows.map((row) => row.slice(0, -1))
@@ -80,8 +80,8 @@ export function proseTable(headers: string[], rows: Cell[][], width: number | nu
 }
 
 /**
- * Lines that are wider than the terminal go on below, under the text that follows their label. A command stays whole, and
- * so does a single word, such as an address: a person copies them.
+ * fitted wraps lines that are wider than the terminal and indents them under the text after their label. A command and
+ * a single word, such as an address, stay whole, because people copy them.
  */
 export function fitted(text: string, width: number | null): string {
   if (width === null) return text
@@ -96,7 +96,7 @@ export function fitted(text: string, width: number | null): string {
   return text.split('\n').map(fit).join('\n')
 }
 
-/** At spaces, with `hang` spaces before all lines but the first, which begins as far to the right. */
+/** wrapped breaks text at spaces. The first line begins at column `hang`; all other lines begin with `hang` spaces. */
 function wrapped(text: string, width: number, hang: number): string {
   const lines = ['']
   for (const word of text.split(' ')) {
@@ -110,7 +110,7 @@ function wrapped(text: string, width: number, hang: number): string {
 
 const shownColumns = (text: string) => columnsOf(stripVTControlCharacters(text))
 
-/** A name and its value on each line; what is null is left out. */
+/** factsText prints one name and its value on each line. It leaves out values that are null. */
 export function factsText(facts: readonly (readonly [name: string, value: Cell])[]): string {
   const known = facts.filter(([, value]) => value !== null)
   const width = Math.max(...known.map(([name]) => name.length))
@@ -119,12 +119,12 @@ export function factsText(facts: readonly (readonly [name: string, value: Cell])
     .join('\n')
 }
 
-/** Columns of the terminal; null: none. A serial console tells 0, and COLUMNS may say how many it has. */
+/** widthOf returns the columns of the terminal; null if unknown. COLUMNS helps a serial console, which reports 0. */
 export function widthOf({ env, terminal }: Pick<Context, 'env' | 'terminal'>): number | null {
   return (terminal && (Number(env.COLUMNS) || process.stdout.columns)) || null
 }
 
-/** Both ends of a name tell more than its beginning. */
+/** middleCut removes the middle of a long text, because both ends of a name say more than its beginning. */
 export function middleCut(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text
   const end = Math.floor((columns - DOTS.length) / 2)
@@ -133,7 +133,7 @@ export function middleCut(text: string, columns: number): string {
   return [...all.slice(0, fitting(all, columns - DOTS.length - end)), DOTS, ...tail].join('')
 }
 
-/** How many of the first fit. */
+/** fitting returns how many graphemes, from the first on, fit into the columns. */
 function fitting(all: readonly string[], columns: number): number {
   let left = columns
   const first = all.findIndex((grapheme) => {
@@ -147,14 +147,14 @@ export function columnsOf(text: string): number {
   return ASCII.test(text) ? text.length : wide().columnsOf(text)
 }
 
-/** Node keeps what it has loaded. */
+/** wide loads the tables of wide characters on first use. Node keeps them loaded. */
 function wide(): typeof import('./wide-columns.ts') {
   return createRequire(import.meta.url)(fileURLToPath(siblingFile('wide-columns', import.meta.url)))
 }
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Colour only on a terminal, and never as the only sign. */
+/** styled colours text only on a terminal. Colour is never the only sign. */
 export function styled(style: Style, text: string, terminal: boolean): string {
   return terminal ? styleText(style, text, { validateStream: true, stream: process.stdout }) : text
 }

@@ -1,5 +1,5 @@
-// feedsyncd retry: tries a version again now. A running daemon does so at once, also while the service counts as
-// down, and the result is printed.
+// feedsyncd retry tries a version again now and prints the result. A running daemon tries at once, even if the service
+// counts as down.
 
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
@@ -16,7 +16,7 @@ import { define, usageError, versionId } from './define.ts'
 import { printEnd } from './version-end.ts'
 
 const LOOK_MS = SECOND / 5
-/** A large upload takes longer: `show` follows it. */
+/** The command stops waiting after this time. A large upload takes longer, and `show` follows it. */
 const LONGEST_MS = 30 * SECOND
 
 export function retryCommand(context: Context): Command {
@@ -24,7 +24,7 @@ export function retryCommand(context: Context): Command {
   return define<{ all?: boolean }>(context, 'retry', text, async (call, id?: number) => {
     const { commandLine, config, options } = call
     if ((id === undefined) === !options.all)
-      throw usageError('retry: name one id, or --all', 'feedsyncd retry --help')
+      throw usageError('retry: give one id or --all', 'feedsyncd retry --help')
     using history = openForDecisions(config, context.clock)
     const daemonRuns = isLocked(config.state.directory)
     const deciding = { by: personName(context.env), now: context.clock.now() }
@@ -48,17 +48,17 @@ export function retryCommand(context: Context): Command {
     else if (!daemonRuns) context.err(NO_DAEMON)
   })
     .argument('[id]', 'the id that status prints', versionId)
-    .option('--all', 'every version that failed or waits')
+    .option('--all', 'retry every version that failed or waits')
 }
 
-/** What a retry can be about: all that failed, or waits for its time. The decision refuses what is out of date. */
+/** retriable returns the ids of all versions that failed or wait for their next attempt, oldest first. */
 function retriable(history: History): number[] {
   const owed = history.list({ states: ['failed', 'queued'], all: true })
   const meant = owed.filter((one) => one.state === 'failed' || one.nextAttemptAt !== null)
   return meant.map(({ id }) => id).reverse()
 }
 
-/** Of all, some may have gone on since they were listed. */
+/** nullIfRefused returns null if the decision is refused: with --all, a version may have changed since the listing. */
 function nullIfRefused<T>(work: () => T): T | null {
   try {
     return work()
@@ -68,7 +68,7 @@ function nullIfRefused<T>(work: () => T): T | null {
   }
 }
 
-/** Waits until each was tried, or one has shown that the service is still down. */
+/** waitForAttempts waits until each version was tried, or until one attempt shows that the service is still down. */
 async function waitForAttempts(
   { clock }: Context,
   history: History,
@@ -86,7 +86,7 @@ async function waitForAttempts(
   }
 }
 
-/** The decision itself queues a version without a time; a failed attempt sets one. */
+/** wasTried: a retry queues a version without a time for the next attempt, and only a failed attempt sets one. */
 function wasTried({ nextAttemptAt, state }: Version): boolean {
   if (state === 'queued') return nextAttemptAt !== null
   return state !== 'uploading' && state !== 'settling' && state !== 'checking'

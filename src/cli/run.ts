@@ -1,4 +1,4 @@
-// feedsyncd run: the daemon, or one pass of it. The first signal drains, a second one aborts.
+// feedsyncd run starts the daemon, or one pass of it. The first signal drains; the second aborts.
 
 import { Command, Option } from 'commander'
 import type { App } from '../app/app.ts'
@@ -22,18 +22,18 @@ interface Options {
   verbose?: boolean
 }
 
-/** Together with the grace of a forced end, less than the 45 s that the unit allows for a stop. */
+/** Time for a drain. With the grace time in signals.ts it stays below the 45 s that the unit allows for a stop. */
 const DRAIN_MS = 30 * SECOND
 
 export function runCommand(context: Context): Command {
   return new Command('run')
-    .description('the daemon: watches the folder, checks, delivers')
+    .description('run the daemon: it watches the folder, checks each feed and delivers it')
     .option(
       '--once',
-      'deliver what is there, look at the campaigns, then exit: 0 nothing owed, 75 owed, 3 a person is needed; ' +
-        'waits for files that are being written, up to inbox.incompleteAfter',
+      'deliver the feeds in the folder, look at the campaigns, then exit: 0 nothing is owed, 75 something is owed, ' +
+        '3 a person must decide; waits for files that are being written, at most inbox.incompleteAfter',
     )
-    .addOption(new Option('--log-level <level>', 'in place of log.level').choices([...LOG_LEVELS]))
+    .addOption(new Option('--log-level <level>', 'replaces log.level').choices([...LOG_LEVELS]))
     .option('-v, --verbose', 'the same as --log-level debug')
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<Options>()
@@ -61,7 +61,7 @@ export function runCommand(context: Context): Command {
         isDaemon: true,
       })
       await using app = await unlessAborted(opening, signals.stop)
-      // What was begun is as after a crash: the next start recovers.
+      // The start-up work is unfinished, as after a crash. The next start recovers it.
       if (app === null) return signals.kill()
       opened = app
       await using _endpoint = once ? null : await app.serve()
@@ -78,8 +78,9 @@ function withLevel(config: Config, level = config.log.level): Config {
 }
 
 /**
- * The exit code of one pass, by the newest version of each feed. Pending work counts first; a folder that cannot be
- * listed may hold some, and campaigns may wait while all feeds are paused. Rejected credentials have their own code: waiting does not help.
+ * exitCodeOfPass returns the exit code of one pass, from the newest version of each feed. Rejected credentials come
+ * first, because waiting does not help. Pending work comes next: a folder that cannot be listed may hold some, and
+ * while all feeds are paused, campaigns may wait.
  */
 function exitCodeOfPass(
   { conditions, history, refusal, campaigns, skipped }: App,

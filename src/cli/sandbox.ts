@@ -1,4 +1,4 @@
-// feedsyncd sandbox: the service and its storage, until interrupted.
+// feedsyncd sandbox runs the service and its storage until it is interrupted.
 
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -35,27 +35,20 @@ interface Signing {
 
 export function sandboxCommand(context: Context): Command {
   return new Command('sandbox')
-    .description('the service and its storage for tests and trials')
-    .option(
-      '--dir <directory>',
-      'where it keeps all that it remembers, its key and a configuration',
-      './sandbox',
-    )
-    .option('--host <address>', 'address that service and storage listen on', '127.0.0.1')
+    .description('run the service and its storage, for tests and trials')
+    .option('--dir <directory>', 'directory for its data, its key and a configuration', './sandbox')
+    .option('--host <address>', 'listen on this address', '127.0.0.1')
     .option(
       '--port <n>',
-      'port of the service (else that of the last run, else a free one)',
+      'port of the service; 0: the port of the last run, or a free port',
       portOf,
       0,
     )
-    .option('--storage-port <n>', 'port of the storage, likewise', portOf, 0)
+    .option('--storage-port <n>', 'port of the storage; 0: as for --port', portOf, 0)
     .option('--base-path <path>', 'path of the base address', '/api')
     .option('--callers <file>', 'a JSON list of accounts and partners with their keys')
-    .option(
-      '--fields <file>',
-      'a JSON mapping of the fields of feeds, where they have unusual names',
-    )
-    .option('--faults <file>', 'a JSON list of faults to begin with')
+    .option('--fields <file>', 'a JSON mapping of fields, for feeds with unusual element names')
+    .option('--faults <file>', 'a JSON list of faults that apply from the start')
     .addOption(
       new Option('--success-status <status>', 'success_action_status of the forms')
         .choices(['200', '201', '204'])
@@ -68,11 +61,11 @@ export function sandboxCommand(context: Context): Command {
     )
     .option(
       '--page-size <n>',
-      'most campaigns on a page (else 100)',
+      'largest number of campaigns on a page (default: 100)',
       numberOf('expected a whole number'),
     )
-    .option('--knobs <file>', 'a JSON object of what the specification leaves open')
-    .option('--json', 'the addresses as one JSON line')
+    .option('--knobs <file>', 'a JSON object with values that the specification leaves open')
+    .option('--json', 'print the addresses as one JSON line')
     .action(async (options: Options) => {
       const { dir, host, port, storagePort, basePath, callers, successStatus } = options
       const textOf = (file: string | undefined) =>
@@ -105,11 +98,11 @@ export function sandboxCommand(context: Context): Command {
 
 function signCommand(context: Context): Command {
   const command: Command = new Command('sign')
-    .description('sign a request to the sandbox: its output is what curl -K - reads')
+    .description('sign a request to the sandbox, and print it for curl -K -')
     .argument('<method>', 'such as GET')
-    .argument('<path>', 'below the base address, with the query')
+    .argument('<path>', 'path below the base address, with the query')
     .option('--data <json>', 'body of the request')
-    .option('--partner', 'as the partner, and not as the account')
+    .option('--partner', 'sign as the partner instead of the account')
     .action(async (method: string, path: string) => {
       const { dir, data, partner } = command.optsWithGlobals<Signing>()
       const { curlConfiguration } = await import('../sandbox/sign.ts')

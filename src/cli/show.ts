@@ -1,4 +1,4 @@
-// feedsyncd show: everything about one version, feed or path. Digits are an id, anything else is a feed, then a path.
+// feedsyncd show prints all facts about one version, feed or path. Digits are an id; other words are a feed or a path.
 
 import { existsSync } from 'node:fs'
 import { isAbsolute, normalize, resolve } from 'node:path'
@@ -20,7 +20,7 @@ import { factsText, printable, proseTable, table, widthOf } from './render.ts'
 import { coloured } from './status-view.ts'
 
 const ATTEMPT = 'attempt,started,took,outcome,status,code,sent,key'.split(',')
-/** Events, attempts, campaign ids and versions that a person can take in. */
+/** Number of events, attempts, campaign ids and versions that are shown without --all. */
 const MOST = 50
 
 type Show = Call<{ all?: boolean }>
@@ -28,7 +28,7 @@ type Status = ReturnType<typeof openStatus>
 
 export function showCommand(context: Context): Command {
   const text =
-    'everything about one version, what of a feed is on the service, why a path is where it is'
+    'show one version in full, what the service has of a feed, or why a path is where it is'
   return define<{ all?: boolean }>(context, 'show', text, async (call, given: string) => {
     using status = openStatus(call.config, context.clock, context.env)
     const [, kind = null, name = given] = /^(feed|path):(.+)$/s.exec(given) ?? []
@@ -41,9 +41,9 @@ export function showCommand(context: Context): Command {
   })
     .argument(
       '<id|feed|path>',
-      'an id that status prints, a feed, or a path; or feed:NAME, path:NAME',
+      'an id that status prints, a feed or a path; feed:NAME and path:NAME say which',
     )
-    .option('--all', 'every event, attempt and version, not only the newest 50')
+    .option('--all', 'show every event, attempt and version, not only the newest 50')
 }
 
 function showVersion(call: Show, status: Status, id: number) {
@@ -61,7 +61,7 @@ function showVersion(call: Show, status: Status, id: number) {
   })
 }
 
-/** How to ask for a feed: digits alone are an id, and a dash begins an option. */
+/** feedArgument returns the argument that names a feed: digits would be an id, and a dash would begin an option. */
 function feedArgument(feed: string): string {
   return shellWord(/^(-|\d+$)/.test(feed) ? `feed:${feed}` : feed)
 }
@@ -69,7 +69,7 @@ function feedArgument(feed: string): string {
 async function showFeed(call: Show, status: Status, name: string): Promise<boolean> {
   const { all = false, json } = call.options
   const report = status.feed(name, all || json ? undefined : MOST + 1)
-  // By the dates in the names of its files, that which came last may not be the newest.
+  // The last version to arrive may not be the newest, because dates in file names decide the order.
   const [newest = report?.uploads[0]] = status.report({ feed: name }).uploads
   if (report === null || newest === undefined) return false
   const path = json ? null : await status.path(newest.path)
@@ -77,7 +77,7 @@ async function showFeed(call: Show, status: Status, name: string): Promise<boole
   return true
 }
 
-/** What is on the service comes first, then what happens to the newest file and to what else waits. */
+/** feedText shows the version on the service first, then the newest file, then other versions that wait. */
 function feedText(report: FeedReport, newest: UploadReport, path: PathReport | null, call: Show) {
   const { commandLine, context, options } = call
   const now = context.clock.now()
@@ -109,7 +109,7 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
   ].join('\n')
 }
 
-/** Which files are one feed, where a date in their names tells them apart. */
+/** filesLines names the files of one feed if their names differ only in a date. */
 function filesLines(files: UploadReport['files']): string[] {
   if (files === null || files.count < 2) return []
   const more =
@@ -133,7 +133,7 @@ function nextOf(upload: UploadReport | null, { commandLine, context }: Show): st
   return upload && nextText(nextStep(upload, context.clock.now(), commandLine))
 }
 
-/** `next`: where the path has a step of its own, in place of the version's. */
+/** lines returns a sentence and the next step. `next` is the step of a path and replaces that of its version. */
 function lines(says: string, upload: UploadReport | null, next: string | null, call: Show) {
   const { commandLine, context } = call
   const text = printable(says)
@@ -148,8 +148,8 @@ function lines(says: string, upload: UploadReport | null, next: string | null, c
 }
 
 /**
- * The current folder may have a file of the same name: only one inside the inbox is meant. What leads upwards is
- * relative to the current folder, since no path in the inbox does.
+ * pathOf reads a path as relative to the inbox. It reads it as relative to the current folder only if that names an
+ * existing file in the inbox or if the path begins with `../`, which no path in the inbox does.
  */
 function pathOf(config: Config, given: string): string {
   const path = pathInInbox(config, resolve(given))
@@ -194,13 +194,12 @@ function tookText({ endedAt, startedAt }: ShowReport['attempts'][number]): strin
   return formatDuration(Date.parse(endedAt) - Date.parse(startedAt))
 }
 
-/** Each command on a line of its own: a person copies it. */
+/** nextFacts puts each command on its own line, so that people can copy it. */
 function nextFacts({ commands, says }: NextStep): (readonly ['next' | '', string])[] {
   const told = says.length === 0 ? commands : [says.join('; '), ...commands]
   return told.map((text, n) => [n === 0 ? 'next' : '', text] as const)
 }
 
-/** What is known. */
 function factsOf(report: ShowReport, now: number, commandLine: CommandLine, all: boolean) {
   const { bytes, changes, etagVerified, externalCampaignIds: campaigns, progress } = report
   const ids = Object.entries(campaigns ?? {}).map(([id, n]) => `${id} (${n})`)

@@ -1,6 +1,6 @@
-// Signals as abort signals: the first SIGTERM or SIGINT stops, a second one or the end of the drain aborts,
-// a daemon ignores SIGHUP. A process that still lives some time after that is killed. SIGUSR1 is never used: it opens
-// Node's debugger.
+// Turns signals of the system into abort signals. The first SIGTERM or SIGINT stops. A second one, or the end of the
+// drain time, aborts. A process that still runs 5 s later is killed. A daemon ignores SIGHUP. SIGUSR1 has no handler,
+// because it opens Node's debugger.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { EXIT } from '../lib/errors.ts'
@@ -8,11 +8,11 @@ import { EXIT } from '../lib/errors.ts'
 export interface Signals extends Disposable {
   readonly stop: AbortSignal
   readonly abort: AbortSignal
-  /** 130 or 143, by the signal that came. */
+  /** 130 after SIGINT, 143 after SIGTERM. */
   readonly exitCode: number
-  /** All work is done after a stop: the process is killed if it still lives some seconds later. */
+  /** Says that all work has ended. After a stop, a process that still runs 5 s later is killed. */
   done(): void
-  /** Kills the process as the signal would without a handler. */
+  /** Kills the process as the signal would do without a handler. */
   kill(): void
 }
 
@@ -22,15 +22,15 @@ export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'pid' | 'kill
 export interface SignalOptions {
   clock: Clock
   process: SignalledProcess
-  /** Between a first signal and the abort, in ms. */
+  /** Time between the first signal and the abort, in ms. */
   drainMs: number
-  /** For a daemon that a person has started by hand: it outlives the terminal. */
+  /** True for a daemon: one that a person starts must outlive the terminal. */
   ignoresHangup?: boolean
-  /** Logs what the process waits for, right before it kills itself. */
+  /** Runs right before the process kills itself, and logs what the process waits for. */
   beforeKill?: () => void
 }
 
-/** Aborted work gets this long to record its end. */
+/** Time in which aborted work can record its end. */
 const GRACE_MS = 5 * SECOND
 
 export function onSignals(options: SignalOptions): Signals {
@@ -46,8 +46,8 @@ export function onSignals(options: SignalOptions): Signals {
   const kill = () => {
     beforeKill?.()
     removeListeners()
-    // Not process.exit() alone, which waits for threads: one may hang in a system call. A signal without a handler
-    // ends them all, but not the first process of a container.
+    // process.exit() waits for threads, and a thread may hang in a system call. A signal without a handler ends all
+    // threads, except in the first process of a container; process.exit() is for that one.
     process.kill(process.pid, name)
     process.exit(exitCode)
   }

@@ -1,4 +1,4 @@
-// `status --check`: one line and an exit code as monitoring plugins give them.
+// `status --check` prints one line and sets an exit code, like a monitoring plugin.
 
 import type { CampaignRun } from '../campaigns/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
@@ -12,11 +12,11 @@ import type { StatusReport, UploadReport } from '../ops/report.ts'
 import { middleCut, printable } from './render.ts'
 import { staleness, type View } from './status-view.ts'
 
-/** What a pager and a phone show whole. */
+/** Longest line in characters: pagers and phones show it whole. */
 const LONGEST = 200
-/** Less of a sentence says nothing. */
+/** A sentence that is cut to fewer characters says nothing. */
 const LEAST = 40
-/** The campaigns are due each hour. */
+/** The daemon looks at the campaigns each hour. After this time its last look is late. */
 const LATE_PASS_MS = 3 * HOUR
 
 export interface Checked {
@@ -24,7 +24,7 @@ export interface Checked {
   line: string
 }
 
-/** 0 ok, 1 warning, 2 critical; 3, unknown, is for callers that have no report, or none of the feed. */
+/** statusCheck answers 0 ok, 1 warning or 2 critical. Callers answer 3, unknown, without a report or the feed. */
 export function statusCheck(
   report: StatusReport,
   view: Pick<View, 'now' | 'staleAfterMs'>,
@@ -63,8 +63,8 @@ export function statusCheck(
 }
 
 /**
- * As many of the parts as there is room for, and the number of the others. The first one loses its middle if it must,
- * the last one its end.
+ * lineOf joins as many parts as fit and counts the others. If there is too little room, the first part loses its middle
+ * and the last part loses its end.
  */
 export function lineOf(word: string, parts: readonly string[]): string {
   const [first = '', ...others] = parts.map(printable)
@@ -80,10 +80,10 @@ export function lineOf(word: string, parts: readonly string[]): string {
   return middleCut(line, LONGEST - more(left).length) + more(left)
 }
 
-/** The same conditions as alerts: what may settle without a person gets its time. */
+/** campaignProblems returns the conditions that alerts report too. A problem that may pass counts only after a time. */
 function campaignProblems(run: CampaignRun | null, daemonRuns: boolean, now: number) {
   const isLate = run !== null && daemonRuns && !isRecent(Date.parse(run.at), now, LATE_PASS_MS)
-  const late = isLate ? [`campaigns looked at ${relativeTime(run.at, now)}`] : []
+  const late = isLate ? [`last look at the campaigns: ${relativeTime(run.at, now)}`] : []
   const found = campaignConditions(run)
   const texts = (isCritical: boolean) =>
     found.filter((one) => one.isCritical === isCritical).map(campaignConditionText)

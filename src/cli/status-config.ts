@@ -1,5 +1,5 @@
-// The configuration for `status`. A file with mistakes must not hide the daemon: its state is shown after the first
-// mistake, where the state directory can still be told.
+// The configuration for `status`. A file with mistakes must not hide the daemon: if the state directory can be found,
+// `status` shows the first mistake and then the state of the daemon.
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -11,7 +11,10 @@ import { instanceOf } from '../config/unit.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { type Context, readConfig } from './context.ts'
 
-/** `broken`: the first mistake of the file, if any. Throws `ConfigProblems` where the state directory is unknown, too. */
+/**
+ * readStatusConfig returns the configuration. `broken` is the first mistake of its file. It throws `ConfigProblems` if
+ * the file has mistakes and no state directory is found.
+ */
 export function readStatusConfig(
   context: Context,
   flag: string | undefined,
@@ -24,7 +27,7 @@ export function readStatusConfig(
     const file = findConfig(flag, env)
     const instance = instanceOf(file)
     const places = [
-      // As the file says in spite of its mistakes.
+      // The file may name it in spite of the mistakes.
       error.stateDirectory,
       join(dirname(resolve(file)), 'state'),
       ...(file === DEFAULT_FILE || instance !== null
@@ -43,7 +46,7 @@ export function readStatusConfig(
       severity: 'critical',
       since: clock.now(),
       message: `the configuration has mistakes: ${first}${more}`,
-      hint: `this status is from ${config.state.directory}; to list all mistakes: feedsyncd config check`,
+      hint: `this status comes from ${config.state.directory}; to list all mistakes: feedsyncd config check`,
     }
     return { config, broken }
   }

@@ -1,4 +1,4 @@
-// `status --live`: whether the daemon lives, for what restarts containers. It needs no history, and says nothing of feeds.
+// `status --live` says if the daemon lives, for programs that restart containers. It reads no history and no feeds.
 
 import type { Config } from '../config/config.ts'
 import { isLocked } from '../history/instance-lock.ts'
@@ -8,10 +8,10 @@ import { relativeTime } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { Context } from './context.ts'
 
-/** The loop says that it turns each 30 s. */
+/** A heartbeat that is older means a stuck loop: the loop writes one every 30 s. */
 const SILENT_MS = 2 * MINUTE
 
-/** 0: it holds its lock, and its loop turns; else 2. */
+/** statusLive answers 0 if the daemon holds its lock and its heartbeat is recent, else 2. */
 export function statusLive(
   config: Config,
   { clock, env }: Pick<Context, 'clock' | 'env'>,
@@ -19,12 +19,12 @@ export function statusLive(
   const { directory } = config.state
   if (!isLocked(directory)) return dead('the daemon is not running')
   const state = readDaemonFile(directory, env)
-  if (state === null) return dead('the daemon has not said anything yet')
+  if (state === null) return dead('the daemon has not written its state yet')
   const now = clock.now()
   const ago = relativeTime(new Date(state.heartbeatAt).toISOString(), now)
   return isRecent(state.heartbeatAt, now, SILENT_MS)
     ? { code: 0, line: `OK - the daemon lives (pid ${state.pid}), heartbeat ${ago}` }
-    : dead(`the daemon (pid ${state.pid}) does nothing any more, heartbeat ${ago}`)
+    : dead(`the daemon (pid ${state.pid}) hangs, heartbeat ${ago}`)
 }
 
 const dead = (why: string) => ({ code: 2, line: `CRITICAL - ${why}` })

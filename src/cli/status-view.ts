@@ -1,4 +1,4 @@
-// `status` for people: one line of health, a table with the problems first, and what to do next.
+// Prints `status` for people: one line about the daemon, a table with problems first, and what to do next.
 
 import { unitOf } from '../config/unit.ts'
 import { OPEN } from '../history/states.ts'
@@ -15,24 +15,24 @@ import { middleCut, printable, styled, table } from './render.ts'
 export interface View {
   now: number
   terminal: boolean
-  /** Columns of the terminal; null: nothing is cut. */
+  /** Columns of the terminal; null if nothing is cut. */
   width: number | null
   commandLine: CommandLine
-  /** A listing of the folder that is older than this means trouble, in ms. */
+  /** Largest age of a listing of the folder, in ms. An older listing is a problem. */
   staleAfterMs: number
-  /** Rows that are shown of the table; what is owed is found in all of them. */
+  /** Largest number of rows in the table. The next actions cover all versions. */
   limit: number
-  /** Not all feeds were asked for. */
+  /** True if the person asked for some feeds only. */
   filtered?: boolean
-  /** A list was asked for: each row, newest first. */
+  /** True if the person asked for a list: all rows, newest first. */
   listed?: boolean
 }
 
-/** Lines that a person can take in; `--json` has them all. */
+/** Largest number of next actions and skipped paths. `--json` has them all. */
 const MOST_ACTIONS = 50
-/** Rows with the same state and reason, on a terminal. */
+/** Largest number of rows with the same state and reason, on a terminal. */
 const MOST_ALIKE = 20
-/** Names in front of a step that is the same for several feeds. */
+/** Largest number of names in a line that is the same for several feeds. */
 const MOST_NAMED = 3
 const LONGEST_NAME = 48
 
@@ -54,7 +54,7 @@ export function statusText(report: StatusReport, view: View): string {
   return sections.filter((section) => section !== '').join('\n\n')
 }
 
-/** Why the last listing is out of date; null while the daemon lists on time. */
+/** staleness returns why the last listing is out of date; null if it is recent or no daemon runs. */
 export function staleness(
   { daemon }: StatusReport,
   { now, staleAfterMs }: Pick<View, 'now' | 'staleAfterMs'>,
@@ -65,13 +65,12 @@ export function staleness(
   const ageMs = now - Date.parse(since)
   const age = formatDuration(Math.abs(ageMs))
   if (ageMs < 0)
-    return `the last listing of the folder is dated ${age} ahead: this host's clock was wrong, or is`
+    return `the last listing of the folder is dated ${age} ahead: the clock of this host is or was wrong`
   return daemon.lastScanAt === null
-    ? `the daemon runs for ${age} and has not listed the folder yet`
+    ? `the daemon has run for ${age} and has not listed the folder yet`
     : `the folder was not listed for ${age}`
 }
 
-/** What stops or slows the daemon comes first. */
 function conditionLines({ daemon }: StatusReport, { now, terminal }: View): string[] {
   return daemon.conditions.map((condition) => {
     const colour = condition.severity === 'critical' ? 'red' : 'yellow'
@@ -81,7 +80,7 @@ function conditionLines({ daemon }: StatusReport, { now, terminal }: View): stri
   })
 }
 
-/** A person wants it so, and may have forgotten. */
+/** pauses shows every pause, because the person who paused may have forgotten it. */
 function pauses(report: StatusReport, { commandLine, now, terminal }: View): string[] {
   const lines = pauseLines(report, now, commandLine).map(
     ({ ends, says }) => `${styled('yellow', printable(says), terminal)}\n  ${ends}`,
@@ -115,7 +114,7 @@ function summary({ uploads }: StatusReport): string[] {
   return [[...parts, ...(late === 0 ? [] : [`${late} overdue`])].join(', ')]
 }
 
-/** Each reason once, below the rows that it is about. */
+/** feeds prints the table. Each reason stands once, below its rows. */
 function feeds({ uploads }: StatusReport, view: View): string {
   const { filtered = false, limit, listed = false, now, terminal, width } = view
   if (uploads.length === 0) return filtered ? 'nothing matches' : 'no feed has been seen yet'
@@ -153,13 +152,13 @@ function feeds({ uploads }: StatusReport, view: View): string {
   return [...(rows.length === 0 ? [] : [head]), ...lines, ...rest].join('\n')
 }
 
-/** What the service has while a person decides. */
+/** storedLines says what the service has of a feed while a person decides. */
 function storedLines(upload: UploadReport, now: number): string[] {
   if (!needsPerson(upload) || upload.onService === null) return []
   return [`    on the service: ${onServiceText(upload.onService, now)}`]
 }
 
-/** A line about a version that needs a person. */
+/** coloured colours a line about a version that needs a person. */
 export function coloured(
   line: string,
   upload: Pick<UploadReport, 'state' | 'reasonCode' | 'overdue'>,
@@ -170,24 +169,24 @@ export function coloured(
   return styled(isOver ? 'red' : 'yellow', line, terminal)
 }
 
-/** What is to be read about a row, and is the same for the rows beside it. */
+/** remarkOf returns the text below a row. Rows with the same state and text share it. */
 function remarkOf(upload: UploadReport | undefined): string | null {
   if (upload === undefined) return null
   const { bytes, leftAt, progress, reason } = upload
   if (progress !== null) return formatProgress(progress, bytes ?? 0)
-  return leftAt === null ? reason : 'its file is not in the folder any more'
+  return leftAt === null ? reason : 'its file has left the folder'
 }
 
 const kindOf = (upload: UploadReport) =>
   `${urgency(upload)} ${upload.state} ${remarkOf(upload) ?? ''}`
 
-/** Those with the same state and reason together: problems first. */
+/** groupByReason groups versions with the same state and reason. Problems come first. */
 function groupByReason(uploads: readonly UploadReport[]): UploadReport[][] {
   const sorted = uploads.toSorted((a, b) => urgency(a) - urgency(b))
   return [...Map.groupBy(sorted, kindOf).values()]
 }
 
-/** In the order given; rows that follow each other share their reason. */
+/** groupNeighbours keeps the order and groups only neighbours with the same state and reason. */
 function groupNeighbours(uploads: readonly UploadReport[]): UploadReport[][] {
   const found: UploadReport[][] = []
   for (const upload of uploads) {
@@ -198,18 +197,18 @@ function groupNeighbours(uploads: readonly UploadReport[]): UploadReport[][] {
   return found
 }
 
-/** Many that need nothing are a number. */
+/** shownRows returns no rows for a large group that needs nothing: the table shows its size instead. */
 function shownRows(group: UploadReport[]): UploadReport[] {
   const isQuiet = group[0] !== undefined && urgency(group[0]) === QUIET
   return isQuiet && group.length > MOST_ALIKE ? [] : group.slice(0, MOST_ALIKE)
 }
 
-/** Problems of all feeds, each with the command to run next. */
+/** troubles returns the problems that concern all feeds, each with the next command. */
 function troubles(report: StatusReport, view: View): string[] {
   const { daemon, service } = report
   const { commandLine } = view
   const stale = staleness(report, view)
-  // Whoever named a configuration that is no unit's looks at another daemon than those of the host.
+  // A configuration that belongs to no unit means a daemon that systemd did not start.
   const run = commandLine('run')
   const [, file] = /^feedsyncd run --config (\S+)$/.exec(run) ?? []
   const unit = unitOf(file ?? '')
@@ -218,7 +217,7 @@ function troubles(report: StatusReport, view: View): string[] {
   return [
     ...(daemon.running
       ? []
-      : ['next: no feed is taken or sent until the daemon runs', `  ${start}`]),
+      : ['next: start the daemon; until then no feed is taken or sent', `  ${start}`]),
     ...(stale === null ? [] : [`next: ${stale}; its log says why`, `  journalctl -u ${unit} -e`]),
     ...(service.state === 'credentials' || service.state === 'down'
       ? [`next: nothing can be sent (service ${service.state})`, `  ${commandLine('doctor')}`]
@@ -226,16 +225,16 @@ function troubles(report: StatusReport, view: View): string[] {
   ]
 }
 
-/** A file that its writer never renamed is no feed. */
+/** unfinished names files under a temporary name that their writer never renamed. */
 function unfinished({ daemon }: StatusReport, now: number): string[] {
   return daemon.unfinished.map(
     ({ path, modifiedAt }) =>
       `unfinished: ${printable(path)}: last written ${relativeTime(modifiedAt, now)}; ` +
-      'rename it if it is whole, else remove it',
+      'rename it if it is complete, else remove it',
   )
 }
 
-/** What the folder has that no feed is made of, each reason once. */
+/** skipped names the skipped paths. Each reason stands once. */
 function skipped({ skipped }: StatusReport, now: number): string[] {
   const groups = [...Map.groupBy(skipped, ({ hint, reason }) => `${reason}; ${hint}`)]
   const texts = groups.map(([why, [first, ...others]]) => {
@@ -251,7 +250,7 @@ function skipped({ skipped }: StatusReport, now: number): string[] {
   return limited(texts, MOST_ACTIONS, (more) => `skipped: ${more} more: --json has them all`)
 }
 
-/** A feed under a wrong name is no feed, and its writer waits for it in vain. */
+/** ignored names files that inbox.include does not match: the writer of a misnamed feed waits for it in vain. */
 function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
   const { count, paths } = daemon.ignored
   if (count === 0) return []
@@ -261,7 +260,7 @@ function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
   return [`${what}: ${names}${more}`, `  ${commandLine('show PATH')} says why, and what to do`]
 }
 
-/** Which files are one feed, since a date alone tells their names apart. */
+/** datedFeeds names the files of each feed whose file names differ only in a date. */
 function datedFeeds({ uploads }: StatusReport): string[] {
   const feeds = new Map(uploads.map(({ feed, files }) => [feed, files]))
   const texts = [...feeds].flatMap(([feed, files]) => {
@@ -274,11 +273,11 @@ function datedFeeds({ uploads }: StatusReport): string[] {
   return limited(texts, MOST_NAMED, (more) => `and ${more} more feeds like this`)
 }
 
-/** The feeds that need something, and what, each step once; those that need no person come last. */
+/** nextActions names each step once, with its feeds. Steps that need no person come last. */
 function nextActions(report: StatusReport, { commandLine, now }: View): string[] {
   const steps = groupByReason([...report.uploads, ...report.owed])
     .flat()
-    // What was older than the present one waits for nobody; show says how to send it.
+    // A superseded version needs nothing; `show` says how to send it.
     .filter(({ state }) => state !== 'superseded')
     .flatMap((upload) => {
       const { says, commands } = nextStep(upload, now, commandLine)
@@ -304,7 +303,7 @@ function nextActions(report: StatusReport, { commandLine, now }: View): string[]
 
 const QUIET = 3
 
-/** What waits for a person, then what waits for something else, then work in progress, then what needs nothing. */
+/** urgency: 0 waits for a person, 1 waits for something else, 2 is in progress, 3 needs nothing. */
 function urgency(upload: UploadReport): number {
   if (needsPerson(upload)) return 0
   if (upload.state === 'queued' || upload.state === 'incomplete') return 1

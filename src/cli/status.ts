@@ -1,4 +1,4 @@
-// feedsyncd status: the state of everything, from the history, so that it works without a daemon.
+// feedsyncd status prints the state of daemon and feeds. It reads the history, so it works without a daemon.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { openStatus } from '../app/queries.ts'
@@ -30,10 +30,10 @@ interface Options {
   live?: boolean
 }
 
-const TEXT = 'daemon health, what is owed, the newest version of each feed, and what to do next'
+const TEXT = 'show the daemon, what is owed, the newest version of each feed, and what to do next'
 const CRITICAL = 2
 const UNKNOWN = 3
-/** Conditions of a history that only an operator can end. */
+/** Conditions of the history that only an operator can end. */
 const NEEDS_OPERATOR: unknown[] = [
   'database-damaged',
   'database-lost',
@@ -42,7 +42,7 @@ const NEEDS_OPERATOR: unknown[] = [
 ]
 const WATCH_MS = 2 * SECOND
 const CLEAR = '\u001b[2J\u001b[H'
-/** Rows on a terminal; JSON has no limit. */
+/** Largest number of rows on a terminal. JSON has no limit. */
 const DEFAULT_LIMIT = 50
 
 export function statusCommand(context: Context): Command {
@@ -75,19 +75,19 @@ export function statusCommand(context: Context): Command {
       if (watch) await clock.sleep(WATCH_MS)
     } while (watch)
   })
-    .argument('[feed]', 'only this feed')
-    .option('--all', 'every version, not only the newest of each feed')
+    .argument('[feed]', 'show only this feed')
+    .option('--all', 'show every version, not only the newest of each feed')
     .addOption(new Option('--state <state>', 'only versions in this state').choices([...STATES]))
-    .option('--since <age>', 'only what was detected since, such as 24h', ageOf)
-    .option('--limit <n>', 'at most so many', numberOf('expected a whole number above 0'))
-    .option('--watch', 'again every 2 s, until interrupted')
+    .option('--since <age>', 'only versions detected within this time, such as 24h', ageOf)
+    .option('--limit <n>', 'at most this many rows', numberOf('expected a whole number above 0'))
+    .option('--watch', 'refresh every 2 s until interrupted')
     .option('--check', 'one line for monitoring; exit 0 ok, 1 warning, 2 critical, 3 unknown')
-    .option('--live', 'one line on whether the daemon lives; exit 0 or 2, for containers')
+    .option('--live', 'say if the daemon lives, for containers; exit 0 if it does, else 2')
 }
 
 /**
- * The file is read each time: with `--watch` it may change meanwhile. `broken`: it has mistakes. `unknown`: there is no
- * feed of this name, and never was.
+ * readReport reads the configuration and the history. With --watch it runs each time, because the configuration may
+ * change meanwhile. `broken`: the configuration has mistakes. `unknown`: the error for a feed that never existed.
  */
 function readReport({ context, options }: Call<Options>, feed: string | undefined) {
   const { broken, config } = readStatusConfig(context, options.config)
@@ -95,7 +95,7 @@ function readReport({ context, options }: Call<Options>, feed: string | undefine
     ...(feed !== undefined && { feed }),
     ...(options.state !== undefined && { states: [options.state] }),
     ...(options.since !== undefined && { since: context.clock.now() - options.since }),
-    // The text names all pending work, however long the table is.
+    // The text shows a part of the table but names all pending work, so it needs all rows.
     ...(options.json && options.limit !== undefined && { limit: options.limit }),
     all: options.all ?? false,
   }
@@ -105,7 +105,7 @@ function readReport({ context, options }: Call<Options>, feed: string | undefine
     report.daemon.conditions.unshift(conditionReport(broken))
     report.service.baseUrl = ''
   }
-  // Several listings were missed: more than one slow listing.
+  // Three missed listings are a problem; one slow listing is not.
   const staleAfterMs = Math.max(MINUTE, 3 * config.inbox.rescanMs)
   const isNone = feed !== undefined && report.uploads.length === 0
   const feeds = isNone ? status.feeds() : []
@@ -137,17 +137,17 @@ function check(call: Call<Options>, feed: string | undefined): void {
   const { context } = call
   try {
     const { report, staleAfterMs, unknown } = readReport(call, feed)
-    // The check of one feed leaves out the campaigns.
+    // Campaigns do not belong to one feed.
     const model = feed === undefined ? report : { ...report, campaigns: null }
     const checked = statusCheck(model, { now: context.clock.now(), staleAfterMs })
-    // A mistyped name must not look well for ever.
+    // A mistyped name must not be reported as OK.
     answer(call, unknown !== null && checked.code === 0 ? checkFailure(unknown) : checked)
   } catch (error) {
     answer(call, checkFailure(error))
   }
 }
 
-/** A broken configuration or history is critical; without permission to read them the state is unknown. */
+/** checkFailure answers critical for a broken configuration or history, and unknown if this user may not read them. */
 function checkFailure(error: unknown): Checked {
   const mistake = error instanceof ConfigProblems ? `: ${error.lines[0]}` : ''
   const isCritical =

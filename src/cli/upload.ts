@@ -1,5 +1,5 @@
-// feedsyncd upload: one file through the whole pipeline, now. A running daemon gets the file and is followed;
-// without one the upload runs here, under the same lock.
+// feedsyncd upload takes one file through the whole pipeline now. A running daemon gets the file, and the command
+// follows it. Without a daemon the upload runs in this process, under the same lock.
 
 import { constants, openSync, statSync } from 'node:fs'
 import { basename, isAbsolute, resolve } from 'node:path'
@@ -33,10 +33,10 @@ interface Job {
   commandLine: CommandLine
   config: Config
   source: string
-  /** As the history names it. */
+  /** The path as the history names it. */
   path: string
   rule: FeedRule
-  /** Named by the person; null: by the rules. */
+  /** The feed that the person named; null if the rules name it. */
   feed: string | null
   signals: Signals
 }
@@ -47,7 +47,7 @@ const FOLLOW_MS = SECOND / 5
 const BAR_WIDTH = 30
 
 export function uploadCommand(context: Context): Command {
-  const text = 'one file through the whole pipeline, now'
+  const text = 'take one file through the whole pipeline now'
   return define<{ feed?: string }>(context, 'upload', text, async (call, file: string) => {
     const { commandLine, config, options } = call
     const source = resolve(file)
@@ -55,15 +55,15 @@ export function uploadCommand(context: Context): Command {
     if (options.feed === '')
       throw usageError(
         'upload: the name of the feed is empty',
-        'name it with --feed NAME, or leave --feed out',
+        'give a name to --feed, or leave --feed out',
       )
     const path = pathInInbox(config, source)
     const feed = chosenFeed(call, file, path)
     const rule = feedFor(path, config.feeds, feed)
     if (rule.account !== null && hasPlaceholder(rule.account))
       throw usageError(
-        `upload: the name ${feed} does not tell the partner account`,
-        'put the file into the folder of its account, or add a rule to feeds with this name and its partnerAccount',
+        `upload: no partner account follows from the name ${feed}`,
+        'put the file into the folder of its account, or add a rule for this name with partnerAccount to "feeds:"',
       )
     using signals = onSignals({ ...context, drainMs: SECOND })
     const job = { context, commandLine, config, source, path, rule, feed, signals }
@@ -79,16 +79,16 @@ export function uploadCommand(context: Context): Command {
     if (signals.stop.aborted) return context.exit(signals.exitCode)
     context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version))
   })
-    .argument('<file>', 'the feed')
-    .option('--feed <name>', 'the feed that it is a version of (in the inbox: by the rules)')
+    .argument('<file>', 'the file')
+    .option('--feed <name>', 'the feed of the file (default in the inbox: by the rules)')
 }
 
-/** Outside the inbox no rule tells the feed of a file: it would be a new one that no guard compares. */
+/** chosenFeed demands --feed for a file outside the inbox. Without it the file would be a new feed without guards. */
 function chosenFeed({ config, context, options }: Upload, file: string, path: string) {
   using history = openHistoryReader({ file: historyFile(config) })
   const { feed = null } = options
   if (feed !== null && history?.newest(feed) == null)
-    context.err(printable(`${feed} is a new feed: there is nothing that it could be compared with`))
+    context.err(printable(`${feed} is a new feed: there is no earlier version to compare with`))
   if (feed !== null || !isAbsolute(path)) return feed
   const own = feedFor(basename(path), []).feed
   const known = history?.list({}).map((version) => version.feed) ?? []
@@ -96,7 +96,7 @@ function chosenFeed({ config, context, options }: Upload, file: string, path: st
   throw usageError('upload: the file lies outside the inbox, so name its feed', hint)
 }
 
-/** What can become no version of a feed: no name, no file. Everything else is judged when it is read. */
+/** refuseMissingFile throws for a missing file and for a directory. The pipeline judges everything else. */
 function refuseMissingFile(given: string, source: string): void {
   const refuse = (why: string, hint: string) =>
     new FeedsyncError(`upload ${given.slice(0, 200)}: ${why}`, { hint })
@@ -111,7 +111,7 @@ function refuseMissingFile(given: string, source: string): void {
   }
 }
 
-/** Null where no daemon runs. */
+/** throughDaemon passes the file to the daemon and waits for its version; null if no daemon runs. */
 async function throughDaemon(job: Job): Promise<Version | null> {
   const { config, context, feed, path, signals, source } = job
   const isRunning = () => isLocked(config.state.directory)
@@ -131,13 +131,13 @@ async function throughDaemon(job: Job): Promise<Version | null> {
     if (!moves) return version
     if (signals.stop.aborted) {
       if (version !== null) return version
-      throw new FeedsyncError(`upload ${source}: stopped following it`, {
+      throw new FeedsyncError(`upload ${source}: the command stopped before the daemon answered`, {
         hint: 'feedsyncd status',
       })
     }
     if (!isRunning())
       throw new FeedsyncError(`upload ${source}: the daemon has stopped`, {
-        hint: 'start it: it takes the file then; to see the result: feedsyncd status',
+        hint: 'start the daemon, which then takes the file; to see the result: feedsyncd status',
         exitCode: EXIT.temporary,
       })
     if (version !== null)
@@ -146,7 +146,7 @@ async function throughDaemon(job: Job): Promise<Version | null> {
   }
 }
 
-/** `isUnauthorized`: the service rejected the credentials. */
+/** inThisProcess checks and delivers the file here. `isUnauthorized`: the service rejected the credentials. */
 async function inThisProcess(job: Job) {
   const { commandLine, config, context, path, rule, signals, source } = job
   const { clock, env } = context
@@ -179,18 +179,21 @@ async function inThisProcess(job: Job) {
   }
 }
 
-/** Outside the inbox root may read what the owner of the state directory may not. Closed with the process. */
+/**
+ * openedByRoot opens the file while this process is still root. Later it runs as the owner of the state directory, who
+ * may not be able to read a file outside the inbox. The file is closed when the process ends.
+ */
 function openedByRoot(source: string): number | undefined {
   if (process.geteuid?.() !== 0) return undefined
   try {
     return openSync(source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch {
-    // The pipeline says why.
+    // The pipeline opens the file again and reports the error.
     return undefined
   }
 }
 
-/** On stderr, redrawn in place, where that is a terminal. */
+/** progressBar draws a bar in one line on stderr, if stderr is a terminal. */
 function progressBar() {
   const { stderr } = process
   const draw = (text: string) => stderr.isTTY && stderr.write(`\r\u001b[K${text}`)

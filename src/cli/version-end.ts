@@ -1,4 +1,5 @@
-// How a version that an operator waits for has ended: a line on stdout, why and what next on stderr, an exit code.
+// Reports the result of a version that an operator waits for: a line on stdout, the reason and the next step on stderr,
+// and an exit code.
 
 import type { Version } from '../history/port.ts'
 import { OLDER } from '../history/reason-codes.ts'
@@ -10,7 +11,7 @@ import { NO_EXPECTATION, versionReport } from '../ops/report.ts'
 import { type Context, printError } from './context.ts'
 import { printable } from './render.ts'
 
-/** `commandLine` null: nothing was waited for. */
+/** printEnd prints the state of a version. With `commandLine` null the command did not wait, so no error is printed. */
 export function printEnd(
   context: Context,
   version: Version,
@@ -30,7 +31,7 @@ export function printEnd(
 
 export function exitCodeOf({ reasonCode, state }: Pick<Version, 'reasonCode' | 'state'>): number {
   if (IN_WORK.includes(state)) return EXIT.temporary
-  // What took its place was sent; what was older by its name took none.
+  // A superseded version was replaced by one that was sent, unless the date in its name made it too old to send.
   if (state === 'superseded') return reasonCode === OLDER ? EXIT.notAllOk : EXIT.ok
   if (state === 'uploaded') return EXIT.ok
   return state === 'failed' || state === 'gone' ? EXIT.failed : EXIT.notAllOk

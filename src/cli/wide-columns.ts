@@ -1,5 +1,5 @@
-// How wide text is that is not plain ASCII. The tables that know this take 18 ms to load, a fifth of `status`:
-// columns.ts loads this file for such text alone.
+// Measures text that is not plain ASCII. The tables for this take 18 ms to load, a fifth of the time of `status`, so
+// render.ts loads this file only for text that needs it.
 
 import stringWidth from 'string-width'
 
@@ -7,6 +7,6 @@ export const columnsOf = (text: string): number => stringWidth(text)
 
 const segmenter = new Intl.Segmenter()
 
-/** What a person sees as one character. */
+/** graphemes splits text into what people see as characters. */
 export const graphemes = (text: string): string[] =>
   Array.from(segmenter.segment(text), ({ segment }) => segment)

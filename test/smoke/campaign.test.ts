@@ -12,7 +12,7 @@ campaigns:
 
 const json = (text: string) => JSON.parse(text)
 
-it('a campaign goes from the file to the service: a plan, its apply, and then nothing is left to do', async () => {
+it('plan and apply create a campaign of the file on the service, and the next plan is empty', async () => {
   await using vendor = await CampaignsSite.open(FILE)
 
   const planned = await vendor.campaigns('plan')

@@ -6,7 +6,7 @@ import { feedOf, SECRET, Site } from '../helpers/site.ts'
 const TWO_LINES = /^error: .+\ntry: .+\n$/
 
 describe('run --once', () => {
-  it('delivers what is there and exits 0 when nothing is owed', async () => {
+  it('delivers the feeds in the folder and exits 0 if nothing is owed', async () => {
     await using site = await Site.open()
     site.drop('a.xml', feedOf(3))
     site.drop('deep/b.xml', feedOf(4))
@@ -17,7 +17,7 @@ describe('run --once', () => {
     expect(site.sandbox.objects()).toHaveLength(2)
   })
 
-  it('leaves an incomplete feed, exits 75, and delivers it in a later pass', async () => {
+  it('exits 75 for an incomplete feed, and delivers the feed in a later pass', async () => {
     await using site = await Site.open()
     const whole = feedOf(9)
     writeFileSync(join(site.inbox, 'a.xml'), whole.slice(0, 300))
@@ -30,14 +30,14 @@ describe('run --once', () => {
     expect(site.sandbox.objects()).toHaveLength(1)
   })
 
-  it('exits 3 when a feed is rejected', async () => {
+  it('exits 3 if a feed is rejected', async () => {
     await using site = await Site.open()
     site.drop('a.xml', '<source><job></source>')
 
     expect((await site.run('run', '--once')).code).toBe(3)
   })
 
-  it('exits 75 when the service is down, and keeps the feed', async () => {
+  it('exits 75 if the service is down, and keeps the feed', async () => {
     await using site = await Site.open()
     site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
     site.drop('a.xml', feedOf(3))
@@ -49,7 +49,7 @@ describe('run --once', () => {
   })
 })
 
-describe('what an operator gets wrong is told in two lines', () => {
+describe('a mistake of an operator is explained', () => {
   it('a wrong secret: what was refused, and what to replace; exit 4', async () => {
     await using site = await Site.open()
     writeFileSync(join(site.root, 'service.key'), 'another-secret')
@@ -74,7 +74,7 @@ describe('what an operator gets wrong is told in two lines', () => {
     expect(stderr).toContain(join(site.root, 'service.key'))
   })
 
-  it('a folder that is not there', async () => {
+  it('a missing folder', async () => {
     await using site = await Site.open()
     rmSync(site.inbox, { recursive: true })
 
@@ -85,7 +85,7 @@ describe('what an operator gets wrong is told in two lines', () => {
     expect(stderr).toContain(site.inbox)
   })
 
-  it('a configuration that is not there', async () => {
+  it('a missing configuration', async () => {
     await using site = await Site.open()
     rmSync(site.configFile)
 
@@ -124,7 +124,7 @@ describe('what an operator gets wrong is told in two lines', () => {
     ])
   })
 
-  it('a command that does not exist, with the one that was meant; exit 64', async () => {
+  it('a command that does not exist, with the nearest command; exit 64', async () => {
     await using site = await Site.open()
 
     const { code, stderr } = await site.run('statsu')
@@ -136,7 +136,7 @@ describe('what an operator gets wrong is told in two lines', () => {
 })
 
 describe('a wrong command line', () => {
-  it('is answered with what was meant, and with the help of that very command', async () => {
+  it('is answered with the nearest word and the help of its command', async () => {
     await using site = await Site.open()
 
     const option = await site.run('status', '--wach')
@@ -154,7 +154,7 @@ describe('a wrong command line', () => {
 })
 
 describe('check', () => {
-  it('shows the place of a mistake in its line, and counts several files', async () => {
+  it('shows the mistake in its line, and counts the files by verdict', async () => {
     await using site = await Site.open()
     const [good, bad, wide] = ['good.xml', 'bad.xml', 'wide.xml'].map((n) => join(site.root, n))
     writeFileSync(good ?? '', feedOf(3))
@@ -201,7 +201,7 @@ describe('status', () => {
     })
   })
 
-  it('shows one row a feed with what to do next, and never a control character of a name', async () => {
+  it('says for each feed what to do next, and escapes the control characters of names', async () => {
     await using site = await Site.open()
     site.drop('evil\u001b[31m\nname.xml', '<a><b></a>')
     await site.run('run', '--once')
@@ -213,7 +213,7 @@ describe('status', () => {
     expect(stdout).toMatch(/^next: .*correct the export/m)
   })
 
-  it('answers monitoring in one line: 2 without a daemon, 0 with one', async () => {
+  it('--check prints one line for monitoring and exits 2 without a daemon, 0 with one', async () => {
     await using site = await Site.open()
 
     const down = await site.run('status', '--check')
@@ -238,7 +238,7 @@ describe('upload', () => {
     expect(JSON.parse(stdout)).toMatchObject({ feed: 'nursing', path: file, state: 'uploaded' })
   })
 
-  it('hands the file to a running daemon and follows it', async () => {
+  it('passes the file to a running daemon and follows it', async () => {
     await using site = await Site.open()
     await site.daemon()
     const file = join(site.root, 'elsewhere.xml')
@@ -250,7 +250,7 @@ describe('upload', () => {
     expect(stdout).toContain('is uploaded')
   })
 
-  it('says of a broken file where it breaks and exits 3', async () => {
+  it('says where a broken file breaks, and exits 3', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'broken.xml')
     writeFileSync(file, '<a>\n<b></c></a>')
@@ -262,7 +262,7 @@ describe('upload', () => {
   })
 })
 
-it('never prints the secret, whatever is asked', async () => {
+it('run, config print, status and show never print the secret', async () => {
   await using site = await Site.open()
   site.drop('a.xml', feedOf(3))
 

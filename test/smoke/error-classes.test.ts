@@ -1,5 +1,5 @@
-// One fault of each class, and how the daemon behaves: it backs off, fails one file, waits for a person, or waits for
-// the service. test/e2e/upload has each class at length.
+// One fault of each class: the daemon backs off, fails one file, waits for a person, or waits for the service.
+// test/e2e/upload tests each class in detail.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { feedOf, SECRET, Site } from '../helpers/site.ts'
 const serviceState = (site: Site) => statusOf(site).service.state
 const outcomes = (site: Site, id: number) => site.show(id).attempts.map(({ outcome }) => outcome)
 
-it('an error that passes is retried until the feed is uploaded', async () => {
+it('a transient error is retried until the feed is uploaded', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   site.sandbox.faults.add({ at: 'storage', kind: 's3-error', code: 'InternalError', times: 1 })
   await site.daemon()
@@ -23,7 +23,7 @@ it('an error that passes is retried until the feed is uploaded', async () => {
   expect(outcomes(site, id)).toEqual(['failed', 'stored'])
 })
 
-it('a file that storage does not accept fails with the reason, and other files are uploaded', async () => {
+it('a file that storage refuses fails with the reason, and other files are uploaded', async () => {
   await using site = await Site.open({}, { clock: quickClock(), contentLengthRange: [1, 1000] })
   await site.daemon()
 

@@ -1,5 +1,5 @@
-// Every command explains itself, and every command with `--json` answers in JSON. The commands are counted by the
-// program itself: a new one without a case here fails.
+// Every command has a help text, and every command with `--json` answers in JSON. The list of commands comes from the
+// program, so a new command without a case here fails.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { entry, fileOf } from '../helpers/campaigns/file.ts'
 import { runWithin } from '../helpers/command.ts'
 import { feedOf, type Site } from '../helpers/site.ts'
 
-/** Each command and command of a command, by its words. */
+/** Each command and subcommand, by its words. */
 const COMMANDS = commandsOf(commandTable.program())
 
 function commandsOf(group: Command, words: string[] = []): [string, Command][] {
@@ -21,7 +21,7 @@ function commandsOf(group: Command, words: string[] = []): [string, Command][] {
   })
 }
 
-it.each(COMMANDS)('%s --help says what it does, and how it is called', async (words, command) => {
+it.each(COMMANDS)('%s --help says what it does and how to call it', async (words, command) => {
   const { code, stdout, stderr } = await runWithin([...words.split(' '), '--help'])
 
   expect([code, stderr]).toEqual([0, ''])
@@ -34,7 +34,7 @@ it.each(COMMANDS)('%s --help says what it does, and how it is called', async (wo
   for (const inner of command.commands) expect(flat).toContain(inner.description())
 })
 
-/** In this order: each finds what the ones before have made. The daemon runs; nothing has been uploaded. */
+/** The order matters: a command uses the results of earlier ones. The daemon runs, and nothing is uploaded yet. */
 const FEEDS: Case[] = [
   ['status', []],
   ['check', ['corrected.xml']],
@@ -56,7 +56,7 @@ const FEEDS: Case[] = [
   ['doctor', []],
 ]
 
-/** No daemon looks at the campaigns meanwhile: a command does not wait for the lock that another one has. */
+/** These run without a daemon: it could hold the lock of the campaigns, and a command does not wait for that lock. */
 const CAMPAIGNS: Case[] = [
   ['campaigns plan', [], { code: 2 }],
   ['campaigns apply', ['--lower']],
@@ -74,10 +74,10 @@ const CAMPAIGNS: Case[] = [
 type Case = [
   command: string,
   args: string[],
-  but?: { before?: (site: Site) => Promise<unknown>; code?: number },
+  settings?: { before?: (site: Site) => Promise<unknown>; code?: number },
 ]
 
-it('every command with --json answers one line of JSON with its schema version, and nothing else', async () => {
+it('every command with --json prints exactly one line of JSON with its schema version', async () => {
   await using vendor = await CampaignsSite.open(fileOf(entry('NUR-Q1')))
   const { site } = vendor
   site.configure({ alerts: [{ on: ['held'], exec: ['/bin/true'] }] })
@@ -96,7 +96,7 @@ it('every command with --json answers one line of JSON with its schema version, 
   )
 })
 
-it('sandbox --json answers so, too, and stays', async () => {
+it('sandbox --json prints one line of JSON too and keeps running', async () => {
   await using vendor = await CampaignsSite.open(null)
   const { site } = vendor
   const sandbox = site.start('sandbox', '--dir', join(site.root, 'sandbox'), '--json')
@@ -108,15 +108,15 @@ it('sandbox --json answers so, too, and stays', async () => {
   expect([code, stdout]).toEqual([0, `${line}\n`])
 })
 
-async function answersJson(site: Site, [command, args, but = {}]: Case): Promise<void> {
-  await but.before?.(site)
+async function answersJson(site: Site, [command, args, settings = {}]: Case): Promise<void> {
+  await settings.before?.(site)
   const there = args.map((arg) =>
     /^(corrected\.xml|backup\.db)$/.test(arg) ? join(site.root, arg) : arg,
   )
 
   const { code, stdout } = await site.run(...command.split(' '), ...there, '--json')
 
-  expect(`${command}: ${code}`).toBe(`${command}: ${but.code ?? 0}`)
+  expect(`${command}: ${code}`).toBe(`${command}: ${settings.code ?? 0}`)
   expect(stdout).toMatch(/^\{.*\}\n$/)
   expect(JSON.parse(stdout)).toMatchObject({ schemaVersion: 1 })
 }

@@ -28,7 +28,7 @@ describe('a feed dropped into the folder', () => {
     expect(upload.fileUrl).toContain(object?.key)
   })
 
-  it('is delivered without events, by scans alone', async () => {
+  it('is delivered by scans if there are no events', async () => {
     onNetwork()
     await using site = await Site.open()
     await site.daemon()
@@ -39,7 +39,7 @@ describe('a feed dropped into the folder', () => {
     expect(JSON.parse((await site.run('status', '--json')).stdout).daemon.mode).toBe('poll')
   })
 
-  it('is never uploaded while it is cut short, whatever its date says, and once when it is completed', async () => {
+  it('is not uploaded while it is cut short, even with an old date, and is uploaded once when complete', async () => {
     await using site = await Site.open()
     const whole = feedOf(20)
     const path = join(site.inbox, 'slow.xml')
@@ -81,7 +81,7 @@ describe('a feed dropped into the folder', () => {
     expect(meanwhile).toEqual(['settling', 'checking'])
   })
 
-  it('is rejected with line and column when it is broken, and taken when it is corrected', async () => {
+  it('is rejected with line and column if it is broken, and uploaded when it is corrected', async () => {
     await using site = await Site.open()
     await site.daemon()
 
@@ -94,7 +94,7 @@ describe('a feed dropped into the folder', () => {
     expect(uploaded.id).toBeGreaterThan(rejected.id)
   })
 
-  it('makes no new version of the same bytes, only a seen event', async () => {
+  it('with the same bytes again makes a seen event and no new version', async () => {
     await using site = await Site.open()
     await site.daemon()
     site.drop('jobs.xml', feedOf(5))
@@ -107,7 +107,7 @@ describe('a feed dropped into the folder', () => {
     expect(site.sandbox.objects()).toHaveLength(1)
   })
 
-  it('uploads A, B, A as three versions and says what changed', async () => {
+  it('with the contents A, B, A is uploaded as three versions, and status says what changed', async () => {
     await using site = await Site.open()
     await site.daemon()
 
@@ -125,7 +125,7 @@ describe('a feed dropped into the folder', () => {
     ])
   })
 
-  it('is gone, and nothing is sent, when it leaves while incomplete', async () => {
+  it('becomes gone and is not sent if the file leaves while it is incomplete', async () => {
     await using site = await Site.open()
     await site.daemon()
     writeFileSync(join(site.inbox, 'jobs.xml'), feedOf(5).slice(0, 200))
@@ -137,7 +137,7 @@ describe('a feed dropped into the folder', () => {
     expect(site.sandbox.objects()).toEqual([])
   })
 
-  it('is held when its postings collapse, until a person releases it', async () => {
+  it('is held if its postings collapse, until a person releases it', async () => {
     await using site = await Site.open()
     await site.daemon()
     site.drop('jobs.xml', feedOf(10))
@@ -154,8 +154,8 @@ describe('a feed dropped into the folder', () => {
   })
 })
 
-describe('a daemon that dies', () => {
-  it('ends with the feed uploaded after SIGKILL in the middle of an upload', async () => {
+describe('a daemon', () => {
+  it('that was killed during an upload uploads the feed after its next start', async () => {
     await using site = await Site.open()
     const first = await site.daemonProcess()
     const gate = site.sandbox.faults.add({
@@ -190,7 +190,7 @@ describe('a daemon that dies', () => {
     expect((await finished(daemon)).code).toBe(0)
   })
 
-  it('does not start twice on the same state directory', async () => {
+  it('does not start twice with the same state directory', async () => {
     await using site = await Site.open()
     await site.daemon()
 
@@ -201,7 +201,7 @@ describe('a daemon that dies', () => {
   })
 })
 
-it('sends the bytes that were checked, although the file is overwritten meanwhile', async () => {
+it('sends the bytes that were checked, even if the file is overwritten meanwhile', async () => {
   await using site = await Site.open()
   const checked = feedOf(3_000, 'Nurse'.padEnd(600, '.'))
   const overwritten = feedOf(2_900, 'Nurse'.padEnd(601, '.'))

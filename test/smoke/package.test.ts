@@ -27,8 +27,8 @@ const ROOT = join(import.meta.dirname, '../..')
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
 const SQLITE = 'node_modules/better-sqlite3'
 
-describe('what is shipped', () => {
-  it('runs with one library beside it, whatever the text', async () => {
+describe('the shipped program', () => {
+  it('runs with only one library beside it, even for Chinese names', async () => {
     await using site = await Site.open()
     site.drop('漢字.xml', feedOf(2))
     cpSync(dirname(MAIN), join(site.root, 'dist'), { recursive: true })
@@ -48,7 +48,7 @@ describe('what is shipped', () => {
     expect(existsSync(join(site.root, 'node_modules/.cache'))).toBe(true)
   })
 
-  it('names every library that it holds, with its version and its licence', () => {
+  it('names every library inside it, with version and licence', () => {
     const licences = readFileSync(join(dirname(MAIN), 'LICENSES.txt'), 'utf8')
     const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(read)
     const imported = sources
@@ -64,7 +64,7 @@ describe('what is shipped', () => {
     expect(licences).toContain('Permission is hereby granted')
   })
 
-  it('holds one native file, the licence of what brings it, and no sources', () => {
+  it('holds one native file, the licence of its library, and no sources', () => {
     const paths = sqliteFiles(ROOT, 'x64')
 
     expect(paths.filter((path) => path.endsWith('.node'))).toHaveLength(1)
@@ -74,7 +74,7 @@ describe('what is shipped', () => {
     )
   })
 
-  it('holds every file that one of its pages links to', () => {
+  it('holds every file that its pages link to', () => {
     const shipped = documents(ROOT)
     const links = shipped
       .filter((path) => path.endsWith('.md'))
@@ -88,14 +88,14 @@ describe('what is shipped', () => {
     expect(links.filter((link) => !shipped.includes(link))).toEqual([])
   })
 
-  it('has a changelog that begins with its version', () => {
+  it('has a changelog that begins with the current version', () => {
     const { version } = JSON.parse(read('package.json'))
     const [, newest = ''] = /^## (\S+)/m.exec(read('CHANGELOG.md')) ?? []
 
     expect(newest).toBe(version)
   })
 
-  it('starts with the flags of the program itself, and with nothing but its own Node', () => {
+  it('starts its own Node with the flags of src/main.ts', () => {
     const main = read('src/main.ts')
     const flags = /node (.*)\n/.exec(main)?.[1] ?? ''
 
@@ -108,7 +108,7 @@ describe('what is shipped', () => {
 })
 
 describe('packing', () => {
-  it('makes the same bytes of the same files, whenever and by whomever they were written', () => {
+  it('makes the same bytes from the same files, whatever their dates and order', () => {
     const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-pack-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const packed = ['first', 'second'].map((name) => {
@@ -165,7 +165,7 @@ describe('the bill of materials', () => {
     expect(hashed).toHaveLength(names.length - 1)
   })
 
-  it('is the same for the same parts, its serial number too', () => {
+  it('is the same for the same parts, including its serial number', () => {
     expect(bill()).toBe(bill())
     expect(JSON.parse(bill()).serialNumber).toMatch(
       /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
@@ -204,7 +204,7 @@ describe('the manual', () => {
     expect(keys.filter((name) => !text.includes(`.B "${name}"`))).toEqual([])
   })
 
-  it.each(Object.entries(pages))('%s is sound roff', (_name, text) => {
+  it.each(Object.entries(pages))('%s is valid roff', (_name, text) => {
     expect(text.split('\n').filter((line) => /^[.']/.test(line) && !MACRO.test(line))).toEqual([])
     const checkers: [string, string[]][] = [
       ['groff', ['-man', '-Tutf8', '-ww', '-z']],

@@ -66,7 +66,7 @@ describe('run --once', () => {
     const check = await site.run('status', '--check')
 
     expect(ran.code).toBe(3)
-    expect(check.stdout).toContain('campaigns.yaml is gone, and 1 campaign goes on as it is')
+    expect(check.stdout).toContain('campaigns.yaml is gone, and 1 campaign stays as it is')
   })
 
   it('uploads feeds even if the campaigns file is broken or the campaign service fails', async () => {

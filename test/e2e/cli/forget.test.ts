@@ -36,7 +36,7 @@ describe('forget', () => {
       1,
       expect.stringContaining('forget old.xml: its file old.xml is in the inbox\n'),
     ])
-    expect(forgotten.stdout).toBe('old.xml is forgotten until a file of it comes\n')
+    expect(forgotten.stdout).toBe('old.xml is forgotten until a new file comes\n')
     expect(status.stdout).toContain('jobs.xml')
     expect(status.stdout).not.toContain('old.xml')
     expect(shown.stdout).toMatch(/^on the service: version \d, 10 postings/)

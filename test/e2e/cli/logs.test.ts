@@ -66,7 +66,7 @@ describe('logs', () => {
 
     expect([code, stdout]).toEqual([0, ''])
     expect(stderr).toBe(
-      `the daemon (pid ${daemon.pid}) writes its log to ${file}, and not to the journal\n` +
+      `the daemon (pid ${daemon.pid}) writes its log to ${file}, not to the journal\n` +
         `try: feedsyncd logs --file ${file}\n`,
     )
   })
@@ -78,7 +78,7 @@ describe('logs', () => {
     const { code, stderr, stdout } = await site.run('logs')
 
     expect([code, stdout]).toEqual([0, ''])
-    expect(stderr).toMatch(/^the log is empty\ntry: look where the daemon writes it: systemctl /)
+    expect(stderr).toMatch(/^the log is empty\ntry: find out where the daemon logs: systemctl /)
   })
 
   it('tells a feed without a line from one that does not exist', async () => {
@@ -148,7 +148,7 @@ describe('logs', () => {
     expect([code, stderr]).toEqual([
       1,
       'error: this host has no journalctl\n' +
-        'try: pass the log on, such as: docker logs feedsyncd | feedsyncd logs --file -\n',
+        'try: pipe the log, such as: docker logs feedsyncd | feedsyncd logs --file -\n',
     ])
   })
 })

@@ -245,9 +245,7 @@ describe('show FEED', () => {
     const status = await site.run('status')
 
     expect(shown.stdout).toContain('the folder has no file of this name now')
-    expect(status.stdout).toMatch(
-      / jobs\.xml +uploaded .+\n {4}its file is not in the folder any more\n/,
-    )
+    expect(status.stdout).toMatch(/ jobs\.xml +uploaded .+\n {4}its file has left the folder\n/)
   })
 
   it('says that nothing is on the service which another one has', async () => {

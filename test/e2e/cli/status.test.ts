@@ -94,7 +94,7 @@ it('status --live answers for the process alone, without a history', async () =>
       line: expect.stringMatching(/^OK - the daemon lives \(pid \d+\)/),
     },
   ])
-  expect(stuck).toMatchObject({ code: 2, stdout: expect.stringContaining('does nothing any more') })
+  expect(stuck).toMatchObject({ code: 2, stdout: expect.stringContaining('hangs, heartbeat') })
   for (const { code, stdout } of [before, killed])
     expect([code, stdout]).toEqual([2, 'CRITICAL - the daemon is not running\n'])
   expect(unknown).toMatchObject({ code: 2, stdout: expect.stringMatching(/^CRITICAL - /) })

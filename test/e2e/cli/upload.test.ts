@@ -95,7 +95,7 @@ describe('upload', () => {
     ])
     expect([misspelt.code, misspelt.stderr]).toEqual([
       0,
-      'job.xml is a new feed: there is nothing that it could be compared with\n',
+      'job.xml is a new feed: there is no earlier version to compare with\n',
     ])
   })
 

@@ -188,7 +188,7 @@ describe('alerts test', () => {
     const { code, stderr } = await site.run('alerts', 'test')
 
     expect(code).toBe(78)
-    expect(stderr).toMatch(/^error: .+ no receiver of alerts\ntry: add alerts: /)
+    expect(stderr).toMatch(/^error: .+ no alert receiver\ntry: add one under "alerts:"/)
   })
 })
 

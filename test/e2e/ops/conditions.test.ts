@@ -186,7 +186,7 @@ describe('a configuration with mistakes', () => {
     expect(status.stdout).toMatch(
       /^critical: the configuration has mistakes: .*feedsyncd\.yaml:\d+:/,
     )
-    expect(status.stdout).toContain(`this status is from ${join(site.root, 'state')}`)
+    expect(status.stdout).toContain(`this status comes from ${join(site.root, 'state')}`)
     expect(status.stdout).toContain('jobs.xml')
   })
 

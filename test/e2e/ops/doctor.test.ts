@@ -43,9 +43,9 @@ describe('doctor', () => {
     expect(code).toBe(0)
     expect([answer.schemaVersion, answer.ok]).toEqual([1, true])
     expect(answer.findings.filter(({ verdict }) => verdict === 'problem')).toEqual([])
-    expect(of('service')?.says).toContain('takes the credentials')
+    expect(of('service')?.says).toContain('accepts the credentials')
     expect(of('clock')?.verdict).toBe('ok')
-    expect(of('upload form')?.says).toMatch(/^the service gives one, with \d+ fields$/)
+    expect(of('upload form')?.says).toMatch(/^the service gave a form with \d+ fields$/)
     expect(of('storage')?.verdict).toBe('ok')
     expect(of('history')?.says).toContain('is sound')
     expect(of('daemon')).toMatchObject({ verdict: 'warning', says: 'it does not run' })
@@ -323,7 +323,7 @@ describe('doctor beside a running daemon', () => {
       const { stdout } = await finished(site.spawnBy(IN_GROUP, 'doctor'))
 
       expect(stdout).toMatch(/^the daemon, as root,/)
-      expect(stdout).toMatch(/^skipped {2}key: this user may not read .+ only root can try it/m)
+      expect(stdout).toMatch(/^skipped {2}key: this user may not read .+ only root can check it/m)
       expect(stdout).not.toMatch(/^problem/m)
     },
   )

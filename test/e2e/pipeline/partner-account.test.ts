@@ -270,7 +270,7 @@ describe('a file from elsewhere that a person names a feed for', () => {
     const { code, stderr } = await site.run('upload', file, '--feed', 'jobs')
 
     expect(code).toBe(64)
-    expect(stderr).toContain('the name jobs does not tell the partner account')
+    expect(stderr).toContain('no partner account follows from the name jobs')
     expect(asked(site)).toEqual([])
     expect(site.uploads({ all: true })).toEqual([])
   })

@@ -172,7 +172,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
 
     expect(stdout).toMatch(/^the daemon, as feedsyncd, .+:\nok {7}inbox: /)
     expect(stdout).toMatch(/^this command, as root:$/m)
-    expect(stdout).toContain('takes the credentials')
+    expect(stdout).toContain('accepts the credentials')
     expect(stdout).not.toMatch(/^problem/m)
   })
 

@@ -1,4 +1,4 @@
-// Conditions while the daemon's loop stands still: nothing here is a round of it.
+// Conditions while the daemon's loop hangs: no test here runs the loop.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,11 +11,11 @@ import { silentLog } from '../../../src/lib/log.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
 
-/** It looks every few ms. */
+/** A clock on which the watch looks every few ms. */
 const clock: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 100, run) }
 const WORDS = { message: 'listing /srv/ats has not ended', hint: 'check the mount' }
 
-it('are told at the terminal and alerted, although no round of the loop ends', async () => {
+it('a condition reaches the terminal and the alerts while the loop hangs', async () => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const told: unknown[] = []
@@ -34,7 +34,7 @@ it('are told at the terminal and alerted, although no round of the loop ends', a
   await eventually(() => expect(alerts.look).toHaveBeenCalledWith(signal))
 })
 
-it('that nobody sees the end of are over when they were not seen again', async () => {
+it('a condition ends if it is not seen again within its lifetime', async () => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const conditions = conditionsOf({ clock, log: silentLog, notifyOperator: () => {} })
@@ -46,7 +46,7 @@ it('that nobody sees the end of are over when they were not seen again', async (
   await eventually(() => expect(conditions.current()).toEqual([]))
 })
 
-it('a disk that became read-only is told although nothing is written to it', async (test) => {
+it('a disk that became read-only is reported even if nothing is written to it', async (test) => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   using disk = new SmallDisk(join(root, 'state'))
@@ -61,12 +61,12 @@ it('a disk that became read-only is told although nothing is written to it', asy
   disk.make('writable')
 })
 
-it('a full disk is over at the first look that finds room', async (test) => {
+it('the condition of a full disk ends at the first look that finds room', async (test) => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   using disk = new SmallDisk(join(root, 'state'))
   if (!disk.isMounted) return test.skip()
-  // No condition ends because its time is over.
+  // On this clock no condition ends because its lifetime is over.
   const still: Clock = { ...clock, monotonic: () => 0 }
   const conditions = new Conditions(still)
   const parts = { clock: still, stateDirectory: disk.folder }

@@ -13,9 +13,9 @@ import { conditionOf } from '../../helpers/condition.ts'
 import { hostileNames } from '../../helpers/hostile-names.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 
-/** Each of them alone, and each pair. */
+/** Every hostile name alone, and every pair of them. */
 const NAMES = hostileNames(2_000)
-/** What a terminal, a pager or a shell script would obey, or a person could not see. */
+/** Characters that a terminal, a pager or a shell script obeys, or that people cannot see. */
 const OBEYED = /(?!\n)[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\ufeff]/u
 
 const uploads = NAMES.map((name, n) =>
@@ -52,17 +52,17 @@ const view = {
 const feedOf = (message: AlertMessage) => alertVariables(message).FEEDSYNCD_ALERT_FEED
 
 describe('hostile names and reasons', () => {
-  it('in status are one line each, and nothing that a terminal obeys', () => {
+  it('in status take one line each and hold nothing that a terminal obeys', () => {
     const shown = statusText(report, view)
 
     expect(shown).not.toMatch(OBEYED)
-    // Whoever reads it sees what is there.
+    // The escaped form shows people which characters the name has.
     expect(shown).toContain('a\\tb\\u0000c\\u0007\\u001b[31mred\\u001b[2J\\u009b2J')
     expect(shown.split('\n').length).toBeLessThan(2 * NAMES.length + 300)
     expect(statusCheck(report, view).line).not.toMatch(OBEYED)
   })
 
-  it('in a plan of the campaigns are one line each', () => {
+  it('in a plan of the campaigns take one line each', () => {
     const next = 'feedsyncd campaigns plan'
     const [key, campaignId, action] = ['A', null, 'create'] as const
     const plan: Plan = {
@@ -92,7 +92,7 @@ describe('hostile names and reasons', () => {
     expect(shown.split('\n').length).toBeLessThan(10 * NAMES.length)
   })
 
-  it('in JSON answers are the same names, written so that a terminal obeys nothing', () => {
+  it('in JSON answers stay the same names, escaped so that a terminal obeys nothing', () => {
     let said = ''
 
     outJson({ out: (text) => (said += text) }, report)
@@ -101,7 +101,7 @@ describe('hostile names and reasons', () => {
     expect(JSON.parse(said).uploads.map(({ feed }: { feed: string }) => feed)).toEqual(NAMES)
   })
 
-  it.each(['json', 'text'] as const)('in the log (%s) are one line each', async (format) => {
+  it.each(['json', 'text'] as const)('in the log (%s) take one line each', async (format) => {
     let said = ''
     const destination = new Writable({
       write: (chunk, _encoding, done) => {
@@ -118,7 +118,7 @@ describe('hostile names and reasons', () => {
     expect(said.trimEnd().split('\n')).toHaveLength(NAMES.length)
   })
 
-  it('in alerts are one line each, and can be given to any program', () => {
+  it('in alerts take one line each and can be passed to any program', () => {
     const messages = NAMES.map((name, n) =>
       alertMessage(
         [
@@ -136,7 +136,7 @@ describe('hostile names and reasons', () => {
       for (const value of Object.values(alertVariables(message)))
         expect(value).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
     }
-    // The system takes them: no NUL, no half of a pair that becomes another name.
+    // A real process receives the same names: a NUL or half a surrogate pair would change them.
     const feeds = messages.slice(20, 28).map((message, n) => [`FEED_${n}`, feedOf(message)])
     const script = 'console.log(JSON.stringify(Object.entries(process.env)))'
     const heard = execFileSync(process.execPath, ['-e', script], { env: Object.fromEntries(feeds) })

@@ -1,4 +1,4 @@
-// Commands are loaded one by one, which must not show.
+// The program loads only the command that it needs. Help, suggestions and options must not depend on that.
 
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
@@ -18,19 +18,19 @@ async function names(): Promise<string[]> {
 }
 
 describe('the command table', () => {
-  it('names each command as the command names itself', async () => {
+  it('gives each command the name that its own help shows', async () => {
     for (const name of await names()) {
       expect((await cli(name, '--help')).said).toMatch(new RegExp(`^Usage: feedsyncd ${name}\\b`))
     }
   })
 
-  it('lists every command in the help, also after words that name one', async () => {
+  it('lists every command in the help, even if the next word names a command', async () => {
     const { said } = await cli('--help', 'status')
 
     for (const name of await names()) expect(said).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
   })
 
-  it('shows --config and an example that the command takes in the help of each one', async () => {
+  it('shows --config and a valid example in the help of each command', async () => {
     const program = await buildProgram({ out: () => {} } as unknown as Context)
     const leaves = (command: Command, path: string[]): [Command, string[]][] =>
       command.commands.flatMap((inner) => {
@@ -55,14 +55,14 @@ describe('the command table', () => {
     expect((await cli(option)).said).toBe(VERSION)
   })
 
-  it('suggests the command that was meant, although a later word is a command', async () => {
+  it('suggests the nearest command, even if a later word is a command', async () => {
     const { said, code } = await cli('statsu', '--state', 'run')
 
     expect(said).toMatch(/^error: unknown command 'statsu' \(Did you mean status\?\)\ntry: /)
     expect(code).toBe(64)
   })
 
-  it('takes the configuration before the command, even where its file is called like one', async () => {
+  it('accepts --config before the command, even if the file is named like a command', async () => {
     const { said, code } = await cli('--config', 'run', 'status')
 
     expect({ said, code }).toMatchObject({

@@ -3,7 +3,7 @@ import { statusText } from '../../../src/cli/status-view.ts'
 import type { UploadReport } from '../../../src/ops/report.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 
-/** Names, and how many columns of a terminal each takes: counted by hand. */
+/** Names and their width in columns of a terminal, counted by hand. */
 const NAMES = {
   'plain.xml': 9,
   '护士职位.xml': 12,
@@ -17,13 +17,13 @@ const NAMES = {
   '🇩🇪.xml': 6,
   'नर्स.xml': 7,
 }
-/** As wide as the widest of them. */
+/** A plain name as wide as the widest of them. */
 const PLAIN = 'all nurses.xm'
 
 const graphemes = (text: string) =>
   [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)
 
-/** Below the heading of the table. */
+/** rows returns the lines of the table below its heading. */
 const rows = (uploads: UploadReport[], width: number | null) => table(uploads, width).slice(1)
 
 function table(uploads: UploadReport[], width: number | null): string[] {
@@ -47,7 +47,7 @@ function table(uploads: UploadReport[], width: number | null): string[] {
 }
 
 describe('the table of status', () => {
-  it.each(Object.entries(NAMES))('keeps its columns in line behind %s', (name, columns) => {
+  it.each(Object.entries(NAMES))('aligns the columns after the name %s', (name, columns) => {
     const uploads = [reportOf({ feed: PLAIN }), reportOf({ feed: name })]
 
     const [plain = '', shown = ''] = rows(uploads, null)
@@ -61,7 +61,7 @@ describe('the table of status', () => {
     ['emoji of several characters', '👩‍⚕️🇩🇪👍🏽'.repeat(40)],
     ['combining accents', 'e\u0301a\u0323\u0302'.repeat(80)],
     ['Hindi', 'नर्सक्षि'.repeat(40)],
-  ])('cuts a name in %s between two characters, never inside one', (_, feed) => {
+  ])('cuts a name in %s only between two characters', (_, feed) => {
     for (let width = 75; width < 95; width++) {
       const [row = ''] = rows([reportOf({ feed })], width)
       const [begin = '', end = ''] = row.slice(4, row.indexOf('uploaded')).trim().split('...')
@@ -71,7 +71,7 @@ describe('the table of status', () => {
     }
   })
 
-  it('fills the terminal and never more, whatever a character takes', () => {
+  it('fills the width of the terminal exactly, with wide and with narrow characters', () => {
     for (let width = 75; width < 95; width++) {
       const [wide = ''] = rows([reportOf({ feed: '护'.repeat(80) })], width)
       expect(wide.length + wide.replace(/[^护]/g, '').length).toBe(width)
@@ -91,7 +91,7 @@ describe('the table of status', () => {
     expect(rows([reportOf({ reason })], width)[1]).toBe(`    ${reason}`)
   })
 
-  it('shows both ends of a long name in as many columns as of a plain one', () => {
+  it('shows both ends of a long name in the same width as a plain name', () => {
     const [plain = '', han = '', accents = ''] = rows(
       [
         reportOf({ feed: `${'x'.repeat(90)}.xml` }),

@@ -38,13 +38,13 @@ const held = (over: Partial<UploadReport> = {}) =>
   reportOf({ id: 9, feed: 'globex', state: 'held', reason: '40 -> 2 postings', ...over })
 
 describe('status', () => {
-  it('before the first feed says so, and nothing else', () => {
+  it('before the first feed shows only the daemon and says that no feed was seen', () => {
     expect(text(report())).toBe(
       'daemon running (pid 7); folder listed just now (events); service ok\n\nno feed has been seen yet',
     )
   })
 
-  it('of an instance that is down says how its unit is started', () => {
+  it('of a stopped instance says how to start its unit', () => {
     const commandLine = commandLineHere({}, '/etc/feedsyncd/a/feedsyncd.yaml')
 
     expect(text(report({}, { running: false }), { commandLine })).toContain(
@@ -52,25 +52,25 @@ describe('status', () => {
     )
   })
 
-  it('for a feed that is not there does not say that there is none at all', () => {
+  it('with a filter that matches nothing does not say that there are no feeds', () => {
     expect(text(report(), { filtered: true })).toContain('nothing matches')
   })
 
-  it('with everything well ends after the table', () => {
+  it('without problems ends after the table', () => {
     const lines = text(report({ uploads: [reportOf(), reportOf({ feed: 'b' })] })).split('\n')
 
     expect(lines).toHaveLength(6)
     expect(lines[1]).toBe('2 uploaded')
   })
 
-  it('gives the commands that decide on lines of their own, ready to be copied', () => {
+  it('shows each command for a decision on its own line, ready to be copied', () => {
     expect(text(report({ uploads: [held()] }))).toContain(
       '\nnext: globex (9): it is held\n' +
         '  feedsyncd release 9 --config my.yaml\n  feedsyncd discard 9 --config my.yaml',
     )
   })
 
-  it('says what is on the service of a feed that needs a person, and that a file has left', () => {
+  it('says what the service has of a held feed, that a file has left, and which files are one feed', () => {
     const onService = { id: 15, postings: 100, uploadedAt: '2026-11-20T10:57:00.000Z' }
     const left = reportOf({ id: 3, feed: 'left.xml', leftAt: '2026-11-20T10:57:00.000Z' })
     const dated = { count: 12, paths: ['jobs-20261122.xml', 'jobs-20261121.xml'] }
@@ -82,13 +82,13 @@ describe('status', () => {
 
     expect(shown).toContain('    on the service: version 15, 100 postings, since 10:57 UTC')
     expect(earlier).toContain('on the service: version 15, 1 posting, since 2026-11-19 20:57 UTC\n')
-    expect(shown).toContain('    its file is not in the folder any more')
+    expect(shown).toContain('    its file has left the folder')
     expect(shown).toContain(
       '12 files are one feed, jobs-{date}.xml: jobs-20261122.xml, jobs-20261121.xml, and 10 more',
     )
   })
 
-  it('puts problems first, with each whole reason once, and the next action once', () => {
+  it('puts problems first, and shows each full reason and each next action once', () => {
     const reason = `line 5, column 19: ${'a very long reason '.repeat(10)}`.trim()
     const broken = (feed: string, over: Partial<UploadReport> = {}) =>
       reportOf({ feed, state: 'rejected', reason, hint: 'correct it', uploadedAt: null, ...over })
@@ -120,7 +120,7 @@ describe('status', () => {
     ])
   })
 
-  it('names three of many with the same next action, and its command once', () => {
+  it('names three of many feeds with the same next action, and its command once', () => {
     const uploads = Array.from({ length: 23 }, (_, n) =>
       reportOf({ id: n + 1, feed: `f${n}`, state: 'failed', reason: 'no form', hint: 'ask' }),
     )
@@ -136,7 +136,7 @@ describe('status', () => {
     ])
   })
 
-  it('lists up to 20 feeds that need nothing, and what was asked for in its order', () => {
+  it('lists up to 20 feeds that need nothing, and keeps the order of a list that was asked for', () => {
     const uploads = [...Array.from({ length: 20 }, () => reportOf()), held()]
 
     const names = (shown: string) => shown.match(/\b(acme|globex)\b/g)
@@ -149,7 +149,7 @@ describe('status', () => {
     ])
   })
 
-  it('shows how far an upload is, how fast, and how long it will take', () => {
+  it('shows the progress, the speed and the remaining time of an upload', () => {
     const progress = { bytesSent: 512 * 1024, bytesPerSecond: 256 * 1024, msLeft: 2000 }
     const upload = reportOf({ state: 'uploading', bytes: 1024 * 1024, progress })
 
@@ -158,7 +158,7 @@ describe('status', () => {
     )
   })
 
-  it('tells of what is owed although the table is cut before it', () => {
+  it('names pending work even if the table is cut before its row', () => {
     const uploads = [...Array.from({ length: 60 }, () => reportOf()), held()]
 
     const shown = text(report({ uploads }), { limit: 2, listed: true })
@@ -167,7 +167,7 @@ describe('status', () => {
     expect(shown).toContain('next: globex (9)')
   })
 
-  it('tells first what waits for a person, last what needs no action', () => {
+  it('puts actions for a person first, and feeds that need no action last', () => {
     const uploads = [
       reportOf({ feed: 'a', state: 'uploading' }),
       reportOf({ feed: 'b', state: 'queued', nextAttemptAt: at(-3) }),
@@ -185,7 +185,7 @@ describe('status', () => {
     ])
   })
 
-  it('with the daemon down says how to start it, before all else', () => {
+  it('with the daemon down says first how to start it', () => {
     const shown = text(report({ uploads: [held()] }, { running: false, pid: null }))
 
     expect(shown).toMatch(/^daemon not running; /)
@@ -194,7 +194,7 @@ describe('status', () => {
     )
   })
 
-  it('says that the folder was not listed for long, in the text and to monitoring', () => {
+  it('reports a folder that was not listed for long, in the text and to monitoring', () => {
     const stale = report({}, { lastScanAt: at(125) })
 
     expect(text(stale)).toContain('next: the folder was not listed for 2h 5m; its log says why')
@@ -204,7 +204,7 @@ describe('status', () => {
     })
   })
 
-  it('sends whoever has refused credentials or a lost service to the doctor', () => {
+  it('suggests doctor if the service refuses the credentials', () => {
     const service = {
       ...report().service,
       state: 'credentials',
@@ -218,13 +218,13 @@ describe('status', () => {
 })
 
 describe('status --check', () => {
-  it('says what is well in a line', () => {
+  it('prints one line if there is no problem', () => {
     const { code, line } = check(report({ uploads: [reportOf()] }))
 
     expect([code, line]).toEqual([0, 'OK - 1 feed, folder listed just now'])
   })
 
-  it('puts what is critical first, and says how many of a thousand have no room in 200 characters', () => {
+  it('puts critical problems first, fits into 200 characters, and counts the problems that do not fit', () => {
     const uploads = [
       held(),
       ...Array.from({ length: 1000 }, (_, n) =>
@@ -239,7 +239,7 @@ describe('status --check', () => {
     expect(line.length).toBeLessThanOrEqual(200)
   })
 
-  it('keeps both ends of one long reason, and still counts the others', () => {
+  it('keeps both ends of a long reason and counts the other problems', () => {
     const reason = `${'very '.repeat(100)}long`
     const uploads = ['a', 'b'].map((feed) => reportOf({ feed, state: 'failed', reason }))
 
@@ -249,7 +249,7 @@ describe('status --check', () => {
     expect(line).toHaveLength(200)
   })
 
-  it('is critical for a feed that the spool has no room for, and well for one that is only new', () => {
+  it('is critical for a feed without room in the spool, and ok for a new feed', () => {
     const fresh = reportOf({ state: 'settling', reason: null })
     const reason = 'not enough disk space for the copy: 9 GiB'
     const large = { ...fresh, reason, reasonCode: 'no-room', hint: 'make room' }
@@ -263,7 +263,7 @@ describe('status --check', () => {
 })
 
 describe('a command that is shown', () => {
-  it('names the configuration where the shell does not know it', () => {
+  it('names the configuration file if the shell would find another one', () => {
     expect([
       commandLineHere({}, undefined)('retry 1'),
       commandLineHere({}, "it's here.yaml")('status'),

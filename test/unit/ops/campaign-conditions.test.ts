@@ -122,7 +122,7 @@ describe('monitoring', () => {
   it('warns when the daemon has not looked for three hours, unless the daemon does not run at all', () => {
     const old = run({ at: ago(3.5 * HOUR) })
 
-    expect(check(old).line).toBe('WARNING - campaigns looked at 3h 30m ago')
+    expect(check(old).line).toBe('WARNING - last look at the campaigns: 3h 30m ago')
     expect(check(old, { running: false }).line).toBe('CRITICAL - the daemon is not running')
   })
 
