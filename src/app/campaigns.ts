@@ -141,9 +141,16 @@ export type Planner = PlanParts & { api: CampaignApi } & AsyncDisposable
 
 /** openPlanner opens what a plan needs. It takes no lock and writes nothing. Throws `FeedsyncError`. */
 export function openPlanner(config: Config, surroundings: Surroundings): Planner {
-  const account = accountOf(config)
-  const reader = openCampaignReader({ file: historyFile(config), account })
-  return plannerOn(config, surroundings, reader)
+  const owned = new AsyncDisposableStack()
+  const { api } = owned.use(openCampaignApi(config, surroundings))
+  const store = owned.use(
+    openCampaignReader({ file: historyFile(config), account: accountOf(config) }),
+  )
+  return {
+    ...planParts(config, surroundings, api),
+    store,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
 }
 
 export type Writer = Omit<Planner, 'store' | 'clock'> & {
@@ -164,15 +171,15 @@ export async function openWriter(
 ): Promise<Writer> {
   const { clock } = surroundings
   await using owned = new AsyncDisposableStack()
+  // Before the lock, because this reads the key: with the lock, root becomes the owner of the state directory.
+  const { api } = owned.use(openCampaignApi(config, surroundings))
   const lock = owned.use(await writerLock(config, clock, patienceMs))
   const [account, file] = [accountOf(config), historyFile(config)]
-  const store = openCampaignStore({ file, account, now: clock.now })
-  const planner = owned.use(plannerOn(config, surroundings, store))
+  const store = owned.use(openCampaignStore({ file, account, now: clock.now }))
   const disposal = owned.move()
   return {
-    ...planner,
+    ...planParts(config, surroundings, api),
     store,
-    clock,
     checkLock: () => {
       if (lock.isLost()) throw lockLost()
     },
@@ -180,28 +187,16 @@ export async function openWriter(
   }
 }
 
-function plannerOn<Store extends (PlanParts['store'] & Disposable) | null>(
-  config: Config,
-  surroundings: Surroundings,
-  store: Store,
-) {
-  const { clock } = surroundings
-  const service = openCampaignApi(config, surroundings)
-  const { api } = service
+function planParts(config: Config, { clock }: Surroundings, api: CampaignApi) {
   return {
     api,
     clock,
-    store,
     account: accountOf(config),
     identity: identityOf(config),
     get: api.get,
     list: (signal: AbortSignal) => listCampaigns(api, clock, signal),
     feeds: () => feedSideOf(config),
     keepsTargeting: config.campaigns.mode === 'targeting',
-    [Symbol.asyncDispose]: async () => {
-      store?.[Symbol.dispose]()
-      await service[Symbol.asyncDispose]()
-    },
   }
 }
 

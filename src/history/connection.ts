@@ -186,14 +186,20 @@ export function lockFile(directory: string): string {
 /** Makes an empty file with this mode, and its directories, unless they exist. */
 export function createPrivately(file: string, mode: number): void {
   try {
+    becomeOwner(existingAbove(file))
     const firstMade = mkdirSync(dirname(file), { recursive: true, mode: 0o750 })
-    becomeOwner(dirname(file))
     if (firstMade !== undefined) syncDirectory(dirname(firstMade))
     // Never opens an existing file: closing any handle on it would drop this process's locks (fcntl).
     closeSync(openSync(file, 'wx', mode))
   } catch (error) {
     if (errorCode(error) !== 'EEXIST' || !exists(file)) throw fileError(error, file)
   }
+}
+
+/** existingAbove returns the nearest directory above `path` that exists. */
+function existingAbove(path: string): string {
+  const directory = dirname(path)
+  return exists(directory) ? directory : existingAbove(directory)
 }
 
 /**

@@ -11,7 +11,7 @@ const ACCOUNT = 65_534
 
 const CAMPAIGNS = `version: 1
 campaigns:
-  - {externalCampaignId: A, name: A, budget: "100.00", period: once}
+  - {externalCampaignId: A, name: A, budget: "100.00", period: monthly, targeting: all}
 `
 
 /** A site whose state directory belongs to the unit's user. */
@@ -71,6 +71,19 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
     expect(stderr).not.toContain('key file')
     expect(stdout).toContain('1 entry')
 
+    expect(ownersIn(site).filter((owner) => !owner.endsWith(`: ${ACCOUNT}`))).toEqual([])
+  })
+
+  it('applies campaigns with a key that only root may read', async () => {
+    await using site = await ownedSite()
+    chmodSync(join(site.root, 'service.key'), 0o600)
+    writeFileSync(join(site.root, 'campaigns.yaml'), CAMPAIGNS)
+    const { stdout } = await site.process('campaigns', 'plan')
+    const [digest = ''] = /(?<=--plan )\w+/.exec(stdout) ?? []
+
+    const applied = await site.process('campaigns', 'apply', '--plan', digest)
+
+    expect(applied).toMatchObject({ code: 0, stderr: '' })
     expect(ownersIn(site).filter((owner) => !owner.endsWith(`: ${ACCOUNT}`))).toEqual([])
   })
 
