@@ -11,15 +11,15 @@ const TOLERANCE_MS = MINUTE
 
 /**
  * isDue returns whether `at` (wall ms) is reached. It is also due if it lies further ahead than `longestMs`, the
- * longest wait that may be stored for this purpose: then a clock that ran ahead stored it.
+ * longest wait that may be stored for this purpose, because then a clock that ran ahead stored it.
  */
 export function isDue(at: number | null, now: number, longestMs: number): boolean {
   return at === null || at <= now || at > latestLegal(now, longestMs)
 }
 
 /**
- * latestLegal returns the latest wall ms that a stored wait may have, for a query that asks what `isDue` asks. With a
- * wait of 0, it is the latest time that a past event may have: a clock that ran ahead stored any later one.
+ * latestLegal returns the latest wall ms that a stored time may have, so that a database query can do the work of
+ * `isDue`. For a past event, `longestMs` is 0: a clock that ran ahead stored any later time.
  */
 export function latestLegal(now: number, longestMs: number): number {
   return now + longestMs + TOLERANCE_MS

@@ -38,11 +38,11 @@ const WORDS: Readonly<Record<string, readonly [reason: string, hint: string]>> =
   ENFILE: OPEN_FILES,
   ENOSPC: ['has no room left on its disk', 'free space on that disk'],
   EDQUOT: ['has no room left in its quota', 'raise the disk quota of the daemon’s user'],
-  EROFS: ['is read-only', 'mount its file system writable, after a look at dmesg'],
+  EROFS: ['is read-only', 'read dmesg, then mount its file system writable'],
   ESTALE: ['is a stale network mount', 'mount it again'],
   ENOTCONN: ['is a mount without its server', 'mount it again'],
 }
-const OTHER = ['cannot be {done}', 'look into the system’s log for its disk'] as const
+const OTHER = ['cannot be {done}', 'look for errors of its disk in the system’s log'] as const
 const NO_CODE_HINT =
   'write a regular file under another name, and rename it to this name when it is complete'
 

@@ -26,7 +26,6 @@ export type Log = Record<Level, (fields: LogFields, message: string) => void> & 
 
 const nothing = () => {}
 
-/** silentLog writes nothing. */
 export const silentLog: Log = {
   debug: nothing,
   info: nothing,

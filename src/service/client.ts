@@ -199,7 +199,7 @@ function headerValue(key: Secret, keyFile: string): () => string {
   const value = key.reveal().toString('latin1')
   if (/^[\x21-\x7e]+$/.test(value)) return () => value
   throw new FeedsyncError(`the key file ${keyFile} holds characters that an API key cannot have`, {
-    hint: 'the file must hold the key alone, on one line, without spaces',
+    hint: 'the file must contain only the key, on one line, without spaces',
     exitCode: EXIT.config,
   })
 }

@@ -93,8 +93,8 @@ function fieldProblem(fields: UploadForm['fields']): string | null {
 
 /**
  * parseInOrder puts a number and a dot before each name. Without them, a JavaScript object moves names that are
- * integers to the front and keeps only one of two equal names. This takes 12 us for a form, a parser that keeps order
- * and duplicates takes 250.
+ * integers to the front and keeps only one of two equal names. This takes 12 us for a form; a parser that keeps order
+ * and duplicates takes 250 us.
  */
 function parseInOrder(text: string): unknown {
   JSON.parse(text)

@@ -25,7 +25,7 @@ export interface FormSourceOptions extends ServiceOptions {
 /** A form has a few kB, so a longer answer is not a form. */
 const MAX_ANSWER = 1024 * 1024
 
-/** An account may be a captured path segment, so any text; an empty account would silently mean the whole partner. */
+/** An account may be any captured path segment. An empty account would silently mean the whole partner. */
 const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 
 /** @throws FeedsyncError (78) when the key cannot be used. */
@@ -140,7 +140,7 @@ function accountProblem(
     return {
       code: 'account-unusable',
       reason: `the partner account ${JSON.stringify(account)} of the feed cannot be sent: it must be plain ASCII text`,
-      hint: 'rename the folder or file that the feed rule takes the account from; or name the account in the rule, restart feedsyncd, and retry the feed',
+      hint: 'rename the folder or file from which the feed rule takes the account; or name the account in the rule, restart feedsyncd, and retry the feed',
     }
   if (client.lacksAccount(presignPath, account))
     return {

@@ -295,7 +295,6 @@ export class Outlet implements AsyncDisposable {
     return starts.slice(1).map((start, n) => start - (starts[n] ?? start))
   }
 
-  /** logged returns every line of the log. */
   get logged(): string {
     return this.#lines.join('')
   }

@@ -63,6 +63,5 @@ export async function service(handler: Handler, change: Partial<FormSourceOption
   return { forms, ask, seen, keyFile, options }
 }
 
-/** signed returns the signature of this text. */
 export const signed = (text: string, secret = SECRET) =>
   createHmac('sha1', secret).update(text).digest('base64')

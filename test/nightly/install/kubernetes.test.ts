@@ -1,5 +1,5 @@
-// The example for Kubernetes beside the schema of Kubernetes: each object has the fields that the API wants. No cluster runs
-// it. Skipped where npm cannot install the schema.
+// Checks the example for Kubernetes against the schema of Kubernetes. No cluster runs the example. The test is skipped
+// if npm cannot install the schema.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ for (const object of JSON.parse(process.argv[2])) {
 }
 `
 
-it('Kubernetes knows every field of its example', ({ skip, onTestFinished }) => {
+it('the schema of Kubernetes accepts every field of the example', ({ skip, onTestFinished }) => {
   const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')

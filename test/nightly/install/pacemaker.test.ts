@@ -1,6 +1,7 @@
-// Two hosts under Pacemaker, as docs/several-hosts.md sets them up: two machines with systemd, Corosync and the package, a
+// Two hosts under Pacemaker, set up by docs/several-hosts.md: two machines with systemd, Corosync and the package, a
 // disk that moves between them, and a fencing device that switches a machine off. The test runs
-// systemd/examples/pacemaker.sh unchanged but for the device and the fence agent. It needs root, debootstrap and two minutes.
+// systemd/examples/pacemaker.sh and changes only the device and the fence agent. It needs root, debootstrap and two
+// minutes.
 //
 // FEEDSYNCD_PACEMAKER_ROOT names a root that debootstrap has already made, with PACKAGES.
 
@@ -106,7 +107,7 @@ describe.runIf(canRun)('two hosts and a disk that moves', { timeout: 5 * MINUTE 
   }
   const drop = async (name: Name, feed: string, text: string) => {
     writeFileSync(join(nodes[name].root, feed), text)
-    // The folder is on the disk, which only the machine has mounted.
+    // Use the machine's own path: only the machine has mounted the disk with this folder.
     await nodes[name].must(
       `cat /${feed} > /srv/feedsyncd/inbox/.${feed} && mv /srv/feedsyncd/inbox/.${feed} /srv/feedsyncd/inbox/${feed}`,
     )
@@ -144,7 +145,7 @@ describe.runIf(canRun)('two hosts and a disk that moves', { timeout: 5 * MINUTE 
       timeout: 2 * MINUTE,
       interval: 500,
     })
-  /** isolate cuts the network between the two hosts alone: each still reaches the service and the fencing device. */
+  /** isolate cuts only the network between the two hosts: each still reaches the service and the fencing device. */
   const isolate = (state: 'on' | 'off') => {
     for (const name of ['node-a', 'node-b'])
       spawnSync('bridge', ['link', 'set', 'dev', name, 'isolated', state])

@@ -1,7 +1,6 @@
-// Finds where tokens begin and end, so that the parser behind it only gets what is certain: nothing
-// that a later piece could change. It sees what saxes does not (white space rules of processing
-// instructions, entities without ";", DOCTYPE, text outside the root) and counts against the limits.
-// It refuses nothing that is XML 1.0 with namespaces, but internal DTD subsets and unknown entities.
+// Finds the tokens, so that the parser behind it gets only text that a later piece cannot change. It detects faults
+// that saxes misses (white space in processing instructions, entities without ";", DOCTYPE, text outside the root), and
+// checks the limits. Of valid XML 1.0 with namespaces, it refuses only internal DTD subsets and unknown entities.
 
 import { type Fault, notWellFormed, type TokenEnd } from '../../../../src/xml/fault.ts'
 import { type Limits, tooLong, tooManyAttributes } from '../../../../src/xml/limits.ts'
@@ -17,12 +16,12 @@ const NAMES = {
   cdata: 'CDATA section',
   instruction: 'processing instruction',
 } as const
-/** A tag that is cut by the end of a piece is looked at again as a whole up to this length. */
+/** A tag that the end of a piece cuts is scanned again as a whole up to this length. */
 const WHOLE_TAG = 4_096
 
 const TAG_DELIMITER = /[>"']/g
 
-/** Where a step left off; null: more input is needed from where it began. */
+/** The end of a step; null: the step must begin again with more input. */
 type Next = number | null
 
 export class XmlLexer {
@@ -51,8 +50,8 @@ export class XmlLexer {
   }
 
   /**
-   * Scans `text`, whose first character has the index `base`. Answers how many characters are
-   * certain; the rest must come again with what follows it. `final`: nothing follows.
+   * Scans `text`, whose first character has the index `base`. Returns the number of characters that later text cannot
+   * change; the rest must come again together with the next text. `final`: there is no next text.
    */
   scan(text: string, base: number, final: boolean): { end: number; fault: Fault | null } {
     this.#base = base
@@ -65,7 +64,7 @@ export class XmlLexer {
       at = next
     }
     const fault = this.#fault
-    // Up to the fault everything goes to the parser, which may find another one before it.
+    // The parser gets all text before the fault, because it may find an earlier fault.
     return { end: fault === null ? at : Math.max(at, fault.at - base), fault }
   }
 
@@ -74,7 +73,7 @@ export class XmlLexer {
     return this.#state === 'text' && this.rootSeen && this.#depth === 0
   }
 
-  /** What the document ends in, for a sentence; null: between tokens. */
+  /** The token in which the document ends, for a sentence; null: between tokens. */
   get inside(): string | null {
     if (this.#state === 'text') return null
     return this.#state === 'tag' || this.#state === 'value' ? 'tag' : NAMES[this.#state]
@@ -111,13 +110,13 @@ export class XmlLexer {
     return this.#follow(outsideText(text.slice(at), this.rootSeen, this.#final), at)
   }
 
-  /** `at`: where what was looked at begins. */
+  /** `at`: the start of the scanned text. */
   #follow(found: TokenEnd, at: number): Next {
     if (found === null) return null
     return typeof found === 'number' ? at + found : this.#fail(found, this.#base + at)
   }
 
-  /** Checks the entity references of text or of a value; answers where to go on. */
+  /** Checks the entity references of text or of a value, and returns the place where the scan continues. */
   #entities(text: string, at: number, end: number): Next {
     while (true) {
       if (this.#nextAmpersand < at) {
@@ -157,7 +156,7 @@ export class XmlLexer {
     return null
   }
 
-  /** Goes on to the end of the tag, or as far as there is input. */
+  /** Scans to the end of the tag, or to the end of the input. */
   #throughTag(text: string, from: number): number {
     let at = from
     while (!this.#inText && at < text.length) {
@@ -279,7 +278,7 @@ export class XmlLexer {
     return end + terminator.length
   }
 
-  /** `from`: what the place of the fault counts from. */
+  /** `from`: the start from which the place of the fault counts. */
   #fail(fault: Fault, from = 0): null {
     this.#fault = { ...fault, at: from + fault.at }
     return null

@@ -1,11 +1,11 @@
-// Checks how a tag begins: "<" or "</", a name, and whether a tag may stand here at all.
+// Checks the beginning of a tag: "<" or "</", a name, and whether a tag is allowed here.
 
 import { NAME_START } from '../../../../src/xml/characters.ts'
 import { notWellFormed, shown, type TokenEnd } from '../../../../src/xml/fault.ts'
 
 const STARTS_NAME = new RegExp(NAME_START, 'uy')
 
-/** Looks at the `<` at `at`; the token ends before the name. `depth`: open elements. */
+/** Checks the tag at `at`; the token ends before the name. `depth`: number of open elements. */
 export function tagAt(text: string, at: number, depth: number, rootSeen: boolean): TokenEnd {
   const closing = text[at + 1] === '/'
   const name = closing ? at + 2 : at + 1
