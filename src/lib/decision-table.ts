@@ -1,43 +1,42 @@
-// Owns the decision table: what each answer of the service and of storage means, whether it is temporary,
-// how often it is tried again, and what a person can do. Data and look-ups only; docs/decision-table.md is
-// the same table as a page, and a test holds the two together.
+// The decision table: what each answer of the service and of storage means, whether it is temporary, how often
+// feedsyncd tries again, and what a person can do. Data and look-ups only. docs/decision-table.md shows the same table,
+// and a test compares the two.
 
 import type { ConditionCode } from './conditions.ts'
 
 /**
- * One behaviour each: `transient` is temporary, backs off and never gives up. `credentials` pauses the feeds of the
- * account. `file` is about this file and ends it at once. `broken` is no answer that a right request gets: it is
- * tried as often as `tries` says, then it ends as `failed`.
+ * FailureClass names one behaviour each. `transient`: temporary; try again after growing waits and never give up.
+ * `credentials`: pause the feeds of the account. `file`: fail this version at once. `broken`: a correct request does not
+ * get this answer; try `tries` times, then fail the version.
  */
 export type FailureClass = 'transient' | 'credentials' | 'file' | 'broken'
 
-/** How long the wait before the next attempt is: a curve of upload/retry.ts. */
+/** Pace selects the curve of waits in upload/retry.ts. */
 export type Pace = 'usual' | 'throttled' | 'slow'
 
 export interface Rule {
-  /** Its key in `RULES`; what the log says. */
+  /** The key in `RULES`; the log shows it. */
   readonly name: string
-  /** Who answers so; `either`: service or storage; `here`: found on this host. */
+  /** Who gives this answer; `either`: the service or storage; `here`: feedsyncd found it on this host. */
   readonly from: 'service' | 'storage' | 'either' | 'here'
   /** What happened. */
   readonly when: string
-  /** HTTP statuses that mean this where nothing more is known. */
+  /** HTTP statuses that mean this if nothing more is known. */
   readonly statuses: readonly number[]
-  /** Codes of storage's error documents that mean this, whatever the status. */
+  /** Codes of storage's error documents that mean this with any status. */
   readonly codes: readonly string[]
-  /** What it is when everything that the rule allows was tried. */
   readonly class: FailureClass
   readonly pace: Pace
-  /** The form at hand cannot succeed: the next attempt asks for another one. */
+  /** The present form cannot succeed, so the next attempt asks for another one. */
   readonly freshForm: boolean
-  /** `broken` only: attempts in a row that end so until it is final. */
+  /** For `broken` only: the version fails after this many attempts in a row with the same code. */
   readonly tries: number
   readonly hint: string
 }
 
-/** About an hour with waits that grow: a refusal may be a deployment of theirs. */
+/** Attempts in about an hour of growing waits: a deployment of the other side may cause a refusal. */
 const HOUR_OF_TRIES = 22
-/** The same with the slow curve. */
+/** Attempts in about an hour of the slow curve. */
 const SLOW_HOUR_OF_TRIES = 17
 
 const AUTOMATIC = 'no action needed'
@@ -48,7 +47,7 @@ const ASK_OPERATOR =
 const NOT_CONFIRMED =
   'a proxy may answer in place of storage: check HTTPS_PROXY, and ask the service operator what storage answers and whether the file is there; then retry the feed'
 const OTHER_LIMIT =
-  'export a smaller file, or have the limit raised (by the service operator, or in the proxy that answers so) and retry the feed; the same file dropped again is retried as well'
+  'export a smaller file; or ask the service operator, or the owner of the proxy that answered, to raise the limit, and then retry the feed or drop the same file again'
 const CHECK_KEY =
   'check the key file, service.auth and the account or partner; uploads are tried again when the key file changes, and every 5 minutes'
 
@@ -68,36 +67,36 @@ const rule = ({ codes = '', ...row }: Row): Omit<Rule, 'name'> => ({
 const TABLE = {
   noForm: rule({
     from: 'service',
-    when: 'no connection, no answer, or any status that is not named below (5xx)',
+    when: 'no connection, no answer, or a status that no other row names (5xx)',
   }),
   noFormThrottled: rule({
     from: 'service',
     pace: 'throttled',
     statuses: [429],
-    when: 'it is busy: the status, or a temporary answer with Retry-After',
+    when: 'the service is busy: this status, or a temporary answer with Retry-After',
   }),
   serviceMoved: rule({
     from: 'service',
-    when: 'a redirect; it is not followed',
-    hint: 'if the service has moved, set service.baseUrl to its new address (curl -sI shows where it leads): a signed request is never sent to another address automatically',
+    when: 'a redirect, which is not followed',
+    hint: 'if the service has moved, set service.baseUrl to its new address, which curl -sI shows; feedsyncd never sends a signed request to another address',
   }),
   badForm: rule({
     from: 'service',
-    when: 'a 2xx without a form that can be read',
-    hint: 'check that service.baseUrl and service.presignPath name the service, and no login or proxy page; it is tried again automatically',
+    when: 'a 2xx without a readable form',
+    hint: 'check that service.baseUrl and service.presignPath lead to the service, not to a login or proxy page; feedsyncd tries again automatically',
   }),
   formRejected: rule({
     from: 'service',
     class: 'broken',
     tries: HOUR_OF_TRIES,
-    when: 'a form that must not be posted: an unsafe address, a field called "file", a field twice',
+    when: 'an unsafe form: a wrong address, a field named "file", or a field twice',
     hint: ASK_OPERATOR,
   }),
   credentials: rule({
     from: 'service',
     class: 'credentials',
     statuses: [401, 403],
-    when: 'it refuses the credentials or the account',
+    when: 'the service refuses the credentials or the account',
     hint: CHECK_KEY,
   }),
   serviceRefused: rule({
@@ -106,29 +105,29 @@ const TABLE = {
     pace: 'slow',
     tries: SLOW_HOUR_OF_TRIES,
     statuses: [400, 404, 405, 406, 409, 410, 411, 412, 413, 415, 422],
-    when: 'it refuses to give a form',
+    when: 'the service refuses to give a form',
     hint: 'check service.baseUrl, service.presignPath and the account; then retry the feed',
   }),
   accountUnusable: rule({
     from: 'here',
     class: 'broken',
-    when: 'the account of the feed cannot be named to the service; nothing is sent',
-    hint: 'correct the feed rule, the folder or the file that the account comes from; then retry the feed',
+    when: 'the account of the feed is missing or invalid; nothing is sent',
+    hint: 'correct the feed rule, folder name or file name that gives the account; then retry the feed',
   }),
   untrusted: rule({
     from: 'either',
     pace: 'slow',
-    when: 'its TLS certificate cannot be trusted',
-    hint: 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to a file with its present CA, and restart feedsyncd; otherwise report it to the service operator',
+    when: 'the TLS certificate cannot be trusted',
+    hint: 'check the clock of this machine (timedatectl); if your proxy inspects TLS, set NODE_EXTRA_CA_CERTS to a file with its present CA, and restart feedsyncd; otherwise report it to the service operator',
   }),
   proxy: rule({
     from: 'either',
     pace: 'slow',
     statuses: [407],
-    when: 'the proxy does not let the request through',
-    hint: 'check HTTPS_PROXY (with user:password@ if the proxy wants one) and NO_PROXY, and that the proxy allows this host',
+    when: 'the proxy refuses the request',
+    hint: 'check HTTPS_PROXY (with user:password@ if the proxy needs it) and NO_PROXY, and that the proxy allows this host',
   }),
-  waiting: rule({ from: 'here', when: 'the breaker of the other side is open; nothing is sent' }),
+  waiting: rule({ from: 'here', when: 'the breaker of the origin is open; nothing is sent' }),
   sizeOutsidePolicy: rule({
     from: 'here',
     class: 'file',
@@ -141,7 +140,7 @@ const TABLE = {
   }),
   lostBeforeBody: rule({
     from: 'storage',
-    when: 'the connection breaks before a byte of the file was sent',
+    when: 'the connection breaks before any byte of the file is sent',
   }),
   lostMidBody: rule({
     from: 'storage',
@@ -149,7 +148,7 @@ const TABLE = {
   }),
   lostAfterBody: rule({
     from: 'storage',
-    when: 'no answer after the last byte: it may be stored (the same form overwrites it)',
+    when: 'no answer after the last byte: the file may be stored, and the same form overwrites it',
   }),
   stalled: rule({
     from: 'storage',
@@ -161,7 +160,7 @@ const TABLE = {
     pace: 'slow',
     tries: SLOW_HOUR_OF_TRIES,
     hint: NOT_CONFIRMED,
-    when: 'a success before the whole file was sent: it may be stored in part',
+    when: 'a success status before the whole file was sent: a part of the file may be stored',
   }),
   unconfirmed: rule({
     from: 'storage',
@@ -169,25 +168,25 @@ const TABLE = {
     pace: 'slow',
     tries: SLOW_HOUR_OF_TRIES,
     hint: NOT_CONFIRMED,
-    when: 'a 2xx that is neither 200 or 204 as the form names it, nor has an ETag or a PostResponse',
+    when: 'a 2xx without an ETag or a PostResponse, except the 200 or 204 that the form names',
   }),
   notStorage: rule({
     from: 'storage',
     pace: 'slow',
     freshForm: true,
-    when: 'a page that is not storage’s, with any status that is not named here (also 2xx)',
-    hint: 'a proxy, firewall or login page may answer in place of storage: check HTTPS_PROXY and the network; it is tried again automatically',
+    when: 'a page that is not from storage, with a status that no other row names (also 2xx)',
+    hint: 'a proxy, firewall or login page may answer in place of storage: check HTTPS_PROXY and the network; feedsyncd tries again automatically',
   }),
   policyExpired: rule({
     from: 'storage',
     freshForm: true,
     when: 'AccessDenied: "Policy expired"',
-    hint: 'check the clock of this machine (timedatectl); if it is right, tell the service operator that forms arrive expired',
+    hint: 'check the clock of this machine (timedatectl); if it is right, report to the service operator that forms arrive expired',
   }),
   formTokenGone: rule({
     from: 'storage',
     freshForm: true,
-    when: 'the token of the form is over',
+    when: 'the token of the form is no longer valid',
     codes: 'ExpiredToken InvalidAccessKeyId TokenRefreshRequired InvalidToken',
   }),
   formRefused: rule({
@@ -195,15 +194,15 @@ const TABLE = {
     class: 'broken',
     freshForm: true,
     tries: HOUR_OF_TRIES,
-    when: 'it refuses the form, or answers a 4xx with a code that is not named here',
+    when: 'storage refuses the form, or answers a 4xx with a code that no other row names',
     codes:
       'AccessDenied SignatureDoesNotMatch RequestTimeTooSkewed InvalidPolicyDocument NoSuchBucket',
     hint: ASK_OPERATOR,
   }),
   originRejectsAll: rule({
     from: 'either',
-    when: 'three feeds were refused one after the other, with none stored between',
-    hint: 'ask the service operator whether its forms are right; every feed waits, and is tried again automatically',
+    when: 'three feeds in a row were refused, and none was stored between them',
+    hint: 'ask the service operator whether the forms are right; all feeds wait, and feedsyncd tries them again automatically',
   }),
   requestRefused: rule({
     from: 'storage',
@@ -212,7 +211,7 @@ const TABLE = {
     tries: SLOW_HOUR_OF_TRIES,
     freshForm: true,
     statuses: [411, 412, 501],
-    when: 'it does not take the request as it is; also AccessDenied: "Extra input fields"',
+    when: 'storage refuses the request as malformed; also AccessDenied: "Extra input fields"',
     codes:
       'MalformedPOSTRequest InvalidArgument UserKeyMustBeSpecified KeyTooLongError InvalidDigest IncorrectNumberOfFilesInPostRequest MaxPostPreDataLengthExceededError MissingContentLength PreconditionFailed RequestIsNotMultiPartContent NotImplemented',
     hint: OUR_BUG,
@@ -222,33 +221,33 @@ const TABLE = {
     class: 'file',
     statuses: [413],
     hint: OTHER_LIMIT,
-    when: 'it, or a proxy before it, refuses a file of this size',
+    when: 'storage, or a proxy in front of it, refuses a file of this size',
     codes: 'EntityTooLarge EntityTooSmall MaxMessageLengthExceeded',
   }),
   bytesMissing: rule({
     from: 'storage',
-    when: 'it did not get all bytes in time',
+    when: 'storage did not receive all bytes in time',
     codes: 'RequestTimeout IncompleteBody',
   }),
   digestDiffers: rule({
     from: 'storage',
     class: 'broken',
     tries: 3,
-    when: 'it got other bytes, by its MD5',
+    when: 'storage received other bytes, according to its MD5',
     codes: 'BadDigest',
     hint: 'something between this machine and storage changes the bytes: look for a proxy; then retry the feed',
   }),
   storageError: rule({
     from: 'storage',
     statuses: [408, 409],
-    when: 'an error of its own: these, and every 5xx that is not named here',
+    when: 'an error of storage itself: these statuses, and every 5xx that no other row names',
     codes: 'InternalError OperationAborted',
   }),
   throttled: rule({
     from: 'storage',
     pace: 'throttled',
     statuses: [429, 503],
-    when: 'it is busy',
+    when: 'storage is busy',
     codes:
       'SlowDown ServiceUnavailable Throttling ThrottlingException TooManyRequests TooManyRequestsException RequestLimitExceeded BandwidthLimitExceeded',
   }),
@@ -259,7 +258,7 @@ const TABLE = {
     tries: HOUR_OF_TRIES,
     statuses: [301],
     hint: ASK_OPERATOR,
-    when: 'it has moved for good',
+    when: 'storage has moved permanently',
     codes: 'PermanentRedirect',
   }),
   movedElsewhere: rule({
@@ -267,13 +266,13 @@ const TABLE = {
     class: 'broken',
     freshForm: true,
     tries: HOUR_OF_TRIES,
-    when: 'a 307 or 308 to another host or to a less protected address, or a second one',
+    when: 'a 307 or 308 to another host or to a less protected address, or a second redirect',
     hint: ASK_OPERATOR,
   }),
   spoolChanged: rule({
     from: 'here',
     class: 'broken',
-    when: 'the copy of the file in the state directory is gone, or is not what was checked',
+    when: 'the copy of the file in the state directory is gone, or has changed since the check',
     hint: 'check the disk of the state directory; then put the file into the folder again',
   }),
   spoolUnreadable: rule({
@@ -288,42 +287,43 @@ export const RULES = Object.fromEntries(
   Object.entries(TABLE).map(([name, row]) => [name, { name, ...row }]),
 ) as Record<keyof typeof TABLE, Rule>
 
-/** What a status says where nothing else is known; null: the table does not name it. */
+/** ruleOfStatus returns the row of a status if nothing else is known; null: the table does not name it. */
 export function ruleOfStatus(from: 'service' | 'storage', status: number): Rule | null {
   const rows = Object.values(RULES).filter((row) => row.from === from || row.from === 'either')
   return rows.find(({ statuses }) => statuses.includes(status)) ?? null
 }
 
-/** What storage's error code says, whatever the status; null: the table does not name it. */
+/** ruleOfCode returns the row of storage's error code; null: the table does not name it. */
 export function ruleOfCode(code: string): Rule | null {
   return Object.values(RULES).find(({ codes }) => codes.includes(code)) ?? null
 }
 
 export interface Failure {
-  /** Its row of the table. */
+  /** The row of the table. */
   rule: Rule
   class: FailureClass
-  /** Stable short name: a system code, a storage error code, `http-503`, `policy-expired`, `stalled`. */
+  /** A stable short name: a system code, a storage error code, `http-503`, `policy-expired`, `stalled`. */
   code: string
-  /** HTTP status, or null where there was no answer. */
+  /** The HTTP status; null: no answer came. */
   status: number | null
-  /** Plain sentence: what happened, without any secret. */
+  /** A plain sentence without secrets: what happened. */
   reason: string
-  /** Plain sentence: what a person can do. */
+  /** A plain sentence: what a person can do. */
   hint: string
-  /** What the other side asked for, in ms from now; null: nothing. */
+  /** The wait that the other side asked for, in ms from now; null: none. */
   retryAfterMs: number | null
-  /** Scheme, host and port that failed: the breaker's key. */
+  /** The scheme, host and port that failed, which is the breaker's key. */
   origin: string | null
-  /** Of our own files, where that is what failed: what it means for the daemon. */
+  /** The condition of the daemon after one of its own files failed. */
   condition?: ConditionCode
-  /** True when the request may have taken effect although no answer came. */
+  /** True if the request may have taken effect although no answer confirmed it. */
   ambiguous: boolean
 }
 
-/** What the other side said, of a failure whose row is known. */
+/** FailureDetails are the facts of a failure that its row does not give. */
 export type FailureDetails = Pick<Failure, 'code' | 'reason'> & Partial<Failure>
 
+/** failureOf returns a failure with the class and the hint of its row, unless `details` has its own. */
 export function failureOf(rule: Rule, details: FailureDetails): Failure {
   const rest = { status: null, retryAfterMs: null, origin: null, ambiguous: false }
   return { class: rule.class, hint: rule.hint, ...rest, ...details, rule }
