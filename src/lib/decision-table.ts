@@ -6,8 +6,8 @@ import type { ConditionCode } from './conditions.ts'
 
 /**
  * FailureClass names one behaviour each. `transient`: temporary; try again after growing waits and never give up.
- * `credentials`: pause the feeds of the account. `file`: fail this version at once. `broken`: a correct request does not
- * get this answer; try `tries` times, then fail the version.
+ * `credentials`: pause the feeds of the account. `file`: fail this version at once. `broken`: a correct request does
+ * not get this answer; try `tries` times, then fail the version.
  */
 export type FailureClass = 'transient' | 'credentials' | 'file' | 'broken'
 

@@ -1,5 +1,5 @@
-// A file system that does not say what kind its entries are (FUSE, XFS with ftype=0), in a process of its
-// own, as only the C library can be made to say so.
+// A file system that does not report the kinds of its entries (FUSE, XFS with ftype=0). Each test runs in its own
+// process with a changed C library.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     const folder = join(base, 'inbox')
     const names = ['é.xml', 'plain.xml', 'sub/sub/求人.xml', ...many('more-', 150)]
     for (const name of [...names, '.git/x.xml', 'jobs.txt', 'late.xml.part']) put(folder, name)
-    // As "é.xml" looks where its bytes are taken for Latin-1.
+    // The bytes of "é.xml" read as Latin-1.
     mkdirSync(join(folder, 'Ã©.xml'))
     writeFileSync(Buffer.from(`${folder}/caf\xe9.xml`, 'latin1'), '')
     const files = new FaultyFiles(base)

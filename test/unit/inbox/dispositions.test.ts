@@ -33,7 +33,7 @@ import {
 
 const { unlink } = fs
 
-/** The next file that is to be removed is one that nobody may remove. */
+/** refuseUnlink makes the next unlink fail with EPERM, after `meanwhile`. */
 function refuseUnlink(meanwhile = () => {}): void {
   fs.unlink = async () => {
     restoreUnlink()
@@ -68,7 +68,7 @@ beforeEach(() => {
   })
 })
 
-/** The file as it was when it was taken. */
+/** taken writes a file and returns its sighting. */
 async function taken(path: string, content = '<a/>'): Promise<Sighting> {
   put(folder, path, content)
   const seen = (await inbox.list()).files.find((file) => file.path === path)
@@ -76,7 +76,7 @@ async function taken(path: string, content = '<a/>'): Promise<Sighting> {
   return seen
 }
 
-/** Until the clock of the file system, which goes in steps, has moved on. */
+/** later returns when the clock of the file system, which moves in steps, is past the ctime of the file. */
 function later({ identity }: Sighting): void {
   const now = () => lstatSync(put(base, 'now'), { bigint: true }).ctimeNs
   while (now() <= BigInt(identity.ctimeNs));
@@ -87,7 +87,7 @@ const dispose = (disposition: Disposition, file: Sighting) =>
 
 describe('disposing of a file', () => {
   it.each(['itself', 'a part of it'])(
-    'leaves it alone where the archive has become a link to the folder: %s',
+    'leaves the file alone if the archive has become a link to the folder: %s',
     async (what) => {
       const file = await taken('jobs.xml')
       mkdirSync(join(folder, 'sub'))
@@ -102,7 +102,7 @@ describe('disposing of a file', () => {
     },
   )
 
-  it('archives it under its folder and a name with the time', async () => {
+  it('archives the file in a directory of the same name, with the time in its name', async () => {
     const file = await taken('acme/jobs.xml')
 
     const disposed = await dispose('archive', file)
@@ -113,7 +113,7 @@ describe('disposing of a file', () => {
     expect(readdirSync(join(folder, 'acme'))).toEqual([])
   })
 
-  it('never overwrites what the archive has', async () => {
+  it('never overwrites a file in the archive', async () => {
     const contents = ['<a/>', '<b/>', '<c/>']
     for (const content of contents) {
       await dispose('archive', await taken('jobs.xml', content))
@@ -148,7 +148,7 @@ describe('disposing of a file', () => {
     },
   )
 
-  it('moves the taken bytes or nothing, whenever a newer file arrives meanwhile', async () => {
+  it('moves the taken bytes or nothing, at whatever moment a newer file arrives', async () => {
     const outcomes = new Set<string>()
     for (let turn = 0; turn < 80; turn++) {
       const file = await taken('jobs.xml', `<old${turn}/>`)
@@ -170,7 +170,7 @@ describe('disposing of a file', () => {
     expect([...outcomes].sort()).toEqual(['changed', 'done'])
   })
 
-  it('says when the file is not there any more', async () => {
+  it('reports a missing file', async () => {
     const file = await taken('jobs.xml')
     renameSync(join(folder, 'jobs.xml'), join(base, 'elsewhere.xml'))
 
@@ -179,7 +179,7 @@ describe('disposing of a file', () => {
     expect(disposed).toEqual({ kind: 'missing' })
   })
 
-  it('does not touch what a link now stands for', async () => {
+  it('does not touch the target of a link that replaced the file', async () => {
     const file = await taken('jobs.xml')
     renameSync(join(folder, 'jobs.xml'), join(base, 'elsewhere.xml'))
     symlinkSync(join(base, 'elsewhere.xml'), join(folder, 'jobs.xml'))
@@ -190,7 +190,7 @@ describe('disposing of a file', () => {
     expect(existsSync(join(base, 'elsewhere.xml'))).toBe(true)
   })
 
-  it('puts the file back when the archive cannot take it', async () => {
+  it('puts the file back if the archive cannot take it', async () => {
     const file = await taken('jobs.xml')
     writeFileSync(join(base, 'archive'), 'not a directory')
 
@@ -205,7 +205,7 @@ describe('disposing of a file', () => {
   })
 
   it.each(['archive', 'quarantine', 'delete'] as const)(
-    'tells what the file that it puts back looks like now (%s)',
+    'returns the new identity of a file that it puts back (%s)',
     async (disposition) => {
       const file = await taken('acme/jobs.xml')
       later(file)
@@ -222,7 +222,7 @@ describe('disposing of a file', () => {
     },
   )
 
-  it('says nothing of other bytes that came to the path meanwhile', async () => {
+  it('returns no identity if other bytes came to the path meanwhile', async () => {
     const file = await taken('jobs.xml')
     refuseUnlink(() => put(folder, 'jobs.xml', '<b/>'))
 
@@ -233,7 +233,7 @@ describe('disposing of a file', () => {
     expect(readFileSync(join(folder, 'jobs.xml'), 'utf8')).toBe('<b/>')
   })
 
-  it('says what to permit when the folder may not be written', async () => {
+  it('says which permission is missing if the folder may not be written', async () => {
     const file = await taken('jobs.xml')
 
     chmodSync(folder, 0o555)
@@ -250,7 +250,7 @@ describe('disposing of a file', () => {
     expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
 
-  it('works for names as long as names can be', async () => {
+  it('works for the longest possible names', async () => {
     const name = `${'é'.repeat(125)}x.xml`
 
     const disposed = await dispose('archive', await taken(name))
@@ -265,8 +265,8 @@ describe('disposing of a file', () => {
 describe('after a crash', () => {
   const TOKEN = '0a1b2c3d4e5f'
 
-  /** A file as the crash left it: its departure is known, and it was renamed. */
-  async function half(path: string, disposition: Disposition): Promise<Departure> {
+  /** partlyMoved leaves a file as a crash does: its departure is known, and it has its temporary name. */
+  async function partlyMoved(path: string, disposition: Disposition): Promise<Departure> {
     const file = await taken(path, '<old/>')
     later(file)
     const name = `.${basename(path)}.${TOKEN}.taken`
@@ -275,9 +275,9 @@ describe('after a crash', () => {
   }
 
   it.each(['archive', 'quarantine', 'delete'] as const)(
-    'a file that was half moved goes on to where it belongs (%s), whatever has come since',
+    'a partly moved file reaches its new place (%s), although a newer file came',
     async (disposition) => {
-      const departure = await half('acme/jobs.xml', disposition)
+      const departure = await partlyMoved('acme/jobs.xml', disposition)
       put(folder, 'acme/jobs.xml', '<new/>')
 
       const disposed = await dispositions.resume(departure)
@@ -290,7 +290,7 @@ describe('after a crash', () => {
     },
   )
 
-  it('a file that was not moved yet, or had been, is left alone', async () => {
+  it('a file that still has its own name is left alone', async () => {
     const file = await taken('jobs.xml')
 
     const disposed = await dispositions.resume({ ...file, disposition: 'delete', token: TOKEN })
@@ -300,9 +300,9 @@ describe('after a crash', () => {
   })
 
   it.each(['once', 'twice'])(
-    'a file that is back is known, whether it is there %s',
+    'a file that was put back is recognised if it is in the folder %s',
     async (times) => {
-      const departure = await half('jobs.xml', 'archive')
+      const departure = await partlyMoved('jobs.xml', 'archive')
       linkSync(join(folder, `.jobs.xml.${TOKEN}.taken`), join(folder, 'jobs.xml'))
       if (times === 'once') rmSync(join(folder, `.jobs.xml.${TOKEN}.taken`))
 
@@ -320,8 +320,8 @@ describe('after a crash', () => {
     ['a fifo', (at: string) => execFileSync('mkfifo', [at])],
     ['a link to /dev/zero', (at: string) => symlinkSync('/dev/zero', at)],
     ['another file', (at: string) => writeFileSync(at, '<other/>')],
-  ])('%s under the name of a half moved file is no such file: it goes back', async (_, place) => {
-    const departure = await half('jobs.xml', 'delete')
+  ])('%s under the temporary name of a moved file goes back to the path', async (_, place) => {
+    const departure = await partlyMoved('jobs.xml', 'delete')
     rmSync(join(folder, `.jobs.xml.${TOKEN}.taken`))
     place(join(folder, `.jobs.xml.${TOKEN}.taken`))
 
@@ -331,8 +331,8 @@ describe('after a crash', () => {
     expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
 
-  it('a file that belongs elsewhere, and whose name is taken, is kept and can be tried again', async () => {
-    const departure = await half('jobs.xml', 'archive')
+  it('a file that can go neither to its place nor back is kept and can be tried again', async () => {
+    const departure = await partlyMoved('jobs.xml', 'archive')
     put(folder, 'jobs.xml', '<new/>')
     writeFileSync(join(base, 'archive'), 'not a directory')
 
@@ -345,8 +345,8 @@ describe('after a crash', () => {
     expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
 
-  it('a file system that is not mounted proves nothing about its files', async () => {
-    const departure = await half('acme/jobs.xml', 'archive')
+  it('a missing mount proves nothing about its files', async () => {
+    const departure = await partlyMoved('acme/jobs.xml', 'archive')
     renameSync(join(folder, 'acme'), join(base, 'elsewhere'))
     const gone = await dispositions.resume(departure)
     const other = await dispositions.resume({
@@ -362,7 +362,7 @@ describe('after a crash', () => {
 describe('a directory that becomes a link after its file was listed', () => {
   it.each(['archive', 'quarantine', 'delete'] as const)('%s moves nothing', async (disposition) => {
     const file = await taken('sub/jobs.xml')
-    // The very same file, so that nothing but the way to it is another one.
+    // The same file stays, and only the way to it changes.
     renameSync(join(folder, 'sub'), join(base, 'outside'))
     symlinkSync(join(base, 'outside'), join(folder, 'sub'))
 
@@ -415,7 +415,7 @@ const receipt: Receipt = {
 }
 
 describe('a receipt', () => {
-  it('is beside the feed, whole, and replaces the one before', async () => {
+  it('is written whole beside the feed and replaces the earlier receipt', async () => {
     put(folder, 'acme/jobs.xml')
     await dispositions.writeReceipt({ ...receipt, state: 'settling' }, token)
 
@@ -445,7 +445,7 @@ describe('a receipt', () => {
     ],
     ['a fifo', (at: string) => execFileSync('mkfifo', [at])],
     ['a file without end', (at: string) => execFileSync('truncate', ['-s', '1T', at])],
-  ])('never takes the place of %s', async (_, place) => {
+  ])('never replaces %s', async (_, place) => {
     put(folder, 'acme/jobs.xml')
     place(join(folder, 'acme/jobs.xml.receipt.json'))
     const before = lstatSync(join(folder, 'acme/jobs.xml.receipt.json')).ino
@@ -457,7 +457,7 @@ describe('a receipt', () => {
     expect(readdirSync(join(folder, 'acme'))).toHaveLength(2)
   })
 
-  it('that a crash left half written is removed by its token, and nobody else’s draft is', async () => {
+  it('that a crash left unfinished is removed by its token, and no other draft is', async () => {
     put(folder, `acme/.${token}.receipt.tmp`, '{')
     put(folder, 'acme/.ffffffffffff.receipt.tmp', '{')
 
@@ -467,7 +467,7 @@ describe('a receipt', () => {
     expect(readdirSync(join(folder, 'acme'))).toEqual(['.ffffffffffff.receipt.tmp'])
   })
 
-  it('that cannot be written is a named problem and leaves nothing behind', async () => {
+  it('that cannot be written returns a problem and leaves nothing behind', async () => {
     const name = `${'n'.repeat(251)}.xml`
     put(folder, name)
 
@@ -487,7 +487,7 @@ describe('a receipt', () => {
 })
 
 describe('moving without overwriting', () => {
-  it('copies to another file system, and removes the original only then', async () => {
+  it('copies to another file system before it removes the original', async () => {
     const shared = '/dev/shm'
     const target = existsSync(shared) ? shared : base
     const from = put(base, 'jobs.xml', '<a/>')
@@ -503,7 +503,7 @@ describe('moving without overwriting', () => {
     rmSync(to)
   })
 
-  it('a copy to another file system has its name only when it is whole, and a torn one is replaced', async () => {
+  it('names a copy on another file system only when it is whole, and replaces a torn draft', async () => {
     const shared = existsSync('/dev/shm') ? '/dev/shm' : base
     const target = mkdtempSync(join(shared, 'archive-'))
     onTestFinished(() => rmSync(target, { recursive: true }))
@@ -522,7 +522,7 @@ describe('moving without overwriting', () => {
       await setImmediate()
     }
     await moving
-    // As a process leaves it that was killed.
+    // A killed process leaves a torn draft.
     for (const name of seen) if (name.startsWith('.')) put(target, name, 'torn')
     await moveExclusively(put(base, 'jobs.xml', '<b/>'), join(target, 'jobs.2.xml'))
 
@@ -532,7 +532,7 @@ describe('moving without overwriting', () => {
     expect(readFileSync(join(target, 'jobs.2.xml'), 'utf8')).toBe('<b/>')
   })
 
-  it('never waits for a fifo, and never reads what a link leads to, on its way to another file system', async () => {
+  it('never waits for a fifo on the way to another file system', async () => {
     const target = existsSync('/dev/shm') ? '/dev/shm' : base
     const to = join(target, `${basename(base)}.xml`)
     const fifo = join(base, 'fifo.xml')
@@ -544,8 +544,8 @@ describe('moving without overwriting', () => {
     expect(existsSync(fifo)).toBe(true)
   })
 
-  it('falls back to an exclusive name for a file that may not be linked', async () => {
-    // A directory stands for what link(2) refuses everywhere; rename(2) then refuses it too.
+  it('reserves an exclusive name for a file that cannot be linked', async () => {
+    // link(2) refuses a directory everywhere; rename(2) then refuses it, too.
     const from = join(base, 'directory')
     mkdirSync(from)
     const to = join(base, 'target')
@@ -556,7 +556,7 @@ describe('moving without overwriting', () => {
     expect(existsSync(to)).toBe(false)
   })
 
-  it('stamps names at the edge of a character, with and without an extension', () => {
+  it('shortens a stamped name by whole characters, with and without an extension', () => {
     expect(stampedName('jobs.xml', '2027-01-04T06:00:00.000Z', 0)).toBe(
       'jobs.20270104T060000000Z.xml',
     )

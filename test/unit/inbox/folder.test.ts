@@ -19,7 +19,7 @@ function guarded(): string {
 }
 
 describe('the folder itself', () => {
-  it('is named as missing, with the way out, and its files are unknown, not gone', async () => {
+  it('is named as missing, with a hint, and its files are unknown, not gone', async () => {
     const folder = guarded()
     const inbox = openInbox(folder)
     await inbox.list()
@@ -57,7 +57,7 @@ describe('the folder itself', () => {
     expect(pathsOf(open)).toEqual(['a.xml'])
   })
 
-  it('may itself be reached by a link', async () => {
+  it('may be a link', async () => {
     const folder = guarded()
     const link = `${folder}-link`
     symlinkSync(folder, link)
@@ -67,7 +67,7 @@ describe('the folder itself', () => {
     expect(pathsOf(listing)).toEqual(['a.xml'])
   })
 
-  it('shares one listing among those who ask at the same time', async () => {
+  it('shares one listing between simultaneous callers', async () => {
     const inbox = openInbox(guarded())
 
     const [first, second] = await Promise.all([inbox.list(), inbox.list()])
@@ -77,7 +77,7 @@ describe('the folder itself', () => {
 })
 
 describe('a mount that comes and goes', () => {
-  /** A folder that is on the disk of the tests, or as much as a file system of its own. */
+  /** Returns a folder on the disk of the tests that can look like its own file system. */
   function mountable() {
     const link = join(temporaryFolder(), 'inbox')
     const [host, mounted] = [temporaryFolder(), temporaryFolder('/dev/shm')]
@@ -114,7 +114,7 @@ describe('a mount that comes and goes', () => {
     expect(log.warn).not.toHaveBeenCalled()
   })
 
-  it('is taken as it is when it brings files', async () => {
+  it('is accepted if it brings files', async () => {
     const { link, host, mounted, show } = mountable()
     put(mounted, 'a.xml')
     const log = { ...silentLog, warn: vi.fn() }
@@ -132,7 +132,7 @@ describe('a mount that comes and goes', () => {
     )
   })
 
-  it('does not forbid a folder to become empty', async () => {
+  it('does not keep a folder from becoming empty', async () => {
     const folder = guarded()
     const inbox = openInbox(folder)
     await inbox.list()
@@ -144,7 +144,7 @@ describe('a mount that comes and goes', () => {
   })
 })
 
-/** Its timers ring when a test says so. */
+/** A clock whose timers end when the test says so. */
 class Timers extends ManualClock {
   readonly #timers = new Set<() => void>()
 
@@ -153,14 +153,14 @@ class Timers extends ManualClock {
     return { [Symbol.dispose]: () => void this.#timers.delete(run) }
   }
 
-  /** All timers that nobody has cancelled are due. */
+  /** Ends all timers that are not cancelled. */
   ring(): void {
     for (const run of this.#timers) run()
   }
 }
 
-describe('a look at the folder that does not end', () => {
-  it.each(['list', 'look'] as const)('is a condition until it does (%s)', async (call) => {
+describe('a listing that does not end', () => {
+  it.each(['list', 'look'] as const)('is a condition until it ends (%s)', async (call) => {
     const clock = new Timers()
     const conditions = new Conditions(clock)
     const directory = temporaryFolder()

@@ -45,7 +45,7 @@ describe('listing the folder', () => {
     })
   })
 
-  it('goes 32 folders deep, and says where more of them begin', async () => {
+  it('goes 32 directories deep and names the deeper ones', async () => {
     const folder = temporaryFolder()
     const deep = Array.from({ length: 32 }, () => 'd').join('/')
     put(folder, `${deep}/jobs.xml`)
@@ -60,7 +60,7 @@ describe('listing the folder', () => {
     })
   })
 
-  it('holds what is known of a file while it is the same, and sees one that was changed in place', async () => {
+  it('contains the known object of an unchanged file and notices a change in place', async () => {
     const folder = temporaryFolder()
     put(folder, 'same.xml')
     put(folder, 'changed.xml', '<jobs/>')
@@ -75,7 +75,7 @@ describe('listing the folder', () => {
     expect(at('changed.xml')?.identity).not.toEqual(known.get('changed.xml')?.identity)
   })
 
-  it('passes over what is not included or is excluded, and says by which rule', async () => {
+  it('ignores what is not included or is excluded, and names the rule', async () => {
     const folder = temporaryFolder()
     for (const path of ['a.xml', 'notes.txt', 'old/b.xml', 'draft-c.xml', '.git/d.xml'])
       put(folder, path)
@@ -97,7 +97,7 @@ describe('listing the folder', () => {
     expect(inbox.ignored('d.xml.part')).toEqual({ rule: 'temporary-name', pattern: '*.part' })
   })
 
-  it('does not take a pattern for files as one for the directories that it matches', async () => {
+  it('does not apply a pattern for files to directories', async () => {
     const folder = temporaryFolder()
     put(folder, 'acme/jobs.xml')
     put(folder, 'jobs.xml')
@@ -107,7 +107,7 @@ describe('listing the folder', () => {
     expect(pathsOf(listing)).toEqual(['acme/jobs.xml'])
   })
 
-  it('skips links wherever they lead, and follows none', async () => {
+  it('skips every link and follows none', async () => {
     const folder = temporaryFolder()
     const outside = temporaryFolder()
     put(outside, 'secret.xml')
@@ -134,7 +134,7 @@ describe('listing the folder', () => {
     expect(listing.ignored).toEqual([])
   })
 
-  it('never leaves the folder by a directory that becomes a link while it is listed', async () => {
+  it('never leaves the folder through a directory that becomes a link during the listing', async () => {
     const folder = temporaryFolder()
     const outside = temporaryFolder()
     for (const path of ['a/b/jobs.xml', 'a/c/jobs.xml']) {
@@ -175,7 +175,7 @@ describe('listing the folder', () => {
     expect(pathsOf(listing)).toEqual(['a.xml', 'b.xml'])
   })
 
-  it('takes names with newlines, quotes, odd spaces, and of 255 bytes', async () => {
+  it('accepts names with newlines, quotes, odd spaces, and of 255 bytes', async () => {
     const folder = temporaryFolder()
     const names = [
       'two\nlines.xml',
@@ -196,7 +196,7 @@ describe('listing the folder', () => {
     expect(listing.skipped).toEqual([])
   })
 
-  it('skips a name that is not UTF-8 under a path that no other file ever has', async () => {
+  it('skips a name that is not UTF-8 and shows it with a unique path', async () => {
     const folder = temporaryFolder()
     const bytes = (name: string) =>
       Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')])
@@ -222,7 +222,7 @@ describe('listing the folder', () => {
     expect(listing.skipped.every(({ hint }) => hint.startsWith('rename it'))).toBe(true)
   })
 
-  it('skips a directory that cannot be read, and calls what is below it unknown, not gone', async () => {
+  it('skips an unreadable directory, whose files are unknown, not gone', async () => {
     const folder = temporaryFolder()
     put(folder, 'open/a.xml')
     put(folder, 'closed/b.xml')
@@ -240,7 +240,7 @@ describe('listing the folder', () => {
     })
   })
 
-  it('does not call a mount missing that is there and cannot be listed', async () => {
+  it('does not report an unreadable mount as missing', async () => {
     const folder = temporaryFolder()
     put(folder, 'closed/b.xml')
     chmodSync(join(folder, 'closed'), 0)
@@ -255,7 +255,7 @@ describe('listing the folder', () => {
     expect(found.unknown).toEqual(['closed/', 'away/'])
   })
 
-  it('skips a directory that shows its names but not its files as a whole', async () => {
+  it('skips a whole directory that can be read but not entered', async () => {
     const folder = temporaryFolder()
     put(folder, 'closed/a.xml')
     put(folder, 'closed/b.xml')
@@ -268,7 +268,7 @@ describe('listing the folder', () => {
     expect(listing.unknown).toEqual(['closed/'])
   })
 
-  it('skips what lies deeper than a path can say, and lists the rest', async () => {
+  it('skips files that lie deeper than a path can name, and lists the rest', async () => {
     const folder = temporaryFolder()
     const deep = Array(10).fill('d'.repeat(250)).join('/')
     put(folder, 'a.xml')
@@ -287,7 +287,7 @@ describe('listing the folder', () => {
     expect(listing.unknown).toEqual([expect.stringMatching(/^(d{250}\/)+other\/(d{250}\/)+$/)])
   })
 
-  it('reports temporary names with their date, unless the configuration excludes them', async () => {
+  it('reports temporary names with their mtime, unless the configuration excludes them', async () => {
     const folder = temporaryFolder()
     for (const name of ['.jobs.xml.AbC123', 'jobs.xml.filepart', '.DS_Store']) put(folder, name)
 
@@ -300,7 +300,7 @@ describe('listing the folder', () => {
     expect(listing.temporary[0]?.mtimeMs).toBeGreaterThan(1e12)
   })
 
-  it('lists the same on a network file system, where looks go out together', async () => {
+  it('lists the same on a network file system, with calls in parallel', async () => {
     const folder = temporaryFolder()
     for (let n = 0; n < 600; n++) put(folder, `feed-${n}.xml`)
     symlinkSync('feed-1.xml', join(folder, 'link.xml'))
@@ -325,7 +325,7 @@ describe('listing the folder', () => {
 })
 
 describe('looking at single paths', () => {
-  it('answers what is at each path now', async () => {
+  it('returns what is at each path now', async () => {
     const folder = temporaryFolder()
     put(folder, 'a.xml')
     put(folder, 'sub/b.xml')
@@ -342,7 +342,7 @@ describe('looking at single paths', () => {
     expect(seen.get('a.xml/below.xml')).toBeNull()
   })
 
-  it('does not look through a directory that was replaced by a link to elsewhere', async () => {
+  it('does not follow a link that replaced a directory', async () => {
     const folder = temporaryFolder()
     const outside = temporaryFolder()
     put(folder, 'sub/deep/a.xml')

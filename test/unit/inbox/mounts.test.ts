@@ -6,7 +6,7 @@ const on = (dev: number) => ({ dev: BigInt(dev) }) as BigIntStats
 const HOST = on(1)
 const SHARE = on(2)
 
-/** The folder, with a file system mounted at `acme/` that has a directory of its own. */
+/** Returns the mounts of a folder with a file system at `acme/`, which contains a directory. */
 function mounted(): Mounts {
   const mounts = new Mounts()
   mounts.begin()
@@ -16,7 +16,7 @@ function mounted(): Mounts {
   return mounts
 }
 
-it('does not take the empty place of a file system that went away for that file system', () => {
+it('recognises the empty directory of a missing mount', () => {
   const mounts = mounted()
 
   mounts.begin()
@@ -27,7 +27,7 @@ it('does not take the empty place of a file system that went away for that file 
   expect(mounts.admit('acme/', SHARE, true)).toBe(true)
 })
 
-it('misses a mount point that is not even a directory any more, until it is back', () => {
+it('reports a mount point as missing if its directory is gone, until it is back', () => {
   const mounts = mounted()
 
   mounts.begin()
@@ -38,7 +38,7 @@ it('misses a mount point that is not even a directory any more, until it is back
   expect([missing, mounts.missing()]).toEqual([['acme/'], []])
 })
 
-it('believes a directory that is not a mount point, and one that has files of its own by now', () => {
+it('accepts an empty ordinary directory, and a former mount point that now has files', () => {
   const mounts = mounted()
 
   mounts.begin()
@@ -49,7 +49,7 @@ it('believes a directory that is not a mount point, and one that has files of it
   expect(mounts.missing()).toEqual([])
 })
 
-it('says nothing of what lies below a directory that could not be read', () => {
+it('reports no missing mount below a directory that could not be read', () => {
   const mounts = mounted()
 
   mounts.begin()

@@ -41,7 +41,7 @@ async function scan(): Promise<void> {
 const isFile = (seen: Sighting | Skipped | null | undefined): seen is Sighting =>
   seen != null && 'identity' in seen
 
-/** Lets time pass, looks where it is due, and answers what became ready. */
+/** Lets time pass, looks at the due paths, and returns the ones that are ready. */
 async function ready(afterMs: number): Promise<string[]> {
   clock.mono += afterMs
   const looks = await inbox.look(settler.due(clock.monotonic()))
@@ -51,7 +51,7 @@ async function ready(afterMs: number): Promise<string[]> {
 }
 
 describe('settling', () => {
-  it('is over after one quiet period of sameness, and not a moment before', async () => {
+  it('ends after one quiet period without a change, and not earlier', async () => {
     put(folder, 'a.xml')
     await scan()
 
@@ -63,7 +63,7 @@ describe('settling', () => {
     expect(settler.nextAt()).toBeNull()
   })
 
-  it('counts from our first sight, also for a file that is old at start-up', async () => {
+  it('begins when the daemon first sees the file, even if the file is old at start-up', async () => {
     backdate(put(folder, 'old.xml'))
     await scan()
 
@@ -73,7 +73,7 @@ describe('settling', () => {
     expect(settler.nextAt()).toBe(clock.monotonic() + QUIET)
   })
 
-  it('does not end for a slow writer that resets the date after each chunk', async () => {
+  it('does not end while a slow writer resets the date after each chunk', async () => {
     const file = put(folder, 'slow.xml', '<jobs>')
     backdate(file)
     await scan()
@@ -89,7 +89,7 @@ describe('settling', () => {
     expect(await ready(QUIET)).toEqual(['slow.xml'])
   })
 
-  it('does not end where other bytes of the same length came with the same date', async () => {
+  it('does not end if other bytes of the same size come with the same date', async () => {
     const file = put(folder, 'a.xml', '<a/>')
     const { atime, mtime } = statSync(file)
     await scan()
@@ -103,7 +103,7 @@ describe('settling', () => {
     expect(taken).toEqual([])
   })
 
-  it('has a pending file until it was quiet, and not one that was quiet and put back', async () => {
+  it('has a pending file until it was quiet, but not after it was put back', async () => {
     const file = put(folder, 'a.xml')
     await scan()
     const whileNew = settler.hasPending
@@ -119,7 +119,7 @@ describe('settling', () => {
     expect([whileNew, notTaken, putBack, settler.hasPending]).toEqual([true, true, false, true])
   })
 
-  it('begins again when the file is replaced by rename', async () => {
+  it('begins again if a rename replaces the file', async () => {
     put(folder, 'a.xml', '<a/>')
     await scan()
     renameSync(put(folder, 'b.tmp', '<b/>'), join(folder, 'a.xml'))
@@ -130,7 +130,7 @@ describe('settling', () => {
     expect(settler.nextAt()).toBe(clock.monotonic() + QUIET)
   })
 
-  it('holds for a writer that closes and reopens within the quiet period', async () => {
+  it('waits for a writer that closes and reopens the file within the quiet period', async () => {
     const file = put(folder, 'a.xml', '<jobs>')
     await scan()
 
@@ -143,7 +143,7 @@ describe('settling', () => {
     expect(taken).toEqual([])
   })
 
-  it('is for all files at once: a growing one delays only itself', async () => {
+  it('runs for all files in parallel: a growing file delays only itself', async () => {
     for (let n = 0; n < 200; n++) put(folder, `stable-${n}.xml`)
     const growing = put(folder, 'growing.xml')
     await scan()
@@ -156,7 +156,7 @@ describe('settling', () => {
     expect(settler.hasPending).toBe(true)
   })
 
-  it('knows nothing of the wall clock', async () => {
+  it('does not depend on the wall clock', async () => {
     put(folder, 'a.xml')
     await scan()
     clock.wall += 86_400_000
@@ -169,7 +169,7 @@ describe('settling', () => {
     expect(dayBack).toEqual(['a.xml'])
   })
 
-  it('needs a look of its own at the end: a listing, which takes a while, ends no quiet period', async () => {
+  it('ends only with a look at the file: a listing, which takes a while, ends no quiet period', async () => {
     put(folder, 'a.xml')
     await scan()
     clock.mono += QUIET
@@ -180,7 +180,7 @@ describe('settling', () => {
     expect(settler.due(clock.monotonic())).toEqual(['a.xml'])
   })
 
-  it('goes on through listings that find the file unchanged', async () => {
+  it('continues through listings that find the file unchanged', async () => {
     put(folder, 'a.xml')
     await scan()
     clock.mono += QUIET / 2
@@ -191,7 +191,7 @@ describe('settling', () => {
     expect(taken).toEqual(['a.xml'])
   })
 
-  it('forgets a file that left, and counts from anew when it is back', async () => {
+  it('forgets a file that left, and begins again when it is back', async () => {
     put(folder, 'a.xml')
     put(folder, 'b.xml')
     await scan()
@@ -208,7 +208,7 @@ describe('settling', () => {
     expect(second).toEqual(['a.xml'])
   })
 
-  it('says when to look next: at the earliest end, or never', async () => {
+  it('names the next time to look: the earliest end of a quiet period, or never', async () => {
     const before = settler.nextAt()
     const start = clock.monotonic()
     settler.takeIfQuiet({ path: 'a.xml', identity: identity('1') }, start)

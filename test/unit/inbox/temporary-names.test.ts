@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { temporaryPattern } from '../../../src/inbox/name-filter.ts'
 import { openInbox, pathsOf, put, temporaryFolder } from '../../helpers/inbox/harness.ts'
 
-/** As real writers name them. */
+/** The names that real writers use. */
 const WRITTEN_BY: Record<string, string> = {
   rsync: '.jobs.xml.AbC123',
   WinSCP: 'jobs.xml.filepart',
@@ -44,7 +44,7 @@ const WRITTEN_BY: Record<string, string> = {
 }
 
 describe('temporary names', () => {
-  it.each(Object.entries(WRITTEN_BY))('of %s are never taken for a feed', async (_writer, name) => {
+  it.each(Object.entries(WRITTEN_BY))('of %s are never feeds', async (_writer, name) => {
     const folder = temporaryFolder()
     put(folder, name)
     const inbox = openInbox(folder, { include: ['**'] })
@@ -63,7 +63,7 @@ describe('temporary names', () => {
     },
   )
 
-  it('cover all that is below a dot directory', async () => {
+  it('cover everything below a directory that begins with a dot', async () => {
     const folder = temporaryFolder()
     put(folder, '.~tmp~/jobs.xml')
     put(folder, 'acme/.rsync-partial/jobs.xml')
@@ -73,7 +73,7 @@ describe('temporary names', () => {
     expect(listing.files).toEqual([])
   })
 
-  it('end with the rename to the real name, which is the arrival', async () => {
+  it('end with the rename to the real name, when the feed arrives', async () => {
     const folder = temporaryFolder()
     const partial = put(folder, 'jobs.xml.filepart')
     const inbox = openInbox(folder)

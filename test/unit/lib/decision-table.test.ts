@@ -1,4 +1,4 @@
-// docs/decision-table.md and lib/decision-table.ts say the same, row by row.
+// docs/decision-table.md and lib/decision-table.ts have the same rows.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -6,7 +6,7 @@ import { RULES, type Rule, ruleOfCode, ruleOfStatus } from '../../../src/lib/dec
 
 const PAGE = readFileSync(new URL('../../../docs/decision-table.md', import.meta.url), 'utf8')
 
-/** One row of the page. */
+/** rowOf returns a rule as one row of the page. */
 function rowOf(rule: Rule): string {
   const cells = [
     `\`${rule.name}\``,
@@ -26,7 +26,7 @@ function rowOf(rule: Rule): string {
 const squeezed = (line: string) => line.replace(/ +/g, ' ')
 
 describe('the page of the decision table', () => {
-  it('has each row of the code as it is, and no other', () => {
+  it('has exactly the rows of the code', () => {
     const rows = PAGE.split('\n').filter((line) => line.startsWith('| `'))
 
     expect(rows.map(squeezed)).toEqual(Object.values(RULES).map(rowOf).map(squeezed))
@@ -46,7 +46,7 @@ describe('the decision table', () => {
       for (const code of row.codes) expect(ruleOfCode(code)).toBe(row)
   })
 
-  it('gives up at once only what is about the file or this host', () => {
+  it('fails a version at once only because of the file or this host', () => {
     const final = Object.values(RULES).filter(
       (row) => row.class === 'file' || (row.class === 'broken' && row.tries === 1),
     )

@@ -32,13 +32,13 @@ describe('guards', () => {
   const outcome = (newer: number, baseline: Baseline | null, more: Partial<GuardLimits> = {}) =>
     held(version(newer), baseline === null ? [] : [baseline], more)
 
-  it('hold a feed without postings, also the first one', () => {
+  it('hold a feed without postings, even its first version', () => {
     expect(outcome(0, null)).toBe('empty')
     expect(outcome(0, older(100))).toBe('empty')
     expect(outcome(0, null, { minPostings: 0 })).toBe('empty')
   })
 
-  it('hold fewer postings than the least', () => {
+  it('hold a feed with fewer postings than minPostings', () => {
     expect(outcome(9, null, { minPostings: 10 })).toBe('min-postings')
     expect(outcome(10, null, { minPostings: 10 })).toBe('pass')
   })
@@ -53,19 +53,19 @@ describe('guards', () => {
     expect(outcome(99, older(100), { maxDropPercent: 0 })).toBe('drop')
   })
 
-  it('hold a drop against any of the versions that it is compared with', () => {
+  it('hold a drop against any of the baselines', () => {
     expect(held(version(350), [older(1000), older(600, { id: 8 })])).toBe('drop')
     expect(held(version(600), [older(1000), older(600, { id: 8 })])).toBe('pass')
   })
 
-  it('hold another root or record path, but not against a version without one', () => {
+  it('hold another root or record path, unless the earlier version had none', () => {
     expect(outcome(100, older(100, { root: 'rss' }))).toBe('shape')
     expect(outcome(100, older(100, { records: '/source/jobs/job' }))).toBe('shape')
     expect(outcome(100, older(0, { records: null }))).toBe('pass')
     expect(outcome(100, older(100, { root: null }))).toBe('pass')
   })
 
-  it('hold as many postings as before that have lost their ids, or are all the same', () => {
+  it('hold the same number of postings if their ids are missing or all equal', () => {
     const before = older(1000)
 
     expect(held(version(1000, { withoutId: 1000, duplicates: 999 }), [before])).toBe('missing-ids')
@@ -74,7 +74,7 @@ describe('guards', () => {
     expect(held(version(1000, { duplicates: 999 }), [])).toBe('pass')
   })
 
-  it('pass a feed that never had ids, or always had one id on several postings', () => {
+  it('pass a feed that never had ids or always shared ids between postings', () => {
     const without = { withoutId: 1000, duplicates: 20 }
     const shared = { duplicates: 400 }
 
@@ -82,7 +82,7 @@ describe('guards', () => {
     expect(held(version(1000, shared), [older(1000, shared)])).toBe('pass')
   })
 
-  it('hold postings that lost most of their bytes, whatever their number, but not of a few', () => {
+  it('hold postings that lost most of their bytes, but not if there are only a few', () => {
     expect(held(version(100, { bytes: 49_000 }), [older(100)])).toBe('shrink')
     expect(held(version(100, { bytes: 50_000 }), [older(100)])).toBe('pass')
     expect(held(version(900, { bytes: 100_000 }), [older(100)])).toBe('shrink')
@@ -93,22 +93,22 @@ describe('guards', () => {
     expect(held(version(9, { bytes: 9 }), [older(9)])).toBe('pass')
   })
 
-  it('hold postings that others took the place of, where the feed does not do so', () => {
+  it('hold replaced postings if the feed does not usually replace them', () => {
     const renewed = older(1000, { changes: { added: 1000, removed: 950, changed: 0 } })
 
     expect(held(version(1000), [renewed], {}, [0.02, 0.1])).toBe('replaced')
-    // Each day all postings are others; or nobody knows yet what is usual.
+    // The feed replaces all postings each day, or has no earlier uploads to compare.
     expect(held(version(1000), [renewed], {}, [0.02, 1])).toBe('pass')
     expect(held(version(1000), [renewed], {}, [])).toBe('pass')
   })
 
-  it('take no posting without an id for one that is gone: a date in it makes it another one', () => {
+  it('count no posting without an id as gone, because a new date in it changes it', () => {
     const renewed = { changes: { added: 1000, removed: 1000, changed: 0 }, withoutId: 1000 }
 
     expect(held(version(1000, { withoutId: 1000 }), [older(1000, renewed)], {}, [0])).toBe('pass')
   })
 
-  it('say what happened, compared with what, and what to do', () => {
+  it('say what happened, name the compared version and say what to do', () => {
     const reason = (newer: GuardedVersion, baseline: Baseline) =>
       guard(newer, [baseline], limits, () => [0])?.reason
 

@@ -11,7 +11,7 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const PROBLEM: Disposed = { kind: 'problem', code: 'EROFS', reason: 'read-only', hint: 'mount it' }
 const DONE: Disposed = { kind: 'done', to: null }
 
-/** `ends`: how a path that is put away, or whose receipt is written, ends. */
+/** folder returns a PostDelivery whose moves and receipts end as `ends` says. */
 function folder({ rescanMs = 1000 } = {}) {
   const { history } = temporaryHistory()
   let ahead = 0
@@ -37,9 +37,8 @@ function folder({ rescanMs = 1000 } = {}) {
     config: { inbox, upload: { keepVersions: 3 } } as unknown as PostDeliveryParts['config'],
   }
   const postDelivery = new PostDelivery(parts as PostDeliveryParts)
-  /** A listing with a file that is uploaded. */
+  /** listed passes on a listing with one uploaded file, or null for a folder that could not be listed. */
   const listed = async (path: 'good.xml' | 'other.xml' | null) => {
-    // null: the folder could not be listed.
     const found = { files: path === null ? [] : [{ path, identity }], unknown: path ? [] : [''] }
     postDelivery.moveFinished(found as unknown as Listing)
     await eventually(() => expect(postDelivery.isMoving).toBe(false))
@@ -51,7 +50,7 @@ function folder({ rescanMs = 1000 } = {}) {
   return { conditions, ends, history, listed, pass, postDelivery, told }
 }
 
-it('receipts that cannot be written are not over because a file could be moved', async () => {
+it('a successful move does not end the condition of a failing receipt', async () => {
   const { conditions, ends, history, listed, postDelivery, told } = folder()
   ends.receipt = PROBLEM
   await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: 'bad.xml' }))
@@ -65,7 +64,7 @@ it('receipts that cannot be written are not over because a file could be moved',
   expect(conditions.current()).toEqual([])
 })
 
-it('files that cannot be moved are not over because a receipt could be written', async () => {
+it('a written receipt does not end the condition of a failing move', async () => {
   const { conditions, ends, history, listed, postDelivery, told } = folder()
   ends.receipt = PROBLEM
   await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: 'bad.xml' }))
@@ -78,7 +77,7 @@ it('files that cannot be moved are not over because a receipt could be written',
   expect(conditions.has('dispositions-failing')).toBe(true)
 })
 
-it('files that cannot be moved are not over because their folder cannot be listed', async () => {
+it('an unlisted folder does not end the condition of a failing move', async () => {
   const { conditions, ends, listed, pass, told } = folder()
   ends.move = PROBLEM
   await listed('good.xml')
@@ -90,7 +89,7 @@ it('files that cannot be moved are not over because their folder cannot be liste
   expect(conditions.has('dispositions-failing')).toBe(true)
 })
 
-it('files that cannot be moved are tried with each listing, and are not over before the next one', async () => {
+it('the condition of a failing move lasts until the next listing', async () => {
   const { conditions, ends, listed, pass } = folder({ rescanMs: HOUR })
   ends.move = PROBLEM
   await listed('good.xml')
@@ -100,7 +99,7 @@ it('files that cannot be moved are tried with each listing, and are not over bef
   expect(conditions.has('dispositions-failing')).toBe(true)
 })
 
-it('a receipt whose directory is missing is owed as long as nobody could look for that directory', async () => {
+it('a receipt stays pending while its missing directory cannot be listed', async () => {
   const { ends, history, listed, postDelivery } = folder()
   ends.receipt = { ...PROBLEM, code: 'ENOENT' }
   await postDelivery.cleanUp(versionIn(history, 'rejected', { path: 'monday/bad.xml' }))
@@ -114,7 +113,7 @@ it('a receipt whose directory is missing is owed as long as nobody could look fo
   expect([whileAway, looked, ends.receipts]).toEqual([1, 2, 2])
 })
 
-it('while no receipt can be written, a listing tries one of them and not all', async () => {
+it('while receipts cannot be written, each listing tries only one of them', async () => {
   const { ends, history, listed, postDelivery } = folder()
   ends.receipt = PROBLEM
   for (let n = 0; n < 10; n++)
@@ -128,7 +127,7 @@ it('while no receipt can be written, a listing tries one of them and not all', a
   expect([tried, ends.receipts]).toEqual([11, 21])
 })
 
-it('a file that went back while the database could not be written is no news afterwards', async () => {
+it('a file that was put back while the database was full makes no new version', async () => {
   const { history } = temporaryHistory()
   const clock = systemClock
   const path = 'acme.xml'
@@ -139,7 +138,7 @@ it('a file that went back while the database could not be written is no news aft
   const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
   let commits = 0
   const commit = vi.fn(async (work: () => unknown) => {
-    // The departure is noted; how it ended is not.
+    // The first commit notes the departure; the second one, with the result, fails.
     if (++commits === 2) throw new Error('the disk is full')
     return history.commit(work)
   })

@@ -1,4 +1,4 @@
-// In which order receipts of one path are written.
+// The order of the receipts of one path.
 
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { silentLog } from '../../../src/lib/log.ts'
 import { markReceiptPending, Receipts, type ReceiptsParts } from '../../../src/pipeline/receipts.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
-/** Receipts that end when a test says so. */
+/** slowMount returns receipts whose writes end when the test says so. */
 function slowMount() {
   const { history } = temporaryHistory()
   const begun: { receipt: Receipt; end: () => void }[] = []
@@ -34,7 +34,7 @@ function slowMount() {
   return { begun, history, parts, receipts: new Receipts(parts), written }
 }
 
-it('a receipt that takes long never ends after a later one of the same version', async () => {
+it('a slow receipt never overwrites a later receipt of the same version', async () => {
   const { begun, history, parts, receipts, written } = slowMount()
   const held = versionIn(history, 'held')
   markReceiptPending(parts, held)
@@ -59,7 +59,7 @@ it('a receipt that takes long never ends after a later one of the same version',
   expect(history.notes('receipt owed ')).toEqual([])
 })
 
-it('an older version of the path gets no receipt once a newer one has its own', async () => {
+it('an older version gets no receipt if a newer version of the path has one', async () => {
   const { begun, history, parts, receipts } = slowMount()
   const older = versionIn(history, 'uploaded')
   markReceiptPending(parts, older)

@@ -1,4 +1,4 @@
-// Which accounts are on hold while the key changes: answers come late, and are about the key that they were asked with.
+// Account holds while the key changes: a late answer concerns the key that signed its request.
 
 import { expect, it } from 'vitest'
 import { MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
@@ -9,7 +9,7 @@ const REFUSED = failureOf(RULES.credentials, {
   ...{ code: 'http-401', reason: 'the service refused the credentials with 401', status: 401 },
 })
 
-/** Accounts that were accepted, on a clock that stands still unless it is set. */
+/** Returns holds with accepted accounts, on a clock that moves only when the test sets it. */
 function accepted(...accounts: string[]) {
   const time = { now: 0 }
   const holds = new AccountHolds({ ...systemClock, now: () => time.now, monotonic: () => time.now })
@@ -20,7 +20,7 @@ function accepted(...accounts: string[]) {
   return { holds, at }
 }
 
-it('a refused account waits for 5 minutes, and no other one', () => {
+it('a refused account waits for 5 minutes and delays no other account', () => {
   const { at, holds } = accepted('a', 'b')
   at(10)
   holds.refuse('a', REFUSED, 5)
@@ -41,7 +41,7 @@ it('the key itself is in doubt while no account is accepted', () => {
   expect([one, holds.isOfKey]).toEqual([false, true])
 })
 
-it('an answer to what was asked with the key before says nothing of the new one', () => {
+it('a late answer to a request with the old key says nothing about the new key', () => {
   const { at, holds } = accepted('a', 'b')
   at(30)
   holds.newKey()
@@ -52,7 +52,7 @@ it('an answer to what was asked with the key before says nothing of the new one'
   expect([holds.first, holds.isVerified('b')]).toEqual([null, false])
 })
 
-it('a refusal that was asked for before the hold does not make it longer, one after it does', () => {
+it('only a refusal of a request after the hold began makes the hold longer', () => {
   const { at, holds } = accepted('a')
   at(SECOND)
   holds.refuse('a', REFUSED, 10)
@@ -66,7 +66,7 @@ it('a refusal that was asked for before the hold does not make it longer, one af
   expect(holds.holdOf('a')?.until).toBe(3 * SECOND + 5 * MINUTE)
 })
 
-it('an account that is accepted is released, unless that was asked for before the refusal', () => {
+it('an accepted account is released, unless the request is older than the refusal', () => {
   const { at, holds } = accepted('a')
   at(SECOND)
   holds.refuse('a', REFUSED, SECOND)

@@ -19,7 +19,7 @@ function breaker() {
 }
 
 describe('a breaker', () => {
-  it('opens after five transient failures in a row, not before', () => {
+  it('opens after five transient failures in a row, and not earlier', () => {
     const { it, request } = breaker()
 
     const passed = [
@@ -40,7 +40,7 @@ describe('a breaker', () => {
     expect(it.waitMs()).toBe(5 * SECOND)
   })
 
-  it('lets one probe through after 5 s, then after twice as long, up to 10 min', () => {
+  it('sends a probe after 5 s, then after doubling waits of up to 10 min', () => {
     const { it, request, pass } = breaker()
     for (let i = 0; i < 5; i++) request('down')
     const pauses: number[] = []
@@ -56,7 +56,7 @@ describe('a breaker', () => {
     expect(pauses.map((ms) => ms / SECOND)).toEqual([5, 10, 20, 40, 80, 160, 320, 600, 600])
   })
 
-  it('keeps the others back while the probe runs, and closes when it is answered', () => {
+  it('sends nothing else while the probe runs, and closes after an answer', () => {
     const { it, request, pass } = breaker()
     for (let i = 0; i < 5; i++) request('down')
     pass(5 * SECOND)
@@ -70,7 +70,7 @@ describe('a breaker', () => {
     expect(it.health()).toEqual({ state: 'ok', reason: null, nextProbeAt: null })
   })
 
-  it('sends another probe a minute later: the first may be a large file on a slow line', () => {
+  it('sends another probe after a minute, because the first may be a large file', () => {
     const { it, request, pass } = breaker()
     for (let i = 0; i < 5; i++) request('down')
     pass(HOUR)
@@ -94,7 +94,7 @@ describe('a breaker', () => {
     expect(it.health().state).toBe('ok')
   })
 
-  it('gives the probe to the next one when it taught nothing', () => {
+  it('lets the next request probe if the probe ended without a result', () => {
     const { it, request, pass } = breaker()
     for (let i = 0; i < 5; i++) request('down')
     pass(5 * SECOND)
@@ -104,7 +104,7 @@ describe('a breaker', () => {
     expect(it.enter()).toMatchObject({ isProbe: true })
   })
 
-  it('does not count what was under way when it opened', () => {
+  it('does not count requests that were running when it opened', () => {
     const { it, request, pass } = breaker()
     const early = it.enter()
     for (let i = 0; i < 5; i++) request('down')
@@ -115,7 +115,7 @@ describe('a breaker', () => {
     expect(it.waitMs()).toBe(0)
   })
 
-  it('probes no sooner than the other side asked for', () => {
+  it('sends no probe before the time of Retry-After', () => {
     const { it, request, pass } = breaker()
 
     for (let i = 0; i < 5; i++) request('down', MINUTE)
@@ -126,7 +126,7 @@ describe('a breaker', () => {
     expect(it.waitMs()).toBe(10 * SECOND)
   })
 
-  it('waits whole milliseconds, since the history keeps no others', () => {
+  it('waits whole milliseconds, because the history stores only these', () => {
     const { it, request, pass } = breaker()
     for (let i = 0; i < 5; i++) request('down')
 
@@ -135,7 +135,7 @@ describe('a breaker', () => {
     expect(it.waitMs()).toBe(5 * SECOND)
   })
 
-  it('tells how the origin is, why, and when it asks again', () => {
+  it('reports the state of the origin, the reason and the time of the next probe', () => {
     const { it, request } = breaker()
     const health = [it.health()]
     request('down')

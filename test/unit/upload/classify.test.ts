@@ -1,4 +1,4 @@
-// The answers that no test over a socket needs to bring about: pure functions, one line each.
+// Answers of storage as one line each: these pure functions need no socket.
 
 import { describe, expect, it } from 'vitest'
 import type { HttpReply } from '../../../src/lib/http.ts'
@@ -40,7 +40,7 @@ describe('success', () => {
     },
   )
 
-  it('is that of the object that the form names, as storage writes its key', () => {
+  it('names the object of the form, in each way that storage writes its key', () => {
     const facts = form({ key: 'up load/\u0024{filename}' })
     const posted = (key: string) => reply(201, {}, `<PostResponse><Key>${key}</Key></PostResponse>`)
 
@@ -57,7 +57,7 @@ describe('success', () => {
     ['404', 204],
     ['nonsense', 204],
     ['202', 202],
-  ])('is, for a form that names "%s", the status %i', (named, status) => {
+  ])('has, for a form that names status "%s", the status %i', (named, status) => {
     const facts = form({ success_action_status: named })
 
     expect(judge(reply(status, { etag: `"${MD5}"` }), facts)).toEqual({
@@ -72,7 +72,7 @@ describe('success', () => {
     })
   })
 
-  it('is a redirect where the form asks for one', () => {
+  it('is a redirect if the form asks for one', () => {
     const facts = form({ success_action_redirect: 'https://partner.example/done' })
     const to = (location: string) => reply(303, { location })
     const done = `https://partner.example/done?bucket=b&key=a.xml&etag=%22${MD5}%22`
@@ -86,7 +86,7 @@ describe('success', () => {
     expect(judge(to('https://login.example/'), facts)).toMatchObject({ kind: 'failed' })
   })
 
-  it('is verified by the ETag of the body where there is none in the headers', () => {
+  it('is verified by the ETag in the body if the headers have none', () => {
     const body = (etag: string) => `<PostResponse><ETag>"${etag}"</ETag></PostResponse>`
 
     expect(judge(reply(201, {}, body(MD5)))).toMatchObject({ etagVerified: true })
@@ -96,7 +96,7 @@ describe('success', () => {
   it.each([
     { 'x-store-server-side-encryption': 'aws:kms' },
     { 'x-store-server-side-encryption-customer-algorithm': 'AES256' },
-  ])('is not doubted for an ETag that encryption made (%o)', (headers) => {
+  ])('is not doubted because of the ETag of an encrypted object (%o)', (headers) => {
     const answer = reply(201, { etag: OTHER, ...headers })
 
     expect(judge(answer)).toMatchObject({ kind: 'stored', etagVerified: false })
@@ -118,7 +118,7 @@ describe('success', () => {
   })
 })
 
-/** What the row lets the next attempt send. */
+/** Returns which form the next attempt sends. */
 function nextOf(judged: Judgement): string | null {
   if (!('failure' in judged)) return null
   const { class: kind, freshForm, tries } = judged.failure.rule
@@ -126,7 +126,7 @@ function nextOf(judged: Judgement): string | null {
   return freshForm ? 'new-form' : 'same-form'
 }
 
-describe('a success whose body or status says otherwise', () => {
+describe('a success status with a body that may contradict it', () => {
   const facts = form({ success_action_status: '204' })
   const login = '{"error":"login required"}'
   const namespaced = `\uFEFF\n <?xml version="1.0" encoding="UTF-8"?>\n<!-- x --><s3:Error xmlns:s3="http://x/"><s3:Code>SlowDown</s3:Code></s3:Error>`
@@ -146,7 +146,7 @@ describe('a success whose body or status says otherwise', () => {
     ['a weak ETag of a page', reply(200, { etag: 'W/"2a-1"' }), true, 'unconfirmed'],
     ['a PostResponse of another object', reply(201, {}, ofOther), true, 'other-key'],
     ['the MD5 of other bytes', reply(204, { etag: `"${OTHER}"` }), false, 'etag-mismatch'],
-  ])('is not taken as stored: %s', (_, answer, isAmbiguous, code) => {
+  ])('does not count as stored: %s', (_, answer, isAmbiguous, code) => {
     const judged = judge(answer, facts)
 
     expect(judged).toMatchObject({ kind: 'failed', failure: { code } })
@@ -157,7 +157,7 @@ describe('a success whose body or status says otherwise', () => {
     ['the opaque ETag that encryption makes', reply(200, { etag: '"a-b"' })],
     ['the ETag of a multipart upload', reply(201, { etag: '"0123-2"' })],
     ['a PostResponse', reply(201, {}, '\uFEFF<PostResponse/>')],
-  ])('is taken as stored with %s, and a warning', (_, answer) => {
+  ])('counts as stored with %s, and gives a warning', (_, answer) => {
     expect(judge(answer, facts)).toMatchObject({
       ...{ kind: 'stored', etagVerified: false, warning: expect.any(String) },
     })
@@ -207,7 +207,7 @@ describe('an error', () => {
     expect(nextOf(judged)).toBe(next)
   })
 
-  it('is told by its code and its sizes, and by nothing else of its text', () => {
+  it('shows its code and its sizes, and no other part of its text', () => {
     const reasons = [
       xml('AccessDenied', 'hidden'),
       xml('SlowDown.v2', 'hidden'),
@@ -226,7 +226,7 @@ describe('an error', () => {
     ])
   })
 
-  it('is judged by its code before its status: one 403 passes with another form, the next is broken', () => {
+  it('is judged by its code before its status: a 403 may mean an expired or a wrong form', () => {
     const expired = xml('AccessDenied', 'Invalid according to Policy: Policy expired.')
     const extra = xml('AccessDenied', 'Invalid according to Policy: Extra input fields: x')
 
@@ -272,7 +272,7 @@ describe('a redirect', () => {
 describe('a form', () => {
   const policy = (json: unknown) => Buffer.from(JSON.stringify(json)).toString('base64')
 
-  it('says by its policy when it ends and which sizes it takes', () => {
+  it('names its expiry and the allowed sizes in its policy', () => {
     const conditions = [{ key: 'a' }, ['Content-Length-Range', 5, '1000']]
 
     expect(
@@ -290,24 +290,24 @@ describe('a form', () => {
     policy({ conditions: [['content-length-range', -5, 16]] }),
     policy({ conditions: [[{ toString: 1, valueOf: 1 }, 1, 2]] }),
     policy({ conditions: [['content-length-range', { valueOf: 1, toString: 1 }, 2]] }),
-    // So many lists in each other that no text can be made of them.
+    // Lists nested too deeply to become a text.
     Buffer.from(`{"conditions":[[${'['.repeat(1e5)}${']'.repeat(1e5)},1,2]]}`).toString('base64'),
     '%%%',
     Buffer.from([0xff, 0xfe]).toString('base64'),
-  ])('is used all the same when its policy cannot be read', (text) => {
+  ])('is used even if its policy cannot be read', (text) => {
     expect(form({ policy: text })).toMatchObject({
       ...{ expiresAt: null, minBytes: 0, maxBytes: Number.MAX_SAFE_INTEGER },
     })
   })
 
-  it('leads to an address that is shown without its query', () => {
+  it('names a file address that is shown without its query', () => {
     const fileUrl = 'https://me:word@a.example:8443/b.xml?sig=1#x'
     const { fileUrl: shown } = readFormFacts({ url: 'https://a.example/', fileUrl, fields: [] })
     expect(shown).toBe('https://a.example:8443/b.xml')
   })
 })
 
-it('a certificate that is not valid yet may be right: the advice names the clock of this machine', () => {
+it('the hint for a certificate that is not valid yet names the clock of this machine', () => {
   const said = { code: 'CERT_NOT_YET_VALID', reason: 'it cannot be trusted', bytesSent: 0 }
   const answer = { kind: 'no-answer', why: 'certificate', ...said } as const
 
@@ -331,7 +331,7 @@ describe('other stores than S3', () => {
     [400, xml('EntityTooLarge'), 'file'],
     [413, '<html>413 Request Entity Too Large</html>', 'file'],
     [301, xml('PermanentRedirect'), 'broken'],
-  ])('are understood as well: %i %s is %s', (status, body, expected) => {
+  ])('are understood, too: %i %s is %s', (status, body, expected) => {
     const judged = judge(reply(status, {}, body))
 
     expect(judged.kind === 'failed' && judged.failure.class).toBe(expected)

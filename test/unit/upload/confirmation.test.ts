@@ -1,5 +1,5 @@
-// Storage that calls a file stored before it has all of it, on real sockets. The first answer is the odd one; afterwards
-// storage reads the whole request and answers as it should.
+// Storage that reports success before it has the whole file, on real sockets. Only the first answer is wrong; afterwards
+// storage reads the whole request and answers correctly.
 
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { harness, outcomes } from '../../helpers/upload/harness.ts'
 const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n'
 const MB = 1024 * 1024
 
-/** Storage on a raw socket; `odd` plays the first request, what follows is taken as it should be. */
+/** Opens storage on a raw socket: `odd` answers the first request, and later requests get a correct answer. */
 async function lying(odd: (socket: Socket, got: number, length: number) => void) {
   let requests = 0
   const url = await rawServer((socket) => {
@@ -45,12 +45,12 @@ async function lying(odd: (socket: Socket, got: number, length: number) => void)
   })
 }
 
-describe('a success that comes before the file was sent', () => {
+describe('a success status that comes before the file was sent', () => {
   it.each([
     ['and reads on', (_: Socket) => {}],
     ['and closes', (socket: Socket) => socket.end()],
     ['and stops reading', (socket: Socket) => socket.pause()],
-  ])('is not taken as stored: storage answers %s', async (_, then) => {
+  ])('does not count as stored: storage answers %s', async (_, then) => {
     let answered = false
     const h = await lying((socket, got) => {
       if (answered || got < 2 * MB) return
@@ -67,7 +67,7 @@ describe('a success that comes before the file was sent', () => {
     expect(h.attempts[0]?.bytesSent).toBeLessThan(36 * MB)
   })
 
-  it('is not taken as stored when only the end of its answer waits for the file', async () => {
+  it('does not count as stored if only the end of the answer waits for the file', async () => {
     let answered = false
     const h = await lying((socket, got, length) => {
       if (!answered) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n')

@@ -6,7 +6,7 @@ import { harness } from '../../helpers/upload/harness.ts'
 const FEED = '<jobs><job id="1"/></jobs>'
 
 describe('a delivery', () => {
-  it('puts the file into storage, byte for byte, and says where it is', async () => {
+  it('stores the file byte for byte and returns its address', async () => {
     const { deliver, sandbox, attempts } = await harness()
 
     const result = await deliver(FEED)
@@ -31,7 +31,7 @@ describe('a delivery', () => {
     ])
   })
 
-  it('goes on beside others, each with a form of its own', async () => {
+  it('runs beside other deliveries, each with its own form', async () => {
     const { deliver, sandbox } = await harness()
     const feeds = Array.from({ length: 12 }, (_, n) => `<jobs><job id="${n}"/></jobs>`)
 
@@ -42,7 +42,7 @@ describe('a delivery', () => {
     expect(stored.sort()).toEqual(feeds.sort())
   })
 
-  it('is for the account of its feed', async () => {
+  it('asks for a form of the account of its feed', async () => {
     const { deliver, sandbox } = await harness()
 
     await deliver(FEED, { account: '43' })
@@ -50,7 +50,7 @@ describe('a delivery', () => {
     expect(sandbox.objects()).toMatchObject([{ account: '43' }])
   })
 
-  it('ends as aborted when its signal aborts, once that is on record', async () => {
+  it('ends as aborted after its signal aborted and the attempt is recorded', async () => {
     const { deliver, sandbox, attempts } = await harness()
     const gate = sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
     const stop = new AbortController()
@@ -63,7 +63,7 @@ describe('a delivery', () => {
     expect(attempts).toMatchObject([{ outcome: 'unknown', code: 'aborted' }])
   })
 
-  it('uses no form of another account for its next attempt', async () => {
+  it('never uses the form of another account for its next attempt', async () => {
     const { deliver, sandbox } = await harness()
     sandbox.faults.add({ at: 'storage', kind: 's3-error', code: 'SlowDown', times: 1 })
 
@@ -73,14 +73,14 @@ describe('a delivery', () => {
     expect(sandbox.objects()).toMatchObject([{ account: '43' }])
   })
 
-  it('makes no attempt when its signal has aborted before anything was sent', async () => {
+  it('makes no attempt if its signal aborted before anything was sent', async () => {
     const { deliver, attempts } = await harness()
 
     expect(await deliver(FEED, {}, AbortSignal.abort())).toEqual({ kind: 'aborted' })
     expect(attempts).toEqual([])
   })
 
-  it('is not tried again when the fault is in this program', async () => {
+  it('is not tried again after a fault of this program', async () => {
     const { deliver, attempts } = await harness({
       forms: (real) => ({ ...real, requestForm: () => Promise.reject(new Error('a bug')) }),
     })
@@ -113,7 +113,7 @@ describe('a delivery', () => {
     },
   )
 
-  it('reports the bytes of the file that went out, never those around it', async () => {
+  it('reports the sent bytes of the file, without the form around it', async () => {
     const h = await harness()
     const content = Buffer.alloc(700_000, 'z')
     const seen: number[] = []
@@ -124,7 +124,7 @@ describe('a delivery', () => {
     expect(h.attempts).toMatchObject([{ bytesSent: 700_000 }])
   })
 
-  it('stays under the rate that all uploads share', async () => {
+  it('stays below the rate limit that all uploads share', async () => {
     const h = await harness({ maxRate: 20_000 })
     const content = Buffer.alloc(1_000_000, 'z')
 

@@ -28,7 +28,7 @@ async function bytesOf(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 describe('the multipart body', () => {
-  it('is every field in order, then the file, and nothing else', async () => {
+  it('has every field in order, then the file, and nothing else', async () => {
     const { made } = await body(
       [
         ['key', 'a.xml'],
@@ -63,7 +63,7 @@ describe('the multipart body', () => {
     expect(made.length).toBe(sent.length)
   })
 
-  it('is read by another implementation as what was put in', async () => {
+  it('is read correctly by another implementation', async () => {
     const text = fc.string({ unit: 'grapheme' })
     const field = fc.tuple(
       fc.stringMatching(/^[\w-]{1,12}$/).filter((name) => name !== 'file'),
@@ -93,7 +93,7 @@ describe('the multipart body', () => {
     )
   })
 
-  it('keeps line ends of values, and cannot be broken out of by a name', async () => {
+  it('keeps the line ends of values and escapes every name', async () => {
     const { made } = await body([['a"\r\nb', 'one\ntwo\r\n']], '')
 
     const sent = (await bytesOf(made.chunks(new AbortController().signal))).toString()
@@ -101,13 +101,13 @@ describe('the multipart body', () => {
     expect(sent).toContain('name="a%22%0D%0Ab"\r\n\r\none\ntwo\r\n\r\n--')
   })
 
-  it('has another boundary each time', async () => {
+  it('has a new boundary each time', async () => {
     const made = await Promise.all([body([], ''), body([], '')])
 
     expect(made[0].made.contentType).not.toBe(made[1].made.contentType)
   })
 
-  it('stops at the announced size when the file grew, and short of it when it shrank', async () => {
+  it('stops at the announced size if the file grew, and earlier if it shrank', async () => {
     const content = Buffer.alloc(600_000, 'x')
     const grown = await body([], Buffer.concat([content, Buffer.from('more')]), content.length)
     const shrunk = await body([], content)
@@ -121,7 +121,7 @@ describe('the multipart body', () => {
     expect(short).toBeGreaterThan(300_000)
   })
 
-  it('leaves the last two pieces as they are while the next one is read', async () => {
+  it('does not change the last two pieces while the next one is read', async () => {
     const content = Buffer.from(Uint32Array.from({ length: 500_000 }, (_, n) => n).buffer)
     const { made } = await body([], content)
     const pieces: { at: number; chunk: Buffer }[] = []
@@ -130,7 +130,7 @@ describe('the multipart body', () => {
     for await (const chunk of made.chunks(new AbortController().signal)) {
       pieces.push({ at, chunk })
       at += chunk.length
-      // What is read ahead has the time to do harm.
+      // Give the read ahead enough time to overwrite a piece.
       await new Promise((resolve) => setTimeout(resolve, 2))
       for (const piece of pieces.slice(-2)) {
         if (piece.at < 0 || piece.at >= content.length) continue

@@ -31,7 +31,7 @@ describe('the wait before the next attempt', () => {
 })
 
 describe('a delivery', () => {
-  it('makes quick attempts whose waits are 2 s together, and leaves the rest for later', async () => {
+  it('makes quick attempts with waits of 2 s together, and then waits as queued', async () => {
     const h = await harness()
     h.sandbox.faults.add({ at: 'service', kind: 'answer', status: 500 })
 
@@ -41,7 +41,7 @@ describe('a delivery', () => {
     expect(result.kind === 'later' && result.at - h.clock.now()).toBeGreaterThan(1000)
   })
 
-  it('is not tried again when the fault is in this program', async () => {
+  it('is not tried again after a fault of this program', async () => {
     const h = await harness({
       forms: (real) => ({ ...real, requestForm: () => Promise.reject(new Error('a bug')) }),
     })

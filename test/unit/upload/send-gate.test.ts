@@ -1,4 +1,4 @@
-// Who may send now, and what the others wait for and until when: places, origins, accounts.
+// Which versions may be sent now, and what the others wait for: places, origins and accounts.
 
 import { describe, expect, it } from 'vitest'
 import { MINUTE, SECOND } from '../../../src/lib/clock.ts'
@@ -40,7 +40,7 @@ const PLACE = { kind: 'wait', for: 'place' }
 const TURN = { kind: 'wait', for: 'turn' }
 
 describe('a place', () => {
-  it('is given to as many as upload.concurrency says, and again when one has ended', () => {
+  it('is given to at most upload.concurrency deliveries, and is free after a delivery ended', () => {
     const { next } = gateOf(2)
     const first = next('a') as Permit
     const answers = [next('b').kind, next('c')]
@@ -51,7 +51,7 @@ describe('a place', () => {
     expect(next('c').kind).toBe('permit')
   })
 
-  it('is given back when the file is stored, up to as many records as there are places', () => {
+  it('is free as soon as the file is stored, if the unwritten records do not outnumber the places', () => {
     const { next } = gateOf(1)
 
     for (const feed of ['a', 'b']) (next(feed) as Permit).stored()
@@ -59,7 +59,7 @@ describe('a place', () => {
     expect(next('c')).toEqual(PLACE)
   })
 
-  it('is given to one version of a feed', () => {
+  it('is given to one version of a feed at a time', () => {
     const { next } = gateOf(2)
     next('a')
 
@@ -68,7 +68,7 @@ describe('a place', () => {
 })
 
 describe('an origin that is down', () => {
-  it('is waited for until its next probe, with the reason', async () => {
+  it('makes versions wait until its next probe, with the reason', async () => {
     const { next, fail } = gateOf()
     await fail(5)
 
@@ -78,14 +78,14 @@ describe('an origin that is down', () => {
     })
   })
 
-  it('is probed no sooner than its Retry-After', async () => {
+  it('is not probed before its Retry-After', async () => {
     const { next, fail } = gateOf()
     await fail(5, 10 * MINUTE)
 
     expect(next('a')).toMatchObject({ for: 'origin', until: 10 * MINUTE })
   })
 
-  it('is probed by one delivery, and the next one when that has sent nothing', async () => {
+  it('is probed by one delivery, and by the next one if the first has sent nothing', async () => {
     const { next, fail, pass } = gateOf()
     await fail(5)
     pass(5 * SECOND)
@@ -98,7 +98,7 @@ describe('an origin that is down', () => {
     expect(next('b').kind).toBe('permit')
   })
 
-  it('that is storage is probed by one delivery, also while that asks for its form', async () => {
+  it('is probed by one delivery also if it is storage and the delivery still asks for its form', async () => {
     const { gate, next, fail, pass, send } = gateOf()
     gate.setStorageOf(null, 'https://storage.test')
     await fail(5, null, 'https://storage.test')
@@ -110,7 +110,7 @@ describe('an origin that is down', () => {
     expect(next('b')).toEqual(TURN)
   })
 
-  it('is asked at once for what a person retries, and what waits for it is due when it answers', async () => {
+  it('is asked at once if a person retries, and its waiting versions are due when it answers', async () => {
     const { gate, next, fail, send } = gateOf()
     await fail(5)
     const { released } = gate
@@ -136,7 +136,7 @@ describe('storage of one account that is down', () => {
     return made
   }
 
-  it('holds up no other account, be it a new one', async () => {
+  it('delays no other account, not even a new one', async () => {
     const { next } = await theirsDown()
 
     expect(next('b1', 'b').kind).toBe('permit')
@@ -144,7 +144,7 @@ describe('storage of one account that is down', () => {
     expect(next('a1', 'a')).toMatchObject({ for: 'origin', until: 5 * SECOND })
   })
 
-  it('is a degraded service as long as somebody waits for it, and not a good one', async () => {
+  it('makes the service degraded as long as a version waits for it', async () => {
     const { gate, pass } = await theirsDown()
 
     const first = gate.health()
@@ -154,7 +154,7 @@ describe('storage of one account that is down', () => {
     expect(gate.health()).toMatchObject({ state: 'ok' })
   })
 
-  it('is probed while a delivery that was led elsewhere goes on', async () => {
+  it('is probed while a delivery to another storage runs', async () => {
     const { gate, next, fail, pass, send } = gateOf(4)
     gate.setStorageOf('a', THEIRS)
     await fail(5, null, THEIRS)
@@ -174,7 +174,7 @@ describe('storage of one account that is down', () => {
 })
 
 describe('an account', () => {
-  it('that was not accepted yet is asked for one version at a time', async () => {
+  it('sends one version at a time until the service accepts it', async () => {
     const { gate, next, send } = gateOf(4)
     const first = next('1', 'a').kind
     const beside = next('2', 'a')
@@ -186,7 +186,7 @@ describe('an account', () => {
     expect(next('2', 'a').kind).toBe('permit')
   })
 
-  it('on hold makes its feeds wait for 5 minutes, and no others', () => {
+  it('on hold makes only its own feeds wait, for 5 minutes', () => {
     const { gate, next, refused } = gateOf()
     gate.accounts.accept('a', 0)
     gate.accounts.refuse('b', refused, 0)
@@ -195,14 +195,14 @@ describe('an account', () => {
     expect(next('2', 'a').kind).toBe('permit')
   })
 
-  it('on hold is asked at once for what a person retries', () => {
+  it('on hold is asked at once if a person retries', () => {
     const { gate, next, refused } = gateOf(4)
     gate.accounts.refuse('b', refused, 0)
 
     expect(next('1', 'b', true).kind).toBe('permit')
   })
 
-  it('is tried by one version when its hold is over', () => {
+  it('is tried by one version after its hold', () => {
     const { gate, next, refused, pass } = gateOf(4)
     gate.accounts.accept('a', 0)
     gate.accounts.refuse('b', refused, 0)
@@ -214,8 +214,8 @@ describe('an account', () => {
   })
 })
 
-describe('refusals of one feed after the other', () => {
-  it('are general from the third on, whoever repeats, until one is accepted', () => {
+describe('refusals of several feeds in a row', () => {
+  it('count as general from the third feed on, until a feed is accepted', () => {
     const breaker = new Breaker(testClock())
 
     const found = ['a', 'a', 'b', 'b', 'c', 'a'].map((feed) => breaker.rejectsAll(feed))
