@@ -1,6 +1,6 @@
-// When things happen: one loop looks where it is time to look, takes what is ready, starts what is due, and waits
-// for the next instant or for a wake signal. An error of our own disk or database ends a round, not the daemon.
-// The way in is intake.ts, the way out deliveries.ts, the story of a feed pipeline/pipeline.ts.
+// Owns when each step happens. One loop lists the folder when it is time, takes ready files, starts due deliveries, and
+// waits for the next due time or for a wake signal. An error of our own disk or database ends a round, not the daemon.
+// intake.ts takes files in, deliveries.ts sends versions out, and pipeline/pipeline.ts is the story of a feed.
 
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import type { Inbox } from '../inbox/folder.ts'
@@ -30,27 +30,27 @@ export interface DaemonParts extends Parts {
   supervisor: Supervisor
   upkeep: Upkeep
   clockSkewMs: () => number | null
-  /** Looks after the conditions and the host until it is disposed, also while the loop stands still. */
+  /** watch checks the conditions and the host until it is disposed, even while the loop hangs. */
   watch: (options: RunOptions) => Disposable
 }
 
 export interface RunOptions {
   /**
-   * Takes and delivers what is there, then returns. A file that is being written is waited for, up to
-   * `incompleteAfterMs` from the start; what is incomplete by then is left.
+   * Takes and delivers the present files, then returns. It waits for files that are still being written, up to
+   * `incompleteAfterMs` from the start.
    */
   once: boolean
-  /** Nothing new is started; what runs may finish until `abort`. */
+  /** Starts nothing new; running work may finish until `abort`. */
   stop: AbortSignal
-  /** Ends what still runs. */
+  /** Ends all running work. */
   abort: AbortSignal
 }
 
-/** Between two looks for decisions of other processes, which are obeyed within 2 s. */
+/** The time between two checks for decisions of other processes, which take effect within 2 s. */
 const POLL_MS = SECOND
-/** Between two rounds: takes and deliveries that follow each other send thousands of wake signals. */
+/** The shortest time between two rounds, because many files and deliveries send thousands of wake signals. */
 const ROUND_GAP_MS = 5
-/** A single pass gives up when errors last so long: it tried again, and met them again. */
+/** `run --once` gives up after errors for this time: it has then tried again and failed again. */
 const ONCE_FAILING_MS = 2 * SECOND
 const ROUND_GIVEN_UP_MS = 2 * SECOND
 const LEAST_SKEW_MS = 1.5 * SECOND
@@ -59,7 +59,7 @@ const HEARTBEAT_MS = 30 * SECOND
 export class Daemon {
   readonly #parts: DaemonParts
   readonly #wakeSignal: WakeSignal
-  /** Aborted once the database is gone: nothing that is done could be recorded. */
+  /** Aborted when the database is lost, because no further work could be recorded. */
   readonly #halt = new AbortController()
   #lost: FeedsyncError | null = null
   readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
@@ -67,7 +67,7 @@ export class Daemon {
   /** Monotonic ms. */
   #roundStartedAt: number
   #stage: Pulse['stage'] = 'starting'
-  /** What a daemon that stops waits for. */
+  /** What a stopping daemon waits for, in words. */
   #waitsFor = 'its start'
 
   constructor(parts: DaemonParts) {
@@ -77,7 +77,10 @@ export class Daemon {
     this.#roundStartedAt = parts.clock.monotonic()
   }
 
-  /** Runs until `stop` (or, once, until nothing more can be done now), then drains. Answers why it had to end. */
+  /**
+   * run runs until `stop`, or with `once` until nothing more can be done now, then drains. Returns the error of a lost
+   * database, or null.
+   */
   async run(asked: RunOptions): Promise<FeedsyncError | null> {
     const { signal } = this.#halt
     const stop = AbortSignal.any([asked.stop, signal])
@@ -114,7 +117,7 @@ export class Daemon {
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
     log.info({ event: 'daemon.stopping', running: deliveries.running.length }, 'stopping')
-    // A listing loses nothing by being given up; its disk may never answer.
+    // Giving up a listing loses nothing, and the disk may never answer.
     const listed = new AbortController()
     const patience = clock.sleep(ROUND_GIVEN_UP_MS, listed.signal)
     await this.#waitFor('the folder', Promise.race([round, patience]))
@@ -125,7 +128,7 @@ export class Daemon {
     await this.#waitFor('files that are moved', this.#parts.postDelivery.finish())
     await this.#waitFor('campaigns', ...campaigns.running)
     this.#report()
-    // That the database is lost is said now: perhaps nobody starts feedsyncd again.
+    // Send the alert of a lost database now, because perhaps nobody starts feedsyncd again.
     const flush = options.once || this.#lost !== null
     await this.#waitFor('alerts', alerts.finish({ flush, signal: abort }))
     await this.#waitFor('systemd', told)
@@ -138,15 +141,15 @@ export class Daemon {
     this.#waitsFor = 'its threads'
   }
 
-  /** The process is about to be ended by force. */
+  /** stuck records why the process is about to be ended by force. */
   stuck(): void {
     this.#parts.conditions.set('stop-stuck', {
       message: `feedsyncd was told to stop and still waited for ${this.#waitsFor}: it is ended by force`,
-      hint: 'nothing is lost: the next start goes on from the history',
+      hint: 'nothing is lost: the next start continues from the history',
     })
   }
 
-  /** How the loop is, for whoever watches over it. */
+  /** pulse returns the health of the loop for the supervisor and the web endpoint. */
   pulse(): Pulse {
     return {
       stage: this.#stage,
@@ -181,7 +184,7 @@ export class Daemon {
     } catch (error) {
       this.#paused(error)
     } finally {
-      // Also while errors of our own disk make it wait: it lives.
+      // The heartbeat goes on during a failure pause, because the daemon is alive.
       this.#report()
     }
   }
@@ -205,7 +208,7 @@ export class Daemon {
 
   async #takeAll(lane: Lane, options: RunOptions): Promise<void> {
     const { intake } = this.#parts
-    // A check loses nothing by being cut short, and a large file would use up the time to drain.
+    // Stopping a check loses nothing, and the check of a large file would use up the time to drain.
     while (intake.hasNext(lane) && !options.stop.aborted) {
       await intake.takeNext(lane, options.stop)
       this.#startDelivering(options)
@@ -229,7 +232,7 @@ export class Daemon {
     })
   }
 
-  /** To be asked before anything is begun: true once the database is not the one at its path any more. */
+  /** #isLost returns whether the database was lost. Ask it before new work begins. */
   #isLost(): boolean {
     if (this.#lost !== null) return true
     this.#lost = this.#parts.history.lost()
@@ -240,23 +243,25 @@ export class Daemon {
     return true
   }
 
-  /** A fault of ours that one feed met is no reason to pause the others. */
+  /**
+   * #onError pauses all feeds for an error of our disk or database. A bug that one feed met does not pause the others.
+   */
   #onError(error: unknown): void {
     if (isRetryable(error)) this.#paused(error)
     else this.#pause.fault(error)
   }
 
-  /** The feeds stay where they are. */
+  /** #paused begins a failure pause, during which all feeds stay in their states. */
   #paused(error: unknown): void {
     this.#pause.begin(error)
     this.#parts.intake.hint()
   }
 
-  /** Only news, and each 30 s that the loop turns. */
+  /** #report writes the daemon's file when something has changed, and at least every 30 s while the loop runs. */
   #report(): void {
     const { clock, clockSkewMs, daemonFile, deliveries, inbox } = this.#parts
     const { current } = daemonFile
-    // The other side's clock is read to the second: by less than that it only seems to move.
+    // The service's clock is known to the second only, so a smaller change of the skew is not real.
     const skewMs = clockSkewMs()
     const moved = Math.abs((skewMs ?? 0) - (current.clockSkewMs ?? 0))
     const isSame = current.clockSkewMs !== null && moved <= LEAST_SKEW_MS

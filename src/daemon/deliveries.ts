@@ -1,6 +1,6 @@
-// The way out: accepted versions are delivered as they fall due, one of a feed at a time. The queue is the history
-// itself, so that a decision of another process or a restart needs nothing else. upload/send-gate.ts says whether one
-// may start; until when it waits otherwise, and why, is on record with its version.
+// Owns the deliveries: accepted versions are delivered when they are due, one of each feed at a time. The history is
+// the queue, so decisions of other processes and restarts need nothing else. upload/send-gate.ts decides whether a
+// delivery may start. If not, the version records the reason and the time until which it waits.
 
 import { takeRetried } from '../history/decisions.ts'
 import type { Version } from '../history/port.ts'
@@ -20,17 +20,17 @@ import type { Permit, SendGate } from '../upload/send-gate.ts'
 export interface DeliveriesParts extends Parts {
   pipeline: Pipeline
   gate: SendGate
-  /** Reads the service key again; true when it is another one than before. */
+  /** reloadKey reads the service key again. Returns whether it has changed. */
   reloadKey: () => boolean
 }
 
-/** What is told of deliveries while they go on. */
+/** DeliveryNews are the callbacks for events of deliveries. */
 export interface DeliveryNews {
-  /** After each, with the error that it met. */
+  /** ended is called after each delivery, with its error if it failed. */
   ended: (error?: unknown) => void
   /**
-   * One is stored and its record is about to be written: what starts now shares that commit, and the
-   * line is not idle while the disk works. Must not throw.
+   * freed is called when a version is stored but not recorded yet. A delivery that starts now shares the commit of that
+   * record and uses the line while the disk works. It must not throw.
    */
   freed?: () => void
 }
@@ -38,11 +38,11 @@ export interface DeliveryNews {
 export class Deliveries {
   readonly #parts: DeliveriesParts
   readonly #running = new Set<Promise<void>>()
-  /** Versions whose copies cannot be read, until they are tried again. */
+  /** The conditions of versions with unreadable copies, until these are tried again. */
   readonly #unreadable = new Map<number, ConditionCode>()
-  /** What a person has retried, until it is started. */
+  /** The ids of versions that a person has retried, until they start. */
   #retried: number[] = []
-  /** Up to which of them the waits that ended are on record. */
+  /** The value of `gate.released` at which the waiting versions were last made due. */
   #released = 0
 
   constructor(parts: DeliveriesParts) {
@@ -53,14 +53,14 @@ export class Deliveries {
     return [...this.#running]
   }
 
-  /** Starts what is due and fits. */
+  /** start starts the due deliveries for which there are places. */
   start(signal: AbortSignal, news: DeliveryNews): void {
     const { conditions, gate, history } = this.#parts
     const isKeyWanted = gate.accounts.first !== null || conditions.has('key-unreadable')
     if (isKeyWanted && this.#hasNewKey()) gate.accounts.newKey()
     this.#release()
     this.#showHold()
-    // Thousands may wait for one account: each look reads twice as many, and puts them off in one commit.
+    // Thousands may wait for one account: each pass reads twice as many and postpones them in one commit.
     for (let more = 0; ; ) {
       const limit = gate.places + more
       const due = this.#due(limit).map((version) => this.#parts.pipeline.addressed(version))
@@ -82,7 +82,10 @@ export class Deliveries {
     }
   }
 
-  /** Thousands may wait after an outage: no more of them are read than `limit`, and what a person has retried. */
+  /**
+   * #due returns due versions, retried ones first. Thousands may wait after an outage, so besides the retried ones it
+   * reads at most `limit`.
+   */
   #due(limit: number): Version[] {
     const { clock, gate, history } = this.#parts
     if (gate.places === 0) return []
@@ -95,12 +98,12 @@ export class Deliveries {
     return [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
   }
 
-  /** Does at once what other processes asked for (`retry`). */
+  /** takeRequests takes the versions that other processes asked to retry at once. */
   takeRequests(): void {
     this.#retried.push(...takeRetried(this.#parts.history))
   }
 
-  /** They go first. */
+  /** #retriedNow returns the retried versions that are still due, and forgets the others. */
   #retriedNow(): Version[] {
     const { clock, history } = this.#parts
     const versions = this.#retried.flatMap((id) => history.version(id) ?? [])
@@ -131,12 +134,12 @@ export class Deliveries {
     this.#running.add(done)
   }
 
-  /** True when something is due that could be started. */
+  /** due returns whether a delivery could start now. */
   get due(): boolean {
     return this.#due(1).length > 0
   }
 
-  /** What `status` tells of the service. */
+  /** health returns what `status` shows about the service. */
   health(): Pick<DaemonState, 'service' | 'serviceReason' | 'nextProbeAt'> {
     const { gate } = this.#parts
     const { nextProbeAt, reason, state } = gate.health()
@@ -157,7 +160,7 @@ export class Deliveries {
     const hold = gate.accounts.holdOf(version.account)
     const present = history.version(version.id)
     if (hold !== null && present?.state === 'queued') this.#wait(present, hold, ON_HOLD)
-    // The refusals after the one that began the hold are no news.
+    // Log only the refusal that began the hold.
     if (hold?.failure !== result.failure) return
     const { reason, hint } = result.failure
     const { id, feed } = version
@@ -170,7 +173,7 @@ export class Deliveries {
     this.#parts.history.update(id, { nextAttemptAt: until }, reason)
   }
 
-  /** What waits for an account or an origin is due once one of them answers again. */
+  /** #release makes waiting versions due when an account or an origin answers again. */
   #release(): void {
     const { gate, history } = this.#parts
     const { released } = gate
@@ -179,7 +182,7 @@ export class Deliveries {
     this.#released = released
   }
 
-  /** A copy of ours that cannot be read: nothing about the service or the feed. */
+  /** #showUnreadable sets or clears the condition of a copy that cannot be read, which is a fault of our own disk. */
   #showUnreadable({ id }: Version, failure: Failure | null): void {
     const { conditions } = this.#parts
     const known = this.#unreadable.get(id)
@@ -187,14 +190,16 @@ export class Deliveries {
     if (failure?.condition !== undefined) {
       const { condition, hint, reason: message } = failure
       this.#unreadable.set(id, condition)
-      // Other versions of the feed may take its place, and then nobody asks for it again.
+      // The condition expires, because a newer version may replace this one, and then nobody reads its copy again.
       conditions.set(condition, { message, hint }, LONGEST_ATTEMPT_WAIT_MS + MINUTE)
     } else if (known !== undefined && ![...this.#unreadable.values()].includes(known)) {
       conditions.clear(known)
     }
   }
 
-  /** While refused credentials are tried again, nobody knows whether they are good. */
+  /**
+   * #showHold sets the condition of refused credentials. It stays while they are tried again, until one try succeeds.
+   */
   #showHold(): void {
     const { conditions, gate } = this.#parts
     const { first, isOfKey, isTrusted } = gate.accounts
@@ -205,7 +210,10 @@ export class Deliveries {
     } else if (isTrusted) conditions.clear('credentials')
   }
 
-  /** A key that cannot be used is said; the one in use stays, and the file is read again when it changes. */
+  /**
+   * #hasNewKey returns whether the key file has a new key. An unusable key sets a condition, and the present key stays
+   * in use until the file changes again.
+   */
   #hasNewKey(): boolean {
     const { conditions, reloadKey } = this.#parts
     try {

@@ -1,12 +1,12 @@
-// The pause after an error of our own disk or database: feeds stay where they are, the error is a condition of
-// the daemon, and everything is tried again after it.
+// Owns the pause after an error of our own disk or database. During the pause feeds stay in their states, and the error
+// is a condition of the daemon. After the pause everything is tried again.
 
 import { SECOND } from '../lib/clock.ts'
 import { isRetryable, messageOf } from '../lib/errors.ts'
 import type { Parts } from '../pipeline/parts.ts'
 
 const PAUSE_MS = 5 * SECOND
-/** Longer than a pause and the wait for a locked database, which come one after the other. */
+/** The condition lasts longer than a pause and the wait for a locked database after it. */
 const OVER_MS = 15 * SECOND
 const FAULT = 'an internal error of feedsyncd; please report it'
 
@@ -20,12 +20,15 @@ export class FailurePause {
     this.#parts = parts
   }
 
-  /** What a round starts may fail after it, so a good round is not the end of the condition. */
+  /**
+   * begin begins a pause and sets the condition. The condition ends by time, not with a good round, because work that
+   * the round started may still fail.
+   */
   begin(error: unknown): void {
     const { clock, conditions } = this.#parts
     const isKnown = isRetryable(error)
     const code = isKnown ? (error.condition ?? 'state-failing') : 'internal-error'
-    const hint = isKnown ? error.hint : 'report it with the line of the log'
+    const hint = isKnown ? error.hint : 'report it with its line in the log'
     if (!isKnown && !conditions.has(code)) this.fault(error)
     conditions.set(code, { message: messageOf(error), hint }, OVER_MS)
     const now = clock.monotonic()
@@ -33,7 +36,7 @@ export class FailurePause {
     this.#until = now + PAUSE_MS
   }
 
-  /** What is asked between two rounds; null where that met an error, which is a pause as in a round. */
+  /** pauseOnError runs `work` between two rounds. If it throws, a pause begins and the result is null. */
   pauseOnError<T>(work: () => T): T | null {
     try {
       return work()
@@ -43,17 +46,16 @@ export class FailurePause {
     }
   }
 
-  /** An error that feedsyncd does not know, met by one feed, is no reason to pause the others. */
+  /** fault logs an unknown error of one feed, which does not pause the others. */
   fault(error: unknown): void {
     this.#parts.log.error({ event: 'daemon.fault', err: error }, FAULT)
   }
 
-  /** Ms since the first of the errors that followed each other. */
+  /** failingForMs returns the time since the first error of the present series. */
   failingForMs(): number {
     return this.#parts.clock.monotonic() - this.#since
   }
 
-  /** Ms that are left of it. */
   remainingMs(): number {
     return Math.max(0, this.#until - this.#parts.clock.monotonic())
   }

@@ -1,6 +1,6 @@
-// The way in: the folder is listed, what changed settles, and one file after the other is taken.
-// The listing is the truth; hints and second looks only make it quicker. A restart loses nothing that is kept here:
-// whatever the history does not know is new at the next scan.
+// Owns the way of files into the daemon: it lists the folder, waits until changed files are quiet, and takes them. Only
+// the listing decides; hints and second looks make it faster. A restart loses nothing, because the next scan finds
+// every file that the history does not know.
 
 import { isAbsolute } from 'node:path'
 import type { FileIdentity } from '../feed/port.ts'
@@ -29,11 +29,11 @@ export interface IntakeParts extends Parts {
   skipped: SkippedPaths
   pipeline: Pipeline
   postDelivery: PostDelivery
-  /** Shows a person at the terminal what one feed waits for. */
+  /** notifyOperator shows a person at the terminal what one feed waits for. */
   notifyOperator: (message: string, hint: string | null) => void
 }
 
-/** A candidate, and the request of another process that it answers. */
+/** Waiting is a candidate in the queue. `request` is the request of another process, if there is one. */
 interface Waiting extends Candidate {
   request?: number
   lane: Lane
@@ -41,32 +41,32 @@ interface Waiting extends Candidate {
   group: string
 }
 
-/** A small feed does not wait for the minute that a large one takes: feeds never block each other. */
+/** Lane is the queue of a file. Small feeds have their own, so that they never wait for a large one. */
 export type Lane = 'small' | 'large'
-/** Files of each lane that are taken at once: one is read while others wait for the disk. */
+/** Files of each lane that are taken at the same time: one is read while others wait for the disk. */
 export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 
-const ROOM_HINT = 'free space on the disk of state.directory; it is tried again automatically'
-/** Bytes up to which a file is checked in about a tenth of a second. */
+const ROOM_HINT = 'free space on the disk of state.directory; feedsyncd tries again automatically'
+/** A file of up to this many bytes is checked in about a tenth of a second. */
 const SMALL_FILE = 8 * 2 ** 20
-/** Listing takes at most this share of the time, however many hints come. */
+/** Listing takes at most this share of the time, even if hints come all the time. */
 const SCAN_SHARE = 0.2
 const LEAST_SCAN_GAP_MS = 20
-/** Rescans of many hosts on one share do not fall together: 3/4 of the interval to the whole of it. */
+/** A rescan comes after 3/4 to the whole interval, so that many hosts on one share do not scan at the same time. */
 const JITTER = 0.25
 
 export class Intake {
   readonly #parts: IntakeParts
   readonly #queue = new LaneQueue<Waiting>()
-  /** Paths in the queue or being taken, as they were then: a listing does not add them again. */
+  /** The identities of files in the queue or being taken. A listing does not add these paths again. */
   readonly #busy = new Map<string, FileIdentity | null>()
-  /** Of these, what a listing found to have changed since. */
+  /** The busy paths whose files have changed since. */
   readonly #changedWhileBusy = new Set<string>()
-  /** Files that could not be read, and the monotonic ms at which they are read again: not with each change of the folder. */
+  /** The monotonic ms before which an unreadable file is not read again, whatever changes in the folder. */
   readonly #postponedUntil = new Map<string, number>()
-  /** Monotonic ms; a hint moves the next one forward. */
+  /** Monotonic ms of the next scan; a hint makes it earlier. */
   #nextScan = 0
-  /** Since the last listing. */
+  /** Whether a hint came after the last listing. */
   #isHinted = false
   #lastScan = Number.NEGATIVE_INFINITY
   #lastScanTook = 0
@@ -76,29 +76,29 @@ export class Intake {
     this.#parts = parts
   }
 
-  /** Something may have changed: the folder is listed soon. */
+  /** hint says that something may have changed, so the folder is listed soon. */
   hint(): void {
     this.#isHinted = true
     const gap = Math.max(LEAST_SCAN_GAP_MS, this.#lastScanTook / SCAN_SHARE)
     this.#nextScan = Math.min(this.#nextScan, this.#lastScan + gap)
   }
 
-  /** True while files wait to be taken, or are taken. */
+  /** waiting returns whether files wait to be taken or are being taken. */
   get waiting(): boolean {
     return !this.#queue.isEmpty
   }
 
-  /** True while files are being written, or may have changed: they will be taken automatically. */
+  /** isUnsettled returns whether files are being written or may have changed, and will be taken automatically. */
   get isUnsettled(): boolean {
     return this.#isHinted || this.#parts.settler.hasPending
   }
 
-  /** Monotonic ms at which `look` has something to do. */
+  /** nextAt returns the monotonic ms at which `look` has work again. */
   nextAt(): number {
     return Math.min(this.#nextScan, this.#parts.settler.nextAt() ?? Number.POSITIVE_INFINITY)
   }
 
-  /** Looks wherever it is time to look, and queues what is ready to be taken. */
+  /** look lists the folder and looks at changed files when it is time, and queues the files that are ready. */
   async look(): Promise<void> {
     if (this.#parts.clock.monotonic() >= this.#nextScan) await this.#scan()
     await this.#lookAtPending()
@@ -106,12 +106,12 @@ export class Intake {
     this.#queueRequests()
   }
 
-  /** True while a file of the lane may be taken now. */
+  /** hasNext returns whether a file of the lane may be taken now. */
   hasNext(lane: Lane): boolean {
     return this.#queue.hasNext(lane)
   }
 
-  /** Takes the next file of a lane, to its end. */
+  /** takeNext takes the next file of a lane and resolves when that has ended. */
   async takeNext(lane: Lane, signal: AbortSignal): Promise<void> {
     const next = this.#queue.take(lane)
     if (next === undefined) return
@@ -124,12 +124,12 @@ export class Intake {
       if (taken.kind === 'no-room') {
         throw new FeedsyncError(taken.reason, {
           condition: stateCondition(taken.code),
-          hint: 'free space on the disk of state.directory, and let the daemon’s user write there; it is tried again automatically',
+          hint: 'free space on the disk of state.directory, and let the daemon’s user write there; feedsyncd tries again automatically',
           exitCode: EXIT.temporary,
         })
       }
     } catch (error) {
-      // Whoever asked must not wait for what would only fail again.
+      // Answer the person who asked, because another try would fail in the same way.
       if (next.request !== undefined && !signal.aborted && !isRetryable(error))
         await this.#answer(next.request, { reason: faultReason(error).text })
       throw error
@@ -149,7 +149,7 @@ export class Intake {
     const listing = await inbox.list((path) => ledger.known.at(path))
     noteFolder(listing, this.#parts.conditions)
     skipped.listed(listing)
-    // The first sight of a file starts its quiet period, not the moment at which that is written.
+    // The quiet period of a file starts when it is first seen, not when that is recorded.
     const seenAt = clock.monotonic()
     const news = await recordListing(
       listing,
@@ -158,7 +158,7 @@ export class Intake {
       (file) => skipped.has(file),
     )
     settler.observeAll(news, seenAt)
-    // It takes 70 ms, which are within the quiet period so.
+    // A thread needs 70 ms to start, so start it during the quiet period.
     for (const { identity, path } of news)
       checkerFor(estimatedBytes(path, identity)).announce(isPacked(path) ? 0 : identity.size)
     if (listing.folder.kind === 'ready')
@@ -171,9 +171,9 @@ export class Intake {
     postDelivery.moveFinished(listing)
   }
 
-  /** It is read again after the next regular scan. */
+  /** #skip records that a file cannot be read. It is read again after the next regular scan. */
   #skip({ path, identity }: Waiting, words: { reason: string; hint: string }): void {
-    // A file that a person named is told to that person.
+    // The person who named a file gets the reason as the answer.
     if (identity === null) return
     const { clock, config, skipped } = this.#parts
     skipped.add({ path, identity }, words)
@@ -194,7 +194,7 @@ export class Intake {
     return true
   }
 
-  /** Files that may be quiet by now are looked at once more, without a whole scan. */
+  /** #lookAtPending looks again at files that may be quiet by now, without a whole scan. */
   async #lookAtPending(): Promise<void> {
     const { clock, inbox, ruleFor, settler } = this.#parts
     const due = settler.due(clock.monotonic())
@@ -211,7 +211,7 @@ export class Intake {
     }
   }
 
-  /** What the spool has no room for goes on settling, without holding up others or filling the disk. */
+  /** #withRoom returns the files that fit into the spool. The others stay `settling` and do not block the rest. */
   async #withRoom(quiet: readonly Sighting[]): Promise<Sighting[]> {
     const { clock, history, ledger, log, ruleFor, settler, spool, notifyOperator } = this.#parts
     if (quiet.length === 0) return []
@@ -221,7 +221,7 @@ export class Intake {
     for (const file of quiet.filter((each) => !fits(each))) {
       const { path, identity } = file
       settler.putBack(file, clock.monotonic())
-      // It is looked at again and again, and reported once.
+      // The file is tried repeatedly but reported once.
       if (history.pendingVersionAt(path)?.reasonCode === NO_ROOM) continue
       const size = `${isPacked(path) ? 'unpacked about ' : ''}${formatBytes(sizeOf(file))}`
       const text = `not enough disk space for the copy: ${size}`
@@ -247,31 +247,31 @@ export class Intake {
     return quiet.filter(fits)
   }
 
-  /** Files that have been incomplete for too long get a last look. */
+  /** #queueExpired queues a last read of files that have been incomplete for too long. */
   #queueExpired(): void {
     const { clock, config, history, ledger, ruleFor } = this.#parts
     const { incompleteAfterMs } = config.inbox
     for (const path of history.expired(clock.now(), incompleteAfterMs)) {
-      // Another file that came to the path since has a quiet period of its own.
+      // A file that came to the path later has its own identity and its own quiet period.
       const identity = ledger.known.at(path)?.identity ?? NO_IDENTITY
       if (!this.#isPostponed({ path, identity }))
         this.#enqueue({ path, identity, rule: ruleFor(path), final: true })
     }
   }
 
-  /** What other processes ask for: files to take (`feedsyncd upload`), or to look at again (`retry`). */
+  /** #queueRequests does what other processes ask for: take a file (`feedsyncd upload`) or read one again (`retry`). */
   #queueRequests(): void {
     const { history, inbox, ruleFor } = this.#parts
     const changes = history.dataVersion()
     if (changes !== this.#dataVersion) {
-      // A person may want a file to be read again.
+      // A person may have asked to read a file again.
       this.hint()
       this.#dataVersion = changes
     }
-    // In each round until they are answered, whatever went wrong before.
+    // Each round queues open requests again, so a failed one is not forgotten.
     for (const { id, path, source, feed } of history.openRequests()) {
       const rule = ruleFor(path, feed)
-      // The configuration has been changed, and our folder may have another file of that name.
+      // The person's configuration has another folder, and our folder may have a different file of that name.
       if (!isAbsolute(path) && inbox.absolute(path) !== source) {
         const problem = `the daemon still watches ${inbox.absolute('')}: restart it first`
         history.answerRequest(id, { problem })
@@ -297,7 +297,9 @@ export class Intake {
   }
 }
 
-/** Of unknown size: rather held up than in the way. */
+/**
+ * laneOf returns the lane of a file. A file of unknown size uses the large lane so that it cannot block small files.
+ */
 export function laneOf(bytes: number | null): Lane {
   return bytes !== null && bytes <= SMALL_FILE ? 'small' : 'large'
 }

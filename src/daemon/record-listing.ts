@@ -1,5 +1,5 @@
-// The first step of a feed's story: every path of a listing has a state from now on, and what left
-// before it could be taken is `gone`. A listing says nothing of what it could not look at.
+// Owns the first step of a feed's story: each path of a listing gets a state, and a file that left before it was taken
+// becomes `gone`. A listing proves nothing about paths that it could not read.
 
 import type { Listing, Sighting } from '../inbox/port.ts'
 import type { Conditions } from '../lib/conditions.ts'
@@ -12,17 +12,17 @@ export interface RecordListingParts extends Parts {
   postDelivery: PostDelivery
 }
 
-/** As many as one commit takes without holding up the event loop: thousands may arrive at once. */
+/** Files recorded in one commit. Thousands may arrive at once, and a larger commit would block the event loop. */
 const PIECE = 64
-/** What the system answers for a folder that is not there, or not the one that was mounted. */
+/** The system's codes for a folder that is missing or no longer the mounted one. */
 const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', 'EXDEV']
-/** Enough to see a pattern. */
+/** Ten paths are enough to see a pattern. */
 const MOST_MENTIONED = 10
 
 /**
- * Answers the files to read once they are quiet, the oldest first. `isBusy`: those that are being taken,
- * of which nothing is news; `isSkipped`: those that could not be read, of which nothing is said until they can be. A
- * folder that cannot be read proves nothing about its files.
+ * recordListing records a listing and returns the files to read once they are quiet, oldest first. It leaves
+ * out files that are being taken (`isBusy`). It returns files that could not be read (`isSkipped`), but records no new
+ * state for them. A folder that cannot be read proves nothing about its files.
  */
 export async function recordListing(
   listing: Listing,
@@ -45,10 +45,10 @@ export async function recordListing(
 
   const news = inOrder(listing.files.filter(isFree), (path) => ruleFor(path).feed)
   await inPieces(news, (file) => {
-    // It may have been taken meanwhile.
+    // The file may have been taken meanwhile.
     if (isFree(file) && !isSkipped(file)) ledger.settling(originOf(file), file.identity.size)
   })
-  // What a person asks for may lie elsewhere.
+  // A file that a person asked for may lie outside the folder.
   const requested = new Set(history.openRequests().map(({ path }) => path))
   const isLeft = (path: string) =>
     !isThere(path) && !requested.has(path) && !postDelivery.isLeaving(path)
@@ -60,15 +60,15 @@ export async function recordListing(
   return news.filter(isFree)
 }
 
-/** True for a file that is there, or may be. */
+/** presenceIn returns a function that is true for a file that is there or may be there. */
 function presenceIn({ files, unknown }: Listing): (path: string) => boolean {
   const present = new Set(files.map(({ path }) => path))
   return (path) => present.has(path) || unknown.some((prefix) => path.startsWith(prefix))
 }
 
 /**
- * So that of several files of one feed the one written last is the newest version. Where names have dates, the newest
- * comes first, so that nothing older is sent.
+ * inOrder sorts files by age, so that the file of a feed that was written last becomes the newest version. Dated names
+ * follow, newest date first, so that no older file is sent.
  */
 function inOrder(files: readonly Sighting[], feedOf: (path: string) => string): Sighting[] {
   const byAge = files.toSorted((a, b) => {
@@ -84,7 +84,10 @@ function inOrder(files: readonly Sighting[], feedOf: (path: string) => string): 
   return [...byAge.filter((file) => !dates.has(file)), ...newestFirst.map(([file]) => file)]
 }
 
-/** What `status` mentions of files that are no feeds. `before`: wall ms of temporary names that are old. */
+/**
+ * ignoredFiles returns the files that `status` mentions as no feeds. Temporary names older than `before` (wall ms)
+ * count.
+ */
 export function ignoredFiles(
   { ignored, temporary }: Listing,
   before: number,
@@ -98,7 +101,7 @@ export function ignoredFiles(
   return { unfinished, ignored: { count: ignored.length, paths } }
 }
 
-/** Whether the folder could be listed, as a condition. */
+/** noteFolder sets or clears the conditions of a folder that cannot be listed. */
 export function noteFolder(
   { folder }: Listing,
   conditions: Pick<Conditions, 'set' | 'clear'>,

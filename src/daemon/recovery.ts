@@ -1,5 +1,4 @@
-// What comes before the first look at the folder: what a crash left is put right, and what the rules
-// expect is known.
+// Owns the work before the first listing: it repairs what a crash left, and adds the feeds that the rules expect.
 
 import { lstatSync, type Stats } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
@@ -22,7 +21,10 @@ export interface RecoveryParts extends Parts {
   postDelivery: PostDelivery
 }
 
-/** What was lost is noted. What a crash left: attempts end as unknown, bytes that no version names are removed, receipts are written. */
+/**
+ * recover records a loss of the history. After a crash, it ends running attempts as `unknown`, removes copies that
+ * belong to no version, and writes missing receipts.
+ */
 export async function recover(
   parts: RecoveryParts,
   { feeds, service }: Pick<Config, 'feeds' | 'service'>,
@@ -37,17 +39,17 @@ export async function recover(
     )
   }
   const { baseUrl, identity } = service
-  // Histories have it in this form: in another one it would be another service.
+  // The history stores the identity in this form; another form would look like another service.
   const who = { kind: 'partner' in identity ? 'partner' : 'account', ...identity }
   if (await history.commit(() => noteService(history, JSON.stringify([baseUrl, who])))) {
     const hint = 'to send an upload there now, drop its file again, or: feedsyncd restore ID'
     log.warn(
       { event: 'service.changed', hint },
-      'uploads go to another service or account than before, which gets each feed with its next version',
+      'uploads now go to another service or account, which gets each feed with its next version',
     )
   }
   const recovered = await history.commit(() => {
-    // Somebody may have corrected the key, or had the account admitted.
+    // Somebody may have corrected the key, or the service may now accept the account.
     history.makeDue([ON_HOLD])
     return history.recover(clock.now())
   })
@@ -64,14 +66,14 @@ export async function recover(
   try {
     await history.commit(() => followRules(parts, feeds))
   } catch (error) {
-    // Trouble of the database is said by whoever needs it; the next start is as good.
-    log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds not noted')
+    // The daemon can run without this step; the next start tries again.
+    log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds were not recorded')
   }
 }
 
 /**
- * A copy that is not in the spool was lost with a host or a disk. Its file is read anew; where that is gone, too, a
- * person has to know. Answers how many versions that concerns.
+ * handleMissingCopies handles copies that were lost with a host or a disk. The file is read again; when it is gone too,
+ * the version fails, so that a person knows. Returns how many versions lost their copies.
  */
 function handleMissingCopies(parts: Parts, copies: readonly string[]): number {
   const { history, ledger } = parts
@@ -81,7 +83,7 @@ function handleMissingCopies(parts: Parts, copies: readonly string[]): number {
   for (const { id, path } of versions) {
     for (const known of history.pathsOf(id)) ledger.known.forget(known)
     if (inFolder(parts, path)?.isFile()) {
-      const text = 'its copy in the state directory is gone: its file is read anew'
+      const text = 'its copy in the state directory is gone: its file is read again'
       ledger.move(id, 'superseded', { code: COPY_GONE, text })
     } else {
       const text = 'its copy in the state directory is gone: its bytes were on the lost host'
@@ -92,8 +94,9 @@ function handleMissingCopies(parts: Parts, copies: readonly string[]): number {
 }
 
 /**
- * Changes the mark of the state, as each start does. In a copy from an earlier moment, what waits may be older than what
- * the service has, unless its file is still in the folder as it was read: a person decides. Answers how many versions are held.
+ * renewMark changes the mark of the state at each start. When the state is a copy from an earlier moment, queued
+ * versions may be older than the service's, so a person must decide about them. Versions whose unchanged file is still
+ * in the folder stay queued. Returns how many versions it held.
  */
 function renewMark(parts: Parts): number {
   const { clock, history, ledger } = parts
@@ -108,28 +111,25 @@ function renewMark(parts: Parts): number {
   return held
 }
 
-/** What is at the path now; undefined for a file that a person uploaded from elsewhere. */
+/** inFolder returns the stats of a path in the folder, or undefined without a file or for a file from elsewhere. */
 function inFolder({ config }: Parts, path: string): Stats | undefined {
   if (isAbsolute(path)) return undefined
   try {
     return lstatSync(join(config.inbox.directory, path), { throwIfNoEntry: false })
   } catch {
-    // The listing says what is wrong with the folder.
+    // The listing reports what is wrong with the folder.
     return undefined
   }
 }
 
-/** Whether the file is still there as it was read; on another disk it has another inode. */
+/** isUnchanged compares size and mtime of a file with the last read. On another disk the file has another inode. */
 function isUnchanged(parts: Parts, path: string): boolean {
   const [present, known] = [inFolder(parts, path), parts.ledger.known.at(path)]
   if (present === undefined || known === null) return false
   return present.size === known.identity.size && +present.mtime === modifiedAt(known.identity)
 }
 
-/**
- * What is not sent yet is as the rules say. Feeds that a rule expects are known before their first file, so that they
- * can be late.
- */
+/** followRules applies the present rules to unsent versions, and adds expected feeds so that they can be late. */
 function followRules(
   { clock, history, ledger, ruleFor }: Parts,
   feeds: readonly FeedConfig[],

@@ -1,18 +1,18 @@
-// Prunes the history: old versions are forgotten, and no younger ones.
+// Owns when the history is pruned.
 
 import { DAY, HOUR } from '../lib/clock.ts'
 import type { Parts } from '../pipeline/parts.ts'
 
 export interface UpkeepParts extends Parts {
-  /** Of the service against this machine's; null: not known yet. */
+  /** clockSkewMs returns the service's clock minus this machine's, or null while it is unknown. */
   clockSkewMs: () => number | null
 }
 
 const PRUNE_MS = DAY
 const PRUNE_AGAIN_MS = HOUR
-/** The next version of a feed that comes once a year is still compared with the last one, however short `historyFor` is. */
+/** A feed that comes once a year keeps its last version for the next comparison, even when `historyFor` is shorter. */
 const FEED_MS = 400 * DAY
-/** A clock that differs more from the service's deletes nothing: the whole history might seem to be old. */
+/** Nothing is deleted when the clocks differ by more than this, because the whole history could seem old. */
 const LARGEST_SKEW_MS = DAY
 
 export type Upkeep = ReturnType<typeof createUpkeep>
@@ -27,8 +27,8 @@ export function createUpkeep({ clock, clockSkewMs, config, history, log, spool }
     },
 
     /**
-     * Once a day, in small steps, and only while the service's clock agrees with this one: nothing on this
-     * machine can tell that its clock runs 400 days ahead. `failed` is called with an error, which ends this try.
+     * prune forgets old versions once a day, in small steps, and only while the service's clock agrees with this one:
+     * this machine alone cannot see that its clock is 400 days ahead. `failed` gets the error that ended a try.
      */
     prune(stop: AbortSignal, failed: (error: unknown) => void): void {
       if (clock.monotonic() < nextPrune) return

@@ -1,4 +1,4 @@
-// Owns the attempts to deliver a version, and the repair after a crash. Of a form only the object's key is stored.
+// Owns the attempts to deliver a version, and their repair after a crash. Only the object key of a form is stored.
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { AttemptEnd } from '../upload/port.ts'
@@ -15,13 +15,14 @@ export type Attempts = ReturnType<typeof attempts>
 
 export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) {
   return {
-    /** Oldest first; with a limit the newest ones. */
+    /** attempts returns the attempts of a version, oldest first; with a limit, only the newest ones. */
     attempts: (id: number, limit = NO_LIMIT) => {
       const sql = `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
          bytes_sent AS bytesSent, key FROM attempts WHERE version = +? ORDER BY n DESC LIMIT ?`
       return db.rows<Attempt>(sql, id, limit).reverse()
     },
 
+    /** startAttempt records a new attempt and returns its number. Throws when the version does not exist. */
     startAttempt: (id: number, at: number): number =>
       db.joinTransaction(() => {
         const count = 'UPDATE versions SET attempts = attempts + 1 WHERE id = ? RETURNING attempts'
@@ -31,7 +32,7 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
         return n
       }),
 
-    /** Its file is sent to this key from now on. */
+    /** setAttemptKey records the object key to which the attempt sends its file. */
     setAttemptKey: (version: number, n: number, key: string): void =>
       void db.run('UPDATE attempts SET key = ? WHERE version = ? AND n = ?', key, version, n),
 
@@ -45,7 +46,7 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
       if (changes === 0) throw new FeedsyncError(`version ${version} has no running attempt ${n}`)
     },
 
-    /** How many of the last attempts that ended had this code, one after the other. */
+    /** attemptsInARow counts the latest ended attempts that have this code, without another code between them. */
     attemptsInARow: (id: number, code: string): number =>
       db.value<number>(
         `SELECT count(*) FROM attempts WHERE version = @id AND code = @code AND n > coalesce(
@@ -53,7 +54,10 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
         { id, code },
       ) ?? 0,
 
-    /** After a crash: attempts that were running end as `unknown`, `checking` settles again, `uploading` waits again. */
+    /**
+     * recover repairs the rows after a crash: running attempts end as `unknown`, `checking` becomes `settling`, and
+     * `uploading` becomes `queued`. Returns how many versions it moved from each of these states.
+     */
     recover: (at: number) =>
       db.atomically(() => {
         const stopped = (from: State, to: State) => {

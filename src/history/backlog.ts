@@ -1,5 +1,5 @@
-// Writes about what has already happened: they may have to wait for a disk that is full or a database
-// that is locked, but they are neither dropped nor reordered.
+// Owns the writes about events that have already happened. A full disk or a locked database can delay them, but they
+// are never lost and never change their order.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
@@ -10,7 +10,7 @@ const RETRY_MS = SECOND
 
 export function createBacklog(history: Pick<Transactions, 'commit'>, clock: Clock, log: Log) {
   const writes: (() => void)[] = []
-  /** The error that was last logged: a disk may stay full for days. */
+  /** The error that was logged last. A disk may stay full for days, so the same error is logged once. */
   let said = ''
   const say = (error: unknown) => {
     const problem = messageOf(error)
@@ -23,7 +23,7 @@ export function createBacklog(history: Pick<Transactions, 'commit'>, clock: Cloc
     )
   }
   return {
-    /** Writes now if it can be, else with the next one. */
+    /** add writes at once. A write that fails waits and is tried again with the next one. */
     add(write: () => void): void {
       writes.push(write)
       try {
@@ -36,14 +36,14 @@ export function createBacklog(history: Pick<Transactions, 'commit'>, clock: Cloc
       }
     },
 
-    /** Leaves this for `finish`: to be written together with what follows from it, or not at all. */
+    /** defer keeps the write for `finish`, which does it in the same transaction as the writes that depend on it. */
     defer(write: () => void): void {
       writes.push(write)
     },
 
     /**
-     * Writes all that waits and `last`, in one transaction; tries until it works, or throws once `signal`
-     * aborts.
+     * finish does all waiting writes and `last` in one transaction. It tries again until this succeeds, or throws the
+     * error once `signal` aborts.
      */
     async finish<T>(last: () => T, signal: AbortSignal): Promise<T> {
       for (;;) {

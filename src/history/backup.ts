@@ -1,5 +1,5 @@
-// Owns the copy of the history that a person puts away: made by SQLite's online backup, so that a daemon goes on
-// writing meanwhile, checked, and renamed into its place.
+// Owns the backup of the history. SQLite's online backup makes it while the daemon goes on writing; the finished copy
+// is checked and then renamed to its final name.
 
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -8,13 +8,13 @@ import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { openReadOnly, syncDirectory } from './connection.ts'
 import { databaseError, fileError } from './database-error.ts'
 
-/** All pages in one step: in several ones, each write of the daemon would begin the copy anew. */
+/** The backup copies all pages in one step. With several steps, each write of the daemon would restart the copy. */
 const ALL_PAGES = 2 ** 31 - 1
 
 /**
- * Copies the database `file` to `to`, mode 0600, in place of what is there, and answers the copy's size in bytes. Throws
- * `FeedsyncError` where there is no history, where the copy cannot be written, or where it is damaged; nothing is left
- * of a copy that failed.
+ * backUp copies the database `file` to `to` with mode 0600 and returns the size of the copy in bytes. It replaces an
+ * existing file. Throws `FeedsyncError` when there is no history, or when the copy is damaged or cannot be written; it
+ * then removes the unfinished copy.
  */
 export async function backUp(file: string, to: string): Promise<number> {
   const target = resolve(to)
@@ -26,7 +26,7 @@ export async function backUp(file: string, to: string): Promise<number> {
   }
   if (statSync(target, { throwIfNoEntry: false })?.isFile() === false) {
     const hint = 'name a file, such as /var/backups/feedsyncd.db'
-    throw new FeedsyncError(`${target} is no file`, { hint, exitCode: EXIT.usage })
+    throw new FeedsyncError(`${target} is not a file`, { hint, exitCode: EXIT.usage })
   }
   try {
     rmSync(part, { force: true })
@@ -42,7 +42,7 @@ export async function backUp(file: string, to: string): Promise<number> {
   }
 }
 
-/** Throws where SQLite finds a fault in it. It is one file afterwards, durable, that any SQLite opens. */
+/** checkCopy makes the copy one durable file that any SQLite can open. Throws when SQLite finds a fault in it. */
 function checkCopy(path: string): void {
   const copy = new Database(path)
   try {

@@ -1,5 +1,5 @@
-// The campaigns' memory in the history's database: which campaign belongs to which entry, and every write. Knows
-// nothing of what is right to do with them.
+// Owns the rows about campaigns in the history's database: which campaign belongs to which entry, and every write
+// request. The rules about campaigns are in campaigns/.
 
 import type {
   Binding,
@@ -16,15 +16,15 @@ import { stateMark } from './state-mark.ts'
 const RUN = 'campaign-run'
 
 export interface CampaignStoreOptions {
-  /** Of the database. */
+  /** Path of the database. */
   file: string
-  /** Address and identity: what belongs to another account is not seen. */
+  /** Address and identity. Rows of other accounts are not visible. */
   account: string
   /** Wall ms. */
   now?: () => number
 }
 
-/** Opens for writing, beside a running daemon or without one. Throws `FeedsyncError`. */
+/** openCampaignStore opens the store for writing, with or without a running daemon. Throws `FeedsyncError`. */
 export function openCampaignStore(options: CampaignStoreOptions): CampaignStore {
   using opening = new DisposableStack()
   const connection = opening.use(openWritable(options.file))
@@ -36,7 +36,7 @@ export function openCampaignStore(options: CampaignStoreOptions): CampaignStore 
 
 export type CampaignReader = CampaignReads & Disposable
 
-/** Opens for reading; null where nothing was ever written. Throws `FeedsyncError`. */
+/** openCampaignReader opens the store for reading. Returns null when there is no database. Throws `FeedsyncError`. */
 export function openCampaignReader(options: CampaignStoreOptions): CampaignReader | null {
   return openReader(options.file, (connection) => reads(connection, options))
 }
@@ -47,7 +47,7 @@ const BINDING = `SELECT key, campaign_id AS campaignId, account_id AS accountId,
 const WRITE = `SELECT id, at, key, campaign_id AS campaignId, action, body, before, by, outcome,
   ended_at AS endedAt, reason FROM campaign_writes WHERE account = @account`
 
-/** Of these there are few; the same words as in their index. */
+/** The condition of the partial index `campaign_writes_open`, in the same words, so that SQLite uses the index. */
 const OPEN = "outcome IN ('sending', 'unknown')"
 
 type Text<T, Fields extends keyof T> = Omit<T, Fields> & Record<Fields, string | null>

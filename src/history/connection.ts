@@ -1,5 +1,5 @@
-// Owns the connection to SQLite: how files are created and opened, statements, transactions.
-// Knows nothing of what is stored. Every error that leaves this file is translated.
+// Owns the connection to SQLite: creating and opening files, statements, transactions. It does not know the tables.
+// Every SQLite error that leaves this file is translated for people.
 
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -8,27 +8,27 @@ import Database from 'better-sqlite3'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import { databaseError, fileError } from './database-error.ts'
 
-// better-sqlite3 reads this once, before its first connection: the only way to `immutable=1`, which a
-// reader needs that may not write the directory. Our paths are absolute, so none is taken for a URI.
+// A reader that may not write to the directory needs `immutable=1`, which only a URI can carry. better-sqlite3 reads
+// this variable once, before its first connection. Our paths are absolute, so SQLite takes none of them for a URI.
 process.env.SQLITE_USE_URI ??= '1'
 
 const BUSY_TIMEOUT_MS = 5000
 
 export type SqlValue = string | number | null
-/** A value of a `?`, or an object with the values of the named ones. */
+/** The value of one `?`, or an object with the values of the named parameters. */
 export type Parameter = SqlValue | object
 
 /**
- * Runs SQL; each statement is prepared once, when it is first used. SQLite plans a statement anew with each value that
- * is bound to a bare parameter of its WHERE clause (6 us in place of 1). What runs for each file or version therefore
- * compares with an expression: `WHERE id = +?`.
+ * Connection runs SQL. It prepares each statement once, at its first use. SQLite plans a statement again for each value
+ * bound to a bare parameter of its WHERE clause (6 us instead of 1). Statements that run for each file or version
+ * therefore compare with an expression: `WHERE id = +?`.
  */
 export class Connection implements Disposable {
   readonly file: string
   readonly #db: Database.Database
   readonly #statements = new Map<string, Database.Statement>()
   readonly #transaction: Database.Transaction<(work: () => unknown) => unknown>
-  /** What follows from the transaction that runs. */
+  /** Steps to run once the current transaction is committed. */
   readonly #later: (() => void)[] = []
 
   constructor(db: Database.Database, file: string) {
@@ -37,36 +37,37 @@ export class Connection implements Disposable {
     this.#transaction = db.transaction((work: () => unknown) => work())
   }
 
+  /** rows returns all rows of a query. */
   rows<R>(sql: string, ...parameters: Parameter[]): R[] {
     return this.#translated(() => this.#reading(sql, false).all(...parameters) as R[])
   }
 
-  /** The first row; null where there is none. */
+  /** row returns the first row, or null when there is none. */
   row<R>(sql: string, ...parameters: Parameter[]): R | null {
     return this.#translated(
       () => (this.#reading(sql, false).get(...parameters) ?? null) as R | null,
     )
   }
 
-  /** The first column of each row. */
+  /** values returns the first column of each row. */
   values<V extends SqlValue>(sql: string, ...parameters: Parameter[]): V[] {
     return this.#translated(() => this.#reading(sql, true).all(...parameters) as V[])
   }
 
-  /** The first column of the first row; null where there is none. */
+  /** value returns the first column of the first row, or null when there is no row. */
   value<V extends SqlValue>(sql: string, ...parameters: Parameter[]): V | null {
     return this.#translated(() => (this.#reading(sql, true).get(...parameters) ?? null) as V | null)
   }
 
-  /** Answers the last inserted id and the number of rows changed. */
+  /** run executes a statement. Returns the last inserted id and the number of changed rows. */
   run(sql: string, ...parameters: Parameter[]): { id: number; changes: number } {
     const done = this.#translated(() => this.#prepared(sql).run(...parameters))
     return { id: Number(done.lastInsertRowid), changes: done.changes }
   }
 
   /**
-   * Runs `work` in one transaction, nested calls in savepoints. It takes the write lock at its start:
-   * a transaction that only asks for it at its first write cannot wait for it.
+   * atomically runs `work` in one transaction; nested calls run in savepoints. It takes the write lock at the start,
+   * because SQLite lets a transaction wait for that lock only there, not at its first write.
    */
   atomically<T>(work: () => T): T {
     const before = this.#later.length
@@ -75,23 +76,27 @@ export class Connection implements Disposable {
       if (!this.#db.inTransaction) for (const step of this.#later.splice(0)) step()
       return done
     } catch (error) {
-      // Nothing follows from what was rolled back.
+      // A step must not run when its transaction was rolled back.
       this.#later.length = Math.min(this.#later.length, before)
       throw error
     }
   }
 
+  /** afterCommit runs `step` once the outermost transaction is committed, or at once when none is running. */
   afterCommit(step: () => void): void {
     if (this.#db.inTransaction) this.#later.push(step)
     else step()
   }
 
-  /** The same, but as a part of a transaction that runs already: what fails then fails with all of it. */
+  /**
+   * joinTransaction runs `work` as part of the current transaction, which then fails as a whole, or in a new one when
+   * none is running.
+   */
   joinTransaction<T>(work: () => T): T {
     return this.#db.inTransaction ? work() : this.atomically(work)
   }
 
-  /** Runs several statements of a script, for migrations. */
+  /** script runs several statements at once, for migrations. */
   script(sql: string): void {
     this.#translated(() => this.#db.exec(sql))
   }
@@ -100,12 +105,12 @@ export class Connection implements Disposable {
     return this.#translated(() => this.#db.pragma(text, { simple: true }))
   }
 
-  /** Copies the database with SQLite's online backup, so many pages in a step. */
+  /** backUp copies the database with SQLite's online backup, this number of `pages` in each step. */
   async backUp(to: string, pages: number): Promise<void> {
     await this.#db.backup(to, { progress: () => pages })
   }
 
-  /** Bytes of the file that hold something. What was deleted leaves room in it, which is used again. */
+  /** usedBytes returns the size of the file without its free pages. SQLite uses the free pages again for new rows. */
   usedBytes(): number {
     const count = (name: string) => Number(this.pragma(name))
     return (count('page_count') - count('freelist_count')) * count('page_size')
@@ -137,13 +142,15 @@ export class Connection implements Disposable {
   }
 }
 
-/** Opens for reading and writing; creates the file (0640: a group may read) and its directory (0750) if missing. */
+/**
+ * openWritable opens for reading and writing. It creates a missing file (0640: a group may read) and directory (0750).
+ */
 export function openWritable(path: string): Connection {
   const file = resolve(path)
   const isNew = !exists(file)
   createPrivately(file, 0o640)
   const lock = lockFile(dirname(file))
-  // A lock that is missing beside a history was deleted (instance-lock.ts), also where a command made the history.
+  // Each history gets its lock file here, so a lock that is missing later was deleted (see instance-lock.ts).
   if (isNew && !exists(lock)) createPrivately(lock, 0o640)
   using opening = new DisposableStack()
   const connection = opening.use(connect(file, file, { timeout: BUSY_TIMEOUT_MS }))
@@ -159,7 +166,7 @@ export function openWritable(path: string): Connection {
   return connection
 }
 
-/** Opens for reading only; null where there is no file. */
+/** openReadOnly opens for reading only. Returns null when there is no file. */
 export function openReadOnly(path: string): Connection | null {
   const file = resolve(path)
   if (!exists(file)) return null
@@ -170,20 +177,20 @@ export function openReadOnly(path: string): Connection | null {
   } catch (error) {
     connection[Symbol.dispose]()
     const mayNotWrite = /^SQLITE_(READONLY|CANTOPEN|IOERR_SHM)/.test(errorCode(error) ?? '')
-    // A reader of a WAL database creates the -wal and -shm files. Who may not do that, or has no room for it,
-    // can read the bare file while the -wal is missing or empty: then everything is in that file.
+    // A reader of a WAL database creates the -wal and -shm files. Without permission or space for them, it can still
+    // read the database file alone, but only while the -wal is missing or empty: then that file holds everything.
     const wal = `${file}-wal`
     if (!mayNotWrite || (exists(wal) && statSync(wal).size > 0)) throw error
     return connect(`${pathToFileURL(file).href}?immutable=1`, file, { readonly: true })
   }
 }
 
-/** The lock of a state directory, which instance-lock.ts takes. */
+/** lockFile returns the path of a state directory's lock (see instance-lock.ts). */
 export function lockFile(directory: string): string {
   return join(resolve(directory), 'daemon.lock')
 }
 
-/** Makes an empty file with this mode, and its directories, unless they exist. */
+/** createPrivately makes an empty file with this mode, and its directories, unless they exist. */
 export function createPrivately(file: string, mode: number): void {
   try {
     becomeOwner(existingAbove(file))
@@ -203,25 +210,25 @@ function existingAbove(path: string): string {
 }
 
 /**
- * Turns root into the owner of the state directory before it writes there, so that no file of root's is left in it. What
- * only root may read was read before: the configuration and the key.
+ * becomeOwner changes a process of root to the owner of the state directory, so that root leaves no files of its own
+ * there. The configuration and the key, which perhaps only root may read, have been read before.
  */
 function becomeOwner(directory: string): void {
   const { gid, uid } = statSync(directory)
   if (uid === 0 || process.geteuid?.() !== 0) return
-  // Node has it, its types do not.
+  // The types of Node lack this function.
   const { initgroups } = process as unknown as { initgroups: (user: number, group: number) => void }
   try {
     initgroups(uid, gid)
   } catch {
-    // An owner without an account, as in a container, has no other groups.
+    // An owner without a user account, as in a container, has no other groups.
     process.setgroups?.([gid])
   }
   process.setgid?.(gid)
   process.setuid?.(uid)
 }
 
-/** Opens a database as better-sqlite3 does, with translated errors. */
+/** connect opens a database with better-sqlite3 and translates its errors. */
 export function connect(name: string, file: string, options: Database.Options): Connection {
   try {
     return new Connection(new Database(name, options), file)
@@ -230,7 +237,9 @@ export function connect(name: string, file: string, options: Database.Options): 
   }
 }
 
-/** Unlike `existsSync`, does not call a file missing that this user may not see: throws instead. */
+/**
+ * exists returns whether a file exists. Unlike `existsSync`, it throws when this user may not look into the directory.
+ */
 export function exists(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined
@@ -239,7 +248,7 @@ export function exists(file: string): boolean {
   }
 }
 
-/** Returns a check that the path still names the same file. A path that cannot be looked at counts as unchanged. */
+/** watched returns a check that the path still names the same file. An unreadable path counts as unchanged. */
 export function watched(path: string): () => boolean {
   const inode = () => statSync(path, { throwIfNoEntry: false })?.ino
   const before = inode()
@@ -252,7 +261,7 @@ export function watched(path: string): () => boolean {
   }
 }
 
-/** SQLite syncs the directory of its file; what we make there ourselves needs its directory synced as well. */
+/** syncDirectory makes new names in a directory durable. SQLite does this only for the files that it creates itself. */
 export function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r')
   try {

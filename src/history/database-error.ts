@@ -1,12 +1,12 @@
-// Owns the translation of what SQLite and the file system report into errors for a person. The cause
-// is kept, so `errorCode()` still answers SQLite's code (`SQLITE_FULL`, `SQLITE_BUSY_RECOVERY`, ...).
+// Owns the translation of errors of SQLite and the file system into errors for people. The cause is kept, so
+// `errorCode()` still returns the code of SQLite (`SQLITE_FULL`, `SQLITE_BUSY_RECOVERY`, ...).
 
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { type ConditionCode, stateCondition } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 
-/** The -shm file beside the database cannot be made as large as it has to be. */
+/** SQLite reports this code when the disk has no room for the -shm file beside the database. */
 const NO_ROOM_FOR_INDEX = 'SQLITE_IOERR_SHMSIZE'
 
 interface Advice {
@@ -16,12 +16,12 @@ interface Advice {
   exitCode: number
 }
 
-/** Answers a `FeedsyncError` for what SQLite reported. Anything else is the caller's own and stays as it is. */
+/** databaseError translates an error of SQLite into a `FeedsyncError`. It returns any other error unchanged. */
 export function databaseError(error: unknown, file: string): unknown {
   return error instanceof Database.SqliteError ? translated(error, file) : error
 }
 
-/** The same for what the system reported when the file or its directory was made or looked at. */
+/** fileError translates an error of the system about the database file or its directory into a `FeedsyncError`. */
 export function fileError(error: unknown, file: string): unknown {
   return errorCode(error) === null ? error : translated(error, file)
 }
@@ -33,7 +33,7 @@ function translated(error: unknown, file: string): FeedsyncError {
 }
 
 function advice(code: string, file: string, detail: string): Advice {
-  // Extended codes name the circumstance (`SQLITE_READONLY_DIRECTORY`), the second word the kind.
+  // The second word of a code is its kind: `SQLITE_READONLY_DIRECTORY` is one of several READONLY codes.
   const kind = code.startsWith('SQLITE_') ? code.split('_')[1] : code
   switch (code === NO_ROOM_FOR_INDEX ? 'FULL' : kind) {
     case 'FULL':
@@ -41,7 +41,7 @@ function advice(code: string, file: string, detail: string): Advice {
     case 'EDQUOT':
       return {
         what: `the disk is full: ${file} cannot be written`,
-        hint: 'Free some space on that disk; nothing that was recorded is lost.',
+        hint: 'Free some space on that disk; the recorded history is safe.',
         condition: 'state-full',
         exitCode: EXIT.temporary,
       }
@@ -73,7 +73,7 @@ function advice(code: string, file: string, detail: string): Advice {
       return {
         what: `${file} is damaged, or is no SQLite database (${detail})`,
         hint:
-          'Stop feedsyncd and put a backup in its place; without one, move the file away together ' +
+          'Stop feedsyncd and put a backup in its place. Without a backup, move the file away together ' +
           'with its -wal and -shm files, but leave the spool: each feed of the folder is then held. To accept them ' +
           'as they are: feedsyncd release --lost-history',
         condition: 'database-damaged',
@@ -94,7 +94,7 @@ function advice(code: string, file: string, detail: string): Advice {
         hint:
           `${dirname(file)} must be a directory on a local disk, and it and all files in it must belong to ` +
           'one user: run this as that user, or as root.',
-        // A disk that is read-only after an error, or not mounted yet, is for a supervisor to try again.
+        // A disk may be read-only after an error, or not mounted yet: a supervisor should try again.
         condition: stateCondition(code),
         exitCode: /^E(NOTDIR|EXIST|LOOP|NAMETOOLONG)$/.test(code) ? EXIT.config : EXIT.temporary,
       }

@@ -1,5 +1,5 @@
-// What a person decides about a version: release, discard, retry, restore; and about a feed: forget. Each is one transaction on
-// the history; a running daemon finds it there within two seconds.
+// Owns the decisions of a person: release, discard, retry and restore a version, forget a feed. Each is one
+// transaction on the history; a running daemon finds it there within two seconds.
 
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Attempts, Files, Notes, State, Transactions, VersionReads, Versions } from './port.ts'
@@ -7,19 +7,19 @@ import { DISCARDED, RELEASED, RESTORED, RETRIED, SUPERSEDED } from './reason-cod
 import type { Reason, Version, VersionPatch } from './rows.ts'
 import { ACCEPTED, OPEN, REPLACEABLE } from './states.ts'
 
-/** What a decision is written to. */
+/** DecisionPorts are the parts of the history that a decision reads and writes. */
 export type DecisionPorts = Versions & Files & Notes & Transactions & Pick<Attempts, 'attempts'>
 
 export type Decision = 'release' | 'discard' | 'retry'
 
-/** The decision does not apply to the version; nothing was written. */
+/** Refused is thrown when a decision does not apply to the version. Nothing was written. */
 export class Refused extends FeedsyncError {}
 
 interface Rule {
   from: readonly State[]
   to: State
   code: string
-  /** What the person did. */
+  /** The first words of the reason: `released by maria`. */
   done: string
 }
 
@@ -41,20 +41,19 @@ const RULES: Record<Decision, Rule> = {
   },
 }
 
-/** Accepted or stored. */
 export const ACCEPTED_OR_UPLOADED: readonly State[] = [...ACCEPTED, 'uploaded']
 
 const DROP_AGAIN =
-  'drop the file again; upload.keepVersions says how many uploaded versions stay restorable'
+  'drop the file again; upload.keepVersions sets how many uploaded versions you can restore'
 
-/** Name of the note that tells the daemon what to try at once. */
+/** Name of the note with the ids of the versions that the daemon must try at once. */
 const RETRIED_NOTE = 'retried'
 
 function retried(history: Notes): number[] {
   return JSON.parse(history.note(RETRIED_NOTE) ?? '[]') as number[]
 }
 
-/** Versions that a person has retried since this was asked last: they are tried before all others. */
+/** takeRetried returns and clears the ids of retried versions, which the daemon tries before all others. */
 export function takeRetried(history: Notes & Transactions): number[] {
   if (history.note(RETRIED_NOTE) === null) return []
   return history.atomically(() => {
@@ -64,13 +63,13 @@ export function takeRetried(history: Notes & Transactions): number[] {
   })
 }
 
-/** Who decides, and when (wall ms). */
+/** Decided is who decided, and when (wall ms). */
 export interface Decided {
   by: string
   now: number
 }
 
-/** Applies a decision. Throws `Refused` where the version is in no state that it is about. */
+/** decide applies a decision to a version. Throws `Refused` when the state of the version does not allow it. */
 export function decide(
   history: DecisionPorts,
   id: number,
@@ -81,19 +80,19 @@ export function decide(
   const reason = { code, text: `${done} by ${by}` }
   return history.atomically(() => {
     const version = existing(history, id)
-    // It is being tried: the next attempt is this one.
+    // The retry that the person asks for is running already.
     if (decision === 'retry' && version.state === 'uploading') return version
     if (!from.includes(version.state) && !(decision === 'discard' && isUnsent(history, version))) {
-      const text = `it is ${version.state}, and only what is ${from.join(' or ')} can be`
+      const text = `it is ${version.state}; this needs a version that is ${from.join(' or ')}`
       const hint = `feedsyncd show ${id}`
       throw new Refused(`${decision} version ${id}: ${text}`, { hint })
     }
     if (decision === 'retry' && version.sha256 === null) {
-      // Its reading failed, so there is nothing to send yet: its path is news at the next scan.
+      // Reading its file failed, so it has no copy to send: the next scan must read the path again.
       history.forgetPath(version.path)
       return history.move(id, 'settling', reason, now)
     }
-    // Sent again it would take the place of a newer one.
+    // An older version that is sent now would replace a newer one on the service.
     const newer = decision === 'retry' ? newerOf(history, version, ACCEPTED_OR_UPLOADED) : undefined
     if (newer !== undefined) {
       const text = `version ${newer.id} of its feed is newer, and ${newer.state}`
@@ -114,15 +113,15 @@ export function decide(
 }
 
 /**
- * Makes a new version of the bytes of an earlier one, while the spool still has them. They are shared:
- * spool files never change. Throws `Refused` where they are gone.
+ * restore makes a new version from the bytes of an earlier one. Both versions share the copy in the spool, which never
+ * changes. Throws `Refused` when the spool no longer has the copy.
  */
 export function restore(history: DecisionPorts, id: number, { by, now }: Decided): Version {
   return history.atomically(() => {
     const version = existing(history, id)
     const { account, feed, path, spool, state } = version
     if (spool === null) {
-      const text = `its bytes are not kept any more (it is ${state})`
+      const text = `its bytes are no longer kept (it is ${state})`
       throw new Refused(`restore version ${id}: ${text}`, { hint: DROP_AGAIN })
     }
     const restored = history.add({
@@ -139,7 +138,7 @@ export function restore(history: DecisionPorts, id: number, { by, now }: Decided
   })
 }
 
-/** A feed that nothing more comes of is not shown any more. Throws `Refused` while something of it is there or owed. */
+/** forgetFeed hides a feed that has ended. Throws `Refused` while it has a file in the inbox or an open version. */
 export function forgetFeed(
   history: Pick<DecisionPorts, 'atomically' | 'forgetFeed' | 'list' | 'pathOf'>,
   feed: string,
@@ -161,7 +160,7 @@ export function forgetFeed(
   })
 }
 
-/** It is being delivered, and no byte of its file goes out now. */
+/** isUnsent returns whether a version is being delivered, but no byte of its file is being sent now. */
 function isUnsent(history: Pick<Attempts, 'attempts'>, { id, state }: Version): boolean {
   const [last] = history.attempts(id, 1)
   return state === 'uploading' && (last?.endedAt !== null || last.key === null)
@@ -177,25 +176,25 @@ function existing(history: VersionReads, id: number): Version {
   })
 }
 
-/** `newest`: the id of the newest version; null: there is none. */
+/** noVersion says that a version does not exist. `newest` is the id of the newest version, or null without versions. */
 export function noVersion(id: number, newest: number | null): string {
   return `there is no version ${id}${newest === null ? '' : `; the newest is ${newest}`}`
 }
 
-/** What waits of the feed would be sent before it, or be asked about although this one was chosen. */
+/** supersedeOthers ends the older versions that wait: the person chose `newer` instead of them. */
 function supersedeOthers(history: Versions, newer: Version, now: number): void {
   for (const { id } of replacedBy(history, newer))
     history.move(id, 'superseded', supersededBy(newer.id, id), now)
 }
 
-/** Older versions whose place this one takes. */
+/** replacedBy returns the older versions of the feed that this one replaces. */
 export function replacedBy(history: VersionReads, version: Version): Version[] {
   const { feed, id } = version
   const all = history.list({ feed, states: replaceable(version), all: true })
   return all.filter((other) => other.id < id)
 }
 
-/** Whether what a file is now takes the place of what was found in it before, as a version of another feed. */
+/** takesPlaceOf returns whether `present` replaces `before`, an earlier version of the same file in another feed. */
 export function takesPlaceOf(present: Version, before: Version): boolean {
   return (
     [...ACCEPTED_OR_UPLOADED, 'held'].includes(present.state) &&
@@ -203,7 +202,10 @@ export function takesPlaceOf(present: Version, before: Version): boolean {
   )
 }
 
-/** What is held takes the place of others alone that are held: it may be discarded. */
+/**
+ * replaceable returns the states that a version may replace. A held version may be discarded, so it replaces only held
+ * ones.
+ */
 function replaceable({ state }: Version): readonly State[] {
   return state === 'held' ? [state] : REPLACEABLE
 }
@@ -212,12 +214,12 @@ export function supersededBy(newer: number, older: number): Reason {
   return { code: SUPERSEDED, text: `version ${newer} took the place of version ${older}` }
 }
 
-/** Whether no bytes of its feed are younger. */
+/** isNewest returns whether no newer version of the feed has known bytes. */
 export function isNewest(history: VersionReads, { feed, id }: Version): boolean {
   return (history.newestTaken(feed)?.id ?? 0) <= id
 }
 
-/** The newest version of the feed in these states, where it is newer than this one. */
+/** newerOf returns the newest version of the feed in these states, if it is newer than this one. */
 export function newerOf(
   history: VersionReads,
   { feed, id }: Version,
@@ -226,7 +228,7 @@ export function newerOf(
   return history.list({ feed, states, all: true, limit: 1 }).find((other) => other.id > id)
 }
 
-/** What a version says of its bytes, which does not change with the attempt to deliver them. */
+/** contentOf returns the fields of a version that describe its bytes. */
 function contentOf(version: Version): VersionPatch {
   const { sha256, md5, bytes, encoding, root, records, postings, warnings, spool } = version
   const { duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId } = version

@@ -1,21 +1,23 @@
-// What the history tells the campaigns of their feeds: what was uploaded last, and since when an id is
-// missing. Worked out of the versions whenever it is asked for, so that nothing of it can be out of date.
+// Owns what the campaigns ask the history about their feeds: the last uploads, and how long an id has been missing.
+// Each answer is computed from the versions, so it is always current.
 
 import type { FeedUpload } from '../campaigns/port.ts'
 import { HOUR } from '../lib/clock.ts'
 import type { VersionReads } from './port.ts'
 import type { Version } from './rows.ts'
 
-/** Versions that are looked through for ids: of a feed some days, with an upload each half hour; of all. */
+/**
+ * Limits on the versions that are searched for ids. 200 are about four days of a feed with an upload each half hour.
+ */
 const MAX_PER_FEED = 200
 const MAX_IN_TOTAL = 20_000
-/** A feed that lost more than this of its postings or ids, and more than a few, looks like an accident. */
+/** A version that lost more than this share of its postings or ids, and more than MIN_LOSS, looks like an accident. */
 const SUSPECT_LOSS = 0.3
 const MIN_LOSS = 5
-/** After this time a small feed is taken for the truth. */
+/** A feed that stays small for this time is trusted again. */
 const SUSPECT_FOR = 72 * HOUR
 
-/** The last upload of each feed; `isOurs`: whether a version went to the account of the campaigns. */
+/** latestUploads returns the last upload of each feed. `isOurs` selects versions sent to the campaigns' account. */
 export function latestUploads(
   history: VersionReads,
   isOurs: (version: Version) => boolean,
@@ -37,7 +39,10 @@ export function latestUploads(
     }))
 }
 
-/** Wall ms since when these feeds do not carry an id that one of them carried; null: they do, never did, or nobody knows. */
+/**
+ * absencesOf returns a function that gives the wall ms of the first trusted upload without an id that these feeds
+ * carried before. It returns null while a feed carries the id, when none ever did, or when the history cannot tell.
+ */
 export function absencesOf(
   history: VersionReads,
   feeds: readonly string[],
@@ -60,13 +65,13 @@ export function absencesOf(
   return (id) => absences.get(id)?.since ?? null
 }
 
-/** Oldest first. */
+/** uploadsOf returns the uploaded versions of a feed, oldest first. */
 function uploadsOf(history: VersionReads, feed: string, feeds: number): Version[] {
   const limit = Math.min(MAX_PER_FEED, Math.ceil(MAX_IN_TOTAL / feeds))
   return history.list({ feed, states: ['uploaded'], all: true, limit }).reverse()
 }
 
-/** Those that are not suspect: a suspect feed proves no absence, unless it stays so. */
+/** trustedUploads leaves out suspect versions, which do not prove that an id is gone until SUSPECT_FOR has passed. */
 function trustedUploads(uploads: readonly Version[]): Set<Version> {
   const trusted = new Set<Version>()
   let last: Version | null = null

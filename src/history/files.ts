@@ -1,4 +1,4 @@
-// Owns what each path in the folder was found to be, and which paths hold a version that is not read yet.
+// Owns which version each path in the folder is, and which paths have a version that is not read yet.
 
 import { DATE } from '../lib/dated-name.ts'
 import type { Connection } from './connection.ts'
@@ -26,14 +26,14 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
 
     knownFiles: () => db.rows<FileRow>(`${FILES} ORDER BY path`).map(knownFileOf),
 
-    /** Remembers what a path was found to be. */
+    /** rememberPath records which version the file at a path is. */
     rememberPath: ({ path, identity, versionId }: Omit<KnownFile, 'missingSince'>) =>
       void db.run(
         'REPLACE INTO files VALUES (@path, @dev, @ino, @size, @mtimeNs, @ctimeNs, @versionId, NULL)',
         { ...identity, path, versionId },
       ),
 
-    /** What comes back is a file of its feed, which a person may have forgotten. */
+    /** setMissing records when a file went missing, or null when it is back. Its feed is then no longer forgotten. */
     setMissing: (path: string, since: number | null): void => {
       db.run('UPDATE files SET missing_since = ? WHERE path = ?', since, path)
       const sql = `UPDATE feeds SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND name =
@@ -41,7 +41,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
       if (since === null) db.run(sql, path)
     },
 
-    /** A path in the folder that was found to be a version of this feed; null: there is none. */
+    /** pathOf returns a path in the folder that is a version of this feed, or null when there is none. */
     pathOf: (feed: string) =>
       db.value<string>(
         `SELECT f.path FROM files f CROSS JOIN versions v ON v.id = f.version
@@ -51,24 +51,24 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
 
     forgetPath: (path: string) => void db.run('DELETE FROM files WHERE path = +?', path),
 
-    /** The version that a path was last found to be; null while that is not known. */
+    /** lastVersionAt returns the version of the file at a path, or null while that is not known. */
     lastVersionAt: (path: string) =>
       versionAt(db.value<number>('SELECT version FROM files WHERE path = +?', path)),
 
-    /** Versions that are `settling`, `incomplete` or `checking`, their bytes unknown, the oldest first. */
+    /** unread returns the `settling`, `incomplete` and `checking` versions without known bytes, oldest first. */
     unread: () =>
       db.rows<{ path: string; state: State }>(
         `SELECT path, state FROM versions
            WHERE state IN ${sqlStates(READING)} AND sha256 IS NULL ORDER BY id`,
       ),
 
-    /** The version that is in the making at this path, its bytes not known yet; it may be `gone`. */
+    /** pendingVersionAt returns the version at a path whose bytes are not known yet; it may be `gone`. */
     pendingVersionAt: (path: string) => versionAt(db.value<number>(PENDING, path)),
 
-    /** Paths that were found to be this version. */
+    /** pathsOf returns the known paths of a version. */
     pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = +?', id),
 
-    /** Paths that are there, of each feed whose files are told apart by the dates in their names. */
+    /** datedPaths returns the present files of each feed that has dates in its file names, newest name first. */
     datedPaths: (): Map<string, string[]> => {
       const sql = `SELECT v.feed, f.path FROM files f CROSS JOIN versions v ON v.id = f.version
          WHERE f.missing_since IS NULL AND instr(v.feed, ?) ORDER BY f.path DESC`
@@ -79,7 +79,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
       return new Map([...rows].map(([feed, all]) => [feed, all.map(({ path }) => path)]))
     },
 
-    /** Since when (wall ms) no file is there any more that was found to be these versions, by their ids. */
+    /** missingSince returns, by version id, the wall ms at which the last file of a version went missing. */
     missingSince: (): Map<number, number> => {
       const sql = `SELECT version, max(missing_since) AS since FROM files f WHERE missing_since IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM files o WHERE o.version = f.version AND o.missing_since IS NULL)
@@ -88,7 +88,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
       return new Map(rows.map(({ version, since }) => [version, since]))
     },
 
-    /** Paths that were found to be a version that is rejected. */
+    /** rejectedFiles returns the paths of rejected versions. */
     rejectedFiles: () =>
       db.values<string>(
         `SELECT f.path FROM versions v CROSS JOIN files f ON f.version = v.id

@@ -1,7 +1,6 @@
-// Owns the commits that works of the same moment share. A durable commit costs the disk's time, so what is
-// written in one turn of the loop, and what queues up during a commit, shares the next one. Work that nobody
-// waits for is delayed by a few ms, to share a commit too. Waiting for another process's lock does not block
-// the thread.
+// Owns commits that are shared by several callers. A durable commit takes disk time, so all work that arrives in one
+// turn of the event loop, or while a commit runs, shares the next commit. Work that nobody waits for is delayed by a
+// few ms so that it can share one too. Waiting for the lock of another process does not block the thread.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { errorCode, isRetryable } from '../lib/errors.ts'
@@ -15,24 +14,24 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** More would hold up the event loop for too long. */
+/** A larger group would block the event loop for too long. */
 const MAX_GROUP_SIZE = 64
-/** Short beside a disk's own time, and long beside the time that many small feeds need between two writes. */
+/** Shorter than a disk needs for a commit, but longer than many small feeds need between two writes. */
 const SOON_MS = 3
 const RETRY_MS = 50
-/** A shared commit holds up the thread: until the next one, others have this many times as long. */
+/** A shared commit blocks the thread. Before the next one, other work gets this many times its duration. */
 const REST_FACTOR = 2
 const LONGEST_REST_MS = 20
-/** A lock that lasts longer than this is reported. */
+/** Work that has waited this long for the lock of another process fails. */
 const MAX_LOCK_WAIT_MS = 5 * SECOND
 
 export class GroupCommit {
   readonly #db: Pick<Connection, 'atomically'>
   readonly #clock: Clock
   #waiting: Waiting[] = []
-  /** Monotonic ms at which the next commit begins. */
+  /** Monotonic ms of the next planned commit. */
   #nextCommitAt = Number.POSITIVE_INFINITY
-  /** Monotonic ms until which no commit begins, so that a slow disk gets fewer and larger ones. */
+  /** Monotonic ms before which no commit begins, so that a slow disk gets fewer and larger commits. */
   #notBefore = 0
 
   constructor(db: Pick<Connection, 'atomically'>, clock: Clock) {
@@ -40,7 +39,7 @@ export class GroupCommit {
     this.#clock = clock
   }
 
-  /** What `work` returned, once it is durable; rejects with what it threw, or with an error of the database. */
+  /** add returns the result of `work` once it is durable. Rejects with the error of `work` or of the database. */
   add<T>(work: () => T, when: 'now' | 'soon' = 'now'): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     this.#waiting.push({ work, since: this.#clock.monotonic(), resolve, reject })
@@ -48,7 +47,7 @@ export class GroupCommit {
     return promise as Promise<T>
   }
 
-  /** Commits what waits, or rejects it: nothing is left behind when the database closes. */
+  /** close commits or rejects all waiting work before the database closes. */
   close(): void {
     while (this.#waiting.length > 0) this.#flush(0)
   }
@@ -59,10 +58,10 @@ export class GroupCommit {
     if (at >= this.#nextCommitAt) return
     this.#nextCommitAt = at
     const turn = () => {
-      // Another one may have come before it.
+      // An earlier commit may have been planned meanwhile.
       if (at === this.#nextCommitAt) this.#commitGroup()
     }
-    // Not a timer that may be forgotten: the process lives until it is written.
+    // The timer keeps the process alive until the work is written.
     if (at > now) void this.#clock.sleep(at - now).then(turn)
     else setImmediate(turn)
   }
@@ -74,13 +73,13 @@ export class GroupCommit {
     const began = this.#clock.monotonic()
     const isLocked = this.#flush(MAX_LOCK_WAIT_MS)
     const ended = this.#clock.monotonic()
-    // Work that is alone need not wait for others.
+    // A commit of a single work is short, so no rest follows it.
     if (isShared) this.#notBefore = ended + Math.min(REST_FACTOR * (ended - began), LONGEST_REST_MS)
     if (isLocked) this.#notBefore = ended + RETRY_MS
     if (this.#waiting.length > 0) this.#schedule(0)
   }
 
-  /** Answers whether a lock made it wait. */
+  /** #flush commits one group. Returns whether work must wait because another process holds the lock. */
   #flush(patienceMs: number): boolean {
     const group = this.#waiting.splice(0, MAX_GROUP_SIZE)
     try {
@@ -97,7 +96,10 @@ export class GroupCommit {
     }
   }
 
-  /** What settles its promise. A work that throws fails alone; an error of the database fails all that share the commit. */
+  /**
+   * #end runs one work and returns the step that settles its promise. A work that throws fails alone; an error of the
+   * database fails all work of the shared commit.
+   */
   #end({ work, resolve, reject }: Waiting, isShared: boolean): () => void {
     try {
       const value = isShared ? this.#db.atomically(work) : work()

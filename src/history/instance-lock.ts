@@ -1,5 +1,5 @@
-// Owns "one daemon per state directory": a lock that the kernel drops with the process, however it
-// ends. No pid file, nothing to clean up.
+// Owns "one daemon per state directory": a lock that the kernel releases when the process ends in any way. There is no
+// pid file, and nothing to clean up.
 
 import { join, resolve } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
@@ -12,25 +12,27 @@ import {
   watched,
 } from './connection.ts'
 
-/** Held until disposed or until the process ends. Keep a reference: a collected one lets go. */
+/** InstanceLock is held until it is disposed or its process ends. Keep a reference: garbage collection releases it. */
 export interface InstanceLock extends Disposable {
-  /** Somebody deleted or replaced the file: another process may hold the lock as well. */
+  /**
+   * isLost returns whether somebody deleted or replaced the file, so that another process may hold the lock as well.
+   */
   isLost(): boolean
 }
 
-/** A look of `status` at the lock lasts microseconds; a start waits this long for it to pass. */
+/** `status` holds the lock for microseconds when it looks at it; a start waits up to this time for the lock. */
 const PATIENCE_MS = 1000
-/** A daemon whose lock was deleted sees it within a second, and ends what it sends. */
+/** A daemon whose lock file was deleted sees this within a second and then ends its uploads. */
 const LOSS_SEEN_MS = 3000
 
 /**
- * Takes the lock of a state directory, or answers null when another process holds it (after waiting
- * 1 s). It is an open transaction on an empty SQLite file, hence an fcntl lock. Makes the directory.
- * Throws `FeedsyncError` when the file cannot be made or locked.
+ * acquireLock takes the lock of a state directory and makes the directory. Returns null when another process still
+ * holds the lock after 1 s. The lock is an open transaction on an empty SQLite file, hence an fcntl lock. Throws
+ * `FeedsyncError` when the file cannot be made or locked.
  */
 export function acquireLock(directory: string): InstanceLock | null {
   const file = lockFile(directory)
-  // Beside a history that is missing only where somebody deleted it.
+  // Each history is made together with its lock file, so a lock missing beside a history was deleted.
   const wasDeleted = !exists(file) && exists(join(resolve(directory), 'feedsyncd.db'))
   createPrivately(file, 0o640)
   using opening = new DisposableStack()
@@ -46,9 +48,9 @@ export function acquireLock(directory: string): InstanceLock | null {
 }
 
 /**
- * Whether a process holds the lock: a read lock is asked for and given back at once, so read access to
- * the file is enough. False where no daemon ever ran. Throws `FeedsyncError` for a user who may not even
- * read it, since neither answer would be known to be true.
+ * isLocked returns whether a process holds the lock. It asks for a read lock and releases it at once, so read access to
+ * the file is enough. Returns false when no daemon ever ran. Throws `FeedsyncError` if the lock cannot be read, because
+ * both answers could then be wrong.
  */
 export function isLocked(directory: string): boolean {
   const file = lockFile(directory)
@@ -57,7 +59,7 @@ export function isLocked(directory: string): boolean {
   return !begins(connection, 'SELECT 1 FROM sqlite_schema')
 }
 
-/** False when another process is in the way. */
+/** begins runs a statement that needs a lock. Returns false when another process holds it. */
 function begins(connection: Connection, sql: string): boolean {
   try {
     connection.script(sql)

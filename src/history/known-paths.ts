@@ -1,4 +1,4 @@
-// The table of known files in memory as well, since every listing asks for each of its paths.
+// Owns a copy of the table of known files in memory, because every listing asks for each of its paths.
 
 import { type Clock, DAY } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
@@ -6,7 +6,10 @@ import { type FileIdentity, sameBytes, sameIdentity } from '../lib/files.ts'
 import type { Files, Transactions } from './port.ts'
 import type { KnownFile } from './rows.ts'
 
-/** A file that is missing for so long is forgotten, and its version may be: a mount that was away is back by then. */
+/**
+ * A file that is missing for this time is forgotten, and its version may then be pruned. A mount that was only offline
+ * is back by then.
+ */
 const FORGET_AFTER_MS = 30 * DAY
 
 type Ports = Files & Pick<Transactions, 'afterCommit'>
@@ -22,19 +25,22 @@ export class KnownPaths {
     this.#files = new Map(history.knownFiles().map((file) => [file.path, file]))
   }
 
-  /** What stat said of the path when it was last read, as that was last committed; null while it is not known. */
+  /** at returns what stat reported when the path was last read, as committed; null for an unknown path. */
   at(path: string): KnownFile | null {
     return this.#files.get(path) ?? null
   }
 
-  /** A file that a person named (`identity` null) is looked at as any other. */
+  /** remember records which version the file at a path is. It ignores a file that a person named (`identity` null). */
   remember(path: string, identity: FileIdentity | null, versionId: number): void {
     if (identity === null) return
     this.#history.rememberPath({ path, identity, versionId })
     this.#keep({ path, identity, versionId, missingSince: null })
   }
 
-  /** What a listing tells of the known files: steps to take within commits, one for each that left, came back or is long gone. */
+  /**
+   * presence compares the known files with a listing. Returns a step to commit for each that left, came back or
+   * expired.
+   */
   presence(isThere: (path: string) => boolean): (() => void)[] {
     const now = this.#clock.now()
     const steps: (() => void)[] = []
@@ -59,26 +65,26 @@ export class KnownPaths {
     this.#history.afterCommit(() => this.#files.set(file.path, file))
   }
 
-  /** It is news when it comes back. */
+  /** forget removes a path, so that a file there counts as new. */
   forget(path: string): void {
     this.#history.forgetPath(path)
     this.#history.afterCommit(() => this.#files.delete(path))
   }
 
-  /** We moved the file ourselves: its version stays as it is. Another file may be at its path by now. */
+  /** moved forgets a path whose file the daemon moved away, unless another file is at the path already. */
   moved(path: string, identity: FileIdentity | null = null): void {
     const known = this.#history.known(path)?.identity ?? null
     if (identity === null || (known !== null && sameIdentity(known, identity))) this.forget(path)
   }
 
-  /** We put the file back, which gave it another ctime: the path is still what it was found to be. */
+  /** returned records the new ctime of a file that the daemon put back; the file keeps its version. */
   returned(path: string, before: FileIdentity, identity: FileIdentity): void {
     const known = this.#history.known(path)
     if (known !== null && sameBytes(known.identity, before))
       this.remember(path, identity, known.versionId)
   }
 
-  /** False where the path is still what it was last found to be. */
+  /** isNews returns whether the file at a path is new or has changed since it was last read. */
   isNews(path: string, identity: FileIdentity): boolean {
     const known = this.at(path)
     return known === null || !sameIdentity(known.identity, identity)

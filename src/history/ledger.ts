@@ -1,5 +1,5 @@
-// The steps of a version that go together in one transaction: its state, the path it came from, and the older
-// versions that it replaces. The history under it only knows single rows; when a step happens is the pipeline's.
+// Owns the steps of a version that belong in one transaction: its state, the path it came from, and the older versions
+// that it replaces. The history below knows only single rows; the pipeline decides when a step happens.
 
 import type { Clock } from '../lib/clock.ts'
 import { modifiedAt } from '../lib/files.ts'
@@ -16,19 +16,19 @@ export interface LedgerParts {
   history: Versions & Files & Attempts & Transactions
   clock: Clock
   log: Log
-  /** Called with every new state, once it is committed; it must neither write nor throw. */
+  /** onMove is called with every new state once it is committed. It must not write or throw. */
   onMove: (version: Version) => void
-  /** Writes what belongs into the transaction of a new state. */
+  /** inSameTransaction adds writes to the transaction of a new state. */
   inSameTransaction?: (version: Version) => void
 }
 
-/** States of a version without known bytes in which nothing is under way. */
+/** States of a version without known bytes in which the daemon does nothing. */
 const AT_REST: readonly string[] = ['incomplete', 'gone', 'failed'] satisfies State[]
 
 export class Ledger {
   readonly #parts: LedgerParts
   readonly #history: LedgerParts['history']
-  /** What the paths of the folder were last found to be. */
+  /** The versions that the paths of the folder were when they were last read. */
   readonly known: KnownPaths
 
   constructor(parts: LedgerParts) {
@@ -37,33 +37,33 @@ export class Ledger {
     this.known = new KnownPaths(parts.history, parts.clock)
   }
 
-  /** Paths of files that have not been read, or not with success, as far as they are there. */
+  /** unsettledPaths returns the paths of unread and rejected versions. */
   unsettledPaths(): string[] {
     return [...this.#history.unread().map(({ path }) => path), ...this.#history.rejectedFiles()]
   }
 
   /**
-   * Paths of versions that are not at rest. They are always looked at again, whatever is known of the path: the last
-   * look may have met an error, or a person wants them to be read once more.
+   * pathsInMotion returns the paths of unread versions that the daemon must look at again, even if the files did not
+   * change: the last read may have failed, or a person asked to read the file again.
    */
   pathsInMotion(): Set<string> {
     const open = this.#history.unread().filter(({ state }) => IN_MOTION.includes(state))
     return new Set(open.map(({ path }) => path))
   }
 
-  /** Whether that is still so. */
+  /** isInMotion returns whether a path is still one of `pathsInMotion`. */
   isInMotion(path: string): boolean {
     return IN_MOTION.includes(this.#history.pendingVersionAt(path)?.state ?? 'gone')
   }
 
   /**
-   * A path with news settles. A file of another size is a new version for certain; the same size may
-   * be the same bytes (a touch, a rename-over), which make no version, so nothing is said until read.
+   * settling records that the file at a path is new or has changed. A file of another size is certainly a new version.
+   * The same size may be the same bytes (a touch, a rename-over), so a version is added only after reading.
    */
   settling(origin: Origin, size: number): void {
     const open = this.#pending(origin)
     if (open !== null) {
-      // Nobody reads it now: what was `checking` was not concluded.
+      // Nobody reads the file now: a version that is still `checking` was not finished.
       if (open.state !== 'settling') this.move(open.id, 'settling', null)
       return
     }
@@ -71,7 +71,7 @@ export class Ledger {
     if (this.known.at(origin.path)?.identity.size !== size) this.#add(origin)
   }
 
-  /** Its bytes are being read. */
+  /** checking records that the bytes of a pending version are being read. */
   checking(origin: Origin): void {
     const open = this.#pending(origin)
     if (open === null || open.state === 'checking') return
@@ -79,7 +79,7 @@ export class Ledger {
     this.move(open.id, 'checking', null)
   }
 
-  /** Its bytes could not be read: it is as it was before, and where nothing was known of them there is no version. */
+  /** readFailed returns the version to the state before the read, or removes a version that had no earlier state. */
   readFailed(path: string): void {
     const open = this.#history.pendingVersionAt(path)
     if (open?.state !== 'checking') return
@@ -93,13 +93,13 @@ export class Ledger {
     this.move(open.id, to, text === null || code === null ? null : { code, text, position })
   }
 
-  /** Since when the document at this path is incomplete; null where it grew, or was not read before. */
+  /** incompleteSince returns the wall ms since which the document at a path is incomplete; null if it grew. */
   incompleteSince(path: string, bytes: number): number | null {
     const open = this.#history.pendingVersionAt(path)
     return open === null || bytes > (open.bytes ?? 0) ? null : open.incompleteSince
   }
 
-  /** It could not be read as one piece: it settles again, whatever was known of the path. */
+  /** resettle returns a version to `settling` because its file could not be read in one piece. */
   resettle(path: string, reason: Reason): void {
     const open = this.#history.pendingVersionAt(path)
     if (open?.state !== 'checking') return
@@ -107,12 +107,12 @@ export class Ledger {
     this.move(open.id, 'settling', reason)
   }
 
-  /** It cannot be taken now, for want of room for a copy, so it goes on settling. */
+  /** keepSettling records why a version stays `settling`: the disk has no room for its copy. */
   keepSettling(origin: Origin, reason: Reason): void {
     this.#history.update(this.versionFor(origin).id, {}, reason)
   }
 
-  /** It left before it could be taken, or after it was rejected. */
+  /** gone records that a file left the folder before it was taken, or after it was rejected. */
   gone(path: string): void {
     const open = this.#history.pendingVersionAt(path)
     if (open !== null && open.state !== 'gone') {
@@ -128,22 +128,24 @@ export class Ledger {
     this.known.forget(path)
     // Another file with the same bytes may still be there.
     if (this.#history.pathsOf(version.id).length > 0) return
-    const text = `it is not there any more; it was rejected: ${version.reason}`
+    const text = `its file left the folder after it was rejected: ${version.reason}`
     this.move(version.id, 'gone', { code: LEFT, text })
   }
 
-  /** The version that the bytes at this path are becoming; adds it where there is none yet. */
+  /** versionFor returns the pending version of a path, or adds one. */
   versionFor(origin: Origin): Version {
     return this.#pending(origin) ?? this.#reopen(origin) ?? this.#add(origin)
   }
 
-  /** The same for bytes that are accepted: newer than all of the feed, since its writer was done with them last. */
+  /**
+   * newestFor returns the version for accepted bytes: the newest of its feed, because its writer finished them last.
+   */
   newestFor(origin: Origin): Version {
     const version = this.versionFor(origin)
     return isNewest(this.#history, version) ? version : this.#replace(version, origin)
   }
 
-  /** The same bytes as a version that is there: no new one, only a `seen` event, and another try if it failed. */
+  /** seen records that the bytes of a version came again: a `seen` event, and a new try if the version failed. */
   seen(origin: Origin, version: Version): void {
     this.#history.atomically(() => {
       const open = this.#pending(origin)
@@ -157,12 +159,12 @@ export class Ledger {
     })
   }
 
-  /** Ends the reading of a file: its version gets a state, and the path is known to be this version. */
+  /** conclude ends the reading of a file: it moves the version to its new state and links the path to the version. */
   conclude(origin: Origin, to: State, reason: Reason | null, patch: VersionPatch): Version {
     return this.#history.atomically(() => {
       const isAccepted = to === 'queued' || to === 'held'
       const open = isAccepted ? this.newestFor(origin) : this.versionFor(origin)
-      // Its file may have left after it was read: the bytes are ours all the same.
+      // The file may have left after it was read, but the spool has its copy.
       const left = open.state === 'gone'
       if (left) this.move(open.id, 'settling', null)
       if (left || open.state !== 'checking') this.move(open.id, 'checking', null)
@@ -175,7 +177,7 @@ export class Ledger {
     })
   }
 
-  /** An attempt to deliver begins: its number, or null where the version is not to be sent any more. */
+  /** startAttempt begins an attempt and returns its number, or null when the version must no longer be sent. */
   startAttempt(id: number): number | null {
     return this.#history.atomically(() => {
       const state = this.#history.version(id)?.state
@@ -185,7 +187,7 @@ export class Ledger {
     })
   }
 
-  /** The first byte is about to be sent to this key; false where a person or a newer version was faster. */
+  /** startSending records the key before the first byte. Returns false if a person or a newer version was faster. */
   startSending(id: number, n: number, key: string): boolean {
     return this.#history.atomically(() => {
       const version = this.#history.version(id)
@@ -197,7 +199,7 @@ export class Ledger {
     })
   }
 
-  /** An attempt to deliver ended without success: the version waits. */
+  /** waitAgain queues a version again after an attempt without success. */
   waitAgain(id: number, reason: Reason, nextAttemptAt: number | null): Version {
     return this.#endDelivery(id, (state) =>
       state === 'queued'
@@ -206,12 +208,15 @@ export class Ledger {
     )
   }
 
-  /** A delivery ended for good. */
+  /** fail ends a delivery that cannot succeed without a person. */
   fail(id: number, reason: Reason): Version {
     return this.#endDelivery(id, () => this.move(id, 'failed', reason))
   }
 
-  /** What was discarded, superseded or held before its first attempt stays so; a newer one that waits takes its place. */
+  /**
+   * #endDelivery ends a delivery that did not succeed. A version that was discarded, superseded or held meanwhile keeps
+   * that state. A newer version that waits supersedes this one.
+   */
   #endDelivery(id: number, end: (state: State | undefined) => Version): Version {
     return this.#history.atomically(() => {
       const before = this.#history.version(id)
@@ -222,11 +227,12 @@ export class Ledger {
     })
   }
 
+  /** supersede records that `newer` replaces `older`. */
   supersede(older: Version, newer: Version): Version {
     return this.move(older.id, 'superseded', supersededBy(newer.id, older.id))
   }
 
-  /** Other rules may be in force: what is not read yet, and what waits for its turn or for a person, is as they say. */
+  /** followRules applies changed rules to all versions that are unread, or wait for their turn or for a person. */
   followRules(ruleFor: (path: string) => RuleInForce): void {
     this.#history.atomically(() => {
       for (const { path } of this.#history.unread())
@@ -237,8 +243,8 @@ export class Ledger {
   }
 
   /**
-   * The version with the account that the rule of its path names: where it goes next. Where that rule names another
-   * feed, the version is not the rule's: it keeps its account, unless nothing could be sent with that.
+   * addressed returns the version with the account of the rule of its path, to which it is sent next. When that rule
+   * names another feed, the version keeps its account, unless that account cannot be used.
    */
   addressed(version: Version, rule: RuleInForce): Version {
     const { account, feed, id } = version
@@ -248,16 +254,16 @@ export class Ledger {
     return isOurs ? this.#history.update(id, { account: rule.account }) : version
   }
 
-  /** The version in the making at this path. What is not read yet belongs to the feed that the rule names by now. */
+  /** #pending returns the unread version of a path, which belongs to the feed that the present rule names. */
   #pending(origin: Origin): Version | null {
     const open = this.#history.pendingVersionAt(origin.path)
     if (open === null || open.feed === origin.rule.feed)
       return open && this.addressed(open, origin.rule)
-    // What left belongs to the past of the other feed.
+    // A version whose file has left stays with the other feed.
     return open.state === 'gone' ? null : this.#replace(open, origin)
   }
 
-  /** Newer than all of its new feed, and incomplete since the same time. */
+  /** #replace replaces an unread version by a new one, the newest of the rule's feed, which keeps `incompleteSince`. */
   #replace({ bytes, id, incompleteSince }: Version, origin: Origin): Version {
     const version = this.#add(origin, { bytes, incompleteSince })
     const known = this.known.at(origin.path)
@@ -266,7 +272,7 @@ export class Ledger {
     return version
   }
 
-  /** A file that an error of feedsyncd itself kept from being read is looked at again. */
+  /** #reopen settles a version again that failed by an error of feedsyncd before its bytes were known. */
   #reopen(origin: Origin): Version | null {
     const before = this.#history.lastVersionAt(origin.path)
     if (before?.state !== 'failed' || before.sha256 !== null) return null
@@ -274,7 +280,10 @@ export class Ledger {
     return this.move(before.id, 'settling', null)
   }
 
-  /** What another feed found at this path is not there any more: neither what it rejected, nor what waits to be sent. */
+  /**
+   * #linkPath records that a path is this version. If the path belonged to another feed, the version there is without
+   * this file: a rejected one becomes `gone`, and a waiting one without other files is superseded.
+   */
   #linkPath(origin: Origin, version: Version): void {
     const before = origin.identity === null ? null : this.#history.lastVersionAt(origin.path)
     const other = before?.feed === version.feed ? null : before
@@ -303,7 +312,7 @@ export class Ledger {
     return version
   }
 
-  /** Any other step. */
+  /** move changes the state of a version and reports it after the commit. */
   move(id: number, to: State, reason: Reason | null, patch: VersionPatch = {}): Version {
     const version = this.#history.move(id, to, reason, this.#parts.clock.now(), patch)
     this.#parts.inSameTransaction?.(version)

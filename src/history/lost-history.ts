@@ -1,15 +1,18 @@
-// Owns how a history that was lost, or put back as it was earlier, is told from a fresh install, and what follows:
-// nothing is known of what was held or confirmed since, so each feed waits for one decision. The evidence are
-// the copies in the spool: a version's row is always written before the copy that is named by its id.
+// Owns the detection of a history that was lost or replaced by an earlier copy. Such a history does not know what was
+// held or confirmed since, so each feed waits for one decision of a person. The copies in the spool are the evidence: a
+// copy is named after a version's id, and that version's row is always written first. A fresh install has no copies.
 
 import { type Decided, type DecisionPorts, decide } from './decisions.ts'
 import type { Notes, Versions } from './port.ts'
 import type { Version } from './rows.ts'
 
-/** The last id that the history knows of from before the loss. Kept until a person decides. */
+/** Name of the note with the last id that the history knew when the loss was found. It stays until a person decides. */
 const NOTE = 'history lost up to'
 
-/** At the start, before the spool is swept. `copies`: names of its files. Answers whether a loss came to light. */
+/**
+ * noteLoss runs at the start, before the spool is swept. `copies` are the names of its files. Returns whether it found
+ * a loss.
+ */
 export function noteLoss(
   history: Pick<Versions, 'forgetApprovals' | 'lastId'> & Notes,
   copies: readonly string[],
@@ -17,20 +20,21 @@ export function noteLoss(
   const known = history.lastId()
   if (copies.every((name) => idOf(name) <= known)) return false
   history.setNote(NOTE, String(known))
-  // What was approved in an older state of the feed is approved anew, or not at all.
+  // An approval in an earlier history says nothing about the feed as it is now.
   history.forgetApprovals()
   return true
 }
 
-/** Versions up to this id say nothing of what the service has; null where no history was lost. */
+/** historyLostUpTo returns the last id from before the loss, or null without a loss. Older versions may be outdated. */
 export function historyLostUpTo(history: Pick<Notes, 'note'>): number | null {
   const note = history.note(NOTE)
   return note === null ? null : Number(note)
 }
 
 /**
- * A person accepts what is in the folder as it is: what waits for that alone is released, and first versions are
- * sent without a question again. Answers what was released; null where no history was lost.
+ * acceptFolder accepts all feeds of the folder after a loss, by decision of a person. It releases and returns the
+ * versions that were held for the loss alone; from then on first versions are sent without a question. Returns null
+ * when no history was lost.
  */
 export function acceptFolder(history: DecisionPorts, decided: Decided): Version[] | null {
   return history.atomically(() => {
@@ -43,7 +47,7 @@ export function acceptFolder(history: DecisionPorts, decided: Decided): Version[
   })
 }
 
-/** What is half written has no id yet, and proves nothing. */
+/** idOf returns the version id in the name of a copy. A half-written copy has no id yet and counts as 0. */
 function idOf(name: string): number {
   const [, id] = /^(\d+)\.xml$/.exec(name) ?? []
   return Number(id ?? 0)

@@ -1,18 +1,18 @@
-// Owns the schema's version: which numbered migrations exist, applying them, refusing a newer schema.
-// They are SQL in TypeScript modules, because `tsc` copies no other files to dist/.
+// Owns the version of the schema: the numbered migrations, applying them, and refusing a newer schema. Migrations are
+// SQL in TypeScript modules, because `tsc` copies no other files to dist/.
 
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { type Connection, openReadOnly } from './connection.ts'
 import { initial } from './migrations/0001-initial.ts'
 
-/** In order: the first one leads from an empty file to schema 1. */
+/** MIGRATIONS are in order: the first one makes schema 1 from an empty file. */
 export const MIGRATIONS: readonly string[] = [initial]
 
 export function schemaVersion(connection: Connection): number {
   return Number(connection.pragma('user_version'))
 }
 
-/** Applies what is missing, each migration in one transaction with its number. Answers the numbers applied. */
+/** migrate applies the missing migrations, each in one transaction with its number. Returns the applied numbers. */
 export function migrate(connection: Connection, migrations = MIGRATIONS): number[] {
   assertNotNewer(connection, migrations.length)
   const applied: number[] = []
@@ -20,7 +20,7 @@ export function migrate(connection: Connection, migrations = MIGRATIONS): number
     const number = index + 1
     if (schemaVersion(connection) >= number) continue
     connection.atomically(() => {
-      // Another process may have been faster while this one waited for the lock.
+      // Another process may have applied it while this one waited for the lock.
       if (schemaVersion(connection) >= number) return
       connection.script(sql)
       connection.pragma(`user_version = ${number}`)
@@ -30,7 +30,7 @@ export function migrate(connection: Connection, migrations = MIGRATIONS): number
   return applied
 }
 
-/** Throws `FeedsyncError` (78) when the database was written by a newer feedsyncd than this one. */
+/** assertNotNewer throws `FeedsyncError` (78) when a newer feedsyncd than this one wrote the database. */
 function assertNotNewer(connection: Connection, newest = MIGRATIONS.length): void {
   const found = schemaVersion(connection)
   if (found <= newest) return
@@ -38,7 +38,7 @@ function assertNotNewer(connection: Connection, newest = MIGRATIONS.length): voi
     `${connection.file} was written by a newer feedsyncd (schema ${found}, this one knows ${newest})`,
     {
       hint: 'Install that newer feedsyncd again, or restore the copy of the history made before it.',
-      // Critical for `status --check`: no daemon starts with it.
+      // `status --check` is critical, because no daemon starts with this database.
       condition: 'state-failing',
       exitCode: EXIT.config,
     },
@@ -46,8 +46,8 @@ function assertNotNewer(connection: Connection, newest = MIGRATIONS.length): voi
 }
 
 /**
- * Opens for reading, with what `reads` makes of the connection; null where there is no database yet. The answer
- * owns the connection. Throws `FeedsyncError`.
+ * openReader opens the database for reading and returns the result of `reads`, which then owns the connection. Returns
+ * null when there is no database yet. Throws `FeedsyncError`.
  */
 export function openReader<T extends object>(
   file: string,

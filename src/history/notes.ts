@@ -1,24 +1,25 @@
-// Owns the small texts that other parts of the program keep here.
+// Owns small texts that other parts of the program store under a name.
 
 import type { Connection } from './connection.ts'
 
-/** The last id of what was uploaded to another service than the present one. */
+/** Name of the note with the last version id before the service or account changed. */
 export const OTHER_SERVICE_UP_TO = 'other service up to'
 
 export type Notes = ReturnType<typeof notes>
 
 export function notes(db: Connection) {
   return {
-    /** null where there is none. */
+    /** note returns the text under a name, or null when there is none. */
     note: (name: string) => db.value<string>('SELECT value FROM notes WHERE name = +?', name),
 
+    /** notes returns all names that begin with `prefix`. */
     notes: (prefix: string) =>
       db.values<string>(
         'SELECT name FROM notes WHERE substr(name, 1, length(@prefix)) = @prefix ORDER BY name',
         { prefix },
       ),
 
-    /** null removes it. */
+    /** setNote stores a text under a name; null removes it. */
     setNote: (name: string, value: string | null): void => {
       if (value === null) db.run('DELETE FROM notes WHERE name = ?', name)
       else db.run('REPLACE INTO notes VALUES (?, ?)', name, value)

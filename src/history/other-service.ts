@@ -1,12 +1,15 @@
-// Owns how long uploads went to another service, or as another account, than they do now: what was uploaded then is
-// not there.
+// Owns the record of a change of the service or account: versions uploaded before the change are not on the present
+// service.
 
 import { OTHER_SERVICE_UP_TO } from './notes.ts'
 import type { Notes, Versions } from './port.ts'
 
 const SERVICE = 'service'
 
-/** At the start. `service`: the address, and who we are to it. Answers whether something was uploaded to another one. */
+/**
+ * noteService runs at the start. `service` is the address and our identity. Returns whether it has changed and versions
+ * were uploaded before.
+ */
 export function noteService(
   history: Pick<Versions, 'lastId' | 'list'> & Notes,
   service: string,
@@ -19,7 +22,7 @@ export function noteService(
   return history.list({ states: ['uploaded'], all: true, limit: 1 }).length > 0
 }
 
-/** What was uploaded up to this id went to another service. */
+/** otherServiceUpTo returns the last version id that belongs to another service, or 0. */
 export function otherServiceUpTo(history: Pick<Notes, 'note'>): number {
   return Number(history.note(OTHER_SERVICE_UP_TO) ?? 0)
 }

@@ -1,10 +1,10 @@
-// Owns what a person has paused: of all feeds, or of one, nothing new is sent until that is over.
+// Owns the pauses: while one is in force, nothing new is sent of its feed, or of all feeds.
 
 import { isDue } from '../lib/due.ts'
 import type { Connection } from './connection.ts'
 import type { InForce, Pause } from './rows.ts'
 
-/** In the table, in place of a feed; no feed has this name. */
+/** Stands in the table for all feeds, because no feed has an empty name. */
 const ALL = ''
 
 export type Pauses = ReturnType<typeof pauses>
@@ -23,7 +23,7 @@ export function pauses(db: Connection) {
       return { all, of }
     },
 
-    /** One that is in force goes on: it began when it began. */
+    /** pause begins a pause, or changes one that is in force, which keeps its start. */
     pause: (pause: Pause): void =>
       db.joinTransaction(() => {
         const before = inForce(pause.since).find(({ feed }) => feed === pause.feed)
@@ -32,7 +32,7 @@ export function pauses(db: Connection) {
         db.run(sql, { ...pause, feed: pause.feed ?? ALL, since })
       }),
 
-    /** Ends a pause; null: all of them. */
+    /** resume ends the pause of a feed; null ends all pauses. */
     resume: (feed: string | null): void =>
       void db.run('DELETE FROM pauses WHERE @feed IS NULL OR feed = @feed', { feed }),
   }

@@ -1,5 +1,5 @@
-// What the rest of the program knows of the history: versions, why they are in their state, and the
-// rule that every change of state is one durable transaction with its event. Five ports, by who asks.
+// The ports of the history for the rest of the program: versions, the reasons of their states, attempts, files, notes
+// and transactions. Every change of state is one durable transaction with its event.
 
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { Attempts } from './attempts.ts'
@@ -16,29 +16,32 @@ import type { VersionWrites } from './version-writes.ts'
 export type * from './rows.ts'
 export type { Attempts, Files, Notes, Pauses, Requests, State, VersionReads }
 
-/** The first port: versions and their steps. `VersionReads` is for those who only ask. */
+/** Versions are the versions and their steps. `VersionReads` is the part for readers. */
 export type Versions = VersionReads & VersionWrites & { prune: ReturnType<typeof pruner> }
 
-/** Transactions on all of these, and the state of the database itself. */
+/** Transactions run work on all ports, and tell the state of the database itself. */
 export interface Transactions {
-  /** Runs `work` in one transaction: all of it or nothing. Nests. */
+  /** atomically runs `work` in one transaction: all of it or nothing. Calls may be nested. */
   atomically<T>(work: () => T): T
   /**
-   * Runs `work` soon, in a transaction that it shares with other works of the same moment, and resolves once it is durable.
-   * Rejects with what it threw, alone, or with an error of the database. Waits up to 5 s for a lock of another process,
-   * while everything else goes on. `work` may run more than once, so it must do nothing outside the database.
-   * `when` is `now`, or `soon` for work that may wait a few ms to share a commit.
+   * commit runs `work` in a transaction that it shares with other work of the same moment, and resolves once it is
+   * durable. Rejects with an error that `work` threw, which does not affect the other work, or with an error of the
+   * database. It waits up to 5 s for a lock of another process without blocking the thread. `work` may run more than
+   * once, so it must do nothing outside the database. `when` is `now`, or `soon` for work that may wait a few ms to
+   * share a commit.
    */
   commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T>
-  /** Runs `step` once the transaction that runs is durable, and not at all when it is rolled back; now where none runs. */
+  /**
+   * afterCommit runs `step` once the current transaction is durable, never after a rollback, and at once outside one.
+   */
   afterCommit(step: () => void): void
-  /** Changes whenever another process wrote: cheap enough to ask each second. */
+  /** dataVersion returns a number that changes when another process writes. It is cheap enough to ask each second. */
   dataVersion(): number
-  /** Why the open database is not the one at its path any more; null: it is. */
+  /** lost returns why the open database is no longer the file at its path, or null when it is. */
   lost(): FeedsyncError | null
 }
 
-/** What those see who only ask. */
+/** HistoryReader is the history for a process that only reads. */
 export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
   Pick<Files, 'datedPaths' | 'known' | 'lastVersionAt' | 'missingSince'> &
@@ -48,9 +51,9 @@ export type HistoryReader = VersionReads &
   Disposable
 
 /**
- * All of it; whoever needs less names the ports it asks. Writes are synchronous and durable when they return
- * (`synchronous=FULL`). Throws `FeedsyncError` with the system's reason when the database cannot be written (full,
- * read-only, locked, corrupt).
+ * History is all ports together; code that needs less names the ports that it uses. Writes are synchronous and durable
+ * when they return (`synchronous=FULL`). They throw `FeedsyncError` with the reason when the database cannot be written
+ * (full, read-only, locked, corrupt).
  */
 export type History = Versions &
   Attempts &
@@ -60,6 +63,6 @@ export type History = Versions &
   Pauses &
   Transactions &
   Disposable & {
-    /** Tells a database that was put back from a copy. */
+    /** mark detects a database that was restored from a copy. */
     readonly mark: Pick<StateMark, 'renew'>
   }

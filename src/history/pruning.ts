@@ -1,14 +1,14 @@
-// Owns what the history forgets: settled versions that nothing refers to any more, and old refusals.
+// Owns what the history forgets: versions in a final state that nothing needs, and old refused requests.
 
 import type { Connection } from './connection.ts'
 import { CLOSED, sqlStates } from './states.ts'
 
 const NO_FEEDS = { endedBefore: Number.MIN_SAFE_INTEGER, removeCopy: async (_: string) => {} }
 
-/** Versions looked at in one turn: with all that belongs to them they go within some ms. */
+/** Versions examined in one transaction, which then takes a few ms, deletions included. */
 const PIECE = 100
 
-/** Whatever it finds, it looks at one piece only: most of a long history may have to stay. */
+/** Examines one piece only, whether it finds old versions or not: most of a long history may have to stay. */
 const NEXT = `
   WITH piece AS MATERIALIZED (
     SELECT id, detected_at AS at FROM versions INDEXED BY versions_detected
@@ -29,12 +29,15 @@ const NEXT = `
     FROM piece p CROSS JOIN versions v ON v.id = p.id ORDER BY p.at, v.id`
 
 /**
- * Forgets versions in a final state older than `before`. Besides each feed's newest, newest with known bytes, and last
- * uploaded, a version stays while a file in the folder is known as it (else that file would count as new and be sent
- * again), while its bytes are in the spool, and while anything happened to it since. A feed that is called by its path
- * goes whole when its file has left and nothing has happened to it since `endedBefore`: names with a date in them come
- * never again; `removeCopy` gets its copy in the spool. Answers how many versions went. Takes its time in small steps,
- * and ends after the present one when the signal aborts.
+ * pruner returns a function that forgets versions in a final state older than `before` and returns their number. It
+ * works in small steps and ends after the present step when the signal aborts.
+ *
+ * Each feed keeps its newest version, its newest with known bytes, and its last uploaded one. Any version stays while a
+ * known file is this version (otherwise that file would count as new and be sent again), while the spool has its bytes,
+ * and while it has an event since `before`.
+ *
+ * A feed that is named by its path is forgotten completely when its file has left and it had no event since
+ * `endedBefore`, because dated file names never come again. `removeCopy` then removes its copy from the spool.
  */
 export function pruner(db: Connection, commit: <T>(work: () => T, when?: 'soon') => Promise<T>) {
   return async (

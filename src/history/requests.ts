@@ -1,4 +1,4 @@
-// Owns the files that `feedsyncd upload` hands to a running daemon.
+// Owns the requests of `feedsyncd upload` to a running daemon, each for one file.
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'

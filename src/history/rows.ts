@@ -1,41 +1,38 @@
-// The rows of the history as the rest of the program sees them.
+// The types of the history's rows for the rest of the program.
 
 import type { FileIdentity, GuardName, PostingChanges } from '../feed/port.ts'
 import type { AttemptOutcome } from '../upload/port.ts'
 import type { State } from './states.ts'
 
-/** Why a version is in its state. Code decides by `code`, people read the sentences. */
+/** Reason is why a version is in its state. Code decides by `code`; the sentences are for people. */
 export interface Reason {
-  /**
-   * Stable and short: of reason-codes.ts, or the code of who refused it (the check, a guard, the system, the
-   * service, storage).
-   */
+  /** A stable short name: from reason-codes.ts, the check, a guard, the system, the service or storage. */
   code: string
   /** A plain sentence. */
   text: string
-  /** What to do about it, a plain sentence; absent where nothing is to be done. */
+  /** What a person can do, in a plain sentence; absent when nothing needs doing. */
   hint?: string | null
-  /** Where in the document, from 1 on. */
+  /** The place in the document, counted from 1. */
   position?: { line: number; column: number } | null
 }
 
 export interface Version {
   id: number
   feed: string
-  /** Relative to the inbox. */
+  /** Relative to the inbox; absolute for a file from elsewhere. */
   path: string
-  /** Partner account, from the feed's rule; null: the configured identity. */
+  /** The partner account of the feed's rule; null: the configured identity. */
   account: string | null
   state: State
-  /** The parts of its `Reason`; null where the state says it all. */
+  /** The parts of the `Reason`; null when the state needs no reason. */
   reason: string | null
   reasonCode: string | null
   hint: string | null
   line: number | null
   column: number | null
-  /** The guard that holds it; null where it is not held. */
+  /** The guard that holds the version; null when it is not held. */
   guard: GuardName | null
-  /** A person released or restored it: no guard asks again, and it is what later versions are compared with. */
+  /** A person released or restored the version: guards let it pass, and later versions are compared with it. */
   approved: boolean
   sha256: string | null
   md5: string | null
@@ -44,7 +41,7 @@ export interface Version {
   root: string | null
   records: string | null
   postings: number | null
-  /** Postings without an id; postings with an id (or, without ids, a content) that another one has. */
+  /** Postings without an id; then postings whose id (or content, without ids) another posting has too. */
   withoutId: number | null
   duplicates: number | null
   requisitionIds: number | null
@@ -55,46 +52,46 @@ export interface Version {
   attempts: number
   /** Wall ms. */
   detectedAt: number
-  /** Of its file's last change; null: not known. */
+  /** Wall ms of the last change of the file; null: not known. */
   modifiedAt: number | null
   uploadedAt: number | null
   nextAttemptAt: number | null
-  /** Wall ms at which an incomplete file was first read with the bytes that it has. */
+  /** Wall ms at which an incomplete file was first read at its present size. */
   incompleteSince: number | null
   fileUrl: string | null
   etagVerified: boolean | null
-  /** Name of the file in the spool, while it is kept. */
+  /** Name of the copy in the spool; null when there is none. */
   spool: string | null
 }
 
-/** What a change of state may set beside it. */
+/** VersionPatch are the fields that a change of state may set. */
 export type VersionPatch = Partial<
   Omit<Version, 'id' | 'feed' | 'path' | 'state' | 'attempts' | 'detectedAt' | ReasonField>
 >
 
 export type ReasonField = 'reason' | 'reasonCode' | 'hint' | 'line' | 'column'
 
-/** What the rules say of a path: `FeedRule` of the configuration. */
+/** RuleInForce is what the rules of the configuration (`FeedRule`) say about a path. */
 export interface RuleInForce {
   feed: string
   account: string | null
 }
 
-/** A path in the folder, and the feed that its bytes belong to. */
+/** Origin is a path in the folder, and the feed of its bytes. */
 export interface Origin {
   path: string
-  /** null: a file that a person named, taken as it is. */
+  /** null: a file that a person named, which is taken without waiting until it is quiet. */
   identity: FileIdentity | null
   rule: RuleInForce
 }
 
-/** What we know of a path in the folder. */
+/** KnownFile is what the history knows about a path in the folder. */
 export interface KnownFile {
   path: string
   identity: FileIdentity
-  /** The version that this identity was last found to be (also by `seen`). */
+  /** The version of the file with this identity, also after a `seen` event. */
   versionId: number
-  /** Wall ms of the first listing that did not show it; null while it is there. */
+  /** Wall ms of the first listing without the file; null while it is there. */
   missingSince: number | null
 }
 
@@ -102,7 +99,7 @@ export interface Attempt {
   n: number
   startedAt: number
   endedAt: number | null
-  /** null while it runs. */
+  /** null while the attempt runs. */
   outcome: AttemptOutcome | null
   status: number | null
   code: string | null
@@ -119,14 +116,14 @@ export interface HistoryEvent {
   reasonCode: string | null
   line: number | null
   column: number | null
-  /** The same bytes came so many times in a row, first at this wall ms and last at `at`; absent for once. */
+  /** How many times in a row the same bytes came: first at `firstAt` (wall ms), last at `at`. Absent for one time. */
   count?: number
   firstAt?: number
 }
 
-/** Nothing new of a feed is sent meanwhile. Times are wall ms. */
+/** Pause stops new uploads of a feed. Times are wall ms. */
 export interface Pause {
-  /** null: of all feeds. */
+  /** null: all feeds. */
   feed: string | null
   since: number
   /** null: until a person resumes. */
@@ -135,26 +132,26 @@ export interface Pause {
   by: string
 }
 
-/** The pauses at one moment, that of all feeds first. */
+/** InForce are the pauses at one moment; the pause of all feeds comes first. */
 export interface InForce {
   all: readonly Pause[]
-  /** Why nothing new of a feed is sent; null: it is. */
+  /** of returns the pause that applies to a feed, or null. */
   of(feed: string): Pause | null
 }
 
-/** A file that `feedsyncd upload` hands to a running daemon. */
+/** UploadRequest is a file that `feedsyncd upload` hands to a running daemon. */
 export interface UploadRequest {
   id: number
-  /** How the history calls it: relative to the inbox, or absolute when it lies elsewhere. */
+  /** The path in the history: relative to the inbox, or absolute for a file from elsewhere. */
   path: string
   /** Absolute path. */
   source: string
-  /** The feed that the person named, or null: by the rules. */
+  /** The feed that the person named; null: the rules decide. */
   feed: string | null
   at: number
-  /** The version made of it, once there is one. */
+  /** The version made from the file; null until there is one. */
   versionId: number | null
-  /** Why there is none; null while it is worked on. */
+  /** Why there is no version; null while the daemon works on the request. */
   problem: string | null
 }
 
@@ -168,9 +165,9 @@ export interface ListFilter {
   all?: boolean
 }
 
-/** When a feed's next version is due. */
+/** Expectation says when the next version of a feed is expected. */
 export interface Expectation {
-  /** ISO 8601 UTC; null: none is expected. */
+  /** ISO 8601 UTC; null: no version is expected. */
   expectedBy: string | null
   overdue: boolean
 }

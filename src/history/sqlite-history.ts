@@ -1,4 +1,4 @@
-// Composes the history out of its parts: what opens, what migrates, what reads, what writes.
+// Composes the history from its parts: connection, migrations, tables, shared commits, pruning.
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -15,23 +15,23 @@ import { stateMark } from './state-mark.ts'
 import { tables } from './tables.ts'
 
 export interface HistoryOptions {
-  /** Path of the database; its directory is made (0750) where it is missing. */
+  /** Path of the database. A missing directory is made (0750). */
   file: string
   log?: Log
   clock?: Clock
   /**
-   * How long a call that is not a `commit` may wait for another process's transaction once the history is
-   * open, in ms. The default suits a command; a daemon has others to attend to.
+   * Longest wait in ms of a call other than `commit` for the transaction of another process, once the history is open.
+   * The default suits a command. A daemon needs a shorter one, because the wait blocks its thread.
    */
   busyTimeoutMs?: number
-  /** There has to be one: a missing database is an error (78). */
+  /** A missing database is an error (78). */
   isExpected?: boolean
 }
 
 /**
- * Opens the history for writing, in the daemon or beside it: commands like `release` do so while the
- * daemon runs. Waits up to 5 s for another process's transaction. Throws `FeedsyncError` when the
- * database cannot be opened, is damaged, or was written by a newer feedsyncd.
+ * openHistory opens the history for writing, in the daemon or in a command such as `release` while the daemon runs. It
+ * waits up to 5 s for the transaction of another process. Throws `FeedsyncError` when the database cannot be opened, is
+ * damaged, or was written by a newer feedsyncd.
  */
 export function openHistory({
   file,
@@ -42,9 +42,9 @@ export function openHistory({
 }: HistoryOptions): History {
   if (isExpected && !existsSync(file)) {
     throw new FeedsyncError(
-      `there is no history at ${file}, and state.expectHistory says that there has to be one`,
+      `there is no history at ${file}, and state.expectHistory requires one`,
       {
-        hint: 'mount its disk, or put a backup there; without one, take state.expectHistory out: no guard compares the first version of each feed then',
+        hint: 'mount its disk, or put a backup there; without a backup, remove state.expectHistory: then no guard compares the first version of each feed',
         exitCode: EXIT.config,
       },
     )
@@ -63,7 +63,7 @@ export function openHistory({
   return history
 }
 
-/** The history over a connection whose schema is current. It owns the connection. */
+/** historyOn returns the history over a connection with the current schema. The history then owns the connection. */
 export function historyOn(connection: Connection, clock = systemClock): History {
   const group = new GroupCommit(connection, clock)
   return {
@@ -84,8 +84,9 @@ export function historyOn(connection: Connection, clock = systemClock): History 
 }
 
 /**
- * SQLite does not see that its file, or one beside it, was deleted, replaced or moved away: it goes on writing to what
- * nobody will open again. Cheap enough for each second and each delivery.
+ * lossOf returns a check for a database file, or a file beside it, that was deleted, replaced or moved away. SQLite
+ * does not see this and goes on writing to a file that nobody will open again. The check is cheap enough for each
+ * second and each delivery.
  */
 function lossOf(file: string): () => FeedsyncError | null {
   const paths = [file, `${file}-wal`, `${file}-shm`, lockFile(dirname(file))]

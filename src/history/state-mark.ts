@@ -1,7 +1,7 @@
-// Owns how a database that was put back from a copy is recognised, and what follows for all who use it. A small file
-// beside it holds a random text, which changes at each start of the daemon and before creates of campaigns. The database remembers that text, and the file's
-// inode and ctime. A disk that moves to another host keeps all of it; a copied file has another inode, and a database
-// that was put back alone knows another text.
+// Owns the detection of a database that was restored from a copy, and its effects. A small file beside the database
+// holds a random text, which changes at each start of the daemon and before campaigns are created. The database
+// remembers that text and the file's inode and ctime. A disk that moves to another host keeps all three. A copied file
+// has another inode, and a database that was restored alone remembers another text.
 
 import { randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
@@ -16,13 +16,13 @@ const MADE = 'state-made'
 
 interface Mark {
   text: string
-  /** Inode and ctime of the file; null: it was about to be written. */
+  /** Inode and ctime of the file; null: the file was not written yet. */
   file: string | null
 }
 
 export type StateMark = ReturnType<typeof stateMark>
 
-/** `file`: of the database. */
+/** stateMark returns the mark of a database. `file` is the path of the database. */
 export function stateMark(connection: Connection, file: string) {
   const { note, setNote } = notes(connection)
   const path = `${file}.mark`
@@ -39,27 +39,27 @@ export function stateMark(connection: Connection, file: string) {
   }
   return {
     /**
-     * Wall ms when it came to light that the database is a copy from an earlier moment; null: it is none. Throws
-     * `FeedsyncError` where the mark cannot be read.
+     * restoredAt returns the wall ms at which the daemon found that the database is a copy from an earlier moment, or
+     * null when it is not a copy. Throws `FeedsyncError` when the mark cannot be read.
      */
     restoredAt: (now: number): number | null => (isCopy() ? now : time(RESTORED)),
-    /** Wall ms when the database was marked first; null: it never was. */
+    /** madeAt returns the wall ms of the first mark, or null when the database was never marked. */
     madeAt: () => time(MADE),
     /**
-     * Writes down whether the database is a copy, with what `onCopy` writes then, and changes the mark. Durable when it
-     * returns. Throws `FeedsyncError` where the mark cannot be written.
+     * renew records whether the database is a copy, together with the writes of `onCopy` in that case, and changes the
+     * mark. It is durable when it returns. Throws `FeedsyncError` when the mark cannot be written.
      */
     renew: (now: number, onCopy = () => {}): void => {
       const text = randomUUID()
       connection.atomically(() => {
         if (isCopy()) {
           setNote(RESTORED, String(now))
-          // What was sent since the copy was made is forgotten: each targeting is sent once more.
+          // The copy does not know what was sent after it was made, so each targeting is sent once more.
           connection.run('UPDATE campaign_bindings SET repeat_at = ? WHERE released = 0', now)
           onCopy()
         }
         if (time(MADE) === null) setNote(MADE, String(now))
-        // A process that dies between the two transactions leaves the one mark or the other.
+        // A process that dies between the two transactions leaves the old file or the new one: both texts are known.
         setNote(MARK, JSON.stringify([...known(), { text, file: null }]))
       })
       connection.atomically(() => {
@@ -70,7 +70,7 @@ export function stateMark(connection: Connection, file: string) {
   }
 }
 
-/** null: there is no file. */
+/** markAt reads the mark at a path, or returns null when there is no file. */
 function markAt(path: string): Mark | null {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false })

@@ -1,5 +1,5 @@
-// Owns the closed set of states, the steps between them, and every subset that has a meaning. Pure: what a
-// step means for the file, the spool or the network is the pipeline's business.
+// Owns the closed set of states, the steps between them, and every subset with a meaning. The code is pure: the
+// pipeline acts on the file, the spool and the network.
 
 import { FeedsyncError } from '../lib/errors.ts'
 
@@ -21,39 +21,39 @@ export const STATES = [
 export type State = (typeof STATES)[number]
 type States = readonly State[]
 
-/** Its file is being written or read. */
+/** The file is being written or read. */
 export const READING: States = ['settling', 'incomplete', 'checking']
-/** States of a version whose bytes may not be known yet. */
+/** The bytes of the version may not be known yet. */
 export const UNREAD: States = [...READING, 'gone']
-/** Well-formed, plausible, and not stored yet. */
+/** The version is well-formed and plausible, but not stored yet. */
 export const ACCEPTED: States = ['queued', 'uploading']
-/** Its copy waits in the spool to be sent. */
+/** The copy waits in the spool to be sent. */
 export const UNSENT: States = ['held', 'queued']
-/** States that a version leaves automatically. */
+/** The version leaves these states automatically. */
 export const IN_WORK: States = [...READING, ...ACCEPTED]
-/** Those of them that last seconds: nothing is waited for. */
+/** The states of IN_WORK that last only seconds, because the version waits for nothing. */
 export const IN_MOTION: States = ['settling', 'checking', 'uploading']
-/** Something still has to happen to it, automatically or by a person. */
+/** The version still needs a step, automatically or by a person. */
 export const OPEN: States = [...IN_WORK, 'held', 'failed']
-/** Nothing more happens to it: history that may be pruned. */
+/** The version needs no more steps, so it may be pruned. */
 export const CLOSED: States = STATES.filter((state) => !OPEN.includes(state))
-/** A person has to look at it. */
+/** A person has to look at the version. */
 export const NEEDS_PERSON: States = ['rejected', 'held', 'failed']
-/** It still waits, so that a newer version takes its place, and a person may discard it. */
+/** The version waits, so a newer version may replace it and a person may discard it. */
 export const REPLACEABLE: States = ['held', 'queued', 'failed']
-/** Its bytes will never be sent again. */
+/** The bytes of the version will never be sent again. */
 export const SPENT: States = ['superseded', 'rejected', 'discarded']
-/** Whoever dropped the file gets a receipt that says so. */
+/** A receipt beside the file names these states. */
 export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON]
 
-/** States that a version may begin in. `queued`: an earlier version that a person restored. */
+/** FIRST_STATES are the states in which a version may begin. `queued` is for a version that a person restored. */
 export const FIRST_STATES: States = ['settling', 'queued']
 
 export const STEPS: Readonly<Record<State, States>> = {
   settling: ['checking', 'gone'],
-  /** `settling`: it grew. */
+  /** `settling`: the file grew. */
   incomplete: ['settling', 'checking', 'gone'],
-  /** `settling`: it changed while it was read. `superseded`: a newer version overtook the check. */
+  /** `settling`: the file changed while it was read. `superseded`: a newer version overtook the check. */
   /** `failed`: an error of feedsyncd itself ended the reading. */
   checking: [
     'settling',
@@ -65,26 +65,26 @@ export const STEPS: Readonly<Record<State, States>> = {
     'superseded',
     'gone',
   ],
-  /** `gone`: nothing is owed any more. */
+  /** `gone`: the file left the folder, so nobody has to correct it. */
   rejected: ['gone', 'discarded'],
-  /** `failed`: its copy is lost. */
+  /** `failed`: the copy is lost. */
   held: ['queued', 'superseded', 'discarded', 'failed'],
-  /** `held`: what it is compared with has changed before it was sent. */
+  /** `held`: the version that it is compared with changed before it was sent. */
   queued: ['uploading', 'held', 'superseded', 'discarded', 'failed'],
   /** `queued`: try again later. */
   uploading: ['uploaded', 'queued', 'failed', 'superseded', 'discarded'],
   uploaded: [],
   superseded: [],
-  /** `settling`: only while its content is unknown, see `assertStep`. */
+  /** `settling`: only while the content is unknown, see `assertStep`. */
   failed: ['settling', 'queued', 'superseded', 'discarded'],
   discarded: [],
-  /** Only while its content is unknown. */
+  /** `settling`: only while the content is unknown. */
   gone: ['settling'],
 }
 
 /**
- * Throws `FeedsyncError`, naming both states, for a step that does not exist. `hashed`: the version has a sha256, so
- * other bytes at its path are a new version and this one is never looked at again.
+ * assertStep throws `FeedsyncError` with both states for a step that does not exist. `hashed` means that the version
+ * has a sha256: other bytes at its path are then a new version, so this one never settles again.
  */
 export function assertStep(
   id: number | null,
@@ -102,13 +102,13 @@ export function assertStep(
 function stepProblem(from: State | null, to: State, hashed: boolean): string | null {
   if (from === null) return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
   if (!STEPS[from].includes(to)) return `a version that is ${from} cannot become ${to}`
-  // Of those in work only what is not read yet settles.
+  // A `failed` or `gone` version settles again only while its bytes are unknown.
   return to === 'settling' && hashed && !READING.includes(from)
     ? `a version that is ${from} and has a known content cannot become ${to}: new bytes are a new version`
     : null
 }
 
-/** A set of states as SQL has it. */
+/** sqlStates returns a set of states as an SQL list. */
 export function sqlStates(states: States): string {
   return `(${states.map((state) => `'${state}'`).join(', ')})`
 }

@@ -1,5 +1,5 @@
-// Composes what is asked and written over one connection, port by port. Nothing is prepared before it is used. Those
-// who only ask open the history here: sqlite-history.ts loads what transactions need, too.
+// Composes all queries and writes over one connection, port by port. Readers open the history here, because
+// sqlite-history.ts also loads the code for transactions. No statement is prepared before its first use.
 
 import { attempts } from './attempts.ts'
 import type { Connection } from './connection.ts'
@@ -13,8 +13,8 @@ import { versionReads } from './version-reads.ts'
 import { versionWrites } from './version-writes.ts'
 
 /**
- * Opens the history for reading, for one answer; null where there is none yet. Works while the daemon
- * runs, after a crash, and for a user who may read but not write. Throws `FeedsyncError`.
+ * openHistoryReader opens the history for reading, for one answer. Returns null when there is no history yet. It works
+ * while the daemon runs, after a crash, and for a user who may read but not write. Throws `FeedsyncError`.
  */
 export function openHistoryReader({ file }: { file: string }): HistoryReader | null {
   return openReader(file, tables)

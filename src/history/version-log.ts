@@ -1,11 +1,11 @@
-// What the journal says of a version.
+// Owns the log lines about a version.
 
 import type { Log } from '../lib/log.ts'
 import { formatBytes } from '../lib/units.ts'
 import type { State } from './port.ts'
 import type { Version } from './rows.ts'
 
-/** What an operator reads in the journal without asking for more. */
+/** The log level of each state; the other states are logged as `debug`. */
 const LOG_LEVELS: Partial<Record<State, 'info' | 'warn'>> = {
   uploaded: 'info',
   incomplete: 'info',
@@ -26,13 +26,13 @@ export function logMoved(log: Log, version: Version): void {
   log[level]({ event: 'feed.state', id, feed, state, reason, code }, sentenceOf(version))
 }
 
-/** A version in a sentence: `jobs.xml uploaded: 40 postings, 114 KiB`. */
+/** sentenceOf describes a version in a sentence: `jobs.xml uploaded: 40 postings, 114 KiB`. */
 function sentenceOf({ bytes, feed, postings, reason, state }: Version): string {
   const facts = postings === null ? null : `${postingsText(postings)}, ${formatBytes(bytes ?? 0)}`
   const told = state === 'uploaded' ? facts : reason
   return told === null ? `${feed} ${state}` : `${feed} ${state}: ${told}`
 }
 
-/** `1 posting`. */
+/** postingsText returns a number of postings in words: `1 posting`. */
 export const postingsText = (postings: number | null) =>
   `${postings} posting${postings === 1 ? '' : 's'}`

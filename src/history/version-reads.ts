@@ -1,4 +1,4 @@
-// Owns the questions about versions and their events, whether or not this process may write.
+// Owns the queries about versions and their events, for processes that write and for those that only read.
 
 import type { PostingChanges } from '../feed/port.ts'
 import { DAY } from '../lib/clock.ts'
@@ -11,10 +11,10 @@ import { ACCEPTED, OPEN, STATES, type State, sqlStates } from './states.ts'
 import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
 const NO_LIMIT = -1
-/** Uploads whose turnover is remembered: so many, a month of daily feeds, and all of this time, which holds two nights. */
+/** `turnovers` covers the last 50 uploads, a month of daily feeds, and at least two days, which contain two nights. */
 const TURNOVERS = 50
 const TURNOVERS_MS = 2 * DAY
-/** An upload each minute in that time. */
+/** Upper limit for `turnovers`: an upload each minute for two days. */
 const MOST_TURNOVERS = 2880
 
 export type VersionReads = ReturnType<typeof versionReads>
@@ -31,7 +31,7 @@ export function versionReads(db: Connection) {
     one<[feed: string]>(`feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = +?`)
   const version = one<[id: number]>('versions v WHERE v.id = +?')
   const lastUploaded = byFeed('last_uploaded')
-  // How an attempt ended is not known, so storage may have it. Of several the largest: any of them may be the one.
+  // The end of an attempt is unknown, so storage may have the version. Any of several may be stored: take the largest.
   const maybeStored = one<[feed: string, after: number, except: number]>(
     `versions v INDEXED BY versions_feed WHERE v.feed = +? AND v.id > +? AND v.id <> +?
        AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
@@ -65,20 +65,23 @@ export function versionReads(db: Connection) {
 
   return {
     version,
-    /** Newest first. Without `all` no feed that a person forgot. */
+    /** list returns versions, newest first. Without `all` it leaves out feeds that a person forgot. */
     list,
+    /** newest returns the newest version of a feed. */
     newest: byFeed('newest'),
     /**
-     * The feed's newest version whose bytes are known (sha256 set), in any state: what new bytes are compared with. What
-     * came later and was older by its name is not it.
+     * newestTaken returns the newest version of a feed with known bytes (sha256 set), in any state. New bytes are
+     * compared with it. A version that came later but has an older date in its name does not count.
      */
     newestTaken: one<[feed: string]>(
       `versions v WHERE v.feed = +? AND v.sha256 IS NOT NULL AND v.reason_code IS NOT '${OLDER}'
          ORDER BY v.id DESC LIMIT 1`,
     ),
-    /** The version of this feed that was uploaded last. */
+    /** lastUploaded returns the newest uploaded version of a feed. */
     lastUploaded,
-    /** What of this feed is on the service now: what was uploaded last, unless that went to another service. */
+    /**
+     * onService returns the version of a feed that the service has now: the last upload, unless another service has it.
+     */
     onService: (feed: string) =>
       db.row<Pick<Version, 'id' | 'postings' | 'uploadedAt'>>(
         `SELECT v.id, v.postings, v.uploaded_at AS uploadedAt FROM feeds f JOIN versions v ON v.id = f.last_uploaded
@@ -86,19 +89,22 @@ export function versionReads(db: Connection) {
         feed,
         OTHER_SERVICE_UP_TO,
       ),
-    /** What storage or a person confirmed of this feed last: the newest version that was uploaded, released or restored. */
+    /** confirmed returns the newest version of a feed that was uploaded, released or restored. */
     confirmed,
-    /** Whether a later version of the same path is in one of these states, be it restored or named by a person. */
+    /**
+     * hasNewerAt returns whether a later version of the same path, restored ones included, is in one of these states.
+     */
     hasNewerAt: ({ id, path }: Pick<Version, 'id' | 'path'>, states: readonly State[]) => {
-      // By their ids, which are few: no index has the paths.
+      // Few versions have a higher id, and no index has the paths.
       const sql = `SELECT id FROM versions NOT INDEXED
          WHERE id > +? AND path = +? AND state IN ${sqlStates(states)} LIMIT 1`
       return db.value(sql, id, path) !== null
     },
     /**
-     * What a version of this feed is compared with before it is sent, at most three: the last confirmed one, the
-     * newest accepted one that still waits or is on its way, and one since that storage may have. What is held, rejected
-     * or discarded is none of them: neither has the service it, nor did the vendor mean it.
+     * baselines returns the versions that a version of this feed is compared with before it is sent, at most three: the
+     * last confirmed one, the newest accepted one that waits or is being sent, and a later one that storage may have.
+     * Held, rejected and discarded versions are left out: the service never received them, and the vendor did not
+     * intend them.
      */
     baselines: (feed: string, except = 0): Version[] => {
       const last = confirmed(feed, except)
@@ -107,7 +113,9 @@ export function versionReads(db: Connection) {
       const found = [last, accepted, maybe].flatMap((each) => each ?? [])
       return [...new Map(found.map((each) => [each.id, each])).values()]
     },
-    /** Which share of its postings (0 to 1) the feed lost with each of its last uploads, the newest first. */
+    /**
+     * turnovers returns the share of postings (0 to 1) that the feed lost with each of its last uploads, newest first.
+     */
     turnovers: (feed: string): number[] => {
       const uploads = db.rows<{ changes: string; postings: number; at: number }>(
         `SELECT changes, postings, uploaded_at AS at FROM versions INDEXED BY versions_feed_state
@@ -122,13 +130,16 @@ export function versionReads(db: Connection) {
         return removed / Math.max(1, postings - added + removed)
       })
     },
-    /** Postings of a feed's last versions, newest first: less to read than the versions. */
+    /**
+     * postings returns the numbers of postings of a feed's last versions, newest first, without reading all columns.
+     */
     postings: (feed: string, limit: number) =>
       db.values<number | null>(
         'SELECT postings FROM versions WHERE feed = +? ORDER BY id DESC LIMIT ?',
         feed,
         limit,
       ),
+    /** count returns the number of versions in each state. */
     count: () => {
       const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>
       const sql = 'SELECT state, versions FROM state_counts'
@@ -136,17 +147,19 @@ export function versionReads(db: Connection) {
         counts[row.state] = row.versions
       return counts
     },
-    /** Wall ms at which the longest waiting version of these states was detected. */
+    /** oldest returns the wall ms at which the oldest version in these states was detected. */
     oldest: (states: readonly State[]) =>
       db.value<number>(`SELECT min(detected_at) FROM versions WHERE state IN ${sqlStates(states)}`),
-    /** Wall ms of the last upload of all; one that a wrong clock dated after now does not count. */
+    /**
+     * lastSuccessAt returns the wall ms of the last upload, ignoring uploads that a wrong clock dated in the future.
+     */
     lastSuccessAt: (now: number) =>
       db.value<number>(
         `SELECT max(v.uploaded_at) FROM feeds f JOIN versions v ON v.id = f.last_uploaded
            WHERE v.uploaded_at <= ?`,
         latestLegal(now, 0),
       ),
-    /** Oldest first; with a limit the newest ones. */
+    /** events returns the events of a version, oldest first; with a limit, only the newest ones. */
     events: (id: number, limit = NO_LIMIT) =>
       db
         .rows<EventRow>(
@@ -157,10 +170,10 @@ export function versionReads(db: Connection) {
         )
         .map(eventOf)
         .reverse(),
-    /** How many events a version has. */
+    /** eventCount returns the number of events of a version. */
     eventCount: (id: number) =>
       db.value<number>('SELECT max(n) FROM events WHERE version = +?', id) ?? 0,
-    /** Wall ms at which a file of this version came last, be it with the same bytes; null where none came by now. */
+    /** lastArrivalAt returns the wall ms up to `now` at which a file of this version last came, or null without one. */
     lastArrivalAt: (id: number, now: number) =>
       db.value<number>(
         `SELECT max(at) FROM events WHERE version = ? AND at <= ?
@@ -177,15 +190,15 @@ function eventOf({ count, firstAt, ...event }: EventRow): HistoryEvent {
   return firstAt === null ? event : { ...event, count, firstAt }
 }
 
-/** Without `all` the feeds and their newest versions, never the whole history. */
+/** source returns the FROM clause of `list`. Without `all` it reads only the newest version of each feed. */
 function source({ all, feed, states, since }: ListFilter): string {
-  // CROSS keeps the order of the join: left to the planner, a state is looked up in the whole history.
+  // CROSS fixes the order of the join. Without it, the planner searches a state in the whole history.
   if (!all) return 'feeds f CROSS JOIN versions v ON v.id = f.newest'
-  // The planner would walk the history, or the feed's, backwards to its end, since that saves sorting.
+  // Without INDEXED BY, the planner reads the whole history backwards, because this saves sorting.
   if (feed !== undefined) {
     return states === undefined ? 'versions v' : 'versions v INDEXED BY versions_feed_state'
   }
-  // Open versions are few, so their state finds them faster than their date.
+  // Few versions are open, so an index on the state finds them faster than an index on the date.
   const few = states?.every((state) => OPEN.includes(state))
   return since === undefined || few ? 'versions v' : 'versions v INDEXED BY versions_detected'
 }

@@ -1,9 +1,9 @@
-// Owns how a version is laid out in a row: column names, JSON columns, booleans. No SQL runs here.
+// Owns the layout of a version in a row: column names, JSON columns, booleans. No SQL runs here.
 
 import type { SqlValue } from './connection.ts'
 import type { Reason, ReasonField, Version } from './rows.ts'
 
-/** Of a version, in the order of its columns, whose names are the same in snake case. */
+/** The fields of a version, in the order of the columns. A column has the same name in snake case. */
 const FIELDS = `
   id feed path account state reason reasonCode hint line column guard approved sha256 md5 bytes encoding root records
   postings withoutId duplicates requisitionIds changes attempts detectedAt modifiedAt uploadedAt nextAttemptAt incompleteSince
@@ -11,11 +11,11 @@ const FIELDS = `
   .trim()
   .split(/\s+/)
 
-/** `column` is a word of SQL. */
+/** columnOf returns the column of a field. `column` is quoted because it is a word of SQL. */
 const columnOf = (field: string) =>
   field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/^column$/, '"column"')
 
-/** A version as SQLite answers it, named as the port names it. */
+/** VersionRow is a version as SQLite returns it, with the field names of `Version`. */
 export type VersionRow = Omit<Version, keyof Encoded> & Encoded
 
 interface Encoded {
@@ -26,7 +26,7 @@ interface Encoded {
   etagVerified: number | null
 }
 
-/** The columns of `versions v` under the port's names, for a SELECT. */
+/** VERSION_FIELDS are the columns of `versions v` for a SELECT, with the field names of `Version`. */
 export const VERSION_FIELDS = FIELDS.map((field) => `v.${columnOf(field)} AS ${field}`).join(', ')
 
 export function versionOf(row: VersionRow): Version {
@@ -40,14 +40,14 @@ export function versionOf(row: VersionRow): Version {
   }
 }
 
-/** The fields that a reason fills: all of them, so that nothing of an earlier one stays. */
+/** reasonFields returns the fields of a reason. It sets all of them, so that nothing of an earlier reason stays. */
 export function reasonFields(reason: Reason | null): Pick<Version, ReasonField> {
   const { code = null, text = null, hint = null, position = null } = reason ?? {}
   const { line = null, column = null } = position ?? {}
   return { reason: text, reasonCode: code, hint, line, column }
 }
 
-/** Fields of a version as values of their columns, for an INSERT or an UPDATE. */
+/** columnsOf turns fields of a version into column values for an INSERT or an UPDATE. */
 export function columnsOf(fields: Partial<Version>): Record<string, SqlValue> {
   return Object.fromEntries(
     Object.entries(fields).map(([field, value]) => [columnOf(field), encoded(value)]),

@@ -1,5 +1,5 @@
-// Owns how a version begins, changes its state and disappears, each in one transaction with its event and with the
-// pointers of its feed; and when something is to be done about it.
+// Owns how a version begins, changes its state and disappears. Each step is one transaction with its event and the
+// pointers of its feed. Also owns the queries about versions that are due.
 
 import { isOlder } from '../lib/dated-name.ts'
 import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
@@ -21,7 +21,6 @@ interface NewVersion extends Pick<Version, 'feed' | 'path' | 'account' | 'state'
 
 export type VersionWrites = ReturnType<typeof versionWrites>
 
-/** Each write is one transaction with its event. */
 export function versionWrites(
   db: Connection,
   { newest, version }: Pick<VersionReads, 'newest' | 'version'>,
@@ -54,7 +53,7 @@ export function versionWrites(
     return db.run(sql, ...Object.values(columns)).id
   }
 
-  /** Writes these fields only: a feed may carry thousands of campaign ids that need no rewriting. */
+  /** write changes these fields only: a feed may have thousands of campaign ids, which are not written again. */
   function write(id: number, fields: Partial<Version>): void {
     const columns = columnsOf(fields)
     const set = Object.keys(columns).map((name) => `${name} = ?`)
@@ -68,7 +67,7 @@ export function versionWrites(
     db.run(sql, feed, id)
   }
 
-  /** A file of it came. */
+  /** showAgain shows a forgotten feed again because a file of it came. */
   function showAgain(feed: string): void {
     db.run(
       'UPDATE feeds SET forgotten_at = NULL WHERE name = +? AND forgotten_at IS NOT NULL',
@@ -76,14 +75,17 @@ export function versionWrites(
     )
   }
 
-  /** The last other version of its feed that was not older by its name. */
+  /** lastOther returns the last other version of the feed, without those that have an older date in their names. */
   function lastOther({ feed, id }: Pick<Version, 'feed' | 'id'>): number | null {
     const sql = `SELECT id FROM versions WHERE feed = +? AND id <> ? AND reason_code IS NOT '${OLDER}'
        ORDER BY id DESC LIMIT 1`
     return db.value<number>(sql, feed, id)
   }
 
-  /** What a person restored is the newest. What a name says to be older than the newest is not, unless that is over. */
+  /**
+   * becomesNewest returns whether a new version is the newest of its feed. A restored version always is. A version with
+   * an older date in its name is not, unless the present newest is gone, superseded or discarded.
+   */
   function becomesNewest({ feed, path, patch, state }: NewVersion): boolean {
     const before = newest(feed)
     const isOver = before === null || ['gone', 'superseded', 'discarded'].includes(before.state)
@@ -92,7 +94,7 @@ export function versionWrites(
   }
 
   return {
-    /** Adds a version in `settling` (or another first state) with its first event, as its feed's newest if it is that. */
+    /** add adds a version in `settling` or another first state, with its first event. */
     add: (added: NewVersion): Version =>
       db.joinTransaction(() => {
         const { at, patch, reason, ...first } = added
@@ -105,7 +107,7 @@ export function versionWrites(
         return existing(id)
       }),
 
-    /** Changes the state. Throws on a step that states.ts does not have. */
+    /** move changes the state. Throws for a step that states.ts does not allow. */
     move: (
       id: number,
       to: State,
@@ -124,13 +126,13 @@ export function versionWrites(
             'UPDATE feeds SET last_uploaded = max(coalesce(last_uploaded, 0), ?) WHERE name = ?'
           db.run(sql, id, from.feed)
         }
-        // By its name it was younger than what took its place.
+        // The superseded version was the newest only by its name, so the newest is now a version that came later.
         const last = to === 'superseded' && newest(from.feed)?.id === id && lastOther(from)
         if (last && last > id) pointNewest(from.feed, last)
         return { ...from, ...changed }
       }),
 
-    /** Changes fields without a change of state (hence without an event); `reason` absent: it stays. */
+    /** update changes fields without a change of state or an event. Without `reason`, the present reason stays. */
     update: (id: number, patch: VersionPatch, reason?: Reason | null): Version =>
       db.joinTransaction(() => {
         const found = existing(id)
@@ -139,11 +141,11 @@ export function versionWrites(
         return { ...found, ...changed }
       }),
 
-    /** The same bytes were found again: a `seen` event, one for all times in a row. */
+    /** seen records that the same bytes came again, with one `seen` event for all times in a row. */
     seen: (id: number, reason: Reason, at: number): void =>
       db.joinTransaction(() => {
         showAgain(existing(id).feed)
-        // An export that writes the same bytes each minute must not make a row each time.
+        // An export that writes the same bytes each minute must not add a row each time.
         const again = db.run(
           `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = @at, reason = @text
              WHERE version = +@id AND n = (SELECT max(n) FROM events WHERE version = +@id) AND to_state = 'seen'`,
@@ -153,8 +155,8 @@ export function versionWrites(
       }),
 
     /**
-     * Takes back a version that turned out to be no version (the same bytes as its feed's newest). Only without a sha256.
-     * What names it names `heir` then; without one, the newest of its feed.
+     * forget removes a version without a sha256, for example when its file has the same bytes as the newest version.
+     * Files and requests then refer to `heir` or, without one, to the newest other version of the feed.
      */
     forget: (id: number, heir?: number): void =>
       db.joinTransaction(() => {
@@ -173,11 +175,11 @@ export function versionWrites(
         db.run('DELETE FROM versions WHERE id = ?', id)
       }),
 
-    /** The feed is not shown until a file of it comes. All that is known of it stays. */
+    /** forgetFeed hides a feed until a file of it comes. Its history stays. */
     forgetFeed: (feed: string, at: number) =>
       void db.run('UPDATE feeds SET forgotten_at = ? WHERE name = ?', at, feed),
 
-    /** Versions of a feed whose bytes are kept, the newest first. */
+    /** spooled returns the versions of a feed with a copy in the spool, newest first. */
     spooled: (feed: string) =>
       db.rows<
         Pick<Version, 'id' | 'path' | 'state' | 'reasonCode' | 'modifiedAt'> & { spool: string }
@@ -188,13 +190,13 @@ export function versionWrites(
         feed,
       ),
 
-    /** Names of the spool files that versions still need: a restored version shares that of the earlier one. */
+    /** spoolNames returns the names of all needed copies. A restored version shares the copy of the earlier one. */
     spoolNames: () =>
       db.values<string>(
         'SELECT DISTINCT spool FROM versions INDEXED BY versions_spooled WHERE spool IS NOT NULL',
       ),
 
-    /** This copy is not in the spool any more. Answers the versions that are not delivered and have no bytes now. */
+    /** copyLost records that a copy is no longer in the spool. Returns the versions that now cannot be sent. */
     copyLost: (name: string) => {
       const ids = db.values<number>(
         `UPDATE versions INDEXED BY versions_spooled SET spool = NULL
@@ -204,18 +206,19 @@ export function versionWrites(
       return ids.flatMap((id) => version(id) ?? []).filter(({ state }) => UNSENT.includes(state))
     },
 
-    /** Takes back all approvals. */
+    /** forgetApprovals removes all approvals. */
     forgetApprovals: () =>
       void db.run(
         'UPDATE versions INDEXED BY versions_approved SET approved = 0 WHERE approved = 1',
       ),
 
-    /** The highest id that a version ever had; 0 before the first one. */
+    /** lastId returns the highest id that a version ever had, or 0 before the first version. */
     lastId: () => db.value<number>(`SELECT seq FROM sqlite_sequence WHERE name = 'versions'`) ?? 0,
 
     /**
-     * Waiting versions whose time has come (lib/due.ts), one a feed, none that uploads or is in `except`: those with the
-     * fewest attempts first, so that what fails each time takes no probe from the others, then the oldest.
+     * due returns the queued versions that are due (lib/due.ts): one for each feed, but none for feeds that are
+     * uploading or in `except`. Versions with the fewest attempts come first, so that a version that always fails does
+     * not take probes from the others; then the oldest.
      */
     due: (
       now: number,
@@ -223,7 +226,7 @@ export function versionWrites(
       except: Pick<ReadonlySet<string>, 'has' | 'size'> = new Set(),
     ): Version[] =>
       db
-        // Only the oldest of a feed: a younger one must not overtake it and then be overwritten by it.
+        // Only the oldest of a feed: a newer version that is sent first would be overwritten by the older one.
         .rows<{ id: number; feed: string }>(
           `SELECT v.id, v.feed FROM versions v INDEXED BY versions_queued
              WHERE v.state = 'queued'
@@ -240,7 +243,7 @@ export function versionWrites(
         .slice(0, limit)
         .flatMap(({ id }) => version(id) ?? []),
 
-    /** Makes due now what is queued for later, for one of these reasons. */
+    /** makeDue makes all versions due now that are queued for later with one of these reason codes. */
     makeDue: (codes: readonly string[]) =>
       void db.run(
         `UPDATE versions SET next_attempt_at = NULL
@@ -249,7 +252,10 @@ export function versionWrites(
         JSON.stringify(codes),
       ),
 
-    /** Paths of files that have been incomplete for `afterMs`, or since a time that a clock ahead has stored (lib/due.ts). */
+    /**
+     * expired returns the paths of files that have been incomplete for `afterMs`, or since a time in the future, which
+     * a wrong clock stored (lib/due.ts).
+     */
     expired: (now: number, afterMs: number) =>
       db.values<string>(
         `SELECT path FROM versions INDEXED BY versions_incomplete
@@ -260,9 +266,9 @@ export function versionWrites(
         latestLegal(now, 0),
       ),
 
-    /** The earliest `nextAttemptAt` after now, or null. */
+    /** nextDueAt returns the earliest `nextAttemptAt` after `now`, or null. */
     nextDueAt: (now: number) =>
-      // Without statistics the planner prefers the state alone and reads all that wait, at each look.
+      // Without INDEXED BY, the planner uses the state alone and reads all waiting versions each time.
       db.value<number>(
         `SELECT min(next_attempt_at) FROM versions INDEXED BY versions_next_attempt
            WHERE state = 'queued' AND next_attempt_at > ?`,
@@ -271,12 +277,12 @@ export function versionWrites(
   }
 }
 
-/** What belonged to the state that is left, and what the new one implies, unless the caller says otherwise. */
+/** entryPatch returns the fields that a new state resets or sets, unless the caller gives other values. */
 function entryPatch(to: State, at: number): VersionPatch {
   return {
     guard: null,
     nextAttemptAt: null,
-    // It survives the steps between those states that look at it.
+    // An incomplete version keeps this time while its file is read again.
     ...(READING.includes(to) ? {} : { incompleteSince: null }),
     ...(to === 'uploaded' ? { uploadedAt: at } : {}),
   }

@@ -1,3 +1,3 @@
-// What the rest of the program knows of the spool, where the private copies of feeds are kept.
+// The port of the spool, which keeps the private copies of feeds.
 
 export type { Spool } from './spool.ts'

@@ -1,5 +1,5 @@
-// Owns the private copies: written once under a name of their own, then kept under the version's
-// name, durably. A copy is never changed, so what was checked is what is sent.
+// Owns the private copies. A copy is written once under a temporary name, then durably renamed to the name of its
+// version. A copy never changes, so the bytes that are sent are the bytes that were checked.
 
 import { randomUUID } from 'node:crypto'
 import { chmodSync, closeSync, fsync, mkdirSync, openSync, renameSync } from 'node:fs'
@@ -14,12 +14,12 @@ const INDEX = '.index'
 
 const GONE = 'put it back; or restart feedsyncd, which makes an empty one'
 
-/** Private copies of what was taken. */
+/** Spool keeps the private copies of feeds. */
 export type Spool = ReturnType<typeof createSpool>
 
 /**
- * Opens the spool, and creates it where it is missing, for our user only. Throws `FeedsyncError` where the directory
- * cannot be made or written; every method rejects with one that names the system's code.
+ * createSpool opens the spool and makes a missing directory, for our user only. Throws `FeedsyncError` when the
+ * directory cannot be made or written. Every method rejects with a `FeedsyncError` that names the system's error code.
  */
 export function createSpool(directory: string) {
   try {
@@ -42,20 +42,20 @@ export function createSpool(directory: string) {
   }
 
   return {
-    /** Absolute path of a new file, not created yet: its writer creates it exclusively and fsyncs it. */
+    /** prepare returns the absolute path of a new file. The writer must create it exclusively and fsync it. */
     prepare: () => at(`${randomUUID()}.part`),
-    /** Absolute path of a kept copy. */
+    /** path returns the absolute path of a kept copy. */
     path: at,
-    /** Absolute path of the posting index that belongs to a prepared or kept file; it lives as long as this. */
+    /** indexOf returns the absolute path of the posting index of a prepared or kept file. Both are removed together. */
     indexOf: (path: string) => path + INDEX,
-    /** Removes a prepared file and its index, whether they were written or not. */
+    /** discard removes a prepared file and its index, if they exist. */
     discard: removed,
-    /** Gives a prepared file and its index their lasting name, durably, and answers the name. */
+    /** keep renames a prepared file and its index durably to the name of their version and returns that name. */
     async keep(prepared: string, id: number): Promise<string> {
       const name = `${id}.xml`
       const renamed = async () => {
-        // The index first: after a crash a file that has its name is complete. Directly, since a local rename
-        // costs less than its way through the thread pool.
+        // The index first, so that after a crash a copy with its final name always has its index. Synchronously,
+        // because a local rename costs less than a trip through the thread pool.
         renameIfThere(prepared + INDEX, at(name + INDEX))
         renameSync(prepared, at(name))
         await namesAreDurable()
@@ -63,11 +63,14 @@ export function createSpool(directory: string) {
       await attempt('keep a file in the spool', renamed())
       return name
     },
-    /** Removes a kept copy, with its index; not an error where it is not there. */
+    /** remove removes a kept copy and its index, if they exist. */
     remove: (name: string) => removed(at(name)),
-    /** Names of all its files. */
+    /** names returns the names of all files in the spool. */
     names: () => attempt('read the spool', readdir(directory)),
-    /** Removes what no name in `keep` accounts for, prepared files included: at start, before anything is prepared. Answers how many files. */
+    /**
+     * sweep removes all files except the copies named in `keep` and their indexes, and returns how many. It also
+     * removes prepared files, so it runs only at the start.
+     */
     sweep(keep: ReadonlySet<string>): Promise<number> {
       const orphans = async () => {
         const names = await readdir(directory)
@@ -77,14 +80,17 @@ export function createSpool(directory: string) {
       }
       return attempt('sweep the spool', orphans())
     },
-    /** Bytes that its file system has left for us; infinite where it does not tell. */
+    /** freeBytes returns the free bytes of the file system, or infinity when the file system does not say. */
     freeBytes: () => attempt('read the spool', freeBytesOf(directory)),
   }
 }
 
 const syncDescriptor = promisify(fsync)
 
-/** Resolves when every name that the directory has by now is durable: one fsync for all that were given before it began. */
+/**
+ * sharedSync returns a function that resolves when all present names of the directory are durable. One fsync serves all
+ * calls that were made before it began.
+ */
 function sharedSync(directory: string): () => Promise<void> {
   let last: Promise<void> = Promise.resolve()
   let next: Promise<void> | null = null
@@ -98,7 +104,7 @@ function sharedSync(directory: string): () => Promise<void> {
     }
   }
   return () => {
-    // One that runs may have begun before our name was given.
+    // A running fsync may miss the file we just renamed; wait for the next one.
     next ??= last.then(() => {
       const synced = sync()
       last = synced.catch(() => {})
@@ -116,14 +122,14 @@ function renameIfThere(from: string, to: string): void {
   }
 }
 
-/** The version's name of an index; anything else stays as it is. */
+/** indexed returns the name of the copy to which an index belongs. Other names stay unchanged. */
 function indexed(name: string): string {
   return name.endsWith(INDEX) ? name.slice(0, -INDEX.length) : name
 }
 
 async function freeBytesOf(directory: string): Promise<number> {
   const { bavail, blocks, bsize } = await statfs(directory)
-  // Some file systems, such as those in user space, do not say how large they are.
+  // Some file systems, such as those in user space, do not report their size.
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
 }
 

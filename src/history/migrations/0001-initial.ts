@@ -1,17 +1,18 @@
-// Schema 1. Never edited once released: a change is a new file with the next number.
+// Schema 1. After the first release this file never changes: each change is a new file with the next number.
 
 /*
- * feeds points at the versions that `status` shows, so that its cost depends on the number of feeds and
- * not on the length of the history. A feed that a person forgot is not shown until a file of it comes. state_counts does the same for the counts, by triggers.
- * events and attempts are stored by version (WITHOUT ROWID): one tree each, read in one go.
- * external_campaign_ids comes last: it may be long, and what follows a long value is slow to reach.
- * versions_spooled finds the bytes that are kept of a feed at each upload, however long its history is.
+ * feeds points at the versions that `status` shows, so the cost of `status` depends on the number of feeds, not on the
+ * length of the history. A feed that a person forgot is hidden until one of its files comes. state_counts keeps the
+ * number of versions per state, by triggers, for the same reason.
+ * events and attempts are stored by version (WITHOUT ROWID), so SQLite reads those of one version in one go.
+ * external_campaign_ids is the last column: it may be long, and columns after a long value are slow to read.
+ * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
- * pauses has a row for each feed that a person paused, and one with an empty name for all feeds.
+ * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
- * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it; one that
- * is released belongs to none. campaign_writes has each request that writes, from before it is sent. A line of it gets
- * an end; nothing else of it changes.
+ * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
+ * released campaign belongs to no entry. campaign_writes has each request that writes; its row is added before the
+ * request is sent. A row later gets its end; its other columns never change.
  */
 export const initial = `
 CREATE TABLE versions (

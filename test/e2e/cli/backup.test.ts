@@ -64,7 +64,7 @@ it('says what is wrong where there is no history, or the target is no file', asy
     stderr: expect.stringContaining('there is no history to copy'),
   })
   expect(existsSync(to)).toBe(false)
-  expect(folder).toMatchObject({ code: 64, stderr: expect.stringContaining('is no file') })
+  expect(folder).toMatchObject({ code: 64, stderr: expect.stringContaining('is not a file') })
 })
 
 function opened(file: string) {

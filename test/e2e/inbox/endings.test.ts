@@ -39,7 +39,9 @@ it('a rejected file that its vendor removes is gone, with its reason, and is a n
 
   expect(before.stdout).toMatch(/rejected/)
   expect(gone).toMatchObject({ id: 1, state: 'gone' })
-  expect(gone?.reason).toMatch(/^it is not there any more; it was rejected: line 1, column \d+: /)
+  expect(gone?.reason).toMatch(
+    /^its file left the folder after it was rejected: line 1, column \d+: /,
+  )
   expect(after.stdout).not.toMatch(/rejected/)
   expect(back).toMatchObject({ id: 2, state: 'rejected' })
 })

@@ -27,7 +27,7 @@ describe('feeds that the rules expect', () => {
 
     expect(history.newest('acme')?.state).toBe('gone')
     expect(history.newest('acme')?.reason).toMatch(
-      /^no file of it has been seen yet; one is expected/,
+      /^no file of this feed has come yet; one is expected/,
     )
     expect(late(START + 26 * HOUR)).toEqual([])
     expect(late(START + 27 * HOUR).sort()).toEqual(['acme', 'nightly.xml'])
