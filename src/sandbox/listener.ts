@@ -80,7 +80,7 @@ export async function listen(options: SideOptions) {
   await once(server.listen(requestedPort, options.host), 'listening').catch((error: unknown) => {
     const place = `${options.host}:${requestedPort || 'any port'}`
     throw new FeedsyncError(`the ${side} cannot listen on ${place}: ${messageOf(error)}`, {
-      hint: 'stop the program that listens there, or choose another --host, --port or --storage-port',
+      hint: 'stop the other program, or choose another --host, --port or --storage-port',
       exitCode: EXIT.temporary,
     })
   })
