@@ -46,7 +46,7 @@ const NOTHING = '{"told":{},"sequence":0}'
 /** Pause between two messages to a receiver. The second one holds all changes of the pause. */
 const PAUSE_MS = 30 * SECOND
 const LOOK_GAP_MS = SECOND
-/** A late feed and other facts change without a change of state; a look finds them within this time. */
+/** Longest time between two looks: a feed becomes late, for example, without any change of a state. */
 const LOOK_MS = 30 * SECOND
 const RETRY_MS = 5 * SECOND
 /** Up to this many failures in a row are retried without a report. */

@@ -35,7 +35,7 @@ const SENT: Sent = { kind: 'sent' }
 const PRIVATE_VARIABLES =
   /^(NODE_.*|CREDENTIALS_DIRECTORY|NOTIFY_SOCKET|WATCHDOG_.*|LISTEN_.*|JOURNAL_STREAM|FEEDSYNCD_.*)$/
 
-/** targetName returns a name that is safe to show: with many receivers the address itself is a credential. */
+/** targetName returns a name that is safe to show. The full address of a webhook is often a credential. */
 export function targetName({ action }: AlertTarget): string {
   return action.kind === 'exec' ? (action.command[0] ?? '') : action.origin
 }

@@ -1,4 +1,4 @@
-// Looks at the campaigns as the daemon keeps them.
+// Sample results of the daemon's last look at the campaigns.
 
 import type { CampaignFinding, CampaignRun, CampaignSeen } from '../../../src/campaigns/port.ts'
 
@@ -11,7 +11,7 @@ export function campaignRun(over: Partial<CampaignRun> = {}): CampaignRun {
   }
 }
 
-/** An entry in line. */
+/** An entry that is in line with the service. */
 export function campaignSeen(over: Partial<CampaignSeen> = {}): CampaignSeen {
   return {
     ...{
@@ -27,7 +27,7 @@ export function campaignSeen(over: Partial<CampaignSeen> = {}): CampaignSeen {
   }
 }
 
-/** A campaign in no entry. */
+/** A finding about a campaign that no entry names. */
 export function campaignFinding(over: Partial<CampaignFinding> = {}): CampaignFinding {
   return {
     ...{ code: 'outside', key: null, campaignId: '48213', isReported: true },
