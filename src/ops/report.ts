@@ -22,7 +22,7 @@ import type { DaemonState, NameList } from './port.ts'
 
 type Expect = (version: Version) => Expectation
 
-/** For a command that does not check whether a feed is late. */
+/** NO_EXPECTATION is for commands that do not check whether a feed is late. */
 export const NO_EXPECTATION: Expectation = { expectedBy: null, overdue: false }
 
 const NOT_PAUSED: InForce = { all: [], of: () => null }

@@ -13,7 +13,7 @@ import { registerSecret, registerTemporarySecret, shownMessage } from '../../lib
 import type { AlertTarget } from '../port.ts'
 import { type AlertMessage, alertVariables } from './message.ts'
 
-/** `stuck` is true if the program did not end in time. */
+/** Sent is the result of one try. `stuck` is true if the program did not end in time. */
 export type Sent = { kind: 'sent' } | { kind: 'failed'; reason: string; stuck?: boolean }
 
 export interface SenderParts {

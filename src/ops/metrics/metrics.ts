@@ -11,7 +11,7 @@ import type { MetricsSource } from '../port.ts'
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 
 const OUTCOMES = STATES.filter((state) => !IN_WORK.includes(state))
-/** Why a document did not pass the check: the codes of `Verdict`, and `incomplete` at each check with this result. */
+/** RULES are the reasons of a failed check: the codes of `Verdict`, and `incomplete` at each check with this result. */
 export const RULES = [
   'not-well-formed',
   'several-roots',
@@ -41,7 +41,7 @@ export const RULES = [
 const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const
 const SERVICE_STATES = ['ok', 'degraded', 'down', 'credentials', 'unknown'] as const
 
-/** `startedAt`: wall ms. */
+/** createMetrics registers all metrics. `startedAt` is in wall ms. */
 export function createMetrics({ startedAt, version }: { startedAt: number; version: string }) {
   /** The source of the running scrape. */
   let source: MetricsSource

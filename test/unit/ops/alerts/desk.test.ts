@@ -208,7 +208,7 @@ describe('alerts', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  it('report it again when the service refuses another account, but not for the same account', async () => {
+  it('report refused credentials again only when the service refuses another account', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     for (const mark of ['["a"]', '["a"]', '["a","b"]', '["a","b"]']) {

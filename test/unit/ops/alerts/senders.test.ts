@@ -165,7 +165,7 @@ describe('a program', () => {
     expect(sent).toEqual({ kind: 'failed', reason: expect.stringMatching(reason) })
   })
 
-  it('that ends is followed by the end of the processes that it left behind', async () => {
+  it('that ends takes its remaining child processes with it', async () => {
     const file = join(folder(), 'pid')
     const command = ['/bin/sh', '-c', 'sleep 600 & echo $! >"$1"; exit 0', 'sh', file]
 
