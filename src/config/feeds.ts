@@ -11,7 +11,6 @@ import {
 import { unpackedName } from '../lib/packing.ts'
 import type { FeedConfig } from './config.ts'
 
-/** FeedRule is the result of the rules for one path. */
 export interface FeedRule {
   /** The feed's name: the rule's, or the path, with `{date}` for a date in the file's name. */
   feed: string

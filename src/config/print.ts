@@ -5,7 +5,6 @@ import { writeDuration, writeSize } from '../lib/units.ts'
 import type { Listen } from '../ops/port.ts'
 import type { Config } from './config.ts'
 
-/** printableConfig returns a plain object with the keys of the file, ready for YAML or JSON. */
 export function printableConfig(config: Config): Record<string, unknown> {
   const { identity, baseUrl, ...service } = config.service
   const { explicit: _, ...campaigns } = config.campaigns

@@ -27,7 +27,6 @@ export function formatProblem(file: string, { line, column, key, problem }: Yaml
   return `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem}`
 }
 
-/** describeProblems returns one problem for each mistake, in the order of the file. */
 export function describeProblems(
   document: YamlDocument,
   issues: readonly z.core.$ZodIssue[],

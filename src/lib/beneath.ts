@@ -65,7 +65,6 @@ export class OpenDirectory implements Disposable {
     return directory
   }
 
-  /** path names the directory itself while it is open. */
   get path(): string {
     return `/proc/self/fd/${this.#fd}`
   }

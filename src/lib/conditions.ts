@@ -26,7 +26,6 @@ const SEVERITY = {
   'key-unreadable': 'warning',
   /** An error that feedsyncd does not know. */
   'internal-error': 'critical',
-  /** The daemon must stop but cannot. */
   'stop-stuck': 'critical',
   /** Files cannot be archived, quarantined or deleted, or receipts cannot be written. */
   'dispositions-failing': 'warning',

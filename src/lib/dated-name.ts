@@ -1,16 +1,12 @@
 // Dates in file names: exports such as jobs-2026-11-22.xml are versions of one feed, in the order of their dates. Pure.
 
-/** DATE stands for the date in the name of a feed. */
 export const DATE = '{date}'
 /** One date: with the same separator twice, or with none. */
 const DAY = /(?<!\d)(20\d\d)([-_]?)(\d\d)\2(\d\d)(?!\d)/g
 /** The time that may follow a date. */
 const TIME = /^[T_-]([01]\d|2[0-3])(?:([0-5]\d)([0-5]\d)?|-([0-5]\d)(?:-([0-5]\d))?)(?!\d)/
 
-/**
- * datedName returns `path` with `{date}` for the last date in its file name, and that date as `YYYYMMDDHHMMSS`; null
- * if there is no date.
- */
+/** datedName returns `path` with `{date}` for the last date in its name, and that date as `YYYYMMDDHHMMSS` or null. */
 export function datedName(path: string): { name: string; date: string | null } {
   const start = path.lastIndexOf('/') + 1
   const file = path.slice(start)

@@ -10,7 +10,6 @@ export interface Subject {
   /** What a person may correct instead: `inbox.directory`, `the path`. */
   setting: string
   use: 'read' | 'write' | 'run'
-  /** Better hints for this subject, by code. */
   hints?: Readonly<Record<string, string>>
 }
 

@@ -88,7 +88,6 @@ export function watchProgress(clock: Clock, body: CountedBody, limitMs: number) 
 
   return {
     signal: controller.signal,
-    /** explain says why the signal aborted. */
     explain: (host: string): Pick<NoAnswer, 'why' | 'code' | 'reason'> => {
       const reason = `${host} did not accept a connection in time`
       if (body.socket === null) return { why: 'unreachable', code: 'connect-timeout', reason }

@@ -22,7 +22,6 @@ export class LaneQueue<T extends { lane: L; group: string }, L = T['lane']> {
     this.#lane(item).add(item)
   }
 
-  /** hasNext returns whether the lane has a free item. */
   hasNext(lane: L): boolean {
     return (this.#free.get(lane)?.size ?? 0) > 0
   }

@@ -5,13 +5,10 @@ import { fstatSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
 import { printable, printableJson } from './printable.ts'
 
-/**
- * LogFields are the facts of a line. Programs match `event`, people read the message. docs/logs.md lists all events.
- */
+/** LogFields are the facts of a line. Programs match `event`, people read the message; see docs/logs.md. */
 export interface LogFields {
   /** The part of the program, and what happened: `service.clock-skew`. */
   event: `${string}.${string}`
-  /** Id of a version. */
   id?: number | undefined
   feed?: string | undefined
   [fact: string]: unknown

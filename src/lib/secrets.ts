@@ -104,10 +104,7 @@ export function redact(text: string): string {
   return hide(text, SHORTEST)
 }
 
-/**
- * redactValue does the same for a value that is also compared, such as a name. It ignores short secrets: they occur
- * there by chance.
- */
+/** redactValue does the same for a value that is compared, such as a name. It ignores short secrets. */
 export function redactValue(text: string): string {
   return hide(text, LONG)
 }
@@ -157,9 +154,7 @@ function spellingsOf(value: string): string[] {
   return [...spellings]
 }
 
-/**
- * shownName returns another program's name for something if it consists of letters and is no secret; otherwise null.
- */
+/** shownName returns another program's name for something; null if it has more than letters or is a secret. */
 export function shownName(name: string): string | null {
   return /^[A-Za-z]{1,64}$/.test(name) && redact(name) === name ? name : null
 }

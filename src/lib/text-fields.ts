@@ -31,9 +31,7 @@ const dateAt =
       : { value }
   }
 
-/**
- * firstSecond reads a start: a date without a time means its first second in UTC. The service specifies no time zone.
- */
+/** firstSecond reads a start: a date without a time is its first second in UTC. The service specifies no zone. */
 export const firstSecond = dateAt('00:00:00')
 
 /** lastSecond reads an end: a date without a time means its last second in UTC. */

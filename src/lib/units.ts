@@ -22,7 +22,6 @@ const SIZE_UNITS = [
 
 type Units = readonly (readonly [unit: string, factor: number])[]
 
-/** A whole number and its unit. */
 export const DURATION_PATTERN = /^\d+(ms|s|m|h|d)$/
 export const SIZE_PATTERN = /^\d+(B|KiB|MiB|GiB|TiB)$/
 

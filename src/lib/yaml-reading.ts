@@ -32,9 +32,7 @@ export class YamlReading {
       return undefined
     }
 
-  /**
-   * block reads the values of a block with known keys. It reports unknown keys, wrong values and missing required keys.
-   */
+  /** block reads a block with known keys. It reports unknown keys, wrong values and missing required keys. */
   block(value: unknown, path: YamlPath, shape: Shape, required: readonly string[] = []): Values {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       const problem = path.length === 0 ? this.#empty : 'expected a block of keys'

@@ -16,7 +16,6 @@ import type { Tree } from './tree.ts'
 export interface Build {
   /** The checkout. */
   root: string
-  /** The bundled program. */
   dist: string
   /** The folders of the libraries in the bundle. */
   bundled: readonly string[]

@@ -41,7 +41,6 @@ export function configPage(version: string, day: string): string {
   ])
 }
 
-/** campaignsPage writes campaigns.yaml(5) from the schema that editors read. */
 export function campaignsPage(version: string, day: string): string {
   const schema = JSON.parse(readFileSync(CAMPAIGNS, 'utf8')) as JsonSchema
   return document([

@@ -11,7 +11,6 @@ import type { Tree } from './tree.ts'
 const TOOLS = { 'dpkg-deb': 'dpkg', tar: 'tar', xz: 'xz-utils', gzip: 'gzip', md5sum: 'coreutils' }
 const SCRIPTS = ['postinst', 'prerm', 'postrm']
 
-/** requireTools throws if a program is missing. */
 export function requireTools(tools: Record<string, string> = TOOLS): void {
   for (const [tool, from] of Object.entries(tools)) {
     if (spawnSync(tool, ['--version']).error === undefined) continue

@@ -54,7 +54,6 @@ export class Command {
   }
 }
 
-/** runWithin runs a command line to its end. */
 export function runWithin(args: readonly string[], over: Partial<Context> = {}): Promise<Ran> {
   return new Command(args, over).ended
 }

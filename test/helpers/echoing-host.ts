@@ -15,7 +15,6 @@ const json = (response: ServerResponse, status: number, body: unknown, headers =
     .writeHead(status, { 'content-type': 'application/json', ...headers })
     .end(typeof body === 'string' ? body : JSON.stringify(body))
 
-/** inHeader replaces characters that a header cannot contain. */
 const inHeader = (text: string) => text.replace(/[^\x20-\x7e]/g, ' ')
 const inAddress = (text: string) => encodeURI(text).replace(/[/?#@]/g, encodeURIComponent)
 
@@ -106,7 +105,6 @@ export class EchoingHost implements AsyncDisposable {
   /** other answers the requests that are neither for a form nor for storage. */
   other: (request: IncomingMessage, response: ServerResponse, text: string) => void = (_, r) =>
     json(r, 404, {})
-  /** Number of repeated secrets. */
   echoes = 0
   readonly #server = createServer(async (request, response) => {
     await request.resume().toArray()
@@ -124,7 +122,6 @@ export class EchoingHost implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** #text returns the text that the plan repeats, and counts the repetition. */
   #text(): string {
     const { plan } = this
     const value = this.received.get(plan?.secret ?? '')

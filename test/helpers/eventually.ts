@@ -39,9 +39,7 @@ export async function eventually<T>(look: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/**
- * eventuallyTrue repeats `look` until its result is truthy, and resolves with it; otherwise it works like `eventually`.
- */
+/** eventuallyTrue repeats `look` until its result is truthy, and returns it; otherwise it works like `eventually`. */
 export function eventuallyTrue<T>(look: () => T | Promise<T>): Promise<T> {
   return eventually(async () => {
     const answer = await look()

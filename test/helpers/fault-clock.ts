@@ -35,7 +35,6 @@ class JumpingTimers {
     return { [Symbol.dispose]: cancel }
   }
 
-  /** jumped ends the timers that time jumped past. */
   jumped(): void {
     for (const { endsAt, end } of [...this.#timers]) if (endsAt <= this.#monotonic()) end()
   }
@@ -47,7 +46,6 @@ export class FaultClock implements Clock {
   readonly #sleepers = new Set<Sleeper>()
   /** Every requested wait in ms, in order. */
   readonly waits: number[] = []
-  /** Called at the beginning of each sleep. */
   onSleep = (): void => {}
 
   readonly now = () => systemClock.now() + Math.round(this.#ahead) + this.#wallAhead

@@ -180,7 +180,6 @@ function library(): string {
 /** FaultyFiles sets and clears faults of one process. A change affects the next call of the process. */
 export class FaultyFiles {
   readonly #rules: string
-  /** Environment of the affected process. */
   readonly env: Record<string, string>
 
   /** `directory` is the place for the rules. */

@@ -1,6 +1,5 @@
 // Feeds for tests.
 
-/** feedOf returns a small feed in the most common shape. */
 export function feedOf(postings: number, title = 'Nurse'): string {
   const jobs = Array.from(
     { length: postings },

@@ -9,7 +9,6 @@ export type Example =
   | { kind: 'file'; name: string; text: string }
   | { kind: 'command'; args: string[]; prints: string }
 
-/** examples returns the examples of the page from top to bottom. */
 export function examples(): Example[] {
   const blocks =
     /<!-- file: (\S+) -->\s+```\w+\n([\s\S]*?)^```$|^```console\n\$ feedsyncd (.*)\n([\s\S]*?)^```$/gm
@@ -20,7 +19,6 @@ export function examples(): Example[] {
   )
 }
 
-/** listedPaths returns the paths of each field that the page lists. */
 export function listedPaths(): Record<string, string[]> {
   const list = /^```text\n(id [\s\S]*?)^```$/m.exec(PAGE)?.[1] ?? ''
   const rows = list.split(/^(?=\w)/m).map((row) => row.trim().split(/\s+/))

@@ -52,7 +52,6 @@ export async function readDocument(
   return result
 }
 
-/** contentOf returns the content of a well-formed document. Throws if the document is not well-formed. */
 export async function contentOf(
   document: string | Buffer,
   mapping: { records?: string; fields?: FieldPaths } = {},

@@ -14,7 +14,6 @@ export function statusOf(site: Site): StatusReport {
   return status.report({})
 }
 
-/** untilSkipped waits until `status` shows the path as skipped. */
 export function untilSkipped(site: Site, path: string): Promise<StatusReport['skipped'][number]> {
   return eventually(() => {
     const { skipped } = statusOf(site)

@@ -58,7 +58,6 @@ export class Outlet implements AsyncDisposable {
   readonly history: History
   readonly root: string
   readonly conditions: Conditions
-  /** The messages of all conditions so far. */
   readonly reported: string[] = []
   readonly #pipeline: Pipeline
   readonly #deliveries: Deliveries
@@ -235,14 +234,12 @@ export class Outlet implements AsyncDisposable {
     return Math.max(SECOND, Math.min(MINUTE, ...due))
   }
 
-  /** deliver takes one feed, delivers it, and returns its version. */
   async deliver(content?: string | Buffer, forMs?: number): Promise<Version> {
     const { id } = await this.take('jobs.xml', content)
     await this.run(forMs)
     return this.version(id)
   }
 
-  /** retry retries a version as a person does. */
   retry(id: number): void {
     decide(this.history, id, 'retry', { by: 'maria', now: this.clock.now() })
   }
@@ -310,7 +307,6 @@ export class Outlet implements AsyncDisposable {
       throw new Error(`the fault also did this: ${JSON.stringify({ bugs, leaks, thrown })}`)
   }
 
-  /** #leaks returns the places that contain a secret. */
   #leaks(): string[] {
     const state = join(this.root, 'state')
     const files = readdirSync(state, { recursive: true, withFileTypes: true })
@@ -345,9 +341,7 @@ export class Outlet implements AsyncDisposable {
   }
 }
 
-/**
- * largeFeed returns a feed of at least this many bytes. It has few postings with long texts, which are quick to check.
- */
+/** largeFeed returns a feed of at least this many bytes. It has few but long postings, which are quick to check. */
 export function largeFeed(bytes: number): string {
   return feedOf(16, 'a nurse for the night '.repeat(Math.ceil(bytes / 16 / 22)))
 }

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 
 export interface RecordingProxy extends AsyncDisposable {
   readonly port: number
-  /** The recorded signatures, API keys and fields of forms. */
   readonly secrets: ReadonlySet<string>
   /** Number of requests that the proxy repeated. */
   readonly echoes: () => number

@@ -28,7 +28,6 @@ export { feedOf } from './feed.ts'
 export const MAIN = inject('program')
 export const SECRET = 'a-test-secret-that-must-never-be-printed'
 
-/** FeedEvent is an event in the history of one version of a feed. */
 export interface FeedEvent {
   /** Id of the version. */
   id: number
@@ -252,7 +251,6 @@ export class Site implements AsyncDisposable {
     return eventually(look)
   }
 
-  /** lastEvent returns the last event of a feed's newest version, for `passed` with `after`. */
   lastEvent(feed: string): FeedEvent | undefined {
     return this.events(feed).at(-1)
   }

@@ -76,7 +76,7 @@ describe('a body that is being sent', () => {
     expect(clock.ahead).toBeGreaterThan(2 * STALL)
   })
 
-  it('ends without progress for the time limit', async () => {
+  it('ends after the time limit without progress', async () => {
     const url = await rawServer((socket) => socket.pause())
     const clock = steppedClock(() => new Promise((resolve) => setTimeout(resolve, 50)))
 

@@ -16,9 +16,7 @@ export interface Child {
   ended(): Promise<void>
 }
 
-/**
- * becomeNobody returns code for a child that gives up root's rights. It first opens a lock, which loads the library.
- */
+/** becomeNobody returns code for a child that gives up root's rights, after it loaded the library by a lock. */
 export function becomeNobody(): string {
   return `
     if (process.getuid() === 0) {

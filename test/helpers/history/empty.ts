@@ -5,9 +5,7 @@ import { memoryFolder } from '../memory-folder.ts'
 
 let empty: Buffer | null = null
 
-/**
- * putEmptyHistory copies an empty history to this path. Each process runs the migrations once; a copy is much faster.
- */
+/** putEmptyHistory copies an empty history to this path, which is much faster than the migrations. */
 export function putEmptyHistory(file: string): void {
   empty ??= makeEmpty()
   mkdirSync(dirname(file), { recursive: true, mode: 0o750 })

@@ -70,7 +70,6 @@ export function because(text: string, hint: string | null = null, code = 'test')
   return { code, text, hint }
 }
 
-/** thrownBy returns the `FeedsyncError` that this work throws. */
 export function thrownBy(work: () => unknown): FeedsyncError {
   try {
     work()

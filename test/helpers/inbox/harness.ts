@@ -25,7 +25,6 @@ export function temporaryFolder(disk = tmpdir()): string {
   return path
 }
 
-/** put writes a file below the folder, and creates the directories above it. */
 export function put(folder: string, path: string, content = '<a/>'): string {
   const file = join(folder, path)
   mkdirSync(dirname(file), { recursive: true })

@@ -50,7 +50,6 @@ export async function tlsServer(handler: RequestListener): Promise<URL> {
   return new URL(`https://127.0.0.1:${port}/`)
 }
 
-/** caFile writes the CA of the tests to a file. */
 export async function caFile(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'feedsyncd-ca-'))
   onTestFinished(() => rm(directory, { recursive: true }))
@@ -63,13 +62,10 @@ export interface Proxy {
   url: URL
   /** `CONNECT host:port` or `GET http://...` of each request, in order. */
   seen: string[]
-  /** Proxy-Authorization of each request. */
   authorizations: Array<string | undefined>
 }
 
-/**
- * proxyServer tunnels CONNECT and forwards absolute addresses. `refuse` is the status that it answers to every request.
- */
+/** proxyServer tunnels CONNECT and forwards absolute addresses. `refuse` is the status of all its answers. */
 export async function proxyServer(refuse: number | null = null): Promise<Proxy> {
   const seen: string[] = []
   const authorizations: Array<string | undefined> = []

@@ -25,7 +25,6 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, n: nu
 
 export const sendForm: Handler = (_, response) => response.end(JSON.stringify(FORM))
 
-/** service starts a service with `handler` and a form source for it. */
 export async function service(handler: Handler, change: Partial<FormSourceOptions> = {}) {
   const seen: IncomingMessage[] = []
   const server = createServer((request, response) => {

@@ -372,7 +372,6 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     const fault = (rule: object) => control('POST', rule)
     const good = () => dropped(feedOf(++count), 'uploaded')
 
-    /** Creates each situation that the page names. */
     const SITUATIONS: Record<string, () => Promise<unknown>> = {
       nothing: async () => {
         await machine.must('mkdir -p /srv/ats/export')

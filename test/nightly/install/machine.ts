@@ -96,7 +96,6 @@ export class Machine implements AsyncDisposable {
     return stdout.trimEnd()
   }
 
-  /** unit returns one property of the unit from systemd. */
   unit(property: string): Promise<string> {
     return this.must(`systemctl show feedsyncd --value --property=${property}`)
   }

@@ -63,7 +63,6 @@ export class Play implements AsyncDisposable {
   readonly #site: Site
   readonly #played: Played
   readonly #paths: readonly string[]
-  /** Earlier whole feeds of each path, which may come back. */
   readonly #earlier = new Map<string, string[]>()
   #daemon: ChildProcess | null = null
   readonly #trouble: Trouble

@@ -71,7 +71,6 @@ export class Trouble {
     this.#unlink = () => {}
   }
 
-  /** end ends all troubles. */
   end(): void {
     this.unlink()
     this.#files?.clearFaults()

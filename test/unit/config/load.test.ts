@@ -257,7 +257,7 @@ describe('a warning', () => {
     expect(warnings(`${PARTNER}feeds: ${all}\n`)).toEqual([[4, 'feeds[1].match']])
   })
 
-  it('says that a partner account has no effect for an account, and the account is ignored', () => {
+  it('says that a partner account has no effect without a partner, and ignores it', () => {
     writeFileSync(file, `${LEAST}feeds: [{ match: "{1}/*.xml", partnerAccount: "{1}" }]\n`)
 
     const { config, warnings } = loadConfig(file, {})

@@ -12,7 +12,7 @@ const queueOf = (...items: Item[]) => {
   return queue
 }
 
-it('gives the items of each lane in order, and a blocked lane blocks no other lane', () => {
+it('the queue gives the items of each lane in order, and a blocked lane blocks no other lane', () => {
   const a: Item = { group: 'a', lane: 'small' }
   const b: Item = { group: 'b', lane: 'large' }
   const c: Item = { group: 'c', lane: 'small' }
@@ -22,7 +22,7 @@ it('gives the items of each lane in order, and a blocked lane blocks no other la
   expect(queue.take('large')).toBe(b)
 })
 
-it('gives the items of a group one at a time and in order, across all lanes', () => {
+it('the queue gives the items of a group one at a time and in order, across all lanes', () => {
   const first: Item = { group: 'a', lane: 'large' }
   const second: Item = { group: 'a', lane: 'small' }
   const queue = queueOf(first, second)
@@ -35,7 +35,7 @@ it('gives the items of a group one at a time and in order, across all lanes', ()
   expect(queue.take('small')).toBe(second)
 })
 
-it('is empty only when all taken items are done', () => {
+it('the queue is empty only when all taken items are done', () => {
   const item: Item = { group: 'a', lane: 'small' }
   const queue = queueOf(item)
 

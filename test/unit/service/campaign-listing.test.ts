@@ -81,7 +81,7 @@ describe('a complete listing', () => {
     expect(waits[0]).toBe(1000)
   })
 
-  it('is not claimed while a row has no id, but keeps the other rows', async () => {
+  it('is not claimed while a row has no id, and the other rows are still listed', async () => {
     const { api, clock } = await openAccount()
     const page = { total: 2, startNum: 1, endNum: 2, numRequested: 2, fromCache: false }
     const more = { self: null, elapsed: 1, listField: 'rows', withoutId: 1 }

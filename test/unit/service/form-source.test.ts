@@ -159,7 +159,7 @@ describe('the clock of the service', () => {
     },
   )
 
-  it('dates several requests again that were refused at the same time', async () => {
+  it('dates each of several requests again if all were refused at the same time', async () => {
     const { ask } = await service((request, response, n) => {
       response.setHeader('date', ahead)
       if (request.headers['x-svc-date'] === ahead) sendForm(request, response, n)

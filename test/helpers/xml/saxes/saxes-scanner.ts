@@ -160,7 +160,6 @@ export class XmlScanner {
     return this.#origin + this.#parser.position - 1
   }
 
-  /** Index of the `<` of the current tag. */
   #markupAt(): number {
     const found = this.#slice.lastIndexOf('<', this.#last() - this.#sliceAt)
     return this.#sliceAt + Math.max(0, found)

@@ -10,7 +10,6 @@ export interface Scene {
   at: number
   /** The element that is open or being opened. */
   element: { name: string } | null
-  /** The element that was closed last. */
   closed: { name: string; at: number }
 }
 
