@@ -11,10 +11,7 @@ export function campaignRun(over: Partial<CampaignRun> = {}): CampaignRun {
   }
 }
 
-<<<<<<< HEAD
 /** An entry that is in line with the service. */
-=======
->>>>>>> 4be970c3 (docs: remove comments that repeat a name, and shorten others to one line)
 export function campaignSeen(over: Partial<CampaignSeen> = {}): CampaignSeen {
   return {
     ...{
@@ -30,10 +27,7 @@ export function campaignSeen(over: Partial<CampaignSeen> = {}): CampaignSeen {
   }
 }
 
-<<<<<<< HEAD
 /** A finding about a campaign that no entry names. */
-=======
->>>>>>> 4be970c3 (docs: remove comments that repeat a name, and shorten others to one line)
 export function campaignFinding(over: Partial<CampaignFinding> = {}): CampaignFinding {
   return {
     ...{ code: 'outside', key: null, campaignId: '48213', isReported: true },
