@@ -92,7 +92,7 @@ export const LONGEST_SECRET = 64 * 1024
 /**
  * readRegular returns the bytes of a regular file.
  * @throws the system's error (`EISDIR` for a directory); an error without a code if the file is not regular, is larger
- * than `mostBytes`, or is still being written. That message is the end of a sentence after the file's name
+ * than `mostBytes`, or is still being written. That message continues a sentence that begins with the file's name
  */
 export function readRegular(file: string, mostBytes: number): Buffer {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)

@@ -104,7 +104,7 @@ export function redact(text: string): string {
   return hide(text, SHORTEST)
 }
 
-/** redactValue does the same for a value that is compared, such as a name. It ignores short secrets. */
+/** redactValue redacts a value that is compared, such as a name, except short secrets, which occur by chance. */
 export function redactValue(text: string): string {
   return hide(text, LONG)
 }

@@ -1,6 +1,6 @@
-// Preloaded into a daemon (`--import`): files in the folder FEEDSYNCD_TEST_HOLD stop the daemon at a step. `hold-move`:
-// before it moves a file out of the inbox. `hold-archive`: before it gives a moved file its final name. `hold-listing`:
-// before the end of a listing. The daemon reports that it reached the step by a file `moving`, `archiving` or `listed`.
+// Preloaded into a daemon (`--import`): files in the folder FEEDSYNCD_TEST_HOLD stop the daemon at a step. `hold-move`
+// stops it before it moves a file out of the inbox, `hold-archive` before it gives a moved file its final name, and
+// `hold-listing` before the end of a listing. A file `moving`, `archiving` or `listed` shows that it reached the step.
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

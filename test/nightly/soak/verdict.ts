@@ -138,7 +138,7 @@ function wrongObjects({ site, whole }: Played, versions: UploadReport[]): string
   ]
 }
 
-/** wrongOrder checks that storage received the version last that the history calls uploaded last. */
+/** wrongOrder checks that the last version in storage is the last one that the history calls uploaded. */
 function wrongOrder({ site, feedOf, expected }: Played, versions: UploadReport[]): string[] {
   const objects = site.sandbox.objects().toSorted((a, b) => a.receivedAt - b.receivedAt)
   return [...expected.keys()].flatMap((path) => {
