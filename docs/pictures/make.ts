@@ -11,7 +11,7 @@ import { demoFeeds } from '../../src/cli/demo-feeds.ts'
 
 const HERE = import.meta.dirname
 const MAIN = join(HERE, '..', '..', 'src', 'main.ts')
-const COLUMNS = '100'
+const COLUMNS = '80'
 const FLAGS = ['--no-sandbox', '--disable-gpu']
 const SHELL = `<style>
   body { margin: 0; background: #10151c }
@@ -41,7 +41,7 @@ try {
   const isMoving = () => /settling|checking|queued|uploading/.test(run('status'))
   do await sleep(1000)
   while (isMoving())
-  const terminal = ['status', 'show path:bare-ampersand.xml']
+  const terminal = ['status', 'show bare-ampersand.xml']
     .map((command) => `$ feedsyncd ${command}\n${run(...command.split(' '))}`)
     .join('\n')
     .replaceAll(` ${config.join(' ')}`, '')
