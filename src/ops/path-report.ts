@@ -100,7 +100,7 @@ function versionBecause(evidence: Evidence, known: KnownFile | null, upload: Upl
   const isElsewhere = upload.path !== path
   const is = isElsewhere
     ? `it has the same bytes as version ${id} (${upload.path}), which is ${state}${said}`
-    : `it is ${state} as version ${id}${said}`
+    : `its version ${id} is ${state}${said}`
   if (path.startsWith('/')) return is
   if (look === null || 'reason' in look) return `the folder has no file of this name now; ${is}`
   const quiet = `it is read after it has not changed for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`

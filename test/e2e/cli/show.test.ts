@@ -92,7 +92,7 @@ describe('show PATH', () => {
 
     const odd = await site.run('show', './caf%E9.xml')
 
-    expect(real.because).toBe('it is uploaded as version 1')
+    expect(real.because).toBe('its version 1 is uploaded')
     expect(odd.stdout).toBe(
       './caf%E9.xml: it has a name that is not valid UTF-8\nnext: rename it; its odd bytes are shown as %XX\n',
     )
@@ -113,10 +113,10 @@ describe('show PATH', () => {
     const json = JSON.parse((await site.run('show', 'path:jobs.xml', '--json')).stdout)
 
     expect(settling.because).toMatch(
-      /^it is settling as version 1: it last changed .* ago, and it is read after it has not changed for 10m \(inbox\.quietPeriod\)$/,
+      /^its version 1 is settling: it last changed .* ago, and it is read after it has not changed for 10m \(inbox\.quietPeriod\)$/,
     )
     expect(incomplete.stdout).toMatch(
-      /^jobs\.xml: it is incomplete as version 1: line 1, column 9: /,
+      /^jobs\.xml: its version 1 is incomplete: line 1, column 9: /,
     )
     expect(incomplete.stdout).toMatch(
       /^next: wait for its writer.*; it last grew .* and is rejected after inbox\.incompleteAfter$/m,
@@ -148,16 +148,16 @@ describe('show PATH', () => {
     const rejected = await pathReportOf(site, 'acme/bad.xml')
     unlinkSync(join(site.inbox, 'acme/a.xml'))
 
-    expect(uploaded).toBe(`it is uploaded as version ${first.id}`)
+    expect(uploaded).toBe(`its version ${first.id} is uploaded`)
     expect(copy).toBe(
       `it has the same bytes as version ${first.id} (acme/a.xml), which is uploaded`,
     )
     expect(superseded).toBe(
-      `it is superseded as version ${held.id}: version ${last.id} took the place of version ${held.id}`,
+      `its version ${held.id} is superseded: version ${last.id} took the place of version ${held.id}`,
     )
-    expect(rejected.because).toMatch(/^it is rejected as version \d+: line 1, column \d+: /)
+    expect(rejected.because).toMatch(/^its version \d+ is rejected: line 1, column \d+: /)
     expect(await because('acme/a.xml')).toBe(
-      `the folder has no file of this name now; it is uploaded as version ${first.id}`,
+      `the folder has no file of this name now; its version ${first.id} is uploaded`,
     )
   })
 
@@ -174,10 +174,10 @@ describe('show PATH', () => {
     const feed = await site.run('show', 'jobs.xml')
 
     expect(because).toMatch(
-      /^it is uploaded as version 1; it last changed .* ago: it is read after/,
+      /^its version 1 is uploaded; it last changed .* ago: it is read after/,
     )
-    expect(stdout).toMatch(/^jobs\.xml: it is uploaded as version 1/)
-    expect(feed.stdout).toMatch(/\njobs\.xml: it is uploaded as version 1; it last changed /)
+    expect(stdout).toMatch(/^jobs\.xml: its version 1 is uploaded/)
+    expect(feed.stdout).toMatch(/\njobs\.xml: its version 1 is uploaded; it last changed /)
     daemon.kill('SIGCONT')
     await site.until('jobs.xml', 'uploaded')
   })
@@ -202,11 +202,11 @@ describe('show FEED', () => {
     const left = await site.run('show', 'acme')
 
     expect(sent).toMatch(
-      /^on the service: version 1, 4 postings, since [-\d :]+ UTC\nacme\/jobs\.xml: it is uploaded as version 1\n\nid /,
+      /^on the service: version 1, 4 postings, since [-\d :]+ UTC\nacme\/jobs\.xml: its version 1 is uploaded\n\nid /,
     )
     expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^on the service: version 1, 4 postings, since [-\d :]+ UTC$/),
-      expect.stringMatching(/^acme\/jobs\.xml: it is held as version 2: /),
+      expect.stringMatching(/^acme\/jobs\.xml: its version 2 is held: /),
       expect.stringMatching(/^next: If this is right, release it; /),
       `  feedsyncd release ${id} --config ${site.configFile}`,
       `  feedsyncd discard ${id} --config ${site.configFile}`,
@@ -275,7 +275,7 @@ describe('show FEED', () => {
 
     expect(await first('1')).toBe('feed      jobs.xml')
     expect(await first('jobs.xml')).toBe('on the service: nothing of this feed')
-    expect(await first('path:jobs.xml')).toMatch(/^jobs\.xml: it is rejected as version 1: /)
+    expect(await first('path:jobs.xml')).toMatch(/^jobs\.xml: its version 1 is rejected: /)
     expect(await first('feed:2026')).toMatch(/^on the service: version 2, 2 postings/)
     for (const none of ['2026', 'feed:year.xml', 'path:2026'])
       expect((await site.run('show', none)).code).toBe(64)

@@ -59,8 +59,8 @@ it('supersedes an older export whenever it is touched, and sends it on purpose w
 
   expect(older.reason).toBe(`it is older than version ${newest.id} (jobs-2026-11-23.xml)`)
   expect(after).toMatchObject([{ id: newest.id, state: 'uploaded' }])
-  expect(why.because).toBe(`it is superseded as version ${older.id}: ${older.reason}`)
-  expect(shown.stdout).toContain('\njobs-2026-11-23.xml: it is uploaded as version 2\n')
+  expect(why.because).toBe(`its version ${older.id} is superseded: ${older.reason}`)
+  expect(shown.stdout).toContain('\njobs-2026-11-23.xml: its version 2 is uploaded\n')
   expect([uploaded.code, uploaded.stderr]).toEqual([
     3,
     expect.stringMatching(
