@@ -4,10 +4,11 @@
 
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { build } from 'rolldown'
+import program from '../rolldown.config.ts'
 import { type Bench, type Benchmark, elapsed, MB, repeat, temporaryFolder } from './bench.ts'
 import { type Figure, figure, ratioOf } from './figures.ts'
 import { SHAPES, type ShapeName, writeFeed } from './generator.ts'
@@ -30,9 +31,16 @@ export const checkAlone: Benchmark = {
   title: 'The check alone',
   run: async (bench) => {
     using folder = temporaryFolder(bench)
-    const thread = join(folder.path, 'checker-thread.mjs')
-    const input = join(import.meta.dirname, 'checker-thread.ts')
-    await build({ input, platform: 'node', logLevel: 'warn', output: { file: thread } })
+    const thread = join(folder.path, 'checker-thread.js')
+    writeFileSync(join(folder.path, 'package.json'), '{ "type": "module" }')
+    // Built with the program's settings, because the hash thread needs its own file beside this one.
+    await build({
+      ...program,
+      input: { ...program.input, 'checker-thread': join(import.meta.dirname, 'checker-thread.ts') },
+      output: { ...program.output, dir: folder.path, cleanDir: false },
+      plugins: [],
+      logLevel: 'warn',
+    })
     const figures: Figure[] = []
     const ratios: number[] = []
     for (const shape of Object.keys(SHAPES) as ShapeName[]) {
