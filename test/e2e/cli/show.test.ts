@@ -115,9 +115,7 @@ describe('show PATH', () => {
     expect(settling.because).toMatch(
       /^its version 1 is settling: it last changed .* ago, and it is read after it has not changed for 10m \(inbox\.quietPeriod\)$/,
     )
-    expect(incomplete.stdout).toMatch(
-      /^jobs\.xml: its version 1 is incomplete: line 1, column 9: /,
-    )
+    expect(incomplete.stdout).toMatch(/^jobs\.xml: its version 1 is incomplete: line 1, column 9: /)
     expect(incomplete.stdout).toMatch(
       /^next: wait for its writer.*; it last grew .* and is rejected after inbox\.incompleteAfter$/m,
     )
@@ -173,9 +171,7 @@ describe('show PATH', () => {
     const { stdout } = await site.run('show', join(site.inbox, 'jobs.xml'))
     const feed = await site.run('show', 'jobs.xml')
 
-    expect(because).toMatch(
-      /^its version 1 is uploaded; it last changed .* ago: it is read after/,
-    )
+    expect(because).toMatch(/^its version 1 is uploaded; it last changed .* ago: it is read after/)
     expect(stdout).toMatch(/^jobs\.xml: its version 1 is uploaded/)
     expect(feed.stdout).toMatch(/\njobs\.xml: its version 1 is uploaded; it last changed /)
     daemon.kill('SIGCONT')
