@@ -110,7 +110,7 @@ function ruleOfError({ code, message }: StorageError, status: number): Rule {
   return ruleOfCode(code) ?? ruleOfAnswer(status, status >= 400 && status < 500)
 }
 
-/** ruleOfAnswer judges by the status. `fromStorage`: the body is storage's XML, with a code that is not in the table. */
+/** ruleOfAnswer judges by the status. `fromStorage`: the body is storage's XML with a code outside the table. */
 function ruleOfAnswer(status: number, fromStorage = false): Rule {
   const rule = ruleOfStatus('storage', status)
   if (rule !== null) return rule

@@ -89,7 +89,7 @@ export class SendGate {
     return this.accounts.released + this.#breakersClosed
   }
 
-  /** mayStart returns a permit, or what the version waits for. `isRetried`: a person asked; ignore holds and breakers. */
+  /** mayStart returns a permit, or why the version waits. `isRetried`: a person asked, so ignore holds and breakers. */
   mayStart({ feed, account }: Applicant, isRetried: boolean): Permit | Wait {
     if (this.places === 0 || this.#sending.has(feed)) return { kind: 'wait', for: 'place' }
     const origins = this.#originsOf(account)
@@ -177,7 +177,7 @@ export class SendGate {
     }
   }
 
-  /** health returns the worst state of the origins in use: `degraded` if only the storage of single accounts is down. */
+  /** health returns the worst state of the origins: `degraded` if only the storage of single accounts is down. */
   health(): UploadHealth {
     const worst = (all: Iterable<string>) =>
       [...all]

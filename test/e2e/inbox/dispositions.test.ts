@@ -1,4 +1,4 @@
-// What becomes of files that were uploaded or rejected, as the configuration says.
+// The configured end of uploaded and rejected files: archive, delete or quarantine.
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -11,11 +11,11 @@ import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** Its commands within this process wait a tenth of the time. */
+/** Opens a site whose commands in this process wait a tenth of the time. */
 const quickSite = (config: Record<string, unknown> = {}) =>
   Site.open(config, { clock: quickClock() })
 
-it('archive moves what was uploaded under a name with the time, and never over what is there', async () => {
+it('archive moves an uploaded file to a name with the time and overwrites nothing', async () => {
   await using site = await quickSite({
     inbox: { afterUpload: 'archive', archiveDirectory: './archive' },
   })
@@ -33,16 +33,16 @@ it('archive moves what was uploaded under a name with the time, and never over w
   expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['uploaded', 'uploaded'])
 })
 
-it('delete removes only the very bytes that were uploaded', async () => {
+it('delete removes only the bytes that were uploaded', async () => {
   await using site = await quickSite({ inbox: { afterUpload: 'delete' } })
-  // The small one never comes to this byte.
+  // The small file is shorter than this byte position.
   const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 20_000 })
   await site.daemon()
   site.drop('plain.xml', feedOf(2))
   site.drop('replaced.xml', feedOf(3000))
   await gate.held()
 
-  // Other bytes, which are held: they stay.
+  // Other bytes, which are held, so the file stays.
   site.drop('replaced.xml', feedOf(9))
   await site.until('replaced.xml', 'held')
   gate.remove()
@@ -54,7 +54,7 @@ it('delete removes only the very bytes that were uploaded', async () => {
   expect(readFileSync(join(site.inbox, 'replaced.xml'), 'utf8')).toBe(feedOf(9))
 })
 
-it('quarantine moves what was rejected, once it was left alone for incompleteAfter', async () => {
+it('quarantine moves a rejected file that did not change for incompleteAfter', async () => {
   const inbox = { afterReject: 'quarantine', quarantineDirectory: './bad' }
   await using site = await quickSite({ inbox: { ...inbox, incompleteAfter: '1h' } })
   const daemon = await site.daemon()
@@ -74,7 +74,7 @@ it('quarantine moves what was rejected, once it was left alone for incompleteAft
   expect(filesIn(join(site.root, 'bad'))).toEqual([expect.stringMatching(/^broken\..*\.xml$/)])
 })
 
-it('what a crash left half moved into the archive never comes back over a newer version', async () => {
+it('a file that a crash left partly archived never replaces a newer version', async () => {
   await using site = await quickSite()
   const [old, newer] = [feedOf(5, 'Old'), feedOf(6, 'Newer')]
   site.drop('jobs.xml', old)
@@ -98,7 +98,7 @@ it('what a crash left half moved into the archive never comes back over a newer 
   expect(filesIn(join(site.root, 'archive'))).toHaveLength(2)
 })
 
-it('files that others named like ours are left alone, and none of these stops a scan', async () => {
+it('files of others with names like ours are left alone and do not stop a scan', async () => {
   await using site = await quickSite({ inbox: { afterUpload: 'archive', receipts: true } })
   const at = (name: string) => join(site.inbox, name)
   execFileSync('mkfifo', [at('.fifo.xml.0123456789ab.taken')])
@@ -115,7 +115,7 @@ it('files that others named like ours are left alone, and none of these stops a 
   }
 
   const hidden = () => readdirSync(site.inbox).filter((name) => name.startsWith('.'))
-  // Ours are there for a moment, on the way to the archive.
+  // Our own temporary files exist for a moment on the way to the archive.
   await eventually(() => {
     expect(hidden().sort()).toEqual([
       '.0123456789ab.receipt.tmp',
@@ -127,7 +127,7 @@ it('files that others named like ours are left alone, and none of these stops a 
   })
 })
 
-it('an archive that is not possible is a condition, with the way out', async () => {
+it('an impossible archive is a condition with a hint', async () => {
   await using site = await quickSite({
     inbox: { afterUpload: 'archive', archiveDirectory: './archive' },
   })

@@ -1,4 +1,4 @@
-// What becomes of files whose story is over, also when moving them fails, and when they leave.
+// The end of finished files: moves that fail, and files that leave.
 
 import {
   existsSync,
@@ -19,11 +19,11 @@ import { feedOf, preload, Site } from '../../helpers/site.ts'
 
 const BROKEN = '<source><job>&nbsp;</job></source>'
 
-/** Its commands within this process wait a tenth of the time. */
+/** Opens a site whose commands in this process wait a tenth of the time. */
 const quickSite = (config: Record<string, unknown> = {}) =>
   Site.open(config, { clock: quickClock() })
 
-it('a rejected file that its vendor removes is gone, with its reason, and is a new version when it comes back', async () => {
+it('a rejected file that its vendor removes is gone with its reason, and returns as a new version', async () => {
   await using site = await quickSite()
   site.drop('jobs.xml', BROKEN)
   await site.run('run', '--once')
@@ -46,7 +46,7 @@ it('a rejected file that its vendor removes is gone, with its reason, and is a n
   expect(back).toMatchObject({ id: 2, state: 'rejected' })
 })
 
-it('an older file of a feed is archived with the one that took its place', async () => {
+it('an older file of a feed is archived with the file that took its place', async () => {
   await using site = await quickSite({
     inbox: { afterUpload: 'archive', archiveDirectory: './archive' },
     feeds: [{ match: '{1}/*.xml', name: '{1}' }],
@@ -67,7 +67,7 @@ it('an older file of a feed is archived with the one that took its place', async
 })
 
 it.each(['delete', 'archive'])(
-  'a file that is taken out (%s) after a listing saw it there is not detected again',
+  'a file that is moved away (%s) during a listing is not detected again',
   async (afterUpload) => {
     await using site = await quickSite({ inbox: { afterUpload } })
     site.env = { ...preload('held-folder.ts', 'fast-time.ts'), FEEDSYNCD_TEST_HOLD: site.root }
@@ -102,7 +102,7 @@ it.each([
   ['archive', feedOf(3), feedOf(4), 'uploaded'],
   ['quarantine', BROKEN, `${BROKEN}<!-- later -->`, 'rejected'],
 ])(
-  'files that cannot be moved (%s) go back, and are no new versions',
+  'files that cannot be moved (%s) go back and make no new versions',
   async (disposition, monday, tuesday, state) => {
     await using site = await quickSite({
       inbox: {
@@ -135,7 +135,7 @@ it.each([
 )
 
 it.each(['was put back', 'is under both names', 'is under its temporary name'])(
-  'a file that could not be moved, and %s when the daemon was killed, is no new version',
+  'a file that could not be moved and %s when the daemon was killed makes no new version',
   async (where) => {
     await using site = await quickSite({ feeds: [{ match: '{1}/*.xml', name: '{1}' }] })
     for (const [n, name] of ['monday', 'tuesday'].entries()) {
@@ -148,7 +148,7 @@ it.each(['was put back', 'is under both names', 'is under its temporary name'])(
     })
     mkdirSync(join(site.root, 'archive'))
     writeFileSync(join(site.root, 'archive', 'acme'), 'in the way')
-    // As the crash would have left it.
+    // The state that a crash leaves.
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(join(site.inbox, 'acme/monday.xml'), {
       bigint: true,
     })
@@ -182,7 +182,7 @@ it.each(['was put back', 'is under both names', 'is under its temporary name'])(
   },
 )
 
-it('a file that could not be archived is tried again after a regular scan, not after each change', async () => {
+it('the daemon retries a failed archive after a regular scan, not after each change', async () => {
   await using site = await quickSite({
     inbox: { afterUpload: 'archive', archiveDirectory: './archive', rescan: '1h' },
   })
@@ -202,7 +202,7 @@ it('a file that could not be archived is tried again after a regular scan, not a
   expect(daemon.output.match(/file\.not-archived/g)).toHaveLength(1)
 })
 
-it('a rejected file that is being quarantined is not gone', async () => {
+it('a rejected file that is moving into the quarantine is not gone', async () => {
   const inbox = {
     ...{ incompleteAfter: '1s', rescan: '1s', quietPeriod: '100ms', directory: './inbox' },
     ...{ afterReject: 'quarantine', quarantineDirectory: './quarantine' },
@@ -250,10 +250,10 @@ it('a discarded file is quarantined after a while, and never deleted', async () 
   expect(site.uploads()).toMatchObject([{ state: 'discarded' }])
 })
 
-describe('what became of a broken file', () => {
+describe('a broken file', () => {
   const ALL = { feeds: [{ match: '*.xml', name: 'all' }] }
 
-  it('stays rejected while one of two files with its bytes is there, and is gone with the last', async () => {
+  it('stays rejected while one of two files with its bytes exists, and is gone with the last one', async () => {
     await using site = await quickSite(ALL)
     const without = async (...left: string[]) => {
       for (const name of left) unlinkSync(join(site.inbox, name))
@@ -269,7 +269,7 @@ describe('what became of a broken file', () => {
     expect(await without('b.xml')).toEqual(['gone'])
   })
 
-  it('is gone when both files leave at once', async () => {
+  it('is gone when both files with its bytes leave at once', async () => {
     await using site = await quickSite(ALL)
     site.drop('a.xml', BROKEN)
     site.drop('b.xml', BROKEN)
@@ -281,7 +281,7 @@ describe('what became of a broken file', () => {
     expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['gone'])
   })
 
-  it('is gone when a good one took its place as a version of another feed, by a new rule', async () => {
+  it('is gone when a good file replaces it as a version of another feed by a new rule', async () => {
     await using site = await quickSite()
     site.drop('jobs.xml', BROKEN)
     await site.run('run', '--once')

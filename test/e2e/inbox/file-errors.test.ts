@@ -1,4 +1,4 @@
-// What an error at a file says about that file, against a running daemon whose file system fails.
+// Errors of single files, with a running daemon on a failing file system.
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,7 +12,7 @@ import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
 const title = `an error of the moment${NO_COMPILER === null ? '' : ` (skipped: ${NO_COMPILER})`}`
 
-/** A daemon whose file system fails as the test says. Its clocks run ten times as fast: it looks again sooner. */
+/** Opens a site whose file system fails as the test says, with clocks that run ten times as fast. */
 async function lyingSite(config: Record<string, unknown> = {}) {
   const site = await Site.open(config)
   const files = new FaultyFiles(site.root)
@@ -33,7 +33,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     ['ENOMEM', 'open'],
   ]
 
-  it('at open and read is shown, and each file is sent once it is over', async () => {
+  it('at open or read is shown, and each file is sent after the error is over', async () => {
     const { site, files } = await lyingSite()
     await using _site = site
     const names = errors.map(([error, call]) => `${error}-${call}.xml`)
@@ -58,7 +58,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     expect(statusOf(site).skipped).toEqual([])
   })
 
-  it('is neither a read that gives fewer bytes than were asked for, nor a failing close of what was read', async () => {
+  it('is not reported for a short read or for a failing close after the read', async () => {
     const { site, files } = await lyingSite()
     await using _site = site
     files.shortenReads()
@@ -79,14 +79,14 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     }
   })
 
-  it('at the last look at an incomplete file puts no end to it', async () => {
+  it('at the last look at an incomplete file does not reject it', async () => {
     const { site, files } = await lyingSite({ inbox: { incompleteAfter: '1h' } })
     await using _site = site
     writeFileSync(join(site.inbox, 'jobs.xml'), '<source><job>')
     await site.daemonProcess()
     await site.until('jobs.xml', 'incomplete')
     files.fail('open', 'jobs.xml', 'EIO')
-    // Its deadline comes now, and not before the file fails.
+    // End the deadline only now, after the file fails.
     site.expire('jobs.xml')
     const { reason: why } = await untilSkipped(site, 'jobs.xml')
     const [meanwhile] = site.uploads()
@@ -100,7 +100,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     expect(statusOf(site).skipped).toEqual([])
   })
 
-  it('leaves its feed as it is, and hides no other; the daemon says since when, and looks again', async () => {
+  it('leaves its feed unchanged and hides no other feed; the daemon names the time and looks again', async () => {
     const { site, files } = await lyingSite()
     await using _site = site
     await site.daemonProcess()
@@ -135,7 +135,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     await eventually(() => expect(statusOf(site).skipped).toEqual([]))
   })
 
-  it('at a directory skips it in one line, and neither makes a version nor ends one', async () => {
+  it('at a directory skips it in one line, and makes or ends no version', async () => {
     const { site, files } = await lyingSite({ feeds: [{ match: '{1}/*.xml', name: '{1}' }] })
     await using _site = site
     const hostile = 'x\nMAINPID=1\x1b[2J\u202e'
@@ -172,12 +172,12 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     ])
   })
 
-  it('at an entry whose kind the directory does not say ends nothing below it; names are bytes, and each feed is sent', async () => {
+  it('at an entry without a kind ends no version below it, and each feed with an odd name is sent', async () => {
     const { site, files } = await lyingSite()
     await using _site = site
     files.hideTypes()
     const bytes = (name: string) => Buffer.from(`${site.inbox}/${name}`, 'latin1')
-    // "é.xml" as its bytes look in Latin-1: a directory, which is another name.
+    // A directory whose name is the bytes of "é.xml" read as Latin-1.
     mkdirSync(join(site.inbox, 'Ã©.xml'))
     writeFileSync(bytes('caf\xE9.xml'), feedOf(2))
     symlinkSync('/etc', join(site.inbox, 'link'))
@@ -212,7 +212,7 @@ describe.skipIf(process.getuid?.() !== 0)('a file that the daemon’s user may n
   const GROUP = 65_533
   const as = (group: number) => ['setpriv', `--reuid=${USER}`, `--regid=${group}`, '--clear-groups']
 
-  it('is skipped, which `run --once` tells, and is read after a start with the group that may read it', async () => {
+  it('is skipped, which `run --once` reports, and is read after a start with a group that may read it', async () => {
     await using site = await Site.open()
     const state = join(site.root, 'state')
     mkdirSync(state)
@@ -236,7 +236,7 @@ describe.skipIf(process.getuid?.() !== 0)('a file that the daemon’s user may n
   })
 })
 
-it('a host without /proc is named as the reason, and no file is taken for missing', async (context) => {
+it('a host without /proc is named as the reason, and no file counts as missing', async (context) => {
   const without = ['--user', '--map-root-user', '--mount', 'sh', '-c']
   const hide = 'mount -t tmpfs none /proc; exec "$@"'
   const canHide = spawnSync('unshare', [...without, hide, 'sh', 'true']).status === 0

@@ -1,4 +1,4 @@
-// What lies in the vendor's folder besides good feeds.
+// Files in the vendor's folder other than good feeds.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('names and kinds of files', () => {
-  it('that are odd are no obstacle: each such feed is uploaded', async () => {
+  it('may be odd: each feed is uploaded', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
     const names = [
@@ -33,7 +33,7 @@ describe('names and kinds of files', () => {
     expect(stdout.split('\n').filter((line) => line.startsWith('lines.xml'))).toEqual([])
   })
 
-  it('that cannot be read as they are have a named reason, and are taken once they can', async () => {
+  it('that cannot be read have a named reason, and are taken as soon as they can be read', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const outside = join(site.root, 'outside.xml')
     const at = (name: string) => join(site.inbox, name)

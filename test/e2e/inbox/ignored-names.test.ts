@@ -1,4 +1,4 @@
-// A feed under a wrong name is ignored, and its writer would wait for it in vain: it is counted and named.
+// A feed with a wrong name is ignored. Its writer would wait for the upload, so status counts and names it.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { pathReportOf, statusOf } from '../../helpers/look.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('files that are ignored by name', () => {
-  it('are counted and named in status, until they have a name that matches', async () => {
+  it('are counted and named in status until they get a matching name', async () => {
     await using site = await Site.open({ inbox: { exclude: ['old/**'] } })
     const names = ['feed.xml.zip', 'jobs.txt', 'sub/jobs.csv']
     for (const name of [...names, 'old/readme.txt', 'late.xml.part']) site.drop(name, feedOf(2))
@@ -28,7 +28,7 @@ describe('files that are ignored by name', () => {
     )
   })
 
-  it('are ten by name and the number of all, however many there are', async () => {
+  it('are shown as ten names and the total number', async () => {
     await using site = await Site.open()
     const names = Array.from({ length: 12 }, (_, n) => `jobs-${String(n).padStart(2, '0')}.txt`)
     for (const name of names) writeFileSync(join(site.inbox, name), '')
@@ -40,7 +40,7 @@ describe('files that are ignored by name', () => {
     expect(stdout).toContain('jobs-09.txt, and 2 more\n')
   })
 
-  it('are none whose extension is only written in another case', async () => {
+  it('do not include a file whose extension differs only in case', async () => {
     await using site = await Site.open({
       feeds: [{ match: '{1}/*.xml', name: 'feed of {1}' }],
     })
@@ -52,7 +52,7 @@ describe('files that are ignored by name', () => {
     expect(path).toBe('acme/JOBS.XML')
   })
 
-  it('are 5,000, with 200 links, and hold up no feed', async () => {
+  it('delay no feed, even 5,000 of them with 200 links', async () => {
     await using site = await Site.open()
     const many = join(site.inbox, 'many')
     mkdirSync(many)

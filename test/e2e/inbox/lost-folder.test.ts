@@ -1,5 +1,5 @@
-// The folder itself goes away, is replaced, or cannot be watched: status says so, nothing is forgotten, and the daemon
-// goes on when the folder is back.
+// The folder disappears, is replaced, or cannot be watched: status reports it, nothing is forgotten, and the daemon
+// continues when the folder is back.
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -20,11 +20,11 @@ import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** A user namespace has limits of its own, so that a watch can be made to fail for real. */
+/** A user namespace has its own limits, so that a real watch can fail in it. */
 const IN_NAMESPACE = ['--user', '--map-root-user', 'sh', '-c']
 const LIMIT = 'echo 4 > /proc/sys/user/max_inotify_watches'
 
-it('a folder that is deleted, renamed or replaced is a condition, nothing is forgotten, and it is listed again when it is back', async () => {
+it('a folder that is deleted, renamed or replaced is a condition that ends when the folder is back, with nothing forgotten', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
   site.drop('jobs.xml', feedOf(3))
@@ -64,7 +64,7 @@ it('a folder that is deleted, renamed or replaced is a condition, nothing is for
   expect(site.sandbox.objects()).toHaveLength(2)
 })
 
-it('a folder that is swapped for another by rename: what is in the new one is taken, at once and later', async () => {
+it('after a rename puts another folder in place, its present and later feeds are taken', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
   site.drop('jobs.xml', feedOf(3))
@@ -89,11 +89,11 @@ const isOther = (path: string) => statSync(path).dev !== statSync(tmpdir()).dev
 const hasOtherDisk = existsSync(OTHER_DISK) && isOther(OTHER_DISK)
 
 it.runIf(hasOtherDisk)(
-  'the empty directory below a mount that is gone proves nothing about its files',
+  'the empty directory of a missing mount proves nothing about its files',
   async () => {
     const mounted = mkdtempSync(join(OTHER_DISK, 'feedsyncd-'))
     onTestFinished(() => rmSync(mounted, { recursive: true }))
-    // A second between two listings: no mount goes away under a program that reads it.
+    // Leave a second between two listings: a mount that is being read cannot be removed.
     await using site = await Site.open({ inbox: { rescan: '10s' } }, { clock: quickClock() })
     const inbox = (target: string) => {
       rmSync(site.inbox, { recursive: true, force: true })
@@ -123,7 +123,7 @@ it.runIf(hasOtherDisk)(
   },
 )
 
-it('status says that a missing folder is polled, and why, until it can be watched', async () => {
+it('status says that a missing folder is polled, and why, until a watch is possible', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   rmSync(site.inbox, { recursive: true })
   await site.daemon()
@@ -140,7 +140,7 @@ it('status says that a missing folder is polled, and why, until it can be watche
   })
 })
 
-it('a folder with more directories than may be watched is polled, and status names the limit to raise', async (context) => {
+it('a folder with too many directories to watch is polled, and status names the limit to raise', async (context) => {
   const canLimit = spawnSync('unshare', [...IN_NAMESPACE, LIMIT]).status === 0
   context.skip(!canLimit, 'this user may not make user namespaces')
   await using site = await Site.open()

@@ -1,4 +1,4 @@
-// Files that have several names, or whose names change while the daemon looks at them.
+// Files with several names, and files whose names change while the daemon looks at them.
 
 import { linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ it('two names of one file are two feeds, and both are archived', async () => {
   expect(readdirSync(join(site.root, 'archive'))).toHaveLength(2)
 })
 
-it('two files that trade places again and again are each sent whole, and end as they stand', async () => {
+it('two files that swap their names repeatedly are each sent whole, and the last contents are on the service', async () => {
   await using site = await Site.open()
   const at = (name: string) => join(site.inbox, name)
   const swap = () => {
@@ -40,7 +40,7 @@ it('two files that trade places again and again are each sent whole, and end as 
   site.drop('a.xml', feedOf(30, 'Nurse A'))
   site.drop('b.xml', feedOf(31, 'Nurse B'))
   const quick = quickClock()
-  // An odd number of times: in the end each stands where the other was.
+  // After an odd number of swaps, each file has the name of the other.
   let swaps = 25
   site.clock = {
     ...quick,
@@ -63,7 +63,7 @@ it('two files that trade places again and again are each sent whole, and end as 
   expect(new Set(stored(site)).size).toBe(2)
 })
 
-it('a file that becomes a directory of its name, and a file again, is uploaded each time', async () => {
+it('a file that becomes a directory and then a file again is uploaded each time', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
   site.drop('jobs.xml', feedOf(3))
@@ -82,7 +82,7 @@ it('a file that becomes a directory of its name, and a file again, is uploaded e
   expect(states).toEqual(['uploaded', 'uploaded', 'uploaded'])
 })
 
-it('a folder that is renamed while its feed is read is sent under its new name', async () => {
+it('a feed whose directory is renamed during the read is sent under its new name', async () => {
   await using site = await Site.open({ feeds: [{ match: '{1}/*.xml', name: '{1}' }] })
   const reading = site.holdReading()
   await site.daemonProcess()

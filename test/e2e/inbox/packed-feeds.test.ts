@@ -1,4 +1,4 @@
-// Feeds that are gzip-compressed: what is unpacked is the feed.
+// Feeds that are gzip-compressed: the unpacked XML is the feed.
 
 import { createHash } from 'node:crypto'
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 describe('a gzip-compressed feed', () => {
-  it('is stored unpacked, as a version of the feed that the XML belongs to', async () => {
+  it('is stored unpacked, as a version of the feed with the same name without .gz', async () => {
     const rules = [{ match: '{1}/*.xml', name: '{1}' }]
     await using site = await Site.open({ feeds: rules }, { clock: quickClock() })
     await site.daemon()
@@ -41,7 +41,7 @@ describe('a gzip-compressed feed', () => {
     expect(stored.map((object) => object.sha256)).toEqual([first, second, third, first].map(sha256))
   })
 
-  it('of several members that is written piece by piece is uploaded once it is whole', async () => {
+  it('of several members that is written in pieces is uploaded when it is complete', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
     const feed = feedOf(400)
@@ -63,7 +63,7 @@ describe('a gzip-compressed feed', () => {
     expect(site.sandbox.objects()).toHaveLength(1)
   })
 
-  it('that is cut is rejected in time, and taken when it comes whole', async () => {
+  it('that is cut is rejected after the deadline, and taken when it is complete', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const packed = gzipSync(feedOf(50))
     await site.daemon()
@@ -98,7 +98,7 @@ describe('a gzip-compressed feed', () => {
     expect(copies).toEqual([])
   })
 
-  it('is named in the reason where its name says nothing of it', async () => {
+  it('is named in the reason if its name does not show it', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
 
@@ -108,7 +108,7 @@ describe('a gzip-compressed feed', () => {
     expect(reason).toMatch(/the file is gzip-compressed; give it a name that ends in \.xml\.gz/)
   })
 
-  it('is archived as it came', async () => {
+  it('is archived in its compressed form', async () => {
     await using site = await Site.open(
       { inbox: { afterUpload: 'archive' } },
       { clock: quickClock() },

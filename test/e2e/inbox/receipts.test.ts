@@ -12,7 +12,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 
 const BROKEN = '<source><job>&nbsp;</job></source>'
 
-/** Its commands within this process wait a tenth of the time. */
+/** Opens a site whose commands in this process wait a tenth of the time. */
 const quickSite = (config: Record<string, unknown> = {}) =>
   Site.open(config, { clock: quickClock() })
 
@@ -28,7 +28,7 @@ const owed = (site: Site) => {
   }
 }
 
-it('a receipt is beside each feed, with line and column, and is never taken for a feed', async () => {
+it('each feed has a receipt with line and column, and a receipt is never a feed', async () => {
   await using site = await quickSite({ inbox: { receipts: true, include: ['**'] } })
   await site.daemon()
   const receipt = (name: string) =>
@@ -63,7 +63,7 @@ it('a receipt is beside each feed, with line and column, and is never taken for 
   ).toEqual(['bad.xml', 'good.xml', 'later.xml'])
 })
 
-it('a receipt that could not be written is written once it can be', async () => {
+it('a receipt that could not be written is written as soon as possible', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
   const receipt = join(site.inbox, 'jobs.xml.receipt.json')
   mkdirSync(receipt)
@@ -77,7 +77,7 @@ it('a receipt that could not be written is written once it can be', async () => 
   expect(written).toMatchObject({ file: 'jobs.xml', state: 'uploaded' })
 })
 
-it('a receipt that a crash kept from being written is written at the next start', async () => {
+it('a receipt that was pending at a crash is written at the next start', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
   site.drop('jobs.xml', BROKEN)
   await site.run('run', '--once')
@@ -85,7 +85,7 @@ it('a receipt that a crash kept from being written is written at the next start'
   const written = readFileSync(receipt, 'utf8')
   unlinkSync(receipt)
 
-  // As the crash would have left it: the state is written, and so is what is owed.
+  // A crash leaves this: the new state and the note of the pending receipt.
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
   const owed = () => db.prepare("SELECT name FROM notes WHERE name LIKE 'receipt %'").pluck().all()
   const paid = owed()
@@ -110,7 +110,7 @@ it('a receipt that a person removed after it was written is not written again', 
   expect(filesIn(site.inbox)).toEqual(['jobs.xml'])
 })
 
-it('beside a file is the receipt of its newest version, also when an older one is uploaded later', async () => {
+it('a file has the receipt of its newest version, even if an older version is uploaded later', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
   site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
   const daemon = await site.daemon()
@@ -129,7 +129,7 @@ it('beside a file is the receipt of its newest version, also when an older one i
   expect(owed(site)).toEqual([])
 })
 
-it('after a crash the receipt beside a file is that of its newest version, too', async () => {
+it('a file has the receipt of its newest version also after a crash', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
   for (let n = 1; n <= 8; n++) site.drop(`${n}.xml`, feedOf(3))
   await site.run('run', '--once')
@@ -148,7 +148,7 @@ it('after a crash the receipt beside a file is that of its newest version, too',
   expect(owed(site)).toEqual([])
 })
 
-it('a receipt is not owed any more once its vendor has taken the whole directory away', async () => {
+it('a pending receipt is dropped after its vendor removed the whole directory', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
   const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
   await site.daemon()

@@ -1,4 +1,4 @@
-// The bytes of a file decide whether it is a new version, whatever its date, size and inode say.
+// The bytes of a file decide whether it is a new version, not its date, size or inode.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, renameSync, rmSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
 const DATE = new Date(2026, 1, 3)
 
-it('other bytes of the same size, date and first 4 KB are a new version, also at the same inode', async () => {
+it('other bytes with the same size, date and first 4 KB are a new version, even with the same inode', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
   const path = join(site.inbox, 'jobs.xml')
@@ -30,7 +30,7 @@ it('other bytes of the same size, date and first 4 KB are a new version, also at
   await site.until('jobs.xml', 'uploaded', sha256(first))
   rename(second)
   const { bytes, changes } = await site.until('jobs.xml', 'uploaded', sha256(second))
-  // A file that is made right after another was deleted often has its inode.
+  // A new file often gets the inode of a file that was just deleted.
   rmSync(path)
   writeFileSync(path, third)
   utimesSync(path, DATE, DATE)
@@ -57,7 +57,7 @@ it.each([0, 4_102_444_800])('a file dated %i s after 1970 is uploaded', async (d
   expect(site.sandbox.objects()).toHaveLength(2)
 })
 
-it('the same bytes are not sent again, however they are written; status counts them', async () => {
+it('the same bytes are not sent again after any kind of write; status counts them', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
   const path = join(site.inbox, 'jobs.xml')

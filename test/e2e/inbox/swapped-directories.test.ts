@@ -1,5 +1,5 @@
-// A directory of the folder that becomes a link, at the moments at which a file below it was looked at and
-// is about to be used. Nothing outside the folder is ever read, sent, written or moved.
+// A directory of the folder becomes a link after the daemon looked at a file below it and before the daemon uses that
+// file. Nothing outside the folder is ever read, sent, written or moved.
 
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { onNetwork } from '../../helpers/inbox/network-folder.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** `sub` of the inbox leads elsewhere from now on, to a folder of the same names. */
+/** Replaces `sub` of the inbox by a link to another folder with the same names. */
 function swap(site: Site): void {
   renameSync(join(site.inbox, 'sub'), join(site.root, 'moved'))
   symlinkSync(join(site.root, 'outside'), join(site.inbox, 'sub'))
@@ -21,11 +21,11 @@ function outside(site: Site): string {
   return file
 }
 
-/** Only what happens at a moment of its own looks at the folder again: `onNetwork` takes the events away. */
+/** `onNetwork` removes the events, so that only a planned step looks at the folder again. */
 const RARELY = { inbox: { rescan: '1h' } }
 
 describe('a directory that becomes a link', () => {
-  it('between the first look at an incomplete file and the last one sends nothing', async () => {
+  it('between the first and the last look at an incomplete file sends nothing', async () => {
     onNetwork()
     await using site = await Site.open(
       { inbox: { ...RARELY.inbox, incompleteAfter: '1s' } },
@@ -82,7 +82,7 @@ describe('a directory that becomes a link', () => {
     expect(site.sandbox.objects()).toHaveLength(1)
   })
 
-  it('may be the folder itself: that is for the configuration to say', async () => {
+  it('may be the folder itself, because the configuration chooses it', async () => {
     await using site = await Site.open()
     renameSync(site.inbox, join(site.root, 'real'))
     symlinkSync('real', site.inbox)

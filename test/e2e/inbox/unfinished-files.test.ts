@@ -1,4 +1,4 @@
-// Files that are not complete yet, by their names or by their content.
+// Files whose names or contents show that they are not complete yet.
 
 import { mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('the names of unfinished files', () => {
-  it('are never uploaded, whatever is included; each file that is renamed is a feed', async () => {
+  it('are never uploaded, even if included; each renamed file is a feed', async () => {
     await using site = await Site.open({ inbox: { include: ['**'] } }, { clock: quickClock() })
     await site.daemon()
     // test/unit/inbox/temporary-names.test.ts knows the names that each program writes.
@@ -53,7 +53,7 @@ describe('the names of unfinished files', () => {
   })
 })
 
-it('a feed that is written again and again, but does not grow, is rejected in time', async () => {
+it('a feed that is rewritten repeatedly but does not grow is rejected after the deadline', async () => {
   await using site = await Site.open({ inbox: { incompleteAfter: '15m' } })
   const quick = quickClock()
   let passed = 0

@@ -15,7 +15,7 @@ import {
   temporaryFolder,
 } from '../../helpers/inbox/harness.ts'
 
-/** Watches, and answers a promise of the next hint each time it is asked for one. */
+/** Watches the inbox and returns its mode and `hintAfter`. */
 async function watched(inbox: Inbox) {
   let tell = () => {}
   let next = Promise.resolve()
@@ -28,7 +28,7 @@ async function watched(inbox: Inbox) {
   await inbox.watch(() => tell())
   return {
     mode: inbox.watchMode,
-    /** The next hint after `action`. */
+    /** hintAfter resolves with the first hint after `action`. */
     async hintAfter(action: () => void): Promise<void> {
       arm()
       action()
@@ -37,7 +37,7 @@ async function watched(inbox: Inbox) {
   }
 }
 
-/** A watch whose events the test makes up. */
+/** Returns a watch with events from the test. */
 async function faked() {
   let events: WatchEvents = { touched: () => {}, failed: () => {} }
   let hints = 0
@@ -57,7 +57,7 @@ function fails(code: string): Error {
 }
 
 describe('events', () => {
-  it('hint at what is written, renamed in and removed, at every depth', async () => {
+  it('hint at files that are written, moved in or removed, at every depth', async () => {
     const folder = temporaryFolder()
     const outside = temporaryFolder()
     put(folder, 'acme/a.xml')
@@ -70,7 +70,7 @@ describe('events', () => {
     await hintAfter(() => rmSync(join(folder, 'acme/b.xml')))
   })
 
-  it('hint at what is in directories that are made or moved in later', async () => {
+  it('hint at files in directories that are made or moved in later', async () => {
     const folder = temporaryFolder()
     const outside = temporaryFolder()
     const inbox = openInbox(folder)
@@ -84,7 +84,7 @@ describe('events', () => {
     await hintAfter(() => appendFileSync(join(folder, 'tree/deep/a.xml'), ' '))
   })
 
-  it('do not hint at a name that is temporary, but at its rename', async () => {
+  it('do not hint at a temporary name, only at its rename', async () => {
     const { events, hints } = await faked()
     for (let chunk = 0; chunk < 10; chunk++) events.touched('jobs.xml.filepart')
     await setImmediate()
@@ -106,7 +106,7 @@ describe('events', () => {
     expect(hints()).toBe(1)
   })
 
-  it('go on after the folder was deleted and made again', async () => {
+  it('continue after the folder was deleted and made again', async () => {
     const folder = join(temporaryFolder(), 'inbox')
     mkdirSync(folder)
     const inbox = openInbox(folder)
@@ -124,7 +124,7 @@ describe('events', () => {
     await hintAfter(() => put(folder, 'a.xml'))
   })
 
-  it('go on after the folder was deleted and made again between two listings', async () => {
+  it('continue after the folder was deleted and made again between two listings', async () => {
     const folder = join(temporaryFolder(), 'inbox')
     put(folder, 'a.xml')
     const inbox = openInbox(folder)
@@ -140,7 +140,7 @@ describe('events', () => {
     await hintAfter(() => put(folder, 'b.xml'))
   })
 
-  it('go on after the folder was swapped by rename', async () => {
+  it('continue after a rename put another folder in place', async () => {
     const folder = join(temporaryFolder(), 'inbox')
     mkdirSync(folder)
     mkdirSync(`${folder}-new`)
@@ -155,7 +155,7 @@ describe('events', () => {
     await hintAfter(() => put(folder, 'a.xml'))
   })
 
-  it('go on, with one more opening, after the folder was swapped again and again while a watch was being opened', async () => {
+  it('continue, with one more opening, after the folder was replaced repeatedly while a watch was being opened', async () => {
     const folder = join(temporaryFolder(), 'inbox')
     mkdirSync(folder)
     const opening = Promise.withResolvers<void>()
@@ -200,7 +200,7 @@ describe('events', () => {
   })
 })
 
-it('a burst of more events than the kernel keeps is whole in the next listing', async () => {
+it('the next listing has all files of a burst of more events than the kernel keeps', async () => {
   const folder = temporaryFolder()
   const inbox = openInbox(folder)
   await inbox.watch(() => {})
@@ -251,7 +251,7 @@ describe('polling', () => {
     })
   })
 
-  it('takes over when the watch breaks later, once, and says so', async () => {
+  it('replaces a broken watch and reports this once', async () => {
     let events: WatchEvents | undefined
     const close = vi.fn(async () => {})
     const log = { ...silentLog, warn: vi.fn() }
@@ -276,7 +276,7 @@ describe('polling', () => {
     expect(close).toHaveBeenCalledOnce()
   })
 
-  it('ends when a limit was raised: the watch is tried again, but not at every scan', async () => {
+  it('ends after a limit was raised: the watch is tried again, but not at every scan', async () => {
     const clock = new ManualClock()
     const openWatch = vi.fn<WatchOpener>().mockRejectedValueOnce(fails('ENOSPC'))
     openWatch.mockResolvedValue({ close: async () => {} })

@@ -1,4 +1,4 @@
-// Exports with a date in their names are versions of one feed, in the order of their dates.
+// Exports with dates in their names are versions of one feed, in the order of the dates.
 
 import { createHash } from 'node:crypto'
 import { readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 
 const FEED = 'jobs-{date}.xml'
 
-/** Every version, the oldest first. */
+/** Returns all versions, the oldest first. */
 function versions(site: Site): string[] {
   const all = site.uploads({ feed: FEED, all: true }).toReversed()
   return all.map(({ path, state }) => `${path} ${state}`)
@@ -37,7 +37,7 @@ it('holds an export that has lost most postings since the day before', async () 
   expect(held.reason).toContain('from 100 postings to 10')
 })
 
-it('supersedes an older export whenever it is touched, and sends it on purpose with restore', async () => {
+it('supersedes an older export although it is touched, and sends it with restore', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
   site.drop('jobs-2026-11-22.xml', feedOf(10))
@@ -79,7 +79,7 @@ it('supersedes an older export whenever it is touched, and sends it on purpose w
   expect(restored.path).toBe('jobs-2026-11-22.xml')
 })
 
-it('does not send the day before again while the newest is held', async () => {
+it('does not send an older export again while the newest is held', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
   site.drop('jobs-2026-11-22.xml', feedOf(100))
@@ -94,7 +94,7 @@ it('does not send the day before again while the newest is held', async () => {
   expect(stored(site)).toHaveLength(1)
 })
 
-it('sends only the newest of several at a first start', async () => {
+it('sends only the newest of several exports at the first start', async () => {
   await using site = await Site.open()
   const days = ['20', '23', '21', '22']
   for (const [n, day] of days.entries()) {
@@ -116,7 +116,7 @@ it('sends only the newest of several at a first start', async () => {
   expect(stored(site)).toHaveLength(2)
 })
 
-it('names the files that are one feed in status, show and doctor', async () => {
+it('names the files of one feed in status, show and doctor', async () => {
   await using site = await Site.open()
   const files = ['22', '21', '20'].map((day) => `jobs-2026-11-${day}.xml`)
   for (const file of files) site.drop(file, feedOf(10))
@@ -133,7 +133,7 @@ it('names the files that are one feed in status, show and doctor', async () => {
   expect(doctor.stdout).toContain(`${FEED} (3 files, the last ${files[0]})`)
 })
 
-it('sends the newest that can be sent, and shows the broken one that is newer', async () => {
+it('sends the newest good export and shows the newer broken one', async () => {
   await using site = await Site.open()
   site.drop('jobs-20261122.xml', feedOf(10))
   site.drop('jobs-20261123.xml', '<a></b>')
@@ -150,7 +150,7 @@ it('sends the newest that can be sent, and shows the broken one that is newer', 
   expect(site.uploads()).toMatchObject([{ path: 'jobs-20261123.xml', state: 'rejected' }])
 })
 
-it('archives an older file with the newer one that was sent', async () => {
+it('archives an older file with the newer file that was sent', async () => {
   await using site = await Site.open({ inbox: { afterUpload: 'archive' } }, { clock: quickClock() })
   site.drop('jobs-20261122.xml', feedOf(10))
   site.drop('jobs-20261121.xml', feedOf(11))
@@ -164,13 +164,13 @@ it('archives an older file with the newer one that was sent', async () => {
   ])
 })
 
-it('goes by the time of the last change where the dates are the same', async () => {
+it('orders exports with the same date by their modification time', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
   site.drop('jobs-20261122.xml', feedOf(10))
   const { id } = await site.until(FEED, 'uploaded')
 
-  // As `cp -p` and `rsync -t` put an earlier export into its place.
+  // `cp -p` and `rsync -t` keep the old time of an earlier export.
   writeFileSync(join(site.inbox, 'earlier.part'), feedOf(11))
   touch(site, 'earlier.part', new Date(1000))
   renameSync(join(site.inbox, 'earlier.part'), join(site.inbox, 'jobs-20261122.xml'))
@@ -183,7 +183,7 @@ it('goes by the time of the last change where the dates are the same', async () 
   expect(stored(site)).toEqual([10, 12].map((postings) => sha256(feedOf(postings))))
 })
 
-it('keeps the names as they are where a rule says so', async () => {
+it('keeps the date in the feed name if a rule says so', async () => {
   await using site = await Site.open({ feeds: [{ match: '*.xml', dated: false }] })
   site.drop('jobs-20261122.xml', feedOf(10))
   site.drop('jobs-20261123.xml', feedOf(11))

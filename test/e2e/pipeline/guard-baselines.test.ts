@@ -1,5 +1,5 @@
-// What a new version is compared with while the one before it is still on its way: never a silent wipe,
-// whatever happens between the check and the delivery.
+// The baselines of a new version while an earlier version is not uploaded yet: never a silent wipe, whatever happens
+// between the check and the delivery.
 
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex
 const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
 const all = (site: Site) => site.uploads({ feed: 'jobs.xml', all: true })
 
-/** A running site whose storage holds each request for a form until it is told otherwise. */
+/** Opens a running site whose service holds each request for a form until the test releases it. */
 async function withGate() {
   const site = await Site.open({}, { clock: quickClock() })
   const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
@@ -20,7 +20,7 @@ async function withGate() {
   return { site, gate }
 }
 
-/** Drops a feed and waits until it is read; answers its version. */
+/** Drops a feed, waits until it is read, and returns its version. */
 async function dropped(
   site: Site,
   bytes: string,
@@ -33,7 +33,7 @@ async function dropped(
 describe('a feed that a rule gives another name', () => {
   const renamed = { feeds: [{ match: '*.xml', name: 'acme' }] }
 
-  it('is compared with what was uploaded of its file before', async () => {
+  it('is compared with the earlier upload of the same file', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const daemon = await site.daemon()
     await dropped(site, feedOf(1000), 'uploaded')
@@ -50,7 +50,7 @@ describe('a feed that a rule gives another name', () => {
   })
 })
 
-describe('while the version before it is still on its way', () => {
+describe('while the previous version is not uploaded yet', () => {
   it('a collapsed feed is held, and sent only when a person releases it', async () => {
     const { site, gate } = await withGate()
     await using _ = site
@@ -71,7 +71,7 @@ describe('while the version before it is still on its way', () => {
     expect(stored(site)).toEqual([sha256(feedOf(1000)), sha256(feedOf(1))])
   })
 
-  it('a feed is compared with what storage confirmed as well as with what was accepted last', async () => {
+  it('a feed is compared with the last confirmed version and with the last accepted one', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
     site.drop('jobs.xml', feedOf(1000))
@@ -85,7 +85,7 @@ describe('while the version before it is still on its way', () => {
     expect(held.reason).toMatch(/^the feed dropped from 1,000 postings to 350 \(65 %\)/)
   })
 
-  it('what a person released is what the next one is compared with, and goes before older ones', async () => {
+  it('a released version is the next baseline and is sent before older versions', async () => {
     const { site, gate } = await withGate()
     await using _ = site
     await dropped(site, feedOf(1000), 'uploading')
@@ -105,7 +105,7 @@ describe('while the version before it is still on its way', () => {
     expect(stored(site)).toEqual([sha256(feedOf(2, 'Cook'))])
   })
 
-  it('a version that storage may have, since its end was not heard of, counts as well', async () => {
+  it('a version with an unknown outcome is a baseline, because storage may have it', async () => {
     await using site = await Site.open()
     const cut = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer', times: 1 })
     const daemon = await site.daemonProcess()
@@ -131,7 +131,7 @@ describe('while the version before it is still on its way', () => {
     expect(held.reason).toMatch(/^the feed dropped from 1,000 postings to 350 \(65 %\)/)
   })
 
-  it('a version that was discarded by mistake can be restored after that one was uploaded', async () => {
+  it('a version that was discarded by mistake can be restored after the previous version was uploaded', async () => {
     const { site, gate } = await withGate()
     await using _ = site
     await dropped(site, feedOf(10), 'uploading')
@@ -151,7 +151,7 @@ describe('while the version before it is still on its way', () => {
 })
 
 describe('when its delivery starts', () => {
-  it('a version is held that is a collapse by the limits of that moment', async () => {
+  it('a version is held if it is a collapse by the present limits', async () => {
     await using site = await Site.open({ guards: { maxDropPercent: 50 } }, { clock: quickClock() })
     const daemon = await site.daemon()
     site.drop('jobs.xml', feedOf(10))
@@ -172,7 +172,7 @@ describe('when its delivery starts', () => {
     expect(stored(site)).toEqual([sha256(feedOf(10))])
   })
 
-  it('a version is compared with what is left when the one before it was discarded', async () => {
+  it('a version is compared with the remaining baseline after the previous version was discarded', async () => {
     await using site = await Site.open({ guards: { maxDropPercent: 50 } }, { clock: quickClock() })
     await site.daemon()
     site.drop('jobs.xml', feedOf(100))

@@ -1,4 +1,4 @@
-// Versions that a guard holds, and what a person decides about them, against a running daemon.
+// Versions that a guard holds, and the decisions of a person about them, with a running daemon.
 
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 
-/** A running site whose feed was uploaded with ten postings. */
+/** Opens a running site whose feed was uploaded with ten postings. */
 async function withTen(): Promise<Site> {
   const site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
@@ -61,7 +61,7 @@ describe('a feed is held', () => {
       before.replaceAll(/<title>.*?<\/title>|<campaignid>.*?<\/city>/g, ''),
       /^the postings shrank from \d+ bytes on average to \d+ \(6\d %\)/,
     ],
-  ])('when %s, and it is not sent, as check has said before', async (why, content, reason) => {
+  ])('when %s, and is not sent, as check predicts', async (why, content, reason) => {
     const feed = `${why}.xml`
     site.drop(feed, before)
     await site.until(feed, 'uploaded')
@@ -79,7 +79,7 @@ describe('a feed is held', () => {
     expect(stored(site)).not.toContain(sha256(content))
   })
 
-  it('when others took the place of all its postings, although it does not do so', async () => {
+  it('when all its postings are replaced and this is unusual for the feed', async () => {
     for (const bytes of [before, feedOf(101), feedOf(99)]) {
       site.drop('others.xml', bytes)
       await site.until('others.xml', 'uploaded', sha256(bytes))
@@ -92,7 +92,7 @@ describe('a feed is held', () => {
     expect(held.changes).toEqual({ added: 100, removed: 99, changed: 0 })
   })
 
-  it('but not when all its postings are others each day', async () => {
+  it('but not when all its postings are replaced each day', async () => {
     for (const day of ['A-', 'B-', 'C-', 'D-']) {
       const bytes = before.replaceAll('J-', day)
       site.drop('daily.xml', bytes)
@@ -100,7 +100,7 @@ describe('a feed is held', () => {
     }
   })
 
-  it('when it has fewer postings than it must, the first one too', async () => {
+  it('when it has fewer postings than minPostings, even as a first version', async () => {
     await using strict = await Site.open({ guards: { minPostings: 8 } }, { clock: quickClock() })
     await strict.daemon()
 
@@ -113,8 +113,8 @@ describe('a feed is held', () => {
   })
 })
 
-describe('a feed whose ids are read from elsewhere by now', () => {
-  it('is not held as if its postings were others, and nothing is said to have changed', async () => {
+describe('a feed whose ids now come from another field', () => {
+  it('is not held for replaced postings, and shows no changes', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const feed = (date: number) => {
       const jobs = Array.from({ length: 10 }, (_, i) => `<job><id>${i}</id><ref>R${i}</ref></job>`)
@@ -135,8 +135,8 @@ describe('a feed whose ids are read from elsewhere by now', () => {
   })
 })
 
-describe('a feed that is held since its postings were not found', () => {
-  it('is judged anew when it is dropped again after the rules say where they are', async () => {
+describe('a feed that is held because its postings were not found', () => {
+  it('is judged again when it is dropped after a rule names their path', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const feed = '<liste><gesuch><id>1</id><titel>Koch</titel></gesuch></liste>'
     site.drop('jobs.xml', feed)
@@ -158,8 +158,8 @@ describe('a feed that is held since its postings were not found', () => {
   })
 })
 
-describe('what a person decides about a held feed', () => {
-  it('release: it is sent, and the next one is compared with it', async () => {
+describe('the decision of a person about a held feed', () => {
+  it('release: the feed is sent and is the next baseline', async () => {
     await using site = await withTen()
     site.drop('jobs.xml', feedOf(4))
     const held = await site.until('jobs.xml', 'held')
@@ -180,7 +180,7 @@ describe('what a person decides about a held feed', () => {
     ])
   })
 
-  it('discard: it is never sent, the same bytes again change nothing, and the next one is free', async () => {
+  it('discard: the feed is never sent, the same bytes change nothing, and the next version is sent', async () => {
     await using site = await withTen()
     site.drop('jobs.xml', feedOf(4))
     const held = await site.until('jobs.xml', 'held')
@@ -198,7 +198,7 @@ describe('what a person decides about a held feed', () => {
     expect(stored(site)).toEqual([sha256(feedOf(10)), sha256(feedOf(11))])
   })
 
-  it('nothing: a good one takes its place, with both ids', async () => {
+  it('none: a good version takes its place, with both ids on record', async () => {
     await using site = await withTen()
     site.drop('jobs.xml', feedOf(4))
     const held = await site.until('jobs.xml', 'held')
@@ -229,7 +229,7 @@ describe('what a person decides about a held feed', () => {
     expect(stored(site)).toEqual([10, 6, 10].map((postings) => sha256(feedOf(postings))))
   })
 
-  it('retry: a version that waits for its time is sent now', async () => {
+  it('retry: a waiting version is sent now', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     site.sandbox.faults.add({
       ...({ at: 'storage', kind: 'answer', status: 503, retryAfter: '600', times: 1 } as const),
@@ -249,7 +249,7 @@ describe('what a person decides about a held feed', () => {
   })
 })
 
-it('an honest empty feed stays visible until someone decides, behind whatever comes after it', async () => {
+it('an honest empty feed stays visible until someone decides, although newer versions come', async () => {
   await using site = await withTen()
   site.drop('jobs.xml', '<source></source>')
   const held = await site.until('jobs.xml', 'held')

@@ -1,4 +1,4 @@
-// A partner that names no account of its own: each rule of feeds names one, and a path may be left without any.
+// A partner without a configured account: each feed rule names one, and a path may have none.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,11 +18,11 @@ const partnerSite = (config: Record<string, unknown> = {}, clock: Clock = quickC
 
 const DEFAULT_42 = { ...PARTNER, partnerAccount: '42' }
 
-/** Accounts that forms were asked for, in order. */
+/** Returns the accounts of all form requests, in order. */
 const asked = (site: Site) =>
   site.sandbox.requests().flatMap(({ account, route }) => (route === 'presign' ? [account] : []))
 
-/** The daemon again, with these rules. */
+/** Restarts the daemon with these rules. */
 async function restart(site: Site, daemon: Command, config: Record<string, unknown>) {
   await daemon.stop()
   site.configure({ service: PARTNER, ...config })
@@ -46,7 +46,7 @@ it('a feed without a partner account fails alone and says so; the others are upl
   expect(shown.stdout).toContain('service.partnerAccount')
 })
 
-it('a command about the account asks nothing, names the key to set, and ends with 78', async () => {
+it('a command about the account sends nothing, names the key to set, and ends with 78', async () => {
   await using site = await partnerSite()
 
   for (const command of [
@@ -64,7 +64,7 @@ it('a command about the account asks nothing, names the key to set, and ends wit
   expect(site.sandbox.requests()).toEqual([])
 })
 
-it('config check warns where a path may be left without a partner account', async () => {
+it('config check warns if a path may have no partner account', async () => {
   await using site = await partnerSite()
 
   const { stdout, stderr } = await site.run('config', 'check')
@@ -72,7 +72,7 @@ it('config check warns where a path may be left without a partner account', asyn
   expect(stdout + stderr).toMatch(/service\.partner: no partnerAccount for a file that no rule/)
 })
 
-it('what failed for want of a partner account is uploaded when a rule names one: after a restart, and a retry or another drop', async () => {
+it('a version that failed without a partner account is uploaded with a new rule, a restart, and a retry or another drop', async () => {
   await using site = await partnerSite({ feeds: [] })
   const daemon = await site.daemon()
   site.drop('same-feed.xml', feedOf(1))
@@ -101,7 +101,7 @@ it('what failed for want of a partner account is uploaded when a rule names one:
   expect([same, other].map(({ id }) => site.show(id).account)).toEqual(['43', '43'])
 })
 
-it('what has an account that cannot be sent is uploaded once its rule names another, after a restart and a retry', async () => {
+it('a version with an invalid account is uploaded with a new rule, a restart and a retry', async () => {
   await using site = await partnerSite()
   const daemon = await site.daemon()
   site.drop('köln/jobs.xml', feedOf(1))
@@ -117,7 +117,7 @@ describe('when the rule of a path changes', () => {
   const RIGHT = [{ match: 'other.xml', name: 'right', partnerAccount: '43' }]
   const cut = feedOf(3).slice(0, -20)
 
-  it('a file that is not complete yet becomes a version of the feed that the new rule names', async () => {
+  it('an incomplete file becomes a version of the feed that the new rule names', async () => {
     await using site = await partnerSite({ service: DEFAULT_42, feeds: [] })
     const daemon = await site.daemon()
     site.drop('other.xml', cut)
@@ -133,7 +133,7 @@ describe('when the rule of a path changes', () => {
     expect(site.uploads({ all: true }).map(({ feed }) => feed)).toEqual(['right'])
   })
 
-  it('it gets no more time, also when its feed is expected, and over a restart', async () => {
+  it('an incomplete file gets no more time, not even with an expected feed or after a restart', async () => {
     const inbox = { incompleteAfter: '20m' }
     await using site = await partnerSite({ service: DEFAULT_42, feeds: [], inbox })
     const before = await site.daemon()
@@ -151,7 +151,7 @@ describe('when the rule of a path changes', () => {
     expect(site.uploads({ all: true })).toHaveLength(1)
   })
 
-  it('what waits goes to the account that it names; what is held shows it, and goes there too', async () => {
+  it('waiting and held versions go to the account of the new rule', async () => {
     const rules = (partnerAccount: string) => [{ match: '*.xml', partnerAccount }]
     await using site = await partnerSite({ feeds: rules('42') })
     const daemon = await site.daemon()
@@ -178,7 +178,7 @@ describe('when the rule of a path changes', () => {
     expect(asked(site).slice(-2)).toEqual(['43', '43'])
   })
 
-  it('what waits since its account was refused is sent to the new one after a restart', async () => {
+  it('a version that waits for a refused account is sent to the new account after a restart', async () => {
     const rules = (partnerAccount: string) => [{ match: '*.xml', partnerAccount }]
     await using site = await partnerSite({ feeds: rules('wrong') })
     const daemon = await site.daemon()
@@ -192,7 +192,7 @@ describe('when the rule of a path changes', () => {
     expect(asked(site)).toEqual(['wrong', '43'])
   })
 
-  it('what storage may have keeps its feed and account when the rule names another feed', async () => {
+  it('a version that storage may have keeps its feed and account', async () => {
     await using site = await partnerSite({ service: DEFAULT_42, feeds: [] }, systemClock)
     const gate = site.sandbox.faults.add({
       ...({ at: 'storage', kind: 'gate', point: 'answer', times: 1 } as const),
@@ -212,7 +212,7 @@ describe('when the rule of a path changes', () => {
     expect(site.uploads({ all: true }).map(({ feed }) => feed)).toEqual(['other.xml'])
   })
 
-  it('what was uploaded stays of its feed and account, and its bytes go to the new one when they are restored or dropped again', async () => {
+  it('an uploaded version keeps its feed and account; restored or dropped again, its bytes go to the new account', async () => {
     const rules = (partnerAccount: string) => [{ match: '*.xml', partnerAccount }]
     await using site = await partnerSite({ feeds: rules('42') })
     const before = await site.daemon()
@@ -231,7 +231,7 @@ describe('when the rule of a path changes', () => {
   })
 })
 
-it('a file that a person names a feed for is taken as that feed, although it was incomplete as another', async () => {
+it('a file for which a person names a feed belongs to that feed, although it was incomplete in another', async () => {
   await using site = await partnerSite({ service: DEFAULT_42, feeds: [] })
   await site.daemon()
   site.drop('p.xml', feedOf(3).slice(0, -20))
@@ -242,7 +242,7 @@ it('a file that a person names a feed for is taken as that feed, although it was
   expect((await site.until('X', 'rejected')).path).toBe('p.xml')
 })
 
-describe('a file from elsewhere that a person names a feed for', () => {
+describe('a file from elsewhere with a feed that a person names', () => {
   const BY_FOLDER = { match: '{1}/*.xml', name: 'feed-{1}', partnerAccount: '{1}' }
   const RULES = [{ ...BY_FOLDER, fields: { id: 'title' } }]
 
@@ -261,7 +261,7 @@ describe('a file from elsewhere that a person names a feed for', () => {
     },
   )
 
-  it('is refused where the name does not tell the account', async () => {
+  it('is refused if the feed name does not give the account', async () => {
     const rule = { match: '{1}/{2}.xml', name: '{2}', partnerAccount: '{1}' }
     await using site = await partnerSite({ service: DEFAULT_42, feeds: [rule] })
     const file = join(site.root, 'corrected.xml')
@@ -275,7 +275,7 @@ describe('a file from elsewhere that a person names a feed for', () => {
     expect(site.uploads({ all: true })).toEqual([])
   })
 
-  it('that failed for want of an account is uploaded when a rule gives the feed one, after a restart and a retry', async () => {
+  it('that failed without an account is uploaded with a new rule, a restart and a retry', async () => {
     await using site = await partnerSite({ feeds: [] })
     const daemon = await site.daemon()
     const file = join(site.root, 'corrected.xml')

@@ -1,4 +1,4 @@
-// Answers of storage in every odd shape that HTTP and XML allow or forbid.
+// Answers of storage in odd shapes that HTTP and XML allow or forbid.
 
 import { describe, expect, it } from 'vitest'
 import { MINUTE, SECOND } from '../../../src/lib/clock.ts'
@@ -19,19 +19,19 @@ describe('an answer', () => {
     expect(outlet.story()).toEqual(AT_ONCE)
   })
 
-  it('that comes twice is taken as what came first', async () => {
+  it('that comes twice counts as the first one', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'raw', what: 'two-answers', times: 1 })
 
     await outlet.deliver()
 
-    // It stored the file behind the 500: the same key again makes that one object.
+    // Storage stored the file although it answered 500. The same key makes one object.
     expect(outlet.story()).toMatchObject({ outcomes: ['failed', 'stored'], posts: 2, writes: [2] })
     expect(outlet.attempts()[0]?.status).toBe(500)
   })
 
   it.each(['garbage', 'oversized-headers'] as const)(
-    'that is %s leaves the end unknown, and the same form goes again',
+    'that is %s makes the outcome unknown, and the same form is sent again',
     async (what) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 'raw', what, times: 1 })
@@ -46,7 +46,7 @@ describe('an answer', () => {
   )
 
   it.each(['chunked', 'gzip', 'byte-by-byte'] as const)(
-    'that travels %s counts, with its checksum',
+    'that is sent %s counts, with its checksum',
     async (how) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 'transfer', how })
@@ -59,7 +59,7 @@ describe('an answer', () => {
   )
 
   it.each(['chunked', 'gzip', 'byte-by-byte'] as const)(
-    'that refuses and travels %s is read by its code',
+    'that refuses and is sent %s is judged by its code',
     async (how) => {
       await using outlet = await Outlet.open()
       outlet.fault(
@@ -75,7 +75,7 @@ describe('an answer', () => {
   )
 
   it.each(['bom', 'namespace', 'cdata', 'huge'] as const)(
-    'that refuses in XML with %s is read by its code',
+    'that refuses in XML with %s is judged by its code',
     async (style) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 's3-error', code: 'EntityTooSmall', style })
@@ -87,7 +87,7 @@ describe('an answer', () => {
     },
   )
 
-  it('that would explode when expanded is not read, and nothing grows', async () => {
+  it('with exploding entities is not expanded, and memory does not grow', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 's3-error', code: 'AccessDenied', style: 'entities' })
     const before = process.memoryUsage().rss

@@ -1,10 +1,10 @@
-// Clocks that are wrong: this host's beside the service's, and one that jumps while feeds wait.
+// Wrong clocks: a host that differs from the service, and a clock that jumps while feeds wait.
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { largeFeed, Outlet } from '../../helpers/outlet.ts'
 
-/** Stored by the first post of the first form. */
+/** The story of a version that the first post of the first form stored. */
 const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
 
 describe('a clock that differs from the service’s', () => {
@@ -36,25 +36,28 @@ describe('a clock that differs from the service’s', () => {
   })
 })
 
-describe('the clock on the wall', () => {
-  it.each([HOUR, -HOUR])('that jumps by %i ms in an upload ends nothing early', async (jump) => {
-    await using outlet = await Outlet.open()
-    const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
-    await outlet.take('jobs.xml', largeFeed(16_000_000))
+describe('the wall clock', () => {
+  it.each([HOUR, -HOUR])(
+    'that jumps by %i ms during an upload ends nothing early',
+    async (jump) => {
+      await using outlet = await Outlet.open()
+      const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
+      await outlet.take('jobs.xml', largeFeed(16_000_000))
 
-    const running = outlet.run()
-    await gate.held()
-    outlet.clock.setWallClock(jump)
-    gate.remove()
-    await running
-    await outlet.take('next.xml')
-    await outlet.run()
+      const running = outlet.run()
+      await gate.held()
+      outlet.clock.setWallClock(jump)
+      gate.remove()
+      await running
+      await outlet.take('next.xml')
+      await outlet.run()
 
-    expect(outlet.outcomes(1)).toEqual(['stored'])
-    // The next request is refused for its date, and signed again with the time of the service.
-    expect(outlet.outcomes(2)).toEqual(['stored'])
-    expect(outlet.requests('service').map(({ status }) => status)).toEqual([200, 401, 200])
-  })
+      expect(outlet.outcomes(1)).toEqual(['stored'])
+      // The service refuses the date of the next request, which is then signed again with the service's time.
+      expect(outlet.outcomes(2)).toEqual(['stored'])
+      expect(outlet.requests('service').map(({ status }) => status)).toEqual([200, 401, 200])
+    },
+  )
 
   it('that jumps while a feed waits delays it by no more than the longest wait', async () => {
     await using outlet = await Outlet.open()
@@ -69,7 +72,7 @@ describe('the clock on the wall', () => {
     expect(outlet.writes()).toEqual([1])
   })
 
-  it('that jumps by hours finds the feeds due, dates their requests anew, and sends each once', async () => {
+  it('that jumps by hours makes the feeds due, and each is sent once with a new date', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '90', times: 3 })
     for (const name of ['a.xml', 'b.xml', 'c.xml']) await outlet.take(name)

@@ -1,11 +1,11 @@
-// Connections that end, break, or fall silent; and answers that come early or never.
+// Connections that end, break or become silent, and answers that come early or never.
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { feedOf } from '../../helpers/feed.ts'
 import { largeFeed, Outlet } from '../../helpers/outlet.ts'
 
-/** More than the buffers of two sockets: storage decides before the last byte is out. */
+/** Larger than the buffers of two sockets, so that storage answers before the last byte is sent. */
 const LARGE = largeFeed(16_000_000)
 const SMALL_BYTES = Buffer.byteLength(feedOf(3))
 const STORED_AGAIN = { state: 'uploaded', forms: 1, posts: 2, writes: [1] }
@@ -17,7 +17,7 @@ describe('a kept connection', () => {
     { kind: 'keep-alive', seconds: 1, closeAfterMs: 0 },
     { kind: 'keep-alive', seconds: 1, closeAfterMs: 0, how: 'rst' },
     { kind: 'connection-close' },
-  ] as const)('that ends (%o) costs no feed, and stores none twice', async (fault) => {
+  ] as const)('that ends (%o) loses no feed and stores none twice', async (fault) => {
     await using outlet = await Outlet.open({ concurrency: 1 })
     outlet.fault({ at: 'storage', ...fault }, { at: 'service', ...fault })
     for (let n = 0; n < 5; n++) await outlet.take(`${n}.xml`)
@@ -27,7 +27,7 @@ describe('a kept connection', () => {
     const states = [1, 2, 3, 4, 5].map((id) => outlet.version(id).state)
     expect(states).toEqual(Array(5).fill('uploaded'))
     expect(outlet.writes()).toEqual([1, 1, 1, 1, 1])
-    // 16 as a rule: each side loses a kept connection once a feed. More are told, and a storm of them is a fault.
+    // Usually 16: each side loses a kept connection once a feed. A few more are printed; a storm of them is a fault.
     const seen = outlet.sandbox.requests()
     const told = seen.map(({ connection, route, side, status }) => [
       side,
@@ -44,7 +44,7 @@ describe('an answer in the middle of the body', () => {
   const tooLarge = { at: 'storage', kind: 's3-error', code: 'EntityTooLarge' } as const
 
   it.each(['drain', 'hold'] as const)(
-    'is believed while the body still goes out (%s), and nothing is sent twice',
+    'is believed while the body is still being sent (%s), and nothing is sent twice',
     async (ending) => {
       await using outlet = await Outlet.open()
       outlet.fault({ ...tooLarge, point: 'middle', ending })
@@ -57,14 +57,14 @@ describe('an answer in the middle of the body', () => {
   )
 
   it.each(['destroy', 'cut'] as const)(
-    'is believed when the connection ends with it (%s), or else asked for again',
+    'is believed if the connection ends with it (%s), or the request is sent again',
     async (ending) => {
       await using outlet = await Outlet.open()
       outlet.fault({ ...tooLarge, point: 'middle', ending })
 
       const version = await outlet.deliver(LARGE, 10 * MINUTE)
 
-      // A reset may overtake the answer: then only another attempt can tell.
+      // If a reset overtakes the answer, another attempt finds out.
       expect(version.reason).toContain('EntityTooLarge')
       expect(version.state).toBe('failed')
       expect(outlet.outcomes().at(-1)).toBe('refused')
@@ -79,7 +79,7 @@ describe('a connection that breaks in the body', () => {
     { kind: 'drop', point: 'headers', how: 'fin' },
     { kind: 'drop-at-byte', fileByte: 0, how: 'rst' },
     { kind: 'drop-at-byte', fileByte: 1, how: 'rst' },
-  ] as const)('(%o) is made anew, same form', async (fault) => {
+  ] as const)('(%o) is opened again, with the same form', async (fault) => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', ...fault, times: 1 })
 
@@ -90,7 +90,7 @@ describe('a connection that breaks in the body', () => {
     expect(new Set(outlet.attempts().map(({ key }) => key)).size).toBe(1)
   })
 
-  it('one byte before its end may have been the end, as far as we can tell', async () => {
+  it('one byte before its end makes the outcome unknown', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'drop-at-byte', fileByte: -1, how: 'rst', times: 1 })
 
@@ -99,7 +99,7 @@ describe('a connection that breaks in the body', () => {
     expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['unknown', 'stored'] })
   })
 
-  it('each time is made anew with the same form, and never gives the feed up', async () => {
+  it('at each attempt is opened again with the same form, and the feed is never given up', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'drop-at-byte', fileByte: 1, how: 'rst', times: 4 })
 
@@ -112,7 +112,7 @@ describe('a connection that breaks in the body', () => {
   })
 })
 
-/** However many minutes pass until a silence is detected: the form lives on. */
+/** The form stays valid during the minutes until a silence is detected. */
 const LONG_FORMS = { sandbox: { formLifetimeMs: 10 * HOUR } }
 
 describe('an answer that is lost', () => {
@@ -137,7 +137,7 @@ describe('an answer that is lost', () => {
       }
       await delivered
 
-      // The same key: what was stored is overwritten by the same bytes, and there is one object.
+      // The same key and bytes overwrite the stored object, so there is one object.
       expect(outlet.story()).toEqual({
         ...{ state: 'uploaded', outcomes: ['unknown', 'stored'], forms: 1, posts: 2 },
         writes: [stored ? 2 : 1],
@@ -148,7 +148,7 @@ describe('an answer that is lost', () => {
 })
 
 describe('a storage that reads slowly', () => {
-  it('is fed at its pace', async () => {
+  it('gets the bytes at its own speed', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'throttle', bytesPerSecond: 40_000_000 })
 
@@ -157,7 +157,7 @@ describe('a storage that reads slowly', () => {
     expect(outlet.story()).toMatchObject({ state: 'uploaded', outcomes: ['stored'], posts: 1 })
   })
 
-  it('is waited for while it pauses for less than the watchdog allows', async () => {
+  it('is not given up if it pauses for less than the time limit', async () => {
     await using outlet = await Outlet.open()
     const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
 
@@ -170,7 +170,7 @@ describe('a storage that reads slowly', () => {
     expect(outlet.story()).toMatchObject({ state: 'uploaded', outcomes: ['stored'], posts: 1 })
   })
 
-  it('is given up when it pauses for longer, and gets the same form again', async () => {
+  it('is given up if it pauses for longer, and gets the same form again', async () => {
     await using outlet = await Outlet.open(LONG_FORMS)
     const gate = outlet.sandbox.faults.add({
       ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },

@@ -1,4 +1,4 @@
-// Refused credentials, with real daemons: everything waits, no feed burns attempts, and a new key is found automatically.
+// Refused credentials, with real daemons: all feeds wait without new attempts, and a new key is found automatically.
 
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ async function status(site: Site) {
   return JSON.parse((await site.run('status', '--json')).stdout)
 }
 
-/** A daemon with a wrong key that has been refused for its first feed. */
+/** Starts a daemon whose wrong key was refused for its first feed. */
 async function refusedSite(config: Record<string, unknown> = {}) {
   const site = await Site.open(config, { clock: quickClock() })
   writeKey(site, 'a wrong key')
@@ -30,14 +30,14 @@ async function refusedSite(config: Record<string, unknown> = {}) {
 }
 
 describe('refused credentials', () => {
-  it('pause every feed without burning its attempts until the key file is replaced', async () => {
+  it('pause every feed without new attempts until the key file is replaced', async () => {
     const { site, daemon } = await refusedSite({ upload: { concurrency: 1 } })
     await using _ = site
 
     for (const name of ['second.xml', 'third.xml']) site.drop(name, feedOf(3))
     await site.until('second.xml', 'queued')
     await site.until('third.xml', 'queued')
-    // The daemon has looked again, since it listed and took both.
+    // The daemon has listed the folder again, because it took both files.
     const paused = await status(site)
     const asked = presigns(site).length
     writeKey(site, SECRET)
@@ -54,7 +54,7 @@ describe('refused credentials', () => {
     await eventually(async () => expect((await status(site)).service.state).toBe('ok'))
   })
 
-  it('outlive a key file that is empty for a moment', async () => {
+  it('end with a good key, although the key file was empty for a moment', async () => {
     const { site, daemon } = await refusedSite()
     await using _ = site
 
@@ -66,7 +66,7 @@ describe('refused credentials', () => {
     expect(daemon.exitCode).toBeNull()
   })
 
-  it('for one account alone hold up no other, and status names the account', async () => {
+  it('of one account delay no other account, and status names it', async () => {
     const rules = [{ match: '{1}/*.xml', name: '{1}', partnerAccount: '{1}' }]
     const service = { partner: 'acme', account: undefined }
     await using site = await Site.open(
@@ -98,7 +98,7 @@ describe('refused credentials', () => {
     expect(daemon.exitCode).toBeNull()
   })
 
-  it('end a pass with their own exit code', async () => {
+  it('end `run --once` with their own exit code', async () => {
     await using site = await Site.open()
     writeKey(site, 'a wrong key')
     site.drop('jobs.xml', feedOf(2))
@@ -114,7 +114,7 @@ describe('a daemon whose key is refused and replaced by an unusable one', () => 
     ['is empty', (file: string) => writeFileSync(file, '')],
     ['cannot be followed (ELOOP)', linkToItself],
   ])(
-    'says that it %s, goes on with the one that it has, and takes up the next',
+    'says that the file %s, continues with the present key, and takes the next one',
     async (problem, spoil) => {
       await using site = await Site.open({}, { clock: quickClock() })
       const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })

@@ -1,5 +1,5 @@
-// What happens to the file meanwhile. What is sent is the copy in the spool that
-// was checked, so nothing that a writer does in the folder can reach storage; and the copy is held to its size.
+// Changes of the file before and during its delivery. The daemon sends the checked copy in the spool, so no write in
+// the folder reaches storage. The copy must keep its size.
 
 import { createHash } from 'node:crypto'
 import {
@@ -39,7 +39,7 @@ const CHANGES: Array<[string, (path: string) => void]> = [
 ]
 
 it.each(CHANGES)(
-  'a file that is %s once it is queued is delivered as it was checked',
+  'a file that is %s after it is queued is delivered as it was checked',
   async (...row) => {
     const [, change] = row
     await using outlet = await Outlet.open()
@@ -90,7 +90,7 @@ describe('our own copy', () => {
   ]
 
   it.each(DAMAGES)(
-    'that somebody %s is not sent, a person is told, and the file put into the folder again is',
+    'that is %s is not sent, has a hint, and is replaced when the file is dropped again',
     async (_, change, code) => {
       await using outlet = await Outlet.open()
       await outlet.take('jobs.xml')
@@ -113,7 +113,7 @@ describe('our own copy', () => {
     },
   )
 
-  it('that somebody rewrites at its size is found out by storage’s checksum', async () => {
+  it('that is rewritten with the same size is detected by storage’s checksum', async () => {
     await using outlet = await Outlet.open()
     await outlet.take('jobs.xml')
 

@@ -1,5 +1,5 @@
-// What storage thinks of a form. The sandbox holds every upload of these tests to the bytes of the form that it issued,
-// so the tests spoil the form on its way.
+// Forms that storage accepts or refuses. The sandbox compares every upload with the bytes of the form that it issued,
+// so the tests change the form on its way.
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
@@ -105,7 +105,7 @@ describe('a form', () => {
 })
 
 describe('a chain of forms', () => {
-  it('whose first always fails ends with the second', async () => {
+  it('whose first form always fails ends with the second form', async () => {
     await using outlet = await Outlet.open({ concurrency: 1 })
     outlet.fault({
       ...{ at: 'storage', kind: 's3-error', code: 'AccessDenied', message: EXPIRED, every: 2 },
@@ -118,7 +118,7 @@ describe('a chain of forms', () => {
     expect(outlet.writes()).toEqual([1, 1, 1])
   })
 
-  it('that always arrives expired is tried after longer and longer waits, and recovers automatically', async () => {
+  it('that always arrives expired is tried after growing waits, and recovers automatically', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'form', lifetimeMs: -1 })
 
@@ -128,7 +128,7 @@ describe('a chain of forms', () => {
     await outlet.run(30 * MINUTE)
 
     expect(waiting).toMatchObject({ state: 'queued', hint: expect.stringContaining('timedatectl') })
-    // Three forms a delivery, and deliveries that wait from half a minute to a quarter of an hour.
+    // Each delivery takes three forms, and the deliveries wait from half a minute to a quarter of an hour.
     expect(asked).toBeLessThan(60)
     expect(outlet.version().state).toBe('uploaded')
     expect(outlet.writes()).toEqual([1])

@@ -1,5 +1,5 @@
-// What is down for some feeds alone, with the way out of the daemon in one process and time that jumps: the others are
-// delivered all the same, and nobody is asked without end.
+// Outages of single accounts, with the outgoing half of the daemon in one process and time that jumps: the other feeds
+// are delivered, and no origin is asked endlessly.
 
 import { createServer } from 'node:net'
 import { expect, it, vi } from 'vitest'
@@ -15,7 +15,7 @@ const FEEDS: FeedConfig[] = [
   },
 ]
 
-/** A partner with the accounts a and b. `form`: changes the forms of account a. */
+/** Opens the outlet of a partner with the accounts a and b. `form` changes the forms of account a. */
 function outletOf(form: (form: UploadForm) => UploadForm = (given) => given): Promise<Outlet> {
   const caller = { partner: 'acme', partnerAccounts: ['a', 'b'], secret: SECRET }
   const isOfA = ({ fields }: UploadForm) =>
@@ -26,7 +26,7 @@ function outletOf(form: (form: UploadForm) => UploadForm = (given) => given): Pr
   })
 }
 
-/** Where nobody listens. */
+/** Returns an address without a server. */
 async function deadAddress(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -35,7 +35,7 @@ async function deadAddress(): Promise<string> {
   return `http://127.0.0.1:${port}/feeds`
 }
 
-/** The same storage, by another name. */
+/** Returns the form with another name of the same storage. */
 function atLocalhost(form: UploadForm): UploadForm {
   return { ...form, url: form.url.replace('127.0.0.1', 'localhost') }
 }
@@ -43,7 +43,7 @@ function atLocalhost(form: UploadForm): UploadForm {
 const formsFor = (outlet: Outlet, asked: string) =>
   outlet.requests('service').filter(({ account }) => account === asked).length
 
-it('feeds of an account go on while the storage of another account is gone', async () => {
+it('feeds of an account are delivered while the storage of another account is gone', async () => {
   const url = await deadAddress()
   await using outlet = await outletOf((form) => ({ ...form, url }))
   for (let n = 0; n < 6; n++) await outlet.take(`a/${n}.xml`)
@@ -61,11 +61,11 @@ it('feeds of an account go on while the storage of another account is gone', asy
   expect([first, others]).toEqual(['uploaded', 9])
   expect(outlet.version(1)).toMatchObject({ state: 'queued' })
   expect(outlet.version(1).reason).toContain('ECONNREFUSED')
-  // A probe each ten minutes, and not a form for each feed that waits.
+  // One probe each ten minutes, not one form for each waiting feed.
   expect(formsFor(outlet, 'a') - asked).toBeLessThan(15)
 })
 
-it('feeds of an account go on while the service fails for another account', async () => {
+it('feeds of an account are delivered while the service fails for another account', async () => {
   await using outlet = await outletOf()
   outlet.fault({ at: 'service', kind: 'answer', status: 500, account: 'a' })
   for (let n = 0; n < 6; n++) await outlet.take(`a/${n}.xml`)
@@ -79,29 +79,32 @@ it('feeds of an account go on while the service fails for another account', asyn
 
 it.each([
   ['', (form: UploadForm) => form],
-  [', also where that has storage of its own', atLocalhost],
-])('a feed goes on while each upload of an older one of its account breaks%s', async (_, form) => {
-  await using outlet = await outletOf(form)
-  const fault = { at: 'storage', kind: 'drop-at-byte', fileByte: 10_000, how: 'rst' } as const
-  const handle = outlet.sandbox.faults.add(fault)
-  await outlet.take('a/large.xml', largeFeed(40_000))
-  await outlet.run(30 * MINUTE)
-  const { state, reason } = outlet.version(1)
-  await outlet.take('b/0.xml')
-  await outlet.run(20 * MINUTE)
+  [', also with its own storage', atLocalhost],
+])(
+  'a feed is delivered while each upload of an older feed of its account breaks%s',
+  async (_, form) => {
+    await using outlet = await outletOf(form)
+    const fault = { at: 'storage', kind: 'drop-at-byte', fileByte: 10_000, how: 'rst' } as const
+    const handle = outlet.sandbox.faults.add(fault)
+    await outlet.take('a/large.xml', largeFeed(40_000))
+    await outlet.run(30 * MINUTE)
+    const { state, reason } = outlet.version(1)
+    await outlet.take('b/0.xml')
+    await outlet.run(20 * MINUTE)
 
-  await outlet.take('a/small.xml')
-  await outlet.run(20 * MINUTE)
-  const other = outlet.version(3).state
-  handle.remove()
-  await outlet.run(HOUR)
+    await outlet.take('a/small.xml')
+    await outlet.run(20 * MINUTE)
+    const other = outlet.version(3).state
+    handle.remove()
+    await outlet.run(HOUR)
 
-  expect([state, other]).toEqual(['queued', 'uploaded'])
-  expect(reason).toContain('no answer from storage')
-  expect(outlet.version(1).state).toBe('uploaded')
-})
+    expect([state, other]).toEqual(['queued', 'uploaded'])
+    expect(reason).toContain('no answer from storage')
+    expect(outlet.version(1).state).toBe('uploaded')
+  },
+)
 
-it('hundreds of feeds that wait for the storage of their account are put off in a few steps', async () => {
+it('hundreds of feeds that wait for the storage of their account are postponed in a few steps', async () => {
   const url = await deadAddress()
   await using outlet = await outletOf((form) => ({ ...form, url }))
   const { spool } = await outlet.take('a/0.xml')

@@ -1,4 +1,4 @@
-// The daemon is started again with another service, or as another account of it: nothing that was uploaded is there.
+// The daemon starts with another service, or as another account: the earlier uploads are not there.
 
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -10,7 +10,7 @@ it.each([
   ['service', '123'],
   ['account', '124'],
 ])(
-  'what was uploaded is sent to another %s when it is dropped again, or by upload',
+  'an uploaded feed is sent to another %s when it is dropped again or uploaded by command',
   async (_, account) => {
     const clock = quickClock()
     await using other = await Site.open({}, { clock, callers: [{ account, secret: SECRET }] })
@@ -47,7 +47,7 @@ it.each([
     { kind: 'partner', partner: 'ats', partnerAccount: '43' },
   ],
 ])(
-  'the history calls %j as it always did, or a new feedsyncd would take it for another',
+  'the history names %j in a fixed form, so that a new feedsyncd does not see another service',
   async (identity, noted) => {
     await using site = await Site.open({ service: { account: undefined, ...identity } })
 

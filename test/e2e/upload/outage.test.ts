@@ -1,5 +1,5 @@
-// Outages of the service and of storage with feeds waiting. Half an hour takes seconds, because the waits are the
-// test's (fault-clock.ts).
+// Outages of the service and of storage with waiting feeds. Half an hour takes seconds, because the test controls the
+// waits (fault-clock.ts).
 
 import { describe, expect, it } from 'vitest'
 import { MINUTE, SECOND } from '../../../src/lib/clock.ts'
@@ -24,14 +24,14 @@ describe('an outage of half an hour with many feeds waiting', () => {
       await outlet.run(15 * MINUTE)
 
       expect(state).toBe('down')
-      // Four feeds at once before the breaker opens; then 5 s, 10 s ... 10 min apart.
+      // Four feeds in parallel until the breaker opens; then one each 5 s, 10 s ... 10 min.
       expect(during).toBeLessThanOrEqual(8 + 10)
-      // A feed that waits for the breaker is left alone, and so is its history.
+      // A feed that waits for the breaker makes no attempt and no history rows.
       expect(eventsDuring.flat().length).toBeLessThan(FEEDS * 3 + 40)
       const versions = outlet.history.list({})
       expect(versions.filter((version) => version.state === 'uploaded')).toHaveLength(FEEDS)
       expect(outlet.writes()).toEqual(Array(FEEDS).fill(1))
-      // A feed that waited for longer than its form lives asks for another one.
+      // A feed whose form expired meanwhile asks for another form.
       expect(outlet.requests('service').length).toBeLessThanOrEqual(FEEDS + 2 * during)
       expect(outlet.serviceState).toBe('ok')
     },
@@ -39,7 +39,7 @@ describe('an outage of half an hour with many feeds waiting', () => {
 })
 
 describe('newer versions during an outage', () => {
-  it('take the place of older ones, and the feed ends with the newest alone', async () => {
+  it('take the place of older ones, and only the newest is sent', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'answer', status: 503 })
     await outlet.take('jobs.xml', feedOf(2, 'Old'))

@@ -4,7 +4,7 @@ import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('a long upload', () => {
-  it('shows each second how far it is, in status, show and on the page', async () => {
+  it('shows its progress each second in status, show and on the page', async () => {
     const config = { upload: { maxRate: '64KiB' }, http: { listen: '127.0.0.1:0' } }
     await using site = await Site.open(config, { clock: quickClock() })
     const daemon = await site.daemon()
@@ -26,7 +26,7 @@ describe('a long upload', () => {
     expect(await (await fetch(`${page}/`)).text()).toMatch(shown)
   })
 
-  it('of another version, or that is over, shows none', async () => {
+  it('shows no progress after its end', async () => {
     await using site = await Site.open()
     await site.daemon()
     site.drop('short.xml', feedOf(2))

@@ -1,5 +1,4 @@
-// Hosts that cannot be reached, or should not be trusted. What the sandbox cannot
-// do are small servers here, on bare sockets.
+// Hosts that cannot be reached or must not be trusted. Small servers on bare sockets play what the sandbox cannot.
 
 import { spawn } from 'node:child_process'
 import dns from 'node:dns'
@@ -16,7 +15,7 @@ import {
   SELF_SIGNED_CERTIFICATE,
 } from '../../helpers/own-certificates.ts'
 
-/** The port of a server, and how many connections it got. */
+/** Returns the port of a server and the number of its connections. */
 async function listening(server: Server): Promise<{ port: number; accepted: () => number }> {
   let accepted = 0
   const sockets = new Set<Socket>()
@@ -34,7 +33,7 @@ async function listening(server: Server): Promise<{ port: number; accepted: () =
   return { port: (server.address() as AddressInfo).port, accepted: () => accepted }
 }
 
-/** A port whose kernel queue is full: it answers no SYN, as a firewall that drops does. */
+/** Returns a port with a full kernel queue: like a dropping firewall, it answers no SYN. */
 async function deafPort(): Promise<number> {
   const script = `const s = require('net').createServer()
     s.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
@@ -54,10 +53,10 @@ async function deafPort(): Promise<number> {
   return port
 }
 
-/** Nobody listens there: only root may, and no test does. A port that was just closed may be another test's by now. */
+/** A port without a server: only root may listen there. A port that was just closed may belong to another test. */
 const CLOSED_PORT = 1
 
-/** Waits, was never stored, asked a bounded number of times, and says why. */
+/** Expects a queued version with a reason, with failed attempts of this code, and nothing stored. */
 function expectWaiting(outlet: Outlet, code: string): void {
   expect(outlet.version()).toMatchObject({ state: 'queued', reason: expect.stringMatching(/\w/) })
   expect(new Set(outlet.outcomes())).toEqual(new Set(['failed']))
@@ -66,7 +65,7 @@ function expectWaiting(outlet: Outlet, code: string): void {
 }
 
 describe('a service that cannot be reached', () => {
-  it('because its port is closed is asked after longer and longer waits, and recovers automatically', async () => {
+  it('because its port is closed is asked after growing waits, and recovers automatically', async () => {
     const baseUrl = `http://127.0.0.1:${CLOSED_PORT}/api`
     await using outlet = await Outlet.open({ baseUrl })
 
@@ -101,7 +100,7 @@ describe('a service that cannot be reached', () => {
   })
 
   it('because its name does not exist says so', async () => {
-    // Longer than a label may be: no name server has to be asked.
+    // This label is too long, so no name server is asked.
     const baseUrl = `https://${'a'.repeat(64)}.invalid/api`
     await using outlet = await Outlet.open({ baseUrl })
 
@@ -111,11 +110,11 @@ describe('a service that cannot be reached', () => {
     expect(outlet.version().reason).toContain('name server')
   })
 
-  it('by its first address is reached by the second', async () => {
+  it('at its first address is reached at the second one', async () => {
     await using real = await Outlet.open()
     const baseUrl = real.sandbox.url.replace('127.0.0.1', 'dual-stack.test')
     await using outlet = await Outlet.open({ baseUrl })
-    // The one way to have such a name on every machine.
+    // This is the only way to have two addresses for a name on every machine.
     const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((...call: unknown[]) => {
       const answer = call.at(-1) as (error: null, addresses: unknown) => void
       answer(null, [
@@ -182,7 +181,7 @@ describe('TLS', () => {
     expect(outlet.version().state).toBe('queued')
   })
 
-  it('a handshake that is reset is tried again, after longer and longer waits', async () => {
+  it('a handshake that is reset is tried again after growing waits', async () => {
     const server = createServer((socket) => socket.once('data', () => socket.resetAndDestroy()))
     const { port, accepted } = await listening(server)
     await using outlet = await Outlet.open({ baseUrl: `https://127.0.0.1:${port}/api` })

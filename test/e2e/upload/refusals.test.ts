@@ -1,4 +1,4 @@
-// Refusals that may end: how long they are waited for, and that a person can do what the hint says.
+// Refusals that may end: how long the daemon waits, and that the hint works.
 
 import { describe, expect, it } from 'vitest'
 import { restore } from '../../../src/history/decisions.ts'
@@ -16,7 +16,7 @@ describe('a file that is refused for its size', () => {
   ]
 
   it.each(refusals)(
-    'by %s has failed, says what to do, and is stored by "retry" once the limit is raised',
+    'by %s fails with a hint and is stored by "retry" after the limit is raised',
     async (_, fault, posts) => {
       await using outlet = await Outlet.open()
       outlet.fault(fault)
@@ -28,7 +28,7 @@ describe('a file that is refused for its size', () => {
       await outlet.run()
 
       expect(version).toMatchObject({ state: 'failed', spool: expect.any(String) })
-      expect(version.hint).toMatch(/retry the feed; the same file dropped again/)
+      expect(version.hint).toMatch(/retry the feed or drop the same file again/)
       expect(sent).toHaveLength(posts)
       expect(outlet.version().state).toBe('uploaded')
       expect(outlet.writes()).toEqual([1])
@@ -47,7 +47,7 @@ describe('a file that is refused for its size', () => {
     expect(outlet.history.version(id + 1)).toBeNull()
   })
 
-  it('is stored by "restore", as a version of its own', async () => {
+  it('is stored by "restore" as a new version', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'answer', status: 413, body: TOO_LARGE })
     const { id } = await outlet.deliver()
@@ -60,7 +60,7 @@ describe('a file that is refused for its size', () => {
     expect(outlet.version(id + 1).state).toBe('uploaded')
   })
 
-  it('is tried once for each time that it is dropped again', async () => {
+  it('is tried once each time it is dropped again', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'answer', status: 413, body: TOO_LARGE })
     await outlet.deliver()
@@ -72,14 +72,14 @@ describe('a file that is refused for its size', () => {
   })
 })
 
-describe('a refusal of a lone feed that may be a deployment of theirs', () => {
+describe('a refusal of a single feed, which a deployment of the service may cause', () => {
   const refusals: [string, FaultRule][] = [
     ['404 of the service', { at: 'service', kind: 'answer', status: 404 }],
     ['NoSuchBucket', { at: 'storage', kind: 's3-error', code: 'NoSuchBucket' }],
     ['a 2xx without a word of it', { at: 'storage', kind: 'answer', status: 202 }],
   ]
 
-  it.each(refusals)('is waited for: %s', async (_, fault) => {
+  it.each(refusals)('is temporary at first: %s', async (_, fault) => {
     await using outlet = await Outlet.open()
     outlet.fault(fault)
 
@@ -91,7 +91,7 @@ describe('a refusal of a lone feed that may be a deployment of theirs', () => {
     expect(outlet.version().state).toBe('uploaded')
   })
 
-  it.each(refusals)('has failed after an hour, with its reason: %s', async (_, fault) => {
+  it.each(refusals)('fails the version after an hour, with its reason: %s', async (_, fault) => {
     await using outlet = await Outlet.open()
     outlet.fault(fault)
 
@@ -104,7 +104,7 @@ describe('a refusal of a lone feed that may be a deployment of theirs', () => {
     expect(outlet.requests('service').length).toBeLessThan(60)
   })
 
-  it('does not count what failed otherwise before: only an unbroken series is an hour', async () => {
+  it('counts only an unbroken series of the same refusal', async () => {
     await using outlet = await Outlet.open()
     const outage = outlet.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503 })
     await outlet.deliver(undefined, 3 * HOUR)

@@ -1,5 +1,5 @@
-// Accounts that the service refuses, with the way out of the daemon in one process and time that jumps: who waits for
-// that, who does not, and how often the service is asked.
+// Accounts that the service refuses, with the outgoing half of the daemon in one process and time that jumps: which
+// feeds wait, which do not, and how often the service is asked.
 
 import { describe, expect, it } from 'vitest'
 import type { FeedConfig } from '../../../src/config/config.ts'
@@ -14,7 +14,7 @@ const FEEDS: FeedConfig[] = [
   },
 ]
 
-/** A partner's outlet, with feeds waiting for these accounts, in this order. */
+/** Opens a partner's outlet with waiting feeds of these accounts, in this order. */
 async function outletOf(
   waiting: readonly string[],
   known: readonly string[],
@@ -33,7 +33,7 @@ const states = (outlet: Outlet, count: number) =>
   Array.from({ length: count }, (_, n) => outlet.version(n + 1).state)
 
 describe('an account that the service refuses', () => {
-  it('waits alone, even when it comes first and nothing was accepted yet', async () => {
+  it('delays no other account, even if it comes first and none was accepted yet', async () => {
     await using outlet = await outletOf(['wrong', 'a', 'wrong', 'b', 'wrong'], ['a', 'b'])
 
     await outlet.run(MINUTE)
@@ -45,14 +45,14 @@ describe('an account that the service refuses', () => {
     expect(outlet.reported[0]).toContain('"wrong"')
   })
 
-  it('holds up nobody while the first upload of another one takes long', async () => {
+  it('delays no feed while the first upload of another account takes long', async () => {
     await using outlet = await outletOf(['wrong', 'a', 'b', 'c'], ['a', 'b', 'c'], 4)
     const gate = outlet.sandbox.faults.add({
       ...{ at: 'storage', kind: 'gate', point: 'answer', times: 1 },
     })
 
     const ran = outlet.run(MINUTE)
-    // Of which one waits for its answer.
+    // One of them waits for its answer.
     await outlet.sandbox.waitForObjects(3)
     gate.remove()
     await ran
@@ -60,7 +60,7 @@ describe('an account that the service refuses', () => {
     expect(states(outlet, 4)).toEqual(['queued', 'uploaded', 'uploaded', 'uploaded'])
   })
 
-  it('says so at each of its feeds, and when it is tried again', async () => {
+  it('shows the refusal and the next try at each of its feeds', async () => {
     await using outlet = await outletOf(['wrong', 'a', 'wrong'], ['a'])
 
     await outlet.run(MINUTE)
@@ -75,7 +75,7 @@ describe('an account that the service refuses', () => {
     expect(outlet.version(3).attempts).toBe(0)
   })
 
-  it('is asked once each 5 minutes, however many of its feeds wait', async () => {
+  it('is asked once each 5 minutes for all its waiting feeds', async () => {
     await using outlet = await outletOf(['a', ...Array(8).fill('wrong')], ['a'])
 
     await outlet.run(18 * MINUTE)
@@ -84,7 +84,7 @@ describe('an account that the service refuses', () => {
     expect(outlet.reported).toHaveLength(1)
   })
 
-  it('is delivered automatically once the service knows it', async () => {
+  it('is delivered automatically as soon as the service accepts it', async () => {
     await using outlet = await outletOf(['a', 'b', 'b', 'b'], ['a', 'b'])
     outlet.fault({ at: 'service', kind: 'answer', status: 403, account: 'b', times: 2 })
 
@@ -97,7 +97,7 @@ describe('an account that the service refuses', () => {
     expect(outlet.serviceState).toBe('ok')
   })
 
-  it('is asked at once when a person retries one of its feeds, and its others follow', async () => {
+  it('is asked at once if a person retries one of its feeds, and the other feeds follow', async () => {
     await using outlet = await outletOf(['a', 'b', 'b'], ['a', 'b'])
     outlet.fault({ at: 'service', kind: 'answer', status: 403, account: 'b', times: 1 })
     await outlet.run(MINUTE)
@@ -111,7 +111,7 @@ describe('an account that the service refuses', () => {
     expect(accountsAsked(outlet).slice(1)).toEqual(['b 403', 'b 200', 'b 200'])
   })
 
-  it('is no warning any more some time after its last feed was discarded', async () => {
+  it('ends its warning some time after its last feed was discarded', async () => {
     await using outlet = await outletOf(['a', 'wrong'], ['a'])
     await outlet.run(MINUTE)
     const before = outlet.conditions.has('credentials')
@@ -125,7 +125,7 @@ describe('an account that the service refuses', () => {
     expect([before, outlet.conditions.has('credentials')]).toEqual([true, false])
   })
 
-  it('with 401 waits alone, too, while others are accepted', async () => {
+  it('with 401 delays no other account either', async () => {
     await using outlet = await outletOf(['a', 'b', 'c', 'c'], ['a', 'b', 'c'])
     outlet.fault({ at: 'service', kind: 'answer', status: 401, account: 'c' })
 
@@ -137,7 +137,7 @@ describe('an account that the service refuses', () => {
 })
 
 describe('a key that the service refuses', () => {
-  it('costs one request an account, whatever waits, and every feed says why it waits', async () => {
+  it('costs one request for each account, and every feed says why it waits', async () => {
     const accounts = ['a', 'b', 'a', 'b', 'a', 'b']
     await using outlet = await outletOf(accounts, accounts)
     outlet.fault({ at: 'service', kind: 'signature-mismatch' })
@@ -150,7 +150,7 @@ describe('a key that the service refuses', () => {
     for (const id of [1, 2, 3, 6]) expect(outlet.version(id).reason).toContain('401')
   })
 
-  it('that worked before makes all accounts wait, one after the other', async () => {
+  it('that worked before puts all accounts on hold, one after the other', async () => {
     await using outlet = await outletOf(['a', 'b', 'a', 'b', 'a'], ['a', 'b'])
     outlet.fault({ at: 'service', kind: 'signature-mismatch', after: 2 })
 
@@ -160,7 +160,7 @@ describe('a key that the service refuses', () => {
     expect(outlet.serviceState).toBe('credentials')
   })
 
-  it('is not taken for good because of an upload that had its form before', async () => {
+  it('does not count as accepted because of an upload with an earlier form', async () => {
     const accounts = Array.from({ length: 16 }, (_, n) => 'abcd'[n % 4] as string)
     await using outlet = await outletOf(accounts, accounts, 4)
     outlet.fault({ at: 'service', kind: 'signature-mismatch', after: 2 })
@@ -173,13 +173,13 @@ describe('a key that the service refuses', () => {
     gate.remove()
     await ran
 
-    // Two that are stored, and what was under way; what is stored says nothing about the refusals after it.
+    // Two stored uploads and the running ones: a stored upload proves nothing about later refusals.
     expect(accountsAsked(outlet).length).toBeLessThanOrEqual(10)
     expect(outlet.history.list({ states: ['uploaded'] })).toHaveLength(2)
     expect(outlet.serviceState).toBe('credentials')
   })
 
-  it('is tried again after 5 minutes by one request an account, and then everything follows', async () => {
+  it('is tried again after 5 minutes with one request for each account, and then all feeds follow', async () => {
     const accounts = ['a', 'b', 'a', 'b', 'a', 'b']
     await using outlet = await outletOf(accounts, accounts)
     outlet.fault({ at: 'service', kind: 'signature-mismatch', times: 2 })
@@ -193,7 +193,7 @@ describe('a key that the service refuses', () => {
   })
 
   it.each([60 * MINUTE, -400 * DAY])(
-    'delays nothing longer when the clock on the wall is set by %i ms meanwhile',
+    'delays no feed longer if the wall clock is set by %i ms meanwhile',
     async (step) => {
       await using outlet = await outletOf(['a', 'b', 'c'], ['a', 'b', 'c'])
       outlet.fault({ at: 'service', kind: 'signature-mismatch', times: 2 })

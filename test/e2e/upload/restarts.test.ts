@@ -1,5 +1,5 @@
-// Daemons that are killed while they deliver. The instants between two writes are in the crash matrix; what a signal
-// does is in e2e/daemon/signals.test.ts.
+// Daemons that are killed while they deliver. The crash matrix tests the moments between two writes;
+// e2e/daemon/signals.test.ts tests signals.
 
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
@@ -59,7 +59,7 @@ describe('a daemon that is killed', () => {
       await site.daemon()
       await site.until('jobs.xml', 'uploaded')
 
-      // Twice only where nobody can know, and then the history says so.
+      // Twice only if the outcome is unknown, which the history says.
       expect(outcomes()).toEqual(['unknown', 'stored'])
       const hashes = new Set(site.sandbox.objects().map(({ sha256 }) => sha256))
       expect(hashes.size).toBe(1)
@@ -67,7 +67,7 @@ describe('a daemon that is killed', () => {
     },
   )
 
-  it('in a second look at an incomplete file looks again', async () => {
+  it('during the last look at an incomplete file looks again', async () => {
     site = await Site.open()
     site.drop('jobs.xml', feedOf(3).slice(0, 200))
     await site.run('run', '--once')
@@ -98,7 +98,7 @@ describe('a daemon that is killed', () => {
     expect(keys[1]).not.toBe(keys[0])
   })
 
-  it('with a queue keeps it, and sends each feed once, no more at a time than it may', async () => {
+  it('with a queue keeps it and sends each feed once, within upload.concurrency', async () => {
     site = await Site.open({ upload: { concurrency: 2 } })
     site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
     const first = await site.daemonProcess()
@@ -122,7 +122,7 @@ describe('a daemon that is killed', () => {
     expect(most).toBeLessThanOrEqual(2)
   })
 
-  it('while it waits as long as it was told to waits on after its restart', async () => {
+  it('while it obeys Retry-After continues to wait after its restart', async () => {
     site = await Site.open()
     site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '3000' })
     const first = await site.daemonProcess()

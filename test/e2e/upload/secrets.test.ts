@@ -1,5 +1,5 @@
-// Nothing secret is in sight. A daemon at log level trace goes through the main faults behind a proxy that hears every
-// secret; then all that it said, wrote and answers is searched for each of them, in every spelling.
+// No secret is visible. A daemon at log level trace goes through the main faults behind a proxy that sees every secret.
+// Then the test searches its output, files and answers for each secret, in every spelling.
 
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,13 +11,13 @@ import { quickClock } from '../../helpers/quick-clock.ts'
 import { type RecordingProxy, recordingProxy } from '../../helpers/recording-proxy.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** New in each run: what this process has known before would be hidden for that alone. Too short for a token. */
+/** Secrets are new in each run, because the process hides known ones, and too short to look like a token. */
 const secretOf = (what: string) => `${what}/of+the:${randomBytes(9).toString('hex')}`
 const KEYS = { signature: secretOf('secret'), apiKey: secretOf('api-key') }
 const PROXY_PASSWORD = randomBytes(12).toString('hex')
 const WEBHOOK_TOKEN = `T0/token-of-the-webhook${randomBytes(6).toString('hex')}`
 
-/** `key`: what a careless service repeats. */
+/** Returns the faults of each account; `key` is the secret that a careless service repeats. */
 const faultsWith = (
   key: string,
 ): Array<[account: string, ending: 'uploaded' | 'failed' | 'waiting', FaultRule[]]> => [
@@ -58,7 +58,7 @@ const faultsWith = (
   ['too-large', 'failed', [{ at: 'storage', kind: 's3-error', code: 'EntityTooLarge' }]],
 ]
 
-/** As it is, and as somebody may have written it down. */
+/** Returns the secret in all likely encodings. */
 function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret)
   return [
@@ -71,7 +71,7 @@ function spellings(secret: string): string[] {
   ]
 }
 
-/** All files below a folder, as text that keeps every byte. */
+/** Returns all files below a folder as text that keeps every byte. */
 function filesBelow(folder: string): Array<[name: string, content: string]> {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -106,7 +106,7 @@ async function siteBehind(proxy: RecordingProxy, method: 'signature' | 'apiKey')
   return site
 }
 
-/** Its first attempt ended so; the next one may come at once, or in half a minute. */
+/** Waits until the first attempt is refused; the next one may come at once or in half a minute. */
 async function refusedOnce(site: Site, feed: string): Promise<void> {
   await eventually(() => {
     const [version] = site.uploads({ feed })
@@ -116,7 +116,7 @@ async function refusedOnce(site: Site, feed: string): Promise<void> {
 }
 
 it.each(['signature', 'apiKey'] as const)(
-  'nothing secret is said, written or answered by a daemon that goes through the faults (%s)',
+  'a daemon that goes through the faults shows, writes and answers no secret (%s)',
   async (method) => {
     const faults = faultsWith(KEYS[method])
     await using proxy = await recordingProxy({ service: 'echo-service', storage: 'echo-storage' })
@@ -134,7 +134,7 @@ it.each(['signature', 'apiKey'] as const)(
     for (const [account, ending] of faults)
       if (ending === 'waiting') await refusedOnce(site, account)
       else await site.until(account, ending)
-    // Last, since nothing is sent after it.
+    // This fault is last, because nothing is sent after it.
     site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
     site.drop('fine/jobs.xml', feedOf(4))
     await eventually(() => expect(site.uploads({ feed: 'fine' })[0]?.reason).toMatch(/refused/))
@@ -173,7 +173,7 @@ it.each(['signature', 'apiKey'] as const)(
       ...['word-of-the-redirect', 'of-the-redirect'],
       ...proxy.secrets,
     ]
-    // Five fields of a form each, and what proved who called.
+    // Five fields of each form, and the caller's credentials.
     expect(proxy.secrets.size).toBeGreaterThan(faults.length)
     const found = places.flatMap(([name, text]) =>
       secrets
@@ -186,7 +186,7 @@ it.each(['signature', 'apiKey'] as const)(
   },
 )
 
-it('a daemon shows no secret in its command line or environment but what the operator put there, and has no children', async () => {
+it('a daemon adds no secret to its command line or environment, and has no children', async () => {
   await using proxy = await recordingProxy(null)
   await using site = await siteBehind(proxy, 'signature')
   const daemon = await site.daemonProcess()

@@ -1,11 +1,11 @@
-// What the service answers when it is asked for a form: what becomes of the feed, and how often anybody is asked. What
-// a single answer means is tested beside src/service.
+// Answers of the service to a request for a form: the result for the feed, and the number of requests. Tests beside
+// src/service check the meaning of single answers.
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { Outlet } from '../../helpers/outlet.ts'
 
-/** Stored by the first post of the first form. */
+/** The story of a version that the first post of the first form stored. */
 const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
 
 it('a refused signature stops every feed, and is tried again after 5 minutes', async () => {
@@ -49,8 +49,8 @@ describe('Retry-After of the service', () => {
   })
 })
 
-describe('an answer that is no form', () => {
-  it.each([500, 502, 504])('%i with a web page is asked again', async (status) => {
+describe('an answer that is not a form', () => {
+  it.each([500, 502, 504])('%i with a web page is followed by another request', async (status) => {
     await using outlet = await Outlet.open()
     const body = '<html><body>Bad gateway</body></html>'
     outlet.fault({ at: 'service', kind: 'answer', status, body, times: 2 })
@@ -62,7 +62,7 @@ describe('an answer that is no form', () => {
     })
   })
 
-  it('200 with a web page is never taken for a form', async () => {
+  it('200 with a web page is never a form', async () => {
     await using outlet = await Outlet.open()
     const body = '<!doctype html><title>Log in</title>'
     outlet.fault({ at: 'service', kind: 'answer', status: 200, body })
@@ -75,7 +75,7 @@ describe('an answer that is no form', () => {
     expect(outlet.story()).toMatchObject({ posts: 0, writes: [] })
   })
 
-  it('200 with JSON that breaks off is asked again', async () => {
+  it('200 with cut JSON is followed by another request', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'json', variant: 'truncated', times: 1 })
 
@@ -85,7 +85,7 @@ describe('an answer that is no form', () => {
     expect(outlet.attempts()[0]).toMatchObject({ status: 200, code: 'bad-form' })
   })
 
-  it('fields that nobody knows go to storage in order, with every odd byte', async () => {
+  it('unknown fields go to storage in order, with every odd byte', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'json', variant: 'more-fields' })
 
@@ -108,13 +108,13 @@ describe('a service that is slow or gone', () => {
     expect(outlet.story()).toEqual(AT_ONCE)
   })
 
-  it('an answer that never comes is given up after a minute, and asked for again', async () => {
+  it('an answer that never comes is given up after a minute and requested again', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'slow', never: true, times: 1 })
     const minutes: number[] = []
     outlet.clock.after = (ms, run) => {
       if (ms !== MINUTE || minutes.push(ms) > 1) return systemClock.after(ms, run)
-      // The minute is over as soon as the service has read the request.
+      // End the minute as soon as the service has read the request.
       void outlet.sandbox.waitForRequest(({ faults }) => faults.includes('slow')).then(run)
       return { [Symbol.dispose]: () => {} }
     }
@@ -126,7 +126,7 @@ describe('a service that is slow or gone', () => {
   })
 
   it.each(['fin', 'rst'] as const)(
-    'a connection that ends (%s) before the answer is made anew',
+    'a connection that ends (%s) before the answer is opened again',
     async (how) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'service', kind: 'drop', point: 'headers', how, times: 1 })
@@ -151,7 +151,7 @@ describe('an odd form', () => {
     },
   )
 
-  it('that expires in 4 s, as the one before, is used all the same', async () => {
+  it('that expires in 4 s like the form before it is used anyway', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'form', lifetimeMs: 4 * SECOND })
 
@@ -172,7 +172,7 @@ describe('an odd form', () => {
     },
   )
 
-  it('with a policy that is no JSON fails by storage’s judgement, after an hour of it', async () => {
+  it('with a policy that is not JSON fails after storage refused it for an hour', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'form', policy: 'not-json' })
 
@@ -183,7 +183,7 @@ describe('an odd form', () => {
     expect(version.hint).toContain('service operator')
   })
 
-  it('with the key of another one overwrites that object, and both attempts say so', async () => {
+  it('with the key of another form overwrites that object, and both attempts name the key', async () => {
     await using outlet = await Outlet.open({ concurrency: 1 })
     outlet.fault({ at: 'service', kind: 'form', sameKey: true })
     for (const name of ['a.xml', 'b.xml']) await outlet.take(name)

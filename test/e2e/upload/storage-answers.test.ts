@@ -1,4 +1,4 @@
-// What storage answers in the end: success, trouble, a redirect.
+// Answers of storage: success, errors and redirects.
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
@@ -7,7 +7,7 @@ import { Outlet } from '../../helpers/outlet.ts'
 const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
 
 describe('success', () => {
-  it.each(['200', '201', '204'])('is %s where the form says so', async (status) => {
+  it.each(['200', '201', '204'])('is %s if the form says so', async (status) => {
     await using outlet = await Outlet.open({ sandbox: { successStatus: status } })
 
     const version = await outlet.deliver()
@@ -21,23 +21,26 @@ describe('success', () => {
     ['201', 204],
     ['202', 204],
     ['201', 200],
-  ])('named %s and answered %i is success with a warning, not a loop', async (...row) => {
-    const [successStatus, status] = row
-    await using outlet = await Outlet.open()
-    outlet.fault(
-      { at: 'service', kind: 'form', successStatus },
-      { at: 'storage', kind: 'success', status, body: 'none' },
-    )
+  ])(
+    'with %s in the form and %i in the answer gives a warning and no second upload',
+    async (...row) => {
+      const [successStatus, status] = row
+      await using outlet = await Outlet.open()
+      outlet.fault(
+        { at: 'service', kind: 'form', successStatus },
+        { at: 'storage', kind: 'success', status, body: 'none' },
+      )
 
-    const version = await outlet.deliver(undefined, HOUR)
+      const version = await outlet.deliver(undefined, HOUR)
 
-    expect(outlet.story()).toEqual(AT_ONCE)
-    expect(version.reason).toBe(
-      `storage answered ${status} and the form names ${successStatus}; the file counts as stored`,
-    )
-  })
+      expect(outlet.story()).toEqual(AT_ONCE)
+      expect(version.reason).toBe(
+        `storage answered ${status} and the form names ${successStatus}; the file counts as stored`,
+      )
+    },
+  )
 
-  it('is never a login page that says 200', async () => {
+  it('is never a login page with status 200', async () => {
     await using outlet = await Outlet.open({ sandbox: { successStatus: '200' } })
     const body = '<!doctype html><html><title>Sign in</title></html>'
     outlet.fault({ at: 'storage', kind: 'answer', status: 200, body })
@@ -54,14 +57,17 @@ describe('success', () => {
     expect(outlet.version().state).toBe('uploaded')
   })
 
-  it.each(['truncated', 'cut'] as const)('stands when the XML of the 201 is %s', async (body) => {
-    await using outlet = await Outlet.open()
-    outlet.fault({ at: 'storage', kind: 'success', body })
+  it.each(['truncated', 'cut'] as const)(
+    'counts although the XML of the 201 is %s',
+    async (body) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({ at: 'storage', kind: 'success', body })
 
-    await outlet.deliver()
+      await outlet.deliver()
 
-    expect(outlet.story()).toEqual(AT_ONCE)
-  })
+      expect(outlet.story()).toEqual(AT_ONCE)
+    },
+  )
 
   it.each([
     [{}, true],
@@ -80,7 +86,7 @@ describe('success', () => {
     expect(version.etagVerified).toBe(verified)
   })
 
-  it('with the checksum of other bytes is none, and is sent again', async () => {
+  it('with the checksum of other bytes does not count, and the file is sent again', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'success', etag: 'wrong', times: 1 })
 
@@ -91,7 +97,7 @@ describe('success', () => {
     expect(outlet.writes()).toEqual([2])
   })
 
-  it('with the checksum of other bytes each time fails for a person', async () => {
+  it('with the checksum of other bytes each time fails the version', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'success', etag: 'wrong' })
 
@@ -102,8 +108,8 @@ describe('success', () => {
   })
 })
 
-describe('trouble of storage', () => {
-  it('that passes costs no new form and nothing stored twice', async () => {
+describe('an error of storage', () => {
+  it('that ends costs no new form and stores nothing twice', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 's3-error', code: 'InternalError', times: 3 })
 
@@ -151,7 +157,7 @@ describe('trouble of storage', () => {
     expect(gap).toBeLessThan(most)
   })
 
-  it('every second time opens no breaker, and delivers everything', async () => {
+  it('at every second request opens no breaker, and everything is delivered', async () => {
     await using outlet = await Outlet.open({ concurrency: 1 })
     outlet.fault({ at: 'storage', kind: 'answer', status: 500, every: 2 })
     for (let n = 0; n < 6; n++) await outlet.take(`${n}.xml`)

@@ -1,5 +1,5 @@
-// A version that waits for its next attempt is queued, with the time and the reason on record, and nothing else waits
-// for it: a person decides about it, a newer version takes its place, other accounts go on, a stop takes no time.
+// A version that waits for its next attempt is queued, with the time and the reason on record. It delays nothing else:
+// a person can decide, a newer version takes its place, other accounts continue, and a stop takes no time.
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { decide } from '../../../src/history/decisions.ts'
@@ -14,7 +14,7 @@ const SLOW_DOWN = { at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfte
 let site: Site
 afterEach(() => site[Symbol.asyncDispose]())
 
-/** A feed that was answered so, and waits for 45 s. */
+/** Opens a site whose feed got this answer and waits for 45 s. */
 async function waiting(fault: typeof BUSY | typeof SLOW_DOWN, content = feedOf(3)) {
   site = await Site.open()
   const handle = site.sandbox.faults.add(fault)
@@ -80,10 +80,10 @@ describe.each([
     expect(site.show(version.id).attempts).toHaveLength(2)
   })
 
-  it('gives its place to a newer version, which alone is sent', async () => {
+  it('is superseded by a newer version, and only that is sent', async () => {
     const { handle, version } = await waiting(fault)
 
-    // The newer version may be on its way before this test looks again.
+    // The newer version may already be uploading when the test looks again.
     handle.remove()
     site.drop('jobs.xml', feedOf(4))
     await site.passed('jobs.xml', 'superseded')
@@ -95,7 +95,7 @@ describe.each([
     expect(stored()).toEqual(['123 1'])
   })
 
-  it('holds up no stop, and waits on after a restart', async () => {
+  it('delays no stop, and still waits after a restart', async () => {
     const { daemon, version } = await waiting(fault)
     const asked = site.sandbox.requests().length
 
@@ -113,7 +113,7 @@ describe.each([
   })
 })
 
-it('a version that is asked for its form is discarded before its first byte goes out', async () => {
+it('a version can be discarded while its form is requested, before its first byte is sent', async () => {
   site = await Site.open()
   const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'answer' })
   await site.daemon()
@@ -130,7 +130,7 @@ it('a version that is asked for its form is discarded before its first byte goes
   expect(site.sandbox.objects()).toHaveLength(1)
 })
 
-it('accounts that wait hold up no other account', async () => {
+it('waiting accounts delay no other account', async () => {
   const partnerAccounts = ['a', 'b', 'c', 'd', 'e']
   const feeds = [
     {
@@ -154,7 +154,7 @@ it('accounts that wait hold up no other account', async () => {
   expect([1, 2, 3, 4].map((id) => outlet.version(id).state)).toEqual(Array(4).fill('queued'))
 })
 
-it('a form whose upload may have been stored is kept for the retry, so that nothing has a second key', async () => {
+it('the retry uses the same form if the upload may be stored, so that no file has a second key', async () => {
   await using outlet = await Outlet.open()
   outlet.fault({ at: 'storage', kind: 'lose-answer', stored: true, how: 'fin', times: 4 })
   const { id } = await outlet.take('jobs.xml')
@@ -166,7 +166,7 @@ it('a form whose upload may have been stored is kept for the retry, so that noth
   expect(outlet.writes()).toEqual([5])
 })
 
-it('a person may discard what waits for an origin that is down', async () => {
+it('a person can discard a version that waits for an origin that is down', async () => {
   await using outlet = await Outlet.open()
   outlet.fault({ at: 'service', kind: 'answer', status: 500 })
   const { id } = await outlet.take('jobs.xml')

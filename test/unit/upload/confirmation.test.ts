@@ -1,4 +1,4 @@
-// Storage that reports success before it has the whole file, on real sockets. Only the first answer is wrong; afterwards
+// Storage that reports success before it has the whole file, on real sockets. Only the first answer is wrong: later,
 // storage reads the whole request and answers correctly.
 
 import type { Socket } from 'node:net'
