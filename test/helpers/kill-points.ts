@@ -113,7 +113,7 @@ fs.fsync = ((fd: number, done: fs.NoParamCallback) => {
   const synced = name === undefined ? sync() : (step(`fsync ${name}`, sync) as Promise<void>)
   synced.then(() => done(null), done)
 }) as typeof fs.fsync
-wrap(fs, 'mkdirSync', onPath('make'))
+wrap(fs, 'mkdirSync', onPath('make directory'))
 wrap(fs, 'rmSync', onPath('remove'))
 wrap(fs, 'renameSync', toPath('rename'))
 
@@ -196,15 +196,15 @@ function factOf(sql: string, parameters: unknown[]): string | null {
   }
   if (text.startsWith('UPDATE events')) return 'seen'
   if (text.startsWith('INSERT INTO attempts')) return 'attempt started'
-  if (text.startsWith('UPDATE attempts SET key')) return 'about to be sent'
+  if (text.startsWith('UPDATE attempts SET key')) return 'object key recorded'
   if (text.includes("outcome = 'unknown'")) return 'running attempts end as unknown'
   if (text.startsWith('UPDATE attempts')) {
     return `attempt ended: ${(parameters[0] as { outcome: unknown }).outcome}`
   }
-  if (text.startsWith('REPLACE INTO files')) return 'file known'
+  if (text.startsWith('REPLACE INTO files')) return 'file recorded'
   if (text.startsWith('REPLACE INTO notes')) {
-    return String(parameters[0]).startsWith('leaving ') ? 'a file is about to leave' : null
+    return String(parameters[0]).startsWith('leaving ') ? 'a file will leave the folder' : null
   }
-  if (/^UPDATE versions SET spool = \? WHERE/.test(text)) return 'bytes given up'
+  if (/^UPDATE versions SET spool = \? WHERE/.test(text)) return 'copy given up'
   return null
 }

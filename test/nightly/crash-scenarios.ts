@@ -1,5 +1,4 @@
-// The stories that the crash matrix kills a process in the middle of, each with what has to be true in
-// the end, wherever that was.
+// The stories of the crash matrix. Each one says what must be true at the end, wherever the process was killed.
 
 import { readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,14 +10,14 @@ import { feedOf, type Site } from '../helpers/site.ts'
 export interface Scenario {
   name: string
   config: Record<string, unknown>
-  /** Leads up to the pass that is killed. */
+  /** prepare does everything before the pass that is killed. */
   prepare: (site: Site) => Promise<void> | void
-  /** The feed's last state, and the content that it is about; null: nothing was sent of it. */
   feed: string
+  /** The last state of the feed's newest version. */
   ends: State
-  /** Contents that may be in the storage, each of them whole. */
+  /** The contents that storage must have. If the feed ends `uploaded`, the last one is the newest version's. */
   sent: string[]
-  /** More that has to be true. */
+  /** also throws when something else is not true at the end. */
   also?: (site: Site) => void
 }
 
@@ -32,10 +31,10 @@ async function pass(site: Site): Promise<void> {
   await site.run('run', '--once')
 }
 
-/** The bytes of every file that the vendor dropped are somewhere. */
+/** moved returns a check that the vendor's file was moved from the inbox to `folder`. */
 const moved = (folder: string) => (site: Site) => {
   const found = readdirSync(join(site.root, folder))
-  if (found.length === 0) throw new Error(`nothing is in ${folder}`)
+  if (found.length === 0) throw new Error(`${folder} is empty`)
   isEmpty(site.inbox)
 }
 
@@ -52,7 +51,7 @@ export const SCENARIOS: Scenario[] = [
     ...{ feed: FEED, ends: 'uploaded', sent: [A] },
   },
   {
-    name: 'a new version, and older bytes that go',
+    name: 'a new version, and the copy of an older one that is removed',
     config: { upload: { keepVersions: 1 } },
     prepare: async (site) => {
       for (const content of [A, B]) {
@@ -96,7 +95,7 @@ export const SCENARIOS: Scenario[] = [
     ...{ feed: FEED, ends: 'uploaded', sent: [A] },
   },
   {
-    name: 'a version that takes the place of a waiting one',
+    name: 'a version that replaces a waiting one',
     config: {},
     prepare: async (site) => {
       const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
@@ -109,7 +108,7 @@ export const SCENARIOS: Scenario[] = [
     ...{ feed: FEED, ends: 'uploaded', sent: [B] },
   },
   {
-    name: 'a file that leaves',
+    name: 'a file that leaves the folder',
     config: {},
     prepare: async (site) => {
       writeFileSync(join(site.inbox, FEED), A.slice(0, 200))
@@ -141,7 +140,7 @@ export const SCENARIOS: Scenario[] = [
     also: (site) => isEmpty(site.inbox),
   },
   {
-    name: 'a rejected file that is put in quarantine',
+    name: 'a rejected file that is moved to the quarantine',
     config: {},
     prepare: async (site) => {
       site.drop(FEED, BROKEN)
@@ -152,7 +151,7 @@ export const SCENARIOS: Scenario[] = [
           incompleteAfter: '1s',
         },
       })
-      // Nothing is moved away before it was left alone for that long.
+      // A rejected file is moved only after it has stayed unchanged for `incompleteAfter`.
       const rejectedAt = Date.parse(site.show(1).events.at(-1)?.at ?? '')
       await eventuallyTrue(() => Date.now() > rejectedAt + 1000)
     },
@@ -160,7 +159,7 @@ export const SCENARIOS: Scenario[] = [
     also: moved('quarantine'),
   },
   {
-    name: 'the start after a crash in a check',
+    name: 'a start after a crash during a check',
     config: {},
     prepare: async (site) => {
       site.drop(FEED, A)
@@ -169,7 +168,7 @@ export const SCENARIOS: Scenario[] = [
     ...{ feed: FEED, ends: 'uploaded', sent: [A] },
   },
   {
-    name: 'the start after a crash in an upload',
+    name: 'a start after a crash during an upload',
     config: {},
     prepare: async (site) => {
       site.drop(FEED, A)
@@ -179,7 +178,9 @@ export const SCENARIOS: Scenario[] = [
   },
 ]
 
-/** Passes until the story is at its end: what is given back to the folder is only seen by the next one. */
+/**
+ * settled runs passes until the story is at its end. Only the next pass sees a file that was put back into the folder.
+ */
 export async function settled(site: Site, scenario: Scenario): Promise<void> {
   const again = async () => {
     await pass(site)

@@ -1,23 +1,49 @@
-// The crash matrix as a document: one table a story, one row a durable step, one column for each moment
-// at which the process dies.
+// Owns the page of the crash matrix: a table for each story, a row for each durable step, and a column for each moment
+// of the kill.
 
 const MOMENTS = ['before', 'half of', 'after'] as const
 const HEAD = `# What a crash leaves
 
-Written by \`npx vitest run test/nightly/crash-matrix.test.ts -u\`; not by hand.
+This page is for the person on call. It says what becomes of a feed when feedsyncd is killed in the middle of its work.
 
-A pass of the daemon (\`run --once\`) is killed with SIGKILL before, half way through, or after each durable
-step, and started again. A cell is what its feed has come to then: the state, and how its attempts ended.
-Beside that, each cell stands for these facts, which the test checks: no version is owed anything that was
-not owed before; every object in the storage is a whole, checked file; a version is stored knowingly once,
-and again only after an attempt whose end is \`unknown\` and recorded so; the spool holds what the versions name
-and nothing else; the vendor's folder holds nothing of ours; the database passes its integrity check.
+**What to do:** start feedsyncd again. The start repairs what the kill left, and no feed is lost. If a feed needs a
+person afterwards, \`feedsyncd status\` says so, as it would without a crash.
+
+## How to read the tables
+
+Each table is the story of one feed. A row is a step that writes to the disk or opens a connection, in the order in
+which the steps begin. The columns say when the process was killed: before, half way through, or after that step. A
+cell shows the state of the feed after feedsyncd ran again, with the outcomes of its attempts in parentheses.
+
+| cell | what happened |
+| --- | --- |
+| uploaded (stored) | One attempt stored the version. |
+| uploaded (unknown, stored) | The kill cut off an attempt, which the history records as unknown. The next attempt stored the version. Each further \`unknown\` is another attempt that a kill cut off. |
+| uploaded (unknown, stored), stored 2 times | Storage had the file already, but the kill came before the history recorded this. The next attempt stored the same bytes again, under a second key. |
+| rejected, held, incomplete, gone | The feed ended as it does without a crash. Nothing was sent of this version. |
+| (empty) | This moment does not exist. Only a write can be half done, and a file that exists is not created again. |
+
+In a step, \`*\` stands for characters that differ in each run, and \`(2)\` marks the second step of the same name. A
+\`commit\` is one transaction on the history, with a list of its changes.
+
+## What is true in every cell
+
+- Only the newest version of the feed can still need a step.
+- Every object in storage is a whole, checked file.
+- The history records one stored attempt of a version. Storage has another object of it only after an attempt that the
+  history records as unknown.
+- The spool holds the copies that the versions name, and no others.
+- The vendor's folder holds no temporary file of feedsyncd.
+- The database passes its integrity check.
+
+\`npx vitest run test/nightly/crash-matrix.test.ts -u\` writes this page; do not edit it. The test kills
+\`feedsyncd run --once\` with SIGKILL and runs it again.
 `
 
 export class CrashTable {
   readonly #stories = new Map<string, Map<string, string>>()
 
-  /** Reads what \`text\` wrote. */
+  /** parse reads a page that \`text\` wrote. */
   static parse(document: string): CrashTable {
     const table = new CrashTable()
     for (const section of document.split('\n## ').slice(1)) {
@@ -31,16 +57,17 @@ export class CrashTable {
     return table
   }
 
-  /** What became of each point of a story, by point. */
+  /** record sets the outcome of each point of a story. */
   record(story: string, outcomes: ReadonlyMap<string, string>): void {
     this.#stories.set(story, new Map(outcomes))
   }
 
+  /** outcome returns the outcome of a point, or undefined when the page does not have it. */
   outcome(story: string, point: string): string | undefined {
     return this.#stories.get(story)?.get(point)
   }
 
-  /** The document with these stories, in this order. */
+  /** text returns the page with these stories, in this order. */
   text(stories: string[]): string {
     const sections = stories.map((story) => {
       const outcomes = this.#stories.get(story) ?? new Map<string, string>()
@@ -49,13 +76,13 @@ export class CrashTable {
         const ends = MOMENTS.map((moment) => outcomes.get(`${moment} ${step}`) ?? '')
         return `| \`${step}\` | ${ends.join(' | ')} |`
       })
-      return `\n## ${story}\n\n| step | killed before | half way | after |\n|---|---|---|---|\n${rows.join('\n')}\n`
+      return `\n## ${story}\n\n| step | killed before | killed half way | killed after |\n|---|---|---|---|\n${rows.join('\n')}\n`
     })
     return HEAD + sections.join('')
   }
 }
 
-/** Steps may overlap; what counts is which there are, and the order in which they begin. */
+/** inOrder sorts points by the order in which their steps begin, because steps may overlap. */
 export function inOrder(points: string[]): string[] {
   const steps = [...new Set(points.map(stepOf))]
   return steps.flatMap((step) =>
