@@ -1,5 +1,5 @@
-// SIGTERM ends the daemon, whatever it waits for: nothing is lost, and the log says what did not end. The daemon's
-// clocks run ten times as fast, so that 30 s of drain take 3 s.
+// SIGTERM ends the daemon, even while it waits for something that hangs. Nothing is lost, and the log names what did
+// not end. The daemon's clocks run ten times as fast, so 30 s of drain take 3 s.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
-/** On a busy machine, too, what ends well is not ended by force. */
+/** With a longer grace time, a slow but healthy daemon is not ended by force on a busy machine. */
 const PATIENT = preload('hanging.ts', 'fast-time.ts', 'long-grace.ts')
 
 async function hangingSite(config: Record<string, unknown> = {}) {
@@ -41,7 +41,7 @@ function rmIfThere(path: string): boolean {
   }
 }
 
-/** How the process ended, once it was told to. */
+/** stopped sends SIGTERM and returns how the process ended. */
 async function stopped(daemon: ReturnType<Site['spawn']>) {
   const ended = finished(daemon)
   daemon.kill('SIGTERM')
@@ -50,7 +50,7 @@ async function stopped(daemon: ReturnType<Site['spawn']>) {
 }
 
 describe.concurrent('SIGTERM ends a daemon that waits for', () => {
-  it('a look at a folder whose disk does not answer', async () => {
+  it('the listing of a folder whose disk does not answer', async () => {
     const { site, hang, untilHanging, release } = await hangingSite()
     await using _site = site
     const daemon = await site.daemonProcess()
@@ -82,7 +82,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     expect(said).toContain('it is ended by force')
   })
 
-  it('a thread that hangs in a feed', async () => {
+  it('a thread that hangs while it reads a feed', async () => {
     const { site, hang, untilHanging, release } = await hangingSite()
     await using _site = site
     const daemon = await site.daemonProcess()
@@ -143,7 +143,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     expect(end).not.toBeNull()
   })
 
-  it('an alert’s program that does not end', async () => {
+  it('the program of an alert that does not end', async () => {
     const { site } = await hangingSite({
       alerts: [{ on: ['rejected'], exec: ['/bin/sleep', '300'] }],
     })
@@ -157,7 +157,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     expect(end).not.toBeNull()
   })
 
-  it('an answer about campaigns', async () => {
+  it('an answer of the service about campaigns', async () => {
     const { site } = await hangingSite()
     await using _site = site
     const gate = site.sandbox.faults.add({
@@ -173,7 +173,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     expect(end).not.toBeNull()
   })
 
-  it('an upload that does not move', async () => {
+  it('an upload that makes no progress', async () => {
     const { site } = await hangingSite()
     await using _site = site
     site.env = { ...site.env, ...PATIENT }
@@ -191,7 +191,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
 })
 
 describe('a folder whose disk does not answer', () => {
-  it('keeps nobody waiting who asks for the status, a check or a version', async () => {
+  it('does not delay status, status --check and show', async () => {
     const { site, hang, untilHanging } = await hangingSite()
     await using _site = site
     await site.daemonProcess()

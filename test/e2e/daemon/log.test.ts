@@ -4,7 +4,7 @@ import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-it('each change of a feed is logged once, however often the folder is listed', async () => {
+it('each change of a feed is logged once, even when the folder is listed many times', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const daemon = await site.daemon()
   site.drop('broken.xml', '<a></b>')
@@ -20,7 +20,7 @@ it('each change of a feed is logged once, however often the folder is listed', a
   expect(about).toHaveLength(1)
 })
 
-it('a log that nobody reads any more stops no daemon', async () => {
+it('a daemon goes on when nobody reads its log', async () => {
   await using site = await Site.open()
   const daemon = await site.daemonProcess()
   daemon.stdout?.destroy()
@@ -34,7 +34,7 @@ it('a log that nobody reads any more stops no daemon', async () => {
   expect(daemon.exitCode).toBeNull()
 })
 
-it('a log on a full disk stops no daemon', async () => {
+it('a daemon goes on when the disk of its log is full', async () => {
   await using site = await Site.open()
   const daemon = site.spawnBy(['sh', '-c', 'exec "$@" >/dev/full 2>&1', 'sh'], 'run')
 

@@ -1,5 +1,5 @@
-// Feeds that come together are read side by side and share commits and fsyncs: nothing of what is promised of
-// one feed may depend on that.
+// Feeds that come at the same time are read in parallel and share commits and fsyncs. Each feed must still be handled
+// as if it came alone.
 
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
@@ -17,7 +17,7 @@ function dropAll(site: Site, names = NAMES, round = 1): void {
   for (const name of names) site.drop(name, contentOf(name, round))
 }
 
-/** The files of the spool, and which of them versions name. */
+/** spooled returns the files in the spool, and the copies that versions name. */
 function spooled(site: Site): { files: string[]; named: string[] } {
   return {
     files: readdirSync(join(site.root, 'state', 'spool')).filter((name) => !/index$/.test(name)),
@@ -33,8 +33,8 @@ function filesOf(site: Site, feed: string): string[] {
 const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
 const shas = (round = 1) => NAMES.map((name) => sha256(contentOf(name, round)))
 
-describe.concurrent('feeds that come together', () => {
-  it('arrive whole, each once', async () => {
+describe.concurrent('feeds that come at the same time', () => {
+  it('arrive whole, and each once', async () => {
     await using site = await Site.open()
     dropAll(site)
 
@@ -47,7 +47,7 @@ describe.concurrent('feeds that come together', () => {
     expect(files).toHaveLength(NAMES.length)
   })
 
-  it('are compared each with what was uploaded before', async () => {
+  it('are each compared with their own last upload', async () => {
     await using site = await Site.open()
     site.drop('a.xml', contentOf('a.xml'))
     await site.run('run', '--once')
@@ -69,7 +69,7 @@ describe.concurrent('feeds that come together', () => {
     ])
   })
 
-  it('leave nothing when they are what is there already', async () => {
+  it('leave no copy and are not sent when they have the same bytes as before', async () => {
     await using site = await Site.open()
     dropAll(site)
     await site.run('run', '--once')
@@ -98,7 +98,7 @@ describe.concurrent('feeds that come together', () => {
   })
 })
 
-describe.concurrent('a process that is killed while it keeps several feeds', () => {
+describe.concurrent('after a kill while several copies are written', () => {
   for (const point of [
     'half of write state/spool/*.part (3)',
     'before fsync state/spool/*.part (2)',
@@ -106,7 +106,7 @@ describe.concurrent('a process that is killed while it keeps several feeds', () 
     'after rename state/spool/*.part to state/spool/3.xml',
     'after fsync state/spool',
   ]) {
-    it(`${point}: all arrive once, and nothing is left that no version names`, async () => {
+    it(`all feeds arrive once and no unneeded copy is left (${point})`, async () => {
       await using site = await Site.open()
       dropAll(site)
 

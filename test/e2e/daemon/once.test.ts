@@ -1,5 +1,5 @@
-// How long a single pass waits. The writer here writes at every look at the clock, so it is as quick as the daemon,
-// however slow the machine is.
+// How long `run --once` waits. The writer here writes each time the daemon reads the clock, so it is never slower than
+// the daemon, even on a slow machine.
 
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** A clock by which a file grows, and that can be ahead. */
+/** writerOf returns a clock that lets a file grow each time it is read, and that can be set ahead. */
 function writerOf(path: string) {
   const writer = { ahead: 0, isWriting: true }
   writeFileSync(path, '<source>')
@@ -23,7 +23,7 @@ function writerOf(path: string) {
 }
 
 describe('run --once', () => {
-  it('waits for a file that is being written, and holds up no other for it', async () => {
+  it('waits for a file that is being written, and does not delay other files', async () => {
     await using site = await Site.open()
     const path = join(site.inbox, 'growing.xml')
     const { writer, clock } = writerOf(path)
@@ -32,7 +32,7 @@ describe('run --once', () => {
     site.clock = clock
     const ended = site.run('run', '--once')
     await site.until('quiet.xml', 'uploaded')
-    // Longer than any patience that counts from the start.
+    // Longer than any time limit that counts from the start.
     writer.ahead += 60_000
     const meanwhile = site.uploads({ feed: 'growing.xml' })
     appendFileSync(path, '</source>')
@@ -44,7 +44,7 @@ describe('run --once', () => {
     expect(site.events('growing.xml').map(({ to }) => to)).not.toContain('incomplete')
   })
 
-  it('leaves a file whose writer does not end, after inbox.incompleteAfter', async () => {
+  it('stops waiting for a file whose writer does not end after inbox.incompleteAfter', async () => {
     await using site = await Site.open({ inbox: { incompleteAfter: '1h' } })
     const { writer, clock } = writerOf(join(site.inbox, 'growing.xml'))
     site.drop('quiet.xml', feedOf(3))
@@ -58,14 +58,14 @@ describe('run --once', () => {
     expect(site.uploads({ feed: 'growing.xml' })).toMatchObject([{ state: 'settling' }])
   })
 
-  it('leaves no timer behind that keeps its process alive after its last word', async () => {
+  it('leaves no timer behind that keeps its process alive', async () => {
     await using site = await Site.open()
     site.drop('jobs.xml', feedOf(3))
     let sleeping = 0
     const clock: Clock = {
       ...systemClock,
       sleep: (ms, signal) => {
-        // A commit waits a few ms for company.
+        // A shared commit waits for a few ms only.
         if (ms < 100) return systemClock.sleep(ms, signal)
         sleeping++
         return systemClock.sleep(ms, signal).finally(() => sleeping--)

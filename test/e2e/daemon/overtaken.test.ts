@@ -1,5 +1,5 @@
-// The order of a feed's versions: what its writer was done with last is sent last, and is the newest on record, whatever
-// was detected first; and what nobody has written is not sent over it.
+// The order of a feed's versions. The bytes that their writer finished last are sent last and are the newest version,
+// even if another file was detected later. A file that nobody has written again never replaces them.
 
 import { createHash } from 'node:crypto'
 import {
@@ -33,7 +33,9 @@ const openSite = (config: Record<string, unknown> = {}) =>
   Site.open(config, { clock: quickClock() })
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 
-/** What came to storage last is what the history calls the newest, and what it says was uploaded last. */
+/**
+ * expectNewest checks that the last object in storage and the newest, uploaded version of the feed have these bytes.
+ */
 function expectNewest(site: Site, feed: string, bytes: string): void {
   const [newest] = site.uploads({ feed })
   expect(site.sandbox.objects().at(-1)?.sha256).toBe(sha256(bytes))
@@ -41,7 +43,7 @@ function expectNewest(site: Site, feed: string, bytes: string): void {
 }
 
 describe('an export that is complete after an earlier version was restored', () => {
-  /** Two uploads, an export that ends early, and the first upload once more. */
+  /** restored makes two uploads, drops an export that ends early, and restores the first upload. */
   async function restored(site: Site, whileDown: boolean): Promise<void> {
     site.drop('jobs.xml', MONDAY)
     const { id } = await site.until('jobs.xml', 'uploaded')
@@ -56,7 +58,7 @@ describe('an export that is complete after an earlier version was restored', () 
     await site.run('restore', String(id))
   }
 
-  it('is the newest version, and its bytes are seen when they come again', async () => {
+  it('is the newest version, and makes no new one when its bytes come again', async () => {
     await using site = await openSite()
     await site.daemon()
     await restored(site, false)
@@ -71,7 +73,7 @@ describe('an export that is complete after an earlier version was restored', () 
     expect(site.events('jobs.xml').find(({ to }) => to === 'seen')?.id).toBe(id)
   })
 
-  it('takes the place of the restored one that waits, and not the other way round', async () => {
+  it('replaces the restored version that waits', async () => {
     await using site = await openSite()
     await site.daemon()
     await restored(site, true)
@@ -79,7 +81,7 @@ describe('an export that is complete after an earlier version was restored', () 
 
     site.drop('jobs.xml', feedOf(12))
     await site.until('jobs.xml', 'queued', sha256(feedOf(12)))
-    // After its own attempt: a retry that came during it would do nothing.
+    // Wait for the end of its own attempt, because a retry during the attempt does nothing.
     await site.passed('jobs.xml', 'queued', { nth: 6 })
     site.sandbox.faults.clear()
     await site.run('retry', '--all')
@@ -90,8 +92,8 @@ describe('an export that is complete after an earlier version was restored', () 
   })
 })
 
-describe('of two files of a feed, the one that was detected first and is complete last', () => {
-  it('is the newest version when it was incomplete', async () => {
+describe('the file of a feed that was detected first but is complete last', () => {
+  it('is the newest version after it was incomplete', async () => {
     await using site = await openSite(FEEDS)
     await site.daemon()
     site.drop('acme/monday.xml', MONDAY.slice(0, 500))
@@ -108,7 +110,7 @@ describe('of two files of a feed, the one that was detected first and is complet
     expect(site.sandbox.objects()).toHaveLength(3)
   })
 
-  it('is the newest version when it had left the folder', async () => {
+  it('is the newest version after it had left the folder', async () => {
     await using site = await openSite(FEEDS)
     await site.daemon()
     site.drop('acme/monday.xml', MONDAY.slice(0, 500))
@@ -125,7 +127,7 @@ describe('of two files of a feed, the one that was detected first and is complet
   })
 })
 
-it('a version that fails while a newer one of its feed waits is superseded by that, and needs nobody', async () => {
+it('a version that fails while a newer one waits is superseded and needs no person', async () => {
   await using site = await openSite()
   const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'headers' })
   site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413, times: 1 })
@@ -148,10 +150,10 @@ it('a version that fails while a newer one of its feed waits is superseded by th
 })
 
 describe('a file that nobody has written since it was taken', () => {
-  /** Of each version of the feed, whether its bytes came again. */
+  /** seen returns the number of `seen` events of the feed. */
   const seen = (site: Site) => site.events('acme').filter(({ to }) => to === 'seen').length
 
-  it('is not sent over a version that a person restored, when only its permissions change', async () => {
+  it('does not replace a restored version when only its permissions change', async () => {
     await using site = await openSite(FEEDS)
     await site.daemon()
     site.drop('acme/jobs.xml', MONDAY)
@@ -167,7 +169,7 @@ describe('a file that nobody has written since it was taken', () => {
     expectNewest(site, 'acme', MONDAY)
   })
 
-  it('is not sent over a younger one of its feed, when the device has another number after a boot', async () => {
+  it('does not replace a newer file of its feed when its device gets another number', async () => {
     await using site = await openSite(FEEDS)
     const first = await site.daemon()
     site.drop('acme/monday.xml', MONDAY)
@@ -186,7 +188,7 @@ describe('a file that nobody has written since it was taken', () => {
     expect(site.sandbox.objects()).toHaveLength(2)
   })
 
-  it('is not sent over a younger one of its feed, when the folder was moved to another disk', async (context) => {
+  it('does not replace a newer file of its feed when the folder moves to another disk', async (context) => {
     if (statSync('/dev/shm').dev === statSync(tmpdir()).dev) return context.skip()
     await using site = await openSite(FEEDS)
     const first = await site.daemon()
@@ -200,7 +202,7 @@ describe('a file that nobody has written since it was taken', () => {
     await first.stop()
     const disk = mkdtempSync('/dev/shm/feedsyncd-test-')
     onTestFinished(() => rmSync(disk, { recursive: true }))
-    // As tar does: dates to the second.
+    // Like tar, this copy keeps dates only to the second.
     cpSync(site.inbox, disk, { recursive: true, preserveTimestamps: true })
     rmSync(site.inbox, { recursive: true })
     symlinkSync(disk, site.inbox)
@@ -212,7 +214,7 @@ describe('a file that nobody has written since it was taken', () => {
     expect(site.sandbox.objects()).toHaveLength(2)
   })
 
-  it.each([0, 1])('is sent once it is put there again, dated %i s later', async (later) => {
+  it.each([0, 1])('is sent again after it is put there again, dated %i s later', async (later) => {
     await using site = await openSite(FEEDS)
     await site.daemon()
     const put = (seconds: number) => {
@@ -236,7 +238,7 @@ describe('a file that nobody has written since it was taken', () => {
 })
 
 describe('when a rule gives a file to another feed while a version of it waits', () => {
-  /** A version of the feed `old` waits, with these files; then `moved.xml` belongs to `new`. */
+  /** moved lets a version of the feed `old` wait with these files, then gives `moved.xml` to the feed `new`. */
   async function moved(site: Site, files: string[]): Promise<void> {
     const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
     site.sandbox.faults.add(down)
@@ -253,14 +255,14 @@ describe('when a rule gives a file to another feed while a version of it waits',
   const OLD = { match: '*.xml', name: 'old' }
   const feed = (name: string) => [{ match: '*.xml', name }]
 
-  /** The daemon again, with other rules. */
+  /** restarted starts the daemon again with other rules. */
   async function restarted(site: Site, daemon: Command, feeds: object[]): Promise<Command> {
     await daemon.stop()
     site.configure({ feeds })
     return site.daemon()
   }
 
-  it('its new content is sent, and the one that waits is not sent after it', async () => {
+  it('its new content is sent, and the waiting version is superseded', async () => {
     await using site = await Site.open({ feeds: [OLD] })
     await moved(site, ['moved.xml'])
 
@@ -271,7 +273,7 @@ describe('when a rule gives a file to another feed while a version of it waits',
     expectNewest(site, 'new', TUESDAY)
   })
 
-  it('the one that waits is sent where another file of its feed has its bytes', async () => {
+  it('the waiting version is sent if another file of its feed has the same bytes', async () => {
     await using site = await Site.open({ feeds: [OLD] })
     await moved(site, ['moved.xml', 'stays.xml'])
 
@@ -281,7 +283,7 @@ describe('when a rule gives a file to another feed while a version of it waits',
     await site.until('old', 'uploaded', sha256(MONDAY))
   })
 
-  it('what waits is not sent after bytes that the feed of its file has been sent already', async () => {
+  it('the waiting version is superseded when the file returns to its first feed with uploaded bytes', async () => {
     await using site = await Site.open({ feeds: feed('one') })
     const first = await site.daemon()
     site.drop('jobs.xml', MONDAY)
@@ -303,7 +305,7 @@ describe('when a rule gives a file to another feed while a version of it waits',
     ['waited', false],
     ['failed', true],
   ])(
-    'its bytes are sent once it belongs to its feed again, where they had %s',
+    'its bytes, which had %s, are sent when it belongs to its first feed again',
     async (_, fails) => {
       await using site = await Site.open({ feeds: feed('one') })
       const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
@@ -319,7 +321,7 @@ describe('when a rule gives a file to another feed while a version of it waits',
       await site.until('one', 'superseded')
       await restarted(site, second, feed('one'))
 
-      // The version that is sent may be on its way before this test looks again; what waits still waits for 600 s.
+      // The version of feed `one` may be sent before this test looks again; the one of feed `two` waits for 600 s.
       site.sandbox.faults.clear()
       site.drop('jobs.xml', MONDAY)
       const { sha256: waits } = await site.until('two', 'superseded')

@@ -1,5 +1,5 @@
-// The files of the program are replaced while a daemon runs, as an upgrade does, before anything was read: the threads
-// that read feeds are started later than the program.
+// An upgrade replaces the files of the program while a daemon runs. The threads that read feeds start later than the
+// program, so they may load other files.
 
 import {
   cpSync,
@@ -15,7 +15,7 @@ import { expect, it } from 'vitest'
 import { VERSION } from '../../../src/lib/version.ts'
 import { feedOf, finished, MAIN, preload, Site } from '../../helpers/site.ts'
 
-/** A copy of the program that a test may change; its libraries are found above it. */
+/** copyOf makes a copy of the program that a test may change. It lies where Node finds the libraries. */
 function copyOf(site: Site): { program: string } & Disposable {
   const program = mkdtempSync(join(dirname(MAIN), '../../copy-'))
   cpSync(dirname(MAIN), program, { recursive: true })
@@ -25,7 +25,7 @@ function copyOf(site: Site): { program: string } & Disposable {
 
 const MARK = '"event":"daemon.condition","condition":"internal-error"'
 
-it('a feed that comes after the program was removed waits, and is read once the program is back', async () => {
+it('a feed that comes after the program was removed waits until the program is back', async () => {
   await using site = await Site.open({}, { env: preload('fast-time.ts') })
   using copy = copyOf(site)
   const daemon = await site.daemonProcess()
@@ -40,7 +40,7 @@ it('a feed that comes after the program was removed waits, and is read once the 
   expect(site.events('a.xml').map(({ to }) => to)).not.toContain('failed')
 })
 
-it('a feed is not read by a thread of another version: it waits for the restart', async () => {
+it('a feed waits for the restart and is not read by a thread of another version', async () => {
   await using site = await Site.open({}, { env: preload('fast-time.ts') })
   using copy = copyOf(site)
   const daemon = await site.daemonProcess()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
-/** A daemon in the middle of its first upload, which does not end. */
+/** stuck returns a daemon in the middle of its first upload, which does not end. */
 async function stuck(site: Site) {
   const daemon = await site.daemonProcess()
   const gate = site.sandbox.faults.add({
@@ -13,7 +13,7 @@ async function stuck(site: Site) {
 }
 
 describe('SIGTERM', () => {
-  it('lets an upload that runs come to its end, and starts nothing new', async () => {
+  it('lets a running upload end, and starts no new one', async () => {
     await using site = await Site.open({ upload: { concurrency: 1 } })
     const daemon = await site.daemon()
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
@@ -32,7 +32,7 @@ describe('SIGTERM', () => {
     expect(site.uploads({ feed: 'b.xml' })[0]).toMatchObject({ state: 'queued', attempts: 0 })
   })
 
-  it('cuts the check of a large file short, which is taken at the next start', async () => {
+  it('stops the check of a large file, which the next start takes', async () => {
     await using site = await Site.open()
     const reading = site.holdReading()
     const daemon = await site.daemonProcess()
@@ -58,7 +58,7 @@ describe('a second signal', () => {
     ['SIGTERM', 'SIGTERM', 143],
     ['SIGINT', 'SIGINT', 130],
   ] as const) {
-    it(`aborts what runs: ${second} exits ${exit}, and the next start delivers it`, async () => {
+    it(`aborts a running upload: ${second} exits ${exit}, and the next start delivers the feed`, async () => {
       await using site = await Site.open({}, { env: preload('long-grace.ts') })
       const { daemon, ended } = await stuck(site)
 
@@ -79,7 +79,7 @@ describe('a second signal', () => {
 })
 
 describe('SIGHUP', () => {
-  it('ends nothing and changes nothing: the configuration is read at the start', async () => {
+  it('changes nothing, because the configuration is read only at the start', async () => {
     await using site = await Site.open()
     const { daemon, gate } = await stuck(site)
     site.configure({ guards: { minPostings: 100 } })

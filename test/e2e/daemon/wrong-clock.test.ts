@@ -1,4 +1,4 @@
-// A wrong clock that is corrected: while the daemon runs, and while it does not.
+// A wrong clock is corrected, while the daemon runs or while it is stopped.
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,18 +17,18 @@ let aheadMs = 0
 beforeEach(async () => {
   aheadMs = 0
   site = await Site.open({ inbox: { incompleteAfter: '10m' } })
-  // Only the clock on the wall is wrong; intervals are not concerned.
+  // Only the wall clock is wrong; the monotonic clock is right.
   const quick = quickClock()
   site.clock = { ...quick, now: () => quick.now() + aheadMs }
 })
 afterEach(() => site[Symbol.asyncDispose]())
 
-/** Sets the wall clock of all commands of the site. */
+/** setClock sets the wall clock of all commands of the site. */
 function setClock(ahead: number): void {
   aheadMs = ahead
 }
 
-/** A feed that waits for 10 minutes, by a clock that is 400 days ahead. */
+/** waiting starts a daemon with a clock that is 400 days ahead and a feed that waits for 10 minutes. */
 async function waiting() {
   setClock(AHEAD)
   const busy = site.sandbox.faults.add(BUSY)
@@ -61,7 +61,7 @@ describe('a feed that waits for its next attempt under a clock 400 days ahead', 
     expect(stdout).toContain('delivered as soon as possible')
   })
 
-  it('is not sent earlier than it should be while the clock stays wrong', async () => {
+  it('is not sent too early while the clock stays wrong', async () => {
     const daemon = await waiting()
     const [before] = site.uploads()
     await daemon.stop()
@@ -77,7 +77,7 @@ describe('a feed that waits for its next attempt under a clock 400 days ahead', 
 it.each([
   ['1970', -systemClock.now() + MINUTE],
   ['2100', 74 * 365 * DAY],
-])('feeds are sent under a clock that says %s, and after it was corrected', async (_, ahead) => {
+])('feeds are sent with a clock in the year %s, and after it was corrected', async (_, ahead) => {
   setClock(ahead)
   await site.daemon()
   site.drop('a.xml', feedOf(3))
@@ -90,7 +90,7 @@ it.each([
   expect(site.sandbox.objects()).toHaveLength(2)
 })
 
-it('an incomplete file does not wait 400 days for its end after a restart under the right clock', async () => {
+it('an incomplete file does not wait for 400 days after a restart with the right clock', async () => {
   setClock(AHEAD)
   const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(3).slice(0, 200))
@@ -104,7 +104,7 @@ it('an incomplete file does not wait 400 days for its end after a restart under 
 })
 
 describe('status --check', () => {
-  it('does not call a daemon healthy for a sign of life from the future', async () => {
+  it('does not trust a heartbeat from the future', async () => {
     const file = join(site.root, 'clock')
     site.env = { ...preload('wrong-clock.ts'), FEEDSYNCD_CLOCK_FILE: file }
     writeFileSync(file, String(AHEAD))
@@ -138,7 +138,7 @@ describe('the history', () => {
     await daemon.stop()
   }
 
-  it('is not forgotten by a clock 400 days ahead, whose service knows better', async () => {
+  it('is not pruned while the clock is 400 days ahead of the service', async () => {
     await old()
 
     setClock(AHEAD)
@@ -150,7 +150,7 @@ describe('the history', () => {
     expect(versions()).toBe(3)
   })
 
-  it('is forgotten in time where both clocks agree', async () => {
+  it('is pruned in time while both clocks agree', async () => {
     await old()
 
     const db = new Database(join(site.root, 'state', 'feedsyncd.db'))

@@ -1,5 +1,5 @@
-// The database, its log or its whole directory goes away under a running daemon: it stops at once and says so, and
-// what it sent is on record wherever it goes on.
+// The database, its log or its whole directory disappears under a running daemon. The daemon stops at once and says so,
+// and its uploads are on record at the next start.
 
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, finished, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
 
-/** A daemon that has sent two feeds, and what becomes of it after `harm`. */
+/** harmed runs `harm` beside a daemon that has sent two feeds, and returns how the daemon ended. */
 async function harmed(site: Site, harm: () => void) {
   const daemon = await site.daemonProcess()
   for (const name of ['a.xml', 'b.xml']) {
@@ -22,7 +22,7 @@ async function harmed(site: Site, harm: () => void) {
   return { code, stderr, check }
 }
 
-/** A daemon that goes on sends nothing that was sent. */
+/** goesOn checks that a new daemon sends a new feed, and none of the earlier feeds again. */
 async function goesOn(site: Site): Promise<void> {
   await site.daemonProcess()
   site.drop('c.xml', feedOf(4))
@@ -39,7 +39,7 @@ const remove = (site: Site, ...ends: string[]) => {
 
 describe.concurrent('a daemon stops', () => {
   it.each([[['-wal']], [['-wal', '-shm']], [['-shm']]])(
-    'when %s is deleted, loses nothing, and may be started again',
+    'when %s is deleted, loses nothing, and can be started again',
     async (ends) => {
       await using site = await Site.open()
 
@@ -68,7 +68,7 @@ describe.concurrent('a daemon stops', () => {
     expect(check.stdout).toContain('feedsyncd.db was deleted, replaced or moved away')
   })
 
-  it('when its lock is deleted, before a second one sends what it has not sent', async () => {
+  it('when its lock is deleted, before a second daemon sends its versions', async () => {
     await using site = await Site.open()
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'headers' })
     const ended = finished(await site.daemonProcess())
@@ -87,7 +87,7 @@ describe.concurrent('a daemon stops', () => {
     expect(attempts).toEqual(['unknown', 'stored'])
   })
 
-  it('when another file takes the place of its database', async () => {
+  it('when another file replaces its database', async () => {
     await using site = await Site.open()
     const other = join(site.root, 'other')
     writeFileSync(other, '')
@@ -100,7 +100,7 @@ describe.concurrent('a daemon stops', () => {
     expect(check.stdout).toContain('feedsyncd.db was deleted, replaced or moved away')
   })
 
-  it('when its directory is moved away, and goes on once that is back', async () => {
+  it('when its directory is moved away, and continues once the directory is back', async () => {
     await using site = await Site.open()
     const [state, away] = [join(site.root, 'state'), join(site.root, 'away')]
 

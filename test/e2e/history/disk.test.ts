@@ -1,6 +1,6 @@
-// Trouble with our own disk and database: it is said once, in two lines; the daemon lives, does not spin,
-// loses nothing, sends nothing twice, and goes on automatically when the trouble ends. These wait more than they
-// work (5 s until trouble is looked at again, by clocks that are ten times as fast), so they run side by side.
+// Errors of our own disk and database. The daemon reports an error once, in two lines. It stays alive, does not spin,
+// loses nothing, sends nothing twice, and continues automatically when the error ends. These tests mostly wait (5 s
+// until the next try, by clocks that are ten times as fast), so they run side by side.
 
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { SmallDisk } from '../../helpers/small-disk.ts'
 
 const TWO_LINES = /^error: .+\ntry: .+\n$/
 
-/** What a daemon says, as it comes. */
+/** listen collects the output of a daemon. */
 function listen(daemon: ChildProcess) {
   const heard = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -30,7 +30,7 @@ function listen(daemon: ChildProcess) {
   }
 }
 
-/** Another process's hand on the database. */
+/** lockHistory locks the database like another process. */
 function lockHistory(site: Site): Disposable {
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
   db.exec('BEGIN EXCLUSIVE')
@@ -42,7 +42,7 @@ function expectAlive(daemon: ChildProcess): void {
 }
 
 describe.concurrent('a database that another process has locked', () => {
-  it('is waited for, said once, and what was dropped meanwhile is delivered', async () => {
+  it('is reported once, and files dropped meanwhile are delivered after it', async () => {
     await using site = await Site.open({}, { env: preload('fast-time.ts') })
     const daemon = await site.daemonProcess()
     const { heard, lines, until } = listen(daemon)
@@ -63,7 +63,7 @@ describe.concurrent('a database that another process has locked', () => {
     expect(site.sandbox.objects()).toHaveLength(2)
   })
 
-  it('keeps what the storage confirmed meanwhile, which is recorded and not sent again', async () => {
+  it('delays the record of a stored version, which is not sent again', async () => {
     await using site = await Site.open({}, { env: preload('fast-time.ts') })
     const daemon = await site.daemonProcess()
     const { lines, until } = listen(daemon)
@@ -77,14 +77,14 @@ describe.concurrent('a database that another process has locked', () => {
     lock[Symbol.dispose]()
     const { id } = await site.until('jobs.xml', 'uploaded')
 
-    // While the test is slow to answer with a form, that one attempt fails.
+    // An attempt fails when the sandbox is too slow with a form, so ignore failed ones.
     const ends = site.show(id).attempts.map(({ outcome }) => outcome)
     expect(ends.filter((end) => end !== 'failed')).toEqual(['stored'])
     expect(site.sandbox.objects()).toHaveLength(1)
     expect(lines()).toBeLessThan(20)
   })
 
-  it('between two attempts: the version waits and is delivered, instead of being stuck', async () => {
+  it('between two attempts delays the version, which is then delivered', async () => {
     await using site = await Site.open({}, { env: preload('fast-time.ts') })
     const daemon = await site.daemonProcess()
     const { until } = listen(daemon)
@@ -106,7 +106,7 @@ describe.concurrent('a database that another process has locked', () => {
 })
 
 describe.concurrent('a disk that is full', () => {
-  it('for the spool: the feed waits with the reason, said once, while others pass, and is taken when there is room', async () => {
+  it('for the spool lets one feed wait with a reason, reported once, until there is room, while others pass', async () => {
     await using site = await Site.open({}, { env: preload('fast-time.ts') })
     using disk = new SmallDisk(join(site.root, 'state'))
     const daemon = await site.daemonProcess()
@@ -132,7 +132,7 @@ describe.concurrent('a disk that is full', () => {
     expect(site.sandbox.objects()).toHaveLength(3)
   })
 
-  it('for what a gzip-compressed feed unpacks to: the feed waits with the reason, and is taken when there is room', async () => {
+  it('for an unpacked gzip feed lets the feed wait with a reason until there is room', async () => {
     await using site = await Site.open({}, { env: preload('fast-time.ts') })
     using disk = new SmallDisk(join(site.root, 'state'))
     const daemon = await site.daemonProcess()
@@ -153,13 +153,13 @@ describe.concurrent('a disk that is full', () => {
     expect([id, bytes]).toEqual([waiting.id, Buffer.byteLength(feed)])
   })
 
-  it('for copies that share a file: the feeds wait, and each is sent once when there is room', async () => {
+  it('for many small feeds lets them wait, and each is sent once when there is room', async () => {
     await using site = await Site.open({}, { env: preload('fast-time.ts') })
     using disk = new SmallDisk(join(site.root, 'state'))
     const daemon = await site.daemonProcess()
     const { until } = listen(daemon)
     const names = Array.from({ length: 12 }, (_, n) => `${n}.xml`)
-    // However they are grouped, whatever is sent meanwhile: a single one of 40 kB has no room.
+    // Not even a single feed of 40 kB fits.
     disk.fill(daemon, 30_000)
 
     for (const name of names) site.drop(name, feedOf(300, `Job ${name}`))
@@ -172,7 +172,7 @@ describe.concurrent('a disk that is full', () => {
     expect(new Set(site.sandbox.objects().map(({ sha256 }) => sha256)).size).toBe(names.length)
   })
 
-  it('for the database: it is said once, and everything goes on when there is room', async () => {
+  it('for the database is reported once, and everything continues when there is room', async () => {
     await using site = await Site.open({}, { env: preload('fast-time.ts') })
     using disk = new SmallDisk(join(site.root, 'state'))
     const daemon = await site.daemonProcess()
@@ -194,7 +194,7 @@ describe.concurrent('a disk that is full', () => {
 })
 
 describe.concurrent('a database that cannot be used at the start', () => {
-  it('in a directory that is read-only: two lines and exit 75, so that a supervisor repeats it, and all is there when it is writable', async (context) => {
+  it('because its directory is read-only ends with two lines and exit 75, so that a supervisor tries again', async (context) => {
     await using site = await Site.open()
     using disk = new SmallDisk(join(site.root, 'state'))
     context.skip(!disk.canBeReadOnly, 'root may write everywhere here')
@@ -213,7 +213,7 @@ describe.concurrent('a database that cannot be used at the start', () => {
     expect(site.sandbox.objects()).toHaveLength(2)
   })
 
-  it('damaged: two lines and exit 78, which no supervisor repeats', async () => {
+  it('because it is damaged ends with two lines and exit 78, which no supervisor tries again', async () => {
     await using site = await Site.open()
     mkdirSync(join(site.root, 'state'))
     writeFileSync(join(site.root, 'state', 'feedsyncd.db'), 'this is no database '.repeat(500))
@@ -225,7 +225,7 @@ describe.concurrent('a database that cannot be used at the start', () => {
     expect(stderr).toContain('is damaged')
   })
 
-  it('of a newer feedsyncd: two lines and exit 78, and it is left as it is', async () => {
+  it('because a newer feedsyncd wrote it ends with two lines and exit 78, and stays unchanged', async () => {
     await using site = await Site.open()
     await site.run('run', '--once')
     const file = join(site.root, 'state', 'feedsyncd.db')
@@ -246,7 +246,7 @@ describe.concurrent('a database that cannot be used at the start', () => {
 })
 
 describe.concurrent('a disk that fails one read', () => {
-  it('between two rounds: it is said, and the daemon goes on', async () => {
+  it('between two rounds is reported, and the daemon goes on', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'fail-read')
     site.env = { ...preload('failing-read.ts', 'fast-time.ts'), FEEDSYNCD_FAIL_READ: file }

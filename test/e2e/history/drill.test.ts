@@ -1,5 +1,5 @@
-// The drill of docs/several-hosts.md, command by command, against real files: with the folders of a site in place of
-// those of a host, and a daemon of the test in place of the unit.
+// Runs the drill of docs/several-hosts.md command by command on real files. The folders of a site stand for those of a
+// host, and a daemon of the test stands for the unit.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 
 const drill = blocks(SEVERAL_HOSTS).filter(({ heading }) => heading === 'Drill of a restore')
 
-it('the drill of a restore keeps every feed, sends what waited, and sends nothing twice', async () => {
+it('the drill of a restore keeps every feed, sends the waiting version, and sends nothing twice', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   let daemon = await site.daemon()
   site.drop('done.xml', feedOf(5))

@@ -1,5 +1,5 @@
-// Each kind of write fails once while feeds take every way through the states: each of them ends where it should,
-// without a restart, is sent once, and no request of another process is forgotten.
+// Each kind of write fails once while feeds take every way through the states. Each feed reaches its right state
+// without a restart and is sent once, and no request of another process is forgotten.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,8 @@ async function failingSite() {
   site.env = {
     ...preload('failing-writes.ts', 'fast-time.ts'),
     ...{ FEEDSYNCD_FAIL_FILE: file, FEEDSYNCD_FAIL_LOG: log },
-    // About forty kinds of writes fail one after the other, and each is a pause of 5 s. Timeouts stay as they are.
+    // About forty kinds of writes fail in turn, each with a pause of 5 s, so time runs faster. Timeouts stay as they
+    // are.
     ...{ FEEDSYNCD_TIME_FACTOR: '50', FEEDSYNCD_REAL_TIMERS: '100000000' },
   }
   return {
@@ -27,7 +28,7 @@ async function failingSite() {
 
 describe.concurrent('a daemon whose writes fail once each', () => {
   it.each(['SQLITE_FULL', 'SQLITE_IOERR_WRITE'])(
-    'with %s brings each feed to its end without a restart',
+    'with %s brings each feed to its right state without a restart',
     async (code) => {
       const { site, fail, failed } = await failingSite()
       await using _site = site
@@ -62,7 +63,7 @@ describe.concurrent('a daemon whose writes fail once each', () => {
     },
   )
 
-  it('answers the requests of other processes all the same', async () => {
+  it('still answers the requests of other processes', async () => {
     const { site, fail, failed } = await failingSite()
     await using _site = site
     await site.daemonProcess()
@@ -88,7 +89,7 @@ describe.concurrent('an incomplete file whose deadline comes while the spool is 
     const { id } = await site.passed('half.xml', 'incomplete')
 
     disk.fill(daemon, 100_000)
-    // Its deadline comes now, and not before the disk is full.
+    // The deadline must not come before the disk is full.
     site.expire('half.xml')
     await eventually(() => expect(site.show(id).reason).toContain('not enough disk space'))
     disk.free(daemon)
@@ -98,7 +99,7 @@ describe.concurrent('an incomplete file whose deadline comes while the spool is 
 })
 
 describe.concurrent('an upload that a daemon was asked for', () => {
-  it('does not wait for ever when that daemon is gone, and the next one takes it', async () => {
+  it('ends when that daemon is gone, and the next daemon takes the file', async () => {
     await using site = await Site.open()
     const daemon = await site.daemonProcess()
     const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })

@@ -7,7 +7,7 @@ import { errorCode, FeedsyncError } from '../../../src/lib/errors.ts'
 import { becomeNobody, child } from '../../helpers/history/child.ts'
 import { temporaryFolder } from '../../helpers/history/temporary.ts'
 
-/** A process that holds the lock of this directory until it is killed. */
+/** holder starts a process that holds the lock of a directory until it is killed. */
 async function holder(directory: string) {
   const run = child(`
     globalThis.held = lock.acquireLock(${JSON.stringify(directory)})
@@ -18,7 +18,7 @@ async function holder(directory: string) {
 }
 
 describe('the lock of a state directory', () => {
-  it('belongs to one process, and is free at once when that is killed', async () => {
+  it('belongs to one process, and is free at once when that process is killed', async () => {
     const directory = join(temporaryFolder(), 'state')
     const other = await holder(directory)
 
@@ -32,7 +32,7 @@ describe('the lock of a state directory', () => {
     expect(ours).not.toBe(null)
   })
 
-  it('is refused within one process too, and given back when disposed', () => {
+  it('is refused a second time within one process, and is free after it is disposed', () => {
     const directory = temporaryFolder()
     const first = acquireLock(directory)
 
@@ -46,7 +46,7 @@ describe('the lock of a state directory', () => {
     expect(isLocked(directory)).toBe(false)
   })
 
-  it('is taken at once where a command made the history, and after a wait only where it was deleted', () => {
+  it('is taken at once beside a history that a command made, and after a wait when it was deleted', () => {
     const directory = temporaryFolder()
     openHistory({ file: join(directory, 'feedsyncd.db') })[Symbol.dispose]()
     const wait = vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out')
@@ -71,7 +71,7 @@ describe('the lock of a state directory', () => {
     expect(ours).not.toBe(null)
   })
 
-  it('is taken even while others keep asking whether it is', async () => {
+  it('can be taken while others ask all the time whether it is held', async () => {
     const directory = temporaryFolder()
     acquireLock(directory)?.[Symbol.dispose]()
     const asking = child(`
@@ -85,7 +85,7 @@ describe('the lock of a state directory', () => {
     }
   })
 
-  it('shows itself to a user who may only read', async () => {
+  it('is visible to a user who may only read', async () => {
     const directory = temporaryFolder()
     using ours = acquireLock(directory)
     chmodSync(join(directory, 'daemon.lock'), 0o444)
@@ -100,7 +100,7 @@ describe('the lock of a state directory', () => {
     expect([held, free]).toEqual(['true', 'false'])
   })
 
-  it('is not called free to a user who may not see it', async () => {
+  it('is an error, not free, for a user who may not read it', async () => {
     const directory = join(temporaryFolder(), 'state')
     using ours = acquireLock(directory)
     expect(ours).not.toBe(null)
@@ -125,7 +125,7 @@ describe('the lock of a state directory', () => {
     expect(() => statSync(directory)).toThrow('ENOENT')
   })
 
-  it('makes its directory, and a file that a group may look at', () => {
+  it('makes its directory, and a file that a group may read', () => {
     const directory = join(temporaryFolder(), 'state')
 
     using lock = acquireLock(directory)

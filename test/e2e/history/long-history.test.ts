@@ -1,4 +1,4 @@
-// A version that much has happened to: what people see of it stays as long as they can read.
+// A version with very many events: people still see only as much as they can read.
 
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -8,7 +8,7 @@ import { feedOf, type Site } from '../../helpers/site.ts'
 
 const EVENTS = 130_000
 
-/** Events as an incomplete file leaves them that grows each minute, written beside the running daemon. */
+/** addEvents writes, beside the running daemon, the events of an incomplete file that grows each minute. */
 function addEvents(site: Site, id: number): void {
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
   const { n } = db.prepare('SELECT max(n) AS n FROM events').get() as { n: number }
@@ -22,7 +22,7 @@ function addEvents(site: Site, id: number): void {
   db.close()
 }
 
-it('130,000 events: show tells the newest and how many are earlier, the page stays short', async () => {
+it('show and the page show only the newest of 130,000 events and the number of the earlier ones', async () => {
   const { site, url } = await openWithEndpoint()
   site.drop('jobs.xml', feedOf(3))
   const { id } = await site.until('jobs.xml', 'uploaded')

@@ -1,5 +1,5 @@
-// The database is gone, or an older one is in its place, while the folder of feeds is as it was: what was
-// held must not be sent as if it were new.
+// The database is lost or replaced by an older one, while the folder of feeds is unchanged. Feeds that were held must
+// not be sent as if they were new.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
@@ -13,12 +13,12 @@ const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex
 const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
 const database = (site: Site) => join(site.root, 'state', 'feedsyncd.db')
 
-/** As the hint of a damaged database says. */
+/** loseDatabase does what the hint of a damaged database says. */
 function loseDatabase(site: Site): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(database(site) + suffix, { force: true })
 }
 
-it('after a lost history each feed of the folder is held until one decision accepts them all', async () => {
+it('after a lost history each feed of the folder is held until one decision releases them all', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(10))
@@ -58,7 +58,7 @@ it('after a lost history each feed of the folder is held until one decision acce
   expect(released.stdout).toMatch(/^version \d of other\.xml is queued$/m)
 })
 
-it('an older database in its place is a lost history, too: what grew since is no measure', async () => {
+it('an older database counts as a lost history, because its versions are too old for a comparison', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const first = await site.daemon()
   site.drop('jobs.xml', feedOf(10))
@@ -87,7 +87,7 @@ it('an older database in its place is a lost history, too: what grew since is no
   expect(code).toBe(0)
 })
 
-it('what waited in the older database is not sent: it may be long out of date', async () => {
+it('a version that waits in an older database is not sent, because it may be out of date', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const first = await site.daemon()
   site.drop('jobs.xml', feedOf(10))
@@ -119,7 +119,7 @@ it('what waited in the older database is not sent: it may be long out of date', 
   expect(stored(site)).toEqual([10, 8, 1000].map((postings) => sha256(feedOf(postings))))
 })
 
-it('what a guard holds for itself is not released with what a lost history holds', async () => {
+it('releasing a lost history does not release a version that another guard holds', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(10))
@@ -141,7 +141,7 @@ it('what a guard holds for itself is not released with what a lost history holds
   expect(neither.code).toBe(64)
 })
 
-it('a fresh install sends its first feeds, and a restart or a crash is no lost history', async () => {
+it('a fresh install sends its first feeds, and a crash does not count as a lost history', async () => {
   await using site = await Site.open()
   site.drop('jobs.xml', feedOf(10))
   const daemon = await site.daemonProcess()

@@ -1,4 +1,4 @@
-// Exports that bear the time in their names, in a folder that the vendor clears: the history does not grow for ever.
+// The vendor writes exports under new names and clears the folder. The history does not grow for ever.
 
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ let site: Site
 let passedMs = 0
 beforeEach(async () => {
   passedMs = 0
-  // The clock of the service, too.
+  // The clock of the service runs ahead as well, so the daemon sees no skew.
   const quick = quickClock()
   const clock = { ...quick, now: () => quick.now() + passedMs }
   const config = {
@@ -36,13 +36,13 @@ async function exported(name: string, postings: number): Promise<void> {
   )
 }
 
-it('versions are forgotten after historyFor once their files are gone, and not while a file is there', async () => {
+it('a version is forgotten after historyFor when its file is gone, and not before', async () => {
   const daemon = await site.daemon()
   await exported('at-1.xml', 2)
   await exported('at-2.xml', 3)
   await exported('at-3.xml', 4)
   rmSync(join(site.inbox, 'acme/at-1.xml'))
-  // Another listing.
+  // This upload needs a new listing, which finds that the file is missing.
   await exported('at-4.xml', 5)
   await daemon.stop()
 
@@ -55,7 +55,7 @@ it('versions are forgotten after historyFor once their files are gone, and not w
   expect(site.sandbox.objects()).toHaveLength(5)
 })
 
-it('a feed that is called by its path keeps what its next version is compared with, however short historyFor is', async () => {
+it('a feed named by its path keeps the version for the next comparison, even with a short historyFor', async () => {
   site.configure({
     ...{ feeds: RULES, upload: { keepVersions: 1 } },
     ...{ state: { historyFor: '1d' }, inbox: { afterUpload: 'delete' } },
@@ -78,7 +78,7 @@ it('a feed that is called by its path keeps what its next version is compared wi
   expect(reason).toContain('90')
 })
 
-it('a feed that was called by its path is forgotten 400 days after its file, and its copy with it', async () => {
+it('a feed named by its path is forgotten 400 days after its file left, together with its copy', async () => {
   site.configure({ state: { historyFor: '60d' } })
   const daemon = await site.daemon()
   for (const name of ['at-1.xml', 'at-2.xml']) {
@@ -86,7 +86,7 @@ it('a feed that was called by its path is forgotten 400 days after its file, and
     await site.until(name, 'uploaded')
   }
   rmSync(join(site.inbox, 'at-1.xml'))
-  // Another listing.
+  // This upload needs a new listing, which finds that the file is missing.
   site.drop('at-3.xml', feedOf(2))
   await site.until('at-3.xml', 'uploaded')
   await daemon.stop()

@@ -1,5 +1,5 @@
-// The state directory comes back from an earlier moment, whole or in part, on this host or on another one: nothing old
-// goes over something newer without a person, and nothing that is still in the folder is lost.
+// The state directory is restored from an earlier moment, whole or in part, on this host or another. No old version
+// replaces a newer one without a person, and no file in the folder is lost.
 
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs'
@@ -17,13 +17,13 @@ function holdUploads(site: Site): { remove(): void } {
   return site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
 }
 
-/** The state directory as it was, in another place of the disk: all its files have other inodes. */
+/** putBack restores the state directory from a copy, so all its files have other inodes. */
 function putBack(site: Site, copy: string): void {
   rmSync(state(site), { recursive: true })
   cpSync(copy, state(site), { recursive: true, preserveTimestamps: true })
 }
 
-it('takes what waited from the folder again where its copy was lost with the host', async () => {
+it('reads a waiting file from the folder again when its copy was lost with the host', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const before = await site.daemon()
   const down = holdUploads(site)
@@ -51,7 +51,7 @@ it('takes what waited from the folder again where its copy was lost with the hos
   expect(site.events('jobs.xml').map(({ to }) => to)).not.toContain('failed')
 })
 
-it('holds what waited in a restored copy when its file has left the folder, until a person releases it', async () => {
+it('holds a waiting version of a restored state whose file has left, until a person releases it', async () => {
   await using site = await Site.open({ inbox: { afterUpload: 'archive' } }, { clock: quickClock() })
   const first = await site.daemon()
   const down = holdUploads(site)
@@ -86,7 +86,7 @@ it('holds what waited in a restored copy when its file has left the folder, unti
   expect(released.code).toBe(0)
 })
 
-it('takes a disk that moved, and a daemon that was killed, for no restore', async () => {
+it('sees no restore when a disk was moved or a daemon was killed', async () => {
   await using site = await Site.open({ inbox: { afterUpload: 'archive' } }, { clock: quickClock() })
   const down = holdUploads(site)
   const daemon = await site.daemonProcess()
@@ -106,7 +106,7 @@ it('takes a disk that moved, and a daemon that was killed, for no restore', asyn
   expect(site.events('jobs.xml').map(({ to }) => to)).not.toContain('held')
 })
 
-it('does not start without a history where one is expected', async () => {
+it('does not start without a history when state.expectHistory is set', async () => {
   await using site = await Site.open({ state: { expectHistory: true } })
 
   const run = await site.process('run', '--once')

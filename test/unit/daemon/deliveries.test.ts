@@ -1,4 +1,4 @@
-// The way out: how many are sent at once, and what starts when.
+// How many versions are sent at the same time, and when the next one starts.
 
 import { expect, it } from 'vitest'
 import { Deliveries, type DeliveriesParts } from '../../../src/daemon/deliveries.ts'
@@ -27,7 +27,7 @@ function threeWaiting(concurrency: number) {
     gate,
     pipeline: {
       addressed: (queued: Version) => queued,
-      // Stored at some time; its record is never written.
+      // The test decides when a version is stored. Its record is never written.
       deliver: ({ id }: { id: number }, _: AbortSignal, tell: () => void) => {
         started.push(id)
         stored.set(id, tell)
@@ -42,7 +42,7 @@ function threeWaiting(concurrency: number) {
   return { ids, started, store: (id: number | undefined) => stored.get(id ?? 0)?.() }
 }
 
-it('sends the next one as soon as one is stored, so that both share a commit', () => {
+it('sends the next version as soon as one is stored, so that both share a commit', () => {
   const { ids, started, store } = threeWaiting(1)
   expect(started).toEqual(ids.slice(0, 1))
 
@@ -51,7 +51,7 @@ it('sends the next one as soon as one is stored, so that both share a commit', (
   expect(started).toEqual(ids.slice(0, 2))
 })
 
-it('sends no more once as many records as uploads are allowed wait to be written', () => {
+it('sends no further version while as many records wait to be written as uploads are allowed', () => {
   const { ids, started, store } = threeWaiting(1)
 
   store(ids[0])

@@ -4,7 +4,7 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const stored = { outcome: 'stored', status: 204, code: null, bytesSent: 7, key: 'a/1.xml' } as const
 
 describe('attempts', () => {
-  it('are numbered and counted by version, running until they end', () => {
+  it('have numbers within their version and run until they end', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'uploading')
 
@@ -43,7 +43,7 @@ describe('attempts', () => {
     ])
   })
 
-  it('end once: the first outcome stands', () => {
+  it('end only once, so the first outcome stays', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'uploading')
     const n = history.startAttempt(id, 2000)
@@ -55,7 +55,7 @@ describe('attempts', () => {
 })
 
 describe('recovery after a crash', () => {
-  it('settles what was checked, queues what was sent, and calls running attempts unknown', () => {
+  it('moves checking to settling and uploading to queued, and ends running attempts as unknown', () => {
     const { history } = temporaryHistory()
     const checking = versionIn(history, 'checking', { feed: 'a' })
     const uploading = versionIn(history, 'uploading', { feed: 'b' })

@@ -8,7 +8,7 @@ import { createLog } from '../../../src/lib/log.ts'
 import { recordDelivery, recordError } from '../../../src/pipeline/record-outcome.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
-/** A clock whose waits take no time. */
+/** hasty is a clock whose waits take no time. */
 const hasty = { ...systemClock, sleep: () => Promise.resolve() }
 
 async function atWork() {
@@ -26,7 +26,7 @@ async function atWork() {
   return { history, ledger, lines, moves, backlog: createBacklog(history, hasty, log) }
 }
 
-/** Fails so often before it works, as a disk that is full for a while. */
+/** failing returns work that fails this many times first, like a disk that is full for a while. */
 function failing(times: number, work: () => void) {
   let left = times
   return () => {
@@ -35,7 +35,7 @@ function failing(times: number, work: () => void) {
   }
 }
 
-it('writes a deferred write together with what follows from it, or neither', async () => {
+it('does a deferred write and the writes that depend on it together or not at all', async () => {
   const { backlog, history, ledger, lines, moves } = await atWork()
   const { id } = versionIn(history, 'uploading')
   const n = history.startAttempt(id, 1)
@@ -58,7 +58,7 @@ it('writes a deferred write together with what follows from it, or neither', asy
   expect(lines.filter((line) => line.includes('"event":"feed.state"'))).toHaveLength(1)
 })
 
-it('says once what stops it, however often it tries', async () => {
+it('logs the same error once, even after many tries', async () => {
   const { backlog, lines } = await atWork()
 
   await backlog.finish(
@@ -69,7 +69,7 @@ it('says once what stops it, however often it tries', async () => {
   expect(lines.filter((line) => line.includes('cannot be written'))).toHaveLength(1)
 })
 
-it('gives up when it is told to', async () => {
+it('gives up when its signal aborts', async () => {
   const { backlog } = await atWork()
 
   const finished = backlog.finish(
@@ -81,12 +81,12 @@ it('gives up when it is told to', async () => {
 })
 
 it.each(['superseded', 'discarded', 'held'] as const)(
-  'ends a delivery that fails after its version was %s, which stays so',
+  'keeps the state of a version that was %s before its delivery failed',
   async (state) => {
     const { backlog, history, ledger, lines } = await atWork()
     const { id } = versionIn(history, state)
     const failure = failureOf(RULES.spoolChanged, { code: 'spool-changed', reason: 'it changed' })
-    // Only so long as it takes to see that it would be tried for ever.
+    // An aborted signal turns an endless series of tries into an error.
     const signal = AbortSignal.abort()
 
     const ends = [

@@ -19,7 +19,7 @@ import {
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-/** A connection of the test's own beside the history's. */
+/** beside opens a second connection, which belongs to the test. */
 function beside(file: string): Database.Database {
   const db = new Database(file)
   onTestFinished(() => {
@@ -38,7 +38,7 @@ function connected(busyTimeoutMs?: number): { connection: Connection; history: H
 }
 
 describe('opening the history', () => {
-  it('makes its directories and files for its user, and for its group to read', () => {
+  it('makes directories and files that its user may write and its group may read', () => {
     const { file } = temporaryHistory()
 
     expect([dirname(file), file, `${file}-wal`, `${file}-shm`].map(mode)).toEqual([
@@ -49,7 +49,7 @@ describe('opening the history', () => {
     ])
   })
 
-  it('keeps the modes and the content of what is there', () => {
+  it('keeps the content of an existing history', () => {
     const { history, file } = temporaryHistory()
     const version = versionIn(history, 'held')
 
@@ -58,7 +58,7 @@ describe('opening the history', () => {
     expect(again.list({})).toEqual([version])
   })
 
-  it('writes durably: WAL, synced at every commit', () => {
+  it('writes durably, with a WAL that is synced at every commit', () => {
     const { connection } = connected()
 
     expect(connection.pragma('journal_mode')).toBe('wal')
@@ -66,7 +66,7 @@ describe('opening the history', () => {
     expect(connection.pragma('foreign_keys')).toBe(1)
   })
 
-  it('works from several processes that start at once on nothing', async () => {
+  it('works when several processes start at the same time without a database', async () => {
     const file = join(temporaryFolder(), 'state', 'history.db')
     const script = `
       using h = history.openHistory({ file: ${JSON.stringify(file)} })
@@ -95,21 +95,21 @@ describe('opening the history', () => {
 })
 
 describe('a reader', () => {
-  it('answers null while there is no history, and makes none', () => {
+  it('returns null while there is no history, and makes none', () => {
     const file = join(temporaryFolder(), 'state', 'history.db')
 
     expect(openHistoryReader({ file })).toBe(null)
     expect(existsSync(dirname(file))).toBe(false)
   })
 
-  it('answers null for a file that no daemon has filled yet', () => {
+  it('returns null for an empty file', () => {
     const file = join(temporaryFolder(), 'history.db')
     writeFileSync(file, '')
 
     expect(openHistoryReader({ file })).toBe(null)
   })
 
-  it('sees each commit of the daemon, and nothing of a transaction that is under way', () => {
+  it('sees each commit of the daemon, and nothing of an open transaction', () => {
     const { history, file } = temporaryHistory()
     using reader = openHistoryReader({ file })
 
@@ -124,7 +124,7 @@ describe('a reader', () => {
 })
 
 describe('another process that writes', () => {
-  it('is detected, and our own writes are not taken for it', () => {
+  it('is detected, and our own writes do not count as its writes', () => {
     const { history, file } = temporaryHistory()
     const { id } = versionIn(history, 'held')
     const before = history.dataVersion()
@@ -138,7 +138,7 @@ describe('another process that writes', () => {
     expect(history.version(id)?.state).toBe('queued')
   })
 
-  it('waits for the end of a transaction that has only read so far, so that it can still write', () => {
+  it('waits for the end of our transaction, even if that has only read so far', () => {
     const { connection, history } = connected()
     const { id } = versionIn(history, 'held')
     const other = beside(connection.file)
@@ -153,7 +153,7 @@ describe('another process that writes', () => {
     expect(history.events(id).length).toBe(4)
   })
 
-  it('makes us wait, then fail with a named reason and nothing written', () => {
+  it('makes our write wait, then fail with a reason and without a change', () => {
     const { connection, history } = connected(20)
     const { id } = versionIn(history, 'held')
     beside(connection.file).exec('BEGIN IMMEDIATE')
@@ -167,8 +167,8 @@ describe('another process that writes', () => {
   })
 })
 
-describe('a disk or a file that does not play along', () => {
-  it('is named when it is full; the history goes on once there is room', () => {
+describe('the error names the cause', () => {
+  it('when the disk is full, and writes work again once there is room', () => {
     const { connection, history } = connected()
     const { id } = versionIn(history, 'held')
     const pages = connection.pragma('page_count')
@@ -185,7 +185,7 @@ describe('a disk or a file that does not play along', () => {
     expect(history.move(id, 'queued', long, 2000).state).toBe('queued')
   })
 
-  it('is named when the directory is a file', () => {
+  it('when the directory is a file', () => {
     const file = join(temporaryFolder(), 'state', 'history.db')
     writeFileSync(dirname(file), 'not a directory')
 
@@ -197,14 +197,14 @@ describe('a disk or a file that does not play along', () => {
     expect(error.exitCode).toBe(78)
   })
 
-  it('is named when the database is a directory', () => {
+  it('when the database is a directory', () => {
     const file = join(temporaryFolder(), 'history.db')
     mkdirSync(file)
 
     expect(errorCode(thrownBy(() => openHistory({ file })))).toBe('SQLITE_CANTOPEN')
   })
 
-  it('is named when it only takes reads', () => {
+  it('when the database is read-only', () => {
     const { connection, history } = connected()
     const { id } = versionIn(history, 'held')
     connection.pragma('query_only = ON')
@@ -220,7 +220,7 @@ describe('a disk or a file that does not play along', () => {
   it.each([
     ['writer', openHistory],
     ['reader', openHistoryReader],
-  ])('is named when the file is something else, and nothing is deleted (%s)', (_, open) => {
+  ])('when the file is not a database, and the file stays as it is (%s)', (_, open) => {
     const file = join(temporaryFolder(), 'history.db')
     const text = 'a letter to the editor, '.repeat(100)
     writeFileSync(file, text)
@@ -234,7 +234,7 @@ describe('a disk or a file that does not play along', () => {
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 
-  it('is named when the file lost its end', () => {
+  it('when the end of the file is missing', () => {
     const file = join(temporaryFolder(), 'history.db')
     const history = openHistory({ file })
     history.atomically(() => {
@@ -254,7 +254,7 @@ describe('a disk or a file that does not play along', () => {
   })
 })
 
-it('room that is left of what was deleted does not count as used: a history that was pruned is not large', () => {
+it('the used bytes of a history do not include the free room of deleted rows', () => {
   const { history, file } = temporaryHistory()
   const used = () => {
     using found = openReader(file, (connection) => ({ bytes: connection.usedBytes() }))

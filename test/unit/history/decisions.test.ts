@@ -6,7 +6,7 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const HASHED = { patch: { sha256: 'a'.repeat(64) } }
 
 describe('a decision', () => {
-  it('to retry is refused for a version that would take the place of a newer one', () => {
+  it('to retry is refused for a version that would replace a newer one', () => {
     const { history } = temporaryHistory()
     const older = versionIn(history, 'failed', HASHED)
     const newer = versionIn(history, 'uploaded', HASHED)
@@ -19,7 +19,7 @@ describe('a decision', () => {
     expect(history.version(older.id)?.state).toBe('failed')
   })
 
-  it('to retry is done for a version that is being sent at this moment', () => {
+  it('to retry changes nothing for a version that is being sent now', () => {
     const { history } = temporaryHistory()
     const sent = versionIn(history, 'uploading', HASHED)
 
@@ -29,7 +29,7 @@ describe('a decision', () => {
     expect(history.events(sent.id).at(-1)?.to).toBe('uploading')
   })
 
-  it('to release makes it what later ones are compared with, and supersedes what waits before it', () => {
+  it('to release makes the version a baseline for later ones, and supersedes older waiting versions', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', HASHED)
     const waiting = versionIn(history, 'queued', HASHED)
@@ -45,7 +45,7 @@ describe('a decision', () => {
     expect(history.baselines('acme').map(({ id }) => id)).toEqual([held.id])
   })
 
-  it('to discard takes back that it was released', () => {
+  it('to discard removes an earlier approval', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', HASHED)
     const held = versionIn(history, 'held', HASHED)
@@ -57,8 +57,8 @@ describe('a decision', () => {
   })
 })
 
-describe('what a version is compared with', () => {
-  it('is what storage may have as well, the largest of several', () => {
+describe('the baselines of a feed', () => {
+  it('include the largest of the versions that storage may have', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', HASHED)
     const maybe = [10, 900, 20].map((postings) => {
@@ -72,7 +72,7 @@ describe('what a version is compared with', () => {
     expect(history.baselines('acme').map(({ id }) => id)).toEqual([uploaded.id, maybe[1]])
   })
 
-  it('is nothing that was held, rejected, discarded or merely superseded', () => {
+  it('include no version that is held, rejected, discarded or only superseded', () => {
     const { history } = temporaryHistory()
     for (const state of ['held', 'rejected', 'discarded', 'superseded', 'gone'] as const) {
       versionIn(history, state, HASHED)

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
-describe('whose turn it is', () => {
-  it('is the oldest waiting version of each feed, oldest first', () => {
+describe('the due versions', () => {
+  it('are the oldest waiting version of each feed, oldest first', () => {
     const { history } = temporaryHistory()
     const b = versionIn(history, 'queued', { feed: 'b' })
     const a = versionIn(history, 'queued', { feed: 'a' })
@@ -14,7 +14,7 @@ describe('whose turn it is', () => {
     expect(history.due(2000, 1)).toEqual([b])
   })
 
-  it('comes at the time of the next attempt, not before', () => {
+  it('include a version from the time of its next attempt on', () => {
     const { history } = temporaryHistory()
     const version = versionIn(history, 'queued', { patch: { nextAttemptAt: 5000 } })
 
@@ -22,7 +22,7 @@ describe('whose turn it is', () => {
     expect(history.due(5000)).toEqual([version])
   })
 
-  it('has come when the next attempt lies further ahead than any wait: a wrong clock stored it', () => {
+  it('include a version whose next attempt a wrong clock set further ahead than any wait', () => {
     const { history } = temporaryHistory()
     const inTime = versionIn(history, 'queued', { feed: 'a', patch: { nextAttemptAt: HOUR } })
     const wrong = versionIn(history, 'queued', { feed: 'b', patch: { nextAttemptAt: 400 * DAY } })
@@ -31,7 +31,7 @@ describe('whose turn it is', () => {
     expect(history.due(HOUR)).toEqual([inTime, wrong])
   })
 
-  it('is not overtaken by a younger version of the same feed', () => {
+  it('include no version that would overtake an older one of its feed', () => {
     const { history } = temporaryHistory()
     versionIn(history, 'queued', { patch: { nextAttemptAt: 5000 } })
     versionIn(history, 'queued')
@@ -39,7 +39,7 @@ describe('whose turn it is', () => {
     expect(history.due(4000)).toEqual([])
   })
 
-  it('does not come while another version of the feed is uploading; other feeds go on', () => {
+  it('include no feed that is uploading, but all other feeds', () => {
     const { history } = temporaryHistory()
     versionIn(history, 'queued', { feed: 'a' })
     versionIn(history, 'uploading', { feed: 'a' })
@@ -48,7 +48,7 @@ describe('whose turn it is', () => {
     expect(history.due(2000)).toEqual([b])
   })
 
-  it('is known in advance: the earliest attempt that is still to come', () => {
+  it('come next at the earliest future attempt', () => {
     const { history } = temporaryHistory()
     versionIn(history, 'queued', { feed: 'a', patch: { nextAttemptAt: 5000 } })
     versionIn(history, 'queued', { feed: 'b', patch: { nextAttemptAt: 3000 } })
@@ -58,7 +58,7 @@ describe('whose turn it is', () => {
   })
 })
 
-it('a file is incomplete for too long after its time, and when a clock ahead has stored since when', () => {
+it('a file is incomplete for too long after its deadline, or when a wrong clock dated it in the future', () => {
   const { history } = temporaryHistory()
   versionIn(history, 'incomplete', { patch: { incompleteSince: DAY } })
   const expired = (now: number) => history.expired(now, 15 * MINUTE).length === 1

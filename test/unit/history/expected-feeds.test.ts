@@ -15,7 +15,7 @@ const ruleFor = (path: string) => {
 }
 
 describe('feeds that the rules expect', () => {
-  it('are known from the first start, and overdue when nothing came in time', () => {
+  it('are known from the first start, and become overdue when no file comes', () => {
     const { history } = temporaryHistory()
 
     expectFeeds(history, [acme, nightly], ruleFor, START)
@@ -33,7 +33,7 @@ describe('feeds that the rules expect', () => {
     expect(late(START + 27 * HOUR).sort()).toEqual(['acme', 'nightly.xml'])
   })
 
-  it('stay as they are at the next start, so that a restart makes nothing less late', () => {
+  it('keep their time over a restart', () => {
     const { history } = temporaryHistory()
 
     expectFeeds(history, [acme], ruleFor, START)
@@ -43,7 +43,7 @@ describe('feeds that the rules expect', () => {
     expect(history.newest('acme')?.detectedAt).toBe(START)
   })
 
-  it('are not invented where the rule does not name them', () => {
+  it('are not added for a rule without a fixed feed name', () => {
     const { history } = temporaryHistory()
 
     expectFeeds(history, [each, any], ruleFor, START)
@@ -51,7 +51,7 @@ describe('feeds that the rules expect', () => {
     expect(history.list({ all: true })).toEqual([])
   })
 
-  it('are left alone where a file was seen already', () => {
+  it('are not added again when a file has come already', () => {
     const { history } = temporaryHistory()
     const seen = versionIn(history, 'uploaded', { feed: 'acme', patch: { sha256: 'a' } })
 
@@ -60,7 +60,7 @@ describe('feeds that the rules expect', () => {
     expect(history.list({ all: true })).toEqual([seen])
   })
 
-  it('are forgotten when no rule expects them any more and nothing ever came', () => {
+  it('are forgotten when no rule expects them and no file ever came', () => {
     const { history } = temporaryHistory()
 
     expectFeeds(history, [acme, nightly], ruleFor, START)
@@ -70,7 +70,7 @@ describe('feeds that the rules expect', () => {
   })
 })
 
-/** A feed `acme` that was uploaded at START and is expected every 26 hours. */
+/** acmeUploaded makes a feed `acme` that was uploaded at START and is expected every 26 hours. */
 function acmeUploaded(expectEveryMs: number | null = 26 * HOUR) {
   const { history } = temporaryHistory()
   const version = versionIn(history, 'uploaded', { at: START, patch: { sha256: 'a'.repeat(64) } })
@@ -85,8 +85,8 @@ function acmeUploaded(expectEveryMs: number | null = 26 * HOUR) {
   return { history, version, at }
 }
 
-describe('a feed that is expected at least so often', () => {
-  it('is overdue once that time is over, and not a moment before', () => {
+describe('an expected feed', () => {
+  it('is overdue after its time has passed, and not before', () => {
     const { at } = acmeUploaded()
 
     expect(at(START + 26 * HOUR)).toEqual({
@@ -96,7 +96,7 @@ describe('a feed that is expected at least so often', () => {
     expect(at(START + 26 * HOUR + 1).overdue).toBe(true)
   })
 
-  it('is in time again by its next version, whatever becomes of it', () => {
+  it('is in time again with its next version, even a rejected one', () => {
     const { at, history } = acmeUploaded()
 
     versionIn(history, 'rejected', { at: START + 3 * DAY })
@@ -105,7 +105,7 @@ describe('a feed that is expected at least so often', () => {
     expect(at(START + 5 * DAY).overdue).toBe(true)
   })
 
-  it('is in time by the same bytes again: its writer did its work', () => {
+  it('is in time again with the same bytes, because its writer did its work', () => {
     const { at, history, version } = acmeUploaded()
 
     history.seen(version.id, because('the same bytes'), START + 3 * DAY)
@@ -113,7 +113,7 @@ describe('a feed that is expected at least so often', () => {
     expect(at(START + 4 * DAY).overdue).toBe(false)
   })
 
-  it('is in time by the same bytes again also behind a newer version that was not read', () => {
+  it('is in time again with the same bytes, even if a newer version was never read', () => {
     const { at, history, version } = acmeUploaded()
     versionIn(history, 'gone', { at: START + DAY })
 
@@ -122,7 +122,7 @@ describe('a feed that is expected at least so often', () => {
     expect(at(START + 4 * DAY).overdue).toBe(false)
   })
 
-  it('is in time by a file that came back', () => {
+  it('is in time again with a file that came back', () => {
     const { at, history } = acmeUploaded()
     const { id } = versionIn(history, 'gone', { at: START + DAY })
 
@@ -131,7 +131,7 @@ describe('a feed that is expected at least so often', () => {
     expect(at(START + 4 * DAY).overdue).toBe(false)
   })
 
-  it('is missed also when a person uploaded a file from elsewhere in between', () => {
+  it('becomes overdue even if a person uploaded a file from elsewhere', () => {
     const { at, history } = acmeUploaded()
 
     versionIn(history, 'uploaded', { at: START + DAY, path: '/root/corrected.xml' })
@@ -141,8 +141,8 @@ describe('a feed that is expected at least so often', () => {
   })
 })
 
-describe('a version that a clock 400 days ahead has dated', () => {
-  it('is no arrival where an earlier one can be believed', () => {
+describe('a version dated by a clock that was 400 days ahead', () => {
+  it('does not count as an arrival when there is an earlier one', () => {
     const { at, history, version } = acmeUploaded()
 
     history.seen(version.id, because('the same bytes'), START + 400 * DAY)
@@ -151,7 +151,7 @@ describe('a version that a clock 400 days ahead has dated', () => {
     expect(at(START + 27 * HOUR).overdue).toBe(true)
   })
 
-  it('does not keep its feed from being missed', () => {
+  it('does not prevent its feed from becoming overdue', () => {
     const { at } = acmeUploaded()
 
     expect(at(START - 400 * DAY)).toEqual({
@@ -161,12 +161,12 @@ describe('a version that a clock 400 days ahead has dated', () => {
   })
 })
 
-describe('nothing is expected', () => {
+describe('no version is expected', () => {
   it('without a rule', () => {
     expect(acmeUploaded(null).at(START + 9 * DAY)).toEqual({ expectedBy: null, overdue: false })
   })
 
-  it('of a version that has a successor', () => {
+  it('after a version that is not the newest', () => {
     const { history, version } = acmeUploaded()
     versionIn(history, 'uploaded', { at: START + DAY })
 
@@ -179,7 +179,7 @@ describe('nothing is expected', () => {
     expect(expectation(version)).toEqual({ expectedBy: null, overdue: false })
   })
 
-  it('of a feed that a person named, which the rule of its path does not', () => {
+  it('of a feed that a person named and no rule names', () => {
     const { history, version } = acmeUploaded()
 
     const expectation = expectations(

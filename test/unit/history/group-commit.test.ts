@@ -1,4 +1,4 @@
-// Many works, few commits: each is still as durable, and as alone with its mistakes, as with one of its own.
+// Work that shares a commit is as durable as with a commit of its own, and an error of one work affects no other.
 
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { FeedsyncError } from '../../../src/lib/errors.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
-/** A database that only counts its outermost transactions, and may fail at their ends. */
+/** countingDatabase counts its outermost transactions, which `ends` may let fail. */
 function countingDatabase(ends: (() => void)[] = []) {
   let depth = 0
   const seen = { commits: 0 }
@@ -29,7 +29,7 @@ function countingDatabase(ends: (() => void)[] = []) {
   return { atomically, seen }
 }
 
-/** A clock on which a wait takes no time but counts. */
+/** hastyClock is a clock whose waits take no real time. */
 function hastyClock() {
   let passed = 0
   return {
@@ -49,7 +49,7 @@ const locked = () => {
   })
 }
 
-it('gives the works of one moment one commit, in their order', async () => {
+it('commits all work of one moment together, in order', async () => {
   const { atomically, seen } = countingDatabase()
   const group = new GroupCommit({ atomically }, systemClock)
   const order: number[] = []
@@ -61,7 +61,7 @@ it('gives the works of one moment one commit, in their order', async () => {
   expect(seen.commits).toBe(1)
 })
 
-it('leaves the thread to others after a shared commit, for longer after a slow one, but not for long', async () => {
+it('pauses after a shared commit, longer after a slow one, but at most 20 ms', async () => {
   const clock = hastyClock()
   const slept: number[] = []
   const took = [4, 1000, 0, 5]
@@ -79,7 +79,7 @@ it('leaves the thread to others after a shared commit, for longer after a slow o
   expect(slept).toEqual([8, 20])
 })
 
-it('lets a work that fails on its own fail alone, and undoes what it wrote', async () => {
+it('rejects only the work that throws, and undoes its writes', async () => {
   const { history } = temporaryHistory()
   const { id } = versionIn(history, 'uploading')
 
@@ -98,7 +98,7 @@ it('lets a work that fails on its own fail alone, and undoes what it wrote', asy
   expect(history.attempts(id).map(({ key }) => key)).toEqual(['kept'])
 })
 
-it('rejects every work of a commit that the database refuses, and writes none of them', async () => {
+it('rejects all work of a commit that the database refuses, and writes nothing', async () => {
   const full = () => {
     throw new FeedsyncError('the disk is full', { exitCode: 75 })
   }
@@ -111,7 +111,7 @@ it('rejects every work of a commit that the database refuses, and writes none of
   expect(seen.commits).toBe(0)
 })
 
-it('waits for another process’s lock in the background, and then writes everything once', async () => {
+it('waits for the lock of another process in the background, and then writes everything once', async () => {
   const { atomically, seen } = countingDatabase([locked, locked, locked])
   const group = new GroupCommit({ atomically }, hastyClock())
 
@@ -119,14 +119,14 @@ it('waits for another process’s lock in the background, and then writes everyt
   expect(seen.commits).toBe(1)
 })
 
-it('says that the database is locked when that lasts longer than a moment', async () => {
+it('fails with the lock as the reason when it lasts too long', async () => {
   const { atomically } = countingDatabase(Array(1000).fill(locked))
   const group = new GroupCommit({ atomically }, hastyClock())
 
   await expect(group.add(() => 1)).rejects.toThrow('it is locked')
 })
 
-it('never holds the event loop for a lock', async () => {
+it('never blocks the event loop for a lock', async () => {
   const { history, file } = temporaryHistory({ busyTimeoutMs: 0 })
   const { id } = versionIn(history, 'uploading')
   const other = new Database(file)
@@ -145,7 +145,7 @@ it('never holds the event loop for a lock', async () => {
   expect([started, turns]).toEqual([1, 20])
 })
 
-it('writes what still waits before the database closes', async () => {
+it('writes all waiting work before the database closes', async () => {
   const { history, file } = temporaryHistory()
   const { id } = versionIn(history, 'uploading')
 
@@ -157,7 +157,7 @@ it('writes what still waits before the database closes', async () => {
   expect(after?.attempts(id)).toHaveLength(1)
 })
 
-it('runs what follows from a work once it is durable, and nothing of a work that was undone', async () => {
+it('runs the steps after a commit once it is durable, and none of work that was undone', async () => {
   const { history, file } = temporaryHistory()
   const { id } = versionIn(history, 'uploading')
   using other = openHistoryReader({ file })

@@ -17,7 +17,7 @@ function atWork(now = systemClock.now) {
   return { history, ledger }
 }
 
-it('what a transaction found at a path is not known when it is rolled back', () => {
+it('a rolled back transaction leaves the path unknown', () => {
   const { history, ledger } = atWork()
 
   const failing = () =>
@@ -31,7 +31,7 @@ it('what a transaction found at a path is not known when it is rolled back', () 
   expect(history.lastVersionAt(path)).toBe(null)
 })
 
-it('an accepted version takes the place of what waits or is held of its feed, with both ids', () => {
+it('an accepted version supersedes the waiting and held ones of its feed, with both ids in the reason', () => {
   const { history, ledger } = atWork()
   const older = (['queued', 'held', 'failed'] as const).map((state) => versionIn(history, state).id)
 
@@ -43,7 +43,7 @@ it('an accepted version takes the place of what waits or is held of its feed, wi
     })
 })
 
-it('a version that a newer one overtook before its first byte is not sent', () => {
+it('a version is not sent when a newer one came before its first byte', () => {
   const { history, ledger } = atWork()
   const { id } = versionIn(history, 'queued')
   const n = ledger.startAttempt(id) ?? 0
@@ -54,7 +54,7 @@ it('a version that a newer one overtook before its first byte is not sent', () =
   expect(history.version(id)?.state).toBe('superseded')
 })
 
-it('a path that a person wants to be read again is in motion until it was read, whatever is known of it', () => {
+it('a path that a person wants to read again stays in motion until it is read', () => {
   const { history, ledger } = atWork()
   const { id } = ledger.conclude(origin, 'failed', BROKEN, {})
   const motion = () => [ledger.isInMotion(path), ledger.pathsInMotion().has(path)]
@@ -71,7 +71,7 @@ it('a path that a person wants to be read again is in motion until it was read, 
   ])
 })
 
-it('the version of a file that we moved away can be pruned, and not while its file is there', async () => {
+it('a version can be pruned after its file was moved away, and not before', async () => {
   const { history, ledger } = atWork()
   const { id } = ledger.conclude(origin, 'rejected', BROKEN, { sha256: 'a' })
   versionIn(history, 'uploaded', { patch: { sha256: 'b' } })
@@ -88,7 +88,7 @@ it('the version of a file that we moved away can be pruned, and not while its fi
   expect(ledger.known.isNews(path, identity)).toBe(true)
 })
 
-it('a file that comes back as it was within 30 days is no news, and one that was gone for longer is', () => {
+it('an unchanged file that comes back within 30 days is no news, and after a longer time it is', () => {
   let day = 0
   const { history, ledger } = atWork(() => day * DAY)
   ledger.conclude(origin, 'rejected', BROKEN, {})
@@ -115,14 +115,14 @@ it('a file that comes back as it was within 30 days is no news, and one that was
   expect(history.knownFiles()).toEqual([])
 })
 
-it('a version for the feed that a rule gave a file for a while is superseded once the file is its own feed’s again', () => {
+it('a file that returns to its first feed supersedes the waiting version of the second feed', () => {
   const { history } = temporaryHistory()
   const failed = versionIn(history, 'failed', { feed: 'one', path: 'stays.xml' })
   const other = versionIn(history, 'queued', { feed: 'two', path: 'moved.xml' })
   history.rememberPath({ path: 'stays.xml', identity, versionId: failed.id })
   history.rememberPath({ path: 'moved.xml', identity, versionId: other.id })
   const rule = { feed: 'one', account: null }
-  // Knows what the history knew when it was made.
+  // The ledger reads the known files when it is made, so make it last.
   const ledger = new Ledger({ history, clock: systemClock, log: silentLog, onMove: () => {} })
 
   ledger.seen({ path: 'moved.xml', identity: { ...identity, mtimeNs: '6' }, rule }, failed)

@@ -21,7 +21,7 @@ function migrated(): Connection {
 }
 
 describe('migrations', () => {
-  it('are applied once, in order, each with its number', () => {
+  it('are applied once and in order, each with its number', () => {
     const connection = migrated()
 
     expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
@@ -33,7 +33,7 @@ describe('migrations', () => {
     expect(schemaVersion(connection)).toBe(MIGRATIONS.length + 2)
   })
 
-  it('are not applied twice when another process was faster', () => {
+  it('are not applied again when another process was faster', () => {
     const file = join(temporaryFolder(), 'history.db')
     class Overtaken extends Connection {
       override atomically<T>(work: () => T): T {
@@ -47,7 +47,7 @@ describe('migrations', () => {
     expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
   })
 
-  it('leave nothing behind when one fails half-way', () => {
+  it('leave no change behind when one fails half way', () => {
     const connection = migrated()
 
     const error = thrownBy(() => migrate(connection, [...MIGRATIONS, 'CREATE TABLE a (b); OOPS']))
@@ -60,7 +60,7 @@ describe('migrations', () => {
   it.each([
     ['writer', openHistory],
     ['reader', openHistoryReader],
-  ])('refuse the database of a newer feedsyncd with a way out (%s)', (_, open) => {
+  ])('refuse the database of a newer feedsyncd and say what to do (%s)', (_, open) => {
     const { history, file } = temporaryHistory()
     versionIn(history, 'held')
     using beside = openWritable(file)

@@ -5,7 +5,7 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '1700000000123456789', ctimeNs: '5' }
 
 describe('pruning', () => {
-  it('forgets settled versions before a date, with their events and attempts', async () => {
+  it('forgets versions in a final state before a date, with their events and attempts', async () => {
     const { history } = temporaryHistory()
     const old = versionIn(history, 'uploading', { at: 1000 })
     history.startAttempt(old.id, 1100)
@@ -20,7 +20,7 @@ describe('pruning', () => {
     expect(history.count()).toMatchObject({ superseded: 0, uploaded: 1 })
   })
 
-  it('keeps of each feed the newest, the newest with known bytes and the last uploaded', async () => {
+  it('keeps the newest, the newest with known bytes and the last uploaded version of each feed', async () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
     const taken = versionIn(history, 'discarded', { patch: { sha256: 'b' } })
@@ -33,7 +33,7 @@ describe('pruning', () => {
     expect(history.list({ all: true })).toEqual([newest, taken, uploaded])
   })
 
-  it('keeps a version that a file in the folder is known as, so that it is not sent again', async () => {
+  it('keeps the version of a file in the folder, so that the file is not sent again', async () => {
     const { history } = temporaryHistory()
     const old = versionIn(history, 'superseded')
     history.rememberPath({ path: 'old.xml', identity, versionId: old.id })
@@ -42,7 +42,7 @@ describe('pruning', () => {
     expect(await history.prune(9000)).toBe(0)
   })
 
-  it('keeps a version whose bytes are still in the spool', async () => {
+  it('keeps a version whose copy is in the spool', async () => {
     const { history } = temporaryHistory()
     const old = versionIn(history, 'superseded', { patch: { spool: '1.xml' } })
     versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
@@ -53,7 +53,7 @@ describe('pruning', () => {
   })
 
   it.each<State>(['settling', 'incomplete', 'checking', 'held', 'queued', 'uploading', 'failed'])(
-    'never forgets what is owed (%s)',
+    'never forgets a version that still needs a step (%s)',
     async (state) => {
       const { history } = temporaryHistory()
       const owed = versionIn(history, state)
@@ -64,7 +64,7 @@ describe('pruning', () => {
     },
   )
 
-  it('goes on past what it keeps, over any number of batches', async () => {
+  it('goes on after versions that it keeps, over any number of batches', async () => {
     const { history } = temporaryHistory()
     history.atomically(() => {
       for (let n = 0; n < 1300; n++) {
@@ -78,7 +78,7 @@ describe('pruning', () => {
     expect(history.list({}).length).toBe(651)
   })
 
-  it('forgets refused requests with the rest, and keeps open ones', async () => {
+  it('forgets old refused requests, and keeps open ones', async () => {
     const { history } = temporaryHistory()
     const ask = () => history.addRequest({ path: 'a', source: '/a', feed: null, at: 1000 }).id
     const [refused, open] = [ask(), ask()]

@@ -6,7 +6,7 @@ import { openHistory } from '../../../src/history/sqlite-history.ts'
 import { OPEN } from '../../../src/history/states.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
-/** Every statement of this work, with the steps of its plan. */
+/** plansOf returns every statement of `work` with the steps of its query plan. */
 function plansOf(file: string, work: (history: History) => unknown) {
   return plansIn(file, async () => {
     using history = openHistory({ file })
@@ -33,12 +33,12 @@ async function plansIn(file: string, work: () => Promise<void>) {
   return plans
 }
 
-/** Steps that read a whole table which grows with the history, or a whole index of one. */
+/** fullScans returns the steps that read a whole table, or whole index, that grows with the history. */
 function fullScans(steps: string[]): string[] {
   return steps.filter((step) => /^SCAN (v|o|versions|events|attempts)\b/.test(step))
 }
 
-/** Each call of the history that asks or writes something; statements that only some of them make follow. */
+/** CALLS runs each query and write of the history, except `list`. */
 const CALLS: Record<
   Exclude<keyof History, 'list' | 'mark' | keyof Transactions | keyof Disposable>,
   (history: History, id: number) => unknown
@@ -118,7 +118,7 @@ const CALLS: Record<
   },
 }
 
-it('reads no table that grows with the history from end to end', async () => {
+it('never reads a table that grows with the history from end to end', async () => {
   const { file } = temporaryHistory()
 
   const plans = await plansOf(file, async (history) => {
@@ -137,21 +137,21 @@ it('reads no table that grows with the history from end to end', async () => {
   const scans = plans.flatMap(({ sql, steps }) => fullScans(steps).map((step) => `${step}: ${sql}`))
   expect(plans.length).toBeGreaterThan(50)
   expect(scans).toEqual([
-    // Copies that are kept, named once at the start: a partial index of the few.
+    // The kept copies are few, in a partial index that the start reads once.
     expect.stringMatching(/^SCAN versions USING INDEX versions_spooled: SELECT DISTINCT spool/),
     expect.stringMatching(/^SCAN versions USING INDEX versions_spooled: UPDATE versions/),
-    // What a person approved, forgotten once after a lost history.
+    // Approvals are removed once, after a lost history.
     expect.stringMatching(/^SCAN versions USING INDEX versions_approved: UPDATE versions/),
-    // What waits: a partial index, in the order in which it is sent.
+    // Waiting versions are in a partial index, in the order in which they are sent.
     expect.stringMatching(/^SCAN v USING INDEX versions_queued: SELECT v\.id, v\.feed/),
-    // Running attempts: a partial index of the few.
+    // Running attempts are few, in a partial index.
     expect.stringMatching(/^SCAN attempts USING INDEX attempts_running: UPDATE attempts/),
-    // `status --all` without a filter is the whole history, newest first.
+    // `status --all` without a filter shows the whole history, newest first.
     expect.stringMatching(/^SCAN v: SELECT .* FROM versions v WHERE true\s+ORDER BY v\.id DESC/),
   ])
 })
 
-it('finds what status shows by walking the feeds, in their order, without sorting', async () => {
+it('finds the versions that status shows by reading the feeds in order, without sorting', async () => {
   const { file } = temporaryHistory()
   const filters: ListFilter[] = [{}, { states: ['uploaded'] }, { since: 5 }, { limit: 20 }]
 
@@ -165,7 +165,7 @@ it('finds what status shows by walking the feeds, in their order, without sortin
   }
 })
 
-it('finds what a new version of a feed replaces without reading the history of the feed', async () => {
+it('finds the versions that a new one replaces without reading the history of the feed', async () => {
   const { file } = temporaryHistory()
 
   const filter: ListFilter = { feed: 'acme', states: ['held', 'queued', 'failed'], all: true }
@@ -177,7 +177,7 @@ it('finds what a new version of a feed replaces without reading the history of t
   ])
 })
 
-it('decides whose turn it is from what waits', async () => {
+it('finds the due versions by reading only the waiting ones', async () => {
   const { file } = temporaryHistory()
 
   const due = (await plansOf(file, (history) => history.due(5))).at(-1)
@@ -191,7 +191,7 @@ it('decides whose turn it is from what waits', async () => {
   ])
 })
 
-it('finds the next time something is due in one step of an index', async () => {
+it('finds the time of the next due version in one step of an index', async () => {
   const { file } = temporaryHistory()
 
   const next = (await plansOf(file, (history) => history.nextDueAt(5))).at(-1)
@@ -201,7 +201,7 @@ it('finds the next time something is due in one step of an index', async () => {
   ])
 })
 
-it('what a look asks of the campaigns reads none of the writes that it does not need', async () => {
+it('a look at the campaigns reads only the writes that it needs', async () => {
   const { file } = temporaryHistory()
 
   const plans = await plansIn(file, async () => {

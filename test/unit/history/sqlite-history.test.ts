@@ -10,7 +10,7 @@ const STEP = `
   const at = 1000
   const add = (feed) => h.add({ feed, path: feed, account: null, state: 'settling', reason: null, at })`
 
-/** Runs a script on a history in a process that kills itself, SIGKILL, at its end. */
+/** killed runs a script on a history in a process that kills itself with SIGKILL at the end. */
 async function killed(file: string, script: string): Promise<void> {
   const run = child(`
     const h = history.openHistory({ file: ${JSON.stringify(file)} })
@@ -21,7 +21,7 @@ async function killed(file: string, script: string): Promise<void> {
   expect(run.process.signalCode).toBe('SIGKILL')
 }
 
-/** What a process answers that may read the folder and the file, and write neither. */
+/** readWithoutWriting returns the output of a reader that may read the folder and the file, but not write. */
 async function readWithoutWriting(file: string): Promise<string> {
   for (const name of [file, `${file}-wal`, `${file}-shm`])
     if (existsSync(name)) chmodSync(name, 0o644)
@@ -39,7 +39,7 @@ async function readWithoutWriting(file: string): Promise<string> {
 }
 
 describe('SIGKILL', () => {
-  it('inside a transaction leaves nothing of it', async () => {
+  it('inside a transaction leaves no part of it', async () => {
     const file = join(temporaryFolder(), 'history.db')
 
     await killed(
@@ -59,7 +59,7 @@ describe('SIGKILL', () => {
     expect(history.events(1).length).toBe(1)
   })
 
-  it('right after a call returned loses nothing of it', async () => {
+  it('right after a call has returned loses none of its writes', async () => {
     const file = join(temporaryFolder(), 'history.db')
 
     await killed(
@@ -77,7 +77,7 @@ describe('SIGKILL', () => {
     expect(history.due(2000).map(({ id }) => id)).toEqual([1])
   })
 
-  it('leaves a database that a reader can read as it is', async () => {
+  it('leaves a database that a reader can read without repair', async () => {
     const file = join(temporaryFolder(), 'history.db')
     await killed(file, `add('acme')`)
 
@@ -122,7 +122,7 @@ describe('a user who may read but not write', () => {
     expect(await readWithoutWriting(file)).toBe('later,acme')
   })
 
-  it('is told so, instead of being shown half, where the WAL cannot be read', async () => {
+  it('gets an error instead of half the history when the WAL cannot be read', async () => {
     const { file, history } = closed()
     history[Symbol.dispose]()
     await killed(file, `add('later')`)

@@ -14,7 +14,7 @@ function newFile(): string {
   return join(root, 'state', 'feedsyncd.db')
 }
 
-/** A writer opens the database and closes it; answers what it knows of its past. */
+/** start opens and closes the database as a writer, and returns what it knows about restores. */
 function start(file: string, now = AT) {
   using store = openCampaignStore({ file, account: '123', now: () => now })
   const seen = store.restoredAt()
@@ -23,14 +23,14 @@ function start(file: string, now = AT) {
 }
 
 describe('the mark of the state', () => {
-  it('knows a database that went on from start to start, and when it was made', () => {
+  it('finds no restore after normal starts, and knows when the database was made', () => {
     const file = newFile()
     start(file)
 
     expect(start(file, AT + 5)).toEqual({ seen: null, kept: null, madeAt: AT })
   })
 
-  it('tells a database that was put back alone, also after the next start', () => {
+  it('detects a database that was restored alone, also after the next start', () => {
     const file = newFile()
     start(file)
     copyFileSync(file, `${file}.backup`)
@@ -41,7 +41,7 @@ describe('the mark of the state', () => {
     expect(start(file, AT + 9)).toMatchObject({ seen: AT + 5, kept: AT + 5 })
   })
 
-  it('tells a directory that was copied as a whole, and not one that was moved', () => {
+  it('detects a directory that was copied, but not one that was moved', () => {
     const file = newFile()
     start(file)
     const [copy, moved] = [`${dirname(file)}.copy`, `${dirname(file)}.moved`]
@@ -53,7 +53,7 @@ describe('the mark of the state', () => {
     expect(start(join(moved, name), AT + 5)).toMatchObject({ seen: null })
   })
 
-  it('outlives a kill between the database and the file', () => {
+  it('finds no restore after a kill between the write to the database and to the file', () => {
     const file = newFile()
     start(file)
     {

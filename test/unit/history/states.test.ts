@@ -9,7 +9,7 @@ import {
   type State,
 } from '../../../src/history/states.ts'
 
-/** Every state that can be reached from `start`, itself included. */
+/** reachable returns all states that can be reached from `start`, including `start`. */
 function reachable(start: readonly State[], without: readonly State[] = []): Set<State> {
   const found = new Set(start.filter((state) => !without.includes(state)))
   for (const state of found) {
@@ -43,7 +43,7 @@ describe('the steps between states', () => {
     expect([...reachable(FIRST_STATES)].sort()).toEqual([...STATES].sort())
   })
 
-  it('lead from every owed state to an end, so that nothing can be stuck', () => {
+  it('lead from every open state to a final one, so that no version is stuck', () => {
     for (const state of OPEN) {
       const ends = [...reachable([state])].filter((end) => CLOSED.includes(end))
 
@@ -57,26 +57,26 @@ describe('the steps between states', () => {
     expect(STATES.filter((from) => STEPS[from].includes('uploading'))).toEqual(['queued'])
   })
 
-  it('send nothing that was not checked, except what a person restored', () => {
+  it('never queue a version that was not checked, except a restored one', () => {
     const unchecked = reachable(['settling'], ['checking'])
 
     expect(unchecked).not.toContain('queued')
   })
 
-  it('let a failed version be looked at again only while its content is unknown', () => {
+  it('let a failed or gone version settle again only while its content is unknown', () => {
     expect(() => assertStep(1, 'failed', 'settling', false)).not.toThrow()
     for (const from of ['failed', 'gone'] as const)
       expect(() => assertStep(1, from, 'settling', true)).toThrow('new bytes are a new version')
   })
 
-  it('do not lead from a state to itself', () => {
+  it('never lead from a state to itself', () => {
     expect(STATES.filter((state) => STEPS[state].includes(state))).toEqual([])
   })
 
   const impossible = STATES.flatMap((from) =>
     STATES.filter((to) => !STEPS[from].includes(to)).map((to) => [from, to] as const),
   )
-  it.each(impossible)('refuse %s -> %s by naming both', (from, to) => {
+  it.each(impossible)('refuse %s -> %s and name both states', (from, to) => {
     expect(() => assertStep(7, from, to, false)).toThrow(
       `version 7: a version that is ${from} cannot become ${to}`,
     )

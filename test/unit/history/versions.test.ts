@@ -10,7 +10,7 @@ const NO_REASON = { reason: null, reasonCode: null, line: null, column: null }
 const said = (reason: string) => ({ reason, reasonCode: 'test', line: null, column: null })
 
 describe('a version', () => {
-  it('comes back as it was written, field by field', () => {
+  it('is read as it was written, in every field', () => {
     const { history } = temporaryHistory()
     const fields: Omit<Version, 'id' | 'attempts'> = {
       feed: 'acme',
@@ -57,7 +57,7 @@ describe('a version', () => {
     expect(history.version(added.id)).toEqual(added)
   })
 
-  it('knows nothing that has not been found out', () => {
+  it('has null in every field that is not known yet', () => {
     const { history } = temporaryHistory()
 
     const version = versionIn(history, 'settling')
@@ -84,7 +84,7 @@ describe('a version', () => {
     expect(history.version(id)).toMatchObject({ ...said(ends.text), ...ends.position })
   })
 
-  it('counts the same bytes again in one event, until something else happens', () => {
+  it('counts repeated arrivals of the same bytes in one event, until another event comes', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'held', { at: 10 })
 
@@ -100,7 +100,7 @@ describe('a version', () => {
     expect([history.eventCount(id), history.lastArrivalAt(id, 1000)]).toEqual([6, 70])
   })
 
-  it('leaves its reason, hint and next attempt behind with the state that they belonged to', () => {
+  it('loses its reason, hint and next attempt when its state changes', () => {
     const { history } = temporaryHistory()
     const patch = { nextAttemptAt: 5000 }
     const reason = { ...because('busy', 'wait'), position: { line: 1, column: 1 } }
@@ -113,7 +113,7 @@ describe('a version', () => {
     expect(queued.nextAttemptAt).toBe(8000)
   })
 
-  it('is incomplete since the same time while it is looked at again, and no longer', () => {
+  it('keeps the time since which it is incomplete while it is read again, and then loses it', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'incomplete', { patch: { incompleteSince: 5000 } })
 
@@ -124,7 +124,7 @@ describe('a version', () => {
     expect([settling, checking, queued].map((v) => v.incompleteSince)).toEqual([5000, 5000, null])
   })
 
-  it('changes nothing, and records nothing, on a step that does not exist', () => {
+  it('stays unchanged, without an event, on a step that does not exist', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'uploaded')
     const before = [history.version(id), history.events(id)]
@@ -142,14 +142,14 @@ describe('a version', () => {
     ['seen', (history) => history.seen(99, because('touched'), 1)],
     ['forget', (history) => history.forget(99)],
     ['startAttempt', (history) => history.startAttempt(99, 1)],
-  ])('is missed by name when it does not exist (%s)', (_, call) => {
+  ])('that does not exist is named in the error (%s)', (_, call) => {
     const { history } = temporaryHistory()
 
     expect(() => call(history)).toThrow('there is no version 99')
     expect(history.version(99)).toBe(null)
   })
 
-  it('is undone with everything else when a transaction throws, however deep', () => {
+  it('is undone with all other changes when a transaction throws, at any depth', () => {
     const { history } = temporaryHistory()
     const kept = versionIn(history, 'checking')
 
@@ -165,7 +165,7 @@ describe('a version', () => {
     expect(history.count()).toMatchObject({ checking: 1, settling: 0, queued: 0 })
   })
 
-  it('passes on what the caller throws in a transaction, even an error of the file system', () => {
+  it('keeps an error that the caller throws in a transaction, even one of the file system', () => {
     const { history } = temporaryHistory()
 
     const run = () => history.atomically(() => readFileSync('/does/not/exist'))
@@ -173,7 +173,7 @@ describe('a version', () => {
     expect(run).toThrow(/^ENOENT/)
   })
 
-  it('undoes only the inner part when the outer one goes on', () => {
+  it('undoes only the inner transaction when the outer one goes on', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'checking')
 
@@ -200,7 +200,7 @@ describe('a feed', () => {
     expect(history.newest('nobody')).toBe(null)
   })
 
-  it('has the newest by the dates in the names of its files, unless that is over', () => {
+  it('has the version with the newest date in its name as newest, unless that one has ended', () => {
     const { history } = temporaryHistory()
     const feed = 'jobs-{date}.xml'
     const dated = (day: number, state: Parameters<typeof versionIn>[1]) =>
@@ -220,7 +220,7 @@ describe('a feed', () => {
     expect(dated(27, 'queued')).toBe(newest())
   })
 
-  it('counts as last uploaded the newest version, whichever finished last', () => {
+  it('has its newest uploaded version as last uploaded, even if an older one finished later', () => {
     const { history } = temporaryHistory()
     const older = versionIn(history, 'uploading')
     const newer = versionIn(history, 'uploading')
@@ -231,7 +231,7 @@ describe('a feed', () => {
     expect(history.lastUploaded('acme')).toMatchObject({ id: newer.id, uploadedAt: 5000 })
   })
 
-  it('gets its newest version, its files and its requests back when a version is taken back', () => {
+  it('gives its files and requests to its earlier version when the newest is removed', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
     const same = versionIn(history, 'checking')
@@ -248,7 +248,7 @@ describe('a feed', () => {
     expect(history.count().checking).toBe(0)
   })
 
-  it('is gone when its only version is taken back', () => {
+  it('is gone when its only version is removed', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'checking')
     history.rememberPath({ path: 'acme.xml', identity, versionId: id })
@@ -258,7 +258,7 @@ describe('a feed', () => {
     expect([history.list({}), history.knownFiles()]).toEqual([[], []])
   })
 
-  it('leaves its file and who asked for it to the version that takes its place', () => {
+  it('gives the file and the request of a removed version to the version that replaces it', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
     const { id } = versionIn(history, 'checking')
@@ -276,7 +276,7 @@ describe('a feed', () => {
     ])
   })
 
-  it('keeps a version whose bytes are known', () => {
+  it('never removes a version whose bytes are known', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'checking', { patch: { sha256: 'a' } })
 
@@ -284,7 +284,7 @@ describe('a feed', () => {
     expect(history.version(id)).not.toBe(null)
   })
 
-  it('never gives an id a second time, so that what a person noted stays true', () => {
+  it('never uses an id twice, so that the notes of a person stay true', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'checking')
     history.forget(id)
@@ -307,7 +307,7 @@ describe('the list', () => {
     expect(history.list({ states: [] })).toEqual([])
   })
 
-  it('shows the whole history when asked to, by feed, states, date and number', () => {
+  it('shows the whole history on request, by feed, states, date and number', () => {
     const { history } = temporaryHistory()
     const first = versionIn(history, 'uploaded', { feed: 'a', at: 1000 })
     const second = versionIn(history, 'rejected', { feed: 'a', at: 3000 })
@@ -328,7 +328,7 @@ describe('the list', () => {
     expect(ids({ feed: 'a', states: [] })).toEqual([])
   })
 
-  it('counts every state, also those without a version', () => {
+  it('counts every state, even one without a version', () => {
     const { history } = temporaryHistory()
 
     for (const state of STATES) versionIn(history, state, { feed: state })

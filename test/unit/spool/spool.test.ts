@@ -19,14 +19,14 @@ function opened() {
 }
 
 describe('the spool', () => {
-  it('is a directory for our user only, also where it was open before', () => {
+  it('is a directory for our user only', () => {
     const { directory } = opened()
     const { mode } = statSync(directory)
 
     expect(mode & 0o777).toBe(0o700)
   })
 
-  it('prepares a new name each time and creates nothing', () => {
+  it('prepares a new name each time, and creates no file', () => {
     const { directory, spool } = opened()
 
     const names = [spool.prepare(), spool.prepare()]
@@ -59,7 +59,7 @@ describe('the spool', () => {
     expect(readFileSync(spool.indexOf(spool.path(name)), 'utf8')).toBe('index')
   })
 
-  it('discards what was prepared, written or not', async () => {
+  it('discards prepared files, written or not', async () => {
     const { directory, spool } = opened()
     const written = spool.prepare()
     writeFileSync(written, '<a/>')
@@ -71,7 +71,7 @@ describe('the spool', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('removes a copy with its index, and minds no absence', async () => {
+  it('removes a copy with its index, and accepts that it is missing', async () => {
     const { directory, spool } = opened()
     writeFileSync(spool.path('1.xml'), '<a/>')
     writeFileSync(spool.indexOf(spool.path('1.xml')), 'index')
@@ -82,7 +82,7 @@ describe('the spool', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('sweeps what no version accounts for, what a crash left half written included', async () => {
+  it('sweeps copies that belong to no version, and half-written ones', async () => {
     const { directory, spool } = opened()
     writeFileSync(spool.path('1.xml'), '<a/>')
     writeFileSync(spool.indexOf(spool.path('1.xml')), 'index')
@@ -96,7 +96,7 @@ describe('the spool', () => {
     expect(readdirSync(directory).sort()).toEqual(['1.xml', '1.xml.index'])
   })
 
-  it('knows what its file system has left', async () => {
+  it('knows the free bytes of its file system', async () => {
     const { directory, spool } = opened()
 
     const freeBytes = await spool.freeBytes()
@@ -106,7 +106,7 @@ describe('the spool', () => {
     expect(freeBytes).toBeLessThanOrEqual(bsize * blocks)
   })
 
-  it('takes room for granted on a file system that does not tell', async () => {
+  it('assumes free room on a file system that does not report it', async () => {
     const { directory, spool } = opened()
     rmSync(directory, { recursive: true })
     symlinkSync('/proc', directory)
@@ -114,7 +114,7 @@ describe('the spool', () => {
     expect(await spool.freeBytes()).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('that was removed under a daemon says what makes another one', async () => {
+  it('says how to get a new one when it was removed under a daemon', async () => {
     const { directory, spool } = opened()
     rmSync(directory, { recursive: true })
 
@@ -126,7 +126,7 @@ describe('the spool', () => {
     expect(await spool.freeBytes()).toBeGreaterThan(0)
   })
 
-  it('names the system’s reason and the way out when it cannot work', async () => {
+  it('names the system’s reason and what to do when it cannot work', async () => {
     const { directory, spool } = opened()
     rmSync(directory, { recursive: true })
     writeFileSync(directory, '')
