@@ -243,9 +243,7 @@ export class Daemon {
     return true
   }
 
-  /**
-   * #onError pauses all feeds for an error of our disk or database. A bug that one feed met does not pause the others.
-   */
+  /** #onError pauses all feeds for an error of our disk or database, but not for a bug that one feed met. */
   #onError(error: unknown): void {
     if (isRetryable(error)) this.#paused(error)
     else this.#pause.fault(error)

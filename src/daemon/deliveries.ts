@@ -197,9 +197,7 @@ export class Deliveries {
     }
   }
 
-  /**
-   * #showHold sets the condition of refused credentials. It stays while they are tried again, until one try succeeds.
-   */
+  /** #showHold sets the condition of refused credentials, which stays until a try succeeds. */
   #showHold(): void {
     const { conditions, gate } = this.#parts
     const { first, isOfKey, isTrusted } = gate.accounts

@@ -62,7 +62,7 @@ export class Intake {
   readonly #busy = new Map<string, FileIdentity | null>()
   /** The busy paths whose files have changed since. */
   readonly #changedWhileBusy = new Set<string>()
-  /** The monotonic ms before which an unreadable file is not read again, whatever changes in the folder. */
+  /** The monotonic ms before which an unreadable file is not read again, even if the folder changes. */
   readonly #postponedUntil = new Map<string, number>()
   /** Monotonic ms of the next scan; a hint makes it earlier. */
   #nextScan = 0
@@ -297,9 +297,7 @@ export class Intake {
   }
 }
 
-/**
- * laneOf returns the lane of a file. A file of unknown size uses the large lane so that it cannot block small files.
- */
+/** laneOf returns the lane of a file. Unknown size: use the large lane so that it cannot block small files. */
 export function laneOf(bytes: number | null): Lane {
   return bytes !== null && bytes <= SMALL_FILE ? 'small' : 'large'
 }

@@ -85,8 +85,8 @@ function inOrder(files: readonly Sighting[], feedOf: (path: string) => string): 
 }
 
 /**
- * ignoredFiles returns the files that `status` mentions as no feeds. Temporary names older than `before` (wall ms)
- * count.
+ * ignoredFiles returns what `status` shows about files that are no feeds: ignored paths, and files with temporary names
+ * that were last written before `before` (wall ms).
  */
 export function ignoredFiles(
   { ignored, temporary }: Listing,

@@ -37,7 +37,6 @@ export class Connection implements Disposable {
     this.#transaction = db.transaction((work: () => unknown) => work())
   }
 
-  /** rows returns all rows of a query. */
   rows<R>(sql: string, ...parameters: Parameter[]): R[] {
     return this.#translated(() => this.#reading(sql, false).all(...parameters) as R[])
   }

@@ -227,7 +227,6 @@ export class Ledger {
     })
   }
 
-  /** supersede records that `newer` replaces `older`. */
   supersede(older: Version, newer: Version): Version {
     return this.move(older.id, 'superseded', supersededBy(newer.id, older.id))
   }

@@ -41,8 +41,9 @@ export interface Version {
   root: string | null
   records: string | null
   postings: number | null
-  /** Postings without an id; then postings whose id (or content, without ids) another posting has too. */
+  /** Postings without an id. */
   withoutId: number | null
+  /** Postings whose id another posting has too. Without ids, their content counts. */
   duplicates: number | null
   requisitionIds: number | null
   externalCampaignIds: Record<string, number> | null

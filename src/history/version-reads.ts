@@ -67,7 +67,6 @@ export function versionReads(db: Connection) {
     version,
     /** list returns versions, newest first. Without `all` it leaves out feeds that a person forgot. */
     list,
-    /** newest returns the newest version of a feed. */
     newest: byFeed('newest'),
     /**
      * newestTaken returns the newest version of a feed with known bytes (sha256 set), in any state. New bytes are
@@ -91,9 +90,7 @@ export function versionReads(db: Connection) {
       ),
     /** confirmed returns the newest version of a feed that was uploaded, released or restored. */
     confirmed,
-    /**
-     * hasNewerAt returns whether a later version of the same path, restored ones included, is in one of these states.
-     */
+    /** hasNewerAt returns whether a later version of the same path (or a restored one) is in one of these states. */
     hasNewerAt: ({ id, path }: Pick<Version, 'id' | 'path'>, states: readonly State[]) => {
       // Few versions have a higher id, and no index has the paths.
       const sql = `SELECT id FROM versions NOT INDEXED
@@ -113,9 +110,7 @@ export function versionReads(db: Connection) {
       const found = [last, accepted, maybe].flatMap((each) => each ?? [])
       return [...new Map(found.map((each) => [each.id, each])).values()]
     },
-    /**
-     * turnovers returns the share of postings (0 to 1) that the feed lost with each of its last uploads, newest first.
-     */
+    /** turnovers returns the share of postings (0 to 1) lost with each of the last uploads, newest first. */
     turnovers: (feed: string): number[] => {
       const uploads = db.rows<{ changes: string; postings: number; at: number }>(
         `SELECT changes, postings, uploaded_at AS at FROM versions INDEXED BY versions_feed_state
