@@ -1,11 +1,11 @@
-// One file that meets an error of feedsyncd itself: it gets a state and a reason, once, and holds up
-// nobody. Trouble that passes (disk, database) is disk.test.ts.
+// A file that causes an error inside feedsyncd gets a state and a reason, once, and delays no other feed. disk.test.ts
+// covers temporary trouble (disk, database).
 
 import { expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
-it('gives a file that its reading thread dies of a state, once, and delivers the others', async () => {
+it('fails a file that kills its reading thread, once, and delivers the other files', async () => {
   await using site = await Site.open({}, { env: preload('poison.ts') })
   for (const name of ['ends.xml', 'errs.xml', 'grows.xml']) site.drop(name, feedOf(3))
   site.drop('a.xml', feedOf(4))
@@ -33,7 +33,7 @@ it('gives a file that its reading thread dies of a state, once, and delivers the
   expect(stdout + stderr).not.toContain('daemon.condition')
 })
 
-it('reads a file again that its reading failed of, when a person says so or it changes', async () => {
+it('reads a failed file again after a retry by a person, or after a change', async () => {
   await using site = await Site.open({}, { env: preload('poison.ts') })
   site.drop('errs.xml', feedOf(3))
   site.drop('ends.xml', feedOf(3))

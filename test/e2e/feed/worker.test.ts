@@ -20,7 +20,7 @@ import { Folder, jobFor } from '../../helpers/feeds.ts'
 
 const FEED = '<source><job><id>1</id></job></source>'
 
-/** The threads that are started from now on: others of this process may end meanwhile. */
+/** threadsFromNow returns a function that lists the threads started since this call. */
 function threadsFromNow(): () => string[] {
   const all = () => readdirSync('/proc/self/task')
   const before = new Set(all())
@@ -28,7 +28,7 @@ function threadsFromNow(): () => string[] {
 }
 
 describe('the feed checker', () => {
-  it('answers each of several jobs', async () => {
+  it('answers several jobs at once', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const documents = [FEED, '<a>', '<a>&</a>']
@@ -44,23 +44,23 @@ describe('the feed checker', () => {
     ])
   })
 
-  it('starts its thread when a file was seen, or with the first job', async () => {
+  it('starts its thread when a file is announced, or with the first job', async () => {
     using folder = new Folder()
     const threads = threadsFromNow()
 
-    await using seen = createFeedChecker()
-    await using unseen = createFeedChecker()
+    await using announced = createFeedChecker()
+    await using unannounced = createFeedChecker()
     const idle = threads().length
-    seen.announce(FEED.length)
-    seen.announce(FEED.length)
+    announced.announce(FEED.length)
+    announced.announce(FEED.length)
     const started = threads().length
-    const result = await unseen.check(jobFor(folder.file('a.xml', FEED)))
+    const result = await unannounced.check(jobFor(folder.file('a.xml', FEED)))
 
     expect([idle, started]).toEqual([0, 1])
     expect(result).toMatchObject({ verdict: { kind: 'ok' } })
   })
 
-  it('starts the thread that hashes, too, when the file that was seen is large', async () => {
+  it('also starts the hashing thread when a large file is announced', async () => {
     await using checker = createFeedChecker()
     const threads = threadsFromNow()
 
@@ -69,7 +69,7 @@ describe('the feed checker', () => {
     await eventually(() => expect(threads().length).toBeGreaterThanOrEqual(2))
   })
 
-  it('compares two versions by the indexes that it wrote', async () => {
+  it('compares two versions by their posting indexes', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const indexes = { older: join(folder.path, 'older'), newer: join(folder.path, 'newer') }
@@ -84,7 +84,7 @@ describe('the feed checker', () => {
     expect(unknown).toBeNull()
   })
 
-  it('rejects an aborted job with its reason and goes on with the next one', async () => {
+  it('rejects an aborted job with its reason and continues with the next one', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const large = `<source>${'<job><id>1</id></job>'.repeat(200_000)}</source>`
@@ -107,7 +107,7 @@ describe('the feed checker', () => {
     expect(existsSync(copyTo)).toBe(false)
   })
 
-  it('rejects the job that its worker dies of, removes its copy, and does the others', async () => {
+  it('rejects a job that kills the worker, removes its copy, and completes the other jobs', async () => {
     using folder = new Folder()
     const entry = folder.file(
       'worker.mjs',
@@ -132,7 +132,7 @@ describe('the feed checker', () => {
     expect(existsSync(copyOf('/fatal.xml'))).toBe(false)
   })
 
-  it('does again, one after the other, what it had when its worker died', async () => {
+  it('repeats the jobs of a dead worker, one by one', async () => {
     using folder = new Folder()
     const entry = folder.file(
       'worker.mjs',
@@ -157,28 +157,28 @@ describe('the feed checker', () => {
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
-  it('needs no more memory when each posting writes the way to its fields in another case', async () => {
+  it('stays within its memory if each posting spells the paths of its fields differently', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const cases = (name: string, n: number) =>
       Array.from(name, (letter, i) => ((n >> i) & 1 ? letter.toUpperCase() : letter)).join('')
     const prefixes = Array.from({ length: 250 }, (_, i) => `p${i}`)
     const ids = prefixes.map((prefix) => `<${prefix}:id/>`).join('')
-    // Each of them is another way from the record to where an id may be.
-    const ways = Array.from({ length: 50 * 50 }, (_, n) => {
+    // Each posting spells the path to its ids in its own way.
+    const postings = Array.from({ length: 50 * 50 }, (_, n) => {
       const outer = cases('positionpostings', n % 50)
       const inner = cases('positionposting', Math.floor(n / 50))
       return `<job><${outer}><${inner}>${ids}</${inner}></${outer}></job>`
     })
     const namespaces = prefixes.map((prefix) => `xmlns:${prefix}="u"`).join(' ')
 
-    const document = `<source ${namespaces}>${ways.join('')}</source>`
+    const document = `<source ${namespaces}>${postings.join('')}</source>`
     const result = await checker.check(jobFor(folder.file('a.xml', document)))
 
     expect(result).toMatchObject({ verdict: { kind: 'ok', content: { postings: 2_500 } } })
   })
 
-  it('has made the copies of small feeds durable and whole when it answers', async () => {
+  it('has written complete copies of small feeds when it answers', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const documents = Array.from({ length: 40 }, (_, n) => FEED.replace('1', `${n}`))
@@ -194,7 +194,7 @@ describe('the feed checker', () => {
     )
   })
 
-  it('rejects a job with a field path that cannot be read, in words', async () => {
+  it('rejects a wrong field path with a message and a hint', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const mapping = { encoding: null, records: null, fields: { city: 'a[' } }
@@ -208,7 +208,7 @@ describe('the feed checker', () => {
     })
   })
 
-  it('rejects what is left when it is disposed of', async () => {
+  it('rejects the remaining jobs when it is disposed of', async () => {
     using folder = new Folder()
     const checker = createFeedChecker()
     const large = `<source>${'<job><id>1</id></job>'.repeat(200_000)}</source>`
@@ -224,7 +224,7 @@ describe('the feed checker', () => {
     await expect(checker.check(jobFor('/c.xml'))).rejects.toThrow('stopping')
   })
 
-  it('holds up nothing while it reads: the loop turns', async () => {
+  it('does not block the event loop while it reads', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const source = folder.file('a.xml')
@@ -240,23 +240,23 @@ describe('the feed checker', () => {
     await checker.check(jobFor(source))
     reading = false
 
-    // The first turn is ours; any other one was taken while the worker read.
+    // The test starts the first turn itself; every further turn ran while the worker read.
     expect(turns).toBeGreaterThan(1)
   })
 })
 
 describe('a large feed, which another thread hashes', () => {
   const sha256Of = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
-  /** Of what is copied, to be sent. */
+  /** digestsOf returns the hashes of a copied feed. */
   const digestsOf = (bytes: string) => ({
     sha256: sha256Of(bytes),
     md5: createHash('md5').update(bytes).digest('hex'),
   })
   const many = '<job><id>1</id></job>'.repeat(100_000)
-  const beside = { hashThreadFrom: 1 }
+  const withThread = { hashThreadFrom: 1 }
 
   it.each([
-    ['that is sound', `<source>${many}</source>`, 'ok'],
+    ['that is well-formed', `<source>${many}</source>`, 'ok'],
     ['that is broken in the middle', `<source>${many}&${many}</source>`, 'broken'],
     ['that is broken at its first byte', `&${many}`, 'broken'],
     ['that ends early', `<source>${many}`, 'incomplete'],
@@ -265,33 +265,33 @@ describe('a large feed, which another thread hashes', () => {
     const source = folder.file('a.xml', document)
     const copyTo = join(folder.path, 'copy')
 
-    const copied = await readFeed(jobFor(source, { copyTo }), beside)
-    const read = await readFeed(jobFor(source), beside)
+    const copied = await readFeed(jobFor(source, { copyTo }), withThread)
+    const read = await readFeed(jobFor(source), withThread)
 
     expect(copied).toMatchObject({ verdict: { kind: verdict }, ...digestsOf(document) })
     expect(read).toEqual({ ...copied, md5: null })
     expect(existsSync(copyTo)).toBe(verdict === 'ok')
   })
 
-  it('has the hashes of its copy, byte for byte', async () => {
+  it('has the hashes of its copy', async () => {
     using folder = new Folder()
     const source = folder.file('a.xml', `<source>${many}</source>`)
     const copyTo = join(folder.path, 'copy')
 
-    const result = await readFeed(jobFor(source, { copyTo }), beside)
+    const result = await readFeed(jobFor(source, { copyTo }), withThread)
 
     expect(result).toMatchObject(digestsOf(readFileSync(copyTo, 'utf8')))
   })
 
-  it('is answered when there is nothing to read', async () => {
+  it('gets an answer if there is nothing to read', async () => {
     using folder = new Folder()
     const missing = join(folder.path, 'missing')
     const copyTo = join(folder.path, 'no', 'copy')
 
     const results = await Promise.all([
       readFeed(jobFor(folder.file('empty.xml', '')), { hashThreadFrom: 0 }),
-      readFeed(jobFor(missing), beside),
-      readFeed(jobFor(folder.file('a.xml', FEED), { copyTo }), beside),
+      readFeed(jobFor(missing), withThread),
+      readFeed(jobFor(folder.file('a.xml', FEED), { copyTo }), withThread),
     ])
 
     expect(results).toMatchObject([
@@ -301,7 +301,7 @@ describe('a large feed, which another thread hashes', () => {
     ])
   })
 
-  it('is hashed by the checking thread when the other one fails', async () => {
+  it('is hashed by the checking thread if the hashing thread fails', async () => {
     using folder = new Folder()
     const descriptor = openSync(folder.file('a.xml', FEED), 'r')
     const job = { descriptor, size: FEED.length, isCopied: true }
@@ -313,7 +313,7 @@ describe('a large feed, which another thread hashes', () => {
     closeSync(descriptor)
   })
 
-  it('leaves no copy and no thread behind when it is aborted or the checker is disposed of', async () => {
+  it('leaves no copy and no thread after an abort, or after the disposal of the checker', async () => {
     using folder = new Folder()
     const checker = createFeedChecker()
     const source = folder.file('a.xml', `<source>${many.repeat(4)}</source>`)

@@ -12,7 +12,7 @@ const FEED = `<?xml version="1.0" encoding="UTF-8" standalone='yes'?>
 const utf16 = (text: string, bom: boolean) =>
   Buffer.from(`${bom ? '\ufeff' : ''}${text}`, 'utf16le')
 
-/** The verdicts of all prefixes that end before the root does. */
+/** prefixVerdicts returns the verdicts of all prefixes that end before the root element ends. */
 function prefixVerdicts(bytes: Buffer, rootEnd: number, step = 1): Set<string> {
   const verdicts = new Set<string>()
   for (let length = 0; length < rootEnd; length += step) {
@@ -56,7 +56,7 @@ describe('a feed that ends early', () => {
     expect(documents.map((bytes) => verdictOf(bytes))).toEqual(documents.map(() => 'complete'))
   })
 
-  it('is incomplete at every byte of a DOCTYPE, and broken at once where no DOCTYPE can begin so', () => {
+  it('is incomplete at every byte of a DOCTYPE, and broken if no DOCTYPE can begin like this', () => {
     const declared = (doctype: string) => Buffer.from(`<!DOCTYPE ${doctype}><a></a>`)
     const right = ['a', 's:a PUBLIC "-//A//B 1.0" "a.dtd" ', "a PUBLIC '' 'a\"b'", "a SYSTEM '>'"]
     const wrong = [
@@ -114,12 +114,12 @@ describe('a feed that ends early', () => {
   }
 
   it.each(Object.keys(ENCODINGS))(
-    'is incomplete at every byte of an end tag, and broken where it ends another element, in %s',
+    'is incomplete at every byte of an end tag, and broken if the tag ends another element, in %s',
     (encoding) => {
       const encode = ENCODINGS[encoding] as (text: string) => Buffer
       const declared = `<?xml version="1.0" encoding="${encoding.split(' ')[0]}"?>`
       for (const name of NAMES) {
-        // A name that the encoding cannot write is another one: it is cut all the same.
+        // Characters that the encoding lacks become "z".
         const known = /^(ISO|win)/.test(encoding) ? name.replace(/[^\0-\xff]/g, 'z') : name
         const open = `${declared}<s xmlns:x="urn:x"><${known}>text`
         const bytes = encode(`${open}</${known} \n>`)
@@ -166,13 +166,13 @@ describe('a broken feed', () => {
     expect(verdictOf(prefix)).not.toMatch(/complete/)
   })
 
-  it('is broken at every cut behind its fault, and incomplete at every cut before it', () => {
+  it('is broken at every cut after its fault, and incomplete at every cut before the fault', () => {
     const document = Buffer.from('<s><a>Größe</a><b c="1">R&D</b></s>')
     const known = document.indexOf('&D') + 2
 
     for (let length = 0; length < document.length; length++) {
       const verdict = verdictOf(document.subarray(0, length))
-      // "&D" may become "&D;" until "<" comes; that entity does not exist either.
+      // Before the "<", "&D" may still become "&D;", although that entity does not exist either.
       expect(verdict).toBe(length <= known ? 'incomplete' : 'not-well-formed')
     }
   })

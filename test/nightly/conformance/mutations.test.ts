@@ -1,6 +1,6 @@
-// Random damage to feeds, judged by libxml2 as well (Debian's libxml2-utils; without it, only by what
-// must hold of any document). FEEDSYNCD_MUTATIONS sets how many documents (default 100,000), FEEDSYNCD_SEED the
-// first seed: a failure prints its seed and the smallest document that shows it.
+// Feeds with random damage, with libxml2 as a second opinion if Debian's libxml2-utils is installed. Without it, only
+// the rules for every document are tested. FEEDSYNCD_MUTATIONS sets the number of documents (default 100,000), and
+// FEEDSYNCD_SEED the first seed. A failure prints its seed and the smallest document that fails.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -11,11 +11,11 @@ import { HAS_XMLLINT, unlikeXmllint } from '../../helpers/xml/xmllint.ts'
 
 const DOCUMENTS = Number(process.env.FEEDSYNCD_MUTATIONS ?? 100_000)
 const SEED = Number(process.env.FEEDSYNCD_SEED ?? 20261120)
-/** Files of one call of xmllint. */
+/** BATCH is the number of files for each call of xmllint. */
 const BATCH = 300
 
 describe('a damaged feed', () => {
-  it.runIf(HAS_XMLLINT)('is ok for us exactly when it is well-formed for libxml2', () => {
+  it.runIf(HAS_XMLLINT)('is ok exactly if libxml2 finds it well-formed', () => {
     for (let n = 0; n < DOCUMENTS; n += BATCH) {
       using folder = new Folder()
       const documents = fc.sample(damaged(SOUND), {
@@ -31,7 +31,7 @@ describe('a damaged feed', () => {
     }
   })
 
-  it('gets one verdict, however its bytes arrive', () => {
+  it('gets the same verdict with pieces of any size', () => {
     fc.assert(
       fc.property(damaged(SOUND), fc.constantFrom(1, 2, 3, 7), (document, pieces) => {
         expect(verdictOf(document, pieces)).toBe(verdictOf(document))

@@ -1,5 +1,5 @@
-// The checker beside saxes on damaged documents. FEEDSYNCD_MUTATIONS and FEEDSYNCD_SEED as in
-// mutations.test.ts. Real feeds are damaged as well where they are present.
+// Compares the checker with saxes on damaged documents. FEEDSYNCD_MUTATIONS and FEEDSYNCD_SEED are those of
+// mutations.test.ts. Real feeds are damaged too if they are present.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const SEED = Number(process.env.FEEDSYNCD_SEED ?? 20261120)
 const FEEDS =
   process.env.FEEDSYNCD_FEEDS ??
   join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'data', 'feeds')
-/** Larger feeds are damaged too rarely at a place that matters. */
+/** LARGEST, in bytes: random damage to a larger feed would rarely hit an interesting place. */
 const LARGEST = 20_000
 
 const real = existsSync(FEEDS)
@@ -36,7 +36,7 @@ describe('the checker and saxes', () => {
     }
   })
 
-  it('both refuse a document with two faults beside each other, and may name either', () => {
+  it('both refuse a document with two adjacent faults, and may name either fault', () => {
     const documents = ['<!--<!--\ufffe', '<s/\f'].map((text) => Buffer.from(text))
 
     expect(unlikeSaxes(documents)).toEqual([])

@@ -2,6 +2,6 @@ import { expect, it } from 'vitest'
 import { ENCODINGS } from '../../../src/feed/encodings.ts'
 import { encodingNamed } from '../../../src/xml/encoding/encodings.ts'
 
-it.each(ENCODINGS)('an encoding that a rule may name is one that can be read: %s', (name) => {
+it.each(ENCODINGS)('a feed rule may name the encoding %s, and the checker reads it', (name) => {
   expect(encodingNamed(name)).toMatchObject({ name })
 })

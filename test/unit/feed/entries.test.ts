@@ -2,37 +2,37 @@ import { describe, expect, it } from 'vitest'
 import { Entries, NEW } from '../../../src/feed/entries.ts'
 import { hashText } from '../../../src/feed/posting-values.ts'
 
-/** Pairs of words whose bits an attacker chose: nothing but the high half, or its highest bits, differ. */
-const MADE: Record<string, (n: number) => [high: number, low: number]> = {
+/** ATTACKS are hashes with bits that an attacker chose, so that only a few bits differ. */
+const ATTACKS: Record<string, (n: number) => [high: number, low: number]> = {
   'the same low half': (n) => [n, 7],
   'the same high half': (n) => [7, n],
   'the same low bits in both': (n) => [(n >>> 9) << 22, (n & 511) << 23],
-  'each half the other': (n) => [n, n],
+  'two equal halves': (n) => [n, n],
 }
 
 describe('the table of ids', () => {
-  it.each(Object.keys(MADE))('counts ids that were made to have %s in a moment', (which) => {
+  it.each(Object.keys(ATTACKS))('counts quickly even ids that all have %s', (which) => {
     const entries = new Entries(false)
-    const made = MADE[which] as (n: number) => [number, number]
+    const attack = ATTACKS[which] as (n: number) => [number, number]
 
-    // A search from slot to slot would take minutes.
+    // With a weak hash, the search from slot to slot would take minutes.
     for (let n = 0; n < 250_000; n++) {
-      const [high, low] = made(n)
+      const [high, low] = attack(n)
       entries.add({ high, low }, 0, true)
     }
 
     expect([entries.count, entries.repeated]).toEqual([250_000, 0])
   })
 
-  it('counts different ones exactly, however often they come', () => {
-    const count = new Entries(false)
+  it('counts distinct ids exactly, even if each occurs many times', () => {
+    const entries = new Entries(false)
 
-    for (let i = 0; i < 100_000; i++) count.add(hashText(`R-${i % 7_000}`), 0, false)
+    for (let i = 0; i < 100_000; i++) entries.add(hashText(`R-${i % 7_000}`), 0, false)
 
-    expect(count.count).toBe(7_000)
+    expect(entries.count).toBe(7_000)
   })
 
-  it.each([0, 1, 16, 17, 4_096, 4_097, 20_000])('keeps %i of them in their order', (count) => {
+  it.each([0, 1, 16, 17, 4_096, 4_097, 20_000])('keeps %i ids in their order', (count) => {
     const entries = new Entries(true)
     const all = Array.from({ length: count }, (_, n) => hashText(`R-${n}`))
 

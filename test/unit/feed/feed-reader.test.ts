@@ -25,7 +25,7 @@ import { Folder, jobFor, readDocument } from '../../helpers/feeds.ts'
 const FEED = '<source><job><id>1</id></job><job><id>2</id></job></source>\n'
 
 describe('reading a feed', () => {
-  it('answers hashes, size and content, and leaves a private durable copy of the same bytes', async () => {
+  it('returns hashes, size and content, and leaves a private durable copy of the same bytes', async () => {
     using folder = new Folder()
     const copyTo = join(folder.path, 'copy')
 
@@ -43,17 +43,20 @@ describe('reading a feed', () => {
     expect(lstatSync(copyTo).mode & 0o777).toBe(0o600)
   })
 
-  it.each(['<a>&</a>', '<a>', ''])('leaves no copy of what is not ok: %j', async (document) => {
-    using folder = new Folder()
-    const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
+  it.each(['<a>&</a>', '<a>', ''])(
+    'leaves no copy of a document that is not ok: %j',
+    async (document) => {
+      using folder = new Folder()
+      const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
 
-    const result = await readFeed(jobFor(folder.file('a.xml', document), { copyTo, indexTo }))
+      const result = await readFeed(jobFor(folder.file('a.xml', document), { copyTo, indexTo }))
 
-    expect(result).toMatchObject({ kind: 'read', bytes: document.length })
-    expect(existsSync(copyTo) || existsSync(indexTo)).toBe(false)
-  })
+      expect(result).toMatchObject({ kind: 'read', bytes: document.length })
+      expect(existsSync(copyTo) || existsSync(indexTo)).toBe(false)
+    },
+  )
 
-  it('says no-room where the index cannot be written, and leaves no copy', async () => {
+  it('returns no-room if the index cannot be written, and leaves no copy', async () => {
     using folder = new Folder()
     const source = folder.file('a.xml', FEED)
     const copyTo = join(folder.path, 'copy')
@@ -66,7 +69,7 @@ describe('reading a feed', () => {
     expect(readFileSync(taken, 'utf8')).toBe('kept')
   })
 
-  it('hashes the whole file although the fault is at its start', async () => {
+  it('hashes the whole file even if the fault is at its start', async () => {
     const document = `&${'x'.repeat(200_000)}`
 
     const result = await readDocument(document)
@@ -78,7 +81,7 @@ describe('reading a feed', () => {
     })
   })
 
-  it('says no-room where the copy cannot be written, and touches no file that is there', async () => {
+  it('returns no-room if the copy cannot be written, and changes no existing file', async () => {
     using folder = new Folder()
     const source = folder.file('a.xml', FEED)
     const taken = folder.file('taken', 'kept')
@@ -97,8 +100,8 @@ describe('reading a feed', () => {
   })
 })
 
-describe('a path that is no readable file', () => {
-  it('is not followed when it is a symbolic link', async () => {
+describe('a path that is not a readable file', () => {
+  it('is not followed if it is a symbolic link', async () => {
     using folder = new Folder()
     const link = join(folder.path, 'link.xml')
     symlinkSync(folder.file('a.xml', FEED), link)
@@ -106,7 +109,7 @@ describe('a path that is no readable file', () => {
     expect(await readFeed(jobFor(link))).toMatchObject({ kind: 'unreadable', code: 'ELOOP' })
   })
 
-  it('does not block on a fifo and does not read a directory', async () => {
+  it('is reported at once if it is a fifo, a directory or missing', async () => {
     using folder = new Folder()
     const fifo = join(folder.path, 'fifo.xml')
     execFileSync('mkfifo', [fifo])
@@ -118,9 +121,9 @@ describe('a path that is no readable file', () => {
     expect(await readFeed(jobFor(join(folder.path, 'gone.xml')))).toMatchObject({ code: 'ENOENT' })
   })
 
-  // Nothing is forbidden to root.
+  // Root may read every file.
   if (process.getuid?.() !== 0) {
-    it('names missing permissions', async () => {
+    it('is reported with the code of the missing permission', async () => {
       using folder = new Folder()
       const source = folder.file('a.xml', FEED)
       chmodSync(source, 0)
@@ -155,7 +158,7 @@ describe('a file that changes', () => {
     ],
   ]
 
-  it.each(cases)('is answered as changed when it %s while it is read', async (_, change) => {
+  it.each(cases)('is reported as changed if it %s during the read', async (_, change) => {
     using folder = new Folder()
     const source = folder.file('a.xml', FEED)
     const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
@@ -163,7 +166,7 @@ describe('a file that changes', () => {
     let pieces = 0
     const beforePiece = () => {
       if (++pieces !== 3) return
-      // File systems stamp with the timer tick: write until the stamp differs.
+      // File systems take the time from the timer tick: write until the ctime differs.
       do change(source)
       while (existsSync(source) && lstatSync(source, { bigint: true }).ctimeNs === before)
     }
@@ -177,7 +180,7 @@ describe('a file that changes', () => {
     expect(existsSync(copyTo) || existsSync(indexTo)).toBe(false)
   })
 
-  it('is answered as changed when it is not the file that had settled', async () => {
+  it('is reported as changed if it is not the file that had settled', async () => {
     using folder = new Folder()
     const source = folder.file('a.xml', FEED)
     using opened = openSource(source)
@@ -194,7 +197,7 @@ describe('a file that changes', () => {
 })
 
 describe('a directory that becomes a link', () => {
-  /** The very same file is at the end of the same path, and outside of the root. */
+  /** swap moves the file out of the root; the same path still leads to it, through a link. */
   function swap(folder: Folder): void {
     renameSync(join(folder.path, 'inbox/sub'), join(folder.path, 'outside'))
     symlinkSync(join(folder.path, 'outside'), join(folder.path, 'inbox/sub'))
@@ -209,7 +212,7 @@ describe('a directory that becomes a link', () => {
     return { ...jobFor(source, { copyTo }), root: join(folder.path, 'inbox'), expected }
   }
 
-  it('after its file had settled leads to no file', async () => {
+  it('after the file has settled makes the file unreadable', async () => {
     using folder = new Folder()
     const checked = job(folder)
     swap(folder)
@@ -218,7 +221,7 @@ describe('a directory that becomes a link', () => {
     expect(existsSync(checked.copyTo ?? '')).toBe(false)
   })
 
-  it('while its file is read leaves no copy of it', async () => {
+  it('during the read makes the file changed, and leaves no copy', async () => {
     using folder = new Folder()
     const checked = job(folder)
     let pieces = 0
@@ -237,21 +240,21 @@ describe('NUL padding', () => {
   const nul = (count: number) => Buffer.alloc(count)
 
   it.each([
-    ['a whole feed', Buffer.from(FEED), 4096],
+    ['a complete feed', Buffer.from(FEED), 4096],
     ['a cut feed', Buffer.from(FEED.slice(0, 20)), 70_000],
     ['a feed cut inside a character', Buffer.from('<a>é').subarray(0, 4), 1],
     ['nothing', Buffer.alloc(0), 100],
     ['a UTF-16LE feed', utf16(FEED), 2],
     ['a UTF-16BE feed', utf16(FEED).swap16(), 3],
     ['one character', Buffer.from('<'), 3],
-  ])('after %s is incomplete', async (_, document, count) => {
+  ])('after %s makes the file incomplete', async (_, document, count) => {
     const { verdict } = await readDocument(Buffer.concat([document, nul(count)]))
 
     expect(verdict).toMatchObject({ kind: 'incomplete', reason: expect.stringContaining('NUL') })
     expect(verdict).toMatchObject({ position: { offset: expect.any(Number) } })
   })
 
-  it('does not excuse a fault before it, nor NUL bytes inside', async () => {
+  it('does not hide a fault before it, or NUL bytes inside the document', async () => {
     const broken = await readDocument(Buffer.concat([Buffer.from('<a>&</a>'), nul(9)]))
     const inside = await readDocument(
       Buffer.concat([Buffer.from('<a>'), nul(3), Buffer.from('</a>')]),
@@ -266,7 +269,7 @@ describe('NUL padding', () => {
 describe('a file of 1 TB that is mostly holes', () => {
   const TERABYTE = 2 ** 40
 
-  /** Written in places, and long. */
+  /** sparse writes texts at places of an otherwise empty file. */
   function sparse(folder: Folder, at: Record<string, string>): string {
     const source = folder.file('sparse.xml', '')
     truncateSync(source, TERABYTE)
@@ -276,14 +279,14 @@ describe('a file of 1 TB that is mostly holes', () => {
     return source
   }
 
-  // Reading it through takes an hour.
+  // Reading the whole file would take an hour.
   it.each([
     ['nothing', {}, 'incomplete', null],
-    ['a whole feed at its start', { 0: FEED }, 'incomplete', null],
+    ['a complete feed at its start', { 0: FEED }, 'incomplete', null],
     ['a feed around a hole', { 0: '<a>', [TERABYTE - 4]: '</a>' }, 'broken', 3],
-    ['a feed behind a hole', { [TERABYTE - FEED.length]: FEED }, 'broken', 0],
+    ['a feed after a hole', { [TERABYTE - FEED.length]: FEED }, 'broken', 0],
   ])(
-    'is judged at once: %s',
+    'gets its verdict in seconds: %s',
     async (_, at, kind, offset) => {
       using folder = new Folder()
       const copyTo = join(folder.path, 'copy')

@@ -5,7 +5,7 @@ describe('fields', () => {
   const jobs = (...records: string[]) =>
     `<jobs>${records.map((r) => `<job ${r}</job>`).join('')}</jobs>`
 
-  it('are detected: campaign ids with their postings, distinct requisition ids', async () => {
+  it('are detected: campaign ids with their postings, and distinct requisition ids', async () => {
     const document = jobs(
       '><id>1</id><campaignid>A</campaignid><requisitionid>R1</requisitionid>',
       '><id>2</id><campaignId> A </campaignId><requisitionId><![CDATA[R1]]></requisitionId>',
@@ -42,10 +42,10 @@ describe('fields', () => {
     expect(content.externalCampaignIds).toEqual({ C: 1 })
   })
 
-  it('have the same value wherever a piece of the file ends', async () => {
+  it('have the same value at every cut between two pieces of the file', async () => {
     const record = '<job><campaignid><![CDATA[SPRING 24]]></campaignid></job>'
     for (let cut = 0; cut <= record.length; cut++) {
-      // The checker reads 65,536 bytes at a time: `cut` bytes of the record are in the first of them.
+      // The checker reads pieces of 65,536 bytes: `cut` bytes of the record are in the first piece.
       const start = `<s><!--${'x'.repeat(65_536 - cut - '<s><!---->'.length)}-->`
 
       const content = await contentOf(`${start}${record}</s>`)
@@ -75,7 +75,7 @@ describe('fields', () => {
     expect(content).toMatchObject({ externalCampaignIds: {}, requisitionIds: 1, warnings: [] })
   })
 
-  it('are not mixed up with elements deeper inside', async () => {
+  it('are not read from elements of the same name further inside', async () => {
     expect(
       (await contentOf(jobs('><company><id>9</id></company>', '><id>1</id>'))).warnings,
     ).toEqual(['1 posting without an id'])

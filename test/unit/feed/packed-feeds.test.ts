@@ -1,4 +1,4 @@
-// Feeds that are gzip-compressed: what is unpacked is the feed, and what cannot be unpacked has a reason of its own.
+// Gzip-compressed feeds: the unpacked bytes are the feed, and each fault of the compression has its own reason.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { Folder, jobFor } from '../../helpers/feeds.ts'
 const FEED = feedOf(3_000)
 const PACKED = gzipSync(FEED)
 
-/** What is read of these bytes in `jobs.xml.gz`, with and without a copy; the same, but for the MD5. */
+/** reading reads the bytes as `jobs.xml.gz`, with and without a copy; the results differ only in the MD5. */
 async function reading(bytes: Buffer, options: Partial<ReadOptions> = {}) {
   using folder = new Folder()
   const source = folder.file('jobs.xml.gz', bytes)
@@ -31,7 +31,7 @@ async function reading(bytes: Buffer, options: Partial<ReadOptions> = {}) {
 const half = (text: string) => text.length / 2
 
 describe('a gzip-compressed feed', () => {
-  it('is copied, hashed and counted unpacked, whatever its pieces', async () => {
+  it('is unpacked, copied, hashed and counted, with pieces of any size', async () => {
     for (const pieceSize of [100, 4_096, 2 ** 20]) {
       expect(await reading(PACKED, { pieceSize })).toMatchObject({
         verdict: { kind: 'ok', content: { postings: 3_000, records: '/source/job' } },
@@ -54,7 +54,7 @@ describe('a gzip-compressed feed', () => {
     expect(result).toMatchObject({ verdict: { kind: 'ok' }, copy: FEED })
   })
 
-  it('has the places of mistakes in its document', async () => {
+  it('has faults at their places in the document', async () => {
     const document = `<source>\n${'<job/>\n'.repeat(20_000)}  &</source>`
 
     const { verdict, sha256 } = await reading(gzipSync(document))
@@ -64,7 +64,7 @@ describe('a gzip-compressed feed', () => {
     expect(sha256).toBe(createHash('sha256').update(document).digest('hex'))
   })
 
-  it('is counted anew where the first guess of its record path was wrong', async () => {
+  it('is counted again if the first guess of its record path was wrong', async () => {
     const groups = '<group><entry><id>1</id></entry><entry><id>2</id></entry></group>'
     const document = `<source>${groups.repeat(3)}<job><id>1</id></job></source>`
     using folder = new Folder()
@@ -75,7 +75,7 @@ describe('a gzip-compressed feed', () => {
     expect(packed).toEqual(plain)
   })
 
-  it('is incomplete where its document is', async () => {
+  it('is incomplete if its document is', async () => {
     const { verdict } = await reading(gzipSync('<source>\n<job>'))
 
     expect(verdict).toMatchObject({ kind: 'incomplete', position: { line: 2, column: 6 } })
@@ -84,8 +84,8 @@ describe('a gzip-compressed feed', () => {
 
 const unpackable = { sha256: null, md5: null, encoding: null, copy: null, isIndexed: false }
 
-describe('a gzip-compressed file that is not whole', () => {
-  it('is incomplete wherever it is cut', async () => {
+describe('a gzip-compressed file that is not complete', () => {
+  it('is incomplete at every cut', async () => {
     const packed = gzipSync(feedOf(5))
     const twoMembers = Buffer.concat([packed, packed])
     for (let end = 0; end < packed.length; end += 3) {
@@ -93,7 +93,7 @@ describe('a gzip-compressed file that is not whole', () => {
       const cut = { ...unpackable, verdict: { kind: 'incomplete', reason } }
       expect(await reading(packed.subarray(0, end))).toMatchObject(cut)
     }
-    // The first member is a whole document, and what is there of the second one cannot be.
+    // The first member is a complete document, but the second member is cut.
     const { verdict } = await reading(twoMembers.subarray(0, packed.length + 8))
     expect(verdict).toMatchObject({ kind: 'incomplete' })
   })
@@ -102,7 +102,7 @@ describe('a gzip-compressed file that is not whole', () => {
     ['in the middle', PACKED.subarray(0, 2_000)],
     ['at its end', PACKED],
   ])(
-    'is incomplete where NUL bytes follow %s: its writer set its size first',
+    'is incomplete if NUL bytes follow %s, because its writer may have set the size first',
     async (_, written) => {
       const result = await reading(Buffer.concat([written, Buffer.alloc(70_000)]))
 
@@ -121,8 +121,8 @@ describe('a gzip-compressed file that is damaged', () => {
   const follows = 'something else follows the gzip-compressed feed in the file'
 
   it.each([
-    ['a byte is another', flipped, damaged],
-    ['the checksum is another', checksum, damaged],
+    ['a byte is wrong', flipped, damaged],
+    ['the checksum is wrong', checksum, damaged],
     ['text follows', Buffer.concat([PACKED, Buffer.from('</source>')]), follows],
     ['a NUL byte and text follow', Buffer.concat([PACKED, Buffer.from('\0...')]), follows],
     [
@@ -139,7 +139,7 @@ describe('a gzip-compressed file that is damaged', () => {
 describe('a gzip-compressed file that unpacks to too much', () => {
   const code = 'gzip-too-large'
 
-  it('is broken from 200 times its size on, and is unpacked no further', async () => {
+  it('is broken beyond 200 times its size, and unpacking stops there', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 2 ** 20, ' '))
 
     const { bytes, verdict, ...rest } = await reading(bomb)
@@ -153,7 +153,7 @@ describe('a gzip-compressed file that unpacks to too much', () => {
     expect(rest).toMatchObject(unpackable)
   })
 
-  it('may pack as well as it likes up to 1 MiB', async () => {
+  it('may have any ratio up to 1 MiB', async () => {
     const document = `<source><job/>${' '.repeat(2 ** 20 - 30)}</source>`
     const packed = gzipSync(document)
 
@@ -161,7 +161,7 @@ describe('a gzip-compressed file that unpacks to too much', () => {
     expect(await reading(packed)).toMatchObject({ verdict: { kind: 'ok' } })
   })
 
-  it('is broken beyond the largest size, however it packs', async () => {
+  it('is broken beyond the largest size, at any ratio', async () => {
     const result = await reading(PACKED, { mostUnpacked: 100 * 1024 })
 
     const reason = 'the gzip-compressed file unpacks to more than 100 KiB, which is too much'

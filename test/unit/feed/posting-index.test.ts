@@ -21,7 +21,7 @@ afterAll(() => {
 
 const newPath = () => join(folder.path, `${files++}.index`)
 
-/** The path of the index file. */
+/** indexOf returns the path of the index file for these postings. */
 const indexOf = (...jobs: string[]) => indexBy({}, ...jobs)
 
 async function indexBy(fields: FieldPaths, ...jobs: string[]): Promise<string> {
@@ -37,7 +37,7 @@ const cook = '<id>2</id><title>Cook</title>'
 
 type Entry = [high: number, low: number, content: number]
 
-/** Few values, so that ids and contents meet; the largest, because words are unsigned. */
+/** word has few values, so that ids and contents collide, and the largest one, because words are unsigned. */
 const word = fc.constantFrom(0, 1, 2, 2 ** 31, 2 ** 32 - 1)
 const entries = fc.array(fc.tuple(word, word, word), { maxLength: 60 })
 
@@ -53,7 +53,7 @@ function writeIndex(path: string, postings: readonly Entry[]): void {
   writeFileSync(path, bytesOf(entriesOf(postings)))
 }
 
-/** What must come out, counted in the plainest way. */
+/** changesBetween counts the expected changes in the simplest way. */
 function changesBetween(older: readonly Entry[], newer: readonly Entry[]): PostingChanges {
   const changes = { added: 0, removed: 0, changed: 0 }
   for (const id of new Set([...older, ...newer].map(idOf))) {
@@ -84,7 +84,7 @@ describe('changes between two versions', () => {
     expect(compareIndexes(older, older)).toEqual({ added: 0, removed: 0, changed: 0 })
   })
 
-  it('counts a posting that is written in another way', async () => {
+  it('counts a posting as changed if only its white space or a comment differs', async () => {
     const older = await indexOf(nurse)
     for (const title of [
       '<title>Nurse </title>',
@@ -111,7 +111,7 @@ describe('changes between two versions', () => {
     }
   })
 
-  it('pairs postings that share an id, and takes the content for the id where there is none', async () => {
+  it('pairs postings that share an id, and uses the content as the id of postings without one', async () => {
     const twice = await indexOf('<id>1</id><a/>', '<id>1</id><b/>')
 
     expect(compareIndexes(twice, await indexOf('<id>1</id><b/>'))).toEqual({
@@ -131,7 +131,7 @@ describe('changes between two versions', () => {
     })
   })
 
-  it('is right for many postings', () => {
+  it('counts many postings correctly', () => {
     const build = (from: number, to: number) => {
       const path = newPath()
       const entries = new Entries(true)
@@ -150,7 +150,7 @@ describe('changes between two versions', () => {
     })
   })
 
-  it('is not known where the ids of the two were read from different fields', async () => {
+  it('is unknown if the two versions have their ids in different fields', async () => {
     const byTitle = await indexBy({ id: 'title' }, nurse)
     const nothing = { added: 0, removed: 0, changed: 0 }
 
@@ -161,14 +161,14 @@ describe('changes between two versions', () => {
     )
   })
 
-  it('is not known where an index is missing', async () => {
+  it('is unknown if an index is missing', async () => {
     expect(compareIndexes(newPath(), await indexOf(nurse))).toBeNull()
     expect(compareIndexes(await indexOf(nurse), newPath())).toBeNull()
   })
 })
 
 describe('the posting index', () => {
-  it('tells what changed', () => {
+  it('gives the same changes as a simple count, for random postings', () => {
     using folder = new Folder()
     const [older, newer] = [join(folder.path, 'older'), join(folder.path, 'newer')]
     fc.assert(
@@ -182,7 +182,7 @@ describe('the posting index', () => {
     )
   })
 
-  it('counts the postings that have the id of an earlier one, however many there are', () => {
+  it('counts the postings that repeat an id, in a feed of 5,000', () => {
     const postings = Array.from({ length: 5_000 }, (_, i): Entry => {
       const id = Math.imul(i % 4_000, 2_654_435_761) >>> 0
       return [id, i % 4_000, i]
@@ -193,7 +193,7 @@ describe('the posting index', () => {
     expect({ count, repeated }).toEqual({ count: 5_000, repeated: 1_000 })
   })
 
-  it('reads as nothing when it is torn at any byte, or altered', () => {
+  it('is ignored if it is cut or altered at any byte', () => {
     using folder = new Folder()
     const [file, other] = [join(folder.path, 'torn'), join(folder.path, 'other')]
     const postings: Entry[] = [

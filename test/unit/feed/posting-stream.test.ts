@@ -37,7 +37,7 @@ async function postingsOf(
 const of = async (posting: string, paths: FieldPaths = {}) =>
   (await postingsOf(`<source><job>${posting}</job></source>`, { paths })).postings[0]
 
-describe('the postings of a feed that was checked', () => {
+describe('the postings of a checked feed', () => {
   it('are read with the encoding that the check has found', async () => {
     const bytes = Buffer.from('<source><job><title>Caf\xe9</title></job></source>', 'latin1')
 
@@ -46,13 +46,13 @@ describe('the postings of a feed that was checked', () => {
     expect([postings, problem]).toEqual([[{ title: 'Café' }], null])
   })
 
-  it('come each, also where nothing of them is wanted', async () => {
+  it('are all reported, even if no field is wanted', async () => {
     const document = '<source><job><title>a</title></job><job/></source>'
 
     expect(await postingsOf(document, {}, [])).toEqual({ problem: null, postings: [{}, {}] })
   })
 
-  it('come with every field that targeting looks at', async () => {
+  it('have every field that targeting uses', async () => {
     const posting = `<referencenumber>1</referencenumber><campaignid>NUR</campaignid>
       <requisitionid>R-1</requisitionid><title>Nurse &amp; Carer</title><city>Boston</city>
       <state>MA</state><postalcode>02139</postalcode>
@@ -97,7 +97,7 @@ describe('the postings of a feed that was checked', () => {
     })
   })
 
-  it('are read by the configured paths in place of the detected ones', async () => {
+  it('are read by the configured paths instead of the detected ones', async () => {
     const posting = '<title>a</title><name>b</name><city>c</city>'
 
     expect(await of(posting, { title: 'name' })).toEqual({ title: 'b', city: 'c' })
@@ -118,7 +118,7 @@ describe('the postings of a feed that was checked', () => {
     ['day<summary>Ward 7</summary>night', 'day Ward 7 night'],
     ['day<town>Bonn</town>night', 'day Bonn night', { city: 'description/town' }],
   ])(
-    'have the whole text of %s, a field of its own included',
+    'have the whole text of the description %s, including a field inside it',
     async (text, description, paths = {}) => {
       const posting = await of(`<description>${text}</description>`, paths)
 
@@ -126,7 +126,7 @@ describe('the postings of a feed that was checked', () => {
     },
   )
 
-  it('have the text behind elements without any, which take no memory however many they are', async () => {
+  it('have the text after 100,000 empty elements', async () => {
     const posting = `<description>day${'<br/>'.repeat(100_000)}and night</description>`
 
     expect(await of(posting)).toEqual({ description: 'day and night' })
@@ -140,7 +140,7 @@ describe('the postings of a feed that was checked', () => {
     expect(posting?.description).toHaveLength(65_536)
   })
 
-  it('are said not to be there when their bytes are not kept any more', async () => {
+  it('are reported as no longer kept if their file is gone', async () => {
     const gone = { file: join(directory, 'gone.xml') }
 
     expect(await postingsOf('<source/>', gone)).toEqual({
@@ -149,7 +149,7 @@ describe('the postings of a feed that was checked', () => {
     })
   })
 
-  it('are said to be damaged when the document is not whole any more', async () => {
+  it('are reported as damaged if the document is no longer complete', async () => {
     const { problem } = await postingsOf('<source><job><id>1</id></job>')
 
     expect(problem).toBe('its bytes in the spool are damaged')

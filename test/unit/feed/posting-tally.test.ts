@@ -11,7 +11,7 @@ import { contentOf, Folder, readDocument } from '../../helpers/feeds.ts'
 const at = (field: Field) => ({ field: FIELDS.indexOf(field), rank: 0, written: field })
 
 describe('long values', () => {
-  it('are forgotten but for what counts of them', () => {
+  it('keep only their first 1,000 characters in memory', () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
     const heap = () => {
@@ -30,13 +30,13 @@ describe('long values', () => {
     const kept = heap() - before
 
     expect(Object.keys(tally.finish().externalCampaignIds)).toHaveLength(200)
-    // 200 times 1,000 characters of two bytes, and not 50,000.
+    // The limit allows 200 values of 1,000 two-byte characters, but not of 50,000.
     expect(kept).toBeLessThan(10_000_000)
   })
 })
 
 describe('a feed of more postings than an index can hold', () => {
-  it('is counted, and said to have no known duplicates and no index, and one that just fits is not', () => {
+  it('is counted without duplicates and without an index, and a feed of exactly the limit has both', () => {
     const tally = new PostingTally()
     const values = new PostingValues()
     const add = (n: number) => {
@@ -57,7 +57,7 @@ describe('a feed of more postings than an index can hold', () => {
     })
   })
 
-  it('has known duplicates where they are of few ids, so that the guards see the same page again and again', () => {
+  it('has known duplicates if it repeats the same few ids, so that the guards detect a repeated page', () => {
     const tally = new PostingTally()
     const page = Array.from({ length: 100 }, (_, n) => {
       const values = new PostingValues()
@@ -79,7 +79,7 @@ describe('warnings', () => {
   const feed = (ids: string[]) =>
     `<s>${ids.map((id) => `<job><id>${id}</id><t/></job>`).join('')}</s>`
 
-  it('tell of ids that are used twice, with up to three examples', async () => {
+  it('report ids that are used twice, with up to three examples', async () => {
     expect((await contentOf(feed(['a', 'b', 'a', 'c', 'a', 'b']))).warnings).toEqual([
       '3 postings with the id of another posting, such as "a", "b"',
     ])
@@ -91,14 +91,14 @@ describe('warnings', () => {
     )
   })
 
-  it('tell of ids that are missing', async () => {
+  it('report missing ids', async () => {
     expect((await contentOf(feed(['a', '']))).warnings).toEqual(['1 posting without an id'])
     expect((await contentOf(feed(['', '']))).warnings).toEqual([
       'no posting has an id; name its path in fields.id',
     ])
   })
 
-  it('tell of ids that are used twice also where others are missing', async () => {
+  it('report ids that are used twice even if other ids are missing', async () => {
     using folder = new Folder()
     const document = feed(['a', 'a', 'b', '', ''])
 
@@ -112,7 +112,7 @@ describe('warnings', () => {
     expect(indexed).toMatchObject({ verdict: { content: { warnings, duplicates: 2 } } })
   })
 
-  it('tell of a byte order mark and of an encoding that is not UTF-8', async () => {
+  it('report a byte order mark and an encoding that is not UTF-8', async () => {
     expect((await contentOf(`\ufeff${feed(['a'])}`)).warnings).toEqual([
       expect.stringContaining('byte order mark'),
     ])
@@ -121,7 +121,7 @@ describe('warnings', () => {
     ).toEqual(['the file is encoded in windows-1252; only UTF-8 works with every reader'])
   })
 
-  it('tell when there are more campaign ids than are told apart', async () => {
+  it('report that only 10,000 campaign ids are counted', async () => {
     const jobs = Array.from(
       { length: 10_050 },
       (_, i) => `<job><id>${i}</id><campaignid>${i}</campaignid></job>`,

@@ -47,7 +47,7 @@ describe('the record path', () => {
     expect(await contentOf(document)).toMatchObject({ records, postings: 1 })
   })
 
-  it('is the element that repeats where no name is known', async () => {
+  it('is the element that repeats if no name is known', async () => {
     const record = '<gesuch><beruf>Koch</beruf></gesuch>'
 
     expect(
@@ -58,7 +58,7 @@ describe('the record path', () => {
     })
   })
 
-  it('is found by a second reading when a known name inside the record came first', async () => {
+  it('is found by a second pass if a known name inside the record came first', async () => {
     const record =
       '<gesuch><id>1</id><position>Koch</position><anforderungen><item>a</item><item>b</item></anforderungen></gesuch>'
 
@@ -75,36 +75,39 @@ describe('the record path', () => {
     ['/source/listing', '<source>'],
     ['/data/record', '<data>'],
     ['/rss/channel/item', '<rss><channel>'],
-  ])('is not %s where that is there once, and holds several', async (path, before) => {
-    const name = path.split('/').at(-1)
-    const after = before
-      .split('<')
-      .slice(1)
-      .reverse()
-      .map((tag) => `</${tag}`)
-      .join('')
-    const jobs = [1, 2, 3].map((id) => `<job><id>${id}</id></job>`).join('')
-    const words = '<position>cook</position><position>waiter</position>'
-    const document = (...postings: string[]) =>
-      `${before}${postings.map((each) => `<${name}>${each}</${name}>`).join('')}${after}`
+  ])(
+    'is not %s if that element occurs once and contains several postings',
+    async (path, before) => {
+      const name = path.split('/').at(-1)
+      const after = before
+        .split('<')
+        .slice(1)
+        .reverse()
+        .map((tag) => `</${tag}`)
+        .join('')
+      const jobs = [1, 2, 3].map((id) => `<job><id>${id}</id></job>`).join('')
+      const words = '<position>cook</position><position>waiter</position>'
+      const document = (...postings: string[]) =>
+        `${before}${postings.map((each) => `<${name}>${each}</${name}>`).join('')}${after}`
 
-    expect(await contentOf(document(`<date/>${jobs}`))).toMatchObject({
-      records: `${path}/job`,
-      postings: 3,
-      warnings: [],
-    })
-    // A list of words is no list of postings.
-    const lists = [fields + words, ...(before === '' ? [] : [`<id>8</id>${jobs}`])]
-    for (const count of lists.keys()) {
-      expect(await contentOf(document(...lists.slice(0, count + 1)))).toMatchObject({
-        records: path,
-        postings: count + 1,
+      expect(await contentOf(document(`<date/>${jobs}`))).toMatchObject({
+        records: `${path}/job`,
+        postings: 3,
         warnings: [],
       })
-    }
-  })
+      // Elements that hold only words are not postings.
+      const lists = [fields + words, ...(before === '' ? [] : [`<id>8</id>${jobs}`])]
+      for (const count of lists.keys()) {
+        expect(await contentOf(document(...lists.slice(0, count + 1)))).toMatchObject({
+          records: path,
+          postings: count + 1,
+          warnings: [],
+        })
+      }
+    },
+  )
 
-  it('is no other for what a header holds', async () => {
+  it('does not depend on the elements of a header', async () => {
     const header = '<publisher><ad><offre><a/></offre><offre><a/></offre></ad></publisher>'
 
     expect(await contentOf(`<source>${header}<job>${fields}</job></source>`)).toMatchObject({
@@ -113,7 +116,7 @@ describe('the record path', () => {
     })
   })
 
-  it('is null where there is no posting', async () => {
+  it('is null if there is no posting', async () => {
     expect(await contentOf('<source/>')).toMatchObject({
       root: 'source',
       records: null,
@@ -121,7 +124,7 @@ describe('the record path', () => {
     })
   })
 
-  it('is taken from the configuration, with any case and prefix', async () => {
+  it('comes from the configuration and matches any case and prefix', async () => {
     const document =
       '<s xmlns:p="urn:p"><job><id/></job><p:Ad><id>1</id></p:Ad><p:Ad><id>2</id></p:Ad></s>'
 
@@ -138,7 +141,7 @@ describe('the record path', () => {
     })
   })
 
-  it('prefers the configured case where both cases are there', async () => {
+  it('has the configured case if the document has both cases', async () => {
     const document = '<s><JOB><id>1</id></JOB><job><id>2</id></job><job><id>3</id></job></s>'
 
     expect(await contentOf(document, { records: '/s/job' })).toMatchObject({
@@ -152,7 +155,7 @@ describe('the record path', () => {
   })
 })
 
-// Real feeds of others, which may not be redistributed: used where they are present.
+// Real feeds of other vendors may not be redistributed, so these tests run only where the feeds are present.
 const FEEDS =
   process.env.FEEDSYNCD_FEEDS ??
   join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'data', 'feeds')
@@ -163,7 +166,7 @@ function filesIn(broken: boolean): string[] {
     .sort()
 }
 
-/** `folder/file.xml /record/path count`, as the index of the samples has them. */
+/** indexed returns a row for each feed of the index: `folder/file.xml /record/path count`. */
 function indexed(): string[] {
   let folder = ''
   const rows: string[] = []
@@ -177,7 +180,7 @@ function indexed(): string[] {
 
 if (existsSync(FEEDS)) {
   describe('the collected feeds', () => {
-    it('are read with the record path and number of postings that their index names', async () => {
+    it('have the record path and number of postings that their index names', async () => {
       const readings = filesIn(false).map(async (file) => {
         const result = await readFeed(jobFor(join(FEEDS, file)))
         if (result.kind !== 'read' || result.verdict.kind !== 'ok')
@@ -190,7 +193,7 @@ if (existsSync(FEEDS)) {
       expect(read).toHaveLength(72)
     })
 
-    it('that are broken never pass, and each says where but for the empty one', async () => {
+    it('never pass if they are broken: all but the empty one are rejected', async () => {
       const readings = filesIn(true).map(async (file) => {
         const result = await readFeed(jobFor(join(FEEDS, file)))
         return result.kind === 'read' ? result.verdict.kind : result.kind

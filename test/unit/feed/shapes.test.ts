@@ -1,5 +1,5 @@
-// Feeds as vendors write them, in each shape that docs/feeds.md names. What the check says of them is judged beside
-// saxes: the paths that it names hold the values that it read.
+// Feeds as vendors write them, in each shape of docs/feeds.md. saxes is the second opinion: it must find the same
+// values at the paths that the check names.
 
 import { join } from 'node:path'
 import { SaxesParser } from 'saxes'
@@ -52,7 +52,7 @@ function below(elements: Element[], step: string): Element[] {
     .filter(({ attributes }) => attribute === undefined || attributes[attribute] === value)
 }
 
-/** The first value that is not empty. */
+/** valueAt returns the first value that is not empty. */
 function valueAt(record: Element, path: string): string | undefined {
   const steps = path.split('/')
   const attribute = steps.at(-1)?.startsWith('@') ? steps.pop()?.slice(1) : undefined
@@ -63,7 +63,7 @@ function valueAt(record: Element, path: string): string | undefined {
   return values.map((value) => value.trim()).find((value) => value !== '')
 }
 
-/** What saxes has at these paths, posting by posting. */
+/** bySaxes returns the values that saxes finds at these paths, posting by posting. */
 function bySaxes(document: string, records: string, fields: FoundPaths): Record<string, string>[] {
   const found = records
     .split('/')
@@ -91,7 +91,7 @@ async function byReader(document: string, records: string): Promise<Record<strin
   return postings
 }
 
-/** One after the other, each with a number of its own. */
+/** repeated returns copies of a posting; `#` becomes the number of each copy. */
 const repeated = (count: number, posting: string) =>
   Array.from({ length: count }, (_, i) => posting.replaceAll('#', `${i + 1}`)).join('\n')
 const wrapped = (names: string[], content: string) =>
@@ -142,7 +142,7 @@ const SHAPES: [name: string, document: string, records: string, fields: FieldPat
     { id: 'id' },
   ],
   [
-    'HR-XML with ids and titles where others have their second ones',
+    'HR-XML with ids and titles in their second places',
     `<PositionOpening><PositionPostings><PositionPosting><Id><IdValue>P1</IdValue></Id></PositionPosting></PositionPostings>
       <PositionProfile><ProfileName>Nurse</ProfileName></PositionProfile></PositionOpening>`,
     '/PositionOpening',
@@ -192,7 +192,7 @@ const SHAPES: [name: string, document: string, records: string, fields: FieldPat
     ]
   }),
   [
-    'a record that gives its name to its id',
+    'a record whose id field has the name of the record',
     `<list>${repeated(2, '<vacancy><vacancy_id>#</vacancy_id><job-title>Cook</job-title><url>https://ats.example</url></vacancy>')}</list>`,
     '/list/vacancy',
     { id: 'vacancy_id', title: 'job-title' },
@@ -238,7 +238,7 @@ const SHAPES: [name: string, document: string, records: string, fields: FieldPat
   ],
 ]
 
-describe('the check says what it took for what', () => {
+describe('the check names the record path and the path of each field', () => {
   it.each(SHAPES)('in %s', async (_, document, records, fields) => {
     const content = await contentOf(document)
 
@@ -255,7 +255,7 @@ describe('the check says what it took for what', () => {
     )
   })
 
-  it('by the path that most of the first postings have, and finds ids of postings that come late', async () => {
+  it('as most of the first postings have them, and finds ids that only late postings have', async () => {
     const few = repeated(3, '<job><guid>g#</guid></job>')
     const many = repeated(1_200, '<job><id>#</id></job>')
     const late = '<job><id>x</id><campaignid>C</campaignid><city>Graz</city></job>'
@@ -265,14 +265,14 @@ describe('the check says what it took for what', () => {
     expect(fields).toMatchObject({ id: 'id', externalCampaignId: 'campaignid', city: null })
   })
 
-  it('and looks at the paths that docs/feeds.md lists, in its order', () => {
+  it('and tries the paths that docs/feeds.md lists, in the same order', () => {
     const paths = Object.entries(DETECTED).map(([field, text]) => [field, text.trim().split(/\s+/)])
 
     expect(listedPaths()).toEqual(Object.fromEntries(paths))
   })
 })
 
-describe('an address that most postings have', () => {
+describe('a URL that most postings share', () => {
   const feed = (addresses: string[], name = 'url') =>
     `<jobs>${addresses.map((url, i) => `<job><title>${i}</title><${name}>${url}</${name}></job>`).join('')}</jobs>`
   const shared = Array<string>(600).fill('https://ats.example/jobs')
@@ -288,7 +288,7 @@ describe('an address that most postings have', () => {
     return { ...verdict.content, fields: verdict.fields }
   }
 
-  it('is no id: postings are told apart by their content', async () => {
+  it('is not an id: postings are compared by their content', async () => {
     const content = await indexed(feed(shared))
 
     expect(content).toMatchObject({ withoutId: 600, duplicates: 0 })
@@ -297,7 +297,7 @@ describe('an address that most postings have', () => {
       'no posting has an id of its own (url is shared): name its path in fields.id',
     ])
     expect((await indexed(feed(shared).replaceAll(/<title>\d+/g, '<title>x'))).duplicates).toBe(599)
-    // The check alone has no content to tell them apart by.
+    // Without an index, the contents are not hashed, so duplicates are unknown.
     expect(await contentOf(feed(shared))).toMatchObject({
       withoutId: 600,
       duplicates: null,
@@ -305,7 +305,7 @@ describe('an address that most postings have', () => {
     })
   })
 
-  it('is one where it is in most postings, and not where a few share it', async () => {
+  it('is not an id if more than half of the postings have it, and is an id otherwise', async () => {
     const own = Array.from({ length: 200 }, (_, i) => `https://ats.example/${i}`)
 
     expect(await indexed(feed([...own, ...shared.slice(0, 400)], 'Detail-URL'))).toMatchObject({
@@ -316,14 +316,14 @@ describe('an address that most postings have', () => {
       withoutId: 0,
       duplicates: 149,
     })
-    // Each job in three places: every address is one of a few.
+    // Each job appears three times, so no URL is in most postings.
     expect(await indexed(feed([...own, ...own, ...own]))).toMatchObject({
       withoutId: 0,
       duplicates: 400,
     })
   })
 
-  it('is an id where a person says so, and other ids never are addresses', async () => {
+  it('is an id if the configuration says so, and other shared values always are ids', async () => {
     expect(await indexed(feed(shared), { id: 'url' })).toMatchObject({
       withoutId: 0,
       duplicates: 599,
@@ -335,7 +335,7 @@ describe('an address that most postings have', () => {
   })
 })
 
-it('no postings and no configured path: the warning names the root and what to configure', async () => {
+it('a feed without postings and without a configured path has a warning with the root and the key', async () => {
   expect((await contentOf('<a><b><c><d><item><id>1</id></item></d></c></b></a>')).warnings).toEqual(
     ['no postings were found below <a>: name their path in feeds.records'],
   )

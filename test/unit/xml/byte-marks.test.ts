@@ -8,7 +8,7 @@ import {
   nextMark,
 } from '../../../src/xml/byte-marks.ts'
 
-/** Every marked place, as the readers step through them. */
+/** placesOf returns all marked places, found as the readers find them. */
 function placesOf(marks: Marks, size: number): number[][] {
   return [marks.text, marks.value].map((words) => {
     const places: number[] = []
@@ -17,9 +17,9 @@ function placesOf(marks: Marks, size: number): number[][] {
   })
 }
 
-function marked(with_: typeof mark, bytes: Uint8Array) {
+function marked(setMarks: typeof mark, bytes: Uint8Array) {
   const marks = marksFor(bytes.length + 64)
-  const hasControl = with_(bytes, 0, bytes.length, marks)
+  const hasControl = setMarks(bytes, 0, bytes.length, marks)
   for (const words of [marks.text, marks.value]) words[(bytes.length >> 5) + 1] = -1
   return { hasControl, places: placesOf(marks, bytes.length) }
 }
@@ -46,12 +46,12 @@ it('marks the same bytes with and without WebAssembly', () => {
   )
 })
 
-it('marks more bytes than fit into one call', () => {
+it('marks more bytes than fit into one call of the kernel', () => {
   const bytes = Uint8Array.from({ length: 200_000 }, (_, i) => SAMPLE[(i * i) % 31] ?? 0)
   expect(marked(mark, bytes)).toEqual(marked(markByteByByte, bytes))
 })
 
-it('steps from mark to mark, wherever in a word it begins', () => {
+it('finds the next mark from every place in a word', () => {
   const bytes = Buffer.from(`${' '.repeat(31)}<${' '.repeat(100)}<<${' '.repeat(40)}<`)
   expect(marked(mark, bytes).places[0]).toEqual([31, 132, 133, 174])
 })

@@ -10,7 +10,7 @@ function faultOf(document: string | Buffer, pieceSize?: number) {
 }
 
 describe('characters', () => {
-  it('that are not allowed are found in every place of a word, whatever stands around them', () => {
+  it('that are forbidden are found at every place of a word, between any other characters', () => {
     for (const [wrong, length] of [
       ['\0', 1],
       ['\x0b', 1],
@@ -31,7 +31,7 @@ describe('characters', () => {
     }
   })
 
-  it('of every allowed kind pass', () => {
+  it('of every allowed kind are accepted', () => {
     expect(
       verdictOf('<a b="\t\x7f\u0080\ud7ff">\t\r\n\ue000\ufffd\ufdd0\u{1fffe}\u{10ffff}</a>'),
     ).toBe('complete')
@@ -44,7 +44,7 @@ describe('characters', () => {
     ['<a></a×>', 6],
     ['<a ×="1"/>', 3],
     ['<a\u0300/><b/>', 6],
-  ])('that no name may have are refused in %j', (document, at) => {
+  ])('that are forbidden in names are refused in %j', (document, at) => {
     for (const size of [1, 2, 3, 65_536]) expect(faultOf(document, size)).toMatchObject({ at })
   })
 })
@@ -99,8 +99,8 @@ describe('namespaces', () => {
   })
 })
 
-describe('what is remembered of a document', () => {
-  it('is bounded, and forgetting changes no verdict', () => {
+describe('memory', () => {
+  it('is bounded for names, and forgetting names changes no verdict', () => {
     const many = Array.from(
       { length: 2_000 },
       (_, i) => `<e${i} a${i}="" b="" xmlns:p${i}="u${i}" p${i}:b=""><p${i}:c/></e${i}>`,
@@ -112,7 +112,7 @@ describe('what is remembered of a document', () => {
     expect(faultOf(root('<p1999:c/>'))?.reason).toContain('the prefix "p1999"')
   })
 
-  it('is a tag as a whole, however many pieces it comes in', () => {
+  it('keeps a whole tag that arrives in many pieces', () => {
     const value = '&lt;\n'.repeat(20_000)
     const document = (end: string) => `<a b="${value}" c="${value}"${end}`
 
@@ -122,7 +122,7 @@ describe('what is remembered of a document', () => {
     expect(faultOf(document('<'), 4_096)?.reason).toContain('is not closed')
   })
 
-  it('is no more of a tag than two values of the greatest length', () => {
+  it('keeps at most two attribute values of the greatest length in a tag', () => {
     const value = 'x'.repeat(900_000)
 
     expect(verdictOf(`<a b="${value}" c="${value}"/>`)).toBe('complete')
@@ -150,7 +150,7 @@ describe('the content of a posting', () => {
     return found
   }
 
-  it('is the same however it is cut', () => {
+  it('has the same hash for pieces of any size', () => {
     const document = `<jobs>${jobs.join('\n')}</jobs>`
     const whole = contents(document, 65_536)
 
@@ -158,7 +158,7 @@ describe('the content of a posting', () => {
     for (const size of [1, 2, 3, 5, 7, 64, 1_000]) expect(contents(document, size)).toEqual(whole)
   })
 
-  it('is told apart by any byte of it, and by none around it', () => {
+  it('changes with each of its bytes, and with no byte around it', () => {
     const content = (job: string) => contents(`<jobs>${job}</jobs>`, 9)[0]
     const job = '<job id="1"><t>a b</t></job>'
 

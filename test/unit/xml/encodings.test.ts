@@ -67,7 +67,7 @@ describe('encodings', () => {
     ['UTF-8', [0xed, 0xa0, 0x80]],
     ['UTF-8', [0xf4, 0x90, 0x80, 0x80]],
     ['UTF-8', [0xff]],
-  ])('refuses bytes that %s does not have, at the first of them', (encoding, bytes) => {
+  ])('refuses bytes that %s lacks, at the first of them', (encoding, bytes) => {
     const document = declared(encoding, 0x78, ...bytes)
 
     for (const pieceSize of [1, 3, 65_536]) {
@@ -78,7 +78,7 @@ describe('encodings', () => {
     }
   })
 
-  it('names the character that a byte is in windows-1252, where UTF-8 was declared', () => {
+  it('names the windows-1252 character of a byte that is not UTF-8', () => {
     expect(checkBytes(declared('UTF-8', 0x63, 0x61, 0x66, 0xe9)).ending).toMatchObject({
       fault: {
         reason: expect.stringContaining('not UTF-8 (in windows-1252 this is "é"); declare'),
@@ -89,7 +89,7 @@ describe('encodings', () => {
     })
   })
 
-  describe('that were named are taken in place of what is declared', () => {
+  describe('from the caller replace the declared one', () => {
     const read = (bytes: Buffer, encoding: string) => {
       let text = ''
       const listener = {
@@ -113,7 +113,7 @@ describe('encodings', () => {
       })
     })
 
-    it('where none is declared', () => {
+    it('if none is declared', () => {
       expect(read(Buffer.from('<a>\xe9</a>', 'latin1'), 'windows-1252')).toMatchObject({
         ...{ text: 'é', warnings: [unusual, `the file declares no encoding ${as1252}`] },
       })
@@ -124,7 +124,7 @@ describe('encodings', () => {
       ['\ufeff<a/>', 'utf8', 'begins with the byte order mark of UTF-8'],
       ['\ufeff<a/>', 'utf16le', 'begins with the byte order mark of UTF-16LE'],
       ['<a/>', 'utf16le', 'does not use it (it looks like UTF-16LE)'],
-    ] as const)('but not where the bytes contradict them', (text, written, why) => {
+    ] as const)('but not if the bytes contradict them', (text, written, why) => {
       const { ending } = read(Buffer.from(text, written), 'windows-1252')
 
       expect(ending).toMatchObject({
@@ -162,7 +162,7 @@ describe('encodings', () => {
   })
 
   it.each(['<a/>', '<?xml version="1.0"?><a/>', '<!-- b --><a/>'])(
-    'refuses UTF-16 that neither a byte order mark nor a declaration names: %s',
+    'refuses UTF-16 without a byte order mark and without a declaration: %s',
     (text) => {
       const bytes = Buffer.from(text, 'utf16le')
       const reason = expect.stringContaining('without a byte order mark')
@@ -201,19 +201,19 @@ describe('encodings', () => {
   })
 
   it.each(['Shift_JIS', 'EUC-JP', 'ISO-8859-12', 'UTF-7', 'ISO-10646-UCS-4'])(
-    'names %s as not supported',
+    'reports %s as not supported',
     (encoding) => {
       expect(verdictOf(declared(encoding))).toBe('unsupported-encoding')
     },
   )
 
-  it('names UTF-32 as not supported', () => {
+  it('reports UTF-32 as not supported', () => {
     expect(verdictOf(Buffer.from([0xff, 0xfe, 0, 0, 0x3c, 0, 0, 0]))).toBe('unsupported-encoding')
     expect(verdictOf(Buffer.from([0, 0, 0, 0x3c, 0, 0, 0, 0x61]))).toBe('unsupported-encoding')
   })
 })
 
-it('finds an undecodable byte at the same place, also where a piece ends between two of them', () => {
+it('finds an undecodable byte at the same place with pieces of any size', () => {
   const bytes = Buffer.from([...Buffer.from('<a>b'), 0xc2, 0xc2, ...Buffer.from('</a>')])
 
   const places = [1, 2, 3, 4, 5, 6, 100].map((size) => {

@@ -19,24 +19,27 @@ describe('limits', () => {
     ['text-too-long', `<a><![CDATA[${x(51)}]]></a>`, `<a><![CDATA[${x(50)}]]></a>`],
     ['text-too-long', `<a><!--${x(51)}--></a>`, `<a><!--${x(40)}--><!--${x(40)}--></a>`],
     ['text-too-long', `<a><?y ${x(51)}?></a>`, `<a><?y ${x(40)}?></a>`],
-  ])('answer %s for %j', (code, over, within) => {
-    for (const size of [1, 3, 65_536]) {
-      expect(verdictOf(over, size, small)).toBe(code)
-      expect(verdictOf(within, size, small)).toBe('complete')
-    }
-  })
+  ])(
+    'give the code %s for %j, and accept a document just within the limit',
+    (code, over, within) => {
+      for (const size of [1, 3, 65_536]) {
+        expect(verdictOf(over, size, small)).toBe(code)
+        expect(verdictOf(within, size, small)).toBe('complete')
+      }
+    },
+  )
 
   it.each([
     `<a>${x(51)}\x01</a>`,
     `<a>${x(51)}&wrong</a>`,
     `<a><![CDATA[${x(51)}\x01]]></a>`,
     `<a><!--${x(51)}\x01--></a>`,
-  ])('come before what is wrong behind them in %j, however it is cut', (document) => {
+  ])('are reported before a later fault in %j, with pieces of any size', (document) => {
     for (const size of [1, 3, 65_536])
       expect(verdictOf(document, size, small)).toBe('text-too-long')
   })
 
-  it('are not reached by what a feed has', () => {
+  it('leave room for attributes of 50 kB and texts of 1 MB', () => {
     const document = `<a b="${x(50_000)}">${x(1_000_000)}<b>${x(1_000_000)}</b></a>`
 
     expect(verdictOf(document)).toBe('complete')
@@ -55,7 +58,7 @@ describe('limits', () => {
     ['name', '<', 'a'],
     ['prolog', '<!DOCTYPE a SYSTEM "', 'a'],
     ['declaration', '<?xml version="1.0"', ' '],
-  ])('stop a giant %s, of which nothing ends', (_, begin, filling) => {
+  ])('stop a giant %s that never ends', (_, begin, filling) => {
     const document = Buffer.from(begin + filling.repeat(Math.ceil(300_000 / filling.length)))
     const limits = { ...LIMITS, attributeValue: 100_000, tag: 50_000, text: 100_000 }
 

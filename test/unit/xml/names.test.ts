@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/xml/limits.ts'
 import { NameTable, NONE } from '../../../src/xml/names.ts'
 
-/** What a name's place in the table could be told from, were there no secret in it. */
+/** mixed is the hash of the table without its secret, as an attacker would compute it. */
 function mixed(hash: number, word: number): number {
   const product = Math.imul(hash ^ word, 0x9e3779b1)
   return product ^ (product >>> 15)
 }
 
-/** Names of 1,000 bytes, different in the last four alone, of which the lowest bits of the hash are the same. */
-function made(count: number): Buffer[] {
+/** colliding returns names of 1,000 bytes that differ only in the last four, and whose hashes share the lowest bits. */
+function colliding(count: number): Buffer[] {
   const beginning = Buffer.alloc(996, 'x')
   let hash = 1_000
   for (let at = 0; at < beginning.length; at += 4) hash = mixed(hash, beginning.readInt32LE(at))
@@ -22,7 +22,7 @@ function made(count: number): Buffer[] {
   return names
 }
 
-/** Looks each name up eight times, and answers the ms of a processor that it took. */
+/** lookUp finds each name eight times and returns the CPU time in ms. */
 function lookUp(names: readonly Buffer[]): number {
   const table = new NameTable(LIMITS.name)
   const bytes = Buffer.concat([...names, Buffer.alloc(4)])
@@ -39,11 +39,11 @@ function lookUp(names: readonly Buffer[]): number {
 }
 
 describe('the table of names', () => {
-  it('finds names that were made to meet in one place as fast as others', () => {
+  it('finds names that an attacker made to collide as fast as others', () => {
     const others = Array.from({ length: 1_500 }, (_, n) => Buffer.from(`${n}`.padStart(1_000, 'x')))
     const plain = Math.max(lookUp(others), 10)
 
-    // A search from name to name takes a hundred times as long.
-    expect(lookUp(made(1_500))).toBeLessThan(20 * plain)
+    // With collisions, the search would take a hundred times as long.
+    expect(lookUp(colliding(1_500))).toBeLessThan(20 * plain)
   })
 })

@@ -5,7 +5,7 @@ import { locate } from '../../../src/xml/locator.ts'
 import { everything } from '../../helpers/xml/handlers.ts'
 import { checkBytes, verdictOf } from '../../helpers/xml/verdicts.ts'
 
-/** `line:column reason` of a document whose culprit is marked by `▶`. */
+/** explained returns the reason and position of the fault, and the expected position, which `▶` marks. */
 async function explained(
   marked: string,
   encode: (text: string) => Buffer = (text) => Buffer.from(text),
@@ -79,14 +79,14 @@ describe('the reason and the place of a fault', () => {
     ['<a>▶</></a>', 'an end tag must have a name after "</", not ">"'],
     ['<a b▶></a>', 'an attribute of <a> has no value; write name="value"'],
     ['<a>\ufeff</a>▶\ufeff', 'there is a byte order mark in the middle of the file'],
-  ])('is told for %j', async (marked, sentence) => {
+  ])('are correct for %j', async (marked, sentence) => {
     const { reason, position, expected } = await explained(marked)
 
     expect(reason).toBe(sentence)
     expect(position).toEqual(expected)
   })
 
-  it('counts characters, not bytes or UTF-16 units, and every kind of line end once', async () => {
+  it('count characters, not bytes or UTF-16 units, and each kind of line end once', async () => {
     for (const lineEnd of ['\n', '\r\n', '\r']) {
       const { position, expected } = await explained(
         `<s>${lineEnd}<a>é職😀${lineEnd}${lineEnd}😀é ▶& b</a></s>`,
@@ -97,7 +97,7 @@ describe('the reason and the place of a fault', () => {
     }
   })
 
-  it('gives offsets in bytes of the file in every encoding', async () => {
+  it('have offsets in bytes of the file in every encoding', async () => {
     const encodings: Array<(text: string) => Buffer> = [
       (text) => Buffer.from(`\ufeff${text}`),
       (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
@@ -114,7 +114,7 @@ describe('the reason and the place of a fault', () => {
     ['<!-- jobs', 'inside a comment, before its root element'],
     ['<jobs/><!-- of today', 'inside a comment, after its root element'],
     ['<jobs><!-- of today', 'inside a comment: <jobs> is not closed'],
-  ])('says where %j ends early', (document, where) => {
+  ])('say where %j ends early', (document, where) => {
     const { ending } = checkBytes(document)
 
     expect(ending).toMatchObject({ kind: 'incomplete', reason: `the document ends early ${where}` })
@@ -134,7 +134,7 @@ describe('the reason and the place of a fault', () => {
     ['html', Buffer.from('<!DOCTYPE html><html></html>')],
     ['html', Buffer.from('<!doctype html>')],
     ['html', Buffer.from('<html lang="en"><body><p>404<br></body></html>')],
-  ])('names a file that is %s', (code, bytes) => {
+  ])('name the format %s', (code, bytes) => {
     expect(verdictOf(bytes)).toBe(code)
     expect(verdictOf(bytes, 1)).toBe(code)
   })
@@ -147,7 +147,7 @@ describe('the reason and the place of a fault', () => {
     '[error] no connection to the database',
     '[2026-11-24 10:00:00] ERROR: out of memory',
     '{',
-  ])('calls no template and no error of an exporter JSON: %s', (text) => {
+  ])('do not mistake a template or an error message for JSON: %s', (text) => {
     for (const size of [1, 65_536]) {
       const { ending } = checkBytes(Buffer.from(text), size)
 
@@ -160,13 +160,13 @@ describe('the reason and the place of a fault', () => {
     }
   })
 
-  it('applies the rules of XML 1.0 whatever version 1.x is declared', () => {
+  it('follow the rules of XML 1.0 for every declared version 1.x', () => {
     expect(verdictOf('<?xml version="1.1"?><a>&#1;</a>')).toBe('not-well-formed')
     expect(verdictOf('<?xml version="1.1"?><a>\x85\u2028</a>')).toBe('complete')
     expect(verdictOf('<?xml version="2.0"?><a/>')).toBe('not-well-formed')
   })
 
-  it('lets a DOCTYPE without internal subset pass and fetches nothing', () => {
+  it('accept a DOCTYPE without internal subset, and nothing is fetched', () => {
     expect(verdictOf('<!DOCTYPE source SYSTEM "file:///etc/passwd"><source/>')).toBe('complete')
     expect(checkBytes('<!DOCTYPE s SYSTEM "x"><s>&co;</s>').ending).toMatchObject({
       fault: { code: 'undefined-entity', reason: expect.stringContaining('never fetched') },
