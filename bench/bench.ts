@@ -1,4 +1,4 @@
-// What every benchmark is given: how much to do, where to do it, and how to say what it is doing.
+// The options of every benchmark, and helpers for measuring.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,17 +7,17 @@ import type { Figure } from './figures.ts'
 export const MB = 1_000_000
 
 export interface Bench {
-  /** A few seconds a benchmark instead of as long as it takes. */
+  /** quick limits each benchmark to a few seconds. */
   quick: boolean
-  /** Paired runs of each measurement. */
+  /** runs is the number of paired runs of each measurement. */
   runs: number
-  /** Size in bytes of the largest feed that is tried. */
+  /** upTo is the size of the largest feed, in bytes. */
   upTo: number
-  /** Damaged feeds that are judged. */
+  /** documents is the number of damaged feeds to check. */
   documents: number
-  /** Folder of further feeds to damage; null: only those that are made here. */
+  /** feeds is a folder of more feeds to damage; null: damage only generated feeds. */
   feeds: string | null
-  /** Where everything is written: one file system, so that a drop is a rename. */
+  /** directory holds all files on one file system, so that a drop is a rename. */
   directory: string
   progress: (text: string) => void
 }
@@ -28,23 +28,23 @@ export interface Benchmark {
   run: (bench: Bench) => Promise<Figure[]>
 }
 
-/** A folder that goes with the block it is used in. */
+/** temporaryFolder makes a folder and removes it at disposal. */
 export function temporaryFolder(bench: Bench): Disposable & { path: string } {
   const path = mkdtempSync(join(bench.directory, 'run-'))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Ms on a clock that all processes of this host share. */
+/** sharedNow returns ms of a clock that all processes of this host share. */
 export const sharedNow = (): number => Number(process.hrtime.bigint()) / 1e6
 
-/** How long the work took, in ms. */
+/** elapsed returns the duration of the work in ms. */
 export async function elapsed(work: () => Promise<unknown>): Promise<number> {
   const started = sharedNow()
   await work()
   return sharedNow() - started
 }
 
-/** Does the runs one after the other, and says so. */
+/** repeat does the runs one by one and reports each. */
 export async function repeat(bench: Bench, what: string, run: () => Promise<void>): Promise<void> {
   for (let n = 1; n <= bench.runs; n++) {
     bench.progress(`${what}: run ${n} of ${bench.runs}`)

@@ -1,5 +1,5 @@
-// What `feedsyncd campaigns plan` costs when there is nothing to do: ten thousand campaigns beside ten, as
-// a whole command, against a service that answers pages of a thousand at once. Any write is an error.
+// Measures `feedsyncd campaigns plan` with nothing to do, as a whole command: ten thousand campaigns compared with ten.
+// The service answers pages of a thousand. Any write is an error.
 
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ export const campaigns: Benchmark = {
   },
 }
 
-/** A file, the memory of having applied it, and a service that shows just that. */
+/** Vendor has a campaigns file, a history in which the file was applied, and a service with exactly these campaigns. */
 class Vendor implements AsyncDisposable {
   readonly #site: Site
   readonly #server: ReturnType<typeof createServer>
@@ -75,7 +75,7 @@ class Vendor implements AsyncDisposable {
     await once(server, 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const site = new Site(bench, { url })
-    // Made by the program itself, with what the account is called.
+    // The program creates the database itself, so that it holds the name of the account.
     await site.start(['status']).end()
     const keys = Array.from({ length: count }, (_, n) => `K-${n}`)
     const entries = keys.map(
@@ -96,12 +96,12 @@ class Vendor implements AsyncDisposable {
     return new Vendor(site, server)
   }
 
-  /** Calls of the service that one plan makes. */
+  /** readsOfAPlan is the number of service calls of one plan. */
   get readsOfAPlan(): number {
     return this.#reads / this.#plans
   }
 
-  /** Ends with an error unless there is nothing to do. */
+  /** plan runs the command and returns its ms. It rejects if there is anything to do. */
   plan(): Promise<number> {
     this.#plans++
     return elapsed(() => this.#site.start(['campaigns', 'plan']).end())

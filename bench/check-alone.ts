@@ -1,6 +1,6 @@
-// The check alone on each shape of feed, in a worker as the daemon does it, beside `xmllint --stream` and xmlwf:
-// with SHA-256, as the command does it, and bare, which is what is compared. Then the command itself, from start to
-// exit.
+// Measures the check alone on each shape of feed, in a worker as in the daemon, compared with `xmllint --stream` and
+// xmlwf. It runs with SHA-256, as in the command, and bare; the target is for the bare check. Then it measures the
+// whole command, from start to exit.
 
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ export interface CheckerRequest {
   hashes: boolean
 }
 
-/** What was wrong, or null. */
+/** CheckerAnswer is the problem, or null. */
 export type CheckerAnswer = string | null
 
 const XMLLINT = 'xmllint --stream --noout --huge "$1"'
@@ -125,7 +125,7 @@ class Checker implements AsyncDisposable {
   readonly #worker: Worker
 
   constructor(thread: string) {
-    // As the daemon's worker has them: they decide how much a check costs.
+    // The limits of the daemon's worker, because they change the cost of a check.
     const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
     this.#worker = new Worker(thread, { resourceLimits })
   }

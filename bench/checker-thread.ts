@@ -1,6 +1,6 @@
-// Checks files in a worker with the same limits as the daemon's: whole, as `feedsyncd check` does it, or bare,
-// the same pieces through the same check without the hashes. Is bundled, as the program is that is installed: Node's
-// type stripping would slow down every typed array of the thread.
+// Checks files in a worker with the limits of the daemon's worker: whole, as `feedsyncd check` does, or bare, without
+// the hashes. This file is bundled like the installed program, because Node's type stripping would slow down all typed
+// arrays of the thread.
 
 import { parentPort } from 'node:worker_threads'
 import { readFeed } from '../src/feed/feed-reader.ts'
@@ -27,7 +27,7 @@ function bare(source: string): CheckerAnswer {
   using opened = openSource(source)
   const tally = new PostingTally(false)
   const take: TakePosting = (values, content) => tally.add(values, content)
-  // Contents are hashed for the index, which only a copy has.
+  // Only the posting index needs hashes of the contents, and only a copy has an index.
   const check = new DocumentChecker(
     new PostingReader(mapping, take, { hashesContent: false }),
     LIMITS,

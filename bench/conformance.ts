@@ -1,5 +1,5 @@
-// Whether the check is right, as numbers: the W3C suite, the same documents in pieces, and damaged feeds
-// beside two other judges. The tests hold the same judges to zero; here more documents can be asked for.
+// Counts the wrong verdicts of the check: on the W3C suite, on the same documents in pieces, and on damaged feeds with
+// two other parsers as second opinions. The tests require zero; this benchmark can check more documents.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,9 +14,9 @@ import { type Bench, type Benchmark, temporaryFolder } from './bench.ts'
 import { type Figure, figure } from './figures.ts'
 import { SHAPES, type ShapeName, writeFeed } from './generator.ts'
 
-/** Documents that are damaged and judged at a time. */
+/** BATCH is the number of documents that are damaged and checked together. */
 const BATCH = 300
-/** Bytes of a feed that is made, and of the longest one that is taken. */
+/** GENERATED is the size of a generated feed, and LONGEST that of the longest given feed, in bytes. */
 const GENERATED = 3_000
 const LONGEST = 16_384
 const NONE = { of: 'value', atMost: 0 } as const
@@ -83,7 +83,7 @@ function ofDamage(bench: Bench): Figure[] {
   return judged
 }
 
-/** A few postings of each shape. */
+/** generated returns a few postings of each shape. */
 function generated(bench: Bench): Buffer[] {
   using folder = temporaryFolder(bench)
   const path = join(folder.path, 'feed.xml')
@@ -93,7 +93,7 @@ function generated(bench: Bench): Buffer[] {
   })
 }
 
-/** The sound feeds of a folder that are short enough to be judged by the thousand. */
+/** given returns the well-formed feeds of a folder that are short enough to check thousands of them. */
 function given(folder: string | null): Buffer[] {
   if (folder === null) return []
   return readdirSync(folder, { recursive: true, withFileTypes: true })

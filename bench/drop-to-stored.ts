@@ -1,5 +1,5 @@
-// A feed from the drop until storage has answered, beside the shell line that does the same work, and the daemon's peak
-// memory after it. What a reader asks is the second feed of a daemon; the first one after a start stands beside it.
+// Measures a feed from the drop until storage has answered, compared with a shell line that does the same work, and the
+// daemon's peak memory. The figure is that of a daemon's second feed; the note has that of its first feed.
 
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const GIB = 2 ** 30
 const SIZES = [100 * KB, 20 * MB, 200 * MB, GIB, 5 * GIB]
 const PEER =
   'cp "$1" "$2" && xmllint --stream --noout --huge "$2" && sha256sum "$2" && curl -sSf -F file=@"$2" "$3"'
-/** Seconds that a copy of 1 GiB takes; more is said beside the figure, since it is the kernel's and not ours. */
+/** SLOW_COPY is in seconds for 1 GiB. A note reports a slower copy, because the kernel causes it and not feedsyncd. */
 const SLOW_COPY = 1
 
 export const dropToStored: Benchmark = {

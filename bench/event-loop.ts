@@ -1,5 +1,5 @@
-// How late the daemon's event loop gets while a large feed is checked and sent: what `status` requests,
-// timers and other feeds would feel. Measured inside the installed program (loop-monitor.ts).
+// Measures the delay of the daemon's event loop while a large feed is checked and sent. Requests, timers and other
+// feeds wait for this delay. loop-monitor.ts measures it inside the installed program.
 
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,17 +1,17 @@
-// What a benchmark answers: figures with all their runs, beside the same work done by a peer in the same
-// run, and the target (docs/design.md, Numbers). Knows nothing of how they were measured.
+// The results of a benchmark: figures with all their runs, the runs of a peer that did the same work, and the target
+// (docs/design.md, Numbers).
 
-/** Empty: a count. */
+/** Unit is empty for a count. */
 export type Unit = 'ms' | 's' | 'MB' | 'MB/s' | 'x' | '%' | ''
 
 export interface Target {
-  /** What the limit is held against: the value itself, or its ratio to the peer's. */
+  /** of: the limit applies to the value, or to its ratio to the peer's value. */
   of: 'value' | 'ratio'
   atMost?: number
   atLeast?: number
 }
 
-/** A series is one number a run, in the order of the runs. */
+/** Series has one number for each run, in the order of the runs. */
 export interface Series {
   name: string
   runs: readonly number[]
@@ -23,7 +23,7 @@ export interface Figure {
   ours: readonly number[]
   peer: Series | null
   target: Target | null
-  /** What a reader must know to read it right; also why a peer is missing. */
+  /** note has what a reader must know about the figure, or why a peer is missing. */
   note: string
 }
 
@@ -42,7 +42,7 @@ export function median(numbers: readonly number[]): number {
   return percentile(numbers, 50)
 }
 
-/** Interpolates between the two nearest; `rank` from 0 to 100. Throws `RangeError` without numbers. */
+/** percentile interpolates between the two nearest numbers; `rank` is 0 to 100. Throws `RangeError` without numbers. */
 export function percentile(numbers: readonly number[], rank: number): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   const place = ((sorted.length - 1) * rank) / 100
@@ -52,13 +52,13 @@ export function percentile(numbers: readonly number[], rank: number): number {
   return low + (high - low) * (place - Math.floor(place))
 }
 
-/** The median of the ratios of each run to the peer's run beside it: noise of the host cancels out. */
+/** ratioOf is the median of the ratios of the paired runs, so that noise of the host cancels out. */
 export function ratioOf({ ours, peer }: Figure): number | null {
   if (peer === null) return null
   return median(ours.map((value, run) => value / (peer.runs[run] ?? Number.NaN)))
 }
 
-/** Null: there is no target, or no peer to hold it against. */
+/** isMet returns null without a target, or without the peer that the target needs. */
 export function isMet(figure: Figure): boolean | null {
   const { target } = figure
   const found = target?.of === 'ratio' ? ratioOf(figure) : median(figure.ours)

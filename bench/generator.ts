@@ -1,5 +1,5 @@
-// Makes feeds shaped like real ones (2 to 6 kB a posting), the same bytes for the same
-// arguments on every host. One shape for each thing that costs a checker its time.
+// Generates feeds shaped like real ones (2 to 6 kB a posting). The same arguments give the same bytes on every host.
+// Each shape stresses another part of a checker.
 
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 
@@ -8,9 +8,9 @@ type Random = () => number
 interface Shape {
   open: string
   close: string
-  /** Everything of a posting but its id. */
+  /** body returns a posting without its id. */
   body: (random: Random) => string
-  /** One whole posting. */
+  /** posting returns a complete posting. */
   posting: (id: number, body: string) => string
 }
 
@@ -25,7 +25,7 @@ const job = (id: number, body: string) =>
   `<job>\n<referencenumber>REF-${id}</referencenumber>\n<campaignid>C${id % 40}</campaignid>\n${body}</job>\n`
 
 export const SHAPES = {
-  /** HTML in CDATA: what most boards ask for. */
+  /** HTML in CDATA, which most job boards require. */
   cdata: {
     open: '<source>\n<publisher>Example ATS</publisher>\n',
     close: '</source>\n',
@@ -41,7 +41,7 @@ export const SHAPES = {
     body: (random) =>
       `${fields(random)}<description>${escaped(html(random, 1_000, 3_800))}</description>\n`,
   },
-  /** HR-XML and the like: many elements with little text. */
+  /** Many elements with little text, as in HR-XML. */
   'tag-dense': {
     open: '<PositionOpenings>\n',
     close: '</PositionOpenings>\n',
@@ -53,7 +53,7 @@ export const SHAPES = {
         return `<Competency name="${skill}" required="true"><Id idOwner="x">${between(random, 1, 999)}</Id><Level><Min>${between(random, 0, 9)}</Min></Level></Competency>\n`
       }).join(''),
   },
-  /** Three bytes a character. */
+  /** Text of three bytes for each character. */
   cjk: {
     open: '<source>\n',
     close: '</source>\n',
@@ -63,7 +63,7 @@ export const SHAPES = {
       return `<title>${text.slice(0, 12).join('')}</title>\n<city>台北</city>\n<description><![CDATA[<p>${text.join('')}</p>]]></description>\n`
     },
   },
-  /** Feeds that a generic serializer wrote: every record declares its namespaces again. */
+  /** Feeds of a generic serializer, which declares the namespaces again in every record. */
   namespaces: {
     open: '<rss version="2.0"><channel>\n<title>Jobs</title>\n',
     close: '</channel></rss>\n',
@@ -78,7 +78,7 @@ export const SHAPES = {
       ).join('') +
       `<g:city g:code="x">${pick(random, CITIES)}</g:city>\n`,
   },
-  /** Plain text in short lines, as mail-like exports have it. */
+  /** Plain text in short lines, as in e-mails. */
   'short-lines': {
     open: '<source>\n',
     close: '</source>\n',
@@ -99,11 +99,13 @@ export const SHAPES = {
 
 export type ShapeName = keyof typeof SHAPES
 
-/** Bodies that the postings of one feed share: enough to be no pattern to anybody's cache. */
+/** POOL is the number of bodies that the postings of a feed share: too many for caches to learn a pattern. */
 const POOL = 512
 const PORTION = 1_000_000
 
-/** Writes a feed of at least `bytes` bytes (by less than one posting more); answers its postings. */
+/**
+ * writeFeed writes at least `bytes` bytes, ending with the next complete posting, and returns the number of postings.
+ */
 export function writeFeed(path: string, name: ShapeName, bytes: number, seed = 1): number {
   const { open, close, posting, body }: Shape = SHAPES[name]
   const random = mulberry32(seed)
@@ -168,7 +170,7 @@ function between(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1))
 }
 
-/** A small generator with a period of 2^32: plenty, and the same everywhere. */
+/** mulberry32 is a small random number generator with a period of 2^32 and the same numbers on every host. */
 function mulberry32(seed: number): Random {
   let state = seed
   return () => {

@@ -1,5 +1,5 @@
-// What the daemon costs while nothing happens: a folder of 10,000 files that all were uploaded long ago,
-// watched by events and listed again and again. CPU time of all its threads, as the scheduler counts it.
+// Measures the idle daemon: it watches a folder of 10,000 files, all uploaded long ago, and lists it at each rescan.
+// The figure is the CPU time of all threads, as the scheduler counts it.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,14 +15,14 @@ import { Site } from './site.ts'
 
 const FILES = 10_000
 const BYTES = 1_000
-/** The first listing is start-up, not idleness. */
+/** AFTER_START_MS excludes the first listing, which belongs to the start. */
 const AFTER_START_MS = 3_000
 
 export const idle: Benchmark = {
   name: 'idle',
   title: 'Idle with 10,000 files',
   run: async (bench) => {
-    // Quick: more listings than by default (one each 30 s), so that the window holds some.
+    // The quick run lists more often than the default of 30 s, so that its shorter time includes listings.
     const rescan = bench.quick ? '5s' : '30s'
     const seconds = bench.quick ? 10 : 60
     await using sink = await Sink.start()
@@ -38,7 +38,7 @@ export const idle: Benchmark = {
     if (sink.count > 0) throw new Error('the daemon was not idle: it sent a feed')
     return [
       figure('idle, 10,000 files, share of one core', '%', [share], {
-        // Held against the default rescan only.
+        // The target is for the default rescan.
         target: bench.quick ? null : { of: 'value', atMost: 0.5 },
         note: `rescan: ${rescan}, over ${seconds} s`,
       }),
@@ -60,7 +60,7 @@ async function fill(site: Site): Promise<void> {
   })
 }
 
-/** CPU time of all threads of a process so far: the first number of schedstat, in ns. */
+/** cpuMs sums the CPU time of all threads of a process; the first number of schedstat is in ns. */
 function cpuMs(pid: number): number {
   return readdirSync(`/proc/${pid}/task`)
     .map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8'))

@@ -1,5 +1,5 @@
-// How long a small feed takes from the drop until the daemon's request reaches storage, less the quiet
-// period: the daemon's own share of what a person waits.
+// Measures a small feed from the drop until the daemon's request reaches storage, without the quiet period. This is the
+// daemon's own share of the wait.
 
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { missing, RunningShell } from './peers.ts'
 import { Sink } from './sink.ts'
 import { QUIET_MS, Site } from './site.ts'
 
-/** What starts with the daemon is over by then: the first feed waits only for what nothing has begun. */
+/** START_MS lets the daemon finish its start, so that the first feed does not wait for that. */
 const START_MS = 1_000
-/** What a careful shell script does; it has no quiet period, and forgets what it was doing when it ends. */
+/** PEER is a careful shell script; it has no quiet period, and no history after its end. */
 const PEER = `inotifywait -m -e close_write -e moved_to --format %f "$1" | while read -r feed; do
   xmllint --noout "$1/$feed" && curl -sSf -X POST "$2/v1/form" && curl -sSf -F file=@"$1/$feed" "$2/storage"
 done`
@@ -68,7 +68,7 @@ async function scripted(bench: Bench, sink: Sink, count: number): Promise<number
   })
 }
 
-/** From each drop until the request reaches storage, in ms; one after the other. `drop` answers when it was. */
+/** waitsOf drops feeds one by one and returns the ms until each request reaches storage. `drop` returns its time. */
 async function waitsOf(
   bench: Bench,
   sink: Sink,

@@ -1,11 +1,11 @@
-// Loaded into the daemon by `--import`: measures how late its event loop is between two SIGUSR2, and
-// writes the result, in ms, to the file that LOOP_MONITOR names.
+// Measures the delay of the daemon's event loop between two SIGUSR2, and writes the result, in ms, to the file that
+// LOOP_MONITOR names. `--import` loads this file into the daemon.
 
 import { renameSync, writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isMainThread } from 'node:worker_threads'
 
-/** How often it looks; what it records is the time between two looks. */
+/** RESOLUTION_MS is the interval of the timer; the histogram records the time between two timer calls. */
 const RESOLUTION_MS = 1
 
 export interface LoopDelay {

@@ -1,4 +1,4 @@
-// Facts about the host, without which no figure means anything, and nothing that names it.
+// The facts about the host that a reader needs to judge the figures; no fact identifies the host.
 
 import { execFileSync } from 'node:child_process'
 import { statfsSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// npm run bench: measures the installed program beside its peers. Options choose what and how much; the
-// table goes to stdout, progress to stderr. Exit 0 also where a target is missed: the table says so.
+// npm run bench: compares the installed program with its peers. The table goes to stdout, the progress to stderr. The
+// exit code is 0 even if a target is missed; the table shows that.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   idle,
   startUp,
 ]
-/** Written by hand, after looking at profiles. */
+/** REASONS is written by hand, from profiles. */
 const REASONS = join(import.meta.dirname, 'reasons.md')
 const PAGE = join(import.meta.dirname, '..', 'docs', 'performance.md')
 

@@ -1,4 +1,4 @@
-// The peers, all from Debian packages: which are here, how to get the others, and how to run one.
+// The peers, all from Debian packages: finds the installed ones, says how to install the others, and runs them.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ const PACKAGES = {
 
 export type Peer = keyof typeof PACKAGES
 
-/** A sentence about the first peer that is not installed; null: all are. */
+/** missing says how to install the peers that are missing, or returns null. */
 export function missing(...peers: readonly Peer[]): string | null {
   const absent = peers.filter((peer) => spawnSync('which', [peer]).status !== 0)
   if (absent.length === 0) return null
@@ -22,13 +22,13 @@ export function missing(...peers: readonly Peer[]): string | null {
   return `no peer: apt-get install ${packages.join(' ')}`
 }
 
-/** First line of what `--version` says. */
+/** versionOf returns the first line of `--version`. */
 export function versionOf(peer: Peer): string | null {
   const { stdout, stderr, status } = spawnSync(peer, ['--version'], { encoding: 'utf8' })
   return status === 0 ? (`${stdout}${stderr}`.split('\n', 1)[0] ?? null) : null
 }
 
-/** Runs a line of shell with `$1`, `$2`, ... and throws unless it ends with 0. */
+/** shell runs a line of shell with `$1`, `$2`, ... and rejects if the exit code is not 0. */
 export async function shell(line: string, ...args: readonly string[]): Promise<void> {
   const child = spawn('sh', ['-c', `set -e; ${line}`, 'sh', ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -37,7 +37,7 @@ export async function shell(line: string, ...args: readonly string[]): Promise<v
   if (code !== 0) throw new Error(`the peer ended with ${code}: ${line}`)
 }
 
-/** A line of shell that runs until it is disposed of, with all that it started. */
+/** RunningShell runs a line of shell until its disposal, which also ends all processes of the line. */
 export class RunningShell implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #closed: Promise<unknown>
@@ -47,7 +47,7 @@ export class RunningShell implements AsyncDisposable {
     this.#closed = once(child, 'close')
   }
 
-  /** Waits until it says `ready` on stderr. */
+  /** start waits until the line writes `ready` to stderr. */
   static async start(ready: string, line: string, ...args: string[]): Promise<RunningShell> {
     const child = spawn('sh', ['-c', line, 'sh', ...args], {
       detached: true,

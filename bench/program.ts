@@ -1,5 +1,5 @@
-// The program as it is installed: dist/main.js as its first line says, under the project's
-// Node. Built when a source is newer than the build.
+// The installed program: dist/main.js with the flags of its first line, run by the project's Node. It is built again if
+// a source is newer than the build.
 
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync, statSync } from 'node:fs'
@@ -10,9 +10,9 @@ const MAIN = join(ROOT, 'dist', 'main.js')
 
 export interface Program {
   file: string
-  /** What comes before the program's own arguments. */
+  /** args come before the program's own arguments. */
   args: readonly string[]
-  /** Added to the environment. */
+  /** env is added to the environment. */
   env: Record<string, string>
 }
 
@@ -23,7 +23,7 @@ export function installedProgram(): Program {
   return program
 }
 
-/** How it was started, for the table. */
+/** describeProgram returns the command line for the table. */
 export function describeProgram({ args, env }: Program): string {
   const assignments = Object.entries(env).map((entry) => entry.join('='))
   return [...assignments, 'node', ...args.slice(0, -1), 'dist/main.js'].join(' ')
@@ -42,7 +42,7 @@ function modified(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** As the kernel and `env -S` would start it: assignments, the interpreter, its flags. */
+/** programOf reads the first line as the kernel and `env -S` would: assignments, the interpreter, its flags. */
 function programOf(main: string): Program {
   const [first = ''] = readFileSync(main, 'utf8').split('\n', 1)
   const words = first.split(' ')

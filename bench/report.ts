@@ -1,5 +1,4 @@
-// Turns figures into the table on stdout, the page docs/performance.md and the JSON for comparison over
-// time. Measures nothing.
+// Turns figures into the table on stdout, the page docs/performance.md, and JSON for comparisons over time.
 
 import { type Figure, isMet, median, ratioOf, type Target, type Unit } from './figures.ts'
 
@@ -24,7 +23,7 @@ export function tableOf(results: readonly Result[]): string {
     .join('\n')
 }
 
-/** `reasons`: Markdown, about what falls short. */
+/** pageOf returns the page. `reasons` is Markdown about the missed targets. */
 export function pageOf(
   results: readonly Result[],
   facts: Record<string, string>,

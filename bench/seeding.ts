@@ -1,5 +1,5 @@
-// Fills a history with uploaded versions through the product's own writes, many in one transaction: what
-// months of work would leave, without the months.
+// Fills a history with uploaded versions, as months of work would. It uses the product's own writes, many in one
+// transaction.
 
 import type { FileIdentity } from '../src/feed/port.ts'
 import type { History } from '../src/history/port.ts'
@@ -12,11 +12,11 @@ const APART_MS = 20_000
 export interface Seed {
   feed: string
   path: string
-  /** null: the file left the folder long ago. */
+  /** Null: the file left the folder long ago. */
   identity: FileIdentity | null
 }
 
-/** Writes `count` versions, oldest first. */
+/** seedHistory writes `count` versions, oldest first. */
 export function seedHistory(database: string, count: number, seedOf: (n: number) => Seed): void {
   using history = openHistory({ file: database })
   for (let from = 0; from < count; from += BATCH) {

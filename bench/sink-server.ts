@@ -1,5 +1,5 @@
-// The other side, as cheap as it can be: hands out forms and swallows what is posted, in a process of its
-// own. It neither hashes nor parses nor stores, so that what is measured is the sender. Started by sink.ts.
+// A minimal service and storage in its own process, started by sink.ts. It hands out forms and discards the posted
+// bytes without hashing, parsing or storing them, so that a benchmark measures only the sender.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -31,9 +31,9 @@ function form(request: IncomingMessage, response: ServerResponse): void {
 
 function store(request: IncomingMessage, response: ServerResponse): void {
   tell({ kind: 'request', at: sharedNow() })
-  // A body shorter than its promised length ends the connection, and never gets here.
+  // A body that is shorter than its promised length never reaches `end`.
   request.resume().on('end', () => {
-    // Without an ETag or a document the sender may not take it for stored. This one is no MD5.
+    // The sender needs an ETag or a document as proof of storage. This ETag is not an MD5.
     response.writeHead(201, { etag: '"stored"' }).end()
     tell({ kind: 'stored', at: sharedNow() })
   })

@@ -1,4 +1,4 @@
-// Starts the sink's process and hears from it what arrived when.
+// Starts the process of sink-server.ts and receives the times of its requests.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,9 +6,9 @@ import { join } from 'node:path'
 
 export type SinkMessage =
   | { kind: 'listening'; port: number }
-  /** The headers of a post to storage are there; `at` in shared ms. */
+  /** The headers of a post to storage have arrived; `at` is in shared ms. */
   | { kind: 'request'; at: number }
-  /** Its last byte is there and answered. */
+  /** The last byte of a post has arrived and was answered. */
   | { kind: 'stored'; at: number }
 
 const PATIENCE_MS = 15 * 60_000
@@ -37,12 +37,14 @@ export class Sink implements AsyncDisposable {
     return new Sink(child, message.port)
   }
 
-  /** Where `curl -F` posts to. */
+  /** storage is the address for `curl -F`. */
   get storage(): string {
     return `${this.url}/storage`
   }
 
-  /** Waits until so many files are stored since the last call, and forgets them. Times of the first request, the last file. */
+  /**
+   * stored waits for `count` files since the last call. It returns the times of the first request and the last file.
+   */
   async stored(count = 1): Promise<{ files: number; requestedAt: number; storedAt: number }> {
     const signal = AbortSignal.timeout(PATIENCE_MS)
     while (this.#stored.length < count) {
@@ -60,7 +62,7 @@ export class Sink implements AsyncDisposable {
     return { files, requestedAt, storedAt }
   }
 
-  /** Files stored since anybody asked. */
+  /** count is the number of files stored since the last call of `stored`. */
   get count(): number {
     return this.#stored.length
   }

@@ -1,5 +1,5 @@
-// A vendor's host for one run: an empty inbox, a configuration that points at the sink, and the installed
-// program as a real process. Gone without a trace afterwards.
+// A vendor's host for one run: an empty inbox, a configuration with the sink as its service, and the installed program
+// as a real process. Disposal removes everything.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -36,14 +36,14 @@ export class Site implements AsyncDisposable {
     return join(this.root, 'state', 'feedsyncd.db')
   }
 
-  /** Moves a file into the inbox, as a careful writer does; answers when. */
+  /** drop renames a file into the inbox, as a careful writer does, and returns the time. */
   drop(file: string, name: string): number {
     const at = sharedNow()
     renameSync(file, join(this.inbox, name))
     return at
   }
 
-  /** Starts a command of the installed program. `nodeFlags` go before its own. */
+  /** start runs a command of the installed program. `nodeFlags` come before the program's own flags. */
   start(
     args: readonly string[],
     nodeFlags: readonly string[] = [],
@@ -59,7 +59,7 @@ export class Site implements AsyncDisposable {
     return daemon
   }
 
-  /** A daemon that watches the inbox. */
+  /** daemon starts a daemon that watches the inbox. */
   async daemon(
     nodeFlags: readonly string[] = [],
     env: Record<string, string> = {},
@@ -100,7 +100,7 @@ export class Daemon {
     await promise
   }
 
-  /** The largest resident set since it started, in MB (10^6 bytes). */
+  /** peakMemory is the largest resident set since the start, in MB (10^6 bytes). */
   peakMemory(): number {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
     return (Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024) / 1e6
@@ -110,7 +110,7 @@ export class Daemon {
     this.#child.kill(name)
   }
 
-  /** Waits for its end; throws when that was not with code 0. */
+  /** end waits for the end of the process and rejects if its exit code is not 0. */
   async end(): Promise<void> {
     await this.#closed
     const { exitCode, signalCode } = this.#child

@@ -1,6 +1,6 @@
-// What a command costs before it does anything: CPU time and wall time of `feedsyncd status` on a short
-// history, beside the runtime alone. Once as in a checkout, and once as for whoever may not write beside the
-// program, where Node keeps what it compiled: the users of a package.
+// Measures the start of a command: CPU time and wall time of `feedsyncd status` on a short history, compared with Node
+// alone. It runs with Node's compile cache, as in a checkout, and without, as for users of a package, who cannot write
+// to the cache beside the program.
 
 import { spawnSync } from 'node:child_process'
 import { type Bench, type Benchmark, repeat } from './bench.ts'
@@ -9,7 +9,7 @@ import { installedProgram } from './program.ts'
 import { Sink } from './sink.ts'
 import { Site } from './site.ts'
 
-/** One command is over soon, and differs a lot from the next. */
+/** TIMES repeats each short command, because single runs differ a lot. */
 const TIMES = 5
 
 export const startUp: Benchmark = {
@@ -51,7 +51,7 @@ interface Cost {
 const cpu = (cost: Cost) => cost.cpu
 const wall = (cost: Cost) => cost.wall
 
-/** Mean cost of a command in ms, as bash's `time` counts it. */
+/** costOf returns the mean cost of a command in ms, as bash's `time` counts it. */
 function costOf(env: Record<string, string>, ...command: readonly string[]): Cost {
   const script = `TIMEFORMAT='%R %U %S'; time for n in {1..${TIMES}}; do "$@" >/dev/null || exit 1; done`
   const { stderr, status } = spawnSync('bash', ['-c', script, 'bash', ...command], {

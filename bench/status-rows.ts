@@ -1,5 +1,5 @@
-// What a long history costs: `feedsyncd status`, and a pass with nothing to do, as whole commands, on a million versions
-// beside a hundred, of the same hundred feeds.
+// Measures the cost of a long history: `feedsyncd status`, and a pass with nothing to do, as whole commands. A history
+// of a million versions is compared with one of a hundred, of the same hundred feeds.
 
 import { type Benchmark, elapsed, repeat } from './bench.ts'
 import { figure } from './figures.ts'

@@ -1,5 +1,5 @@
-// Many small feeds that wait at the start: `run --once` from its start to its end, beside a shell loop that
-// checks each, asks for a form and posts it. Each must arrive exactly once.
+// Measures many small feeds that wait at the start: `run --once` from start to exit, compared with a shell loop that
+// checks each feed, asks for a form and posts it. Each feed must arrive exactly once.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ export const waitingFeeds: Benchmark = {
     return [
       figure(`${feeds.toLocaleString('en')} feeds of 20 kB, in one pass`, 's', ours, {
         peer: noPeer === null ? { name: 'loop: xmllint, 2 x curl', runs: loop } : null,
-        // At least four times as fast.
+        // The target is four times as fast.
         target: { of: 'ratio', atMost: 0.25 },
         note: noPeer ?? 'from start to exit of run --once',
       }),
