@@ -37,8 +37,8 @@ export class Entries {
   readonly #words: number
   readonly #most: number
   readonly #chunks: Int32Array<ArrayBuffer>[] = []
-  /** #slots uses open addressing: each slot has an entry's number (from 1) and bits of its hash, or 0 if empty. */
   #bits = FIRST_BITS
+  /** #slots uses open addressing: each slot has an entry's number (from 1) and bits of its hash, or 0 if empty. */
   #slots = new Int32Array(2 ** FIRST_BITS)
 
   /** `keepsContent`: also store the hash of the content. */

@@ -9,7 +9,7 @@ export const PROSE = FIELDS.indexOf('description')
 export const longest = (field: number) => (field === PROSE ? 65_536 : 1_000)
 
 const LAST_RANK = 2 ** 31 - 1
-/** IN_TEXTS replaces a place in `#data` if the value is in `#texts`. */
+/** IN_TEXTS, in place of an offset in `#data`, means that the value is in `#texts`. */
 const IN_TEXTS = -1
 
 /** Hash64 has two 32-bit halves. Among 2^20 ids, the chance of two equal hashes is 2^-25. */

@@ -17,7 +17,7 @@ import {
 
 interface Binding {
   prefix: Prefix
-  /** depth is that of the element that declared the binding. */
+  /** depth is the depth of the element that declared the binding. */
   depth: number
   before: string | null
 }

@@ -96,7 +96,7 @@ export function utf8Tail(bytes: Buffer): number {
   return 0
 }
 
-/** utf16Tail does the same for UTF-16. `high` is the distance of the high byte from the end of its unit. */
+/** utf16Tail counts the bytes of an incomplete UTF-16 character at the end. `high` is 1 if the high byte comes last. */
 function utf16Tail(bytes: Buffer, high: number): number {
   const odd = bytes.length % 2
   const isHighSurrogate = (bytes.at(-odd - high) ?? 0) >> 2 === 0x36
