@@ -104,7 +104,7 @@ export class PostingTally {
     }
     if (shared !== null) {
       warnings.push(
-        `no posting has an id of its own (${shared} is shared): name its path in fields.id`,
+        `no posting has its own id (${shared} is shared): name the id's path in fields.id`,
       )
     } else if (leftOutIds === 0 && this.#repeated > 0) {
       const examples = [...this.#duplicates].map((id) => `"${short(id, 40)}"`).join(', ')
@@ -114,7 +114,7 @@ export class PostingTally {
     if (shared === null && this.#withoutId > 0) {
       warnings.push(
         this.#withoutId === this.#postings
-          ? 'no posting has an id; name its path in fields.id'
+          ? "no posting has an id; name the id's path in fields.id"
           : `${counted(this.#withoutId, 'posting')} without an id`,
       )
     }

@@ -94,7 +94,7 @@ describe('warnings', () => {
   it('report missing ids', async () => {
     expect((await contentOf(feed(['a', '']))).warnings).toEqual(['1 posting without an id'])
     expect((await contentOf(feed(['', '']))).warnings).toEqual([
-      'no posting has an id; name its path in fields.id',
+      "no posting has an id; name the id's path in fields.id",
     ])
   })
 

@@ -294,7 +294,7 @@ describe('a URL that most postings share', () => {
     expect(content).toMatchObject({ withoutId: 600, duplicates: 0 })
     expect(content.fields.id).toBe(null)
     expect(content.warnings).toEqual([
-      'no posting has an id of its own (url is shared): name its path in fields.id',
+      "no posting has its own id (url is shared): name the id's path in fields.id",
     ])
     expect((await indexed(feed(shared).replaceAll(/<title>\d+/g, '<title>x'))).duplicates).toBe(599)
     // Without an index, the contents are not hashed, so duplicates are unknown.
