@@ -109,7 +109,7 @@ function explained(our: Opinion, their: Opinion): boolean {
     return our.verdict === their.verdict && our.at <= their.at
   }
   // The checker names a character that is never allowed, also inside a DOCTYPE.
-  if (their.reason.startsWith('the DOCTYPE is not')) return our.reason.endsWith(LEAVE_IT_OUT)
+  if (their.reason.startsWith('the DOCTYPE is wrong')) return our.reason.endsWith(LEAVE_IT_OUT)
   // saxes does not report the start of a name: the adapter searches for it and finds the local name or a later tag.
   return (
     our.reason === their.reason &&
