@@ -41,7 +41,6 @@ export class Entries {
   /** #slots uses open addressing: each slot has an entry's number (from 1) and bits of its hash, or 0 if empty. */
   #slots = new Int32Array(2 ** FIRST_BITS)
 
-  /** `keepsContent`: also store the hash of the content. */
   constructor(keepsContent: boolean, most = MOST_ENTRIES) {
     this.#words = keepsContent ? WORDS : WORDS - 1
     this.#most = most

@@ -77,7 +77,6 @@ const ENDLESS_PADDING: Verdict = {
   position: null,
 }
 
-/** Pass holds the parts that read a document once. */
 interface Pass {
   check: DocumentChecker
   reader: PostingReader

@@ -25,7 +25,6 @@ export const FIELDS = [
   ...(['city', 'state', 'postalCode', 'description'] as const),
 ] satisfies readonly Field[]
 
-/** CHECKED_FIELDS are those that the check needs. */
 export const CHECKED_FIELDS: readonly Field[] = ['id', 'externalCampaignId', 'requisitionId']
 
 /**

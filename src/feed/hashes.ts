@@ -37,7 +37,6 @@ export interface HashJob {
   isCopied: boolean
 }
 
-/** FollowedFile is the message to the hashing thread. */
 export interface FollowedFile extends HashJob {
   /** progress holds one BigInt64: how many bytes can be read now, or `GIVEN_UP`. */
   progress: SharedArrayBuffer

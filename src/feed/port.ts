@@ -46,20 +46,18 @@ export interface CheckJob {
   mapping: Mapping
 }
 
-/** FeedContent describes a well-formed feed. */
 export interface FeedContent {
   /** Name of the root element as written. */
   root: string
   /** Full path of the record element (`/source/job`), or null when there is no posting. */
   records: string | null
   postings: number
-  /** Postings without an id. */
   withoutId: number
   /** Postings that repeat the id of an earlier one or, without ids, its content. Null: unknown. */
   duplicates: number | null
   /** External campaign id -> number of its postings. At most `MAX_CAMPAIGN_IDS` ids. */
   externalCampaignIds: Record<string, number>
-  /** Distinct requisition ids. */
+  /** Distinct ids. */
   requisitionIds: number
   /** Plain sentences: duplicate or missing posting ids, a BOM, an odd encoding. */
   warnings: string[]

@@ -22,7 +22,6 @@ export type TakePosting = (values: PostingValues, content: number) => void
 export interface PostingOptions {
   /** knownRecords is the record path that an earlier pass over the document found; null: find it. */
   knownRecords: string | null
-  /** fields to read from each posting. */
   fields: readonly Field[]
   /** sampledFields replace `fields` in the first `SAMPLE` postings; null: no difference. */
   sampledFields: readonly Field[] | null

@@ -15,7 +15,6 @@ const FILE: Subject = {
   hints: { ELOOP: 'replace the link with the file itself' },
 }
 
-/** Unreadable means that a file cannot be opened or read. */
 export class Unreadable extends Error {
   readonly outcome: Extract<CheckResult, { kind: 'unreadable' }>
 

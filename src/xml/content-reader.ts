@@ -92,7 +92,7 @@ export class ContentReader {
     this.#attributes.data = data
     this.#attributes.view = view
     this.#opening = null
-    if (data[0] === LT) this.#text.begin()
+    if (data[0] === LT) this.#text.reset()
   }
 
   /**

@@ -93,7 +93,7 @@ export class DocumentReader {
     this.#listener.portion.data = data
     while (at < end) {
       let next: number
-      if (section.inside !== null) next = section.read(section.inside, at)
+      if (section.openSection !== null) next = section.read(section.openSection, at)
       else if (data[at] !== LT && this.#content.depth === 0) next = this.#outside(at)
       else if (data[at] === LT && data[at + 1] === BANG) next = this.#declaration(at)
       else if (data[at] === LT && data[at + 1] === QUESTION) next = this.#instruction(at)
@@ -163,7 +163,7 @@ export class DocumentReader {
 
   /** #openToken names, for a sentence, the token that the end of the document cuts; null: none. */
   #openToken(): string | null {
-    if (this.#section.inside !== null) return this.#section.inside.name
+    if (this.#section.openSection !== null) return this.#section.openSection.name
     const { data, end } = this.#input
     let at = 0
     while (isOf(data, at, SPACE) || data[at] === CLOSE_BRACKET) at++

@@ -1,7 +1,6 @@
 // The first fault of a document, as a place in bytes; locator.ts finds its line and column later.
 
 export interface Fault {
-  /** code is short and stable. */
   code: string
   /** reason is a sentence without the position. `{line}` stands for the line of `reference`. */
   reason: string
@@ -14,7 +13,6 @@ export interface Fault {
 /** TokenEnd is where a token ends in its text, or its fault, or null if more text is needed. */
 export type TokenEnd = number | Fault | null
 
-/** Ending says how a document ended. */
 export type Ending =
   | { kind: 'complete' }
   /** The document has no fault, but is cut. */

@@ -70,14 +70,12 @@ export class Input {
     markEnd(this.marks, this.end)
   }
 
-  /** finish ends the input. */
   finish(): void {
     this.final = true
     mark(this.data, 0, this.end, this.marks)
     markEnd(this.marks, this.end)
   }
 
-  /** discard drops the first `count` bytes. */
   discard(count: number): void {
     if (count === 0) return
     this.data.copyWithin(0, count, Math.max(this.#filled, this.end + 1))

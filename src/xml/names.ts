@@ -5,7 +5,6 @@ import { sameBytes, wordAt, wordsOf } from './bytes.ts'
 import { NAME, NAME_START } from './characters.ts'
 import { short } from './fault.ts'
 
-/** A namespace prefix. */
 export interface Prefix {
   readonly text: string
   /** namespace is the current binding; null: none. */
@@ -30,7 +29,6 @@ export interface Name {
   readonly declares: Declared | null
 }
 
-/** Declared is a namespace declaration. */
 export interface Declared {
   /** Null: the default namespace. */
   readonly prefix: Prefix | null

@@ -26,8 +26,7 @@ export const INSTRUCTION: Section = {
 }
 
 export class SectionReader {
-  /** inside is the open section. */
-  inside: Section | null = null
+  openSection: Section | null = null
   readonly #input: Input
   readonly #listener: Listener
   #began = 0
@@ -40,7 +39,7 @@ export class SectionReader {
 
   /** begin opens a section: its markup begins at `markup`, its content at `content`. */
   begin(section: Section, markup: number, content: number): number {
-    this.inside = section
+    this.openSection = section
     this.#began = this.#input.base + markup
     this.#length = 0
     return content < this.#input.end ? this.read(section, content) : content
@@ -61,7 +60,7 @@ export class SectionReader {
     if (!over) return to
     const after = found + terminator.length
     if (section === COMMENT) return this.#commentEnd(found, after)
-    this.inside = null
+    this.openSection = null
     return after
   }
 
@@ -89,7 +88,7 @@ export class SectionReader {
     const { data, base, end } = this.#input
     if (after >= end) return found
     if (data[after] !== GT) wrong('"--" is not allowed inside a comment', base + found)
-    this.inside = null
+    this.openSection = null
     return after + 1
   }
 

@@ -20,8 +20,7 @@ export class TextReader {
     this.#listener = listener
   }
 
-  /** begin ends the previous text. */
-  begin(): void {
+  reset(): void {
     this.#length = 0
   }
 

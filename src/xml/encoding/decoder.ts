@@ -49,7 +49,6 @@ function methodOf(encoding: Encoding): Method {
   return { tail: (bytes) => utf16Tail(bytes, 2), decode }
 }
 
-/** encodedLength returns the bytes of a text in an encoding. */
 export function encodedLength(text: string, encoding: Encoding): number {
   if (encoding.kind === 'utf-8') return Buffer.byteLength(text, 'utf8')
   return encoding.kind === 'utf-16' ? text.length * 2 : text.length
@@ -106,19 +105,18 @@ function utf16Tail(bytes: Buffer, high: number): number {
 function decodeUtf16(bytes: Buffer): Decoded {
   const text = bytes.toString('utf16le')
   if (text.isWellFormed()) return { text, bad: false }
-  return before(text, /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/)
+  return textBefore(text, /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/)
 }
 
 function decodeTable(bytes: Buffer, table: Uint16Array): Decoded {
   const units = new Uint16Array(bytes.length)
   for (let at = 0; at < bytes.length; at++) units[at] = table[bytes[at] as number] as number
-  return before(Buffer.from(units.buffer).toString('utf16le'), UNDECODABLE_UNIT)
+  return textBefore(Buffer.from(units.buffer).toString('utf16le'), UNDECODABLE_UNIT)
 }
 
 const UNDECODABLE_UNIT = new RegExp(String.fromCharCode(UNDECODABLE))
 
-/** before returns the text up to the first match of `bad`. */
-function before(text: string, bad: RegExp): Decoded {
+function textBefore(text: string, bad: RegExp): Decoded {
   const at = text.search(bad)
   return at === -1 ? { text, bad: false } : { text: text.slice(0, at), bad: true }
 }
