@@ -9,7 +9,6 @@ import { isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import { asUtf8, escapedName } from '../lib/non-utf8-names.ts'
 
-/** Entry is one entry of a directory. */
 export interface Entry {
   /** The displayed path, relative to the inbox. */
   path: string

@@ -230,7 +230,7 @@ function draftName(token: string): string {
   return `.${token}.receipt.tmp`
 }
 
-/** mayBeReplaced is true for no file, an earlier receipt of this file, or a link, of which only the link is lost. */
+/** mayBeReplaced is true if nothing is there, or an earlier receipt of this file, or a link (its target stays). */
 async function mayBeReplaced(target: string, file: string): Promise<boolean> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   try {

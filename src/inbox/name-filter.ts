@@ -21,7 +21,7 @@ export function createNameFilter(patterns: {
   return {
     /** ignored returns the rule that ignores this path, or null. The user's own patterns go first. */
     ignored(path: string): Ignored | null {
-      // Ignore receipts whatever the patterns say, or each receipt would get its own receipt.
+      // Ignore receipts even if a pattern includes them: otherwise each receipt would get its own receipt.
       if (path.endsWith('.receipt.json')) return { rule: 'receipt' }
       const excluded = exclude.find(({ matches }) => matches(path))
       if (excluded !== undefined) return { rule: 'excluded', pattern: excluded.pattern }

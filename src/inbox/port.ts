@@ -18,7 +18,7 @@ export interface Skipped {
   hint: string
 }
 
-/** SkippedPath is a skipped path with the time since which the daemon skips it. */
+/** SkippedPath adds when the daemon first skipped the path. */
 export interface SkippedPath extends Skipped {
   /** Wall ms. */
   since: number
@@ -74,7 +74,7 @@ interface NotDone {
 
 /**
  * Departure is a file that leaves the folder. The history records it before the file is touched. After a crash, only
- * recorded files count as partly moved, whatever the names of others.
+ * recorded files count as partly moved: a file name proves nothing.
  */
 export interface Departure extends Sighting {
   disposition: Disposition

@@ -15,7 +15,6 @@ export type Compared = Map<number, PostingChanges | null>
 /** Named is a version of a feed, or a file that is about to become one (without an `id`). */
 type Named = Pick<Version, 'account' | 'feed' | 'path'> & { id?: number }
 
-/** Held says why a version is held. */
 type Held = Reason & { code: GuardName }
 
 const LOST: Held = {

@@ -13,7 +13,7 @@ export type GuardedVersion = Pick<
   'root' | 'records' | 'postings' | 'bytes' | 'encoding' | 'withoutId' | 'duplicates'
 >
 
-/** Baseline is an earlier version of the feed; `changes` lead from the baseline to the new version. */
+/** Baseline is an earlier version of the feed; `changes` are the changes since that version. */
 export type Baseline = GuardedVersion & Pick<Version, 'id' | 'changes'>
 
 export type GuardLimits = Config['guards']

@@ -56,7 +56,7 @@ export class Receipts {
   }
 
   /**
-   * write writes the receipt beside the file. The newest version of the file wins, whatever the order of the writes.
+   * write writes the receipt beside the file. The newest version of the file wins, in any order of the calls.
    * `isRepeat`: the log has the failure already, and the folder was listed since. If the directory is missing then, it
    * left with its files.
    */

@@ -6,7 +6,6 @@ export type { Failure } from '../lib/decision-table.ts'
 
 export type AttemptOutcome = 'stored' | 'refused' | 'failed' | 'unknown'
 
-/** AttemptEnd says how an attempt ended. */
 export interface AttemptEnd {
   outcome: AttemptOutcome
   status: number | null

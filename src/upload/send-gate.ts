@@ -12,7 +12,6 @@ import type { Failure, UploadHealth } from './port.ts'
 export interface SendGateOptions {
   clock: Clock
   serviceOrigin: string
-  /** The number of parallel deliveries. */
   concurrency: number
   /** The limit of all uploads together, in bytes a second; null: no limit. */
   maxRate: number | null
@@ -33,7 +32,6 @@ export type Wait =
 
 export type NotSent = { kind: 'failed'; failure: Failure } | { kind: 'aborted' }
 
-/** Applicant is a version that asks for a permit. */
 type Applicant = { feed: string; account: Account }
 
 interface Sending {

@@ -26,7 +26,6 @@ const parser = new XMLParser({
   trimValues: true,
 })
 
-/** StorageBody is the body of an answer. */
 export type StorageBody =
   | { kind: 'empty' }
   | { kind: 'error'; error: StorageError }

@@ -25,7 +25,7 @@ it('a refused signature stops every feed, and is tried again after 5 minutes', a
     ...['refused', 'refused', 'stored', 'stored', 'stored'],
   ])
   expect(outlet.writes()).toEqual([1, 1, 1])
-  // Once, while it lasts.
+  // The refusal is reported once while it lasts.
   expect(outlet.reported).toHaveLength(1)
   expect(outlet.reported[0]).toContain('401')
 })

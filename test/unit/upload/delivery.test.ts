@@ -130,8 +130,8 @@ describe('a delivery', () => {
 
     await Promise.all([h.deliver(content), h.deliver(content)])
 
-    // The test's clock does not wait: each wait is as long as all bytes before it are ahead of time, 100 s at
-    // the end, less the seconds that a busy machine needs; without a rate there is none.
+    // The test's clock never waits. Each wait grows with the bytes before it, up to 100 s at the end, less the seconds
+    // that a busy machine needs. Without a rate there is no wait.
     expect(Math.max(...h.clock.waits)).toBeGreaterThan(10_000)
     expect(h.sandbox.objects()).toHaveLength(2)
   })
