@@ -13,7 +13,7 @@ import { type Context, outJson, printError } from './context.ts'
 import { define } from './define.ts'
 import { columnsOf, middleCut, printable, styled } from './render.ts'
 
-const TEXT = 'check files offline, and say if a guard would hold them; exit 0 if all are ok, else 3'
+const TEXT = 'check files offline, and say whether a guard would hold them; exit 0 if all are ok, else 3'
 const HELD = 'would be held'
 const COLOUR = { ok: 'green', incomplete: 'yellow', broken: 'red', [HELD]: 'yellow' } as const
 /** Characters that an excerpt shows before a mistake. */
@@ -44,8 +44,8 @@ export function checkCommand(context: Context): Command {
     const isOk = files.every((file) => judgement(file) === 'ok')
     context.exit(missing > 0 ? EXIT.usage : isOk ? EXIT.ok : EXIT.notAllOk)
   })
-    .argument('<file...>', 'the files')
-    .option('--feed <name>', 'compare with this feed (default: the feed that the rules give)')
+    .argument('<file...>', 'the files to check')
+    .option('--feed <name>', 'compare with this feed (default: by the rules)')
 }
 
 function judgement({ held, verdict }: FileReport): keyof typeof COLOUR {

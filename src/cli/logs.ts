@@ -31,7 +31,7 @@ export function logsCommand(context: Context): Command {
     .description('print the log in plain lines, whole or about one feed')
     .argument('[feed]', 'a feed, a path in the inbox, or the id of a version')
     .option('-f, --follow', 'wait for new lines until interrupted')
-    .option('--since <time>', 'journal lines since then, such as today or "1 hour ago"')
+    .option('--since <time>', 'only journal lines since this time, such as today or "1 hour ago"')
     .option('--file <file>', 'read this file, or - for stdin (default: the journal)')
     .action(async (feed: string | undefined, _options, command: Command) => {
       const options = command.optsWithGlobals<Options>()

@@ -17,7 +17,7 @@ import { printable } from './render.ts'
 type Options = { for?: number }
 
 export function pauseCommand(context: Context): Command {
-  const text = 'send nothing new for all feeds or one feed, until resume'
+  const text = 'start no new upload, of all feeds or of one feed, until resume'
   return define<Options>(context, 'pause', text, async (call, feed?: string) => {
     using history = openForDecisions(call.config, context.clock)
     refuseUnknown(call, history, 'pause', feed)

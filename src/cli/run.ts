@@ -33,7 +33,7 @@ export function runCommand(context: Context): Command {
       'deliver the feeds in the folder, look at the campaigns, then exit: 0 nothing is owed, 75 something is owed, ' +
         '3 a person must decide; waits for files that are being written, at most inbox.incompleteAfter',
     )
-    .addOption(new Option('--log-level <level>', 'replaces log.level').choices([...LOG_LEVELS]))
+    .addOption(new Option('--log-level <level>', 'default: log.level').choices([...LOG_LEVELS]))
     .option('-v, --verbose', 'the same as --log-level debug')
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<Options>()

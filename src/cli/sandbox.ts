@@ -99,7 +99,7 @@ export function sandboxCommand(context: Context): Command {
 function signCommand(context: Context): Command {
   const command: Command = new Command('sign')
     .description('sign a request to the sandbox, and print it for curl -K -')
-    .argument('<method>', 'such as GET')
+    .argument('<method>', 'HTTP method, such as GET')
     .argument('<path>', 'path below the base address, with the query')
     .option('--data <json>', 'body of the request')
     .option('--partner', 'sign as the partner instead of the account')

@@ -1,4 +1,4 @@
-// `status --live` says if the daemon lives, for programs that restart containers. It reads no history and no feeds.
+// `status --live` says whether the daemon lives, for programs that restart containers. It reads no history and no feeds.
 
 import type { Config } from '../config/config.ts'
 import { isLocked } from '../history/instance-lock.ts'

@@ -82,7 +82,7 @@ export function statusCommand(context: Context): Command {
     .option('--limit <n>', 'at most this many rows', numberOf('expected a whole number above 0'))
     .option('--watch', 'refresh every 2 s until interrupted')
     .option('--check', 'one line for monitoring; exit 0 ok, 1 warning, 2 critical, 3 unknown')
-    .option('--live', 'say if the daemon lives, for containers; exit 0 if it does, else 2')
+    .option('--live', 'say whether the daemon lives, for containers; exit 0 if it does, else 2')
 }
 
 /**

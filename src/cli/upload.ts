@@ -79,7 +79,7 @@ export function uploadCommand(context: Context): Command {
     if (signals.stop.aborted) return context.exit(signals.exitCode)
     context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version))
   })
-    .argument('<file>', 'the file')
+    .argument('<file>', 'the file to upload')
     .option('--feed <name>', 'the feed of the file (default in the inbox: by the rules)')
 }
 

@@ -37,8 +37,8 @@ const all = sources().flatMap(importsOf)
 const between = all.filter((i) => isOurs(i.target) && room(i.file) !== room(i.target))
 
 /**
- * What the files of each room may import of other rooms, which all stand below it. `types` names rooms of which only
- * types are seen: of a feature those of its port file. Every room may import lib.
+ * The rooms that each room may import. A room stands above all rooms that it imports. From the rooms in `types` it may
+ * import only types, and from a feature only those of its port file. Every room may import lib.
  */
 const RULES: Record<string, { imports: readonly string[]; types?: readonly string[] }> = {
   'main.ts': { imports: ['cli'] },
@@ -71,7 +71,7 @@ const RULES: Record<string, { imports: readonly string[]; types?: readonly strin
   lib: { imports: [] },
 }
 
-/** Values that belong to the types of a port: closed sets, without any work in them. */
+/** Files with closed sets of values. They hold no logic, so rooms may import them like types of a port. */
 const CLOSED_SETS = [
   'feed/encodings.ts',
   'history/states.ts',
@@ -80,10 +80,10 @@ const CLOSED_SETS = [
   'service/terms.ts',
 ]
 
-/** Rooms that see each other by port files only. */
+/** Rooms that import only port files from each other. */
 const FEATURES = Object.keys(RULES).slice(5)
 
-/** Each third-party library and the one file or folder that may import it. */
+/** The file or folder that may import each third-party library. */
 const OWNERS: Record<string, string> = {
   'better-sqlite3': 'history/',
   chokidar: 'inbox/',
@@ -101,7 +101,7 @@ const OWNERS: Record<string, string> = {
 }
 
 describe('the layout', () => {
-  it('has a rule for every room, and no file beside them but main.ts', () => {
+  it('has a rule for every room, and main.ts is the only file outside of a room', () => {
     expect([...new Set(sources().map(room))].sort()).toEqual(Object.keys(RULES).sort())
   })
 
@@ -114,7 +114,7 @@ describe('the layout', () => {
     expect(upwards).toEqual([])
   })
 
-  it('imports of other rooms only what the table allows', () => {
+  it('imports from other rooms only what the table allows', () => {
     const wrong = between.filter((i) => {
       const target = room(i.target)
       const { imports, types } = RULES[room(i.file)] ?? { imports: [] }
@@ -126,7 +126,7 @@ describe('the layout', () => {
     expect(wrong).toEqual([])
   })
 
-  it('shows a feature of other features only the types of their ports', () => {
+  it('lets a feature import only port types from other features', () => {
     const wrong = between.filter(
       (i) =>
         FEATURES.includes(room(i.file)) &&
@@ -138,7 +138,7 @@ describe('the layout', () => {
     expect(wrong).toEqual([])
   })
 
-  it('has no cycle of files that import each other, not even types', () => {
+  it('has no import cycle between files, not even of types', () => {
     const next = new Map<string, string[]>()
     for (const { file, target } of all)
       if (isOurs(target)) next.set(file, [...(next.get(file) ?? []), target])
@@ -155,7 +155,7 @@ describe('the layout', () => {
     expect(cycles).toEqual([])
   })
 
-  it('builds adapters in app alone: daemon and pipeline see ports and pure functions', () => {
+  it('builds adapters only in app: daemon and pipeline import ports and pure functions', () => {
     const adapters = between.filter(
       (i) =>
         ['daemon', 'pipeline'].includes(room(i.file)) &&
@@ -189,7 +189,7 @@ describe('the layout', () => {
     expect(long).toEqual([])
   })
 
-  it('reads the clock and sets timers in lib/clock.ts alone', () => {
+  it('reads the clock and sets timers only in lib/clock.ts', () => {
     const wrong = sources().filter(
       (file) =>
         file !== 'lib/clock.ts' &&

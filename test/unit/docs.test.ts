@@ -15,7 +15,7 @@ const sources = find(
   (file) => file !== 'test/unit/docs.test.ts' && file !== 'test/unit/feed/record-path.test.ts',
 )
 
-/** Lines of all these files that match, as `file:line: text`. */
+/** linesWith returns the matching lines of all these files, as `file:line: text`. */
 function linesWith(files: readonly string[], pattern: RegExp): string[] {
   return files.flatMap((file) =>
     read(file)
@@ -24,7 +24,7 @@ function linesWith(files: readonly string[], pattern: RegExp): string[] {
   )
 }
 
-/** The anchors of a page, as they are made of its headings. */
+/** anchorsOf returns the anchors that the headings of a page get. */
 function anchorsOf(page: string): string[] {
   return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -49,7 +49,7 @@ describe('pages and comments', () => {
     expect(broken).toEqual([])
   })
 
-  it('name only pages that are in the repository', () => {
+  it('name only pages of the repository', () => {
     const named = sources.flatMap((file) =>
       [...read(file).matchAll(/(?<![\w/.{}-])((?:[\w-]+\/)*[\w-]+\.md)\b/g)]
         .map(([, page = '']) => page)
@@ -78,7 +78,7 @@ describe('pages and comments', () => {
     expect(missing).toEqual([])
   })
 
-  it('use the words of the glossary, and none that it replaces', () => {
+  it('use no word that the glossary replaces', () => {
     const glossary = read('docs/architecture.md').split('## Glossary')[1] ?? ''
     const replaced = [...glossary.matchAll(/^\|[^|]*\|[^|]*\|([^|]*)\|$/gm)]
       .map(([, words = '']) => words.trim())

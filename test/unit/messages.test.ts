@@ -14,7 +14,7 @@ interface Node {
   [key: string]: unknown
 }
 
-/** Texts of a file that people read, in the order in which they stand; `{}` stands for a value. */
+/** messagesOf returns the texts of a file that people read, in their order. `{}` stands for a value. */
 function messagesOf(file: string): string[] {
   const text = readFileSync(join(SRC, file), 'utf8')
   const found: [number, string][] = []
@@ -39,7 +39,7 @@ function messagesOf(file: string): string[] {
     .filter(isProse)
 }
 
-/** Three words in a row; neither SQL nor CSS. */
+/** isProse returns whether a text has three words in a row and is neither SQL nor CSS. */
 function isProse(text: string): boolean {
   return (
     /(?:^|[^\w-])[A-Za-z’']+,? [a-z’']+,? [a-z{]/.test(text) &&
@@ -54,7 +54,7 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
 
 const rooms = [...new Set(files.map((file) => file.split('/')[0] ?? file))]
 
-/** Those that hints name. */
+/** Commands that hints may name. */
 const COMMANDS = [
   ...[
     'run',
@@ -73,7 +73,7 @@ const COMMANDS = [
 
 describe('every sentence that people may read', () => {
   for (const room of rooms.filter((name) => name !== 'main.ts')) {
-    it(`stands in test/unit/messages/${room}.txt: review its changes there, then run this with -u`, async () => {
+    it(`is listed in test/unit/messages/${room}.txt: review changes there, then run this with -u`, async () => {
       const pages = files
         .filter((file) => file.startsWith(`${room}/`))
         .map((file) => ({ file, messages: messagesOf(file) }))
@@ -85,7 +85,7 @@ describe('every sentence that people may read', () => {
   }
 })
 
-it('names a command at its end alone, behind a colon, so that it is shown as it can be pasted', () => {
+it('a message names a command only at its end, after a colon, so that people can paste it', () => {
   const named = new RegExp(`^(?!docker ).*(?<![\\w/@.-])feedsyncd (${COMMANDS.join('|')})\\b`, 's')
   const isPasted = /^(?:.*: )?feedsyncd [a-z]+(?: [a-z]+)?(?: (?:--[a-z-]+|[A-Z]+|\{\}))*$/s
   const wrong = files

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 const SRC = join(import.meta.dirname, '..', '..', 'src')
 
 const WORD = String.raw`\b(?:reason|hint|problem)\b`
-/** Ways to decide something by the wording of a sentence. An abort signal has a `reason` that is an object. */
+/** Code that decides by the words of a sentence. The `reason` of an abort signal is an object, so it is left out. */
 const BY_TEXT = [
   String.raw`${WORD}\??\.(?:startsWith|endsWith|includes|indexOf|lastIndexOf|match|search|split)\(`,
   String.raw`\.(?:exec|test)\([^)]*${WORD}`,
@@ -14,13 +14,13 @@ const BY_TEXT = [
 ].map((pattern) => new RegExp(pattern))
 
 const SHOWN = [
-  // Shown again when its words change: nothing else follows from them.
+  // A condition with new words is shown again. No decision follows from the words.
   'lib/conditions.ts: if (known?.message !== message || known.hint !== hint)',
-  // The command at its end is shown as it is called here.
+  // The command at the end of a hint is replaced by the command for this shell.
   'ops/advice.ts: const found = /^(.*: )?feedsyncd (.*)$/.exec(hint)',
 ]
 
-it('decides nothing by the words of a reason, a hint or a problem: their codes are there for that', () => {
+it('no code decides by the words of a reason, a hint or a problem; it uses their codes', () => {
   const found = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.startsWith('sandbox/'))
     .flatMap((name) =>

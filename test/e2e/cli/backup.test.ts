@@ -1,4 +1,4 @@
-// feedsyncd backup: a copy of the history while the daemon works, whole or not there at all.
+// feedsyncd backup copies the history while the daemon runs. A copy is complete, or it does not replace the old one.
 
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { feedOf, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
 
-it('copies the history beside an upload that is under way, for its owner alone', async () => {
+it('copies the history during an upload, and only the owner may read the copy', async () => {
   await using site = await Site.open()
   await site.daemon()
   const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
@@ -34,7 +34,7 @@ it('copies the history beside an upload that is under way, for its owner alone',
   await site.until('jobs.xml', 'uploaded')
 })
 
-it('leaves the copy that was there when the disk is full', async ({ skip }) => {
+it('keeps the old copy if the disk is full', async ({ skip }) => {
   await using site = await Site.open()
   using disk = new SmallDisk(join(site.root, 'small'))
   if (!disk.isMounted) skip()
@@ -51,7 +51,7 @@ it('leaves the copy that was there when the disk is full', async ({ skip }) => {
   expect(statSync(to).size).toBe('an older copy'.length)
 })
 
-it('says what is wrong where there is no history, or the target is no file', async () => {
+it('says what is wrong if there is no history, or if the target is a directory', async () => {
   await using site = await Site.open()
   const to = join(site.root, 'backup.db')
 

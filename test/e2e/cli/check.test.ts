@@ -6,7 +6,7 @@ import { Command } from '../../helpers/command.ts'
 import { examples } from '../../helpers/feeds-page.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-it('check says of a path that is mistyped that there is no such file', async () => {
+it('check says of a mistyped path that there is no such file', async () => {
   await using site = await Site.open()
 
   const { code, stderr, stdout } = await site.run('check', 'mistyped.xml')
@@ -15,7 +15,7 @@ it('check says of a path that is mistyped that there is no such file', async () 
   expect(stderr).toBe('error: check mistyped.xml: there is no such file\ntry: check the path\n')
 })
 
-it('check answers the documented JSON and exits 3 when any file is not ok', async () => {
+it('check prints the documented JSON and exits 3 if any file is not ok', async () => {
   await using site = await Site.open()
   const good = join(site.root, 'good.xml')
   const bad = join(site.root, 'bad.xml')
@@ -40,7 +40,7 @@ it('check answers the documented JSON and exits 3 when any file is not ok', asyn
   expect(answer.files[1]).toMatchObject({ path: bad, verdict: 'broken', line: 2, column: 8 })
 })
 
-it('check prints what docs/feeds.md says of its examples', async () => {
+it('check prints for the examples of docs/feeds.md what the page shows', async () => {
   await using site = await Site.open()
   const said: string[] = []
   const printed: string[] = []
@@ -61,7 +61,7 @@ it('check prints what docs/feeds.md says of its examples', async () => {
   expect(printed).toHaveLength(5)
 })
 
-it('check says that a feed without postings would be held, without configuration and history, too', async () => {
+it('check says that a feed without postings would be held, even without configuration and history', async () => {
   await using site = await Site.open({ guards: { minPostings: 4 } })
   const [empty, few] = [join(site.root, 'empty.xml'), join(site.root, 'few.xml')]
   writeFileSync(empty, '<source/>')
@@ -86,7 +86,7 @@ it('check says that a feed without postings would be held, without configuration
   expect(existsSync(join(site.root, 'state'))).toBe(false)
 })
 
-it('check compares a file with the history of the feed that its path or --feed names', async () => {
+it('check compares a file with the history of its feed, which the path or --feed names', async () => {
   await using site = await Site.open()
   site.drop('jobs.xml', feedOf(10))
   await site.run('run', '--once')
@@ -101,7 +101,7 @@ it('check compares a file with the history of the feed that its path or --feed n
 
   expect(await held(file)).toEqual({ code: 0, held: null })
   expect(await held(file, '--feed', 'jobs.xml')).toEqual({ code: 3, held: dropped })
-  // What is on the service already is no new version.
+  // The same bytes as on the service make no new version.
   expect(await held(join(site.inbox, 'jobs.xml'))).toEqual({ code: 0, held: null })
   site.drop('jobs.xml', feedOf(3))
   expect(await held(join(site.inbox, 'jobs.xml'))).toEqual({ code: 3, held: dropped })
@@ -111,7 +111,7 @@ it('check compares a file with the history of the feed that its path or --feed n
   expect(await held(join(site.inbox, 'jobs.xml'))).toEqual({ code: 0, held: null })
 })
 
-it('check and the daemon read a feed with the encoding that its rule names', async () => {
+it('check and the daemon read a feed with the encoding of its rule', async () => {
   const feeds = [{ match: '*.xml', encoding: 'windows-1252' }]
   await using site = await Site.open()
   site.drop('jobs.xml', Buffer.from(feedOf(3), 'latin1'))
@@ -135,7 +135,7 @@ it('check and the daemon read a feed with the encoding that its rule names', asy
   expect(site.show(2).encoding).toBe('windows-1252')
 })
 
-it('config check refuses an encoding that is not supported', async () => {
+it('config check refuses an unsupported encoding', async () => {
   await using site = await Site.open({ feeds: [{ match: '*.xml', encoding: 'utf-7' }] })
 
   const { code, stderr } = await site.run('config', 'check')

@@ -12,7 +12,7 @@ async function script(shell: string): Promise<string> {
   return (await runWithin(['completion', shell])).stdout
 }
 
-/** What a real bash offers after these words. */
+/** offered returns what a real bash offers after these words. */
 async function offered(...words: string[]): Promise<string[]> {
   const typed = ['feedsyncd', ...words].map((word) => `'${word}'`).join(' ')
   const asked = `COMP_WORDS=(${typed}); COMP_CWORD=${words.length}; _feedsyncd; printf '%s\\n' "\${COMPREPLY[@]}"`
@@ -24,7 +24,7 @@ async function offered(...words: string[]): Promise<string[]> {
 }
 
 describe('completion bash', () => {
-  it('offers commands, commands of commands, their options, and the values of an option', async () => {
+  it('offers commands, subcommands, options, and the values of an option', async () => {
     expect(await offered('sta')).toEqual(['status'])
     expect(await offered('config', '')).toEqual(['check', 'print', 'schema', '--config', '--help'])
     expect(await offered('status', '--st')).toEqual(['--state'])
@@ -32,7 +32,7 @@ describe('completion bash', () => {
     expect(await offered('--config', 'x.yaml', 'doctor', '--o')).toEqual(['--offline'])
   })
 
-  it('offers ids, feeds and keys, as the program names them', async () => {
+  it('offers ids, feeds and keys that the program lists', async () => {
     expect(await offered('show', '')).toEqual(
       expect.arrayContaining(['names 1', 'names 2', '--all']),
     )
@@ -42,7 +42,7 @@ describe('completion bash', () => {
     expect(await offered('campaigns', 'get', '')).not.toContain('ids 1')
   })
 
-  it('offers the keys of the entries that were seen, or have a campaign', async () => {
+  it('offers the keys of all entries that the daemon saw or that have a campaign', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry('B')))
     await vendor.apply('A')
 
@@ -51,7 +51,7 @@ describe('completion bash', () => {
     expect(keys).toMatchObject({ code: 0, stdout: 'A\nB\n' })
   })
 
-  it('leaves what is no command to the shell, for files', async () => {
+  it('leaves file names to the shell', async () => {
     expect(await offered('check', '/tm')).toEqual([])
   })
 })
@@ -65,7 +65,7 @@ function answered(shell: string, args: string[]): string[] {
 }
 
 describe.skipIf(!has('zsh'))('completion zsh, in a real zsh', () => {
-  /** As zsh itself loads the file of a package: its first use is the first completion. */
+  /** offer loads the script as zsh loads the file of a package: the first use is the first completion. */
   const offer = async (...words: string[]) => {
     const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-zsh-'))
     writeFileSync(join(folder, '_feedsyncd'), await script('zsh'))
@@ -81,7 +81,7 @@ describe.skipIf(!has('zsh'))('completion zsh, in a real zsh', () => {
     }
   }
 
-  it('offers commands, commands of commands, options, and the values of an option', async () => {
+  it('offers commands, subcommands, options, and the values of an option', async () => {
     expect(await offer('')).toContain('status')
     expect(await offer('config', '')).toEqual(['check', 'print', 'schema', '--config', '--help'])
     expect(await offer('status', '--state', '')).toEqual([...STATES])
@@ -95,7 +95,7 @@ describe.skipIf(!has('fish'))('completion fish, in a real fish', () => {
     return answered('fish', ['--no-config', '-c', asked]).map((words) => words.replace(/\t.*/, ''))
   }
 
-  it('offers commands, commands of commands, options, and the values of an option', async () => {
+  it('offers commands, subcommands, options, and the values of an option', async () => {
     expect(await offer('feedsyncd sta')).toEqual(['status'])
     expect(await offer('feedsyncd config ')).toEqual(
       expect.arrayContaining(['check', 'print', 'schema']),
@@ -117,7 +117,7 @@ describe.each(['zsh', 'fish'])('completion %s', (shell) => {
   })
 
   if (has(shell)) {
-    it('is text that the shell itself reads', async () => {
+    it('is valid code for the shell', async () => {
       expect(answered(shell, ['-n', '-c', await script(shell)])).toEqual([])
     })
   }

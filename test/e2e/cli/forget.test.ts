@@ -1,4 +1,4 @@
-// What a person decides about feeds that nothing more comes of: forget, and discard of what was rejected.
+// What a person does about feeds that get no more files: forget the feed, or discard a rejected version.
 
 import { renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** A file from outside the inbox, under a feed of its own. */
+/** uploadStray uploads a file from outside the inbox as a feed of its own. */
 async function uploadStray(site: Site, bytes: string): Promise<void> {
   const file = join(site.root, 'stray.xml')
   writeFileSync(file, bytes)
@@ -17,7 +17,7 @@ async function uploadStray(site: Site, bytes: string): Promise<void> {
 const feedsOf = (site: Site) => site.uploads().map(({ feed }) => feed)
 
 describe('forget', () => {
-  it('takes a feed without a file out of status, and keeps what it is compared with', async () => {
+  it('removes a feed without a file from status, and keeps its versions for the guards', async () => {
     await using site = await Site.open()
     site.drop('jobs.xml', feedOf(3))
     site.drop('old.xml', feedOf(10))
@@ -63,7 +63,7 @@ describe('forget', () => {
     expect(feedsOf(site)).toEqual(['a.xml'])
   })
 
-  it('refuses a feed that something is owed to, and a name that does not exist', async () => {
+  it('refuses a feed that waits for a person, and a name that does not exist', async () => {
     await using site = await Site.open()
     site.drop('jobs.xml', '<source/>')
     await site.run('run', '--once')
@@ -85,7 +85,7 @@ describe('forget', () => {
     expect(await site.run('forget', 'jobs.xml')).toMatchObject({ code: 0 })
   })
 
-  it('lets postings be counted again that a stray file has stopped', async () => {
+  it('removes the problem that a stray file makes in campaigns preview', async () => {
     await using vendor = await CampaignsSite.open(
       fileOf(entry('A', 'targeting: { jobTitles: [nurse] }')),
     )
@@ -107,7 +107,7 @@ describe('forget', () => {
   })
 })
 
-it('discard passes over what was rejected, so that monitoring is well again', async () => {
+it('discard dismisses a rejected version, so that monitoring is ok again', async () => {
   await using site = await Site.open()
   site.drop('jobs.xml', feedOf(3))
   await site.daemon()

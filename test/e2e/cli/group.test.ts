@@ -5,11 +5,11 @@ import { feedOf, finished, Site } from '../../helpers/site.ts'
 
 const GROUP = 54_321
 const USER = ['setpriv', '--reuid=54320', `--regid=${GROUP}`, '--clear-groups']
-/** As the unit has it. */
+/** The umask of the unit. */
 const MASK = ['sh', '-c', 'umask 0027; exec "$@"', 'sh']
 
 it.skipIf(process.getuid?.() !== 0)(
-  'a member of the group reads status, --check and show, with the daemon running and stopped',
+  'a member of the group may read status, status --check and show, with and without a daemon',
   async () => {
     await using site = await Site.open()
     const state = join(site.root, 'state')

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { Site } from '../../helpers/site.ts'
 
-it('no name on a command line reaches the terminal as it is, whatever is said of it', async () => {
+it('every command escapes control characters of its arguments before it prints them', async () => {
   await using site = await Site.open()
   const name = 'no\x1b[2J\nerror: pe\u202e.xml'
   mkdirSync(join(site.root, 'd\x1b[2J'))

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** A site whose journalctl does this. */
+/** installJournal gives the site a journalctl that runs this script. */
 function installJournal(site: Site, script: string): void {
   const bin = join(site.root, 'bin')
   mkdirSync(bin)
@@ -15,7 +15,7 @@ function installJournal(site: Site, script: string): void {
 }
 
 describe('logs', () => {
-  it('tells in plain sentences what happened to a feed, and only to that feed', async () => {
+  it('prints the log in plain sentences, whole or about one feed', async () => {
     await using site = await Site.open()
     site.drop('jobs.xml', feedOf(40))
     site.drop('other.xml', '<source><job>&</job></source>')
@@ -35,7 +35,7 @@ describe('logs', () => {
     }
   })
 
-  it('asks the journal of the unit, and follows it', async () => {
+  it('reads and follows the journal of the unit', async () => {
     await using site = await Site.open()
     installJournal(site, 'echo "$@"')
 
@@ -44,7 +44,7 @@ describe('logs', () => {
     expect(stdout).toBe('-u feedsyncd -o cat --no-pager -f --since today\n')
   })
 
-  it('asks the journal of the instance whose configuration is named', async () => {
+  it('reads the journal of the instance that --config belongs to', async () => {
     await using site = await Site.open()
     installJournal(site, 'echo "$@"')
 
@@ -55,7 +55,7 @@ describe('logs', () => {
     expect(stdout).toBe('-u feedsyncd@a -o cat --no-pager\n')
   })
 
-  it('says where the log is while the daemon writes it to a terminal, a file or another program', async () => {
+  it('says where the log is if the daemon writes it to a file', async () => {
     await using site = await Site.open()
     installJournal(site, 'echo "-- No entries --"')
     const file = join(site.root, 'daemon.log')
@@ -71,7 +71,7 @@ describe('logs', () => {
     )
   })
 
-  it('says that the log is empty where no daemon runs', async () => {
+  it('says that the log is empty if no daemon runs', async () => {
     await using site = await Site.open()
     installJournal(site, 'echo "-- No entries --"')
 
@@ -81,7 +81,7 @@ describe('logs', () => {
     expect(stderr).toMatch(/^the log is empty\ntry: find out where the daemon logs: systemctl /)
   })
 
-  it('tells a feed without a line from one that does not exist', async () => {
+  it('distinguishes a feed without log lines from a feed that does not exist', async () => {
     await using site = await Site.open()
     installJournal(site, 'true')
     site.drop('jobs.xml', feedOf(1))
@@ -106,7 +106,7 @@ describe('logs', () => {
     ])
   })
 
-  it('refuses a file that is not there', async () => {
+  it('refuses a missing file', async () => {
     await using site = await Site.open()
 
     const { code, stderr } = await site.run('logs', '--file', 'mistyped')
@@ -117,7 +117,7 @@ describe('logs', () => {
     ])
   })
 
-  it('refuses a folder in plain words', async () => {
+  it('refuses a directory, and says what to do', async () => {
     await using site = await Site.open()
 
     const { code, stderr } = await site.run('logs', '--file', site.inbox)
@@ -129,7 +129,7 @@ describe('logs', () => {
     ])
   })
 
-  it('fails where the journal may not be read, and does not say that nothing happened', async () => {
+  it('fails if the user may not read the journal', async () => {
     await using site = await Site.open()
     installJournal(site, 'echo "insufficient permissions" >&2; exit 1')
 
@@ -139,7 +139,7 @@ describe('logs', () => {
     expect(stderr).toMatch(/^error: logs: journalctl ended with 1\ntry: .+systemd-journal/m)
   })
 
-  it('says what to do where there is no journal', async () => {
+  it('says what to do on a host without journalctl', async () => {
     await using site = await Site.open()
     site.env = { PATH: site.root }
 

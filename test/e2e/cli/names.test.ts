@@ -1,4 +1,4 @@
-// A name or an id that does not exist is a mistake of the caller: every command says so alike, with the nearest one.
+// A name or an id that does not exist is a mistake of the caller. Every command answers it in the same way.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-it('a name that nothing has ends every command with 64 and names the nearest one', async () => {
+it('an unknown name ends every command with 64 and the nearest name', async () => {
   await using site = await Site.open()
   site.drop('acme.xml', feedOf(3))
   writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(entry('NUR-Q1')))
@@ -31,7 +31,7 @@ it('a name that nothing has ends every command with 64 and names the nearest one
   }
 })
 
-it('an id that no version has ends every command with 64 and names the newest one', async () => {
+it('an unknown id ends every command with 64 and the newest id', async () => {
   await using site = await Site.open()
   site.drop('acme.xml', feedOf(3))
   await site.run('run', '--once')
@@ -46,7 +46,7 @@ it('an id that no version has ends every command with 64 and names the newest on
   }
 })
 
-it('a feed without a version in the wanted state is not unknown', async () => {
+it('a feed without a version in the requested state is not an unknown feed', async () => {
   await using site = await Site.open()
   site.drop('acme.xml', feedOf(3))
   await site.run('run', '--once')

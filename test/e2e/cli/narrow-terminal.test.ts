@@ -1,5 +1,5 @@
-// On a terminal of 80 columns, however long names and reasons are: no line is wider, but for what a person copies (a
-// command, or a single word such as an address).
+// Commands on a terminal of 80 columns, with long names and reasons. Only text that people copy may be wider: a
+// command, or a single word such as an address.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,11 +10,11 @@ import { feedOf, Site } from '../../helpers/site.ts'
 
 const COLUMNS = 80
 const LONG = 'a-very-long-name-of-an-export-that-a-person-gave-to-a-file-in-the-folder-of-the-ats'
-/** `reason    `, `TIME info  `, or spaces alone. */
+/** The label of a line: `reason    `, `TIME info  `, or only spaces. */
 const LABEL = /^(\S+( \S+)? {2,}| +)/
 const COMMAND = /^(next)?:? *(feedsyncd|systemctl|journalctl) /
 
-/** What such a terminal shows of a command. */
+/** shown returns what a command prints on a terminal of 80 columns. */
 async function shown(site: Site, ...args: string[]): Promise<string> {
   const env = { ...process.env, ...site.runtime, COLUMNS: String(COLUMNS) }
   const { stdout } = await runWithin([...args, '--config', site.configFile], {

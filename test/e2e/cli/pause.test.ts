@@ -1,4 +1,4 @@
-// A person pauses the sending, of all feeds or of one: what is there is taken and checked, and waits.
+// A person pauses the sending of all feeds or one feed. The daemon still takes and checks new files, and they wait.
 
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { feedOf, preload, Site } from '../../helpers/site.ts'
 
 const WHO = { by: expect.stringMatching(/./), since: expect.any(String) }
 
-it('pause lets what is under way end and sends nothing new until resume; status says so wherever it is asked', async () => {
+it('pause lets running uploads end and sends nothing new until resume; every view of the status shows it', async () => {
   await using site = await Site.open({ http: { listen: '127.0.0.1:0' } })
   const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
   const daemon = await site.daemonProcess()
@@ -54,7 +54,7 @@ it('pause lets what is under way end and sends nothing new until resume; status 
   expect(statusOf(site).paused).toBeNull()
 })
 
-it('pause FEED keeps that feed alone, over a restart and for a single pass; an unknown name is no feed', async () => {
+it('pause FEED stops only that feed, also after a restart and in a single pass; an unknown name is refused', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const daemon = await site.daemon()
   for (const name of ['a.xml', 'b.xml']) site.drop(name, feedOf(2))
@@ -93,7 +93,7 @@ it('pause --for ends automatically, and resume without a feed ends all pauses', 
   site.drop('a.xml', feedOf(2))
   await site.until('a.xml', 'queued')
   const { paused: long } = statusOf(site)
-  // The daemon's clocks run ten times as fast.
+  // The clocks of the daemon run ten times as fast as usual.
   const short = await site.run('pause', '--for', '10s')
   await site.until('a.xml', 'uploaded')
   await site.run('pause')

@@ -1,5 +1,5 @@
-// `retry` is a person's word that it is worth trying now: the probe leaves at once, whatever the
-// breaker and Retry-After say, and what came of it is printed.
+// With `retry` a person says that an attempt is worth it now. The probe leaves at once, in spite of the breaker and
+// Retry-After, and the command prints the result.
 
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -12,7 +12,7 @@ import { Site } from '../../helpers/site.ts'
 
 const FEEDS = ['a.xml', 'b.xml', 'c.xml', 'd.xml', 'e.xml']
 
-/** A service that counts as down, for an hour: each feed was refused once. */
+/** down opens a site whose service counts as down for an hour. The service refused each feed once. */
 async function down() {
   const clock = quickClock()
   const site = await Site.open({}, { clock })
@@ -23,7 +23,7 @@ async function down() {
   await eventually(() => expect(statusOf(site).service.state).toBe('down'))
   for (const feed of FEEDS) await site.until(feed, 'queued')
   const [first] = site.uploads({ feed: 'a.xml' })
-  // A command does not give up waiting for the daemon, however slow the machine is.
+  // On this clock a command never stops waiting for the daemon, even on a slow machine.
   site.clock = { ...clock, monotonic: () => 0 }
   return { site, fault, id: String(first?.id) }
 }
@@ -39,7 +39,7 @@ it('retry sends the probe at once, and prints that the feed is uploaded', async 
   expect(code).toBe(0)
 })
 
-it('retry prints why it did not succeed, and when it is tried again', async () => {
+it('retry prints why the attempt failed, and when the next one follows', async () => {
   const { site, id } = await down()
   await using _ = site
 
@@ -51,7 +51,7 @@ it('retry prints why it did not succeed, and when it is tried again', async () =
   expect(site.show(Number(id)).attempts).toHaveLength(2)
 })
 
-it('retry --all sends all that waits or failed', async () => {
+it('retry --all sends every version that waits or failed', async () => {
   const { site, fault } = await down()
   await using _ = site
   fault.remove()
@@ -62,7 +62,7 @@ it('retry --all sends all that waits or failed', async () => {
   expect(code).toBe(0)
 })
 
-it('retry --all goes on with the others where one has been sent or discarded since it was listed', async () => {
+it('retry --all goes on if one version was discarded after the listing', async () => {
   const { site, fault, id } = await down()
   await using _ = site
   fault.remove()
@@ -80,7 +80,7 @@ it('retry --all goes on with the others where one has been sent or discarded sin
   expect(code).toBe(0)
 })
 
-it('retry --all says why nothing could be written, and not that nothing waits', async () => {
+it('retry --all fails with the error of the database if the retry cannot be written', async () => {
   const { site } = await down()
   await using _ = site
   const database = new Database(join(site.root, 'state', 'feedsyncd.db'))
@@ -96,7 +96,7 @@ it('retry --all says why nothing could be written, and not that nothing waits', 
   expect(code).toBe(1)
 })
 
-it('retry --all sends what failed also while a newer file of its feed is incomplete', async () => {
+it('retry --all sends a failed version even while a newer file of its feed is incomplete', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const refusal = site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413 })
   await site.daemon()

@@ -1,4 +1,4 @@
-// Commands that root runs beside a daemon with an account of its own. They need root to be tried.
+// Commands that root runs, while the daemon has its own user. These tests need root.
 
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { feedOf } from '../../helpers/feed.ts'
 import { finished, Site } from '../../helpers/site.ts'
 
-/** `nobody` of Debian; no account of this number has to exist. */
+/** The number of Debian's user `nobody`. No user with this number has to exist. */
 const ACCOUNT = 65_534
 
 const CAMPAIGNS = `version: 1
@@ -14,7 +14,7 @@ campaigns:
   - {externalCampaignId: A, name: A, budget: "100.00", period: monthly, targeting: all}
 `
 
-/** A site whose state directory belongs to the unit's user. */
+/** ownedSite opens a site whose state directory belongs to another user, as with the unit. */
 async function ownedSite(): Promise<Site> {
   const site = await Site.open()
   const state = join(site.root, 'state')
@@ -32,7 +32,7 @@ function ownersIn(site: Site): string[] {
 }
 
 describe.skipIf(process.getuid?.() !== 0)('root', () => {
-  it('uploads with the daemon stopped, and leaves all files to the owner of the state directory', async () => {
+  it('uploads without a daemon, and all files belong to the owner of the state directory', async () => {
     await using site = await ownedSite()
     chmodSync(join(site.root, 'service.key'), 0o600)
     for (const [name, postings] of [
@@ -50,7 +50,7 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
     expect(owners.filter((owner) => !owner.endsWith(`: ${ACCOUNT}`))).toEqual([])
   })
 
-  it('decides before the first start, and leaves all files to the owner of the state directory', async () => {
+  it('runs discard before the first start, and all files belong to the owner of the state directory', async () => {
     await using site = await ownedSite()
 
     expect((await site.process('discard', '1')).stderr).toContain('there is no version 1')
@@ -87,7 +87,7 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
     expect(ownersIn(site).filter((owner) => !owner.endsWith(`: ${ACCOUNT}`))).toEqual([])
   })
 
-  it('is named to another user, who may not open the history', async () => {
+  it('is suggested to another user, who may not open the history', async () => {
     await using site = await ownedSite()
     await site.process('run', '--once')
     chmodSync(join(site.root, 'state'), 0o750)

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { MAIN } from '../../helpers/site.ts'
 
-/** A directory with a file of these faults. */
+/** directoryWith makes a directory with a file of these faults. */
 function directoryWith(faults: object[]): string {
   const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
@@ -34,7 +34,7 @@ it.each([
   [{ at: 'storage', kind: 'throttle' }, 'faults[0].bytesPerSecond: expected a number', 64],
   [{ at: 'storage', kind: 'refuse', how: 'rst', key: 'a' }, 'leave out "key"', 1],
 ])(
-  'feedsyncd sandbox ends with the reason when its faults are wrong: %j',
+  'feedsyncd sandbox ends with the reason if its faults are wrong: %j',
   async (fault, reason, exit) => {
     const child = start(directoryWith([fault]))
 

@@ -1,5 +1,5 @@
-// `show` for every kind of path and for a feed, and the answers of `show` and `status` about versions that
-// are owed, with a real daemon and without one.
+// `show` for every kind of path and for feeds, and what `show` and `status` print about versions that are owed, with
+// and without a real daemon.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ describe('show PATH', () => {
     expect(await because('jobs.xml.receipt.json')).toBe('it is a receipt that feedsyncd wrote')
   })
 
-  it('tells a name that does not exist from a file that is not detected, and from what lies outside', async () => {
+  it('distinguishes an unknown name, a file that was not detected, and a path outside the inbox', async () => {
     await using site = await Site.open()
     site.drop('new.xml', feedOf(2))
     const outside = [site.inbox, '/etc/passwd', '../nosuch/feedsyncd.yaml.xml']
@@ -49,7 +49,7 @@ describe('show PATH', () => {
     ])
   })
 
-  it('says of what is skipped what it is', async () => {
+  it('says of a skipped path what it is', async () => {
     await using site = await Site.open()
     execFileSync('mkfifo', [join(site.inbox, 'pipe.xml')])
 
@@ -59,7 +59,7 @@ describe('show PATH', () => {
     })
   })
 
-  it('says of a link that it is not followed, and of a path below one that this is the link', async () => {
+  it('says of a link that it is not followed, and of a path below a link which one it is', async () => {
     await using site = await Site.open({ inbox: { exclude: ['old/**'] } })
     symlinkSync('/etc', join(site.inbox, 'etc'))
     symlinkSync(site.root, join(site.inbox, 'old'))
@@ -81,7 +81,7 @@ describe('show PATH', () => {
     )
   })
 
-  it('finds a name that is not UTF-8 by what status shows of it', async () => {
+  it('finds a name that is not UTF-8 by the form that status shows', async () => {
     await using site = await Site.open()
     const bytes = (name: string) => Buffer.from(`${site.inbox}/${name}`, 'latin1')
     writeFileSync(bytes('caf\xE9.xml'), feedOf(2))
@@ -98,7 +98,7 @@ describe('show PATH', () => {
     )
   })
 
-  it('says until when a feed settles, and until when an incomplete one may grow', async () => {
+  it('says when a settling feed is read, and how long an incomplete one may grow', async () => {
     await using site = await Site.open({ inbox: { quietPeriod: '10m' } })
     const daemon = await site.daemon()
     writeFileSync(join(site.inbox, 'jobs.xml'), '<source>')
@@ -124,7 +124,7 @@ describe('show PATH', () => {
     )
   })
 
-  it('follows a path through uploaded, seen elsewhere, superseded, rejected and gone', async () => {
+  it('explains a path that is uploaded, a copy, superseded, rejected or gone', async () => {
     const feeds = [{ match: 'acme/*.xml', name: 'acme' }]
     await using site = await Site.open({ feeds }, { clock: quickClock() })
     await site.daemon()
@@ -159,7 +159,7 @@ describe('show PATH', () => {
     )
   })
 
-  it('says that a file changed since it was uploaded, and takes absolute paths', async () => {
+  it('says that a file changed after its upload, and accepts absolute paths', async () => {
     await using site = await Site.open()
     const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(4))
@@ -180,7 +180,7 @@ describe('show PATH', () => {
 })
 
 describe('show FEED', () => {
-  it('begins with what is on the service, then says what waits, and lists every version', async () => {
+  it('names the version on the service first, then what waits, then every version', async () => {
     const feeds = [{ match: 'acme/*.xml', name: 'acme' }]
     await using site = await Site.open({ feeds }, { clock: quickClock() })
     await site.daemon()
@@ -244,7 +244,7 @@ describe('show FEED', () => {
     expect(status.stdout).toMatch(/ jobs\.xml +uploaded .+\n {4}its file has left the folder\n/)
   })
 
-  it('says that nothing is on the service which another one has', async () => {
+  it('says that nothing is on the service if another account received the feed', async () => {
     await using site = await Site.open()
     site.drop('jobs.xml', feedOf(4))
     await site.run('run', '--once')
@@ -256,7 +256,7 @@ describe('show FEED', () => {
     expect(stdout).toMatch(/^on the service: nothing of this feed\n/)
   })
 
-  it('is asked before a path, and digits are an id, unless the question says otherwise', async () => {
+  it('reads a name as a feed before a path, and digits as an id, unless feed: or path: says which', async () => {
     const feeds = [{ match: 'year.xml', name: '2026' }]
     await using site = await Site.open({ feeds }, { clock: quickClock() })
     await site.daemon()
@@ -314,7 +314,7 @@ it('status names the next action for everything that is owed', async () => {
   expect(next('incomplete.xml')).toMatch(/wait for its writer.*it last grew/)
 })
 
-it('says who decided about a version: the user, or who called sudo', async () => {
+it('show names the person who decided about a version: the user, or the caller of sudo', async () => {
   await using site = await Site.open({ guards: { minPostings: 2 } })
   site.drop('jobs.xml', feedOf(1))
   await site.run('run', '--once')

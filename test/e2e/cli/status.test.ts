@@ -8,7 +8,7 @@ import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
-it('status in a pipe lists every feed, however many there are', async () => {
+it('status in a pipe lists every feed', async () => {
   await using site = await Site.open()
   await site.run('run', '--once')
   using history = openHistory({ file: join(site.root, 'state', 'feedsyncd.db') })
@@ -22,7 +22,7 @@ it('status in a pipe lists every feed, however many there are', async () => {
   expect(stdout.match(/^ *\d+ +f1\d\d\.xml/gm)).toHaveLength(60)
 })
 
-it('status --check answers with 3 for a feed that it does not know, as for a mistyped name', async () => {
+it('status --check exits 3 for an unknown feed, such as a mistyped name', async () => {
   await using site = await Site.open()
   await site.daemon()
   site.drop('jobs.xml', feedOf(1))
@@ -45,14 +45,14 @@ it('status --check answers with 3 for a feed that it does not know, as for a mis
   ])
 })
 
-/** What a daemon said of itself, as it reads when the daemon has said nothing since. */
+/** age sets times in the daemon's file, as if the daemon had not written it since then. */
 function age(site: Site, times: { heartbeatAt?: number; lastScanAt?: number }): void {
   const file = join(site.root, 'state', 'daemon.json')
   const said = JSON.parse(readFileSync(file, 'utf8'))
   writeFileSync(file, JSON.stringify({ ...said, ...times }))
 }
 
-it('status --check is critical for a daemon that is stopped in its tracks and lists nothing any more', async () => {
+it('status --check is critical if a hanging daemon no longer lists the folder', async () => {
   await using site = await Site.open()
   const daemon = await site.daemonProcess()
   site.drop('jobs.xml', feedOf(1))
@@ -71,7 +71,7 @@ it('status --check is critical for a daemon that is stopped in its tracks and li
   })
 })
 
-it('status --live answers for the process alone, without a history', async () => {
+it('status --live looks only at the process and needs no history', async () => {
   await using site = await Site.open()
   const before = await site.run('status', '--live')
   const daemon = await site.daemonProcess()
@@ -100,9 +100,9 @@ it('status --live answers for the process alone, without a history', async () =>
   expect(unknown).toMatchObject({ code: 2, stdout: expect.stringMatching(/^CRITICAL - /) })
 })
 
-it('the heart of a daemon beats on while it waits for its database, so that --live restarts nothing', async () => {
+it('a daemon keeps its heartbeat while it waits for its database, so that --live stays 0', async () => {
   await using site = await Site.open()
-  // Ten times as fast: the heart beats each 3 s.
+  // The daemon's clocks run ten times as fast, so it writes a heartbeat every 3 s.
   site.env = preload('fast-time.ts')
   const daemon = await site.daemonProcess()
   const lock = new Database(join(site.root, 'state', 'feedsyncd.db'))

@@ -11,7 +11,7 @@ describe('upload', () => {
     ['another directory', (site: Site) => site.root, 'it is a directory'],
     ['a name of 300 characters', () => `${'x'.repeat(300)}.xml`, 'has a name that is too long'],
     ['a name of 5,000 characters', () => 'x'.repeat(5000), 'has a name that is too long'],
-    ['a file below a file', (site: Site) => join(site.configFile, 'a.xml'), 'no directory'],
+    ['a file below a file', (site: Site) => join(site.configFile, 'a.xml'), 'not a directory'],
   ])('refuses %s, and makes no version of it', async (_, name, words) => {
     await using site = await Site.open()
 
@@ -26,9 +26,9 @@ describe('upload', () => {
   })
 
   it.each([
-    ['a link', (site: Site, file: string) => symlinkSync(site.configFile, file)],
-    ['a fifo', (_: Site, file: string) => execFileSync('mkfifo', [file])],
-  ])('refuses %s, and says what to put in its place', async (_, make) => {
+    ['link', (site: Site, file: string) => symlinkSync(site.configFile, file)],
+    ['fifo', (_: Site, file: string) => execFileSync('mkfifo', [file])],
+  ])('refuses a %s, and says what to do', async (kind, make) => {
     await using site = await Site.open()
     const file = join(site.root, 'jobs.xml')
     make(site, file)
@@ -36,10 +36,10 @@ describe('upload', () => {
     const { code, stderr } = await site.run('upload', file, '--feed', 'jobs.xml')
 
     expect(code).toBe(3)
-    expect(stderr).toMatch(/: it .*\ntry: put .* in its place.*\n$/)
+    expect(stderr).toMatch(new RegExp(`: it .*${kind}.*\ntry: .* file .*\n$`))
   })
 
-  it('is refused by a daemon that still watches another folder, whose file of that name it would take', async () => {
+  it('is refused if the daemon still watches another folder, which may hold a file of that name', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
     site.drop('jobs.xml', feedOf(3))
@@ -57,7 +57,7 @@ describe('upload', () => {
     ])
   })
 
-  it('asks for the feed of a file that lies outside the inbox, and says what to type', async () => {
+  it('demands --feed for a file outside the inbox, and says what to type', async () => {
     await using site = await Site.open()
     site.drop('acme/jobs.xml', feedOf(3))
     site.drop('jobs-2026-11-22.xml', feedOf(3))
@@ -79,7 +79,7 @@ describe('upload', () => {
     expect(site.uploads()).toHaveLength(2)
   })
 
-  it('says of a feed that it is new, and compares a file with the feed that it is given', async () => {
+  it('says if the feed is new, and compares the file with the feed that --feed names', async () => {
     await using site = await Site.open()
     site.drop('jobs.xml', feedOf(10))
     await site.run('run', '--once')
@@ -99,7 +99,7 @@ describe('upload', () => {
     ])
   })
 
-  it('refuses an empty name of a feed', async () => {
+  it('refuses an empty feed name', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'export.xml')
     writeFileSync(file, feedOf(3))
@@ -110,7 +110,7 @@ describe('upload', () => {
     expect(site.uploads({ all: true })).toEqual([])
   })
 
-  it('says why a file could not be taken now, and exits 75', async () => {
+  it('says why a file cannot be taken now, and exits 75', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'large.xml')
     writeFileSync(file, feedOf(15_000))
@@ -128,7 +128,7 @@ describe('upload', () => {
     })
   })
 
-  it('says in JSON why a version is in its state: a code, and the place in the document', async () => {
+  it('records a reason code and the place of the mistake, which show --json prints', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'broken.xml')
     writeFileSync(file, '<a>\n<b></c></a>')

@@ -10,7 +10,7 @@ interface Instruction {
   rest: string
 }
 
-/** One list of instructions a stage. */
+/** stages returns the instructions of each build stage. */
 function stages(): Instruction[][] {
   const stages: Instruction[][] = []
   for (const line of read('Dockerfile')
@@ -28,13 +28,13 @@ const final = () => stages().at(-1) ?? []
 const only = (name: string) => final().flatMap((each) => (each.name === name ? [each.rest] : []))
 
 describe('the image', () => {
-  it('is built in one stage and shipped in another, both on the Node that the project pins', () => {
+  it('has a stage to build and a stage to ship, both on the Node version that the project pins', () => {
     const bases = stages().map(([from]) => from?.rest.split(' ')[0])
 
     expect(bases).toEqual(Array(2).fill(`node:${read('.node-version').trim()}-bookworm-slim`))
   })
 
-  it('runs nothing in its final stage, so that it holds what was built and no more', () => {
+  it('runs nothing in its final stage, so that it holds only the built files', () => {
     expect(only('RUN')).toEqual([])
     expect(only('COPY').filter((copy) => /\b(src|test)\b/.test(copy))).toEqual([])
   })
@@ -43,19 +43,19 @@ describe('the image', () => {
     expect(only('USER')).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)])
   })
 
-  it('starts the daemon itself, so that signals reach it, with the flags of its first line', () => {
+  it('starts dist/main.js directly, so that signals reach the daemon and the flags of its first line apply', () => {
     expect(only('ENTRYPOINT').map((text) => JSON.parse(text))).toEqual([['/app/dist/main.js']])
     expect(only('CMD').map((text) => JSON.parse(text))).toEqual([['run']])
     expect(only('STOPSIGNAL')).toEqual(['SIGTERM'])
   })
 
-  it('tells its health by the status command, without a shell', () => {
+  it('checks its health with status --live, without a shell', () => {
     const [command] = only('HEALTHCHECK').map((text) => /CMD\s*(\[.*\])$/.exec(text)?.[1] ?? '')
 
     expect(JSON.parse(command ?? '')).toEqual(['/app/dist/main.js', 'status', '--live'])
   })
 
-  it('copies nothing that is not there, or that .dockerignore leaves out', () => {
+  it('copies only files that exist and that .dockerignore does not exclude', () => {
     const ignored = read('.dockerignore').trim().split('\n')
     const copied = stages()
       .flat()

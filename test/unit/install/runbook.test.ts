@@ -5,7 +5,7 @@ import { ALERT_EVENTS } from '../../../src/ops/alert-events.ts'
 import { commandTable } from '../../../systemd/package/command-table.ts'
 import { blocks, RUNBOOK } from '../../helpers/runbook.ts'
 
-/** The words in the first column of the tables below a heading. */
+/** rows returns the words in the first column of the tables below a heading. */
 function rows(heading: string): string[] {
   const section = RUNBOOK.slice(RUNBOOK.indexOf(`## ${heading}\n`)).split(/^##+ /m)[1] ?? ''
   const columns = [...section.matchAll(/^\| (.*?) \|/gm)].map((row) => row[1] ?? '')
@@ -33,7 +33,7 @@ describe('the runbook', () => {
     expect(rows('Conditions').sort()).toEqual([...CONDITION_CODES].sort())
   })
 
-  it('links to headings that are there', () => {
+  it('links only to headings that exist', () => {
     const headings = [...RUNBOOK.matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
       text
         .toLowerCase()
@@ -46,8 +46,8 @@ describe('the runbook', () => {
     expect(links.filter((link) => !headings.includes(link))).toEqual([])
   })
 
-  // That they do what the page says is shown by fresh-host.test.ts, on a fresh Debian.
-  it('names only commands and options that there are', () => {
+  // fresh-host.test.ts runs these commands on a fresh Debian.
+  it('names only commands and options that exist', () => {
     const commands = blocks().flatMap((block) => block.commands)
     const own = commands.filter((command) => command.startsWith('feedsyncd '))
     const wrong = own.filter((command) => {

@@ -7,45 +7,45 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 const FOLDER = join(import.meta.dirname, '../../../systemd')
 const UNIT = readFileSync(join(FOLDER, 'feedsyncd.service'), 'utf8')
 
-/** All values of a setting, in order. */
+/** setting returns all values of a setting, in order. */
 function setting(name: string): string[] {
   return [...UNIT.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map((found) => found[1] ?? '')
 }
 
 describe('the systemd unit', () => {
-  it('runs the daemon and is not restarted for usage or configuration errors', () => {
+  it('runs the daemon, and is not restarted after usage or configuration errors', () => {
     expect(setting('ExecStart')).toEqual(['/usr/bin/feedsyncd run'])
     expect(setting('Restart')).toEqual(['on-failure'])
     expect(setting('RestartPreventExitStatus')).toEqual(['64 78'])
   })
 
-  it('never asks for a kind of service that the systemd of Debian 12 does not know', () => {
+  it('has a type of service that the systemd of Debian 12 knows', () => {
     expect(setting('Type')).toEqual(['notify'])
   })
 
-  it('hears the child that speaks for the daemon, and restarts a loop that hangs', () => {
+  it('accepts notifications from a child of the daemon, and restarts a daemon whose loop hangs', () => {
     expect(setting('NotifyAccess')).toEqual(['all'])
     expect(setting('WatchdogSec')).toEqual(['5min'])
   })
 
-  it('hands the key over as a credential, and opens no debugger to read it', () => {
+  it('passes the key as a credential, and closes the ways to read it by debugger or core dump', () => {
     expect(setting('LoadCredential')).toEqual(['service-key:/etc/feedsyncd/service.key'])
     expect(setting('Environment')).toContain('NODE_OPTIONS=--disable-sigusr1')
     expect(setting('UnsetEnvironment')).toEqual([])
     expect(setting('LimitCORE')).toEqual(['0'])
   })
 
-  it('lets V8 compile, and refuses system calls instead of killing for them', () => {
+  it('lets V8 compile, and refuses forbidden system calls without killing the daemon', () => {
     expect(setting('MemoryDenyWriteExecute')).toEqual([])
     expect(setting('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources'])
     expect(setting('SystemCallErrorNumber')).toEqual(['EPERM'])
   })
 
-  it('does not start before there is a configuration', () => {
+  it('does not start without a configuration', () => {
     expect(setting('ConditionPathExists')).toEqual(['/etc/feedsyncd/feedsyncd.yaml'])
   })
 
-  it('runs as the account that sysusers.d makes', () => {
+  it('runs as the user that sysusers.d creates', () => {
     const sysusers = readFileSync(join(FOLDER, 'feedsyncd.sysusers.conf'), 'utf8')
 
     const account = /^u (\S+) /m.exec(sysusers)?.[1]
@@ -58,7 +58,7 @@ describe('the unit of an instance', () => {
   const settings = (text: string) => text.split('\n').filter((line) => /^[A-Z[]/.test(line))
   const instance = readFileSync(join(FOLDER, 'feedsyncd@.service'), 'utf8')
 
-  it('differs from the unit of the host in what has its name, and in nothing else', () => {
+  it('differs from the unit of the host only in lines with the name of the instance', () => {
     const [one, all] = [settings(instance), settings(UNIT)]
 
     expect(one.filter((line) => !all.includes(line))).toEqual([
@@ -72,8 +72,8 @@ describe('the unit of an instance', () => {
     expect(one.map((line) => line.split('=')[0])).toEqual(all.map((line) => line.split('=')[0]))
   })
 
-  // The runtime directory of one that stops must stay: the others have their files in it.
-  it('keeps the runtime directory that all of them share', () => {
+  // Other instances have their files in the runtime directory when one instance stops.
+  it('keeps the shared runtime directory when it stops', () => {
     expect(settings(instance)).toEqual(
       expect.arrayContaining(['RuntimeDirectory=feedsyncd', 'RuntimeDirectoryPreserve=yes']),
     )
@@ -82,7 +82,7 @@ describe('the unit of an instance', () => {
 
 describe('every systemd file', () => {
   it.each(readdirSync(FOLDER).filter((name) => /\.(service|conf|example)$/.test(name)))(
-    '%s has no comment behind a value, which systemd would take as a part of it',
+    '%s has no comment after a value, because systemd would read it as part of the value',
     (name) => {
       const lines = readFileSync(join(FOLDER, name), 'utf8').split('\n')
 
@@ -92,9 +92,9 @@ describe('every systemd file', () => {
 })
 
 describe.skipIf(spawnSync('systemd-analyze', ['--version']).error !== undefined)(
-  'the example drop-in, with every line taken in',
+  'the example drop-in, with every line active',
   () => {
-    it('has nothing that systemd would refuse or ignore', () => {
+    it('has only settings that systemd accepts', () => {
       const folder = mkdtempSync(join(tmpdir(), 'unit-'))
       onTestFinished(() => rmSync(folder, { recursive: true }))
       const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
