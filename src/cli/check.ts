@@ -13,7 +13,8 @@ import { type Context, outJson, printError } from './context.ts'
 import { define } from './define.ts'
 import { columnsOf, middleCut, printable, styled } from './render.ts'
 
-const TEXT = 'check files offline, and say whether a guard would hold them; exit 0 if all are ok, else 3'
+const TEXT =
+  'check files offline, and say whether a guard would hold them; exit 0 if all are ok, else 3'
 const HELD = 'would be held'
 const COLOUR = { ok: 'green', incomplete: 'yellow', broken: 'red', [HELD]: 'yellow' } as const
 /** Characters that an excerpt shows before a mistake. */
