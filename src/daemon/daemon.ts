@@ -141,7 +141,6 @@ export class Daemon {
     this.#waitsFor = 'its threads'
   }
 
-  /** stuck records why the process is about to be ended by force. */
   stuck(): void {
     this.#parts.conditions.set('stop-stuck', {
       message: `feedsyncd was told to stop and still waited for ${this.#waitsFor}: it is ended by force`,

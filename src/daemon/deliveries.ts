@@ -24,7 +24,6 @@ export interface DeliveriesParts extends Parts {
   reloadKey: () => boolean
 }
 
-/** DeliveryNews are the callbacks for events of deliveries. */
 export interface DeliveryNews {
   /** ended is called after each delivery, with its error if it failed. */
   ended: (error?: unknown) => void
@@ -134,7 +133,6 @@ export class Deliveries {
     this.#running.add(done)
   }
 
-  /** due returns whether a delivery could start now. */
   get due(): boolean {
     return this.#due(1).length > 0
   }

@@ -106,7 +106,6 @@ export class Intake {
     this.#queueRequests()
   }
 
-  /** hasNext returns whether a file of the lane may be taken now. */
   hasNext(lane: Lane): boolean {
     return this.#queue.hasNext(lane)
   }

@@ -101,7 +101,6 @@ export function ignoredFiles(
   return { unfinished, ignored: { count: ignored.length, paths } }
 }
 
-/** noteFolder sets or clears the conditions of a folder that cannot be listed. */
 export function noteFolder(
   { folder }: Listing,
   conditions: Pick<Conditions, 'set' | 'clear'>,

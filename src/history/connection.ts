@@ -48,7 +48,6 @@ export class Connection implements Disposable {
     )
   }
 
-  /** values returns the first column of each row. */
   values<V extends SqlValue>(sql: string, ...parameters: Parameter[]): V[] {
     return this.#translated(() => this.#reading(sql, true).all(...parameters) as V[])
   }
@@ -141,9 +140,7 @@ export class Connection implements Disposable {
   }
 }
 
-/**
- * openWritable opens for reading and writing. It creates a missing file (0640: a group may read) and directory (0750).
- */
+/** openWritable opens for writing. It creates a missing file (0640: a group may read) and directory (0750). */
 export function openWritable(path: string): Connection {
   const file = resolve(path)
   const isNew = !exists(file)
@@ -202,7 +199,6 @@ export function createPrivately(file: string, mode: number): void {
   }
 }
 
-/** existingAbove returns the nearest directory above `path` that exists. */
 function existingAbove(path: string): string {
   const directory = dirname(path)
   return exists(directory) ? directory : existingAbove(directory)
@@ -236,9 +232,7 @@ export function connect(name: string, file: string, options: Database.Options): 
   }
 }
 
-/**
- * exists returns whether a file exists. Unlike `existsSync`, it throws when this user may not look into the directory.
- */
+/** exists returns whether a file exists. Unlike `existsSync`, it throws when this user may not see that. */
 export function exists(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined

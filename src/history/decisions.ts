@@ -7,7 +7,6 @@ import { DISCARDED, RELEASED, RESTORED, RETRIED, SUPERSEDED } from './reason-cod
 import type { Reason, Version, VersionPatch } from './rows.ts'
 import { ACCEPTED, OPEN, REPLACEABLE } from './states.ts'
 
-/** DecisionPorts are the parts of the history that a decision reads and writes. */
 export type DecisionPorts = Versions & Files & Notes & Transactions & Pick<Attempts, 'attempts'>
 
 export type Decision = 'release' | 'discard' | 'retry'
@@ -219,7 +218,6 @@ export function isNewest(history: VersionReads, { feed, id }: Version): boolean 
   return (history.newestTaken(feed)?.id ?? 0) <= id
 }
 
-/** newerOf returns the newest version of the feed in these states, if it is newer than this one. */
 export function newerOf(
   history: VersionReads,
   { feed, id }: Version,
@@ -228,7 +226,6 @@ export function newerOf(
   return history.list({ feed, states, all: true, limit: 1 }).find((other) => other.id > id)
 }
 
-/** contentOf returns the fields of a version that describe its bytes. */
 function contentOf(version: Version): VersionPatch {
   const { sha256, md5, bytes, encoding, root, records, postings, warnings, spool } = version
   const { duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId } = version

@@ -6,9 +6,7 @@ import { HOUR } from '../lib/clock.ts'
 import type { VersionReads } from './port.ts'
 import type { Version } from './rows.ts'
 
-/**
- * Limits on the versions that are searched for ids. 200 are about four days of a feed with an upload each half hour.
- */
+/** Limits on the versions that are searched for ids: 200 are about four days with an upload each half hour. */
 const MAX_PER_FEED = 200
 const MAX_IN_TOTAL = 20_000
 /** A version that lost more than this share of its postings or ids, and more than MIN_LOSS, looks like an accident. */
@@ -65,7 +63,6 @@ export function absencesOf(
   return (id) => absences.get(id)?.since ?? null
 }
 
-/** uploadsOf returns the uploaded versions of a feed, oldest first. */
 function uploadsOf(history: VersionReads, feed: string, feeds: number): Version[] {
   const limit = Math.min(MAX_PER_FEED, Math.ceil(MAX_IN_TOTAL / feeds))
   return history.list({ feed, states: ['uploaded'], all: true, limit }).reverse()

@@ -65,7 +65,6 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
     /** pendingVersionAt returns the version at a path whose bytes are not known yet; it may be `gone`. */
     pendingVersionAt: (path: string) => versionAt(db.value<number>(PENDING, path)),
 
-    /** pathsOf returns the known paths of a version. */
     pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = +?', id),
 
     /** datedPaths returns the present files of each feed that has dates in its file names, newest name first. */
@@ -88,7 +87,6 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
       return new Map(rows.map(({ version, since }) => [version, since]))
     },
 
-    /** rejectedFiles returns the paths of rejected versions. */
     rejectedFiles: () =>
       db.values<string>(
         `SELECT f.path FROM versions v CROSS JOIN files f ON f.version = v.id

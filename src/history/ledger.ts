@@ -51,7 +51,6 @@ export class Ledger {
     return new Set(open.map(({ path }) => path))
   }
 
-  /** isInMotion returns whether a path is still one of `pathsInMotion`. */
   isInMotion(path: string): boolean {
     return IN_MOTION.includes(this.#history.pendingVersionAt(path)?.state ?? 'gone')
   }
@@ -71,7 +70,6 @@ export class Ledger {
     if (this.known.at(origin.path)?.identity.size !== size) this.#add(origin)
   }
 
-  /** checking records that the bytes of a pending version are being read. */
   checking(origin: Origin): void {
     const open = this.#pending(origin)
     if (open === null || open.state === 'checking') return
@@ -137,9 +135,7 @@ export class Ledger {
     return this.#pending(origin) ?? this.#reopen(origin) ?? this.#add(origin)
   }
 
-  /**
-   * newestFor returns the version for accepted bytes: the newest of its feed, because its writer finished them last.
-   */
+  /** newestFor returns the version for accepted bytes: the newest of its feed, since its writer finished last. */
   newestFor(origin: Origin): Version {
     const version = this.versionFor(origin)
     return isNewest(this.#history, version) ? version : this.#replace(version, origin)

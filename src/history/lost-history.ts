@@ -25,7 +25,10 @@ export function noteLoss(
   return true
 }
 
-/** historyLostUpTo returns the last id from before the loss, or null without a loss. Older versions may be outdated. */
+/**
+ * historyLostUpTo returns the last id from before the loss, or null. Up to it, versions do not show what the service
+ * has.
+ */
 export function historyLostUpTo(history: Pick<Notes, 'note'>): number | null {
   const note = history.note(NOTE)
   return note === null ? null : Number(note)

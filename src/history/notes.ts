@@ -9,7 +9,6 @@ export type Notes = ReturnType<typeof notes>
 
 export function notes(db: Connection) {
   return {
-    /** note returns the text under a name, or null when there is none. */
     note: (name: string) => db.value<string>('SELECT value FROM notes WHERE name = +?', name),
 
     /** notes returns all names that begin with `prefix`. */

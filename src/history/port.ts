@@ -32,7 +32,7 @@ export interface Transactions {
    */
   commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T>
   /**
-   * afterCommit runs `step` once the current transaction is durable, never after a rollback, and at once outside one.
+   * afterCommit runs `step` once the current transaction is durable, or at once outside one; never after a rollback.
    */
   afterCommit(step: () => void): void
   /** dataVersion returns a number that changes when another process writes. It is cheap enough to ask each second. */
@@ -41,7 +41,6 @@ export interface Transactions {
   lost(): FeedsyncError | null
 }
 
-/** HistoryReader is the history for a process that only reads. */
 export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
   Pick<Files, 'datedPaths' | 'known' | 'lastVersionAt' | 'missingSince'> &

@@ -65,7 +65,6 @@ export interface Version {
   spool: string | null
 }
 
-/** VersionPatch are the fields that a change of state may set. */
 export type VersionPatch = Partial<
   Omit<Version, 'id' | 'feed' | 'path' | 'state' | 'attempts' | 'detectedAt' | ReasonField>
 >
@@ -86,7 +85,6 @@ export interface Origin {
   rule: RuleInForce
 }
 
-/** KnownFile is what the history knows about a path in the folder. */
 export interface KnownFile {
   path: string
   identity: FileIdentity
@@ -140,7 +138,6 @@ export interface InForce {
   of(feed: string): Pause | null
 }
 
-/** UploadRequest is a file that `feedsyncd upload` hands to a running daemon. */
 export interface UploadRequest {
   id: number
   /** The path in the history: relative to the inbox, or absolute for a file from elsewhere. */

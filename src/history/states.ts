@@ -108,7 +108,6 @@ function stepProblem(from: State | null, to: State, hashed: boolean): string | n
     : null
 }
 
-/** sqlStates returns a set of states as an SQL list. */
 export function sqlStates(states: States): string {
   return `(${states.map((state) => `'${state}'`).join(', ')})`
 }

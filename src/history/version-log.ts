@@ -33,6 +33,5 @@ function sentenceOf({ bytes, feed, postings, reason, state }: Version): string {
   return told === null ? `${feed} ${state}` : `${feed} ${state}: ${told}`
 }
 
-/** postingsText returns a number of postings in words: `1 posting`. */
 export const postingsText = (postings: number | null) =>
   `${postings} posting${postings === 1 ? '' : 's'}`

@@ -76,11 +76,8 @@ export function versionReads(db: Connection) {
       `versions v WHERE v.feed = +? AND v.sha256 IS NOT NULL AND v.reason_code IS NOT '${OLDER}'
          ORDER BY v.id DESC LIMIT 1`,
     ),
-    /** lastUploaded returns the newest uploaded version of a feed. */
     lastUploaded,
-    /**
-     * onService returns the version of a feed that the service has now: the last upload, unless another service has it.
-     */
+    /** onService returns the version of a feed that the present service has: the last upload to it, or null. */
     onService: (feed: string) =>
       db.row<Pick<Version, 'id' | 'postings' | 'uploadedAt'>>(
         `SELECT v.id, v.postings, v.uploaded_at AS uploadedAt FROM feeds f JOIN versions v ON v.id = f.last_uploaded
@@ -125,16 +122,13 @@ export function versionReads(db: Connection) {
         return removed / Math.max(1, postings - added + removed)
       })
     },
-    /**
-     * postings returns the numbers of postings of a feed's last versions, newest first, without reading all columns.
-     */
+    /** postings returns the numbers of postings of a feed's last versions, newest first. */
     postings: (feed: string, limit: number) =>
       db.values<number | null>(
         'SELECT postings FROM versions WHERE feed = +? ORDER BY id DESC LIMIT ?',
         feed,
         limit,
       ),
-    /** count returns the number of versions in each state. */
     count: () => {
       const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>
       const sql = 'SELECT state, versions FROM state_counts'
@@ -145,9 +139,7 @@ export function versionReads(db: Connection) {
     /** oldest returns the wall ms at which the oldest version in these states was detected. */
     oldest: (states: readonly State[]) =>
       db.value<number>(`SELECT min(detected_at) FROM versions WHERE state IN ${sqlStates(states)}`),
-    /**
-     * lastSuccessAt returns the wall ms of the last upload, ignoring uploads that a wrong clock dated in the future.
-     */
+    /** lastSuccessAt returns the wall ms of the last upload, without uploads that a wrong clock dated ahead. */
     lastSuccessAt: (now: number) =>
       db.value<number>(
         `SELECT max(v.uploaded_at) FROM feeds f JOIN versions v ON v.id = f.last_uploaded
@@ -165,7 +157,6 @@ export function versionReads(db: Connection) {
         )
         .map(eventOf)
         .reverse(),
-    /** eventCount returns the number of events of a version. */
     eventCount: (id: number) =>
       db.value<number>('SELECT max(n) FROM events WHERE version = +?', id) ?? 0,
     /** lastArrivalAt returns the wall ms up to `now` at which a file of this version last came, or null without one. */

@@ -206,7 +206,6 @@ export function versionWrites(
       return ids.flatMap((id) => version(id) ?? []).filter(({ state }) => UNSENT.includes(state))
     },
 
-    /** forgetApprovals removes all approvals. */
     forgetApprovals: () =>
       void db.run(
         'UPDATE versions INDEXED BY versions_approved SET approved = 0 WHERE approved = 1',
@@ -266,7 +265,6 @@ export function versionWrites(
         latestLegal(now, 0),
       ),
 
-    /** nextDueAt returns the earliest `nextAttemptAt` after `now`, or null. */
     nextDueAt: (now: number) =>
       // Without INDEXED BY, the planner uses the state alone and reads all waiting versions each time.
       db.value<number>(

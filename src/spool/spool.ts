@@ -14,7 +14,6 @@ const INDEX = '.index'
 
 const GONE = 'put it back; or restart feedsyncd, which makes an empty one'
 
-/** Spool keeps the private copies of feeds. */
 export type Spool = ReturnType<typeof createSpool>
 
 /**
@@ -44,7 +43,6 @@ export function createSpool(directory: string) {
   return {
     /** prepare returns the absolute path of a new file. The writer must create it exclusively and fsync it. */
     prepare: () => at(`${randomUUID()}.part`),
-    /** path returns the absolute path of a kept copy. */
     path: at,
     /** indexOf returns the absolute path of the posting index of a prepared or kept file. Both are removed together. */
     indexOf: (path: string) => path + INDEX,
@@ -63,9 +61,7 @@ export function createSpool(directory: string) {
       await attempt('keep a file in the spool', renamed())
       return name
     },
-    /** remove removes a kept copy and its index, if they exist. */
     remove: (name: string) => removed(at(name)),
-    /** names returns the names of all files in the spool. */
     names: () => attempt('read the spool', readdir(directory)),
     /**
      * sweep removes all files except the copies named in `keep` and their indexes, and returns how many. It also
