@@ -153,7 +153,7 @@ class Reading {
       if (this.#bytes + piece.length > size) return null
       const left = this.#end - this.#bytes
       this.#bytes += piece.length
-      // The copy runs beside the check, because some kernels are slow to provide new pages.
+      // The check runs while the kernel copies, because some kernels are slow to provide new pages.
       const copied = copy?.write(piece)
       hashing?.update(piece)
       try {

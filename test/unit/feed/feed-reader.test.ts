@@ -221,7 +221,7 @@ describe('a directory that becomes a link', () => {
     expect(existsSync(checked.copyTo ?? '')).toBe(false)
   })
 
-  it('during the read makes the file changed, and leaves no copy', async () => {
+  it('during the read is reported as a change, and leaves no copy', async () => {
     using folder = new Folder()
     const checked = job(folder)
     let pieces = 0
