@@ -19,7 +19,7 @@ export function createBacklog(history: Pick<Transactions, 'commit'>, clock: Cloc
     said = code
     log.error(
       { event: 'history.unwritable', problem },
-      'history cannot be written; it is tried again',
+      'history cannot be written; feedsyncd tries again',
     )
   }
   return {

@@ -73,7 +73,7 @@ describe.concurrent('a database that another process has locked', () => {
 
     const lock = lockHistory(site)
     gate.remove()
-    await until('stdout', 'history cannot be written; it is tried again')
+    await until('stdout', 'history cannot be written; feedsyncd tries again')
     lock[Symbol.dispose]()
     const { id } = await site.until('jobs.xml', 'uploaded')
 
@@ -95,7 +95,7 @@ describe.concurrent('a database that another process has locked', () => {
 
     const lock = lockHistory(site)
     gate.remove()
-    await until('stdout', 'history cannot be written; it is tried again')
+    await until('stdout', 'history cannot be written; feedsyncd tries again')
     lock[Symbol.dispose]()
     const { id } = await site.until('jobs.xml', 'uploaded')
 
