@@ -17,7 +17,7 @@ export interface Call<Options> {
   commandLine: CommandLine
   /** Prints the answer as JSON with --json, else as text. */
   show(json: object, text: () => string): void
-  /** Does the same as `show`, and wraps the text at the width of the terminal. For text that nobody pastes. */
+  /** Does the same as `show`, and wraps the text at the width of the terminal. Text to paste goes to `show`. */
   read(json: object, text: () => string): void
 }
 

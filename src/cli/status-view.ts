@@ -114,7 +114,7 @@ function summary({ uploads }: StatusReport): string[] {
   return [[...parts, ...(late === 0 ? [] : [`${late} overdue`])].join(', ')]
 }
 
-/** feeds prints the table. Each reason stands once, below its rows. */
+/** feeds prints the table. Each reason appears once, below its rows. */
 function feeds({ uploads }: StatusReport, view: View): string {
   const { filtered = false, limit, listed = false, now, terminal, width } = view
   if (uploads.length === 0) return filtered ? 'nothing matches' : 'no feed has been seen yet'
@@ -234,7 +234,7 @@ function unfinished({ daemon }: StatusReport, now: number): string[] {
   )
 }
 
-/** skipped names the skipped paths. Each reason stands once. */
+/** skipped names the skipped paths. Each reason appears once. */
 function skipped({ skipped }: StatusReport, now: number): string[] {
   const groups = [...Map.groupBy(skipped, ({ hint, reason }) => `${reason}; ${hint}`)]
   const texts = groups.map(([why, [first, ...others]]) => {

@@ -108,7 +108,7 @@ describe('the shipped program', () => {
 })
 
 describe('packing', () => {
-  it('makes the same bytes from the same files, whatever their dates and order', () => {
+  it('makes the same bytes from the same files, even with other dates and in another order', () => {
     const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-pack-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const packed = ['first', 'second'].map((name) => {

@@ -65,7 +65,7 @@ function answered(shell: string, args: string[]): string[] {
 }
 
 describe.skipIf(!has('zsh'))('completion zsh, in a real zsh', () => {
-  /** offer loads the script as zsh loads the file of a package: the first use is the first completion. */
+  /** offer loads the script as zsh loads an installed file: the first completion is also its first use. */
   const offer = async (...words: string[]) => {
     const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-zsh-'))
     writeFileSync(join(folder, '_feedsyncd'), await script('zsh'))

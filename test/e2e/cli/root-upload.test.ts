@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { feedOf } from '../../helpers/feed.ts'
 import { finished, Site } from '../../helpers/site.ts'
 
-/** The number of Debian's user `nobody`. No user with this number has to exist. */
+/** The number of the user `nobody` on Debian. The test does not need that user to exist. */
 const ACCOUNT = 65_534
 
 const CAMPAIGNS = `version: 1
