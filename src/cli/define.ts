@@ -17,8 +17,8 @@ export interface Call<Options> {
   commandLine: CommandLine
   /** Prints the answer as JSON with --json, else as text. */
   show(json: object, text: () => string): void
-  /** Does the same as `show`, and wraps the text at the width of the terminal. Text to paste goes to `show`. */
-  read(json: object, text: () => string): void
+  /** Prints like `show`, and wraps the text at the width of the terminal: not for commands that people paste. */
+  showWrapped(json: object, text: () => string): void
 }
 
 /** define returns a command with --json. `run` gets the arguments. The exit code is 0 unless `run` sets another. */
@@ -43,7 +43,7 @@ export function define<Options>(
       },
       commandLine: commandLineHere(context.env, options.config),
       show: (json, text) => (options.json ? outJson(context, json) : context.out(text())),
-      read: (json, text) => call.show(json, () => fitted(text(), widthOf(context))),
+      showWrapped: (json, text) => call.show(json, () => fitted(text(), widthOf(context))),
     }
     context.exit(0)
     await run(call, ...(command.processedArgs as never[]))

@@ -47,7 +47,7 @@ export function showCommand(context: Context): Command {
 }
 
 function showVersion(call: Show, status: Status, id: number) {
-  const { context, options, read } = call
+  const { context, options, showWrapped } = call
   const { all = false, json } = options
   const report = status.show(id, all || json ? undefined : MOST)
   if (report === null) {
@@ -55,7 +55,7 @@ function showVersion(call: Show, status: Status, id: number) {
     const meant = isFeed ? `show ${feedArgument(String(id))}` : 'status --all'
     throw usageError(noVersion(id, status.newestId()), `feedsyncd ${meant}`)
   }
-  read(report, () => {
+  showWrapped(report, () => {
     const text = showText(report, call)
     return text.replace(/^(state|reason) .*$/gm, (line) => coloured(line, report, context.terminal))
   })
@@ -73,7 +73,7 @@ async function showFeed(call: Show, status: Status, name: string): Promise<boole
   const [newest = report?.uploads[0]] = status.report({ feed: name }).uploads
   if (report === null || newest === undefined) return false
   const path = json ? null : await status.path(newest.path)
-  call.read(report, () => feedText(report, newest, path, call))
+  call.showWrapped(report, () => feedText(report, newest, path, call))
   return true
 }
 
@@ -121,7 +121,7 @@ async function showPath(call: Show, status: Status, given: string): Promise<bool
   const report = await status.path(pathOf(call.config, given))
   if (report === null) return false
   const next = report.next ?? nextOf(report.upload, call)
-  call.read({ ...report, next }, () => pathLines(report, call).join('\n'))
+  call.showWrapped({ ...report, next }, () => pathLines(report, call).join('\n'))
   return true
 }
 

@@ -48,7 +48,7 @@ const DEFAULT_LIMIT = 50
 export function statusCommand(context: Context): Command {
   const { clock, terminal } = context
   return define<Options>(context, 'status', TEXT, async (call, feed?: string) => {
-    const { commandLine, options, read } = call
+    const { commandLine, options, showWrapped } = call
     const { all = false, limit, since, state, watch } = options
     const filtered = feed !== undefined || since !== undefined || state !== undefined
     if (options.live) return live(call)
@@ -56,7 +56,7 @@ export function statusCommand(context: Context): Command {
     do {
       const { report, unknown, ...answer } = readReport(call, feed)
       if (unknown !== null) throw unknown
-      read(report, () => {
+      showWrapped(report, () => {
         const rows = limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
         const listed = filtered || all || limit !== undefined
         const text = statusText(report, {

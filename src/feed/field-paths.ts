@@ -25,6 +25,10 @@ export const FIELDS = [
   ...(['city', 'state', 'postalCode', 'description'] as const),
 ] satisfies readonly Field[]
 
+/**
+ * CHECKED_FIELDS are read from every posting, so the tally may count only these. The command `check` shows the others from
+ * the first postings.
+ */
 export const CHECKED_FIELDS: readonly Field[] = ['id', 'externalCampaignId', 'requisitionId']
 
 /**

@@ -9,8 +9,11 @@ import { ACCEPTED } from '../history/states.ts'
 import { isDated, isOlder } from '../lib/dated-name.ts'
 import { modifiedAt } from '../lib/files.ts'
 
-/** COUNTS are the counts that depend on the feed's rule and that the guards compare. */
-const COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
+/**
+ * RULE_COUNTS are the counts that the guards compare and that a rule in `feeds` can change. If one of them differs, the
+ * same bytes of a held file become a new version.
+ */
+const RULE_COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
 
 /** sameBytesOf returns the version with these bytes, or null for a new one. `sha256` is null if the read stopped. */
 export function sameBytesOf(
@@ -34,7 +37,7 @@ export function sameBytesOf(
       verdict.kind === 'ok' &&
       (newest.state === 'rejected' ||
         (newest.state === 'held' &&
-          COUNTS.some((count) => newest[count] !== verdict.content[count])))
+          RULE_COUNTS.some((count) => newest[count] !== verdict.content[count])))
     return isLost || isElsewhere || isReadAnew ? null : newest
   }
   // A file with the same inode and mtime was not written since, so it must not replace a younger version. A boot, a

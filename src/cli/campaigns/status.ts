@@ -30,7 +30,7 @@ export function statusCommand(context: Context): Command {
     const entries = model.entries.filter((entry) => key === undefined || entry.key === key)
     const one = () =>
       entries.map((each) => entryText(call, each, bindings.get(each.key))).join('\n')
-    call.read({ ...model, entries }, () =>
+    call.showWrapped({ ...model, entries }, () =>
       key === undefined ? statusText(call, model, bindings.size) : one(),
     )
     const isUsable = file.state === 'read' || (file.state === 'off' && bindings.size === 0)
@@ -138,7 +138,7 @@ export function historyCommand(context: Context): Command {
       detail: detailOf(write),
     }))
     const rows = entries.map((e) => [e.at, e.key, e.campaignId, e.what, e.by, e.detail])
-    call.read({ entries }, () =>
+    call.showWrapped({ entries }, () =>
       proseTable(['at', 'key', 'id', 'what', 'by', 'detail'], rows, widthOf(call.context)),
     )
   })
