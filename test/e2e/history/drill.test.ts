@@ -21,7 +21,6 @@ it('the drill of a restore keeps every feed, sends the waiting version, and send
   })
   site.drop('waits.xml', feedOf(10))
   await site.until('waits.xml', 'queued')
-  down.remove()
   const onHost = (command: string) =>
     command
       .replace(/ -[og] feedsyncd\b/g, '')
@@ -29,8 +28,10 @@ it('the drill of a restore keeps every feed, sends the waiting version, and send
       .replaceAll('/root/', `${site.root}/`)
   const step = async (command: string) => {
     const [program = '', ...words] = onHost(command).split(' ')
-    if (command === 'systemctl stop feedsyncd') await daemon.stop()
-    else if (command === 'systemctl start feedsyncd') daemon = await site.daemon()
+    if (command === 'systemctl stop feedsyncd') {
+      await daemon.stop()
+      down.remove()
+    } else if (command === 'systemctl start feedsyncd') daemon = await site.daemon()
     else if (program === 'feedsyncd') expect((await site.run(...words)).code, command).toBe(0)
     else execFileSync(program, words)
   }
