@@ -18,14 +18,14 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
     /** attempts returns the attempts of a version, oldest first; with a limit, only the newest ones. */
     attempts: (id: number, limit = NO_LIMIT) => {
       const sql = `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
-         bytes_sent AS bytesSent, key FROM attempts WHERE version = +? ORDER BY n DESC LIMIT ?`
+         bytes_sent AS bytesSent, key FROM attempts WHERE version = +? ORDER BY n DESC LIMIT +?`
       return db.rows<Attempt>(sql, id, limit).reverse()
     },
 
     /** startAttempt records a new attempt and returns its number. Throws when the version does not exist. */
     startAttempt: (id: number, at: number): number =>
       db.joinTransaction(() => {
-        const count = 'UPDATE versions SET attempts = attempts + 1 WHERE id = ? RETURNING attempts'
+        const count = 'UPDATE versions SET attempts = attempts + 1 WHERE id = +? RETURNING attempts'
         const n = db.value<number>(count, id)
         if (n === null) throw new FeedsyncError(`there is no version ${id}`)
         db.run('INSERT INTO attempts (version, n, started_at) VALUES (?, ?, ?)', id, n, at)
@@ -34,7 +34,7 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
 
     /** setAttemptKey records the object key to which the attempt sends its file. */
     setAttemptKey: (version: number, n: number, key: string): void =>
-      void db.run('UPDATE attempts SET key = ? WHERE version = ? AND n = ?', key, version, n),
+      void db.run('UPDATE attempts SET key = ? WHERE version = +? AND n = +?', key, version, n),
 
     endAttempt: (version: number, n: number, endedAt: number, end: AttemptEnd): void => {
       const { outcome, status, code, bytesSent, key } = end

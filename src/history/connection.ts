@@ -20,8 +20,8 @@ export type Parameter = SqlValue | object
 
 /**
  * Connection runs SQL. It prepares each statement once, at its first use. SQLite plans a statement again for each value
- * bound to a bare parameter of its WHERE clause (6 us instead of 1). Statements that run for each file or version
- * therefore compare with an expression: `WHERE id = +?`.
+ * bound to a bare parameter of its WHERE or LIMIT clause (6 to 100 us instead of 1). Statements that run for each file
+ * or version therefore use an expression: `WHERE id = +? LIMIT +?`.
  */
 export class Connection implements Disposable {
   readonly file: string

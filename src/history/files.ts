@@ -35,7 +35,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
 
     /** setMissing records when a file went missing, or null when it is back. Its feed is then no longer forgotten. */
     setMissing: (path: string, since: number | null): void => {
-      db.run('UPDATE files SET missing_since = ? WHERE path = ?', since, path)
+      db.run('UPDATE files SET missing_since = ? WHERE path = +?', since, path)
       const sql = `UPDATE feeds SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND name =
          (SELECT v.feed FROM files f JOIN versions v ON v.id = f.version WHERE f.path = ?)`
       if (since === null) db.run(sql, path)

@@ -42,13 +42,13 @@ export function versionReads(db: Connection) {
     const { all, feed, limit = NO_LIMIT, since, states } = filter
     const conditions = [
       !all && 'f.forgotten_at IS NULL',
-      feed !== undefined && (all ? 'v.feed = ?' : 'f.name = ?'),
-      states !== undefined && `v.state IN (${states.map(() => '?').join(', ')})`,
-      since !== undefined && 'v.detected_at >= ?',
+      feed !== undefined && (all ? 'v.feed = +?' : 'f.name = +?'),
+      states !== undefined && `v.state IN (${states.map(() => '+?').join(', ')})`,
+      since !== undefined && 'v.detected_at >= +?',
     ].filter((sql) => sql !== false)
     const values = [feed, ...(states ?? []), since].filter((value) => value !== undefined)
     const sql = `SELECT ${VERSION_FIELDS} FROM ${source(filter)} WHERE ${conditions.join(' AND ') || 'true'}
-       ORDER BY ${all ? 'v.id' : 'f.newest'} DESC LIMIT ?`
+       ORDER BY ${all ? 'v.id' : 'f.newest'} DESC LIMIT +?`
     return db.rows<VersionRow>(sql, ...values, limit).map(versionOf)
   }
 
@@ -111,7 +111,7 @@ export function versionReads(db: Connection) {
     turnovers: (feed: string): number[] => {
       const uploads = db.rows<{ changes: string; postings: number; at: number }>(
         `SELECT changes, postings, uploaded_at AS at FROM versions INDEXED BY versions_feed_state
-           WHERE feed = +? AND state = 'uploaded' AND changes IS NOT NULL ORDER BY id DESC LIMIT ?`,
+           WHERE feed = +? AND state = 'uploaded' AND changes IS NOT NULL ORDER BY id DESC LIMIT +?`,
         feed,
         MOST_TURNOVERS,
       )
@@ -125,7 +125,7 @@ export function versionReads(db: Connection) {
     /** postings returns the numbers of postings of a feed's last versions, newest first. */
     postings: (feed: string, limit: number) =>
       db.values<number | null>(
-        'SELECT postings FROM versions WHERE feed = +? ORDER BY id DESC LIMIT ?',
+        'SELECT postings FROM versions WHERE feed = +? ORDER BY id DESC LIMIT +?',
         feed,
         limit,
       ),
@@ -151,7 +151,7 @@ export function versionReads(db: Connection) {
       db
         .rows<EventRow>(
           `SELECT at, from_state AS "from", to_state AS "to", reason, reason_code AS reasonCode, line, "column",
-           count, first_at AS firstAt FROM events WHERE version = +? ORDER BY n DESC LIMIT ?`,
+           count, first_at AS firstAt FROM events WHERE version = +? ORDER BY n DESC LIMIT +?`,
           id,
           limit,
         )

@@ -123,7 +123,7 @@ export function versionWrites(
         event(id, at, { from: from.state, to }, reason)
         if (to === 'uploaded') {
           const sql =
-            'UPDATE feeds SET last_uploaded = max(coalesce(last_uploaded, 0), ?) WHERE name = ?'
+            'UPDATE feeds SET last_uploaded = max(coalesce(last_uploaded, 0), ?) WHERE name = +?'
           db.run(sql, id, from.feed)
         }
         // The superseded version was the newest only by its name, so the newest is now a version that came later.
@@ -229,11 +229,11 @@ export function versionWrites(
         .rows<{ id: number; feed: string }>(
           `SELECT v.id, v.feed FROM versions v INDEXED BY versions_queued
              WHERE v.state = 'queued'
-               AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= ? OR v.next_attempt_at > ?)
+               AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= +? OR v.next_attempt_at > +?)
                AND NOT EXISTS (
                  SELECT 1 FROM versions o WHERE o.feed = v.feed AND o.state IN ('queued', 'uploading')
                    AND (o.state = 'uploading' OR o.id < v.id))
-             ORDER BY v.attempts, v.id LIMIT ?`,
+             ORDER BY v.attempts, v.id LIMIT +?`,
           now,
           latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
           limit === undefined ? NO_LIMIT : limit + except.size,
