@@ -6,7 +6,7 @@
 // machine, medians 0.92 and 0.87 s).
 
 import { Piscina } from 'piscina'
-import { siblingFile } from '../lib/sibling-file.ts'
+import { siblingFile, THREAD_FLAGS } from '../lib/sibling-file.ts'
 import { type Digests, type FollowedFile, GIVEN_UP, type HashJob, hashFile } from './hashes.ts'
 
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 32 }
@@ -26,6 +26,7 @@ export class HashThread {
   start(): Piscina {
     this.#pool ??= new Piscina({
       filename: siblingFile('hash-worker', import.meta.url).href,
+      execArgv: THREAD_FLAGS,
       minThreads: 1,
       maxThreads: 1,
       resourceLimits: RESOURCE_LIMITS,

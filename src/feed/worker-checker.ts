@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs'
 import { Piscina } from 'piscina'
 import { unlessAborted } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import { siblingFile } from '../lib/sibling-file.ts'
+import { siblingFile, THREAD_FLAGS } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
@@ -150,6 +150,7 @@ class ReadingThread {
     const pool = new Piscina({
       filename: this.#entry.href,
       argv: [VERSION],
+      execArgv: THREAD_FLAGS,
       minThreads: 1,
       maxThreads: 1,
       concurrentTasksPerWorker: this.#mostAtOnce,
