@@ -2,14 +2,15 @@
 // first file, and again after it has died.
 
 import { rmSync } from 'node:fs'
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import { unlessAborted } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import { siblingFile, THREAD_FLAGS } from '../lib/sibling-file.ts'
+import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
 import type { CheckJob, CheckResult, Comparison, FeedChecker, PostingChanges } from './port.ts'
+import { startThread } from './thread.ts'
 
 export interface FeedCheckerOptions {
   /** entry is the worker's module; tests replace it. */
@@ -147,18 +148,11 @@ class ReadingThread {
   }
 
   #newRunning(bytes: number): Running {
-    const pool = new Piscina({
-      filename: this.#entry.href,
+    const pool = startThread(this.#entry, {
       argv: [VERSION],
-      execArgv: THREAD_FLAGS,
-      minThreads: 1,
-      maxThreads: 1,
       concurrentTasksPerWorker: this.#mostAtOnce,
       resourceLimits: RESOURCE_LIMITS,
-      recordTiming: false,
     })
-    // The next request detects a thread that died while it was idle.
-    pool.on('error', () => {})
     const request: WorkerRequest = { kind: 'start', bytes }
     const fault = pool.run(request).then(
       () => null,

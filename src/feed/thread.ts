@@ -1,0 +1,26 @@
+// Starts the threads that read and hash feeds. piscina runs each one and ends it.
+
+import { Piscina } from 'piscina'
+
+/**
+ * Without the first flag piscina loads our modules with require(), and Node 24.21 aborts the whole process if the thread
+ * is stopped at that moment. piscina tries require() all the same, and the second flag hides the warning about that.
+ */
+const FLAGS = ['--no-experimental-require-module', '--no-warnings']
+
+type PiscinaOptions = NonNullable<ConstructorParameters<typeof Piscina>[0]>
+type ThreadOptions = Pick<PiscinaOptions, 'argv' | 'concurrentTasksPerWorker' | 'resourceLimits'>
+
+/** startThread starts one thread with this module. If the thread dies, the running task fails, or else the next one. */
+export function startThread(module: URL, options: ThreadOptions): Piscina {
+  const pool = new Piscina({
+    ...options,
+    filename: module.href,
+    execArgv: FLAGS,
+    minThreads: 1,
+    maxThreads: 1,
+    recordTiming: false,
+  })
+  // The next request detects a thread that died while it was idle.
+  return pool.on('error', () => {})
+}
