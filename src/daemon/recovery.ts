@@ -87,7 +87,11 @@ function handleMissingCopies(parts: Parts, copies: readonly string[]): number {
       ledger.move(id, 'superseded', { code: COPY_GONE, text })
     } else {
       const text = 'its copy in the state directory is gone: its bytes were on the lost host'
-      ledger.fail(id, { code: COPY_GONE, text, hint: 'put the file into the folder again' })
+      ledger.move(id, 'failed', {
+        code: COPY_GONE,
+        text,
+        hint: 'put the file into the folder again',
+      })
     }
   }
   return versions.length

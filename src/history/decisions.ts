@@ -91,6 +91,10 @@ export function decide(
       history.forgetPath(version.path)
       return history.move(id, 'settling', reason, now)
     }
+    if (to === 'queued' && version.spool === null) {
+      const text = 'its copy is no longer kept, so there is nothing to send'
+      throw new Refused(`${decision} version ${id}: ${text}`, { hint: DROP_AGAIN })
+    }
     // An older version that is sent now would replace a newer one on the service.
     const newer = decision === 'retry' ? newerOf(history, version, ACCEPTED_OR_UPLOADED) : undefined
     if (newer !== undefined) {

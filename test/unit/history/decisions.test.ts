@@ -3,7 +3,7 @@ import { decide } from '../../../src/history/decisions.ts'
 import { FeedsyncError } from '../../../src/lib/errors.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
-const HASHED = { patch: { sha256: 'a'.repeat(64) } }
+const HASHED = { patch: { sha256: 'a'.repeat(64), spool: '1.xml' } }
 
 describe('a decision', () => {
   it('to retry is refused for a version that would replace a newer one', () => {
