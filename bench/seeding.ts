@@ -48,8 +48,9 @@ function addUploaded(history: History, n: number, { feed, path, identity }: Seed
     },
   })
   history.move(id, 'uploading', null, at + 10)
-  const attempt = history.startAttempt(id, at + 10)
-  history.endAttempt(id, attempt, at + 20, {
+  history.startAttempt(id, at + 10, `feeds/${n}.xml`)
+  history.endAttempt(id, {
+    endedAt: at + 20,
     outcome: 'stored',
     status: 201,
     code: null,

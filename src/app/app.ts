@@ -5,13 +5,12 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { Daemon } from '../daemon/daemon.ts'
-import { Deliveries } from '../daemon/deliveries.ts'
 import { Intake, laneOf } from '../daemon/intake.ts'
 import { recover } from '../daemon/recovery.ts'
+import { Sending } from '../daemon/sending.ts'
 import { createUpkeep } from '../daemon/upkeep.ts'
 import { createFeedChecker } from '../feed/worker-checker.ts'
 import { acquireLock } from '../history/instance-lock.ts'
-import { Ledger } from '../history/ledger.ts'
 import type { Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
 import { Dispositions } from '../inbox/dispositions.ts'
@@ -31,7 +30,9 @@ import { createNotifier } from '../ops/systemd/notifier.ts'
 import { createSupervisor } from '../ops/systemd/supervisor.ts'
 import type { Endpoint } from '../ops/web/endpoint.ts'
 import type { EndpointSource } from '../ops/web/source.ts'
-import { Guard } from '../pipeline/guard.ts'
+import { type Attempted, AttemptRunner } from '../pipeline/attempt.ts'
+import { Comparisons } from '../pipeline/baselines.ts'
+import { Ledger } from '../pipeline/ledger.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { PostDelivery } from '../pipeline/post-delivery.ts'
 import { markReceiptPending } from '../pipeline/receipts.ts'
@@ -39,7 +40,7 @@ import { createFormSource } from '../service/form-source.ts'
 import { keyReloader } from '../service/key-file.ts'
 import { createSpool } from '../spool/spool.ts'
 import { SendGate } from '../upload/send-gate.ts'
-import { createUploader } from '../upload/uploader.ts'
+import { createSender } from '../upload/sender.ts'
 import { watchHost } from './checks.ts'
 import { conditionsOf, watchConditions } from './conditions.ts'
 import { historyFile, overdueFeeds, rulesOf, statusLine, statusOf, versionOf } from './queries.ts'
@@ -62,6 +63,7 @@ export interface AppOptions {
 }
 
 export type App = Awaited<ReturnType<typeof openApp>>
+export type { Attempted }
 
 /** Longest wait for a lock of the database. A command holds it for less, and the daemon does nothing else meanwhile. */
 const BUSY_MS = 20
@@ -116,7 +118,7 @@ export async function openApp(config: Config, options: AppOptions) {
     maxRate: config.upload.maxRate,
     concurrency: config.upload.concurrency,
   })
-  const upload = createUploader({ http, forms, clock, log, gate })
+  const sender = createSender({ http, forms, clock, log, gate })
 
   // Small files and large files have a thread each.
   const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
@@ -164,19 +166,18 @@ export async function openApp(config: Config, options: AppOptions) {
   })
   const parts = { checkerFor, clock, conditions, config, history, ledger, log, ruleFor, spool }
   const postDelivery = new PostDelivery({ ...parts, dispositions })
-  const pipeline = new Pipeline({
-    ...parts,
-    postDelivery,
-    guard: new Guard(parts),
+  const comparisons = new Comparisons(parts)
+  const pipeline = new Pipeline({ ...parts, comparisons, postDelivery, observer: metrics })
+  const attempts = new AttemptRunner({
+    ...{ clock, comparisons, history, ledger, log, postDelivery, sender, spool },
+    limits: config.guards,
     observer: metrics,
     onProgress: (id, sent, total) => uploads.sent(id, sent, total),
-    upload,
+    random: Math.random,
     reconcile: () => campaigns.uploaded(),
   })
-  const deliveries = new Deliveries({
-    ...parts,
-    gate,
-    pipeline,
+  const sending = new Sending({
+    ...{ attempts, clock, conditions, gate, history, ledger, log, ruleFor },
     reloadKey: keyReloader(forms, config.service.auth.keyFile),
   })
   const intake = new Intake({
@@ -202,10 +203,10 @@ export async function openApp(config: Config, options: AppOptions) {
     alerts,
     campaigns,
     daemonFile,
-    deliveries,
     inbox,
     intake,
     postDelivery,
+    sending,
     supervisor,
     upkeep: createUpkeep({ ...parts, clockSkewMs: forms.clockSkewMs }),
     clockSkewMs: forms.clockSkewMs,
@@ -242,6 +243,7 @@ export async function openApp(config: Config, options: AppOptions) {
 
   const disposal = owned.move()
   return {
+    attempts,
     conditions,
     daemon,
     history,

@@ -1,11 +1,93 @@
-// Opens the history for decisions of a person. Commands that only read load no code that writes, so this file is
-// separate from queries.ts.
+// The decisions of a person: release, discard, retry and restore a version, forget a feed. Each is one transaction on
+// the history; a running daemon finds it there within two seconds. Commands that only read load no code that writes, so
+// this file is separate from queries.ts.
 
 import type { Config } from '../config/config.ts'
+import { endLoss, historyLostUpTo } from '../history/lost-history.ts'
+import type { History, Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
+import { OPEN, REPLACEABLE } from '../history/states.ts'
+import { writeTransitions } from '../history/transitions.ts'
 import type { Clock } from '../lib/clock.ts'
-import { historyFile } from './queries.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { type Deed, decideDeed } from '../pipeline/decide/person.ts'
+import { deedFacts } from '../pipeline/facts.ts'
+import { historyFile, noVersion } from './queries.ts'
+
+export type { Deed } from '../pipeline/decide/person.ts'
+
+/** Refused is thrown when a decision does not apply to the version. Nothing was written. */
+export class Refused extends FeedsyncError {}
+
+/** Decided is who decided, and when (wall ms). */
+export interface Decided {
+  by: string
+  now: number
+}
 
 /** openForDecisions opens the history for writing, with or without a running daemon. */
 export const openForDecisions = (config: Config, clock: Clock) =>
   openHistory({ file: historyFile(config), clock, isExpected: config.state.expectHistory })
+
+/**
+ * carryOut writes the deed of a person and returns the version after it: for `restore` the new version. Throws
+ * `Refused` when the deed does not apply to the version.
+ */
+export function carryOut(
+  history: History,
+  { deed, id }: { deed: Deed; id: number },
+  { by, now }: Decided,
+): Version {
+  return history.atomically(() => {
+    const version = existing(history, id)
+    const decided = decideDeed(deedFacts(history, version), deed, by)
+    if (!Array.isArray(decided))
+      throw new Refused(`${deed} version ${id}: ${decided.reason}`, { hint: decided.hint })
+    const [first = version] = writeTransitions(decided, { history, now })
+    return first
+  })
+}
+
+/**
+ * acceptFolder accepts all feeds of the folder after a loss of the history. It releases and returns the versions that
+ * were held for the loss alone; from then on first versions are sent without a question. Returns null when no history
+ * was lost.
+ */
+export function acceptFolder(history: History, decided: Decided): Version[] | null {
+  return history.atomically(() => {
+    const held = history
+      .list({ states: ['held'], all: true })
+      .filter(({ guard }) => guard === 'history-lost')
+    if (historyLostUpTo(history) === null && held.length === 0) return null
+    endLoss(history)
+    return held.map(({ id }) => carryOut(history, { deed: 'release', id }, decided))
+  })
+}
+
+/** forgetFeed hides a feed that has ended. Throws `Refused` while it has a file in the inbox or an open version. */
+export function forgetFeed(history: History, feed: string, now: number): void {
+  history.atomically(() => {
+    const path = history.pathOf(feed)
+    if (path !== null) {
+      const hint = 'move the file out of the inbox, and wait for the next scan'
+      throw new Refused(`forget ${feed}: its file ${path} is in the inbox`, { hint })
+    }
+    const [open] = history.list({ feed, states: OPEN, all: true, limit: 1 })
+    if (open !== undefined) {
+      const { id, state } = open
+      const hint = `feedsyncd ${REPLACEABLE.includes(state) ? 'discard' : 'show'} ${id}`
+      throw new Refused(`forget ${feed}: version ${id} of it is ${state}`, { hint })
+    }
+    history.forgetFeed(feed, now)
+  })
+}
+
+function existing(history: History, id: number): Version {
+  const version = history.version(id)
+  if (version !== null) return version
+  const [newest] = history.list({ all: true, limit: 1 })
+  throw new Refused(noVersion(id, newest?.id ?? null), {
+    hint: 'feedsyncd status --all',
+    exitCode: EXIT.usage,
+  })
+}

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult } from '../feed/port.ts'
 import type { HistoryReader } from '../history/port.ts'
-import { judge } from '../pipeline/guard.ts'
+import { judge } from '../pipeline/baselines.ts'
 import { guard } from '../pipeline/guards.ts'
 import { newerByName, sameBytesOf } from '../pipeline/same-bytes.ts'
 
@@ -29,5 +29,6 @@ export function heldReason(
   const same = sameBytesOf(history, origin, result)
   if (same !== null) return same.state === 'held' ? same.reason : null
   const { account, feed } = rule
-  return judge(history, limits, { ...newer, account, feed, path }, new Map())?.text ?? null
+  const judged = { ...newer, account, feed, path }
+  return judge({ history, limits }, judged, new Map())?.text ?? null
 }

@@ -274,3 +274,8 @@ export function pathInInbox(config: Config, source: string): string {
   const inside = relative(config.inbox.directory, source)
   return inside.startsWith('..') || isAbsolute(inside) ? source : inside.split(sep).join('/')
 }
+
+/** noVersion says that a version does not exist. `newest` is the id of the newest version, or null without versions. */
+export function noVersion(id: number, newest: number | null): string {
+  return `there is no version ${id}${newest === null ? '' : `; the newest is ${newest}`}`
+}

@@ -1,10 +1,8 @@
 // feedsyncd release, discard and restore record an operator's decision about a version.
 
 import type { Command } from 'commander'
-import { openForDecisions } from '../app/decisions.ts'
-import { type Decision, decide, restore } from '../history/decisions.ts'
+import { acceptFolder, carryOut, type Deed, openForDecisions } from '../app/decisions.ts'
 import { isLocked } from '../history/instance-lock.ts'
-import { acceptFolder } from '../history/lost-history.ts'
 import type { Version } from '../history/port.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { personName } from '../lib/user.ts'
@@ -13,7 +11,7 @@ import type { Context } from './context.ts'
 import { define, versionId } from './define.ts'
 import { printable } from './render.ts'
 
-type Name = Exclude<Decision, 'retry'> | 'restore'
+type Name = Exclude<Deed, 'retry'>
 
 const DESCRIPTIONS: Record<Name, string> = {
   release: 'deliver a version that a guard held',
@@ -34,10 +32,10 @@ export function decisionCommand(name: Name, context: Context): Command {
       }
       using history = openForDecisions(config, context.clock)
       const deciding = { by: personName(context.env), now: context.clock.now() }
-      const decided = (one: number) =>
-        name === 'restore' ? restore(history, one, deciding) : decide(history, one, name, deciding)
       const versions =
-        id === undefined ? requireLostHistory(acceptFolder(history, deciding)) : [decided(id)]
+        id === undefined
+          ? requireLostHistory(acceptFolder(history, deciding))
+          : [carryOut(history, { deed: name, id }, deciding)]
       const reports = versions.map(uploadReports(history))
       const lines = versions.map(({ feed, id, state }) => `version ${id} of ${feed} is ${state}`)
       const none = 'nothing was held; feeds are delivered as usual from now on'

@@ -1,8 +1,7 @@
 // feedsyncd forget removes a feed without a file from status, the page and monitoring.
 
 import type { Command } from 'commander'
-import { openForDecisions } from '../app/decisions.ts'
-import { forgetFeed } from '../history/decisions.ts'
+import { forgetFeed, openForDecisions } from '../app/decisions.ts'
 import { shellWord } from '../lib/printable.ts'
 import type { Context } from './context.ts'
 import { define, unknownName } from './define.ts'

@@ -2,11 +2,11 @@
 // counts as down.
 
 import type { Command } from 'commander'
-import { openForDecisions } from '../app/decisions.ts'
-import { decide, Refused } from '../history/decisions.ts'
+import { carryOut, openForDecisions, Refused } from '../app/decisions.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { History, Version } from '../history/port.ts'
 import { SECOND } from '../lib/clock.ts'
+import { isSoon } from '../lib/due.ts'
 import { personName } from '../lib/user.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { uploadReports, withPause } from '../ops/report.ts'
@@ -28,7 +28,7 @@ export function retryCommand(context: Context): Command {
     using history = openForDecisions(config, context.clock)
     const daemonRuns = isLocked(config.state.directory)
     const deciding = { by: personName(context.env), now: context.clock.now() }
-    const retry = (each: number) => decide(history, each, 'retry', deciding)
+    const retry = (each: number) => carryOut(history, { deed: 'retry', id: each }, deciding)
     const retried =
       id === undefined
         ? retriable(history).flatMap((each) => nullIfRefused(() => retry(each)) ?? [])
@@ -78,7 +78,7 @@ async function waitForAttempts(
   const until = clock.monotonic() + LONGEST_MS
   while (clock.monotonic() < until) {
     const versions = retried.flatMap(({ id }) => history.version(id) ?? [])
-    const tried = versions.filter(wasTried)
+    const tried = versions.filter((version) => wasTried(version, clock.now()))
     if (tried.length === versions.length) return
     const hasFailed = tried.some(({ state }) => state === 'queued')
     if (hasFailed && isDown()) return
@@ -87,7 +87,7 @@ async function waitForAttempts(
 }
 
 /** wasTried: a retry queues a version without a time for the next attempt, and only a failed attempt sets one. */
-function wasTried({ nextAttemptAt, state }: Version): boolean {
-  if (state === 'queued') return nextAttemptAt !== null
+function wasTried({ nextAttemptAt, state }: Version, now: number): boolean {
+  if (state === 'queued') return !isSoon(nextAttemptAt, now)
   return state !== 'uploading' && state !== 'settling' && state !== 'checking'
 }

@@ -4,6 +4,7 @@
 import { constants, openSync, statSync } from 'node:fs'
 import { basename, isAbsolute, resolve } from 'node:path'
 import type { Command } from 'commander'
+import type { App, Attempted } from '../app/app.ts'
 import { openForDecisions } from '../app/decisions.ts'
 import { historyFile, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
@@ -13,6 +14,7 @@ import type { Version } from '../history/port.ts'
 import { IN_MOTION } from '../history/states.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { SECOND } from '../lib/clock.ts'
+import { isSoon } from '../lib/due.ts'
 import { errnoText, isMissing } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { hasPlaceholder } from '../lib/glob.ts'
@@ -126,8 +128,10 @@ async function throughDaemon(job: Job): Promise<Version | null> {
       throw new FeedsyncError(`upload ${source}: ${answer.problem}`, { hint: 'run it again' })
     const version = answer?.versionId ? history.version(answer.versionId) : null
     const pause = version && history.pauses(context.clock.now()).of(version.feed)
-    const waits = version?.state === 'queued' && version.reasonCode === null && pause === null
-    const moves = version === null || waits || IN_MOTION.includes(version.state)
+    const now = context.clock.now()
+    const isNext = version?.state === 'queued' && isSoon(version.nextAttemptAt, now)
+    const moves =
+      version === null || (isNext && pause === null) || IN_MOTION.includes(version.state)
     if (!moves) return version
     if (signals.stop.aborted) {
       if (version !== null) return version
@@ -165,18 +169,24 @@ async function inThisProcess(job: Job) {
       exitCode: isSkipped ? EXIT.notAllOk : EXIT.temporary,
     })
   }
-  const { id, state } = taken.version
-  const pause = app.history.pauses(clock.now()).of(taken.version.feed)
-  if (state !== 'queued' || pause !== null) return { version: taken.version, isUnauthorized: false }
-  const delivering = app.pipeline.deliver(taken.version, signals.stop)
+  let attempted: Attempted = { version: taken.version, failure: null }
   using bar = progressBar()
-  while ((await Promise.race([delivering, clock.sleep(FOLLOW_MS)])) === undefined) {
-    bar.show(taken.version, app.uploads.current())
+  while (isNext(app, attempted.version, clock.now()) && !signals.stop.aborted) {
+    const ms = (attempted.version.nextAttemptAt ?? 0) - clock.now()
+    if (ms > 0) await clock.sleep(ms, signals.stop)
+    const running = app.attempts.run(attempted.version, signals.stop)
+    while ((await Promise.race([running, clock.sleep(FOLLOW_MS)])) === undefined)
+      bar.show(taken.version, app.uploads.current())
+    attempted = await running
   }
-  return {
-    version: app.history.version(id) ?? taken.version,
-    isUnauthorized: (await delivering).kind === 'credentials',
-  }
+  const { failure, version } = attempted
+  return { version, isUnauthorized: failure?.class === 'credentials' }
+}
+
+/** isNext: nothing stops the version, and its next attempt is due soon. */
+function isNext({ history }: App, { feed, nextAttemptAt, state }: Version, now: number): boolean {
+  const isPaused = history.pauses(now).of(feed) !== null
+  return state === 'queued' && !isPaused && isSoon(nextAttemptAt, now)
 }
 
 /**

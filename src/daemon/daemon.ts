@@ -1,6 +1,6 @@
-// Owns when each step happens. One loop lists the folder when it is time, takes ready files, starts due deliveries, and
+// Owns when each step happens. One loop lists the folder when it is time, takes ready files, starts due attempts, and
 // waits for the next due time or for a wake signal. An error of our own disk or database ends a round, not the daemon.
-// intake.ts takes files in, deliveries.ts sends versions out, and pipeline/pipeline.ts is the story of a feed.
+// intake.ts takes files in, sending.ts sends versions out, and pipeline/pipeline.ts is the story of a feed.
 
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import type { Inbox } from '../inbox/folder.ts'
@@ -14,15 +14,15 @@ import type { DaemonState, Pulse } from '../ops/port.ts'
 import type { Supervisor } from '../ops/systemd/supervisor.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
-import type { Deliveries } from './deliveries.ts'
 import { FailurePause } from './failure-pause.ts'
 import { type Intake, LANES, type Lane } from './intake.ts'
+import type { Sending } from './sending.ts'
 import type { Upkeep } from './upkeep.ts'
 
 export interface DaemonParts extends Parts {
   inbox: Inbox
   intake: Intake
-  deliveries: Deliveries
+  sending: Sending
   postDelivery: PostDelivery
   campaigns: CampaignSchedule
   alerts: Alerts
@@ -48,7 +48,7 @@ export interface RunOptions {
 
 /** The time between two checks for decisions of other processes, which take effect within 2 s. */
 const POLL_MS = SECOND
-/** The shortest time between two rounds, because many files and deliveries send thousands of wake signals. */
+/** The shortest time between two rounds, because many files and attempts send thousands of wake signals. */
 const ROUND_GAP_MS = 5
 /** `run --once` gives up after errors for this time: it has then tried again and failed again. */
 const ONCE_FAILING_MS = 2 * SECOND
@@ -113,10 +113,10 @@ export class Daemon {
   }
 
   async #finish(options: RunOptions, abort: AbortSignal, round: Promise<void>): Promise<void> {
-    const { alerts, clock, deliveries, log, campaigns, supervisor, upkeep } = this.#parts
+    const { alerts, clock, sending, log, campaigns, supervisor, upkeep } = this.#parts
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
-    log.info({ event: 'daemon.stopping', running: deliveries.running.length }, 'stopping')
+    log.info({ event: 'daemon.stopping', running: sending.running.length }, 'stopping')
     // Giving up a listing loses nothing, and the disk may never answer.
     const listed = new AbortController()
     const patience = clock.sleep(ROUND_GIVEN_UP_MS, listed.signal)
@@ -124,7 +124,7 @@ export class Daemon {
     listed.abort()
     await this.#waitFor('old history', upkeep.pruning)
     const { small, large } = this.#taking
-    await this.#waitFor('feeds', ...small, ...large, ...deliveries.running)
+    await this.#waitFor('feeds', ...small, ...large, ...sending.running)
     await this.#waitFor('files that are moved', this.#parts.postDelivery.finish())
     await this.#waitFor('campaigns', ...campaigns.running)
     this.#report()
@@ -176,9 +176,9 @@ export class Daemon {
     try {
       if (this.#isLost() || this.#pause.remainingMs() > 0) return
       await intake.look()
-      this.#parts.deliveries.takeRequests()
+      this.#parts.sending.takeRequests()
       this.#startTaking(options)
-      this.#startDelivering(options)
+      this.#startSending(options)
       upkeep.prune(options.stop, (error) => this.#onError(error))
     } catch (error) {
       this.#paused(error)
@@ -210,20 +210,20 @@ export class Daemon {
     // Stopping a check loses nothing, and the check of a large file would use up the time to drain.
     while (intake.hasNext(lane) && !options.stop.aborted) {
       await intake.takeNext(lane, options.stop)
-      this.#startDelivering(options)
+      this.#startSending(options)
     }
   }
 
-  #startDelivering(options: RunOptions): void {
+  #startSending(options: RunOptions): void {
     if (options.stop.aborted || this.#isLost()) return
-    this.#parts.deliveries.start(options.abort, {
+    this.#parts.sending.start(options.abort, {
       ended: (error) => {
         if (error !== undefined) this.#onError(error)
         this.#wakeSignal.raise()
       },
       freed: () => {
         try {
-          this.#startDelivering(options)
+          this.#startSending(options)
         } catch (error) {
           this.#onError(error)
         }
@@ -256,7 +256,7 @@ export class Daemon {
 
   /** #report writes the daemon's file when something has changed, and at least every 30 s while the loop runs. */
   #report(): void {
-    const { clock, clockSkewMs, daemonFile, deliveries, inbox } = this.#parts
+    const { clock, clockSkewMs, daemonFile, inbox, sending } = this.#parts
     const { current } = daemonFile
     // The service's clock is known to the second only, so a smaller change of the skew is not real.
     const skewMs = clockSkewMs()
@@ -264,7 +264,7 @@ export class Daemon {
     const isSame = current.clockSkewMs !== null && moved <= LEAST_SKEW_MS
     const present = {
       ...watching(inbox.watchMode),
-      ...deliveries.health(),
+      ...sending.health(),
       clockSkewMs: isSame ? current.clockSkewMs : skewMs,
     }
     const isNews = Object.keys(present).some((key) => {
@@ -276,10 +276,10 @@ export class Daemon {
   }
 
   #isDone(impatient: boolean): boolean {
-    const { deliveries, intake, postDelivery } = this.#parts
-    if (intake.waiting || postDelivery.isMoving || deliveries.running.length > 0) return false
+    const { intake, postDelivery, sending } = this.#parts
+    if (intake.waiting || postDelivery.isMoving || sending.running.length > 0) return false
     if (this.#pause.remainingMs() > 0) return this.#pause.failingForMs() > ONCE_FAILING_MS
-    return !deliveries.due && (impatient || !intake.isUnsettled)
+    return !sending.hasDue && (impatient || !intake.isUnsettled)
   }
 
   #msToNext(): number {

@@ -16,10 +16,10 @@ import { LaneQueue } from '../lib/lane-queue.ts'
 import { estimatedBytes, isPacked } from '../lib/packing.ts'
 import { formatBytes } from '../lib/units.ts'
 import type { DaemonFile } from '../ops/daemon-file.ts'
+import { faultReason } from '../pipeline/decide/sending.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
-import { faultReason } from '../pipeline/record-outcome.ts'
 import { ignoredFiles, noteFolder, recordListing } from './record-listing.ts'
 
 export interface IntakeParts extends Parts {

@@ -6,16 +6,13 @@ import type { Config, FeedConfig } from '../config/config.ts'
 import { expectFeeds } from '../history/expected-feeds.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import { noteService } from '../history/other-service.ts'
-import { COPY_GONE, ON_HOLD } from '../history/reason-codes.ts'
+import type { State } from '../history/port.ts'
+import { ON_HOLD } from '../history/reason-codes.ts'
+import { UNSENT } from '../history/states.ts'
 import { modifiedAt } from '../lib/files.ts'
+import { decideStart } from '../pipeline/decide/start.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
-
-const RESTORED_COPY = {
-  code: 'history-lost',
-  text: 'the history was restored: a newer version may be on the service',
-  hint: 'Compare its postings with those on the service; release it if it is right, or discard it.',
-} as const
 
 export interface RecoveryParts extends Parts {
   postDelivery: PostDelivery
@@ -29,7 +26,7 @@ export async function recover(
   parts: RecoveryParts,
   { feeds, service }: Pick<Config, 'feeds' | 'service'>,
 ): Promise<void> {
-  const { postDelivery, clock, history, log, spool } = parts
+  const { postDelivery, history, log, spool } = parts
   const copies = await spool.names()
   if (await history.commit(() => noteLoss(history, copies))) {
     const hint = 'to accept what is in the folder as it is: feedsyncd release --lost-history'
@@ -51,7 +48,7 @@ export async function recover(
   const recovered = await history.commit(() => {
     // Somebody may have corrected the key, or the service may now accept the account.
     history.makeDue([ON_HOLD])
-    return history.recover(clock.now())
+    return afterCrash(parts)
   })
   const lost = await history.commit(() => handleMissingCopies(parts, copies))
   const held = renewMark(parts)
@@ -71,30 +68,34 @@ export async function recover(
   }
 }
 
+/** afterCrash repairs what the last run left in the middle of a step. Returns the number of versions by state. */
+function afterCrash({ clock, history, ledger }: Parts): { checking: number; uploading: number } {
+  const repaired = (state: State) => {
+    const left = history.list({ states: [state], all: true }).toReversed()
+    for (const version of left) {
+      const key = history.attempts(version.id, 1)[0]?.key ?? null
+      ledger.write(decideStart(version, { kind: 'crashed', at: clock.now(), key }))
+    }
+    return left.length
+  }
+  return { checking: repaired('checking'), uploading: repaired('uploading') }
+}
+
 /**
  * handleMissingCopies handles copies that were lost with a host or a disk. The file is read again; when it is gone too,
- * the version fails, so that a person knows. Returns how many versions lost their copies.
+ * the version fails, so that a person knows. Returns how many versions can no longer be sent.
  */
 function handleMissingCopies(parts: Parts, copies: readonly string[]): number {
   const { history, ledger } = parts
   const there = new Set(copies)
   const missing = history.spoolNames().filter((name) => !there.has(name))
-  const versions = missing.flatMap((name) => history.copyLost(name))
-  for (const { id, path } of versions) {
-    for (const known of history.pathsOf(id)) ledger.known.forget(known)
-    if (inFolder(parts, path)?.isFile()) {
-      const text = 'its copy in the state directory is gone: its file is read again'
-      ledger.move(id, 'superseded', { code: COPY_GONE, text })
-    } else {
-      const text = 'its copy in the state directory is gone: its bytes were on the lost host'
-      ledger.move(id, 'failed', {
-        code: COPY_GONE,
-        text,
-        hint: 'put the file into the folder again',
-      })
-    }
+  const versions = missing.flatMap((name) => history.withCopy(name))
+  for (const version of versions) {
+    const fileIsThere = inFolder(parts, version.path)?.isFile() ?? false
+    const paths = history.pathsOf(version.id)
+    ledger.write(decideStart(version, { kind: 'copy-lost', fileIsThere, paths }))
   }
-  return versions.length
+  return versions.filter(({ state }) => UNSENT.includes(state)).length
 }
 
 /**
@@ -106,10 +107,9 @@ function renewMark(parts: Parts): number {
   const { clock, history, ledger } = parts
   let held = 0
   history.mark.renew(clock.now(), () => {
-    for (const { id, path } of history.list({ states: ['queued'], all: true })) {
-      if (isUnchanged(parts, path)) continue
-      ledger.move(id, 'held', RESTORED_COPY, { guard: RESTORED_COPY.code })
-      held++
+    for (const version of history.list({ states: ['queued'], all: true })) {
+      const fileIsUnchanged = isUnchanged(parts, version.path)
+      held += ledger.write(decideStart(version, { kind: 'copied-state', fileIsUnchanged })).length
     }
   })
   return held

@@ -2,9 +2,7 @@
 // held or confirmed since, so each feed waits for one decision of a person. The copies in the spool are the evidence: a
 // copy is named after a version's id, and that version's row is always written first. A fresh install has no copies.
 
-import { type Decided, type DecisionPorts, decide } from './decisions.ts'
 import type { Notes, Versions } from './port.ts'
-import type { Version } from './rows.ts'
 
 /** Name of the note with the last id that the history knew when the loss was found. It stays until a person decides. */
 const NOTE = 'history lost up to'
@@ -34,20 +32,9 @@ export function historyLostUpTo(history: Pick<Notes, 'note'>): number | null {
   return note === null ? null : Number(note)
 }
 
-/**
- * acceptFolder accepts all feeds of the folder after a loss, by decision of a person. It releases and returns the
- * versions that were held for the loss alone; from then on first versions are sent without a question. Returns null
- * when no history was lost.
- */
-export function acceptFolder(history: DecisionPorts, decided: Decided): Version[] | null {
-  return history.atomically(() => {
-    const held = history
-      .list({ states: ['held'], all: true })
-      .filter(({ guard }) => guard === 'history-lost')
-    if (historyLostUpTo(history) === null && held.length === 0) return null
-    history.setNote(NOTE, null)
-    return held.map(({ id }) => decide(history, id, 'release', decided))
-  })
+/** endLoss ends the loss: first versions are sent without a question again. */
+export function endLoss(history: Notes): void {
+  history.setNote(NOTE, null)
 }
 
 /** idOf returns the version id in the name of a copy. A half-written copy has no id yet and counts as 0. */

@@ -14,6 +14,7 @@ import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 
 export type * from './rows.ts'
+export type { Id, Transition } from './transitions.ts'
 export type { Attempts, Files, Notes, Pauses, Requests, State, VersionReads }
 
 /** Versions are the versions and their steps. `VersionReads` is the part for readers. */

@@ -1,7 +1,6 @@
 // The types of the history's rows for the rest of the program.
 
 import type { FileIdentity, GuardName, PostingChanges } from '../feed/port.ts'
-import type { AttemptOutcome } from '../upload/port.ts'
 import type { State } from './states.ts'
 
 /** Reason is why a version is in its state. Code decides by `code`; the sentences are for people. */
@@ -69,6 +68,12 @@ export type VersionPatch = Partial<
   Omit<Version, 'id' | 'feed' | 'path' | 'state' | 'attempts' | 'detectedAt' | ReasonField>
 >
 
+/** NewVersion is a version that is added, in one of the first states. */
+export interface NewVersion extends Pick<Version, 'feed' | 'path' | 'account' | 'state'> {
+  reason: Reason | null
+  patch?: VersionPatch
+}
+
 export type ReasonField = 'reason' | 'reasonCode' | 'hint' | 'line' | 'column'
 
 /** RuleInForce is what the rules of the configuration (`FeedRule`) say about a path. */
@@ -92,6 +97,19 @@ export interface KnownFile {
   versionId: number
   /** Wall ms of the first listing without the file; null while it is there. */
   missingSince: number | null
+}
+
+export type AttemptOutcome = 'stored' | 'refused' | 'failed' | 'unknown'
+
+/** AttemptEnd is how an attempt ended. The object key is the only field of a form that the history has. */
+export interface AttemptEnd {
+  /** Wall ms. */
+  endedAt: number
+  outcome: AttemptOutcome
+  status: number | null
+  code: string | null
+  bytesSent: number
+  key: string | null
 }
 
 export interface Attempt {

@@ -72,7 +72,7 @@ export const STEPS: Readonly<Record<State, States>> = {
   /** `held`: the version that it is compared with changed before it was sent. */
   queued: ['uploading', 'held', 'superseded', 'discarded', 'failed'],
   /** `queued`: try again later. */
-  uploading: ['uploaded', 'queued', 'failed', 'superseded', 'discarded'],
+  uploading: ['uploaded', 'queued', 'failed'],
   uploaded: [],
   superseded: [],
   /** `settling`: only while the content is unknown, see `assertStep`. */

@@ -22,11 +22,10 @@ export function openHistoryReader({ file }: { file: string }): HistoryReader | n
 
 export function tables(db: Connection) {
   const reads = versionReads(db)
-  const writes = versionWrites(db, reads)
   return {
     ...reads,
-    ...writes,
-    ...attempts(db, writes),
+    ...versionWrites(db, reads),
+    ...attempts(db),
     ...files(db, reads),
     ...requests(db),
     ...notes(db),

@@ -5,18 +5,22 @@ import { isOlder } from '../lib/dated-name.ts'
 import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
-import { OLDER } from './reason-codes.ts'
-import type { Reason, Version, VersionPatch } from './rows.ts'
-import { assertStep, READING, type State, UNSENT } from './states.ts'
+import { OLDER, RETRIED } from './reason-codes.ts'
+import type { NewVersion, Reason, Version, VersionPatch } from './rows.ts'
+import { assertStep, READING, type State } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 import { columnsOf, reasonFields } from './version-row.ts'
 
 const NO_LIMIT = -1
+const NO_FEEDS: ReadonlySet<string> = new Set()
 
-interface NewVersion extends Pick<Version, 'feed' | 'path' | 'account' | 'state'> {
-  reason: Reason | null
-  at: number
-  patch?: VersionPatch
+const NOT_OF_ACCOUNTS =
+  'AND NOT EXISTS (SELECT 1 FROM json_each(+@accounts) WHERE value IS v.account)'
+
+/** Except names the feeds and accounts whose versions are left out. */
+interface Except {
+  feeds?: Pick<ReadonlySet<string>, 'has' | 'size'>
+  accounts?: readonly Version['account'][]
 }
 
 export type VersionWrites = ReturnType<typeof versionWrites>
@@ -95,7 +99,7 @@ export function versionWrites(
 
   return {
     /** add adds a version in `settling` or another first state, with its first event. */
-    add: (added: NewVersion): Version =>
+    add: (added: NewVersion & { at: number }): Version =>
       db.joinTransaction(() => {
         const { at, patch, reason, ...first } = added
         assertStep(null, null, first.state, false)
@@ -196,15 +200,15 @@ export function versionWrites(
         'SELECT DISTINCT spool FROM versions INDEXED BY versions_spooled WHERE spool IS NOT NULL',
       ),
 
-    /** copyLost records that a copy is no longer in the spool. Returns the versions that now cannot be sent. */
-    copyLost: (name: string) => {
-      const ids = db.values<number>(
-        `UPDATE versions INDEXED BY versions_spooled SET spool = NULL
-           WHERE spool = ? AND spool IS NOT NULL RETURNING id`,
-        name,
-      )
-      return ids.flatMap((id) => version(id) ?? []).filter(({ state }) => UNSENT.includes(state))
-    },
+    /** withCopy returns the versions with this copy in the spool, oldest first. */
+    withCopy: (name: string) =>
+      db
+        .values<number>(
+          `SELECT id FROM versions INDEXED BY versions_spooled
+             WHERE spool = ? AND spool IS NOT NULL ORDER BY id`,
+          name,
+        )
+        .flatMap((id) => version(id) ?? []),
 
     forgetApprovals: () =>
       void db.run(
@@ -216,31 +220,57 @@ export function versionWrites(
 
     /**
      * due returns the queued versions that are due (lib/due.ts): one for each feed, but none for feeds that are
-     * uploading or in `except`. Versions with the fewest attempts come first, so that a version that always fails does
-     * not take probes from the others; then the oldest.
+     * uploading, and none for feeds and accounts in `except`. Versions with the fewest attempts come first, so that a
+     * version that always fails does not take probes from the others; then the oldest.
      */
     due: (
       now: number,
       limit?: number,
-      except: Pick<ReadonlySet<string>, 'has' | 'size'> = new Set(),
+      { accounts = [], feeds = NO_FEEDS }: Except = {},
     ): Version[] =>
       db
         // Only the oldest of a feed: a newer version that is sent first would be overwritten by the older one.
         .rows<{ id: number; feed: string }>(
           `SELECT v.id, v.feed FROM versions v INDEXED BY versions_queued
              WHERE v.state = 'queued'
-               AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= +? OR v.next_attempt_at > +?)
+               AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= +@now OR v.next_attempt_at > +@latest)
+               ${accounts.length === 0 ? '' : NOT_OF_ACCOUNTS}
                AND NOT EXISTS (
                  SELECT 1 FROM versions o WHERE o.feed = v.feed AND o.state IN ('queued', 'uploading')
                    AND (o.state = 'uploading' OR o.id < v.id))
-             ORDER BY v.attempts, v.id LIMIT +?`,
-          now,
-          latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
-          limit === undefined ? NO_LIMIT : limit + except.size,
+             ORDER BY v.attempts, v.id LIMIT +@limit`,
+          {
+            now,
+            latest: latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
+            ...(accounts.length === 0 ? {} : { accounts: JSON.stringify(accounts) }),
+            limit: limit === undefined ? NO_LIMIT : limit + feeds.size,
+          },
         )
-        .filter(({ feed }) => !except.has(feed))
+        .filter(({ feed }) => !feeds.has(feed))
         .slice(0, limit)
         .flatMap(({ id }) => version(id) ?? []),
+
+    /**
+     * postpone gives all due versions of these accounts the reason and the time (wall ms) until which they wait, but no
+     * version that a person retried.
+     */
+    postpone: (
+      accounts: readonly Version['account'][] | 'all',
+      { now, until, reason }: { now: number; until: number; reason: Reason },
+    ): void =>
+      void db.run(
+        `UPDATE versions INDEXED BY versions_queued
+           SET next_attempt_at = @until, reason = @reason, reason_code = @reasonCode, hint = @hint,
+             line = @line, "column" = @column
+           WHERE state = 'queued' AND reason_code IS NOT '${RETRIED}'
+             AND (next_attempt_at IS NULL OR next_attempt_at <= @now OR next_attempt_at > @latest)
+             AND (@accounts IS NULL OR EXISTS (SELECT 1 FROM json_each(+@accounts) WHERE value IS account))`,
+        {
+          ...{ now, until, ...reasonFields(reason) },
+          latest: latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
+          accounts: accounts === 'all' ? null : JSON.stringify(accounts),
+        },
+      ),
 
     /** makeDue makes all versions due now that are queued for later with one of these reason codes. */
     makeDue: (codes: readonly string[]) =>

@@ -1,10 +1,13 @@
 // Decides when a stored wall-clock time is due, on a host whose clock is wrong now or was wrong when the time was
 // stored. Every comparison of a stored time with now is here. Pure.
 
-import { HOUR, MINUTE } from './clock.ts'
+import { HOUR, MINUTE, SECOND } from './clock.ts'
 
 /** Longest wait before the next attempt: a longer Retry-After is cut to it, and our own waits are shorter. */
 export const LONGEST_ATTEMPT_WAIT_MS = HOUR
+
+/** A command that waits for a result also waits for another attempt that begins within this time. */
+const SOON_MS = 2 * SECOND
 
 /** Clocks are corrected by small steps all the time; only a larger step counts. */
 const TOLERANCE_MS = MINUTE
@@ -15,6 +18,11 @@ const TOLERANCE_MS = MINUTE
  */
 export function isDue(at: number | null, now: number, longestMs: number): boolean {
   return at === null || at <= now || at > latestLegal(now, longestMs)
+}
+
+/** isSoon returns whether the next attempt (wall ms; null: now) is due, or will be within two seconds. */
+export function isSoon(at: number | null, now: number): boolean {
+  return isDue(at, now + SOON_MS, LONGEST_ATTEMPT_WAIT_MS)
 }
 
 /**

@@ -3,12 +3,12 @@
 import type { Config } from '../config/config.ts'
 import type { RuleFor } from '../config/feeds.ts'
 import type { FeedChecker } from '../feed/port.ts'
-import type { Ledger } from '../history/ledger.ts'
 import type { History } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
+import type { Ledger } from './ledger.ts'
 
 export interface Parts {
   /** checkerFor returns the checking thread for a feed of this size; null: the size is not known. */

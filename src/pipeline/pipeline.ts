@@ -5,44 +5,28 @@
 //   2. snapshot  `take`: copy the bytes into the spool, check, hash and count them in one pass
 //   3. check     `#judge`: are these bytes new for the feed, and are they well-formed?
 //   4. guard     `#guard`: hold for a person what looks like an accident
-//   5. deliver   `deliver`: upload the copy when it is due
+//   5. send      attempt.ts, when the version is due: get a form, guard again, post the copy
 //   6. clean up  post-delivery.ts, after each end: receipt, archive or quarantine, remove unneeded copies
 
 import { isAbsolute, resolve } from 'node:path'
 import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
-import { createBacklog } from '../history/backlog.ts'
-import { isNewest } from '../history/decisions.ts'
 import type { Reason, State, Version, VersionPatch } from '../history/port.ts'
-import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, OLDER, RETRIED } from '../history/reason-codes.ts'
+import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, OLDER, STOPPED } from '../history/reason-codes.ts'
 import { isMissing } from '../lib/errno.ts'
 import { isRetryable } from '../lib/errors.ts'
 import { estimatedBytes } from '../lib/packing.ts'
-import type { DeliveryResult, Uploader } from '../upload/port.ts'
-import type { Guard } from './guard.ts'
+import { type Comparisons, judge } from './baselines.ts'
+import { faultReason } from './decide/sending.ts'
 import type { Parts } from './parts.ts'
 import type { PostDelivery } from './post-delivery.ts'
-import { DAEMON_STOPPED, faultReason, recordDelivery, recordError } from './record-outcome.ts'
 import { newerByName, sameBytesOf } from './same-bytes.ts'
 
-/** Observer counts checks and attempts, for the metrics. */
-export interface Observer {
-  checked(verdict: Verdict): void
-  /** retried counts a further attempt of a version; `status` is the answer to the previous attempt. */
-  retried(status: number | null): void
-  attemptEnded(attempt: { status: number | null; bytesSent: number; ms: number }): void
-}
-
 export interface PipelineParts extends Parts {
-  upload: Uploader
+  comparisons: Comparisons
   postDelivery: PostDelivery
-  /** reconcile asks the campaign schedule for a new comparison. */
-  reconcile: () => void
-  guard: Guard
-  /** null: metrics are off. */
-  observer: Observer | null
-  /** onProgress reports the bytes of a version that the network has taken so far. */
-  onProgress: (id: number, sent: number, total: number) => void
+  /** observer counts checks for the metrics; null: metrics are off. */
+  observer: { checked(verdict: Verdict): void } | null
 }
 
 /** Candidate is a file to take, from the inbox or named by a person. */
@@ -99,7 +83,10 @@ export class Pipeline {
     try {
       return await this.#snapshot(file, copy, signal)
     } catch (error) {
-      if (signal.aborted) await history.commit(() => ledger.resettle(file.path, DAEMON_STOPPED))
+      if (signal.aborted)
+        await history.commit(() =>
+          ledger.resettle(file.path, { code: STOPPED, text: 'the daemon stopped' }),
+        )
       // The next try makes another copy. The next start removes a copy that cannot be removed now.
       await spool.discard(copy).catch(() => {})
       if (signal.aborted || isRetryable(error)) throw error
@@ -200,97 +187,30 @@ export class Pipeline {
 
   /** 4. #guard holds for a person what looks like an accident, and accepts everything else. */
   async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
-    const { guard, history, ledger, postDelivery, spool } = this.#parts
+    const { comparisons, config, history, ledger, postDelivery, spool } = this.#parts
     const { path } = file
     const { feed, account } = file.rule
     const named = { feed, account, path }
-    const compared = await guard.compare({ ...named, bytes: read.bytes }, spool.indexOf(copy))
+    const compared = await comparisons.ofIndex({ ...named, bytes: read.bytes }, spool.indexOf(copy))
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
     // A file of the same size as before gets its version only now, when its bytes are known to differ.
     const pending = history.pendingVersionAt(file.path)
     const begin = () => history.commit(() => ledger.newestFor(file))
-    const isItsOwn = pending?.feed === feed && isNewest(history, pending)
+    const isItsOwn = pending?.feed === feed && ledger.isNewest(pending)
     const { id } = isItsOwn ? pending : await begin()
     const kept = await spool.keep(copy, id)
     const [changes = null] = compared.values()
     const accepted = { ...facts(read), spool: kept, changes }
     const conclude = () => {
-      const held = guard.judge({ ...read, ...content, ...named }, compared)
+      const judged = { ...read, ...content, ...named }
+      const held = judge({ history, limits: config.guards }, judged, compared)
       const to = held === null ? 'queued' : 'held'
       return ledger.conclude(file, to, held, { ...accepted, guard: held?.code ?? null })
     }
     const version = await history.commit(conclude, 'soon')
-    if (version.state === 'queued') guard.remember(version.id, compared)
+    if (version.state === 'queued') comparisons.remember(version.id, compared)
     await postDelivery.cleanUp(version)
     return { kind: 'version', version }
-  }
-
-  /** 5. addressed returns the version with the account of its rule. A file from elsewhere has the rule of its feed. */
-  addressed(queued: Version): Version {
-    const { ledger, ruleFor } = this.#parts
-    const { feed, path } = queued
-    const named = isAbsolute(path) ? ruleFor(path, feed) : null
-    return ledger.addressed(queued, named?.account ? named : ruleFor(path))
-  }
-
-  /** deliver uploads the copy and returns the result. It calls `stored` before it records that storage has the file. */
-  async deliver(
-    queued: Version,
-    signal: AbortSignal,
-    stored: () => void = () => {},
-  ): Promise<DeliveryResult> {
-    const { postDelivery, clock, guard, history, ledger, log, observer } = this.#parts
-    const { reconcile, spool, upload } = this.#parts
-    let startedAt = 0
-    const { id, account, path, attempts: attemptsBefore } = queued
-    const isRetried = queued.reasonCode === RETRIED
-    const bytes = queued.bytes ?? 0
-    const backlog = createBacklog(history, clock, log)
-    const delivered = upload(
-      {
-        id,
-        feed: queued.feed,
-        account,
-        path,
-        attemptsBefore,
-        isRetried,
-        bytes,
-        md5: queued.md5 ?? '',
-        file: spool.path(queued.spool ?? ''),
-        progress: (sent) => this.#parts.onProgress(id, sent, bytes),
-        attempts: {
-          started: async () => {
-            const n = await guard.start(queued, () => ledger.startAttempt(id))
-            startedAt = clock.monotonic()
-            if (n !== null && n > 1) observer?.retried(history.attempts(id, 2)[0]?.status ?? null)
-            return n
-          },
-          sending: (n, key) => history.commit(() => ledger.startSending(id, n, key)),
-          attemptsInARow: (code) => history.attemptsInARow(id, code),
-          ended: (n, end) => {
-            const endedAt = clock.now()
-            const write = () => history.endAttempt(id, n, endedAt, end)
-            // Defer this row to the transaction of `uploaded`: a crash between the two would send the file again.
-            if (end.outcome === 'stored') backlog.defer(write)
-            else backlog.add(write)
-            observer?.attemptEnded({ ...end, ms: clock.monotonic() - startedAt })
-          },
-        },
-      },
-      signal,
-    )
-    const result = await delivered.catch(async (error) => {
-      // A version that stayed `uploading` would never be tried again.
-      await backlog.finish(() => recordError(ledger, id, error), signal)
-      throw error
-    })
-    if (result.kind === 'stored') stored()
-    // The backlog waits for a full disk, so that a confirmed file is not sent again.
-    const ended = await backlog.finish(() => recordDelivery(ledger, id, result), signal)
-    await postDelivery.cleanUp(ended)
-    // New postings may change what the campaigns select (campaigns/schedule.ts).
-    if (ended.state === 'uploaded') reconcile()
-    return result
   }
 
   async #conclude(

@@ -1,31 +1,13 @@
-// The types that other rooms use to deliver one version to storage.
+// The types that other rooms use to send one version to storage.
 
 import type { Failure } from '../lib/decision-table.ts'
+import type { FormFacts } from './form.ts'
 
 export type { Failure } from '../lib/decision-table.ts'
+export type { FormFacts } from './form.ts'
 
-export type AttemptOutcome = 'stored' | 'refused' | 'failed' | 'unknown'
-
-export interface AttemptEnd {
-  outcome: AttemptOutcome
-  status: number | null
-  code: string | null
-  bytesSent: number
-  key: string | null
-}
-
-/** AttemptLog is written durably before and after each attempt. The object key is the only form field in it. */
-export interface AttemptLog {
-  /** started begins an attempt and returns its handle, or null if the version must no longer be sent. */
-  started(): Promise<number | null>
-  /** sending is called before the first byte of the file; false: do not send it. `key` is the object key. */
-  sending(handle: number, key: string): Promise<boolean>
-  ended(handle: number, end: AttemptEnd): void
-  /** attemptsInARow counts the latest attempts that all ended with this code, including those of earlier deliveries. */
-  attemptsInARow(code: string): number
-}
-
-export interface Delivery {
+/** Parcel is a version to send. */
+export interface Parcel {
   /** The id of the version. */
   id: number
   /** The feed of the version: the breaker counts the feeds that an origin refuses. */
@@ -37,24 +19,53 @@ export interface Delivery {
   account: string | null
   /** The path of the file in the folder. */
   path: string
-  /** Attempts of earlier deliveries of this version: each one makes the wait longer. */
-  attemptsBefore: number
-  /** A person asked for a try now: the first attempt ignores holds and breakers. */
-  isRetried: boolean
-  attempts: AttemptLog
-  /** progress reports the bytes of the file that the socket has taken so far, for a progress bar. */
-  progress?: (bytesSent: number) => void
+  /** A person asked for a try now: the attempt ignores holds and breakers. */
+  isForced: boolean
 }
 
-export type DeliveryResult =
-  | { kind: 'stored'; fileUrl: string | null; etagVerified: boolean; warning: string | null }
-  /** The next try is at `at` (wall ms). The version stays queued. */
-  | { kind: 'later'; at: number; failure: Failure }
-  /** The service refuses the account. The version stays queued. */
-  | { kind: 'credentials'; failure: Failure }
-  /** This version cannot succeed without a person. */
-  | { kind: 'refused'; failure: Failure }
+/** Tally counts the bytes of the file that an attempt has sent, and keeps the status of the last answer. */
+export interface Tally {
+  bytesSent: number
+  status: number | null
+}
+
+/** NotAccepted is a failure, with the times (wall ms) before which another attempt would fail, too. */
+export interface NotAccepted {
+  kind: 'failed'
+  failure: Failure
+  /** The next probe of the origin, if it is down; else null. */
+  notBefore: number | null
+  /** Why and until when the account waits, if the service refused the credentials; else null. */
+  hold: { failure: Failure; until: number } | null
+}
+
+export type Prepared =
+  | { kind: 'form'; form: FormFacts }
+  /** An origin is down until its next probe at `until` (wall ms): nothing was requested, and it is no attempt. */
+  | { kind: 'closed'; failure: Failure; until: number }
+  | NotAccepted
   | { kind: 'aborted' }
+
+export type Answered =
+  | { kind: 'stored'; fileUrl: string | null; etagVerified: boolean; warning: string | null }
+  | NotAccepted
+  | { kind: 'aborted' }
+
+/** Sender has the two steps of an attempt. Neither throws because of the network or the other side. */
+export interface Sender {
+  /** prepare gets a form for the version, or uses the form that an earlier attempt kept. */
+  prepare(parcel: Parcel, tally: Tally, signal: AbortSignal): Promise<Prepared>
+  /** post sends the file once. `progress` reports the bytes of the file that the socket has taken so far. */
+  post(sending: Sending, tally: Tally, signal: AbortSignal): Promise<Answered>
+  /** forget drops the form of a feed, because its version needs no other attempt. */
+  forget(feed: string): void
+}
+
+export interface Sending {
+  parcel: Parcel
+  form: FormFacts
+  progress?: ((bytesSent: number) => void) | undefined
+}
 
 /** UploadHealth is the worse of two states: that of the service and that of its storage. */
 export interface UploadHealth {
@@ -68,6 +79,3 @@ export interface UploadHealth {
   /** Wall ms of the next probe; null while a probe runs and in any state but `down`. */
   nextProbeAt: number | null
 }
-
-/** Uploader runs the attempts of one delivery. It never throws because of the network or the other side. */
-export type Uploader = (delivery: Delivery, signal: AbortSignal) => Promise<DeliveryResult>

@@ -1,5 +1,5 @@
 // Posts one file with one form: the body from the spool, the time limits, the bandwidth and at most one redirect. It
-// returns the result; uploader.ts decides about another attempt.
+// returns the result; pipeline/decide/sending.ts decides about another attempt.
 
 import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { judgeNoAnswer, judgeReply } from './classify.ts'
 import type { Confirmation } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
 import { createMultipartBody } from './multipart.ts'
-import type { Delivery } from './port.ts'
+import type { Parcel, Sending, Tally } from './port.ts'
 import type { SendGate } from './send-gate.ts'
 
 export interface PostParts {
@@ -29,16 +29,10 @@ const STALL_MS = 5 * MINUTE
 /** ANSWER_PAUSE_MS limits the time between two pieces of storage's answer. */
 const ANSWER_PAUSE_MS = MINUTE
 
-export interface Post extends Pick<Delivery, 'file' | 'bytes' | 'md5' | 'progress'> {
+export interface Post extends Pick<Parcel, 'file' | 'bytes' | 'md5'>, Pick<Sending, 'progress'> {
   facts: FormFacts
   /** True after a failed post: use a new connection. */
   freshConnection: boolean
-}
-
-/** Tally counts the bytes of the file that an attempt has sent, and keeps the status of the last answer. */
-export interface Tally {
-  bytesSent: number
-  status: number | null
 }
 
 export type PostResult = Confirmation | { kind: 'aborted' }

@@ -24,11 +24,16 @@ export interface Permit extends Disposable {
   stored(): void
 }
 
+/** Accounts are the accounts that a wait is about; `all`: it is about the service. */
+export type Accounts = readonly Account[] | 'all'
+
 export type Wait =
-  /** `place`: until any delivery ends. `turn`: until another delivery shows whether the account and origins answer. */
-  | { kind: 'wait'; for: 'place' | 'turn' }
+  /** Until any attempt ends. */
+  | { kind: 'wait'; for: 'place' }
+  /** Until another attempt shows whether the account and the origins answer. */
+  | { kind: 'wait'; for: 'turn'; accounts: Accounts }
   /** `until`: wall ms. */
-  | { kind: 'wait'; for: 'origin' | 'account'; until: number; failure: Failure }
+  | { kind: 'wait'; for: 'origin' | 'account'; accounts: Accounts; until: number; failure: Failure }
 
 export type NotSent = { kind: 'failed'; failure: Failure } | { kind: 'aborted' }
 
@@ -93,7 +98,7 @@ export class SendGate {
     const origins = this.#originsOf(account)
     const isProbe = origins.some((origin) => this.#breaker(origin).isOpen)
     if (!isRetried) {
-      const wait = this.#waitFor(account, origins, isProbe)
+      const wait = this.#waitFor(account, origins)
       if (wait !== null) return wait
     }
     const own = { account, isSending: true, awaitsService: true, isProbe }
@@ -107,21 +112,34 @@ export class SendGate {
     }
   }
 
-  #waitFor(account: Account, origins: readonly string[], isProbe: boolean): Wait | null {
+  #waitFor(account: Account, origins: readonly string[]): Wait | null {
     const closed = this.#closed(origins)
     if (closed !== null) {
       const until = this.opensAt(closed.origin) ?? this.#options.clock.now()
-      return { kind: 'wait', for: 'origin', until, failure: closed }
+      const accounts = this.#accountsOf(closed.origin)
+      return { kind: 'wait', for: 'origin', accounts, until, failure: closed }
     }
     const hold = this.accounts.holdOf(account)
-    if (hold !== null)
-      return { kind: 'wait', for: 'account', until: hold.until, failure: hold.failure }
+    if (hold !== null) {
+      const { failure, until } = hold
+      return { kind: 'wait', for: 'account', accounts: [account], until, failure }
+    }
     const others = [...this.#sending.values()]
-    const isAccountAsked = others.some((other) => other.awaitsService && other.account === account)
-    const isOthersTurn =
-      (isProbe && others.some((other) => other.isProbe)) ||
-      (isAccountAsked && !this.accounts.isVerified(account))
-    return isOthersTurn ? { kind: 'wait', for: 'turn' } : null
+    const down = origins.find((origin) => this.#breaker(origin).isOpen)
+    if (down !== undefined && others.some((other) => other.isProbe))
+      return { kind: 'wait', for: 'turn', accounts: this.#accountsOf(down) }
+    const isAsked = others.some((other) => other.awaitsService && other.account === account)
+    if (isAsked && !this.accounts.isVerified(account))
+      return { kind: 'wait', for: 'turn', accounts: [account] }
+    return null
+  }
+
+  /** #accountsOf returns the accounts whose files go to an origin. */
+  #accountsOf(origin: string | null): Accounts {
+    if (origin === this.#options.serviceOrigin) return 'all'
+    return [...this.#storageOf].flatMap(([account, storage]) =>
+      storage === origin ? [account] : [],
+    )
   }
 
   /** setStorageOf records the storage that the newest form of the account names. */

@@ -6,12 +6,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { carryOut, type Deed } from '../../src/app/decisions.ts'
 import type { Config, FeedConfig } from '../../src/config/config.ts'
 import { feedFor } from '../../src/config/feeds.ts'
-import { Deliveries } from '../../src/daemon/deliveries.ts'
+import { Sending } from '../../src/daemon/sending.ts'
 import { createFeedChecker } from '../../src/feed/worker-checker.ts'
-import { decide } from '../../src/history/decisions.ts'
-import { Ledger } from '../../src/history/ledger.ts'
 import type { Attempt, History, Version } from '../../src/history/port.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
 import { Dispositions } from '../../src/inbox/dispositions.ts'
@@ -19,7 +18,9 @@ import { MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
 import { Conditions } from '../../src/lib/conditions.ts'
 import { createHttpClient, type HttpClient } from '../../src/lib/http.ts'
 import { createLog, type Log } from '../../src/lib/log.ts'
-import { Guard } from '../../src/pipeline/guard.ts'
+import { AttemptRunner } from '../../src/pipeline/attempt.ts'
+import { Comparisons } from '../../src/pipeline/baselines.ts'
+import { Ledger } from '../../src/pipeline/ledger.ts'
 import { Pipeline } from '../../src/pipeline/pipeline.ts'
 import { PostDelivery } from '../../src/pipeline/post-delivery.ts'
 import type { FaultRule } from '../../src/sandbox/fault-types.ts'
@@ -29,7 +30,7 @@ import { createFormSource } from '../../src/service/form-source.ts'
 import type { FormSource, UploadForm } from '../../src/service/port.ts'
 import { createSpool } from '../../src/spool/spool.ts'
 import { SendGate } from '../../src/upload/send-gate.ts'
-import { createUploader } from '../../src/upload/uploader.ts'
+import { createSender } from '../../src/upload/sender.ts'
 import { FaultClock } from './fault-clock.ts'
 import { feedOf } from './feed.ts'
 
@@ -60,14 +61,14 @@ export class Outlet implements AsyncDisposable {
   readonly conditions: Conditions
   readonly reported: string[] = []
   readonly #pipeline: Pipeline
-  readonly #deliveries: Deliveries
+  readonly #sending: Sending
   readonly #forms: FormSource
   readonly #feeds: FeedConfig[]
   readonly #stop = new AbortController()
   readonly #owned: AsyncDisposableStack
   readonly #secrets: Set<string>
   readonly #lines: string[]
-  /** Errors that a delivery threw; no delivery may throw. */
+  /** Errors that an attempt threw; no attempt may throw. */
   readonly #thrown: unknown[] = []
   #changed = Promise.withResolvers<void>()
 
@@ -121,10 +122,7 @@ export class Outlet implements AsyncDisposable {
       ...{ clock, serviceOrigin: forms.origin, maxRate: null },
       concurrency,
     })
-    const upload = createUploader({
-      ...{ http: listening, forms, clock, log, gate },
-      random: random ?? (() => 0.5),
-    })
+    const sender = createSender({ http: listening, forms, clock, log, gate })
     const spool = createSpool(join(root, 'state', 'spool'))
     const ledger = new Ledger({ history: this.history, clock, log, onMove: () => {} })
     const inbox = {
@@ -149,19 +147,19 @@ export class Outlet implements AsyncDisposable {
       ...steps,
       dispositions: new Dispositions({ ...inbox, clock }),
     })
-    this.#pipeline = new Pipeline({
-      ...steps,
-      ...{ postDelivery, upload, onProgress: () => {}, observer: null },
+    const comparisons = new Comparisons(steps)
+    this.#pipeline = new Pipeline({ ...steps, comparisons, postDelivery, observer: null })
+    const attempts = new AttemptRunner({
+      ...{ ...steps, comparisons, postDelivery, sender, observer: null },
+      limits: steps.config.guards,
+      onProgress: () => {},
+      random: random ?? (() => 0.5),
       reconcile: () => {},
-      guard: new Guard(steps),
     })
     conditions.onChange(({ kind, condition }) => {
       if (kind === 'set') this.reported.push(condition.message)
     })
-    this.#deliveries = new Deliveries({
-      ...{ ...steps, pipeline: this.#pipeline, gate },
-      reloadKey: () => false,
-    })
+    this.#sending = new Sending({ ...steps, attempts, gate, reloadKey: () => false })
     this.clock = clock
     this.sandbox = sandbox
     this.root = root
@@ -219,7 +217,7 @@ export class Outlet implements AsyncDisposable {
     const until = this.clock.monotonic() + forMs
     for (;;) {
       await this.#untilAllSleep()
-      const { running } = this.#deliveries
+      const { running } = this.#sending
       const waiting = this.history.list({ states: ['queued'], all: true })
       const left = until - this.clock.monotonic()
       if ((running.length === 0 && waiting.length === 0) || left <= 0) return
@@ -240,8 +238,9 @@ export class Outlet implements AsyncDisposable {
     return this.version(id)
   }
 
-  retry(id: number): void {
-    decide(this.history, id, 'retry', { by: 'maria', now: this.clock.now() })
+  /** carryOut does what a person orders, and returns the version after it. */
+  carryOut(deed: Deed, id: number): Version {
+    return carryOut(this.history, { deed, id }, { by: 'maria', now: this.clock.now() })
   }
 
   version(id = 1): Version {
@@ -259,7 +258,7 @@ export class Outlet implements AsyncDisposable {
   }
 
   get serviceState(): string {
-    return this.#deliveries.health().service
+    return this.#sending.health().service
   }
 
   get clockSkewMs(): number | null {
@@ -298,7 +297,7 @@ export class Outlet implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
-    await Promise.allSettled(this.#deliveries.running)
+    await Promise.allSettled(this.#sending.running)
     const bugs = this.sandbox.requests().filter(({ code }) => code?.startsWith('sandbox-bug'))
     const leaks = this.#leaks()
     await this.#owned.disposeAsync()
@@ -323,13 +322,13 @@ export class Outlet implements AsyncDisposable {
   async #untilAllSleep(): Promise<void> {
     for (;;) {
       this.#changed = Promise.withResolvers()
-      this.#deliveries.start(this.#stop.signal, {
+      this.#sending.start(this.#stop.signal, {
         ended: (error) => {
           if (error !== undefined) this.#thrown.push(error)
           this.#noteChange()
         },
       })
-      if (this.#deliveries.running.length === this.clock.sleeping) return
+      if (this.#sending.running.length === this.clock.sleeping) return
       await this.#changed.promise
       // A delivery reports its end just before it leaves `running`.
       await setImmediate()

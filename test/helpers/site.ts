@@ -270,6 +270,18 @@ export class Site implements AsyncDisposable {
     return eventually(look)
   }
 
+  /** untilWaiting waits until a feed's newest version, with this content, waits for its next attempt. */
+  async untilWaiting(feed: string, sha256?: string): Promise<UploadReport> {
+    const look = () => {
+      const [newest] = this.uploads({ feed })
+      const isWaiting = newest?.state === 'queued' && newest.nextAttemptAt !== null
+      if (!isWaiting || (sha256 && newest.sha256 !== sha256))
+        throw new Error(`${feed} is ${newest?.state ?? 'unknown'}: ${newest?.reason}`)
+      return newest
+    }
+    return eventually(look)
+  }
+
   /** #happened measures the output of the commands and the requests of the sandbox so far. */
   #happened(): number {
     const said = [...this.#commands.map(({ output }) => output), ...this.#output.values()]

@@ -120,7 +120,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     const daemon = await site.daemonProcess()
     hang('dns')
     site.drop('jobs.xml', feedOf(3))
-    await site.passed('jobs.xml', 'uploading')
+    await site.passed('jobs.xml', 'queued')
     await untilHanging('dns')
 
     await stopped(daemon)

@@ -77,12 +77,10 @@ describe('an export that is complete after an earlier version was restored', () 
     await using site = await openSite()
     await site.daemon()
     await restored(site, true)
-    await site.passed('jobs.xml', 'queued', { nth: 4 })
+    await site.untilWaiting('jobs.xml', sha256(MONDAY))
 
     site.drop('jobs.xml', feedOf(12))
-    await site.until('jobs.xml', 'queued', sha256(feedOf(12)))
-    // Wait for the end of its own attempt, because a retry during the attempt does nothing.
-    await site.passed('jobs.xml', 'queued', { nth: 6 })
+    await site.untilWaiting('jobs.xml', sha256(feedOf(12)))
     site.sandbox.faults.clear()
     await site.run('retry', '--all')
     await site.until('jobs.xml', 'uploaded', sha256(feedOf(12)))
@@ -245,7 +243,7 @@ describe('when a rule gives a file to another feed while a version of it waits',
     const before = await site.daemon()
     for (const file of files) {
       site.drop(file, MONDAY)
-      if (file === files[0]) await site.passed('old', 'queued', { nth: 2 })
+      if (file === files[0]) await site.untilWaiting('old')
       else await site.passed('old', 'seen')
     }
     await restarted(site, before, [{ match: 'moved.xml', name: 'new' }, OLD])
@@ -292,7 +290,7 @@ describe('when a rule gives a file to another feed while a version of it waits',
     site.sandbox.faults.add(down)
     const second = await restarted(site, first, feed('two'))
     site.drop('jobs.xml', TUESDAY)
-    await site.passed('two', 'queued', { nth: 2 })
+    await site.untilWaiting('two')
     await restarted(site, second, feed('one'))
 
     site.drop('jobs.xml', MONDAY)
@@ -314,7 +312,7 @@ describe('when a rule gives a file to another feed while a version of it waits',
       const first = await site.daemon()
       site.drop('jobs.xml', MONDAY)
       if (fails) await site.until('one', 'failed')
-      else await site.passed('one', 'queued', { nth: 2 })
+      else await site.untilWaiting('one')
       if (fails) site.sandbox.faults.add(down)
       const second = await restarted(site, first, feed('two'))
       site.drop('jobs.xml', MONDAY)

@@ -115,7 +115,7 @@ it('a file has the receipt of its newest version, even if an older version is up
   site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
   const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(3))
-  await site.passed('jobs.xml', 'uploading')
+  await site.untilWaiting('jobs.xml')
   site.drop('jobs.xml', BROKEN)
   await site.until('jobs.xml', 'rejected')
   site.sandbox.faults.clear()

@@ -21,11 +21,7 @@ async function withGate() {
 }
 
 /** Drops a feed, waits until it is read, and returns its version. */
-async function dropped(
-  site: Site,
-  bytes: string,
-  state: 'held' | 'queued' | 'uploading' | 'uploaded',
-) {
+async function dropped(site: Site, bytes: string, state: 'held' | 'queued' | 'uploaded') {
   site.drop('jobs.xml', bytes)
   return site.until('jobs.xml', state, sha256(bytes))
 }
@@ -54,7 +50,7 @@ describe('while the previous version is not uploaded yet', () => {
   it('a collapsed feed is held, and sent only when a person releases it', async () => {
     const { site, gate } = await withGate()
     await using _ = site
-    await dropped(site, feedOf(1000), 'uploading')
+    await dropped(site, feedOf(1000), 'queued')
     await gate.held()
 
     const held = await dropped(site, feedOf(1), 'held')
@@ -78,7 +74,7 @@ describe('while the previous version is not uploaded yet', () => {
     await site.until('jobs.xml', 'uploaded')
     const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
 
-    await dropped(site, feedOf(600), 'uploading')
+    await dropped(site, feedOf(600), 'queued')
     await gate.held()
     const held = await dropped(site, feedOf(350), 'held')
 
@@ -88,7 +84,7 @@ describe('while the previous version is not uploaded yet', () => {
   it('a released version is the next baseline and is sent before older versions', async () => {
     const { site, gate } = await withGate()
     await using _ = site
-    await dropped(site, feedOf(1000), 'uploading')
+    await dropped(site, feedOf(1000), 'queued')
     await gate.held()
     await dropped(site, feedOf(990), 'queued')
     const held = await dropped(site, feedOf(2), 'held')
@@ -134,7 +130,7 @@ describe('while the previous version is not uploaded yet', () => {
   it('a version that was discarded by mistake can be restored after the previous version was uploaded', async () => {
     const { site, gate } = await withGate()
     await using _ = site
-    await dropped(site, feedOf(10), 'uploading')
+    await dropped(site, feedOf(10), 'queued')
     await gate.held()
     const { id } = await dropped(site, feedOf(1), 'held')
     await site.run('discard', String(id))

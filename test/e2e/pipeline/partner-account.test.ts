@@ -163,7 +163,7 @@ describe('when the rule of a path changes', () => {
       ...({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const),
     })
     site.drop('waits.xml', feedOf(1))
-    await site.passed('waits.xml', 'queued', { nth: 2 })
+    await site.untilWaiting('waits.xml')
 
     outage.remove()
     await restart(site, daemon, { feeds: rules('43') })
@@ -183,7 +183,7 @@ describe('when the rule of a path changes', () => {
     await using site = await partnerSite({ feeds: rules('wrong') })
     const daemon = await site.daemon()
     site.drop('jobs.xml', feedOf(1))
-    await site.passed('jobs.xml', 'queued', { nth: 2 })
+    await site.untilWaiting('jobs.xml')
 
     await restart(site, daemon, { feeds: rules('43') })
     const { account } = await site.until('jobs.xml', 'uploaded')

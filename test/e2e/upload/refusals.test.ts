@@ -1,7 +1,6 @@
 // Refusals that may end: how long the daemon waits, and that the hint works.
 
 import { describe, expect, it } from 'vitest'
-import { restore } from '../../../src/history/decisions.ts'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
 import { Outlet } from '../../helpers/outlet.ts'
@@ -24,7 +23,7 @@ describe('a file that is refused for its size', () => {
       const version = await outlet.deliver()
       const sent = outlet.requests('storage')
       outlet.sandbox.faults.clear()
-      outlet.retry(version.id)
+      outlet.carryOut('retry', version.id)
       await outlet.run()
 
       expect(version).toMatchObject({ state: 'failed', spool: expect.any(String) })
@@ -53,7 +52,7 @@ describe('a file that is refused for its size', () => {
     const { id } = await outlet.deliver()
     outlet.sandbox.faults.clear()
 
-    restore(outlet.history, id, { by: 'maria', now: outlet.clock.now() })
+    outlet.carryOut('restore', id)
     await outlet.run()
 
     expect(outlet.version(id).state).toBe('superseded')

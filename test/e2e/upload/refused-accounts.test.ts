@@ -3,7 +3,6 @@
 
 import { describe, expect, it } from 'vitest'
 import type { FeedConfig } from '../../../src/config/config.ts'
-import { decide } from '../../../src/history/decisions.ts'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
 import { Outlet, SECRET } from '../../helpers/outlet.ts'
 
@@ -103,7 +102,7 @@ describe('an account that the service refuses', () => {
     await outlet.run(MINUTE)
     const before = states(outlet, 3)
 
-    outlet.retry(3)
+    outlet.carryOut('retry', 3)
     await outlet.run(MINUTE)
 
     expect(before).toEqual(['uploaded', 'queued', 'queued'])
@@ -116,7 +115,7 @@ describe('an account that the service refuses', () => {
     await outlet.run(MINUTE)
     const before = outlet.conditions.has('credentials')
 
-    decide(outlet.history, 2, 'discard', { by: 'maria', now: outlet.clock.now() })
+    outlet.carryOut('discard', 2)
     outlet.clock.pass(40 * MINUTE)
     await outlet.take('a/9.xml')
     await outlet.run(MINUTE)

@@ -2,7 +2,6 @@
 // a person can decide, a newer version takes its place, other accounts continue, and a stop takes no time.
 
 import { afterEach, describe, expect, it } from 'vitest'
-import { decide } from '../../../src/history/decisions.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { Outlet } from '../../helpers/outlet.ts'
@@ -172,7 +171,7 @@ it('a person can discard a version that waits for an origin that is down', async
   const { id } = await outlet.take('jobs.xml')
   await outlet.run(60_000)
 
-  decide(outlet.history, id, 'discard', { by: 'maria', now: outlet.clock.now() })
+  outlet.carryOut('discard', id)
 
   expect(outlet.serviceState).toBe('down')
   expect(outlet.version(id).state).toBe('discarded')

@@ -1,5 +1,5 @@
-// Delivers to the sandbox with real HTTP, a real spool file and the real form source. Only the waits between attempts
-// are replaced: they are recorded and end at once.
+// Makes attempts at the sandbox with real HTTP, a real spool file and the real form source. Only waits for bandwidth are
+// replaced: they are recorded and end at once.
 
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -12,28 +12,31 @@ import { silentLog } from '../../../src/lib/log.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts'
 import { createFormSource } from '../../../src/service/form-source.ts'
 import type { FormSource } from '../../../src/service/port.ts'
-import type { AttemptLog, Delivery, DeliveryResult } from '../../../src/upload/port.ts'
+import type { Answered, Parcel, Prepared, Tally } from '../../../src/upload/port.ts'
 import { SendGate } from '../../../src/upload/send-gate.ts'
-import { createUploader } from '../../../src/upload/uploader.ts'
+import { createSender } from '../../../src/upload/sender.ts'
 
 const SECRET = 'the secret of the tests'
 
-type Ended = Parameters<AttemptLog['ended']>[1] & { startedWithKey: string | null }
+type Change = Partial<Parcel> & { progress?: (bytesSent: number) => void }
 
-/** `attemptsInARow`: the number of attempts in a row that ended like the last one. */
-type Change = Partial<Delivery> & { attemptsInARow?: number }
+/** Sent is the result of an attempt: of `prepare` if that gave no form, else of `post`. */
+type Sent = (Exclude<Prepared, { kind: 'form' }> | Answered) & {
+  tally: Tally
+  /** The object key of the form; null without a form. */
+  key: string | null
+}
 
 interface Harness {
   sandbox: Sandbox
   clock: TestClock
   directory: string
-  /** All attempts of all deliveries, in order of their end. */
-  attempts: Ended[]
-  deliver(content: string | Buffer, change?: Change, signal?: AbortSignal): Promise<DeliveryResult>
+  /** send makes one attempt to send this content. */
+  send(content: string | Buffer, change?: Change, signal?: AbortSignal): Promise<Sent>
 }
 
 interface TestClock extends Clock {
-  /** Every wait between attempts, in ms. */
+  /** Every wait, in ms. */
   readonly waits: number[]
   /** Added to the wall and the monotonic time. */
   ahead: number
@@ -97,53 +100,32 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
     ...{ clock, serviceOrigin: forms.origin, maxRate: options.maxRate ?? null },
     concurrency: 4,
   })
-  const upload = createUploader({ http, forms, clock, log: silentLog, gate, random: () => 0.5 })
+  const sender = createSender({ http, forms, clock, log: silentLog, gate })
   onTestFinished(async () => {
     await http[Symbol.asyncDispose]()
     await sandbox.close()
   })
-  const attempts: Ended[] = []
   let files = 0
   return {
-    ...{ sandbox, clock, directory, attempts },
-    deliver: async (content, change = {}, signal = new AbortController().signal) => {
+    ...{ sandbox, clock, directory },
+    send: async (content, { progress, ...change } = {}, signal = new AbortController().signal) => {
       const file = join(directory, `spool-${++files}`)
       await writeFile(file, content)
-      return upload(deliveryOf(file, content, attempts, change), signal)
+      const parcel = { ...parcelOf(file, content), ...change }
+      const tally: Tally = { bytesSent: 0, status: null }
+      const prepared = await sender.prepare(parcel, tally, signal)
+      if (prepared.kind !== 'form') return { ...prepared, tally, key: null }
+      const { form } = prepared
+      const answered = await sender.post({ parcel, form, progress }, tally, signal)
+      return { ...answered, tally, key: form.key }
     },
   }
 }
 
-function deliveryOf(
-  file: string,
-  content: string | Buffer,
-  ended: Ended[],
-  { attemptsInARow = 1, ...change }: Change = {},
-): Delivery {
-  const started: Array<string | null> = []
+function parcelOf(file: string, content: string | Buffer): Parcel {
   return {
-    id: 1,
-    feed: file,
-    file,
+    ...{ id: 1, feed: file, file, account: null, path: 'jobs.xml', isForced: false },
     bytes: Buffer.byteLength(content),
     md5: createHash('md5').update(content).digest('hex'),
-    account: null,
-    path: 'jobs.xml',
-    attemptsBefore: 0,
-    isRetried: false,
-    attempts: {
-      started: async () => started.push(null) - 1,
-      sending: async (handle, key) => {
-        started[handle] = key
-        return true
-      },
-      attemptsInARow: () => attemptsInARow,
-      ended: (handle, end) => {
-        ended.push({ ...end, startedWithKey: started[handle] ?? null })
-      },
-    },
-    ...change,
   }
 }
-
-export const outcomes = ({ attempts }: Harness) => attempts.map(({ outcome }) => outcome)

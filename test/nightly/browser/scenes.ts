@@ -168,11 +168,12 @@ export function addVersion(history: History, { feed, at, steps, patch = {} }: St
     const then = at + (n + 1) * 2 * SECOND
     if (state === 'uploading') {
       history.move(id, state, reason, then)
-      const attempt = history.startAttempt(id, then)
+      history.startAttempt(id, then, `feeds/${id}`)
       const [next] = steps[n + 1] ?? []
       if (next === undefined) return
       const stored = next === 'uploaded'
-      history.endAttempt(id, attempt, then + 1600, {
+      history.endAttempt(id, {
+        endedAt: then + 1600,
         ...{ outcome: stored ? 'stored' : 'failed', status: stored ? 204 : 503 },
         ...{ code: stored ? null : 'SlowDown', bytesSent: 300_000, key: `feeds/${id}` },
       })

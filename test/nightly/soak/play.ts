@@ -179,7 +179,8 @@ export class Play implements AsyncDisposable {
   /** #overtake drops a newer version while an older one is being sent. */
   async #overtake(path: string): Promise<void> {
     this.#dropNew(path)
-    await this.#until(() => this.#newest(path)?.state === 'uploading')
+    const isTaken = (state?: string) => ['queued', 'uploading', 'uploaded'].includes(state ?? '')
+    await this.#until(() => isTaken(this.#newest(path)?.state))
     this.#dropNew(path)
   }
 

@@ -84,17 +84,16 @@ it('rejects only the work that throws, and undoes its writes', async () => {
   const { id } = versionIn(history, 'uploading')
 
   const wrong = history.commit(() => {
-    history.startAttempt(id, 1)
+    history.startAttempt(id, 1, 'undone')
     throw new Error('a mistake')
   })
   const right = history.commit(() => {
-    const n = history.startAttempt(id, 2)
-    history.setAttemptKey(id, n, 'kept')
-    return n
+    history.startAttempt(id, 2, 'kept')
+    return 'written'
   })
 
   await expect(wrong).rejects.toThrow('a mistake')
-  expect(await right).toBe(1)
+  expect(await right).toBe('written')
   expect(history.attempts(id).map(({ key }) => key)).toEqual(['kept'])
 })
 
@@ -139,20 +138,23 @@ it('never blocks the event loop for a lock', async () => {
   }
   setImmediate(turn)
 
-  const started = await history.commit(() => history.startAttempt(id, 1))
+  const started = await history.commit(() => history.update(id, { fileUrl: 'x' }).id)
 
   other.close()
-  expect([started, turns]).toEqual([1, 20])
+  expect([started, turns]).toEqual([id, 20])
 })
 
 it('writes all waiting work before the database closes', async () => {
   const { history, file } = temporaryHistory()
   const { id } = versionIn(history, 'uploading')
 
-  const started = history.commit(() => history.startAttempt(id, 1))
+  const started = history.commit(() => {
+    history.startAttempt(id, 1, null)
+    return 'written'
+  })
   history[Symbol.dispose]()
 
-  expect(await started).toBe(1)
+  expect(await started).toBe('written')
   using after = openHistoryReader({ file })
   expect(after?.attempts(id)).toHaveLength(1)
 })
@@ -170,7 +172,7 @@ it('runs the steps after a commit once it is durable, and none of work that was 
     throw new Error('a mistake')
   })
   const right = history.commit(() => {
-    history.atomically(() => history.startAttempt(id, 1))
+    history.atomically(() => history.startAttempt(id, 1, null))
     then('of the attempt')
   })
   await expect(wrong).rejects.toThrow('a mistake')

@@ -8,8 +8,8 @@ describe('pruning', () => {
   it('forgets versions in a final state before a date, with their events and attempts', async () => {
     const { history } = temporaryHistory()
     const old = versionIn(history, 'uploading', { at: 1000 })
-    history.startAttempt(old.id, 1100)
-    history.recover(1200)
+    history.startAttempt(old.id, 1100, 'a/1.xml')
+    history.move(old.id, 'queued', null, 1200)
     history.move(old.id, 'superseded', null, 1300)
     const newest = versionIn(history, 'uploaded', { at: 1400, patch: { sha256: 'a' } })
 

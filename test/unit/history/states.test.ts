@@ -30,7 +30,7 @@ describe('the steps between states', () => {
       'rejected -> gone, discarded',
       'held -> queued, superseded, discarded, failed',
       'queued -> uploading, held, superseded, discarded, failed',
-      'uploading -> uploaded, queued, failed, superseded, discarded',
+      'uploading -> uploaded, queued, failed',
       'uploaded -> (final)',
       'superseded -> (final)',
       'failed -> settling, queued, superseded, discarded',

@@ -141,7 +141,7 @@ describe('a version', () => {
     ['update', (history) => history.update(99, { fileUrl: 'x' })],
     ['seen', (history) => history.seen(99, because('touched'), 1)],
     ['forget', (history) => history.forget(99)],
-    ['startAttempt', (history) => history.startAttempt(99, 1)],
+    ['startAttempt', (history) => history.startAttempt(99, 1, null)],
   ])('that does not exist is named in the error (%s)', (_, call) => {
     const { history } = temporaryHistory()
 

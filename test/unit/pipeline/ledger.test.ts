@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { Ledger } from '../../../src/history/ledger.ts'
 import { RETRIED } from '../../../src/history/reason-codes.ts'
 import { DAY, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
+import { Ledger } from '../../../src/pipeline/ledger.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 const path = 'acme.xml'
@@ -41,17 +41,6 @@ it('an accepted version supersedes the waiting and held ones of its feed, with b
     expect(history.version(each)).toMatchObject({
       ...{ state: 'superseded', reason: `version ${id} took the place of version ${each}` },
     })
-})
-
-it('a version is not sent when a newer one came before its first byte', () => {
-  const { history, ledger } = atWork()
-  const { id } = versionIn(history, 'queued')
-  const n = ledger.startAttempt(id) ?? 0
-  const before = ledger.startSending(id, n, 'key')
-  ledger.conclude(origin, 'queued', null, { sha256: 'b' })
-
-  expect([before, ledger.startSending(id, n, 'key')]).toEqual([true, false])
-  expect(history.version(id)?.state).toBe('superseded')
 })
 
 it('a path that a person wants to read again stays in motion until it is read', () => {

@@ -5,11 +5,11 @@ import { harness } from '../../helpers/upload/harness.ts'
 
 const FEED = '<jobs><job id="1"/></jobs>'
 
-describe('a delivery', () => {
+describe('an attempt', () => {
   it('stores the file byte for byte and returns its address', async () => {
-    const { deliver, sandbox, attempts } = await harness()
+    const { sandbox, send } = await harness()
 
-    const result = await deliver(FEED)
+    const result = await send(FEED)
 
     const [object] = sandbox.objects()
     expect(result).toEqual({
@@ -17,25 +17,17 @@ describe('a delivery', () => {
       fileUrl: expect.stringContaining(object?.key ?? '-'),
       etagVerified: true,
       warning: null,
+      tally: { bytesSent: FEED.length, status: 201 },
+      key: object?.key,
     })
     expect(await readFile(object?.path ?? '', 'utf8')).toBe(FEED)
-    expect(attempts).toEqual([
-      {
-        startedWithKey: object?.key,
-        outcome: 'stored',
-        status: 201,
-        code: null,
-        bytesSent: FEED.length,
-        key: object?.key,
-      },
-    ])
   })
 
-  it('runs beside other deliveries, each with its own form', async () => {
-    const { deliver, sandbox } = await harness()
+  it('runs beside other attempts, each with its own form', async () => {
+    const { sandbox, send } = await harness()
     const feeds = Array.from({ length: 12 }, (_, n) => `<jobs><job id="${n}"/></jobs>`)
 
-    const results = await Promise.all(feeds.map((feed) => deliver(feed)))
+    const results = await Promise.all(feeds.map((feed) => send(feed)))
 
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['stored']))
     const stored = await Promise.all(sandbox.objects().map(({ path }) => readFile(path, 'utf8')))
@@ -43,57 +35,48 @@ describe('a delivery', () => {
   })
 
   it('asks for a form of the account of its feed', async () => {
-    const { deliver, sandbox } = await harness()
+    const { sandbox, send } = await harness()
 
-    await deliver(FEED, { account: '43' })
+    await send(FEED, { account: '43' })
 
     expect(sandbox.objects()).toMatchObject([{ account: '43' }])
   })
 
-  it('ends as aborted after its signal aborted and the attempt is recorded', async () => {
-    const { deliver, sandbox, attempts } = await harness()
+  it('ends as aborted after its signal aborted, and says how much was sent', async () => {
+    const { sandbox, send } = await harness()
     const gate = sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
     const stop = new AbortController()
-    const delivered = deliver(Buffer.alloc(8 * 1024 * 1024), {}, stop.signal)
+    const sent = send(Buffer.alloc(8 * 1024 * 1024), {}, stop.signal)
     await gate.held()
 
     stop.abort()
 
-    expect(await delivered).toEqual({ kind: 'aborted' })
-    expect(attempts).toMatchObject([{ outcome: 'unknown', code: 'aborted' }])
+    const { kind, tally } = await sent
+    expect(kind).toBe('aborted')
+    expect(tally.bytesSent).toBeGreaterThan(0)
   })
 
   it('never uses the form of another account for its next attempt', async () => {
-    const { deliver, sandbox } = await harness()
+    const { sandbox, send } = await harness()
     sandbox.faults.add({ at: 'storage', kind: 's3-error', code: 'SlowDown', times: 1 })
 
-    await deliver(FEED, { feed: 'jobs', account: '42' })
-    await deliver(FEED, { feed: 'jobs', account: '43' })
+    await send(FEED, { feed: 'jobs', account: '42' })
+    await send(FEED, { feed: 'jobs', account: '43' })
 
     expect(sandbox.objects()).toMatchObject([{ account: '43' }])
   })
 
-  it('makes no attempt if its signal aborted before anything was sent', async () => {
-    const { deliver, attempts } = await harness()
+  it('requests nothing if its signal aborted before', async () => {
+    const { sandbox, send } = await harness()
 
-    expect(await deliver(FEED, {}, AbortSignal.abort())).toEqual({ kind: 'aborted' })
-    expect(attempts).toEqual([])
-  })
-
-  it('is not tried again after a fault of this program', async () => {
-    const { deliver, attempts } = await harness({
-      forms: (real) => ({ ...real, requestForm: () => Promise.reject(new Error('a bug')) }),
-    })
-
-    await expect(deliver(FEED)).rejects.toThrow('a bug')
-
-    expect(attempts).toMatchObject([{ outcome: 'failed', code: 'internal' }])
+    expect(await send(FEED, {}, AbortSignal.abort())).toMatchObject({ kind: 'aborted' })
+    expect(sandbox.requests()).toEqual([])
   })
 
   it.each(['read', 'stat'] as const)(
-    'is made later while a %s of its copy fails with an error of the disk',
+    'fails while a %s of its copy fails with an error of the disk',
     async (call) => {
-      const { deliver, sandbox, directory } = await harness()
+      const { directory, sandbox, send } = await harness()
       const content = Buffer.alloc(8 * 1024 * 1024, 'x')
       const file = `${directory}/failing`
       await writeFile(file, content)
@@ -103,13 +86,13 @@ describe('a delivery', () => {
         throw Object.assign(new Error(`EIO: i/o error, ${call}`), { code: 'EIO', errno: -5 })
       })
 
-      const result = await deliver(content, { file })
+      const result = await send(content, { file })
       failing.mockRestore()
 
       const condition = 'state-failing'
-      expect(result).toMatchObject({ kind: 'later', failure: { code: 'EIO', condition } })
+      expect(result).toMatchObject({ kind: 'failed', failure: { code: 'EIO', condition } })
       expect(sandbox.objects()).toEqual([])
-      expect(await deliver(content, { file })).toMatchObject({ kind: 'stored' })
+      expect(await send(content, { file })).toMatchObject({ kind: 'stored' })
     },
   )
 
@@ -118,17 +101,17 @@ describe('a delivery', () => {
     const content = Buffer.alloc(700_000, 'z')
     const seen: number[] = []
 
-    await h.deliver(content, { progress: (sent) => seen.push(sent) })
+    const { tally } = await h.send(content, { progress: (sent) => seen.push(sent) })
 
     expect(seen).toEqual([0, 262_144, 524_288, 700_000, 700_000])
-    expect(h.attempts).toMatchObject([{ bytesSent: 700_000 }])
+    expect(tally.bytesSent).toBe(700_000)
   })
 
   it('stays below the rate limit that all uploads share', async () => {
     const h = await harness({ maxRate: 20_000 })
     const content = Buffer.alloc(1_000_000, 'z')
 
-    await Promise.all([h.deliver(content), h.deliver(content)])
+    await Promise.all([h.send(content), h.send(content)])
 
     // The test's clock never waits. Each wait grows with the bytes before it, up to 100 s at the end, less the seconds
     // that a busy machine needs. Without a rate there is no wait.
@@ -140,7 +123,7 @@ describe('a delivery', () => {
     const proxy = await proxyServer()
     const h = await harness({ env: { HTTP_PROXY: proxy.url.href } })
 
-    const result = await h.deliver(FEED)
+    const result = await h.send(FEED)
 
     expect(result.kind).toBe('stored')
     expect(proxy.seen).toHaveLength(2)

@@ -1,7 +1,8 @@
 // How many versions are sent at the same time, and when the next one starts.
 
 import { expect, it } from 'vitest'
-import { Deliveries, type DeliveriesParts } from '../../../src/daemon/deliveries.ts'
+import { feedFor } from '../../../src/config/feeds.ts'
+import { Sending, type SendingParts } from '../../../src/daemon/sending.ts'
 import type { Version } from '../../../src/history/port.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { Conditions } from '../../../src/lib/conditions.ts'
@@ -20,25 +21,26 @@ function threeWaiting(concurrency: number) {
     concurrency,
   })
   gate.accounts.accept(null, systemClock.monotonic())
-  const parts: Partial<DeliveriesParts> = {
+  const parts: Partial<SendingParts> = {
     ...{ clock: systemClock, log: silentLog, history },
     conditions: new Conditions(systemClock),
     reloadKey: () => false,
     gate,
-    pipeline: {
-      addressed: (queued: Version) => queued,
+    ruleFor: (path) => feedFor(path, []),
+    ledger: { addressed: (queued: Version) => queued } as unknown as SendingParts['ledger'],
+    attempts: {
       // The test decides when a version is stored. Its record is never written.
-      deliver: ({ id }: { id: number }, _: AbortSignal, tell: () => void) => {
+      run: ({ id }: { id: number }, _: AbortSignal, tell: () => void) => {
         started.push(id)
         stored.set(id, tell)
         return Promise.withResolvers().promise
       },
-    } as unknown as DeliveriesParts['pipeline'],
+    } as unknown as SendingParts['attempts'],
   }
-  const deliveries = new Deliveries(parts as DeliveriesParts)
+  const sending = new Sending(parts as SendingParts)
   const { signal } = new AbortController()
-  const news = { ended: () => {}, freed: () => deliveries.start(signal, news) }
-  deliveries.start(signal, news)
+  const news = { ended: () => {}, freed: () => sending.start(signal, news) }
+  sending.start(signal, news)
   return { ids, started, store: (id: number | undefined) => stored.get(id ?? 0)?.() }
 }
 

@@ -1,19 +1,32 @@
 // Owns the steps of a version that belong in one transaction: its state, the path it came from, and the older versions
 // that it replaces. The history below knows only single rows; the pipeline decides when a step happens.
 
+import { KnownPaths } from '../history/known-paths.ts'
+import type {
+  Attempts,
+  Files,
+  Notes,
+  Origin,
+  Reason,
+  RuleInForce,
+  State,
+  Transactions,
+  Transition,
+  Version,
+  VersionPatch,
+  Versions,
+} from '../history/port.ts'
+import { DROPPED_AGAIN, LEFT, SAME_BYTES, WRONG_ACCOUNT } from '../history/reason-codes.ts'
+import { IN_MOTION, REPLACEABLE } from '../history/states.ts'
+import { writeTransitions } from '../history/transitions.ts'
+import { logDetected, logMoved } from '../history/version-log.ts'
 import type { Clock } from '../lib/clock.ts'
 import { modifiedAt } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
-import { isNewest, newerOf, replacedBy, supersededBy, takesPlaceOf } from './decisions.ts'
-import { KnownPaths } from './known-paths.ts'
-import type { Attempts, Files, State, Transactions, Versions } from './port.ts'
-import { DROPPED_AGAIN, LEFT, SAME_BYTES, WRONG_ACCOUNT } from './reason-codes.ts'
-import type { Origin, Reason, RuleInForce, Version, VersionPatch } from './rows.ts'
-import { ACCEPTED, IN_MOTION, REPLACEABLE } from './states.ts'
-import { logDetected, logMoved } from './version-log.ts'
+import { replaceableBy, replaced } from './decide/replace.ts'
 
 export interface LedgerParts {
-  history: Versions & Files & Attempts & Transactions
+  history: Versions & Files & Attempts & Notes & Transactions
   clock: Clock
   log: Log
   /** onMove is called with every new state once it is committed. It must not write or throw. */
@@ -138,7 +151,12 @@ export class Ledger {
   /** newestFor returns the version for accepted bytes: the newest of its feed, since its writer finished last. */
   newestFor(origin: Origin): Version {
     const version = this.versionFor(origin)
-    return isNewest(this.#history, version) ? version : this.#replace(version, origin)
+    return this.isNewest(version) ? version : this.#replace(version, origin)
+  }
+
+  /** isNewest returns whether no newer version of the feed has known bytes. */
+  isNewest({ feed, id }: Version): boolean {
+    return (this.#history.newestTaken(feed)?.id ?? 0) <= id
   }
 
   /** seen records that the bytes of a version came again: a `seen` event, and a new try if the version failed. */
@@ -151,7 +169,9 @@ export class Ledger {
       const again = { code: DROPPED_AGAIN, text: 'the same file was dropped again' }
       const present = this.#history.version(version.id) ?? version
       const isRetried = present.state === 'failed'
-      this.#linkPath(origin, isRetried ? this.move(present.id, 'queued', again) : present)
+      const after = isRetried ? this.move(present.id, 'queued', again) : present
+      if (isRetried) this.#replaceOlder(after)
+      this.#linkPath(origin, after)
     })
   }
 
@@ -167,64 +187,25 @@ export class Ledger {
       const dated = { ...patch, modifiedAt: modifiedAt(origin.identity) }
       const moved = this.move(open.id, to, reason, dated)
       this.#linkPath(origin, moved)
-      if (isAccepted)
-        for (const older of replacedBy(this.#history, moved)) this.supersede(older, moved)
+      if (isAccepted) this.#replaceOlder(moved)
       return moved
     })
   }
 
-  /** startAttempt begins an attempt and returns its number, or null when the version must no longer be sent. */
-  startAttempt(id: number): number | null {
-    return this.#history.atomically(() => {
-      const state = this.#history.version(id)?.state
-      if (state !== 'queued' && state !== 'uploading') return null
-      if (state === 'queued') this.move(id, 'uploading', null)
-      return this.#history.startAttempt(id, this.#parts.clock.now())
-    })
+  #replaceOlder({ feed, id, state }: Version): void {
+    this.write(replaced(this.#history.list({ feed, states: REPLACEABLE, all: true }), id, state))
   }
 
-  /** startSending records the key before the first byte. Returns false if a person or a newer version was faster. */
-  startSending(id: number, n: number, key: string): boolean {
-    return this.#history.atomically(() => {
-      const version = this.#history.version(id)
-      if (version?.state !== 'uploading') return false
-      const newer = newerOf(this.#history, version, ['queued'])
-      if (newer !== undefined) this.supersede(version, newer)
-      else this.#history.setAttemptKey(id, n, key)
-      return newer === undefined
-    })
-  }
-
-  /** waitAgain queues a version again after an attempt without success. */
-  waitAgain(id: number, reason: Reason, nextAttemptAt: number | null): Version {
-    return this.#endDelivery(id, (state) =>
-      state === 'queued'
-        ? this.#history.update(id, { nextAttemptAt }, reason)
-        : this.move(id, 'queued', reason, { nextAttemptAt }),
+  /** write writes the transitions of a decision, and returns each changed version as it is afterwards. */
+  write(transitions: readonly Transition[]): Version[] {
+    return this.#history.atomically(() =>
+      writeTransitions(transitions, {
+        history: this.#history,
+        now: this.#parts.clock.now(),
+        moved: (version) => this.#moved(version),
+        unlink: (path) => this.known.forget(path),
+      }),
     )
-  }
-
-  /** fail ends a delivery that cannot succeed without a person. */
-  fail(id: number, reason: Reason): Version {
-    return this.#endDelivery(id, () => this.move(id, 'failed', reason))
-  }
-
-  /**
-   * #endDelivery ends a delivery that did not succeed. A version that was discarded, superseded or held meanwhile keeps
-   * that state. A newer version that waits supersedes this one.
-   */
-  #endDelivery(id: number, end: (state: State | undefined) => Version): Version {
-    return this.#history.atomically(() => {
-      const before = this.#history.version(id)
-      if (before !== null && !ACCEPTED.includes(before.state)) return before
-      const ended = end(before?.state)
-      const newer = newerOf(this.#history, ended, ['queued'])
-      return newer === undefined ? ended : this.supersede(ended, newer)
-    })
-  }
-
-  supersede(older: Version, newer: Version): Version {
-    return this.move(older.id, 'superseded', supersededBy(newer.id, older.id))
   }
 
   /** followRules applies changed rules to all versions that are unread, or wait for their turn or for a person. */
@@ -285,7 +266,8 @@ export class Ledger {
     if (other !== null) this.#rejectedGone(origin.path)
     this.known.remember(origin.path, origin.identity, version.id)
     const hasNoFile = other !== null && this.#history.pathsOf(other.id).length === 0
-    if (hasNoFile && takesPlaceOf(version, other)) this.supersede(other, version)
+    if (hasNoFile && replaceableBy(version.state).includes(other.state))
+      this.write([{ kind: 'supersede', id: other.id, by: version.id }])
   }
 
   #add(origin: Origin, patch: VersionPatch = {}): Version {
@@ -310,11 +292,15 @@ export class Ledger {
   /** move changes the state of a version and reports it after the commit. */
   move(id: number, to: State, reason: Reason | null, patch: VersionPatch = {}): Version {
     const version = this.#history.move(id, to, reason, this.#parts.clock.now(), patch)
+    this.#moved(version)
+    return version
+  }
+
+  #moved(version: Version): void {
     this.#parts.inSameTransaction?.(version)
     this.#history.afterCommit(() => {
       logMoved(this.#parts.log, version)
       this.#parts.onMove(version)
     })
-    return version
   }
 }

@@ -1,0 +1,195 @@
+// Runs one attempt to send a version: prepare, commit, post, commit. A step works outside the database and returns what
+// it found; decide/sending.ts says what that means for the version, and this file writes it. No wait happens here: a
+// version that waits is a row of the history.
+
+import type { History, Version } from '../history/port.ts'
+import { COPY_GONE, RETRIED } from '../history/reason-codes.ts'
+import { untilWritten } from '../history/until-written.ts'
+import type { Clock } from '../lib/clock.ts'
+import { type Failure, failureOf, RULES } from '../lib/decision-table.ts'
+import { isRetryable } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Spool } from '../spool/port.ts'
+import type { NotAccepted, Parcel, Sender, Tally } from '../upload/port.ts'
+import { type Compared, type Comparisons, judge } from './baselines.ts'
+import { decideSending, type Held, type SendEvent, type Try } from './decide/sending.ts'
+import { sendFacts } from './facts.ts'
+import type { GuardLimits } from './guards.ts'
+import type { Ledger } from './ledger.ts'
+import type { PostDelivery } from './post-delivery.ts'
+
+export interface AttemptParts {
+  clock: Clock
+  comparisons: Comparisons
+  history: History
+  ledger: Ledger
+  limits: GuardLimits
+  log: Log
+  postDelivery: PostDelivery
+  sender: Sender
+  spool: Spool
+  /** onProgress reports the bytes of a version that the network has taken so far. */
+  onProgress: (id: number, sent: number, total: number) => void
+  /** observer counts attempts for the metrics; null: metrics are off. */
+  observer: AttemptObserver | null
+  /** random returns a number from 0 to 1, for the jitter of the waits. */
+  random: () => number
+  /** reconcile asks the campaign schedule for a new comparison. */
+  reconcile: () => void
+}
+
+export interface AttemptObserver {
+  attemptEnded(attempt: { status: number | null; bytesSent: number; ms: number }): void
+  /** retried counts a further attempt of a version; `status` is the answer to the previous attempt. */
+  retried(status: number | null): void
+}
+
+const COPY_IS_GONE: NotAccepted = {
+  kind: 'failed',
+  failure: failureOf(RULES.spoolChanged, {
+    code: COPY_GONE,
+    reason: 'the copy of the file in the state directory is gone',
+  }),
+  notBefore: null,
+  hold: null,
+}
+
+/** Attempted is a version after an attempt, and why the attempt failed; null: it did not. */
+export interface Attempted {
+  version: Version
+  failure: Failure | null
+}
+
+/** Found is what the steps found: an event to write, or a version that must not be sent now. */
+type Found = { event: Exclude<SendEvent, { kind: 'prepared' }> } | { version: Version }
+
+/** Written is a version after a decision; `isCounted`: the decision ended an attempt. */
+interface Written {
+  version: Version
+  isCounted: boolean
+}
+
+export class AttemptRunner {
+  readonly #parts: AttemptParts
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * run makes one attempt and returns the version after it. It calls `stored` before it records that storage has the
+   * file. Throws an error of the disk or the database, after which the version still waits, and a fault of ours, after
+   * which the version has failed.
+   */
+  async run(queued: Version, signal: AbortSignal, stored = () => {}): Promise<Attempted> {
+    const { clock, history, observer } = this.#parts
+    const beganAt = clock.monotonic()
+    const found = await this.#steps(queued, signal)
+    if ('version' in found) return this.#ended(found.version, null)
+    const { event } = found
+    if (event.kind === 'stored') stored()
+    // This waits for a full disk, so that a confirmed file is not sent again.
+    const { isCounted, version } = await untilWritten(
+      this.#parts,
+      () => this.#write(queued.id, event),
+      signal,
+    )
+    if (isCounted && 'attempt' in event) {
+      observer?.attemptEnded({ ...event.attempt, ms: clock.monotonic() - beganAt })
+      const [previous] = history.attempts(queued.id, 2)
+      if (version.attempts > 1) observer?.retried(previous?.status ?? null)
+    }
+    if (event.kind === 'fault') throw event.error
+    if (event.kind !== 'failed') return this.#ended(version, null)
+    this.#logFailure(version, event.failure)
+    return this.#ended(version, event.failure)
+  }
+
+  async #ended(version: Version, failure: Failure | null): Promise<Attempted> {
+    const { postDelivery, reconcile, sender } = this.#parts
+    if (version.state === 'queued') return { version, failure }
+    sender.forget(version.feed)
+    await postDelivery.cleanUp(version)
+    // New postings may change what the campaigns select (campaigns/schedule.ts).
+    if (version.state === 'uploaded') reconcile()
+    return { version, failure }
+  }
+
+  /** #steps prepares and posts. Between the two, the history gets the attempt with its key. */
+  async #steps(queued: Version, signal: AbortSignal): Promise<Found> {
+    const { clock, comparisons, history, onProgress, random, sender } = this.#parts
+    const { id } = queued
+    const tally: Tally = { bytesSent: 0, status: null }
+    const startedAt = clock.now()
+    let key: string | null = null
+    const attempt = (): Try => ({ ...tally, startedAt, endedAt: clock.now(), key })
+    const failed = (found: NotAccepted): Found => ({
+      event: { ...found, attempt: attempt(), random: random() },
+    })
+    try {
+      const parcel = this.#parcelOf(queued)
+      if (parcel === null) return failed(COPY_IS_GONE)
+      const prepared = await sender.prepare(parcel, tally, signal)
+      if (prepared.kind === 'aborted') return { version: queued }
+      if (prepared.kind === 'closed') return { event: prepared }
+      if (prepared.kind === 'failed') return failed(prepared)
+      const { form } = prepared
+      const compared = await comparisons.of(queued)
+      key = form.key
+      const begun = { kind: 'prepared', startedAt, key } as const
+      const { version } = await history.commit(() => this.#write(id, begun, compared))
+      if (version.state !== 'uploading') return { version }
+      const progress = (sent: number) => onProgress(id, sent, parcel.bytes)
+      const answered = await sender.post({ parcel, form, progress }, tally, signal)
+      return answered.kind === 'failed'
+        ? failed(answered)
+        : { event: { ...answered, attempt: attempt() } }
+    } catch (error) {
+      // Nothing was sent, so nothing is to be written to a disk that is full.
+      if (isRetryable(error) && key === null) throw error
+      return { event: { kind: 'fault', attempt: attempt(), error } }
+    }
+  }
+
+  #parcelOf(version: Version): Parcel | null {
+    const { id, account, bytes, feed, md5, path, reasonCode, spool } = version
+    if (spool === null) return null
+    const file = this.#parts.spool.path(spool)
+    const isForced = reasonCode === RETRIED
+    return { id, account, feed, path, file, isForced, bytes: bytes ?? 0, md5: md5 ?? '' }
+  }
+
+  /** #write decides about the event and writes the decision. Call it within a transaction. */
+  #write(id: number, event: SendEvent, compared: Compared = new Map()): Written {
+    const { clock, history, ledger, limits } = this.#parts
+    const heldNow = (version: Version): Held | null => judge({ history, limits }, version, compared)
+    const facts = sendFacts({ history, now: clock.now() }, { id, event }, heldNow)
+    const transitions = decideSending(facts, event)
+    const changed = ledger.write(transitions)
+    return {
+      version: changed.find((version) => version.id === id) ?? facts.version,
+      isCounted: transitions.some((each) => 'end' in each && each.end !== null),
+    }
+  }
+
+  #logFailure({ feed, id, nextAttemptAt, state }: Version, failure: Failure): void {
+    const { clock, log } = this.#parts
+    const { ambiguous, code, reason, rule, status } = failure
+    const waitMs =
+      state === 'queued' && nextAttemptAt !== null ? Math.max(0, nextAttemptAt - clock.now()) : null
+    log.warn(
+      {
+        event: 'upload.failed',
+        id,
+        feed,
+        code,
+        status,
+        reason,
+        ambiguous,
+        rule: rule.name,
+        waitMs,
+      },
+      `${feed}: an attempt to upload failed: ${reason}`,
+    )
+  }
+}

@@ -1,0 +1,85 @@
+// Decides what a start means for a version that the last run left behind. Pure: daemon/recovery.ts reads the facts and
+// writes the transitions.
+
+import type { Reason, Transition, Version } from '../../history/port.ts'
+import { COPY_GONE, STOPPED } from '../../history/reason-codes.ts'
+import { UNSENT } from '../../history/states.ts'
+import type { Held } from './sending.ts'
+
+/** StartEvent is what the start found. */
+export type StartEvent =
+  /** The last run ended in the middle of a step. `at`: wall ms of this start; `key`: the object key of the running attempt. */
+  | { kind: 'crashed'; at: number; key: string | null }
+  /** The copy in the spool is lost, with a disk or a host. `paths` are the files that are this version. */
+  | { kind: 'copy-lost'; fileIsThere: boolean; paths: readonly string[] }
+  /** The state directory is a copy from an earlier moment. */
+  | { kind: 'copied-state'; fileIsUnchanged: boolean }
+
+const AFTER_STOP: Reason = { code: STOPPED, text: 'feedsyncd stopped before this was done' }
+
+const COPIED_STATE: Held = {
+  code: 'history-lost',
+  text: 'the history was restored: a newer version may be on the service',
+  hint: 'Compare its postings with those on the service; release it if it is right, or discard it.',
+}
+
+/** decideStart returns what the event means for a version. A version that needs nothing stays as it is. */
+export function decideStart(
+  version: Pick<Version, 'id' | 'state'>,
+  event: StartEvent,
+): Transition[] {
+  switch (event.kind) {
+    case 'crashed':
+      return afterCrash(version, event)
+    case 'copy-lost':
+      return withoutCopy(version, event)
+    case 'copied-state':
+      return version.state === 'queued' && !event.fileIsUnchanged ? [hold(version.id)] : []
+    default:
+      return event satisfies never
+  }
+}
+
+function afterCrash(
+  { id, state }: Pick<Version, 'id' | 'state'>,
+  { at, key }: Extract<StartEvent, { kind: 'crashed' }>,
+): Transition[] {
+  if (state === 'checking') return [{ kind: 'move', id, to: 'settling', reason: AFTER_STOP }]
+  if (state !== 'uploading') return []
+  // Storage may have the file. It is sent again, under a new key.
+  const end = {
+    endedAt: at,
+    outcome: 'unknown',
+    status: null,
+    code: null,
+    bytesSent: 0,
+    key,
+  } as const
+  return [
+    { kind: 'attempt-end', id, end },
+    { kind: 'move', id, to: 'queued', reason: AFTER_STOP },
+  ]
+}
+
+/** withoutCopy: the file is read again as a new version; without a file the version fails, so that a person knows. */
+function withoutCopy(
+  { id, state }: Pick<Version, 'id' | 'state'>,
+  { fileIsThere, paths }: Extract<StartEvent, { kind: 'copy-lost' }>,
+): Transition[] {
+  const lost: Transition = { kind: 'set', id, patch: { spool: null } }
+  if (!UNSENT.includes(state)) return [lost]
+  const unlinked = paths.map((path): Transition => ({ kind: 'unlink', path }))
+  const code = COPY_GONE
+  if (fileIsThere) {
+    const text = 'its copy in the state directory is gone: its file is read again'
+    return [lost, ...unlinked, { kind: 'move', id, to: 'superseded', reason: { code, text } }]
+  }
+  const text = 'its copy in the state directory is gone: its bytes were on the lost host'
+  const hint = 'put the file into the folder again'
+  return [lost, ...unlinked, { kind: 'move', id, to: 'failed', reason: { code, text, hint } }]
+}
+
+function hold(id: number): Transition {
+  const patch = { guard: COPIED_STATE.code }
+  return { kind: 'move', id, to: 'held', reason: COPIED_STATE, patch }
+}

@@ -1,0 +1,328 @@
+// Every story of one feed, searched without a database, a file or a socket. A story begins without a version; in each
+// step one thing happens that can happen then: a file comes, a step of an attempt ends, a person decides, the process
+// is killed, a copy is lost. What it means is asked of the same pure decisions as in the daemon.
+
+import type { State, Transition, Version } from '../../../src/history/port.ts'
+import { REPLACEABLE, STEPS } from '../../../src/history/states.ts'
+import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
+import { FeedsyncError } from '../../../src/lib/errors.ts'
+import { type Deed, decideDeed } from '../../../src/pipeline/decide/person.ts'
+import { replaced } from '../../../src/pipeline/decide/replace.ts'
+import {
+  decideSending,
+  type SendEvent,
+  type SendFacts,
+} from '../../../src/pipeline/decide/sending.ts'
+import { decideStart } from '../../../src/pipeline/decide/start.ts'
+
+/** Decisions are the pure functions under search. A test replaces one to see that the search finds the fault. */
+export const DECISIONS = { decideDeed, decideSending, decideStart, replaced }
+export type Decisions = typeof DECISIONS
+
+/** Told is a version in a story. Its id is its place in the list, counted from 1. */
+interface Told {
+  state: State
+  approved: boolean
+  hasCopy: boolean
+  /** A guard has held it. */
+  wasHeld: boolean
+}
+
+export interface Story {
+  versions: readonly Told[]
+  /** The attempt that runs. `asked`: its form is asked for. `sent`: its bytes may be on their way. */
+  running: { id: number; phase: 'asked' | 'sent' } | null
+  isPaused: boolean
+}
+
+export interface Found {
+  /** How many different situations were found. */
+  situations: number
+  /** The first broken promise, with the steps that lead to it; null: none. */
+  broken: { promise: string; steps: readonly string[] } | null
+}
+
+const START: Story = { versions: [], running: null, isPaused: false }
+const TRY = { startedAt: 1, endedAt: 2, key: 'key', status: null, bytesSent: 0 }
+const DEEDS: readonly Deed[] = ['release', 'discard', 'retry', 'restore']
+
+const failed = (rule: keyof typeof RULES, hold = false): SendEvent => {
+  const failure = failureOf(RULES[rule], { code: rule, reason: rule })
+  return {
+    ...{ kind: 'failed', attempt: TRY, failure, notBefore: null, random: 0.5 },
+    hold: hold ? { failure, until: 9 } : null,
+  }
+}
+const DISK = new FeedsyncError('the disk is full', { exitCode: 75 })
+/** What a step of an attempt can find, by name. */
+const ENDS: Record<string, SendEvent> = {
+  'a failure that passes': failed('throttled'),
+  'a failure for good': failed('fileRefused'),
+  'refused credentials': failed('credentials', true),
+  'refused credentials, and the hold is over': failed('credentials'),
+  'a lost copy': failed('spoolChanged'),
+  'a full disk': { kind: 'fault', attempt: TRY, error: DISK },
+  'a fault of ours': { kind: 'fault', attempt: TRY, error: new Error('a bug') },
+}
+const CLOSED_ORIGIN: SendEvent = {
+  ...{ kind: 'closed', until: 9 },
+  failure: failureOf(RULES.waiting, { code: 'endpoint-down', reason: 'it is down' }),
+}
+const ABORTED: SendEvent = { kind: 'aborted', attempt: TRY }
+const STORED: SendEvent = {
+  ...{ kind: 'stored', attempt: TRY, fileUrl: null, etagVerified: true, warning: null },
+}
+
+/** Broken is thrown by a step that breaks a promise. */
+class Broken extends Error {}
+
+/** searchStories walks through every story with at most `most` versions, and stops at the first broken promise. */
+export function searchStories(most: number, decisions: Decisions = DECISIONS): Found {
+  const came = new Map<string, { from: string | null; step: string }>()
+  const stepsTo = (key: string | null): string[] => {
+    const last = key === null ? undefined : came.get(key)
+    return last === undefined || last.from === null ? [] : [...stepsTo(last.from), last.step]
+  }
+  const open: Story[] = [START]
+  came.set(keyOf(START), { from: null, step: '' })
+  // The shortest stories first. A situation that is found while the list is read is read, too.
+  for (const story of open) {
+    const from = keyOf(story)
+    for (const [step, next] of stepsFrom(story, most, decisions)) {
+      try {
+        const after = next()
+        const key = keyOf(after)
+        if (came.has(key)) continue
+        came.set(key, { from, step })
+        open.push(after)
+        requireNextEvents(after)
+      } catch (error) {
+        if (!(error instanceof Broken)) throw error
+        const broken = { promise: error.message, steps: [...stepsTo(from), step] }
+        return { situations: came.size, broken }
+      }
+    }
+  }
+  return { situations: came.size, broken: null }
+}
+
+/** keyOf returns the same text for situations in which the same can happen. */
+function keyOf({ isPaused, running, versions }: Story): string {
+  const told = versions.map(({ approved, hasCopy, state, wasHeld }) =>
+    STEPS[state].length === 0 ? state : [state, approved, hasCopy, wasHeld],
+  )
+  return `${isPaused} ${running?.id}${running?.phase} ${told.join(' ')}`
+}
+
+type Step = [name: string, next: () => Story]
+
+function stepsFrom(story: Story, most: number, decisions: Decisions): Step[] {
+  const { isPaused, running, versions } = story
+  const isRoom = versions.length < most
+  const steps: Step[] = [
+    [isPaused ? 'resume' : 'pause', () => ({ ...story, isPaused: !isPaused })],
+    ['kill', () => started(story, decisions, () => null)],
+    [
+      'a copy of the state',
+      () => started(story, decisions, () => ({ kind: 'copied-state', fileIsUnchanged: false })),
+    ],
+  ]
+  if (isRoom)
+    for (const state of ['queued', 'held'] as const)
+      steps.push([`a file that is ${state}`, () => arrived(story, state, decisions)])
+  const next = nextToSend(story)
+  if (next !== null)
+    steps.push([
+      `ask for a form of ${next}`,
+      () => ({ ...story, running: { id: next, phase: 'asked' } }),
+    ])
+  versions.forEach((version, n) => {
+    const id = n + 1
+    for (const deed of DEEDS)
+      if (deed !== 'restore' || isRoom)
+        steps.push([`${deed} ${id}`, () => decided(story, id, deed, decisions)])
+    if (version.hasCopy && STEPS[version.state].length > 0 && running?.id !== id)
+      for (const fileIsThere of [true, false])
+        steps.push([
+          `the copy of ${id} is lost, its file ${fileIsThere ? 'is there' : 'too'}`,
+          () =>
+            started(story, decisions, ({ id: each }) =>
+              each === id ? { kind: 'copy-lost', fileIsThere, paths: [] } : null,
+            ),
+        ])
+  })
+  if (running !== null) steps.push(...stepsOf(story, running, decisions))
+  return steps
+}
+
+/** nextToSend returns the version that the queue gives out next: the oldest that waits, and one of a feed at a time. */
+function nextToSend({ isPaused, running, versions }: Story): number | null {
+  if (isPaused || running !== null || versions.some(({ state }) => state === 'uploading'))
+    return null
+  const first = versions.findIndex(({ state }) => state === 'queued')
+  return first === -1 ? null : first + 1
+}
+
+/** stepsOf returns how the running attempt can go on. */
+function stepsOf(
+  story: Story,
+  { id, phase }: NonNullable<Story['running']>,
+  decisions: Decisions,
+): Step[] {
+  const on = (event: SendEvent, isHeld = false) =>
+    attempted(story, id, { event, isHeld }, decisions)
+  const steps: Step[] = Object.entries(ENDS).map(([name, event]) => [
+    `${name} (${id})`,
+    () => on(event),
+  ])
+  steps.push([`the daemon stops the attempt of ${id}`, () => on(ABORTED)])
+  if (phase === 'sent') steps.push([`storage has ${id}`, () => on(STORED)])
+  else
+    steps.push(
+      [`the origin is down (${id})`, () => on(CLOSED_ORIGIN)],
+      [`the form for ${id} is there`, () => on({ kind: 'prepared', startedAt: 1, key: 'key' })],
+      [
+        `the form for ${id} is there, and a guard holds it`,
+        () => on({ kind: 'prepared', startedAt: 1, key: 'key' }, true),
+      ],
+    )
+  return steps
+}
+
+function attempted(
+  story: Story,
+  id: number,
+  { event, isHeld }: { event: SendEvent; isHeld: boolean },
+  decisions: Decisions,
+): Story {
+  const version = toldAs(story, id)
+  const isJudged = isHeld && !version.approved
+  const newest = (state: State) => {
+    const found = story.versions.findLastIndex((other, n) => n + 1 > id && other.state === state)
+    return found === -1 ? null : found + 1
+  }
+  const facts: SendFacts = {
+    version: { ...version, attempts: 1 },
+    isPaused: story.isPaused,
+    held: isJudged ? { code: 'drop', text: 'it dropped' } : null,
+    newer: { queued: newest('queued'), held: newest('held') },
+    inARow: 0,
+  }
+  const after = write(story, decisions.decideSending(facts, event))
+  const { state } = toldAs(after, id)
+  if (event.kind === 'stored' && state !== 'uploaded')
+    throw new Broken('what storage confirmed is on record')
+  if (isJudged && state === 'uploading')
+    throw new Broken('a version that a guard holds is not sent')
+  const goesOn = event.kind === 'prepared' && state === 'uploading'
+  return { ...after, running: goesOn ? { id, phase: 'sent' } : null }
+}
+
+function arrived(
+  story: Story,
+  state: 'queued' | 'held' | 'rejected',
+  { replaced }: Decisions,
+): Story {
+  const id = story.versions.length + 1
+  const told: Told = {
+    ...{ state, approved: false, hasCopy: true, wasHeld: state === 'held' },
+  }
+  const waiting = placed(story).filter((each) => REPLACEABLE.includes(each.state))
+  const added = { ...story, versions: [...story.versions, told] }
+  return write(added, replaced(waiting, id, state))
+}
+
+function decided(story: Story, id: number, deed: Deed, { decideDeed }: Decisions): Story {
+  const version = toldAs(story, id)
+  const waiting = placed(story).filter((each) => REPLACEABLE.includes(each.state))
+  const transitions = decideDeed({ version, waiting }, deed, 'maria')
+  return Array.isArray(transitions) ? write(story, transitions) : story
+}
+
+/** started plays a start. The process was not running, so no attempt runs afterwards. */
+function started(
+  story: Story,
+  { decideStart }: Decisions,
+  eventFor: (version: Version) => Parameters<typeof decideStart>[1] | null,
+): Story {
+  const stopped = { ...story, running: null }
+  const killed = story.versions.reduce((so, _, n) => {
+    const version = toldAs(so, n + 1)
+    return write(so, decideStart(version, { kind: 'crashed', at: 3, key: 'key' }))
+  }, stopped as Story)
+  return killed.versions.reduce((so, _, n) => {
+    const version = toldAs(so, n + 1)
+    const event = eventFor(version)
+    return event === null ? so : write(so, decideStart(version, event))
+  }, killed)
+}
+
+const placed = ({ versions }: Story) => versions.map(({ state }, n) => ({ id: n + 1, state }))
+
+/** toldAs returns a version as the decisions read it. */
+function toldAs({ versions }: Story, id: number): Version {
+  const { approved, hasCopy, state } = versions[id - 1] as Told
+  const [sha256, spool] = ['a', hasCopy ? `${id}.xml` : null]
+  return { id, state, approved, sha256, spool, attempts: 1, feed: 'f', path: 'f.xml' } as Version
+}
+
+/** write applies a decision as the history does, and throws `Broken` when it breaks a promise. */
+function write(story: Story, transitions: readonly Transition[]): Story {
+  const versions = [...story.versions]
+  const change = (id: number, patch: Partial<Told>) => {
+    versions[id - 1] = { ...(versions[id - 1] as Told), ...patch }
+  }
+  const move = (id: number, to: State, approved?: boolean) => {
+    const before = versions[id - 1] as Told
+    requireStep(before.state, to)
+    if (to === 'uploading') requireSendable(versions, id)
+    change(id, {
+      ...{ state: to, approved: approved ?? before.approved },
+      wasHeld: before.wasHeld || to === 'held',
+    })
+  }
+  for (const each of transitions) {
+    if (each.kind === 'move') move(each.id, each.to, each.patch?.approved)
+    else if (each.kind === 'supersede') move(each.id, 'superseded')
+    else if (each.kind === 'set' && each.patch.spool === null) change(each.id, { hasCopy: false })
+    else if (each.kind === 'add')
+      versions.push({
+        ...{ state: each.version.state, approved: true, hasCopy: true },
+        ...{ wasHeld: false },
+      })
+  }
+  return { ...story, versions }
+}
+
+function requireStep(from: State, to: State): void {
+  if (STEPS[from].length === 0) throw new Broken(`no event leads out of ${from}`)
+  if (!STEPS[from].includes(to)) throw new Broken(`there is no step from ${from} to ${to}`)
+}
+
+/** requireSendable holds a version to the promises in the moment in which its first byte may leave. */
+function requireSendable(versions: readonly Told[], id: number): void {
+  const { approved, hasCopy, wasHeld } = versions[id - 1] as Told
+  const isOvertaken = versions.some(
+    ({ state }, n) =>
+      n + 1 > id && (state === 'queued' || state === 'uploading' || state === 'uploaded'),
+  )
+  if (isOvertaken) throw new Broken('no version is sent after or beside a newer one')
+  if (wasHeld && !approved) throw new Broken('a held version is sent only by the word of a person')
+  if (!hasCopy) throw new Broken('a version is sent only with its copy')
+  if (versions.some(({ state }, n) => n + 1 !== id && state === 'uploading'))
+    throw new Broken('one version of a feed is sent at a time')
+}
+
+/** requireNextEvents: every open version has an event that can come, so that no version is stuck. */
+function requireNextEvents(story: Story): void {
+  const { isPaused, running, versions } = story
+  const next = nextToSend({ ...story, isPaused: false })
+  versions.forEach(({ state }, n) => {
+    // A person decides about held and failed versions, and a pause ends. The others go on by themselves.
+    const isRunning = running?.id === n + 1
+    const isStuck =
+      (state === 'uploading' && !isRunning) ||
+      (state === 'queued' && !isPaused && running === null && next === null)
+    if (isStuck) throw new Broken(`version ${n + 1} is ${state}, and nothing can happen to it`)
+  })
+}

@@ -1,0 +1,13 @@
+// All stories of one feed with up to five versions. test/unit/pipeline/decide/stories.test.ts searches those of three.
+
+import { expect, it } from 'vitest'
+import { searchStories } from '../helpers/pipeline/stories.ts'
+
+it('no story of five versions breaks a promise', () => {
+  const began = performance.now()
+  const { broken, situations } = searchStories(5)
+  console.info(`${situations} situations in ${Math.round(performance.now() - began)} ms`)
+
+  expect(broken).toBeNull()
+  expect(situations).toBeGreaterThan(50_000)
+})

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { carryOut } from '../../../src/app/decisions.ts'
+import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+
+const HASHED = { patch: { sha256: 'a'.repeat(64), spool: '1.xml' } }
+
+describe('a decision', () => {
+  it('to retry supersedes the older versions that wait', () => {
+    const { history } = temporaryHistory()
+    const older = versionIn(history, 'held', HASHED)
+    const newer = versionIn(history, 'failed', HASHED)
+
+    carryOut(history, { deed: 'retry', id: newer.id }, { by: 'maria', now: 5000 })
+
+    expect([older, newer].map(({ id }) => history.version(id)?.state)).toEqual([
+      'superseded',
+      'queued',
+    ])
+  })
+
+  it('to retry changes nothing for a version that is being sent now', () => {
+    const { history } = temporaryHistory()
+    const sent = versionIn(history, 'uploading', HASHED)
+
+    const decided = carryOut(history, { deed: 'retry', id: sent.id }, { by: 'maria', now: 5000 })
+
+    expect(decided).toEqual(sent)
+    expect(history.events(sent.id).at(-1)?.to).toBe('uploading')
+  })
+
+  it('to release makes the version a baseline for later ones, and supersedes older waiting versions', () => {
+    const { history } = temporaryHistory()
+    const uploaded = versionIn(history, 'uploaded', HASHED)
+    const waiting = versionIn(history, 'queued', HASHED)
+    const held = versionIn(history, 'held', { patch: { ...HASHED.patch, guard: 'drop' } })
+    expect(history.baselines('acme').map(({ id }) => id)).toEqual([uploaded.id, waiting.id])
+
+    carryOut(history, { deed: 'release', id: held.id }, { by: 'maria', now: 5000 })
+
+    expect(history.version(held.id)).toMatchObject({
+      ...{ state: 'queued', guard: null, approved: true },
+    })
+    expect(history.version(waiting.id)?.state).toBe('superseded')
+    expect(history.baselines('acme').map(({ id }) => id)).toEqual([held.id])
+  })
+
+  it('to discard removes an earlier approval', () => {
+    const { history } = temporaryHistory()
+    const uploaded = versionIn(history, 'uploaded', HASHED)
+    const held = versionIn(history, 'held', HASHED)
+
+    carryOut(history, { deed: 'release', id: held.id }, { by: 'maria', now: 5000 })
+    carryOut(history, { deed: 'discard', id: held.id }, { by: 'maria', now: 5001 })
+
+    expect(history.baselines('acme').map(({ id }) => id)).toEqual([uploaded.id])
+  })
+})

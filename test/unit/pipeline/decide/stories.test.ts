@@ -1,0 +1,91 @@
+// All stories of one feed, searched: there is none in which a promise is broken. Then rules are switched off one after
+// the other, and the search finds each fault and the shortest story that it has met.
+
+import { expect, it } from 'vitest'
+import { DECISIONS, type Decisions, searchStories } from '../../../helpers/pipeline/stories.ts'
+
+const MOST = 3
+
+it('no story of three versions breaks a promise', () => {
+  const began = performance.now()
+  const { broken, situations } = searchStories(MOST)
+  console.info(`${situations} situations in ${Math.round(performance.now() - began)} ms`)
+
+  expect(broken).toBeNull()
+  expect(situations).toBeGreaterThan(400)
+})
+
+/** The rules, each with the decisions in which it is switched off, and the promise that breaks. */
+const OFF: [rule: string, without: Partial<Decisions>, promise: RegExp][] = [
+  [
+    'a newer waiting version is sent instead, when the form has come',
+    {
+      decideSending: (facts, event) =>
+        DECISIONS.decideSending({ ...facts, newer: { ...facts.newer, queued: null } }, event),
+    },
+    /after or beside a newer one/,
+  ],
+  [
+    'a version that was not stored gives its place to a newer one that waits',
+    {
+      decideSending: (facts, event) =>
+        DECISIONS.decideSending(
+          event.kind === 'prepared' ? facts : { ...facts, newer: { queued: null, held: null } },
+          event,
+        ),
+    },
+    /after or beside a newer one/,
+  ],
+  [
+    'the guards judge once more, when the form has come',
+    {
+      decideSending: (facts, event) => DECISIONS.decideSending({ ...facts, held: null }, event),
+    },
+    /that a guard holds is not sent/,
+  ],
+  [
+    'a version that was discarded while its form was asked for stays discarded',
+    {
+      decideSending: (facts, event) =>
+        DECISIONS.decideSending(
+          facts.version.state === 'discarded'
+            ? { ...facts, version: { ...facts.version, state: 'queued' } }
+            : facts,
+          event,
+        ),
+    },
+    /out of discarded/,
+  ],
+  [
+    'a release without a copy is refused',
+    {
+      decideDeed: (facts, deed, by) =>
+        DECISIONS.decideDeed(
+          { ...facts, version: { ...facts.version, spool: 'lost.xml' } },
+          deed,
+          by,
+        ),
+    },
+    /only with its copy/,
+  ],
+  [
+    'a start queues what a kill left uploading',
+    {
+      decideStart: (version, event) =>
+        event.kind === 'crashed' ? [] : DECISIONS.decideStart(version, event),
+    },
+    /nothing can happen to it/,
+  ],
+  [
+    'a new version takes the place of the older ones that wait',
+    { replaced: () => [] },
+    /after or beside a newer one|nothing can happen/,
+  ],
+]
+
+it.each(OFF)('the search finds the fault when this rule is off: %s', (_, without, promise) => {
+  const { broken } = searchStories(MOST, { ...DECISIONS, ...without })
+
+  expect(broken?.promise).toMatch(promise)
+  expect(broken?.steps.length).toBeGreaterThan(0)
+})
