@@ -7,7 +7,7 @@ import { endLoss, historyLostUpTo } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
 import { OPEN, REPLACEABLE } from '../history/states.ts'
-import { writeTransitions } from '../history/transitions.ts'
+import { type Paths, writeTransitions } from '../history/transitions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { type Deed, decideDeed } from '../pipeline/decide/person.ts'
@@ -43,7 +43,7 @@ export function carryOut(
     const decided = decideDeed(deedFacts(history, version), deed, by)
     if (!Array.isArray(decided))
       throw new Refused(`${deed} version ${id}: ${decided.reason}`, { hint: decided.hint })
-    const [first = version] = writeTransitions(decided, { history, now })
+    const [first = version] = writeTransitions(decided, { history, now, paths: pathsIn(history) })
     return first
   })
 }
@@ -81,6 +81,12 @@ export function forgetFeed(history: History, feed: string, now: number): void {
     history.forgetFeed(feed, now)
   })
 }
+
+/** pathsIn writes paths to the history alone. The daemon, which has them in memory, too, finds the change there. */
+const pathsIn = (history: History): Paths => ({
+  link: (path, identity, versionId) => history.rememberPath({ path, identity, versionId }),
+  unlink: history.forgetPath,
+})
 
 function existing(history: History, id: number): Version {
   const version = history.version(id)

@@ -6,8 +6,10 @@ import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult } from '../feed/port.ts'
 import type { HistoryReader } from '../history/port.ts'
 import { judge } from '../pipeline/baselines.ts'
+import { newerByDate, sameBytes } from '../pipeline/decide/same-bytes.ts'
+import { bytesFacts } from '../pipeline/facts.ts'
 import { guard } from '../pipeline/guards.ts'
-import { newerByName, sameBytesOf } from '../pipeline/same-bytes.ts'
+import { readFileOf } from '../pipeline/pipeline.ts'
 
 /** Limits without a configuration: only an empty feed is held. */
 const NO_LIMITS = { maxDropPercent: 100, minPostings: 0 }
@@ -25,8 +27,9 @@ export function heldReason(
   if (history === null) return guard(newer, [], limits)?.reason ?? null
   // The daemon does not judge a version again that it already has.
   const origin = { path, rule, identity: null }
-  if (newerByName(history, origin) !== null) return null
-  const same = sameBytesOf(history, origin, result)
+  const facts = bytesFacts(history, origin)
+  if (newerByDate(facts, origin) !== null) return null
+  const same = sameBytes(facts, origin, readFileOf(result, true))
   if (same !== null) return same.state === 'held' ? same.reason : null
   const { account, feed } = rule
   const judged = { ...newer, account, feed, path }

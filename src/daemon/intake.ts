@@ -226,7 +226,9 @@ export class Intake {
       const text = `not enough disk space for the copy: ${size}`
       const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
       const rule = ruleFor(path)
-      await history.commit(() => ledger.keepSettling({ path, identity, rule }, reason))
+      await history.commit(() =>
+        ledger.writeFile({ path, identity, rule }, { kind: 'no-room', reason }),
+      )
       log.error(
         {
           event: 'feed.no-room',

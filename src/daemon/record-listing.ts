@@ -46,7 +46,8 @@ export async function recordListing(
   const news = inOrder(listing.files.filter(isFree), (path) => ruleFor(path).feed)
   await inPieces(news, (file) => {
     // The file may have been taken meanwhile.
-    if (isFree(file) && !isSkipped(file)) ledger.settling(originOf(file), file.identity.size)
+    if (isFree(file) && !isSkipped(file))
+      ledger.writeFile(originOf(file), { kind: 'detected', size: file.identity.size })
   })
   // A file that a person asked for may lie outside the folder.
   const requested = new Set(history.openRequests().map(({ path }) => path))
@@ -54,7 +55,7 @@ export async function recordListing(
     !isThere(path) && !requested.has(path) && !postDelivery.isLeaving(path)
   await inPieces(ledger.unsettledPaths().filter(isLeft), (path) => {
     if (postDelivery.mayBeQuarantined(history.lastVersionAt(path))) ledger.known.moved(path)
-    else ledger.gone(path)
+    else ledger.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'left' })
   })
   await inPieces(ledger.known.presence(isThere), (step) => step())
   return news.filter(isFree)

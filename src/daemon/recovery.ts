@@ -3,7 +3,6 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import type { Config, FeedConfig } from '../config/config.ts'
-import { expectFeeds } from '../history/expected-feeds.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import { noteService } from '../history/other-service.ts'
 import type { State } from '../history/port.ts'
@@ -13,6 +12,7 @@ import { modifiedAt } from '../lib/files.ts'
 import { decideStart } from '../pipeline/decide/start.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
+import { expectFeeds } from './expect-feeds.ts'
 
 export interface RecoveryParts extends Parts {
   postDelivery: PostDelivery
@@ -134,10 +134,7 @@ function isUnchanged(parts: Parts, path: string): boolean {
 }
 
 /** followRules applies the present rules to unsent versions, and adds expected feeds so that they can be late. */
-function followRules(
-  { clock, history, ledger, ruleFor }: Parts,
-  feeds: readonly FeedConfig[],
-): void {
+function followRules({ history, ledger, ruleFor }: Parts, feeds: readonly FeedConfig[]): void {
   ledger.followRules(ruleFor)
-  expectFeeds(history, feeds, ruleFor, clock.now())
+  expectFeeds({ history, ledger }, feeds, ruleFor)
 }

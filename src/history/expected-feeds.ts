@@ -1,13 +1,10 @@
 // Owns when the next version of a feed is expected, and whether it is late. Only the history and the rules decide, so
-// `status` knows it with the daemon down too. An expected feed without a file gets a version that is `gone`: `status`
-// shows the feed from the start, and it becomes overdue when no file comes. The first file takes over this version.
+// `status` knows it with the daemon down too.
 
 import { isAbsolute } from 'node:path'
 import { isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
-import { formatDuration } from '../lib/units.ts'
-import type { Notes, Transactions, VersionReads, Versions } from './port.ts'
-import { NOT_SEEN } from './reason-codes.ts'
+import type { VersionReads } from './port.ts'
 import type { Expectation, Version } from './rows.ts'
 
 const NOT_EXPECTED: Expectation = { expectedBy: null, overdue: false }
@@ -49,53 +46,4 @@ function lastArrival(history: VersionReads, newest: Version, now: number): numbe
   const taken = history.newestTaken(newest.feed) ?? newest
   const arrivals = [newest, taken].flatMap(({ id }) => history.lastArrivalAt(id, now) ?? [])
   return arrivals.length > 0 ? Math.max(...arrivals) : newest.detectedAt
-}
-
-/** ExpectingRule is the part of a configured rule (config/feeds.ts) that is needed here. */
-export interface ExpectingRule {
-  match: string
-  name: string | null
-  expectEveryMs: number | null
-}
-
-/** The note with this prefix and a feed's name holds the id of the version that was added for the missing file. */
-const NOTE = 'expected feed '
-
-/**
- * expectFeeds runs at the start. It adds a `gone` version for each expected feed without a version, and removes that
- * version when no rule expects the feed. `ruleFor` returns the feed of a path.
- */
-export function expectFeeds(
-  history: Versions & Notes & Transactions,
-  rules: readonly ExpectingRule[],
-  ruleFor: (path: string) => { feed: string },
-  now: number,
-): void {
-  const expected = new Map(
-    rules.flatMap(({ match, name, expectEveryMs }) => {
-      const feed = name ?? match
-      // A name with placeholders stands for many feeds, and nobody knows them before their first files.
-      const isLiteral = !/[{*?[]/.test(feed) && ruleFor(match).feed === feed
-      return isLiteral && expectEveryMs !== null ? [[feed, { match, expectEveryMs }] as const] : []
-    }),
-  )
-  history.atomically(() => {
-    for (const note of history.notes(NOTE)) {
-      if (!expected.has(note.slice(NOTE.length))) expectNoMore(history, note)
-    }
-    for (const [feed, { match, expectEveryMs }] of expected) {
-      if (history.newest(feed) !== null) continue
-      const first = { feed, path: match, account: null, state: 'settling', reason: null } as const
-      const { id } = history.add({ ...first, at: now })
-      const text = `no file of this feed has come yet; one is expected every ${formatDuration(expectEveryMs)}`
-      history.move(id, 'gone', { code: NOT_SEEN, text }, now)
-      history.setNote(NOTE + feed, String(id))
-    }
-  })
-}
-
-function expectNoMore(history: Versions & Notes, note: string): void {
-  const version = history.version(Number(history.note(note)))
-  if (version?.state === 'gone' && version.sha256 === null) history.forget(version.id)
-  history.setNote(note, null)
 }

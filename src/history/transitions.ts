@@ -1,8 +1,8 @@
 // A decision (pipeline/decide/) is a list of transitions. This file has their types and the one function that writes
 // them.
 
+import type { FileIdentity } from '../feed/port.ts'
 import type { Attempts } from './attempts.ts'
-import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
 import { SUPERSEDED } from './reason-codes.ts'
 import type { AttemptEnd, NewVersion, Reason, Version, VersionPatch } from './rows.ts'
@@ -14,89 +14,118 @@ export type Id = number | 'new'
 
 export type Transition =
   | { kind: 'add'; version: NewVersion }
-  | { kind: 'move'; id: number; to: State; reason: Reason | null; patch?: VersionPatch }
+  | { kind: 'move'; id: Id; to: State; reason: Reason | null; patch?: VersionPatch }
   /** `by` takes the place of the older version `id`. */
   | { kind: 'supersede'; id: number; by: Id }
   /** set changes columns without a change of state or an event. Without `reason` the version keeps its reason. */
-  | { kind: 'set'; id: number; patch: VersionPatch; reason?: Reason | null }
+  | { kind: 'set'; id: Id; patch: VersionPatch; reason?: Reason | null }
   /** attempt adds a row to the attempts of a version. `end` null: the attempt begins now. */
   | { kind: 'attempt'; id: number; startedAt: number; key: string | null; end: AttemptEnd | null }
   /** attempt-end ends the running attempt of a version. */
   | { kind: 'attempt-end'; id: number; end: AttemptEnd }
   /** first asks the daemon to try a version before all others. */
   | { kind: 'first'; id: number }
+  /** drop takes back a version whose bytes are not known. Its path and requests go to `heir`, or to the last other one. */
+  | { kind: 'drop'; id: number; heir: Id | null }
+  /** seen records that the bytes of a version came again. */
+  | { kind: 'seen'; id: number; reason: Reason }
+  /** link records which version the file at a path is. */
+  | { kind: 'link'; path: string; identity: FileIdentity; id: Id }
   /** unlink forgets which version the file at a path is, so that the file counts as new. */
   | { kind: 'unlink'; path: string }
 
-type Ports = Pick<VersionWrites, 'add' | 'move' | 'update'> &
+type Ports = Pick<VersionWrites, 'add' | 'move' | 'update' | 'forget' | 'seen'> &
   Pick<Attempts, 'startAttempt' | 'endAttempt'> &
-  Pick<Files, 'forgetPath'> &
   Notes
+
+/** Paths writes which version the file at a path is. */
+export interface Paths {
+  link(path: string, identity: FileIdentity, id: number): void
+  unlink(path: string): void
+}
 
 /** Writing is where the transitions are written, and who hears of them. */
 export interface Writing {
   history: Ports
+  paths: Paths
   /** Wall ms of the events. */
   now: number
-  /** moved is called within the transaction for each version that was added or that changed its state. */
+  /** added and moved are called within the transaction for each version that was added or changed its state. */
+  added?: (version: Version) => void
   moved?: (version: Version) => void
-  /** unlink replaces `history.forgetPath`, for a caller that keeps the paths in memory, too. */
-  unlink?: (path: string) => void
 }
 
 /**
  * writeTransitions writes a decision in the order of its transitions, and returns each changed version as it is
  * afterwards. Call it within a transaction. Throws `FeedsyncError` for a step that states.ts does not allow.
  */
-export function writeTransitions(
-  transitions: readonly Transition[],
-  { history, now, moved = () => {}, unlink = history.forgetPath }: Writing,
-): Version[] {
-  const changed = new Map<Id, Version>()
-  const keep = (id: Id, version: Version) => void changed.set(id, version)
-  const move = (id: number, to: State, reason: Reason | null, patch?: VersionPatch) => {
-    const version = history.move(id, to, reason, now, patch)
-    keep(id, version)
-    moved(version)
+export function writeTransitions(transitions: readonly Transition[], writing: Writing): Version[] {
+  const changed = new Map<number, Version>()
+  let newId: number | null = null
+  const idOf = (id: Id): number => {
+    if (id !== 'new') return id
+    if (newId === null) throw new Error('the decision adds no version')
+    return newId
   }
   for (const each of transitions) {
-    switch (each.kind) {
-      case 'add': {
-        const version = history.add({ ...each.version, at: now })
-        keep('new', version)
-        moved(version)
-        break
-      }
-      case 'move':
-        move(each.id, each.to, each.reason, each.patch)
-        break
-      case 'supersede': {
-        const newer = each.by === 'new' ? changed.get('new')?.id : each.by
-        const text = `version ${newer} took the place of version ${each.id}`
-        move(each.id, 'superseded', { code: SUPERSEDED, text })
-        break
-      }
-      case 'set':
-        keep(each.id, history.update(each.id, each.patch, each.reason))
-        break
-      case 'attempt':
-        history.startAttempt(each.id, each.startedAt, each.key)
-        if (each.end !== null) history.endAttempt(each.id, each.end)
-        break
-      case 'attempt-end':
-        history.endAttempt(each.id, each.end)
-        break
-      case 'first':
-        askFirst(history, each.id)
-        break
-      case 'unlink':
-        unlink(each.path)
-        break
-      default:
-        each satisfies never
-    }
+    const version = writeOne(each, writing, idOf)
+    if (version === null) continue
+    if (each.kind === 'add') newId = version.id
+    changed.set(version.id, version)
   }
   return [...changed.values()]
+}
+
+/** writeOne writes one transition, and returns the version that it changed, or null. */
+function writeOne(
+  each: Transition,
+  { added, history, moved, now, paths }: Writing,
+  idOf: (id: Id) => number,
+): Version | null {
+  switch (each.kind) {
+    case 'add': {
+      const version = history.add({ ...each.version, at: now })
+      added?.(version)
+      return version
+    }
+    case 'move': {
+      const version = history.move(idOf(each.id), each.to, each.reason, now, each.patch)
+      moved?.(version)
+      return version
+    }
+    case 'supersede': {
+      const text = `version ${idOf(each.by)} took the place of version ${each.id}`
+      const version = history.move(each.id, 'superseded', { code: SUPERSEDED, text }, now)
+      moved?.(version)
+      return version
+    }
+    case 'set':
+      return history.update(idOf(each.id), each.patch, each.reason)
+    case 'attempt':
+      history.startAttempt(each.id, each.startedAt, each.key)
+      if (each.end !== null) history.endAttempt(each.id, each.end)
+      return null
+    case 'attempt-end':
+      history.endAttempt(each.id, each.end)
+      return null
+    case 'first':
+      askFirst(history, each.id)
+      return null
+    case 'drop':
+      history.forget(each.id, each.heir === null ? undefined : idOf(each.heir))
+      return null
+    case 'seen':
+      history.seen(each.id, each.reason, now)
+      return null
+    case 'link':
+      paths.link(each.path, each.identity, idOf(each.id))
+      return null
+    case 'unlink':
+      paths.unlink(each.path)
+      return null
+    default:
+      return each satisfies never
+  }
 }
 
 /** Name of the note with the ids of the versions that the daemon must try at once. */

@@ -1,9 +1,21 @@
 // Reads the facts that a decision needs. Call each function within the transaction that writes the decision.
 
-import type { History, State, Version } from '../history/port.ts'
-import { REPLACEABLE } from '../history/states.ts'
+import { otherServiceUpTo } from '../history/other-service.ts'
+import type {
+  Files,
+  History,
+  HistoryEvent,
+  Notes,
+  Origin,
+  State,
+  Version,
+  VersionReads,
+} from '../history/port.ts'
+import { ACCEPTED, REPLACEABLE } from '../history/states.ts'
 import { FeedsyncError } from '../lib/errors.ts'
+import type { FileFacts } from './decide/file.ts'
 import type { DeedFacts } from './decide/person.ts'
+import type { BytesFacts } from './decide/same-bytes.ts'
 import type { Held, SendEvent, SendFacts } from './decide/sending.ts'
 
 type Reads = Pick<History, 'version' | 'list' | 'pauses' | 'attemptsInARow'>
@@ -47,5 +59,60 @@ export function deedFacts(history: Pick<History, 'list'>, version: Version): Dee
   return {
     version,
     waiting: history.list({ feed: version.feed, states: REPLACEABLE, all: true }),
+  }
+}
+
+/** bytesFacts reads the facts that say whether a file repeats a version, or is older than one by its date. */
+export function bytesFacts(
+  history: VersionReads & Pick<Files, 'known' | 'lastVersionAt'> & Pick<Notes, 'note'>,
+  { path, rule: { feed } }: Origin,
+): BytesFacts {
+  return {
+    newestTaken: once(() => history.newestTaken(feed)),
+    known: once(() => history.known(path)),
+    last: once(() => history.lastVersionAt(path)),
+    otherServiceUpTo: () => otherServiceUpTo(history),
+    newestDated: once(() => {
+      const states: State[] = [...ACCEPTED, 'held']
+      const [waiting = null] = history.list({ feed, states, all: true, limit: 1 })
+      const uploaded = history.lastUploaded(feed)
+      return (waiting?.id ?? 0) > (uploaded?.id ?? 0) ? waiting : uploaded
+    }),
+  }
+}
+
+/** fileFacts reads the facts for an event of a file. */
+export function fileFacts(
+  history: VersionReads & Files & Pick<Notes, 'note'>,
+  origin: Origin,
+): FileFacts {
+  const bytes = bytesFacts(history, origin)
+  const unread = once(() => history.pendingVersionAt(origin.path))
+  return {
+    ...bytes,
+    unread,
+    isAlone: () => history.pathsOf(bytes.last()?.id ?? 0).every((path) => path === origin.path),
+    waiting: () => history.list({ feed: origin.rule.feed, states: REPLACEABLE, all: true }),
+    atRest: () => lastAtRest(history.events(unread()?.id ?? 0)),
+  }
+}
+
+/** States of a version without known bytes in which the daemon does nothing. */
+const AT_REST: readonly string[] = ['incomplete', 'gone', 'failed'] satisfies State[]
+
+function lastAtRest(events: readonly HistoryEvent[]): ReturnType<FileFacts['atRest']> {
+  const past = events.findLast(({ to }) => AT_REST.includes(to))
+  if (past === undefined || past.to === 'seen') return null
+  const { column, line, reason: text, reasonCode: code, to: state } = past
+  const position = line === null || column === null ? null : { line, column }
+  return { state, reason: text === null || code === null ? null : { code, text, position } }
+}
+
+/** once returns a function that reads a fact at its first call only. */
+function once<T>(read: () => T): () => T {
+  let known: { value: T } | null = null
+  return () => {
+    known ??= { value: read() }
+    return known.value
   }
 }

@@ -10,17 +10,20 @@
 
 import { isAbsolute, resolve } from 'node:path'
 import type { FeedRule } from '../config/feeds.ts'
-import type { CheckResult, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
-import type { Reason, State, Version, VersionPatch } from '../history/port.ts'
-import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, OLDER, STOPPED } from '../history/reason-codes.ts'
+import type { CheckResult, FileIdentity, Verdict } from '../feed/port.ts'
+import type { History, Reason, Version, VersionPatch } from '../history/port.ts'
+import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, STOPPED } from '../history/reason-codes.ts'
 import { isMissing } from '../lib/errno.ts'
 import { isRetryable } from '../lib/errors.ts'
 import { estimatedBytes } from '../lib/packing.ts'
-import { type Comparisons, judge } from './baselines.ts'
+import { type Compared, type Comparisons, judge } from './baselines.ts'
+import { decideFile, type FileEvent, type Judged, judgeRead } from './decide/file.ts'
+import type { ReadFile } from './decide/same-bytes.ts'
 import { faultReason } from './decide/sending.ts'
+import { fileFacts } from './facts.ts'
+import type { GuardedVersion } from './guards.ts'
 import type { Parts } from './parts.ts'
 import type { PostDelivery } from './post-delivery.ts'
-import { newerByName, sameBytesOf } from './same-bytes.ts'
 
 export interface PipelineParts extends Parts {
   comparisons: Comparisons
@@ -77,16 +80,16 @@ export class Pipeline {
    * alone.
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
-    const { history, ledger, log, spool } = this.#parts
-    if (!file.isSkipped) await history.commit(() => ledger.checking(file), 'soon')
+    const { log, spool } = this.#parts
+    if (!file.isSkipped) await this.#write(file, { kind: 'reading' }, 'soon')
     const copy = spool.prepare()
     try {
       return await this.#snapshot(file, copy, signal)
     } catch (error) {
-      if (signal.aborted)
-        await history.commit(() =>
-          ledger.resettle(file.path, { code: STOPPED, text: 'the daemon stopped' }),
-        )
+      if (signal.aborted) {
+        const reason = { code: STOPPED, text: 'the daemon stopped' }
+        await this.#write(file, { kind: 'interrupted', reason })
+      }
       // The next try makes another copy. The next start removes a copy that cannot be removed now.
       await spool.discard(copy).catch(() => {})
       if (signal.aborted || isRetryable(error)) throw error
@@ -94,7 +97,9 @@ export class Pipeline {
         { event: 'feed.fault', err: error, feed: file.rule.feed, path: file.path },
         'an internal error of feedsyncd',
       )
-      return this.#conclude(file, 'failed', faultReason(error))
+      const failed = await this.#write(file, { kind: 'fault', reason: faultReason(error) }, 'soon')
+      if (failed === null) throw error
+      return this.#taken(failed)
     }
   }
 
@@ -136,108 +141,95 @@ export class Pipeline {
   async #unreadable(file: Candidate, { code, hint, reason }: Unreadable): Promise<Taken> {
     if (isMissing(code))
       return this.#lookAgain(file, { code: LEFT, text: 'it left while it was read' })
-    const { history, ledger } = this.#parts
-    await history.commit(() => ledger.readFailed(file.path))
+    await this.#write(file, { kind: 'unreadable' })
     return { kind: 'skipped', reason, hint }
   }
 
-  /** 3. #judge decides whether these bytes are new for the feed, and acts on the verdict of the check. */
+  /**
+   * 3. #judge asks what the bytes mean, keeps the copy of what may be sent, and writes the decision. Bytes first, then
+   * the row that names them: a crash in between leaves a copy without a row, never a row without its copy.
+   */
   async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
-    const { clock, history, ledger, spool } = this.#parts
-    const { verdict } = read
-    const same = sameBytesOf(history, file, read)
-    if (same !== null) {
-      await spool.discard(copy)
-      await history.commit(() => ledger.seen(file, same), 'soon')
-      return { kind: 'seen', version: same }
-    }
-    const newer = newerByName(history, file)
-    // An incomplete file may be the next version, still being written.
-    if (newer !== null && (verdict.kind !== 'incomplete' || file.final))
-      return this.#older(file, read, copy, newer)
-    switch (verdict.kind) {
-      case 'ok':
-        return this.#guard(file, read, verdict.content, copy)
-      case 'broken':
-        return this.#conclude(file, 'rejected', placed(verdict, HINT.broken), facts(read))
-      case 'incomplete':
-        if (file.final)
-          return this.#conclude(file, 'rejected', placed(verdict, HINT.rejected), facts(read))
-        return this.#conclude(file, 'incomplete', placed(verdict, HINT.incomplete), {
-          bytes: read.bytes,
-          // A file that is rewritten and stops at the same place each time gets no more time.
-          incompleteSince: ledger.incompleteSince(file.path, read.bytes) ?? clock.now(),
-        })
-      default:
-        return verdict satisfies never
-    }
-  }
-
-  /** #older supersedes a version with an older date in its file name. Its copy is kept for `restore`. */
-  async #older(file: Candidate, read: Read, copy: string, newer: Version): Promise<Taken> {
-    const { history, ledger, spool } = this.#parts
-    const text = `it is older than version ${newer.id} (${newer.path})`
-    const patch = facts(read)
-    if (read.verdict.kind === 'ok') {
-      const { id } = await history.commit(() => ledger.versionFor(file))
-      patch.spool = await spool.keep(copy, id)
-    }
-    return this.#conclude(file, 'superseded', { code: OLDER, text }, patch)
-  }
-
-  /** 4. #guard holds for a person what looks like an accident, and accepts everything else. */
-  async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
-    const { comparisons, config, history, ledger, postDelivery, spool } = this.#parts
-    const { path } = file
-    const { feed, account } = file.rule
-    const named = { feed, account, path }
-    const compared = await comparisons.ofIndex({ ...named, bytes: read.bytes }, spool.indexOf(copy))
-    // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
-    // A file of the same size as before gets its version only now, when its bytes are known to differ.
-    const pending = history.pendingVersionAt(file.path)
-    const begin = () => history.commit(() => ledger.newestFor(file))
-    const isItsOwn = pending?.feed === feed && ledger.isNewest(pending)
-    const { id } = isItsOwn ? pending : await begin()
-    const kept = await spool.keep(copy, id)
+    const { comparisons, config, history, spool } = this.#parts
+    const answer = judgeRead(fileFacts(history, file), file, readFileOf(read, file.final))
+    const isAccepted = answer.kind === 'accepted'
+    const named = { feed: file.rule.feed, account: file.rule.account, path: file.path }
+    // 4. The guards compare the postings with those of the versions that this one would replace.
+    const compared: Compared = isAccepted
+      ? await comparisons.ofIndex({ ...named, bytes: read.bytes }, spool.indexOf(copy))
+      : new Map()
+    const isKept = isAccepted || (answer.kind === 'older' && read.verdict.kind === 'ok')
+    const kept = isKept ? await spool.keep(copy, await this.#idFor(file, isAccepted)) : null
+    if (kept === null) await spool.discard(copy)
     const [changes = null] = compared.values()
-    const accepted = { ...facts(read), spool: kept, changes }
-    const conclude = () => {
-      const judged = { ...read, ...content, ...named }
-      const held = judge({ history, limits: config.guards }, judged, compared)
-      const to = held === null ? 'queued' : 'held'
-      return ledger.conclude(file, to, held, { ...accepted, guard: held?.code ?? null })
-    }
-    const version = await history.commit(conclude, 'soon')
-    if (version.state === 'queued') comparisons.remember(version.id, compared)
-    await postDelivery.cleanUp(version)
-    return { kind: 'version', version }
+    const judged = readFileOf(read, file.final, kept === null ? {} : { spool: kept, changes })
+    const guarded = { ...read, ...judged.patch, ...named } as GuardedVersion & typeof named
+    const held = () => judge({ history, limits: config.guards }, guarded, compared)
+    const now = this.#parts.clock.now()
+    const version = await this.#write(file, { kind: 'read', file: judged, held, now }, 'soon')
+    // The same bytes came from another path, or a person restored them, while the copy was kept.
+    if (kept !== null && version?.spool !== kept) await spool.remove(kept)
+    if (answer.kind === 'same' || version === null)
+      return { kind: 'seen', version: seenIn(history, file, answer) }
+    if (version.state === 'queued' && isAccepted) comparisons.remember(version.id, compared)
+    return this.#taken(version)
   }
 
-  async #conclude(
-    file: Candidate,
-    to: State,
-    reason: Reason,
-    patch: VersionPatch = {},
-  ): Promise<Taken> {
-    const { history, ledger, postDelivery } = this.#parts
-    const end = () => ledger.conclude(file, to, reason, patch)
-    const version = await history.commit(end, 'soon')
-    await postDelivery.cleanUp(version)
+  /** #idFor returns the id of the version that the copy belongs to, and adds the version if there is none. */
+  async #idFor(file: Candidate, isAccepted: boolean): Promise<number> {
+    const { history } = this.#parts
+    const event = { kind: 'named', isAccepted } as const
+    if (decideFile(fileFacts(history, file), file, event).length > 0) await this.#write(file, event)
+    const unread = history.pendingVersionAt(file.path)
+    if (unread === null) throw new Error(`${file.path} has no version`)
+    return unread.id
+  }
+
+  async #taken(version: Version): Promise<Taken> {
+    await this.#parts.postDelivery.cleanUp(version)
     return { kind: 'version', version }
   }
 
   async #lookAgain(file: Candidate, reason: Reason) {
-    const { history, ledger } = this.#parts
-    await history.commit(() => ledger.resettle(file.path, reason))
+    await this.#write(file, { kind: 'interrupted', reason })
     return { kind: 'again', reason: reason.text } as const
+  }
+
+  /** #write decides about an event of the file and commits the decision. It returns the version of the file if it changed. */
+  async #write(file: Candidate, event: FileEvent, when?: 'soon'): Promise<Version | null> {
+    const { history, ledger } = this.#parts
+    const changed = await history.commit(() => ledger.writeFile(file, event), when)
+    return changed[0] ?? null
   }
 }
 
-/** facts returns the columns that are known once a file was read to its end. */
-function facts(read: Read): VersionPatch {
+/** seenIn returns the version whose bytes came again, as it is now. */
+function seenIn(history: History, { path, rule }: Candidate, answer: Judged): Version {
+  const known = answer.kind === 'same' ? history.version(answer.version.id) : null
+  const version = known ?? history.lastVersionAt(path) ?? history.newestTaken(rule.feed)
+  if (version === null) throw new Error(`${path} has no version`)
+  return version
+}
+
+/** readFileOf returns what the decisions need of a file that was read. `more` are further columns. */
+export function readFileOf(read: Read, final: boolean, more: VersionPatch = {}): ReadFile {
   const { sha256, md5, bytes, encoding, verdict } = read
   const content = verdict.kind === 'ok' ? verdict.content : {}
-  return { sha256, md5, bytes, encoding, ...content, incompleteSince: null, nextAttemptAt: null }
+  const patch = {
+    sha256,
+    md5,
+    bytes,
+    encoding,
+    ...content,
+    incompleteSince: null,
+    nextAttemptAt: null,
+  }
+  const hint = verdict.kind === 'broken' ? HINT.broken : final ? HINT.rejected : HINT.incomplete
+  return {
+    ...{ verdict: verdict.kind, sha256, final },
+    patch: { ...patch, ...more },
+    reason: verdict.kind === 'ok' ? null : placed(verdict, hint),
+  }
 }
 
 function placed(verdict: Exclude<Verdict, { kind: 'ok' }>, hint: string): Reason {

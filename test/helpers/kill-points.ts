@@ -196,8 +196,6 @@ function factOf(sql: string, parameters: unknown[]): string | null {
   }
   if (text.startsWith('UPDATE events')) return 'seen'
   if (text.startsWith('INSERT INTO attempts')) return 'attempt started'
-  if (text.startsWith('UPDATE attempts SET key')) return 'object key recorded'
-  if (text.includes("outcome = 'unknown'")) return 'running attempts end as unknown'
   if (text.startsWith('UPDATE attempts')) {
     return `attempt ended: ${(parameters[0] as { outcome: unknown }).outcome}`
   }

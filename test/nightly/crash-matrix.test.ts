@@ -53,7 +53,7 @@ describe('after a kill during a request, the next start puts everything right', 
       name: 'the form is requested',
       fault: { at: 'service', kind: 'slow', never: true },
       reached: ({ route }) => route === 'presign',
-      ends: 'uploaded (unknown, stored)',
+      ends: 'uploaded (stored)',
     },
     {
       name: 'half of the file was sent',

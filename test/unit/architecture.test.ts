@@ -138,6 +138,32 @@ describe('the layout', () => {
     expect(wrong).toEqual([])
   })
 
+  it('decides about states in pure functions, and writes a state in one place', () => {
+    const decide = all.filter(({ file }) => file.startsWith('pipeline/decide/'))
+    const impure = decide.filter(
+      ({ target, typeOnly }) =>
+        !target.startsWith('pipeline/decide/') &&
+        !target.startsWith('lib/') &&
+        !(typeOnly && target === 'history/port.ts') &&
+        !CLOSED_SETS.includes(target),
+    )
+    const moves = sources().filter((file) =>
+      /\bhistory\.(move|startAttempt|endAttempt)\(/.test(readFileSync(join(SRC, file), 'utf8')),
+    )
+
+    expect(impure).toEqual([])
+    expect(moves).toEqual(['history/transitions.ts'])
+  })
+
+  it('sends and reads files without the history', () => {
+    const wrong = all.filter(
+      ({ file, target }) =>
+        ['upload', 'feed'].includes(room(file)) && target.startsWith('history/'),
+    )
+
+    expect(wrong).toEqual([])
+  })
+
   it('has no import cycle between files, not even of types', () => {
     const next = new Map<string, string[]>()
     for (const { file, target } of all)

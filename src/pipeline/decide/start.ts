@@ -1,9 +1,10 @@
 // Decides what a start means for a version that the last run left behind. Pure: daemon/recovery.ts reads the facts and
 // writes the transitions.
 
-import type { Reason, Transition, Version } from '../../history/port.ts'
-import { COPY_GONE, STOPPED } from '../../history/reason-codes.ts'
+import type { NewVersion, Reason, Transition, Version } from '../../history/port.ts'
+import { COPY_GONE, NOT_SEEN, STOPPED } from '../../history/reason-codes.ts'
 import { UNSENT } from '../../history/states.ts'
+import { formatDuration } from '../../lib/units.ts'
 import type { Held } from './sending.ts'
 
 /** StartEvent is what the start found. */
@@ -14,6 +15,8 @@ export type StartEvent =
   | { kind: 'copy-lost'; fileIsThere: boolean; paths: readonly string[] }
   /** The state directory is a copy from an earlier moment. */
   | { kind: 'copied-state'; fileIsUnchanged: boolean }
+  /** No rule expects the feed any more. */
+  | { kind: 'not-expected' }
 
 const AFTER_STOP: Reason = { code: STOPPED, text: 'feedsyncd stopped before this was done' }
 
@@ -25,7 +28,7 @@ const COPIED_STATE: Held = {
 
 /** decideStart returns what the event means for a version. A version that needs nothing stays as it is. */
 export function decideStart(
-  version: Pick<Version, 'id' | 'state'>,
+  version: Pick<Version, 'id' | 'state' | 'sha256'>,
   event: StartEvent,
 ): Transition[] {
   switch (event.kind) {
@@ -35,6 +38,10 @@ export function decideStart(
       return withoutCopy(version, event)
     case 'copied-state':
       return version.state === 'queued' && !event.fileIsUnchanged ? [hold(version.id)] : []
+    case 'not-expected': {
+      const isEmpty = version.state === 'gone' && version.sha256 === null
+      return isEmpty ? [{ kind: 'drop', id: version.id, heir: null }] : []
+    }
     default:
       return event satisfies never
   }
@@ -82,4 +89,22 @@ function withoutCopy(
 function hold(id: number): Transition {
   const patch = { guard: COPIED_STATE.code }
   return { kind: 'move', id, to: 'held', reason: COPIED_STATE, patch }
+}
+
+/** decideExpected returns the version of an expected feed without a file. `everyMs` is the time between two files. */
+export function decideExpected({
+  everyMs,
+  feed,
+  path,
+}: {
+  everyMs: number
+  feed: string
+  path: string
+}): Transition[] {
+  const version: NewVersion = { feed, path, account: null, state: 'settling', reason: null }
+  const text = `no file of this feed has come yet; one is expected every ${formatDuration(everyMs)}`
+  return [
+    { kind: 'add', version },
+    { kind: 'move', id: 'new', to: 'gone', reason: { code: NOT_SEEN, text } },
+  ]
 }

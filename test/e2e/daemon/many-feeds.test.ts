@@ -114,7 +114,11 @@ describe.concurrent('after a kill while several copies are written', () => {
       const { code } = await site.run('run', '--once')
 
       expect(code).toBe(0)
-      expect(stored(site).sort()).toEqual(shas().sort())
+      expect([...new Set(stored(site))].sort()).toEqual(shas().sort())
+      // An upload that the kill cut off may be stored: then the file is sent again.
+      const attempts = site.uploads({ all: true }).flatMap(({ id }) => site.show(id).attempts)
+      const unknown = attempts.filter(({ outcome }) => outcome === 'unknown').length
+      expect(stored(site).length).toBeLessThanOrEqual(shas().length + unknown)
       const { files, named } = spooled(site)
       expect(files.sort()).toEqual([...new Set(named)].sort())
     })

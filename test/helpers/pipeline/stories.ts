@@ -2,21 +2,22 @@
 // step one thing happens that can happen then: a file comes, a step of an attempt ends, a person decides, the process
 // is killed, a copy is lost. What it means is asked of the same pure decisions as in the daemon.
 
-import type { State, Transition, Version } from '../../../src/history/port.ts'
+import type { Id, State, Transition, Version, VersionPatch } from '../../../src/history/port.ts'
 import { REPLACEABLE, STEPS } from '../../../src/history/states.ts'
 import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
 import { FeedsyncError } from '../../../src/lib/errors.ts'
+import { decideFile, type FileEvent, type FileFacts } from '../../../src/pipeline/decide/file.ts'
 import { type Deed, decideDeed } from '../../../src/pipeline/decide/person.ts'
-import { replaced } from '../../../src/pipeline/decide/replace.ts'
 import {
   decideSending,
+  type Held,
   type SendEvent,
   type SendFacts,
 } from '../../../src/pipeline/decide/sending.ts'
 import { decideStart } from '../../../src/pipeline/decide/start.ts'
 
 /** Decisions are the pure functions under search. A test replaces one to see that the search finds the fault. */
-export const DECISIONS = { decideDeed, decideSending, decideStart, replaced }
+export const DECISIONS = { decideDeed, decideFile, decideSending, decideStart }
 export type Decisions = typeof DECISIONS
 
 /** Told is a version in a story. Its id is its place in the list, counted from 1. */
@@ -44,6 +45,7 @@ export interface Found {
 
 const START: Story = { versions: [], running: null, isPaused: false }
 const TRY = { startedAt: 1, endedAt: 2, key: 'key', status: null, bytesSent: 0 }
+const HELD: Held = { code: 'drop', text: 'it dropped' }
 const DEEDS: readonly Deed[] = ['release', 'discard', 'retry', 'restore']
 
 const failed = (rule: keyof typeof RULES, hold = false): SendEvent => {
@@ -128,8 +130,12 @@ function stepsFrom(story: Story, most: number, decisions: Decisions): Step[] {
     ],
   ]
   if (isRoom)
-    for (const state of ['queued', 'held'] as const)
-      steps.push([`a file that is ${state}`, () => arrived(story, state, decisions)])
+    steps.push(
+      ['a new file', () => arrived(story, {}, decisions)],
+      ['a new file that a guard holds', () => arrived(story, { isHeld: true }, decisions)],
+    )
+  if (isRoom && versions.length > 0)
+    steps.push(['the same file again', () => arrived(story, { isSame: true }, decisions)])
   const next = nextToSend(story)
   if (next !== null)
     steps.push([
@@ -204,7 +210,7 @@ function attempted(
   const facts: SendFacts = {
     version: { ...version, attempts: 1 },
     isPaused: story.isPaused,
-    held: isJudged ? { code: 'drop', text: 'it dropped' } : null,
+    held: isJudged ? HELD : null,
     newer: { queued: newest('queued'), held: newest('held') },
     inARow: 0,
   }
@@ -218,23 +224,39 @@ function attempted(
   return { ...after, running: goesOn ? { id, phase: 'sent' } : null }
 }
 
+/** arrived plays a file that was read: with new bytes, or (`isSame`) with those of the newest version again. */
 function arrived(
   story: Story,
-  state: 'queued' | 'held' | 'rejected',
-  { replaced }: Decisions,
+  { isHeld = false, isSame = false }: { isHeld?: boolean; isSame?: boolean },
+  { decideFile }: Decisions,
 ): Story {
-  const id = story.versions.length + 1
-  const told: Told = {
-    ...{ state, approved: false, hasCopy: true, wasHeld: state === 'held' },
+  const newest = story.versions.length
+  const facts: FileFacts = {
+    unread: () => null,
+    known: () => null,
+    last: () => null,
+    isAlone: () => true,
+    waiting: () => waitingIn(story),
+    atRest: () => null,
+    newestTaken: () => (newest === 0 ? null : toldAs(story, newest)),
+    otherServiceUpTo: () => 0,
+    newestDated: () => null,
   }
-  const waiting = placed(story).filter((each) => REPLACEABLE.includes(each.state))
-  const added = { ...story, versions: [...story.versions, told] }
-  return write(added, replaced(waiting, id, state))
+  const sha256 = isSame ? `bytes of ${newest}` : 'new bytes'
+  const event: FileEvent = {
+    ...{ kind: 'read', now: 1 },
+    file: { verdict: 'ok', reason: null, sha256, patch: { spool: 'a copy' }, final: false },
+    held: () => (isHeld ? HELD : null),
+  }
+  const origin = { path: 'f.xml', identity: null, rule: { feed: 'f', account: null } }
+  return write(story, decideFile(facts, origin, event))
 }
+
+const waitingIn = (story: Story) => placed(story).filter(({ state }) => REPLACEABLE.includes(state))
 
 function decided(story: Story, id: number, deed: Deed, { decideDeed }: Decisions): Story {
   const version = toldAs(story, id)
-  const waiting = placed(story).filter((each) => REPLACEABLE.includes(each.state))
+  const waiting = waitingIn(story)
   const transitions = decideDeed({ version, waiting }, deed, 'maria')
   return Array.isArray(transitions) ? write(story, transitions) : story
 }
@@ -262,8 +284,18 @@ const placed = ({ versions }: Story) => versions.map(({ state }, n) => ({ id: n 
 /** toldAs returns a version as the decisions read it. */
 function toldAs({ versions }: Story, id: number): Version {
   const { approved, hasCopy, state } = versions[id - 1] as Told
-  const [sha256, spool] = ['a', hasCopy ? `${id}.xml` : null]
-  return { id, state, approved, sha256, spool, attempts: 1, feed: 'f', path: 'f.xml' } as Version
+  const spool = hasCopy ? `${id}.xml` : null
+  return {
+    id,
+    state,
+    approved,
+    sha256: `bytes of ${id}`,
+    account: null,
+    spool,
+    attempts: 1,
+    feed: 'f',
+    path: 'f.xml',
+  } as Version
 }
 
 /** write applies a decision as the history does, and throws `Broken` when it breaks a promise. */
@@ -272,24 +304,28 @@ function write(story: Story, transitions: readonly Transition[]): Story {
   const change = (id: number, patch: Partial<Told>) => {
     versions[id - 1] = { ...(versions[id - 1] as Told), ...patch }
   }
-  const move = (id: number, to: State, approved?: boolean) => {
+  const move = (id: number, to: State, patch: VersionPatch = {}) => {
     const before = versions[id - 1] as Told
     requireStep(before.state, to)
     if (to === 'uploading') requireSendable(versions, id)
     change(id, {
-      ...{ state: to, approved: approved ?? before.approved },
+      ...{ state: to, approved: patch.approved ?? before.approved },
+      hasCopy: patch.spool === undefined ? before.hasCopy : patch.spool !== null,
       wasHeld: before.wasHeld || to === 'held',
     })
   }
+  // A version that a decision adds is the last one.
+  const idOf = (id: Id) => (id === 'new' ? versions.length : id)
   for (const each of transitions) {
-    if (each.kind === 'move') move(each.id, each.to, each.patch?.approved)
+    if (each.kind === 'move') move(idOf(each.id), each.to, each.patch ?? {})
     else if (each.kind === 'supersede') move(each.id, 'superseded')
-    else if (each.kind === 'set' && each.patch.spool === null) change(each.id, { hasCopy: false })
-    else if (each.kind === 'add')
-      versions.push({
-        ...{ state: each.version.state, approved: true, hasCopy: true },
-        ...{ wasHeld: false },
-      })
+    else if (each.kind === 'set' && each.patch.spool === null)
+      change(idOf(each.id), { hasCopy: false })
+    else if (each.kind === 'add') {
+      const { patch, state } = each.version
+      const hasCopy = (patch?.spool ?? null) !== null
+      versions.push({ state, approved: patch?.approved ?? false, hasCopy, wasHeld: false })
+    }
   }
   return { ...story, versions }
 }

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { expectations, expectFeeds } from '../../../src/history/expected-feeds.ts'
-import { DAY, HOUR } from '../../../src/lib/clock.ts'
+import { type ExpectingRule, expectFeeds } from '../../../src/daemon/expect-feeds.ts'
+import { expectations } from '../../../src/history/expected-feeds.ts'
+import type { History } from '../../../src/history/port.ts'
+import { DAY, HOUR, systemClock } from '../../../src/lib/clock.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { Ledger } from '../../../src/pipeline/ledger.ts'
 import { because, temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 const START = Date.UTC(2027, 0, 4, 6)
@@ -14,11 +18,17 @@ const ruleFor = (path: string) => {
   return { feed, expectEveryMs: 26 * HOUR }
 }
 
+function expectAt(now: number, history: History, rules: readonly ExpectingRule[]): void {
+  const clock = { ...systemClock, now: () => now }
+  const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
+  expectFeeds({ history, ledger }, rules, ruleFor)
+}
+
 describe('feeds that the rules expect', () => {
   it('are known from the first start, and become overdue when no file comes', () => {
     const { history } = temporaryHistory()
 
-    expectFeeds(history, [acme, nightly], ruleFor, START)
+    expectAt(START, history, [acme, nightly])
     const late = (now: number) =>
       history
         .list({})
@@ -36,8 +46,8 @@ describe('feeds that the rules expect', () => {
   it('keep their time over a restart', () => {
     const { history } = temporaryHistory()
 
-    expectFeeds(history, [acme], ruleFor, START)
-    expectFeeds(history, [acme], ruleFor, START + 25 * HOUR)
+    expectAt(START, history, [acme])
+    expectAt(START + 25 * HOUR, history, [acme])
 
     expect(history.list({ all: true })).toHaveLength(1)
     expect(history.newest('acme')?.detectedAt).toBe(START)
@@ -46,7 +56,7 @@ describe('feeds that the rules expect', () => {
   it('are not added for a rule without a fixed feed name', () => {
     const { history } = temporaryHistory()
 
-    expectFeeds(history, [each, any], ruleFor, START)
+    expectAt(START, history, [each, any])
 
     expect(history.list({ all: true })).toEqual([])
   })
@@ -55,7 +65,7 @@ describe('feeds that the rules expect', () => {
     const { history } = temporaryHistory()
     const seen = versionIn(history, 'uploaded', { feed: 'acme', patch: { sha256: 'a' } })
 
-    expectFeeds(history, [acme], ruleFor, START)
+    expectAt(START, history, [acme])
 
     expect(history.list({ all: true })).toEqual([seen])
   })
@@ -63,8 +73,8 @@ describe('feeds that the rules expect', () => {
   it('are forgotten when no rule expects them and no file ever came', () => {
     const { history } = temporaryHistory()
 
-    expectFeeds(history, [acme, nightly], ruleFor, START)
-    expectFeeds(history, [nightly], ruleFor, START + HOUR)
+    expectAt(START, history, [acme, nightly])
+    expectAt(START + HOUR, history, [nightly])
 
     expect(history.list({}).map(({ feed }) => feed)).toEqual(['nightly.xml'])
   })

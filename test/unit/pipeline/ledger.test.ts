@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
+import type { Version } from '../../../src/history/port.ts'
 import { RETRIED } from '../../../src/history/reason-codes.ts'
 import { DAY, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
+import type { FileEvent } from '../../../src/pipeline/decide/file.ts'
 import { Ledger } from '../../../src/pipeline/ledger.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
@@ -9,6 +11,17 @@ const path = 'acme.xml'
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
 const origin = { path, identity, rule: { feed: 'acme', account: null } }
 const BROKEN = { code: 'not-well-formed', text: 'it is broken' }
+
+const versionOf = ([version]: Version[]) => version as Version
+
+/** read returns the event of a file with these bytes that was read. */
+const read = (sha256: string | null, verdict: 'ok' | 'broken' = 'ok'): FileEvent => ({
+  ...{ kind: 'read', held: () => null, now: 1 },
+  file: {
+    ...{ verdict, sha256, final: false, patch: { sha256 } },
+    reason: verdict === 'ok' ? null : BROKEN,
+  },
+})
 
 function atWork(now = systemClock.now) {
   const { history } = temporaryHistory()
@@ -22,7 +35,7 @@ it('a rolled back transaction leaves the path unknown', () => {
 
   const failing = () =>
     history.atomically(() => {
-      ledger.conclude(origin, 'rejected', BROKEN, {})
+      ledger.writeFile(origin, read(null, 'broken'))
       throw new Error('the disk is full')
     })
 
@@ -35,7 +48,7 @@ it('an accepted version supersedes the waiting and held ones of its feed, with b
   const { history, ledger } = atWork()
   const older = (['queued', 'held', 'failed'] as const).map((state) => versionIn(history, state).id)
 
-  const { id } = ledger.conclude(origin, 'queued', null, { sha256: 'b' })
+  const { id } = versionOf(ledger.writeFile(origin, read('b')))
 
   for (const each of older)
     expect(history.version(each)).toMatchObject({
@@ -45,13 +58,14 @@ it('an accepted version supersedes the waiting and held ones of its feed, with b
 
 it('a path that a person wants to read again stays in motion until it is read', () => {
   const { history, ledger } = atWork()
-  const { id } = ledger.conclude(origin, 'failed', BROKEN, {})
+  const fault = { kind: 'fault', reason: BROKEN } as const
+  const { id } = versionOf(ledger.writeFile(origin, fault))
   const motion = () => [ledger.isInMotion(path), ledger.pathsInMotion().has(path)]
 
   const atRest = motion()
   history.move(id, 'settling', { code: RETRIED, text: 'a person asked for it' }, 10)
   const retried = motion()
-  ledger.conclude(origin, 'rejected', BROKEN, {})
+  ledger.writeFile(origin, read(null, 'broken'))
 
   expect([atRest, retried, motion()]).toEqual([
     [false, false],
@@ -62,7 +76,7 @@ it('a path that a person wants to read again stays in motion until it is read', 
 
 it('a version can be pruned after its file was moved away, and not before', async () => {
   const { history, ledger } = atWork()
-  const { id } = ledger.conclude(origin, 'rejected', BROKEN, { sha256: 'a' })
+  const { id } = versionOf(ledger.writeFile(origin, read('a', 'broken')))
   versionIn(history, 'uploaded', { patch: { sha256: 'b' } })
   const later = Date.now() + 1000
 
@@ -80,7 +94,7 @@ it('a version can be pruned after its file was moved away, and not before', asyn
 it('an unchanged file that comes back within 30 days is no news, and after a longer time it is', () => {
   let day = 0
   const { history, ledger } = atWork(() => day * DAY)
-  ledger.conclude(origin, 'rejected', BROKEN, {})
+  ledger.writeFile(origin, read(null, 'broken'))
   const listing = (isThere: boolean) => {
     const steps = ledger.known.presence(() => isThere)
     history.atomically(() => {
@@ -106,7 +120,8 @@ it('an unchanged file that comes back within 30 days is no news, and after a lon
 
 it('a file that returns to its first feed supersedes the waiting version of the second feed', () => {
   const { history } = temporaryHistory()
-  const failed = versionIn(history, 'failed', { feed: 'one', path: 'stays.xml' })
+  const patch = { sha256: 'a', spool: '1.xml' }
+  const failed = versionIn(history, 'failed', { feed: 'one', path: 'stays.xml', patch })
   const other = versionIn(history, 'queued', { feed: 'two', path: 'moved.xml' })
   history.rememberPath({ path: 'stays.xml', identity, versionId: failed.id })
   history.rememberPath({ path: 'moved.xml', identity, versionId: other.id })
@@ -114,7 +129,8 @@ it('a file that returns to its first feed supersedes the waiting version of the 
   // The ledger reads the known files when it is made, so make it last.
   const ledger = new Ledger({ history, clock: systemClock, log: silentLog, onMove: () => {} })
 
-  ledger.seen({ path: 'moved.xml', identity: { ...identity, mtimeNs: '6' }, rule }, failed)
+  const moved = { path: 'moved.xml', identity: { ...identity, mtimeNs: '6' }, rule }
+  ledger.writeFile(moved, read('a'))
 
   const states = [failed, other].map(({ id }) => history.version(id)?.state)
   expect(states).toEqual(['queued', 'superseded'])

@@ -78,7 +78,10 @@ const OFF: [rule: string, without: Partial<Decisions>, promise: RegExp][] = [
   ],
   [
     'a new version takes the place of the older ones that wait',
-    { replaced: () => [] },
+    {
+      decideFile: (facts, origin, event) =>
+        DECISIONS.decideFile({ ...facts, waiting: () => [] }, origin, event),
+    },
     /after or beside a newer one|nothing can happen/,
   ],
 ]

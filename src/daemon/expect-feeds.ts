@@ -1,0 +1,50 @@
+// Adds the feeds that the rules expect. An expected feed without a file gets a version that is `gone`: `status` shows the
+// feed from the start, and it becomes overdue when no file comes. The first file takes over this version.
+
+import { decideExpected, decideStart } from '../pipeline/decide/start.ts'
+import type { Parts } from '../pipeline/parts.ts'
+
+/** ExpectingRule is the part of a configured rule (config/feeds.ts) that is needed here. */
+export interface ExpectingRule {
+  match: string
+  name: string | null
+  expectEveryMs: number | null
+}
+
+/** The note with this prefix and a feed's name holds the id of the version that was added for the missing file. */
+const NOTE = 'expected feed '
+
+/**
+ * expectFeeds runs at the start. It adds a `gone` version for each expected feed without a version, and removes that
+ * version when no rule expects the feed. `ruleFor` returns the feed of a path.
+ */
+export function expectFeeds(
+  { history, ledger }: Pick<Parts, 'history' | 'ledger'>,
+  rules: readonly ExpectingRule[],
+  ruleFor: (path: string) => { feed: string },
+): void {
+  const expected = new Map(
+    rules.flatMap(({ match, name, expectEveryMs }) => {
+      const feed = name ?? match
+      // A name with placeholders stands for many feeds, and nobody knows them before their first files.
+      const isLiteral = !/[{*?[]/.test(feed) && ruleFor(match).feed === feed
+      return isLiteral && expectEveryMs !== null ? [[feed, { match, expectEveryMs }] as const] : []
+    }),
+  )
+  history.atomically(() => {
+    for (const note of history.notes(NOTE)) {
+      if (!expected.has(note.slice(NOTE.length))) expectNoMore({ history, ledger }, note)
+    }
+    for (const [feed, { match, expectEveryMs }] of expected) {
+      if (history.newest(feed) !== null) continue
+      const [version] = ledger.write(decideExpected({ feed, path: match, everyMs: expectEveryMs }))
+      history.setNote(NOTE + feed, String(version?.id))
+    }
+  })
+}
+
+function expectNoMore({ history, ledger }: Pick<Parts, 'history' | 'ledger'>, note: string): void {
+  const version = history.version(Number(history.note(note)))
+  if (version !== null) ledger.write(decideStart(version, { kind: 'not-expected' }))
+  history.setNote(note, null)
+}

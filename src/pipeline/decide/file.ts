@@ -1,0 +1,263 @@
+// Decides what a file in the folder means for the versions of its feed. Pure: ledger.ts reads the facts and writes the
+// transitions in one transaction. A file without a known version gets one; what is read is one of: the same bytes
+// again, older than what was accepted, accepted, held, incomplete or rejected.
+
+import type {
+  Origin,
+  Reason,
+  State,
+  Transition,
+  Version,
+  VersionPatch,
+} from '../../history/port.ts'
+import { DROPPED_AGAIN, LEFT, OLDER, SAME_BYTES } from '../../history/reason-codes.ts'
+import { modifiedAt } from '../../lib/files.ts'
+import {
+  added,
+  Draft,
+  failedUnread,
+  newestFor,
+  ownUnread,
+  type PathFacts,
+  versionFor,
+} from './draft.ts'
+import { type Placed, replaceableBy, replaced } from './replace.ts'
+import { type BytesFacts, newerByDate, type ReadFile, sameBytes } from './same-bytes.ts'
+import type { Held } from './sending.ts'
+
+/** FileFacts are functions, because most files need few of them. */
+export interface FileFacts extends BytesFacts, PathFacts {
+  /** isAlone returns whether no other path is the version `last`. */
+  isAlone(): boolean
+  /** waiting returns the versions of the feed that a newer one can take the place of. */
+  waiting(): readonly Placed[]
+  /** atRest returns the last state of the unread version in which nothing was done to it; null without one. */
+  atRest(): { state: State; reason: Reason | null } | null
+}
+
+export type FileEvent =
+  /** A listing saw the file for the first time, or with other stats. `size` in bytes. */
+  | { kind: 'detected'; size: number }
+  /** A thread begins to read the file. */
+  | { kind: 'reading' }
+  /** The reading had no end: the file changed, the spool had no room, or the daemon stopped. */
+  | { kind: 'interrupted'; reason: Reason }
+  /** The file cannot be read. */
+  | { kind: 'unreadable' }
+  /** There is no room for a copy, so nobody reads the file. */
+  | { kind: 'no-room'; reason: Reason }
+  /** The file is read, and its copy needs the id of its version. */
+  | { kind: 'named'; isAccepted: boolean }
+  /** The file is read. `held` judges it by the guards; it is asked only for bytes that are accepted. */
+  | { kind: 'read'; file: ReadFile; held: () => Held | null; now: number }
+  /** An error of feedsyncd itself ended the reading. */
+  | { kind: 'fault'; reason: Reason }
+  /** The file left the folder. */
+  | { kind: 'left' }
+  /** The rules of the configuration may have changed. */
+  | { kind: 'ruled' }
+
+/** decideFile returns what an event means for the versions of the feed that the rule of the path names. */
+export function decideFile(facts: FileFacts, origin: Origin, event: FileEvent): Transition[] {
+  switch (event.kind) {
+    case 'detected':
+      return detected(facts, origin, event.size)
+    case 'reading':
+      return reading(facts, origin)
+    case 'interrupted':
+      return interrupted(facts, origin, event.reason)
+    case 'unreadable':
+      return unreadable(facts)
+    case 'no-room':
+      return versionFor(facts, origin).set({}, event.reason).transitions
+    case 'named':
+      return (event.isAccepted ? newestFor : versionFor)(facts, origin).transitions
+    case 'read':
+      return read(facts, origin, event)
+    case 'fault':
+      return concluded(facts, origin, { to: 'failed', reason: event.reason, patch: {} })
+    case 'left':
+      return left(facts, origin)
+    case 'ruled':
+      return ownUnread(facts, origin)?.transitions ?? []
+    default:
+      return event satisfies never
+  }
+}
+
+/**
+ * detected: a file of another size is certainly a new version. The same size may be the same bytes (a touch, a
+ * rename-over), so a version is added only after reading.
+ */
+function detected(facts: FileFacts, origin: Origin, size: number): Transition[] {
+  const own = ownUnread(facts, origin)
+  if (own !== null) {
+    // Nobody reads the file now: a version that is still `checking` was not finished.
+    return (own.state === 'settling' ? own : own.move('settling')).transitions
+  }
+  const again = failedUnread(facts, origin)
+  if (again !== null) return again.transitions
+  return facts.known()?.identity.size === size ? [] : added(origin).transitions
+}
+
+function reading(facts: FileFacts, origin: Origin): Transition[] {
+  const own = ownUnread(facts, origin)
+  if (own === null) return []
+  if (own.state === 'gone') own.move('settling')
+  return (own.state === 'checking' ? own : own.move('checking')).transitions
+}
+
+function interrupted(facts: FileFacts, { path }: Origin, reason: Reason): Transition[] {
+  const unread = facts.unread()
+  if (unread?.state !== 'checking') return []
+  return [
+    { kind: 'unlink', path },
+    { kind: 'move', id: unread.id, to: 'settling', reason },
+  ]
+}
+
+/** unreadable returns the version to the state before the read, or takes back a version that had no earlier state. */
+function unreadable(facts: FileFacts): Transition[] {
+  const unread = facts.unread()
+  if (unread?.state !== 'checking') return []
+  const past = facts.atRest()
+  if (past === null) return [{ kind: 'drop', id: unread.id, heir: null }]
+  return [{ kind: 'move', id: unread.id, to: past.state, reason: past.reason }]
+}
+
+function left(facts: FileFacts, { path }: Origin): Transition[] {
+  const unread = facts.unread()
+  if (unread === null || unread.state === 'gone') return rejectedGone(facts, path)
+  const text = 'the file left the folder before it was taken; nothing was sent'
+  return [
+    { kind: 'unlink', path },
+    { kind: 'move', id: unread.id, to: 'gone', reason: { code: LEFT, text } },
+  ]
+}
+
+/** rejectedGone: nobody has to correct a file that left. Another file with the same bytes may still be there. */
+function rejectedGone(facts: FileFacts, path: string): Transition[] {
+  const last = facts.last()
+  if (last?.state !== 'rejected') return []
+  const unlinked: Transition = { kind: 'unlink', path }
+  if (!facts.isAlone()) return [unlinked]
+  const text = `its file left the folder after it was rejected: ${last.reason}`
+  return [unlinked, { kind: 'move', id: last.id, to: 'gone', reason: { code: LEFT, text } }]
+}
+
+/** Judged is what a file means that was read. */
+export type Judged =
+  | { kind: 'same'; version: Version }
+  | { kind: 'older'; newer: Version }
+  | { kind: 'accepted' | 'incomplete' | 'rejected' }
+
+/** judgeRead answers, in this order: the same bytes? an older date? well-formed, incomplete or broken? */
+export function judgeRead(facts: BytesFacts, origin: Origin, file: ReadFile): Judged {
+  const same = sameBytes(facts, origin, file)
+  if (same !== null) return { kind: 'same', version: same }
+  const isOver = file.verdict !== 'incomplete' || file.final
+  // An incomplete file may be the next version, still being written.
+  const newer = isOver ? newerByDate(facts, origin) : null
+  if (newer !== null) return { kind: 'older', newer }
+  if (file.verdict === 'ok') return { kind: 'accepted' }
+  return { kind: isOver ? 'rejected' : 'incomplete' }
+}
+
+function read(
+  facts: FileFacts,
+  origin: Origin,
+  { file, held, now }: Extract<FileEvent, { kind: 'read' }>,
+): Transition[] {
+  const { patch, reason } = file
+  const answer = judgeRead(facts, origin, file)
+  switch (answer.kind) {
+    case 'same':
+      return seenAgain(facts, origin, answer.version)
+    case 'older': {
+      const { id, path } = answer.newer
+      const text = `it is older than version ${id} (${path})`
+      return concluded(facts, origin, { to: 'superseded', reason: { code: OLDER, text }, patch })
+    }
+    case 'accepted': {
+      const why = held()
+      const to = why === null ? 'queued' : 'held'
+      return concluded(facts, origin, {
+        to,
+        reason: why,
+        patch: { ...patch, guard: why?.code ?? null },
+      })
+    }
+    case 'rejected':
+      return concluded(facts, origin, { to: 'rejected', reason, patch })
+    case 'incomplete': {
+      const { bytes = null } = patch
+      const incompleteSince = stillSince(facts.unread(), bytes) ?? now
+      return concluded(facts, origin, {
+        to: 'incomplete',
+        reason,
+        patch: { bytes, incompleteSince },
+      })
+    }
+    default:
+      return answer satisfies never
+  }
+}
+
+/** stillSince: a file that is rewritten and stops at the same place each time gets no more time. */
+function stillSince(unread: Version | null, bytes: number | null): number | null {
+  return unread === null || (bytes ?? 0) > (unread.bytes ?? 0) ? null : unread.incompleteSince
+}
+
+/** seenAgain: the bytes of a version came again, which is a `seen` event, and a new try if the version failed. */
+function seenAgain(facts: FileFacts, origin: Origin, version: Version): Transition[] {
+  const { id, state } = version
+  const unread = facts.unread()
+  const isOwn = unread !== null && (unread.feed === origin.rule.feed || unread.state !== 'gone')
+  const draft = new Draft(version, isOwn ? [{ kind: 'drop', id: unread.id, heir: id }] : [])
+  const reason = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
+  draft.transitions.push({ kind: 'seen', id, reason })
+  if (state === 'failed') {
+    draft.move('queued', { code: DROPPED_AGAIN, text: 'the same file was dropped again' })
+    draft.transitions.push(...replaced(facts.waiting(), id, 'queued'))
+  }
+  return [...draft.transitions, ...linked(facts, origin, draft)]
+}
+
+interface Conclusion {
+  to: State
+  reason: Reason | null
+  patch: VersionPatch
+}
+
+/** concluded ends the reading of a file: its version gets its new state, and the path is that version. */
+function concluded(
+  facts: FileFacts,
+  origin: Origin,
+  { patch, reason, to }: Conclusion,
+): Transition[] {
+  const isAccepted = to === 'queued' || to === 'held'
+  const draft = (isAccepted ? newestFor : versionFor)(facts, origin)
+  // The file may have left after it was read, but the spool has its copy.
+  if (draft.state === 'gone') draft.move('settling')
+  if (draft.state !== 'checking') draft.move('checking')
+  draft.move(to, reason, { ...patch, modifiedAt: modifiedAt(origin.identity) })
+  const others = isAccepted ? replaced(facts.waiting(), draft.id, to) : []
+  return [...draft.transitions, ...linked(facts, origin, draft), ...others]
+}
+
+/**
+ * linked records that a path is this version. If the path belonged to another feed, the version there is without this
+ * file: a rejected one becomes `gone`, and a waiting one without other files is superseded.
+ */
+function linked(facts: FileFacts, { identity, path, rule }: Origin, draft: Draft): Transition[] {
+  const { id, state } = draft
+  if (identity === null) return []
+  const before = facts.last()
+  const other =
+    before === null || before.feed === rule.feed || draft.drops(before.id) ? null : before
+  const link: Transition = { kind: 'link', path, identity, id }
+  if (other === null) return [link]
+  if (other.state === 'rejected') return [...rejectedGone(facts, path), link]
+  const isReplaced = facts.isAlone() && replaceableBy(state).includes(other.state)
+  return isReplaced ? [link, { kind: 'supersede', id: other.id, by: id }] : [link]
+}

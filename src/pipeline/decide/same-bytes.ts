@@ -1,0 +1,90 @@
+// Decides whether a file that was read repeats a version of its feed, and whether its date is older than what was
+// accepted. Pure.
+
+import type { KnownFile, Origin, Reason, Version, VersionPatch } from '../../history/port.ts'
+import { COPY_LOST, OLDER } from '../../history/reason-codes.ts'
+import { isDated, isOlder } from '../../lib/dated-name.ts'
+import { modifiedAt } from '../../lib/files.ts'
+
+/** ReadFile is what the reading of a file found. */
+export interface ReadFile {
+  verdict: 'ok' | 'incomplete' | 'broken'
+  /** Why it is incomplete or broken; null for `ok`. */
+  reason: Reason | null
+  /** null: the read stopped. */
+  sha256: string | null
+  /** The columns that the reading gives. */
+  patch: VersionPatch
+  /** It was read for the last time: an incomplete document is rejected. */
+  final: boolean
+}
+
+export interface BytesFacts {
+  /** newestTaken returns the newest version of the feed with known bytes. */
+  newestTaken(): Version | null
+  /** known returns what stat reported when the path was last read. */
+  known(): KnownFile | null
+  /** last returns the version that the file at the path was then. */
+  last(): Version | null
+  /** otherServiceUpTo returns the last version id that belongs to another service, or 0. */
+  otherServiceUpTo(): number
+  /** newestDated returns the newest version of the feed that was accepted, is held or was uploaded. */
+  newestDated(): Version | null
+}
+
+/**
+ * RULE_COUNTS are the counts that the guards compare and that a rule in `feeds` can change. If one of them differs, the
+ * same bytes of a held file become a new version.
+ */
+const RULE_COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
+
+/** sameBytes returns the version that the file repeats, or null for a new one. */
+export function sameBytes(facts: BytesFacts, origin: Origin, file: ReadFile): Version | null {
+  const { sha256 } = file
+  if (sha256 === null) return null
+  const newest = facts.newestTaken()
+  if (newest?.sha256 === sha256) return isTakenAnew(facts, origin, { newest, file }) ? null : newest
+  const before = facts.last()
+  if (before === null || before.feed !== origin.rule.feed || before.sha256 !== sha256) return null
+  if (before.reasonCode === OLDER) return newerByDate(facts, origin) === null ? null : before
+  return isUnwritten(facts.known(), origin) ? before : null
+}
+
+/** isTakenAnew returns whether the same bytes as those of the newest version are a new version nevertheless. */
+function isTakenAnew(
+  facts: BytesFacts,
+  { rule }: Origin,
+  { file, newest }: { file: ReadFile; newest: Version },
+): boolean {
+  const { account, id, reasonCode, spool, state } = newest
+  // The file left and came back, or its version was superseded while its path belonged to another feed.
+  if (state === 'gone' || state === 'superseded') return true
+  if (state === 'failed') return spool === null || COPY_LOST.includes(reasonCode ?? '')
+  if (state === 'uploaded') return account !== rule.account || id <= facts.otherServiceUpTo()
+  // New rules may accept a rejected file, or find the postings that a held file seemed to lack.
+  if (file.verdict !== 'ok') return false
+  if (state === 'rejected') return true
+  return state === 'held' && RULE_COUNTS.some((count) => newest[count] !== file.patch[count])
+}
+
+/**
+ * isUnwritten returns whether nobody wrote the file since it was last read, so that it must not replace a younger
+ * version. A boot, a backup or chmod changes only other fields. A file that is dropped again has another inode; a move to
+ * another disk changes the device and the inode of every file.
+ */
+function isUnwritten(known: KnownFile | null, { identity }: Origin): boolean {
+  if (known === null || identity === null) return false
+  const { dev, ino, mtimeNs } = known.identity
+  const isMoved = dev !== identity.dev && ino !== identity.ino
+  return isMoved || (mtimeNs === identity.mtimeNs && ino === identity.ino)
+}
+
+/** newerByDate returns the newest version that counts if the date in this file's name is older; else null. */
+export function newerByDate(
+  facts: Pick<BytesFacts, 'newestDated'>,
+  { identity, path, rule: { feed } }: Origin,
+): Version | null {
+  if (!isDated(feed)) return null
+  const newest = facts.newestDated()
+  return newest && isOlder(feed, { path, modifiedAt: modifiedAt(identity) }, newest) ? newest : null
+}
