@@ -19,7 +19,7 @@ export function heldReason(
   result: CheckResult,
   { path, rule }: { path: string; rule: FeedRule },
   config: Config | null,
-  history: HistoryReader | null,
+  { history, now }: { history: HistoryReader | null; now: number },
 ): string | null {
   if (result.kind !== 'read' || result.verdict.kind !== 'ok') return null
   const limits = config?.guards ?? NO_LIMITS
@@ -27,7 +27,7 @@ export function heldReason(
   if (history === null) return guard(newer, [], limits)?.reason ?? null
   // The daemon does not judge a version again that it already has.
   const origin = { path, rule, identity: null }
-  const facts = bytesFacts(history, origin)
+  const facts = bytesFacts({ history, now }, origin)
   if (newerByDate(facts, origin) !== null) return null
   const same = sameBytes(facts, origin, readFileOf(result, true))
   if (same !== null) return same.state === 'held' ? same.reason : null

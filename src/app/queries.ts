@@ -12,7 +12,7 @@ import { expectations } from '../history/expected-feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { Attempts, ListFilter, Pauses, Version, VersionReads } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
-import { type Clock, isoTime } from '../lib/clock.ts'
+import { type Clock, isoTime, systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import { limited } from '../lib/limited.ts'
 import { silentLog } from '../lib/log.ts'
@@ -256,6 +256,7 @@ export async function* checkFiles(
   const { fileReport } = await import('./file-report.ts')
   const { heldReason } = await import('./held-reason.ts')
   using history = config && openHistoryReader({ file: historyFile(config) })
+  const now = systemClock.now()
   await using checker = createFeedChecker()
   for (const file of files) {
     const source = resolve(file)
@@ -265,7 +266,7 @@ export async function* checkFiles(
     const root = config === null || isAbsolute(path) ? undefined : config.inbox.directory
     const job = { source, root, expected: null, copyTo: null, indexTo: null, mapping }
     const result = await checker.check(job)
-    yield fileReport(file, result, heldReason(result, { path, rule }, config, history))
+    yield fileReport(file, result, heldReason(result, { path, rule }, config, { history, now }))
   }
 }
 

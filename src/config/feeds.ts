@@ -1,7 +1,7 @@
 // Finds the feed of a path by the rules of the configuration. Pure: it reads no files and ignores their content.
 
 import type { Mapping } from '../feed/port.ts'
-import { datedName } from '../lib/dated-name.ts'
+import { feedWithoutRule } from '../lib/feed-name.ts'
 import {
   type CapturingMatcher,
   capturingMatcher,
@@ -17,6 +17,8 @@ export interface FeedRule {
   /** Partner account of the upload; null: the configured identity. */
   account: string | null
   mapping: Mapping
+  /** The dates in the names of files order the versions of the feed. */
+  dated: boolean
   /** The longest time between two versions; null: never overdue. */
   expectEveryMs: number | null
 }
@@ -52,8 +54,7 @@ export function feedFor(
 
 /** ownName returns the feed name of a path that no rule names. */
 function ownName(path: string, dated: boolean): string {
-  const unpacked = unpackedName(path)
-  return dated ? datedName(unpacked).name : unpacked
+  return dated ? feedWithoutRule(path) : unpackedName(path)
 }
 
 /** firstOf returns the result of the first rule that matches; null: no rule matches. */
@@ -70,6 +71,7 @@ function firstOf(
     return {
       feed: filled(rule.name) ?? ownName(path, rule.dated),
       account: filled(rule.partnerAccount),
+      dated: rule.dated,
       mapping: { encoding: rule.encoding, records: rule.records, fields: rule.fields },
       expectEveryMs: rule.expectEveryMs,
     }
@@ -79,7 +81,7 @@ function firstOf(
 
 function withoutRule(feed: string): FeedRule {
   const mapping = { encoding: null, records: null, fields: {} }
-  return { feed, account: null, mapping, expectEveryMs: null }
+  return { feed, account: null, mapping, dated: true, expectEveryMs: null }
 }
 
 function matcherOf(rule: FeedConfig): CapturingMatcher {

@@ -3,8 +3,8 @@
 
 import type { Listing, Sighting } from '../inbox/port.ts'
 import type { Conditions } from '../lib/conditions.ts'
-import { datedName, isDated } from '../lib/dated-name.ts'
 import type { DaemonState } from '../ops/port.ts'
+import { dateOf } from '../pipeline/decide/same-bytes.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
@@ -26,7 +26,7 @@ const MOST_MENTIONED = 10
  */
 export async function recordListing(
   listing: Listing,
-  { history, ledger, postDelivery, ruleFor }: RecordListingParts,
+  { clock, history, ledger, postDelivery, ruleFor }: RecordListingParts,
   isBusy: (file: Sighting) => boolean,
   isSkipped: (file: Sighting) => boolean,
 ): Promise<Sighting[]> {
@@ -43,7 +43,7 @@ export async function recordListing(
     }
   }
 
-  const news = inOrder(listing.files.filter(isFree), (path) => ruleFor(path).feed)
+  const news = inOrder(listing.files.filter(isFree), (file) => dateOf(originOf(file), clock.now()))
   await inPieces(news, (file) => {
     // The file may have been taken meanwhile.
     if (isFree(file) && !isSkipped(file))
@@ -68,21 +68,20 @@ function presenceIn({ files, unknown }: Listing): (path: string) => boolean {
 }
 
 /**
- * inOrder sorts files by age, so that the file of a feed that was written last becomes the newest version. Dated names
- * follow, newest date first, so that no older file is sent.
+ * inOrder sorts files by age, so that the file of a feed that was written last becomes the newest version. Files with
+ * dates follow, newest date first, so that no older file is sent.
  */
-function inOrder(files: readonly Sighting[], feedOf: (path: string) => string): Sighting[] {
+function inOrder(files: readonly Sighting[], dated: (file: Sighting) => string | null): Sighting[] {
   const byAge = files.toSorted((a, b) => {
     const age = BigInt(a.identity.mtimeNs) - BigInt(b.identity.mtimeNs)
     return age === 0n ? a.path.localeCompare(b.path) : age < 0n ? -1 : 1
   })
-  const dates = new Map<Sighting, string>()
-  for (const file of byAge) {
-    const { date } = datedName(file.path)
-    if (date !== null && isDated(feedOf(file.path))) dates.set(file, date)
-  }
-  const newestFirst = [...dates].reverse().sort(([, a], [, b]) => (a === b ? 0 : a < b ? 1 : -1))
-  return [...byAge.filter((file) => !dates.has(file)), ...newestFirst.map(([file]) => file)]
+  const dates = new Map(byAge.map((file) => [file, dated(file)] as const))
+  const newestFirst = byAge
+    .filter((file) => dates.get(file) !== null)
+    .reverse()
+    .sort((a, b) => (dates.get(b) ?? '').localeCompare(dates.get(a) ?? ''))
+  return [...byAge.filter((file) => dates.get(file) === null), ...newestFirst]
 }
 
 /**

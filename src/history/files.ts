@@ -1,6 +1,5 @@
 // Owns which version each path in the folder is, and which paths have a version that is not read yet.
 
-import { DATE } from '../lib/dated-name.ts'
 import type { Connection } from './connection.ts'
 import type { KnownFile, Version } from './rows.ts'
 import { READING, type State, sqlStates, UNREAD } from './states.ts'
@@ -67,14 +66,11 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
 
     pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = +?', id),
 
-    /** datedPaths returns the present files of each feed that has dates in its file names, newest name first. */
+    /** datedPaths returns the present files of each feed whose file names have dates, newest name first. */
     datedPaths: (): Map<string, string[]> => {
       const sql = `SELECT v.feed, f.path FROM files f CROSS JOIN versions v ON v.id = f.version
-         WHERE f.missing_since IS NULL AND instr(v.feed, ?) ORDER BY f.path DESC`
-      const rows = Map.groupBy(
-        db.rows<{ feed: string; path: string }>(sql, DATE),
-        ({ feed }) => feed,
-      )
+         WHERE f.missing_since IS NULL AND v.date IS NOT NULL ORDER BY f.path DESC`
+      const rows = Map.groupBy(db.rows<{ feed: string; path: string }>(sql), ({ feed }) => feed)
       return new Map([...rows].map(([feed, all]) => [feed, all.map(({ path }) => path)]))
     },
 

@@ -18,7 +18,7 @@ export const STOPPED = 'stopped'
 /** An error of feedsyncd itself. */
 export const FAULT = 'fault'
 export const SUPERSEDED = 'superseded'
-/** The date in the file's name is older than the date of a version that was accepted before (lib/dated-name.ts). */
+/** The date in the file's name is older than the date of a version that was accepted before (pipeline/decide/same-bytes.ts). */
 export const OLDER = 'older'
 /** Storage confirmed the upload with another success status than the form asked for. */
 export const UNUSUAL_ANSWER = 'unusual-answer'

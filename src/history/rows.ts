@@ -54,6 +54,11 @@ export interface Version {
   detectedAt: number
   /** Wall ms of the last change of the file; null: not known. */
   modifiedAt: number | null
+  /**
+   * The newest date in the names of its files, `YYYYMMDDHHMMSS`; without one, the newest date that its feed had when it
+   * came. null: the feed has no dates, or they do not count.
+   */
+  date: string | null
   uploadedAt: number | null
   nextAttemptAt: number | null
   /** Wall ms at which an incomplete file was first read at its present size. */
@@ -80,6 +85,8 @@ export type ReasonField = 'reason' | 'reasonCode' | 'hint' | 'line' | 'column'
 export interface RuleInForce {
   feed: string
   account: string | null
+  /** The dates in the names of files order the versions of the feed. */
+  dated: boolean
 }
 
 /** Origin is a path in the folder, and the feed of its bytes. */

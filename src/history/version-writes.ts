@@ -1,7 +1,6 @@
 // Owns how a version begins, changes its state and disappears. Each step is one transaction with its event and the
 // pointers of its feed. Also owns the queries about versions that are due.
 
-import { isOlder } from '../lib/dated-name.ts'
 import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
@@ -90,11 +89,12 @@ export function versionWrites(
    * becomesNewest returns whether a new version is the newest of its feed. A restored version always is. A version with
    * an older date in its name is not, unless the present newest is gone, superseded or discarded.
    */
-  function becomesNewest({ feed, path, patch, state }: NewVersion): boolean {
+  function becomesNewest({ feed, patch, state }: NewVersion): boolean {
     const before = newest(feed)
     const isOver = before === null || ['gone', 'superseded', 'discarded'].includes(before.state)
     if (isOver || state === 'queued') return true
-    return !isOlder(feed, { path, modifiedAt: patch?.modifiedAt ?? null }, before)
+    const date = patch?.date ?? null
+    return date === null || before.date === null || date >= before.date
   }
 
   return {
@@ -185,10 +185,8 @@ export function versionWrites(
 
     /** spooled returns the versions of a feed with a copy in the spool, newest first. */
     spooled: (feed: string) =>
-      db.rows<
-        Pick<Version, 'id' | 'path' | 'state' | 'reasonCode' | 'modifiedAt'> & { spool: string }
-      >(
-        `SELECT id, path, state, reason_code AS reasonCode, modified_at AS modifiedAt, spool
+      db.rows<Pick<Version, 'id' | 'state' | 'reasonCode' | 'date'> & { spool: string }>(
+        `SELECT id, state, reason_code AS reasonCode, date, spool
            FROM versions INDEXED BY versions_spooled
            WHERE feed = +? AND spool IS NOT NULL ORDER BY id DESC`,
         feed,

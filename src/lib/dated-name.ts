@@ -1,45 +1,91 @@
 // Dates in file names: exports such as jobs-2026-11-22.xml are versions of one feed, in the order of their dates. Pure.
 
+import { DAY as DAY_MS } from './clock.ts'
+
 export const DATE = '{date}'
-/** One date: with the same separator twice, or with none. */
-const DAY = /(?<!\d)(20\d\d)([-_]?)(\d\d)\2(\d\d)(?!\d)/g
+const MONTHS = [
+  ...['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september'],
+  ...['october', 'november', 'december'],
+]
+const MONTH = `(?:${MONTHS.map((name) => `${name}|${name.slice(0, 3)}`).join('|')}|sept)`
+const YEAR = '20\\d\\d'
+/**
+ * The ways to write a day. Only these say for certain which number is what: DD-MM and MM-DD look the same, and so do
+ * numbers that count.
+ */
+const WAYS = [
+  // 20261122, 2026-11-22, 2026_11_22
+  new RegExp(`(?<!\\d)(?<year>${YEAR})([-_]?)(?<month>\\d\\d)\\2(?<day>\\d\\d)(?!\\d)`, 'g'),
+  // 22.11.2026
+  new RegExp(`(?<![\\d.])(?<day>\\d\\d)\\.(?<month>\\d\\d)\\.(?<year>${YEAR})(?!\\d)`, 'g'),
+  // 22-Nov-2026, 22 November 2026, 22Nov2026
+  new RegExp(`(?<!\\d)(?<day>\\d\\d?)([-_ .]?)(?<month>${MONTH})\\2(?<year>${YEAR})(?!\\d)`, 'gi'),
+  // Nov-22-2026, November 22 2026
+  new RegExp(
+    `(?<![a-z])(?<month>${MONTH})([-_ .]?)(?<day>\\d\\d?)\\2(?<year>${YEAR})(?!\\d)`,
+    'gi',
+  ),
+  // 2026-Nov-22, 2026Nov22
+  new RegExp(`(?<!\\d)(?<year>${YEAR})([-_ .]?)(?<month>${MONTH})\\2(?<day>\\d\\d?)(?!\\d)`, 'gi'),
+]
 /** The time that may follow a date. */
 const TIME = /^[T_-]([01]\d|2[0-3])(?:([0-5]\d)([0-5]\d)?|-([0-5]\d)(?:-([0-5]\d))?)(?!\d)/
+
+interface Day {
+  index: number
+  length: number
+  /** `YYYYMMDD` */
+  text: string
+}
 
 /** datedName returns `path` with `{date}` for the last date in its name, and that date as `YYYYMMDDHHMMSS` or null. */
 export function datedName(path: string): { name: string; date: string | null } {
   const start = path.lastIndexOf('/') + 1
   const file = path.slice(start)
-  const last = [...file.matchAll(DAY)].filter(isReal).at(-1)
+  const last = WAYS.flatMap((way) => daysIn(file, way))
+    .toSorted((a, b) => a.index - b.index)
+    .at(-1)
   if (last === undefined) return { name: path, date: null }
-  const [day, year = '', , month = '', dayOfMonth = ''] = last
-  const rest = file.slice(last.index + day.length)
+  const rest = file.slice(last.index + last.length)
   const [time = '', hour = '', ...parts] = TIME.exec(rest) ?? []
   return {
     name: path.slice(0, start) + file.slice(0, last.index) + DATE + rest.slice(time.length),
-    date: (year + month + dayOfMonth + hour + parts.join('')).padEnd(14, '0'),
+    date: (last.text + hour + parts.join('')).padEnd(14, '0'),
   }
 }
 
-function isReal([, year, , month, day]: RegExpExecArray): boolean {
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
+/** daysIn returns the real days that are written in one way. */
+function daysIn(file: string, way: RegExp): Day[] {
+  return [...file.matchAll(way)].flatMap(({ 0: whole, groups = {}, index }) => {
+    const { day = '', month = '', year = '' } = groups
+    const number = /\d/.test(month) ? Number(month) : numberOf(month)
+    const date = new Date(Date.UTC(Number(year), number - 1, Number(day)))
+    const isReal = date.getUTCMonth() === number - 1 && date.getUTCDate() === Number(day)
+    const text = `${year}${String(number).padStart(2, '0')}${day.padStart(2, '0')}`
+    return isReal ? [{ index, length: whole.length, text }] : []
+  })
 }
 
-/** isDated returns whether the files of a feed differ by the dates in their names. */
-export const isDated = (feed: string): boolean => feed.includes(DATE)
-
-/** DatedFile is a file of a dated feed. `modifiedAt`: wall ms of its last change; null: not known. */
-export interface DatedFile {
-  path: string
-  modifiedAt: number | null
+function numberOf(month: string): number {
+  return MONTHS.findIndex((name) => name.startsWith(month.toLowerCase().slice(0, 3))) + 1
 }
 
-/** isOlder returns whether `file` is older than `other` of its feed: by the dates in the names, then by last change. */
-export function isOlder(feed: string, file: DatedFile, other: DatedFile): boolean {
-  if (!isDated(feed)) return false
-  const [own, its] = [datedName(file.path).date, datedName(other.path).date]
-  if (own === null || its === null) return false
-  if (own !== its) return own < its
-  return file.modifiedAt !== null && other.modifiedAt !== null && file.modifiedAt < other.modifiedAt
+/** FAR_AHEAD is how far ahead of now a date may lie, in ms. A later one is a number that only looks like a date. */
+const FAR_AHEAD = 366 * DAY_MS
+
+/** A clock before this moment (wall ms) is wrong, because feedsyncd did not exist then. */
+const FIRST_DAY = Date.UTC(2026, 10, 1)
+
+/**
+ * orderDate returns the date in the name of a file as `YYYYMMDDHHMMSS`, or null without one. A date more than a year
+ * ahead of `now` (wall ms) does not count, unless the clock is wrong.
+ */
+export function orderDate(path: string, now: number): string | null {
+  const { date } = datedName(path)
+  if (date === null || now < FIRST_DAY) return date
+  return date <= stampOf(now + FAR_AHEAD) ? date : null
+}
+
+function stampOf(at: number): string {
+  return new Date(at).toISOString().replace(/\D/g, '').slice(0, 14)
 }

@@ -16,7 +16,6 @@ import { ENDPOINT_DOWN, PAUSED } from '../history/reason-codes.ts'
 import { OPEN } from '../history/states.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { isDated } from '../lib/dated-name.ts'
 import type { Progress } from '../lib/units.ts'
 import type { DaemonState, NameList } from './port.ts'
 
@@ -64,7 +63,7 @@ export function uploadReports(
     ...versionReport(withPause(version, pauses)),
     onService: onService(history, version.feed),
     /** For a feed whose file names have dates: its files in the folder, at most 10, the last name first. */
-    files: isDated(version.feed) ? filesOf(version) : null,
+    files: version.date === null ? null : filesOf(version),
     /** When the file of an uploaded version left the folder; null if it is still there. */
     leftAt: version.state === 'uploaded' ? isoTime(leftAt(version)) : null,
     /** Progress of the running attempt; null if none runs, or in its first second. */

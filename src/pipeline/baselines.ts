@@ -4,6 +4,7 @@
 import type { FeedChecker, PostingChanges } from '../feed/port.ts'
 import { historyLostUpTo } from '../history/lost-history.ts'
 import type { Files, Notes, Version, VersionReads } from '../history/port.ts'
+import { feedWithoutRule } from '../lib/feed-name.ts'
 import type { Spool } from '../spool/port.ts'
 import { SENT_OR_WAITING } from './decide/replace.ts'
 import type { Held } from './decide/sending.ts'
@@ -96,14 +97,18 @@ export function judge(
 }
 
 /**
- * baselines returns the versions that the new one would replace. After a rule gave a feed another name, the last
- * version of the same file is the baseline.
+ * baselines returns the versions that the new one would replace. After a rule gave a feed another name, these are the
+ * last version of the same file, or the versions of the feed that the file would be without the rule.
  */
 function baselines(history: Known, { account, feed, id, path }: Named): Version[] {
   const own = history.baselines(feed, id)
-  const before = own.length > 0 ? null : history.lastVersionAt(path)
-  const isSame = before !== null && before.id !== id && before.account === account
-  return isSame && SENT_OR_WAITING.includes(before.state) ? [before] : own
+  if (own.length > 0) return own
+  const before = history.lastVersionAt(path)
+  const others = before === null ? history.baselines(feedWithoutRule(path), id) : [before]
+  return others.filter(
+    (other) =>
+      other.id !== id && other.account === account && SENT_OR_WAITING.includes(other.state),
+  )
 }
 
 /** isLost reports whether the lost history held the only record of what the service has of this feed. */

@@ -62,12 +62,15 @@ export function deedFacts(history: Pick<History, 'list'>, version: Version): Dee
   }
 }
 
+type BytesReads = VersionReads & Pick<Files, 'known' | 'lastVersionAt'> & Pick<Notes, 'note'>
+
 /** bytesFacts reads the facts that say whether a file repeats a version, or is older than one by its date. */
 export function bytesFacts(
-  history: VersionReads & Pick<Files, 'known' | 'lastVersionAt'> & Pick<Notes, 'note'>,
+  { history, now }: { history: BytesReads; now: number },
   { path, rule: { feed } }: Origin,
 ): BytesFacts {
   return {
+    now,
     newestTaken: once(() => history.newestTaken(feed)),
     known: once(() => history.known(path)),
     last: once(() => history.lastVersionAt(path)),
@@ -83,10 +86,10 @@ export function bytesFacts(
 
 /** fileFacts reads the facts for an event of a file. */
 export function fileFacts(
-  history: VersionReads & Files & Pick<Notes, 'note'>,
+  { history, now }: { history: VersionReads & Files & Pick<Notes, 'note'>; now: number },
   origin: Origin,
 ): FileFacts {
-  const bytes = bytesFacts(history, origin)
+  const bytes = bytesFacts({ history, now }, origin)
   const unread = once(() => history.pendingVersionAt(origin.path))
   return {
     ...bytes,

@@ -19,7 +19,7 @@ import { writeTransitions } from '../history/transitions.ts'
 import { logDetected, logMoved } from '../history/version-log.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { decideFile, type FileEvent } from './decide/file.ts'
+import { decideFile, type FileEvent, type FileFacts } from './decide/file.ts'
 import { fileFacts } from './facts.ts'
 
 export interface LedgerParts {
@@ -67,9 +67,12 @@ export class Ledger {
    * is the version of the file, if that changed.
    */
   writeFile(origin: Origin, event: FileEvent): Version[] {
-    return this.#history.atomically(() =>
-      this.write(decideFile(fileFacts(this.#history, origin), origin, event)),
-    )
+    return this.#history.atomically(() => this.write(decideFile(this.facts(origin), origin, event)))
+  }
+
+  /** facts reads what the decisions about a file need. */
+  facts(origin: Origin): FileFacts {
+    return fileFacts({ history: this.#history, now: this.#parts.clock.now() }, origin)
   }
 
   /** write writes the transitions of a decision, and returns each changed version as it is afterwards. */

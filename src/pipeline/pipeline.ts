@@ -20,7 +20,6 @@ import { type Compared, type Comparisons, judge } from './baselines.ts'
 import { decideFile, type FileEvent, type Judged, judgeRead } from './decide/file.ts'
 import type { ReadFile } from './decide/same-bytes.ts'
 import { faultReason } from './decide/sending.ts'
-import { fileFacts } from './facts.ts'
 import type { GuardedVersion } from './guards.ts'
 import type { Parts } from './parts.ts'
 import type { PostDelivery } from './post-delivery.ts'
@@ -150,8 +149,8 @@ export class Pipeline {
    * the row that names them: a crash in between leaves a copy without a row, never a row without its copy.
    */
   async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
-    const { comparisons, config, history, spool } = this.#parts
-    const answer = judgeRead(fileFacts(history, file), file, readFileOf(read, file.final))
+    const { comparisons, config, history, ledger, spool } = this.#parts
+    const answer = judgeRead(ledger.facts(file), file, readFileOf(read, file.final))
     const isAccepted = answer.kind === 'accepted'
     const named = { feed: file.rule.feed, account: file.rule.account, path: file.path }
     // 4. The guards compare the postings with those of the versions that this one would replace.
@@ -165,8 +164,7 @@ export class Pipeline {
     const judged = readFileOf(read, file.final, kept === null ? {} : { spool: kept, changes })
     const guarded = { ...read, ...judged.patch, ...named } as GuardedVersion & typeof named
     const held = () => judge({ history, limits: config.guards }, guarded, compared)
-    const now = this.#parts.clock.now()
-    const version = await this.#write(file, { kind: 'read', file: judged, held, now }, 'soon')
+    const version = await this.#write(file, { kind: 'read', file: judged, held }, 'soon')
     // The same bytes came from another path, or a person restored them, while the copy was kept.
     if (kept !== null && version?.spool !== kept) await spool.remove(kept)
     if (answer.kind === 'same' || version === null)
@@ -177,9 +175,9 @@ export class Pipeline {
 
   /** #idFor returns the id of the version that the copy belongs to, and adds the version if there is none. */
   async #idFor(file: Candidate, isAccepted: boolean): Promise<number> {
-    const { history } = this.#parts
+    const { history, ledger } = this.#parts
     const event = { kind: 'named', isAccepted } as const
-    if (decideFile(fileFacts(history, file), file, event).length > 0) await this.#write(file, event)
+    if (decideFile(ledger.facts(file), file, event).length > 0) await this.#write(file, event)
     const unread = history.pendingVersionAt(file.path)
     if (unread === null) throw new Error(`${file.path} has no version`)
     return unread.id

@@ -8,9 +8,9 @@ import { OLDER } from '../history/reason-codes.ts'
 import { SPENT } from '../history/states.ts'
 import type { Dispositions } from '../inbox/dispositions.ts'
 import type { Departure, Disposed, Disposition, Listing, Sighting } from '../inbox/port.ts'
-import { isOlder } from '../lib/dated-name.ts'
 import { isDue } from '../lib/due.ts'
 import { sameBytes, sameIdentity } from '../lib/files.ts'
+import { isBefore } from './decide/same-bytes.ts'
 import type { Parts } from './parts.ts'
 import { failingMs, newToken, Receipts } from './receipts.ts'
 
@@ -217,7 +217,7 @@ export class PostDelivery {
       case 'superseded': {
         // Treat the file like the version that took its place, once that one is uploaded.
         const last = history.lastUploaded(version.feed)
-        const isSafe = last && (last.id > version.id || isOlder(version.feed, version, last))
+        const isSafe = last && (last.id > version.id || isBefore(version.date, last.date))
         return isSafe ? ofSent : null
       }
       case 'rejected':
@@ -268,7 +268,7 @@ export class PostDelivery {
     const kept = history.spooled(feed)
     const old = kept.filter(({ state }) => state === 'uploaded').slice(keeps)
     const older = kept.filter(({ reasonCode }) => reasonCode === OLDER)
-    old.push(...older.toSorted((a, b) => (isOlder(feed, a, b) ? 1 : -1)).slice(keeps))
+    old.push(...older.toSorted((a, b) => (isBefore(a.date, b.date) ? 1 : -1)).slice(keeps))
     // Keep the copy of the newest version: a person may restore it while the file in the folder is unchanged.
     const newest = history.newestTaken(feed)?.id
     const spent = kept.filter((each) => {

@@ -42,6 +42,7 @@ CREATE TABLE versions (
   attempts INTEGER NOT NULL DEFAULT 0,
   detected_at INTEGER NOT NULL,
   modified_at INTEGER,
+  date TEXT,
   uploaded_at INTEGER,
   next_attempt_at INTEGER,
   incomplete_since INTEGER,

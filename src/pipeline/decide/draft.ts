@@ -11,9 +11,12 @@ import type {
   VersionPatch,
 } from '../../history/port.ts'
 import { modifiedAt } from '../../lib/files.ts'
+import { dateOf } from './same-bytes.ts'
 
 /** PathFacts are what the history knows of a path. */
 export interface PathFacts {
+  /** Wall ms. */
+  now: number
   /** unread returns the version at the path whose bytes are not known yet; it may be `gone`. */
   unread(): Version | null
   /** last returns the version that the file at the path was when it was last read. */
@@ -55,7 +58,7 @@ export class Draft {
 
 /** versionFor returns the unread version of a path, or a new one. */
 export function versionFor(facts: PathFacts, origin: Origin): Draft {
-  return ownUnread(facts, origin) ?? failedUnread(facts, origin) ?? added(origin)
+  return ownUnread(facts, origin) ?? failedUnread(facts, origin) ?? added(facts, origin)
 }
 
 /** newestFor returns the version for accepted bytes: the newest of its feed, since its writer finished last. */
@@ -91,7 +94,7 @@ export function failedUnread(facts: PathFacts, origin: Origin): Draft | null {
 /** inheriting adds a version of the rule's feed in place of an unread one. It keeps its `incompleteSince`. */
 function inheriting(facts: PathFacts, origin: Origin, unread: Version): Draft {
   const { bytes, id, incompleteSince } = unread
-  const draft = added(origin, { bytes, incompleteSince })
+  const draft = added(facts, origin, { bytes, incompleteSince })
   draft.transitions.push({ kind: 'drop', id, heir: 'new' })
   const known = facts.known()
   if (known?.versionId === id)
@@ -99,12 +102,17 @@ function inheriting(facts: PathFacts, origin: Origin, unread: Version): Draft {
   return draft
 }
 
-export function added({ identity, path, rule }: Origin, patch: VersionPatch = {}): Draft {
+export function added(
+  { now }: Pick<PathFacts, 'now'>,
+  origin: Origin,
+  patch: VersionPatch = {},
+): Draft {
+  const { identity, path, rule } = origin
   const { account, feed } = rule
   const version = {
     ...{ feed, path, account, reason: null },
     state: 'settling' as const,
-    patch: { ...patch, modifiedAt: modifiedAt(identity) },
+    patch: { ...patch, modifiedAt: modifiedAt(identity), date: dateOf(origin, now) },
   }
   return new Draft({ id: 'new', state: 'settling' }, [{ kind: 'add', version }])
 }

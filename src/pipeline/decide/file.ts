@@ -22,7 +22,14 @@ import {
   versionFor,
 } from './draft.ts'
 import { type Placed, replaceableBy, replaced } from './replace.ts'
-import { type BytesFacts, newerByDate, type ReadFile, sameBytes } from './same-bytes.ts'
+import {
+  type BytesFacts,
+  dateOf,
+  isBefore,
+  newerByDate,
+  type ReadFile,
+  sameBytes,
+} from './same-bytes.ts'
 import type { Held } from './sending.ts'
 
 /** FileFacts are functions, because most files need few of them. */
@@ -49,7 +56,7 @@ export type FileEvent =
   /** The file is read, and its copy needs the id of its version. */
   | { kind: 'named'; isAccepted: boolean }
   /** The file is read. `held` judges it by the guards; it is asked only for bytes that are accepted. */
-  | { kind: 'read'; file: ReadFile; held: () => Held | null; now: number }
+  | { kind: 'read'; file: ReadFile; held: () => Held | null }
   /** An error of feedsyncd itself ended the reading. */
   | { kind: 'fault'; reason: Reason }
   /** The file left the folder. */
@@ -97,7 +104,7 @@ function detected(facts: FileFacts, origin: Origin, size: number): Transition[] 
   }
   const again = failedUnread(facts, origin)
   if (again !== null) return again.transitions
-  return facts.known()?.identity.size === size ? [] : added(origin).transitions
+  return facts.known()?.identity.size === size ? [] : added(facts, origin).transitions
 }
 
 function reading(facts: FileFacts, origin: Origin): Transition[] {
@@ -166,7 +173,7 @@ export function judgeRead(facts: BytesFacts, origin: Origin, file: ReadFile): Ju
 function read(
   facts: FileFacts,
   origin: Origin,
-  { file, held, now }: Extract<FileEvent, { kind: 'read' }>,
+  { file, held }: Extract<FileEvent, { kind: 'read' }>,
 ): Transition[] {
   const { patch, reason } = file
   const answer = judgeRead(facts, origin, file)
@@ -191,7 +198,7 @@ function read(
       return concluded(facts, origin, { to: 'rejected', reason, patch })
     case 'incomplete': {
       const { bytes = null } = patch
-      const incompleteSince = stillSince(facts.unread(), bytes) ?? now
+      const incompleteSince = stillSince(facts.unread(), bytes) ?? facts.now
       return concluded(facts, origin, {
         to: 'incomplete',
         reason,
@@ -216,6 +223,8 @@ function seenAgain(facts: FileFacts, origin: Origin, version: Version): Transiti
   const draft = new Draft(version, isOwn ? [{ kind: 'drop', id: unread.id, heir: id }] : [])
   const reason = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
   draft.transitions.push({ kind: 'seen', id, reason })
+  const date = dateOf(origin, facts.now)
+  if (date !== null && (version.date === null || isBefore(version.date, date))) draft.set({ date })
   if (state === 'failed') {
     draft.move('queued', { code: DROPPED_AGAIN, text: 'the same file was dropped again' })
     draft.transitions.push(...replaced(facts.waiting(), id, 'queued'))
@@ -240,9 +249,15 @@ function concluded(
   // The file may have left after it was read, but the spool has its copy.
   if (draft.state === 'gone') draft.move('settling')
   if (draft.state !== 'checking') draft.move('checking')
-  draft.move(to, reason, { ...patch, modifiedAt: modifiedAt(origin.identity) })
+  const date = dateOf(origin, facts.now) ?? datesOf(facts, origin)
+  draft.move(to, reason, { ...patch, date, modifiedAt: modifiedAt(origin.identity) })
   const others = isAccepted ? replaced(facts.waiting(), draft.id, to) : []
   return [...draft.transitions, ...linked(facts, origin, draft), ...others]
+}
+
+/** datesOf returns the newest date of the feed, for a version without one in its name; null: dates count for nothing. */
+function datesOf(facts: FileFacts, { rule }: Origin): string | null {
+  return rule.dated ? (facts.newestDated()?.date ?? null) : null
 }
 
 /**

@@ -118,7 +118,7 @@ function refused(reason: string, hint: string): Refusal {
 
 function contentOf(version: Version): VersionPatch {
   const { sha256, md5, bytes, encoding, root, records, postings, warnings, spool } = version
-  const { duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId } = version
-  const counts = { duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId }
+  const { date, duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId } = version
+  const counts = { date, duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId }
   return { sha256, md5, bytes, encoding, root, records, postings, warnings, spool, ...counts }
 }

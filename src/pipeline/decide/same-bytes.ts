@@ -3,8 +3,7 @@
 
 import type { KnownFile, Origin, Reason, Version, VersionPatch } from '../../history/port.ts'
 import { COPY_LOST, OLDER } from '../../history/reason-codes.ts'
-import { isDated, isOlder } from '../../lib/dated-name.ts'
-import { modifiedAt } from '../../lib/files.ts'
+import { orderDate } from '../../lib/dated-name.ts'
 
 /** ReadFile is what the reading of a file found. */
 export interface ReadFile {
@@ -20,6 +19,8 @@ export interface ReadFile {
 }
 
 export interface BytesFacts {
+  /** Wall ms. */
+  now: number
   /** newestTaken returns the newest version of the feed with known bytes. */
   newestTaken(): Version | null
   /** known returns what stat reported when the path was last read. */
@@ -79,12 +80,26 @@ function isUnwritten(known: KnownFile | null, { identity }: Origin): boolean {
   return isMoved || (mtimeNs === identity.mtimeNs && ino === identity.ino)
 }
 
-/** newerByDate returns the newest version that counts if the date in this file's name is older; else null. */
+/**
+ * newerByDate returns the newest version that counts if the date in this file's name is older; else null. Of two files
+ * with the same date, the one that was written last wins: times of files order nothing.
+ */
 export function newerByDate(
-  facts: Pick<BytesFacts, 'newestDated'>,
-  { identity, path, rule: { feed } }: Origin,
+  facts: Pick<BytesFacts, 'newestDated' | 'now'>,
+  origin: Origin,
 ): Version | null {
-  if (!isDated(feed)) return null
+  const own = dateOf(origin, facts.now)
+  if (own === null) return null
   const newest = facts.newestDated()
-  return newest && isOlder(feed, { path, modifiedAt: modifiedAt(identity) }, newest) ? newest : null
+  return newest !== null && isBefore(own, newest.date) ? newest : null
+}
+
+/** dateOf returns the date in the file's name that orders the versions of its feed; null: none counts. */
+export function dateOf({ path, rule }: Pick<Origin, 'path' | 'rule'>, now: number): string | null {
+  return rule.dated ? orderDate(path, now) : null
+}
+
+/** isBefore returns whether the first date is earlier. A missing date is neither earlier nor later. */
+export function isBefore(date: string | null, other: string | null): boolean {
+  return date !== null && other !== null && date < other
 }

@@ -164,25 +164,6 @@ it('archives an older file with the newer file that was sent', async () => {
   ])
 })
 
-it('orders exports with the same date by their modification time', async () => {
-  await using site = await Site.open({}, { clock: quickClock() })
-  await site.daemon()
-  site.drop('jobs-20261122.xml', feedOf(10))
-  const { id } = await site.until(FEED, 'uploaded')
-
-  // `cp -p` and `rsync -t` keep the old time of an earlier export.
-  writeFileSync(join(site.inbox, 'earlier.part'), feedOf(11))
-  touch(site, 'earlier.part', new Date(1000))
-  renameSync(join(site.inbox, 'earlier.part'), join(site.inbox, 'jobs-20261122.xml'))
-  await site.passed(FEED, 'superseded')
-  const newest = site.uploads({ feed: FEED })
-  site.drop('jobs-20261122.xml', feedOf(12))
-  await site.until(FEED, 'uploaded', sha256(feedOf(12)))
-
-  expect(newest).toMatchObject([{ id }])
-  expect(stored(site)).toEqual([10, 12].map((postings) => sha256(feedOf(postings))))
-})
-
 it('keeps the date in the feed name if a rule says so', async () => {
   await using site = await Site.open({ feeds: [{ match: '*.xml', dated: false }] })
   site.drop('jobs-20261122.xml', feedOf(10))
@@ -196,4 +177,93 @@ it('keeps the date in the feed name if a rule says so', async () => {
       .map(({ feed, state }) => `${feed} ${state}`)
       .sort(),
   ).toEqual(['jobs-20261122.xml uploaded', 'jobs-20261123.xml uploaded'])
+})
+
+it('sends no older day after the newest bytes were seen under a later date', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  await site.daemon()
+  site.drop('jobs-2026-11-20.xml', feedOf(10))
+  await site.until(FEED, 'uploaded')
+  // The export did not change over the weekend.
+  site.drop('jobs-2026-11-23.xml', feedOf(10))
+  await site.passed(FEED, 'seen')
+
+  site.drop('jobs-2026-11-20.xml', feedOf(11))
+  const older = await site.passed(FEED, 'superseded')
+
+  expect(older.reason).toContain('it is older than version 1')
+  expect(stored(site)).toEqual([sha256(feedOf(10))])
+})
+
+it.each([
+  ['by name', [{ match: '{1}/*.xml', name: '{1}' }], 'acme'],
+  ['without a name', [{ match: '{1}/*.xml', records: '/source/job' }], 'acme/jobs-{date}.xml'],
+])('orders the dates of files that a rule matches %s', async (_, feeds, feed) => {
+  await using site = await Site.open({ feeds }, { clock: quickClock() })
+  await site.daemon()
+  site.drop('acme/jobs-2026-11-23.xml', feedOf(10))
+  await site.until(feed, 'uploaded')
+
+  site.drop('acme/jobs-2026-11-22.xml', feedOf(11))
+  const older = await site.passed(feed, 'superseded')
+
+  expect(older.reason).toContain('it is older than version 1 (acme/jobs-2026-11-23.xml)')
+  expect(stored(site)).toEqual([sha256(feedOf(10))])
+})
+
+it('sends no older day over a file without a date that a person uploaded for the feed', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  await site.daemon()
+  site.drop('jobs-2026-11-22.xml', feedOf(10))
+  site.drop('jobs-2026-11-23.xml', feedOf(11))
+  await site.until(FEED, 'uploaded', sha256(feedOf(11)))
+  const mended = join(site.root, 'mended.xml')
+  writeFileSync(mended, feedOf(12))
+  await site.run('upload', mended, '--feed', FEED)
+
+  site.drop('jobs-2026-11-22.xml', feedOf(9))
+  const older = await site.passed(FEED, 'superseded', { nth: 2 })
+
+  expect(older.reason).toMatch(/^it is older than version \d+ \(.*mended.xml\)$/)
+  expect(stored(site).at(-1)).toBe(sha256(feedOf(12)))
+})
+
+it('holds a collapse after a rule gave a name to a feed with dates', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  const before = await site.daemon()
+  site.drop('jobs-2026-11-22.xml', feedOf(40))
+  await site.until(FEED, 'uploaded')
+  await before.stop()
+  site.configure({ feeds: [{ match: '*.xml', name: 'acme' }] })
+  await site.daemon()
+
+  site.drop('jobs-2026-11-23.xml', feedOf(2))
+  const held = await site.until('acme', 'held')
+
+  expect(held.reason).toMatch(/^the feed dropped from 40 postings to 2/)
+})
+
+it('takes what was written last under one name, whatever its time', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  await site.daemon()
+  site.drop('jobs-20261122.xml', feedOf(10))
+  await site.until(FEED, 'uploaded')
+
+  // `cp -p`, `rsync -t` and WinSCP keep the time of the file that they copy.
+  writeFileSync(join(site.inbox, 'earlier.part'), feedOf(11))
+  touch(site, 'earlier.part', new Date(1000))
+  renameSync(join(site.inbox, 'earlier.part'), join(site.inbox, 'jobs-20261122.xml'))
+
+  await site.until(FEED, 'uploaded', sha256(feedOf(11)))
+})
+
+it('lets no date that lies far ahead make the next exports older', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  await site.daemon()
+  site.drop('jobs-2062-11-22.xml', feedOf(10))
+  await site.until(FEED, 'uploaded')
+
+  site.drop('jobs-2026-11-23.xml', feedOf(11))
+
+  await site.until(FEED, 'uploaded', sha256(feedOf(11)))
 })

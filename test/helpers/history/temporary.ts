@@ -59,6 +59,7 @@ export function versionIn(
     state: 'settling',
     reason: null,
     at,
+    patch: { date: patch.date ?? null },
   })
   steps[state].forEach((to, index) => {
     history.move(first.id, to, null, at + index + 1)

@@ -232,6 +232,7 @@ function arrived(
 ): Story {
   const newest = story.versions.length
   const facts: FileFacts = {
+    now: 1,
     unread: () => null,
     known: () => null,
     last: () => null,
@@ -244,11 +245,11 @@ function arrived(
   }
   const sha256 = isSame ? `bytes of ${newest}` : 'new bytes'
   const event: FileEvent = {
-    ...{ kind: 'read', now: 1 },
+    kind: 'read',
     file: { verdict: 'ok', reason: null, sha256, patch: { spool: 'a copy' }, final: false },
     held: () => (isHeld ? HELD : null),
   }
-  const origin = { path: 'f.xml', identity: null, rule: { feed: 'f', account: null } }
+  const origin = { path: 'f.xml', identity: null, rule: { feed: 'f', account: null, dated: true } }
   return write(story, decideFile(facts, origin, event))
 }
 

@@ -19,6 +19,7 @@ describe('the feed of a path', () => {
     const none = {
       feed: 'a/jobs.xml',
       account: null,
+      dated: true,
       mapping: { encoding: null, records: null, fields: {} },
       expectEveryMs: null,
     }
@@ -51,6 +52,7 @@ describe('the feed of a path', () => {
     expect(feedFor('a/jobs.xml', rules)).toEqual({
       feed: 'a/jobs.xml',
       account: null,
+      dated: true,
       mapping: { encoding: null, records: '/source/job', fields: {} },
       expectEveryMs: 1000,
     })
@@ -73,6 +75,7 @@ describe('the feed of a path', () => {
     expect(feedFor('acme/nurses/jobs.xml', rules)).toEqual({
       feed: 'nurses of acme',
       account: 'acme',
+      dated: true,
       mapping: { encoding: null, records: null, fields: { id: '@id' } },
       expectEveryMs: null,
     })

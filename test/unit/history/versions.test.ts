@@ -38,6 +38,7 @@ describe('a version', () => {
       changes: { added: 1, removed: 2, changed: 3 },
       warnings: ['a BOM', 'an odd encoding'],
       modifiedAt: 5,
+      date: '20261122000000',
       detectedAt: 1000,
       uploadedAt: 1500,
       nextAttemptAt: 2000,
@@ -204,7 +205,7 @@ describe('a feed', () => {
     const { history } = temporaryHistory()
     const feed = 'jobs-{date}.xml'
     const dated = (day: number, state: Parameters<typeof versionIn>[1]) =>
-      versionIn(history, state, { feed, path: `jobs-2026-11-${day}.xml` }).id
+      versionIn(history, state, { feed, patch: { date: `202611${day}000000` } }).id
     const newest = () => history.newest(feed)?.id
 
     dated(22, 'uploaded')

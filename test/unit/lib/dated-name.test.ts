@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { datedName, isOlder } from '../../../src/lib/dated-name.ts'
+import { datedName, orderDate } from '../../../src/lib/dated-name.ts'
 
 describe('a date in the name of a file', () => {
   it.each([
@@ -12,6 +12,14 @@ describe('a date in the name of a file', () => {
     ['jobs-2000-01-01.xml', 'jobs-{date}.xml', '20000101000000'],
     ['jobs-2099-12-31.xml', 'jobs-{date}.xml', '20991231000000'],
     ['jobs-2024-02-29.xml', 'jobs-{date}.xml', '20240229000000'],
+    ['jobs_22.11.2026.xml', 'jobs_{date}.xml', '20261122000000'],
+    ['22.11.2026.xml', '{date}.xml', '20261122000000'],
+    ['jobs-22-Nov-2026.xml', 'jobs-{date}.xml', '20261122000000'],
+    ['jobs-1Nov2026.xml', 'jobs-{date}.xml', '20261101000000'],
+    ['jobs November 22 2026.xml', 'jobs {date}.xml', '20261122000000'],
+    ['JOBS-SEP-03-2026.xml', 'JOBS-{date}.xml', '20260903000000'],
+    ['jobs-2026-sept-3.xml', 'jobs-{date}.xml', '20260903000000'],
+    ['jobs_2026Nov22_1530.xml', 'jobs_{date}.xml', '20261122153000'],
   ])('is not part of the name of its feed: %s is %s', (path, name, date) => {
     expect(datedName(path)).toEqual({ name, date })
   })
@@ -65,6 +73,14 @@ describe('a date in the name of a file', () => {
     ['jobs-120261122.xml'],
     ['jobs-20261122153045.xml'],
     ['jobs-1763856000.xml'],
+    ['jobs-22112026.xml'],
+    ['jobs-11-22-2026.xml'],
+    ['jobs-261122.xml'],
+    ['jobs-22-nov-26.xml'],
+    ['jobs-31.11.2026.xml'],
+    ['jobs-1.2.2026.xml'],
+    ['jobs-10.22.11.2026.xml'],
+    ['summary-2-2026.xml'],
     ['2026-11-22/jobs.xml'],
     ['2026-11-22/'],
   ])('is not any number with eight digits: %s', (path) => {
@@ -72,27 +88,20 @@ describe('a date in the name of a file', () => {
   })
 })
 
-describe('the older of two files of one feed', () => {
-  const file = (path: string, modifiedAt: number | null = null) => ({ path, modifiedAt })
-  const isOlderOf = (a: ReturnType<typeof file>, b: ReturnType<typeof file>) =>
-    isOlder('jobs-{date}.xml', a, b)
+describe('the date that orders the files of a feed', () => {
+  const NOW = Date.UTC(2026, 10, 22)
 
-  it('is the one with the earlier date, even if it changed later', () => {
-    const [before, after] = [file('jobs-20261122.xml', 9), file('jobs-2026-11-23.xml', 1)]
-
-    expect([isOlderOf(before, after), isOlderOf(after, before)]).toEqual([true, false])
-    expect(isOlderOf(file('jobs-20261122T0100.xml'), file('jobs-20261122T0200.xml'))).toBe(true)
+  it('is the one in the name, with its time', () => {
+    expect(orderDate('jobs-20261122T1530.xml', NOW)).toBe('20261122153000')
+    expect(orderDate('jobs.xml', NOW)).toBeNull()
   })
 
-  it('is the one that changed earlier if the dates are the same', () => {
-    const [before, after] = [file('jobs-20261122.xml', 1), file('jobs-2026-11-22.xml', 2)]
-
-    expect([isOlderOf(before, after), isOlderOf(after, before)]).toEqual([true, false])
-    expect(isOlderOf(file('jobs-20261122.xml'), after)).toBe(false)
+  it('does not count if it is more than a year ahead', () => {
+    expect(orderDate('jobs-20271122.xml', NOW)).toBe('20271122000000')
+    expect(orderDate('jobs-20620101.xml', NOW)).toBeNull()
   })
 
-  it('is neither if one has no date or the feed has no dates in its name', () => {
-    expect(isOlderOf(file('/root/jobs.xml', 1), file('jobs-20261122.xml', 2))).toBe(false)
-    expect(isOlder('jobs', file('jobs-20261121.xml'), file('jobs-20261122.xml'))).toBe(false)
+  it('counts while the clock of this host is before the time of this program', () => {
+    expect(orderDate('jobs-20261122.xml', Date.UTC(1970, 0, 2))).toBe('20261122000000')
   })
 })

@@ -9,14 +9,14 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 const path = 'acme.xml'
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
-const origin = { path, identity, rule: { feed: 'acme', account: null } }
+const origin = { path, identity, rule: { feed: 'acme', account: null, dated: true } }
 const BROKEN = { code: 'not-well-formed', text: 'it is broken' }
 
 const versionOf = ([version]: Version[]) => version as Version
 
 /** read returns the event of a file with these bytes that was read. */
 const read = (sha256: string | null, verdict: 'ok' | 'broken' = 'ok'): FileEvent => ({
-  ...{ kind: 'read', held: () => null, now: 1 },
+  ...{ kind: 'read', held: () => null },
   file: {
     ...{ verdict, sha256, final: false, patch: { sha256 } },
     reason: verdict === 'ok' ? null : BROKEN,
@@ -125,7 +125,7 @@ it('a file that returns to its first feed supersedes the waiting version of the 
   const other = versionIn(history, 'queued', { feed: 'two', path: 'moved.xml' })
   history.rememberPath({ path: 'stays.xml', identity, versionId: failed.id })
   history.rememberPath({ path: 'moved.xml', identity, versionId: other.id })
-  const rule = { feed: 'one', account: null }
+  const rule = { feed: 'one', account: null, dated: true }
   // The ledger reads the known files when it is made, so make it last.
   const ledger = new Ledger({ history, clock: systemClock, log: silentLog, onMove: () => {} })
 
