@@ -1,8 +1,42 @@
 // Copies the history. Commands that only read do not load this file, so it is separate from queries.ts.
 
+import { realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { backUp } from '../history/backup.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { isWithin } from '../lib/files.ts'
 import { historyFile } from './queries.ts'
 
-/** backUpHistory copies the history and returns the size of the copy in bytes. It throws `FeedsyncError`. */
-export const backUpHistory = (config: Config, to: string) => backUp(historyFile(config), to)
+/**
+ * backUpHistory copies the history to `to` and returns the size of the copy in bytes. Throws `FeedsyncError`, with 64
+ * for a target that feedsyncd needs itself. `configFile` is the file of the configuration.
+ */
+export function backUpHistory(
+  config: Config,
+  { configFile, to }: { configFile: string; to: string },
+): Promise<number> {
+  const { directory } = config.state
+  const own = [configFile, config.service.auth.keyFile]
+  if (isWithin(realOf(to), realOf(directory)) || own.some((file) => isSameFile(file, to))) {
+    throw new FeedsyncError(`${to} is a file of feedsyncd itself, and a backup would replace it`, {
+      hint: `name a file outside of ${directory}, such as /var/backups/feedsyncd.db`,
+      exitCode: EXIT.usage,
+    })
+  }
+  return backUp(historyFile(config), to)
+}
+
+/** realOf returns a path without links. A part of it that does not exist stays as it is written. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return dirname(path) === path ? path : join(realOf(dirname(path)), basename(path))
+  }
+}
+
+function isSameFile(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }))
+  return one !== undefined && one.dev === other?.dev && one.ino === other?.ino
+}

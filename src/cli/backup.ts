@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { backUpHistory } from '../app/backup.ts'
+import { findConfig } from '../config/load.ts'
 import { formatBytes } from '../lib/units.ts'
 import type { Context } from './context.ts'
 import { define } from './define.ts'
@@ -12,9 +13,10 @@ export function backupCommand(context: Context): Command {
     context,
     'backup',
     'copy the history to a file; the daemon may run meanwhile',
-    async ({ config, show }, to: string) => {
+    async ({ config, options, show }, to: string) => {
       const file = resolve(to)
-      const bytes = await backUpHistory(config, file)
+      const configFile = findConfig(options.config, context.env)
+      const bytes = await backUpHistory(config, { configFile, to: file })
       show({ file, bytes }, () => `the history is in ${file} (${formatBytes(bytes)})`)
     },
   ).argument('<file>', 'the copy; an existing file is replaced when the new copy is complete')

@@ -1,6 +1,7 @@
 // Owns the backup of the history. SQLite's online backup makes it while the daemon goes on writing; the finished copy
 // is checked and then renamed to its final name.
 
+import { randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Database from 'better-sqlite3'
@@ -18,7 +19,8 @@ const ALL_PAGES = 2 ** 31 - 1
  */
 export async function backUp(file: string, to: string): Promise<number> {
   const target = resolve(to)
-  const part = `${target}.part`
+  // Two backups to one target each have their own part; both are whole, and the last one stays.
+  const part = `${target}.${randomUUID()}.part`
   using history = openReadOnly(file)
   if (history === null) {
     const hint = 'look at state.directory: the history begins with the first run of the daemon'
@@ -29,7 +31,6 @@ export async function backUp(file: string, to: string): Promise<number> {
     throw new FeedsyncError(`${target} is not a file`, { hint, exitCode: EXIT.usage })
   }
   try {
-    rmSync(part, { force: true })
     closeSync(openSync(part, 'wx', 0o600))
     await history.backUp(part, ALL_PAGES)
     checkCopy(part)

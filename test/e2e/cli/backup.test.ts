@@ -1,6 +1,6 @@
 // feedsyncd backup copies the history while the daemon runs. A copy is complete, or it does not replace the old one.
 
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
@@ -74,3 +74,38 @@ function opened(file: string) {
     [Symbol.dispose]: () => db.close(),
   }
 }
+
+it('refuses to replace a file of feedsyncd, under any name', async () => {
+  await using site = await Site.open()
+  await site.run('run', '--once')
+  const state = join(site.root, 'state')
+  const config = site.configFile
+  symlinkSync(state, join(site.root, 'link'))
+  linkSync(config, join(site.root, 'config.hard'))
+  const own = ['state/feedsyncd.db', 'state/feedsyncd.db-wal', 'state/daemon.lock', 'state/new.db']
+  const others = ['state/spool/1.xml', 'link/feedsyncd.db', 'feedsyncd.yaml', 'config.hard']
+  const files = [...own, ...others, 'service.key'].map((name) => join(site.root, name))
+  const before = files.map((file) => existsSync(file) && statSync(file).ino)
+
+  const codes = []
+  for (const file of files) codes.push((await site.run('backup', file)).code)
+
+  expect(codes).toEqual(files.map(() => 64))
+  expect(files.map((file) => existsSync(file) && statSync(file).ino)).toEqual(before)
+})
+
+it('leaves a whole copy when two backups go to one file at the same time', async () => {
+  await using site = await Site.open()
+  site.drop('jobs.xml', feedOf(10))
+  await site.run('run', '--once')
+  const to = join(site.root, 'backup.db')
+
+  const both = await Promise.all([1, 2, 3].map(() => site.run('backup', to)))
+
+  expect(both.map(({ code }) => code)).toEqual([0, 0, 0])
+  using copy = opened(to)
+  expect(copy.states()).toEqual(['uploaded'])
+  expect(readdirSync(site.root).filter((name) => name.startsWith('backup.db'))).toEqual([
+    'backup.db',
+  ])
+})
