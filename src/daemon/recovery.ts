@@ -1,6 +1,6 @@
 // Owns the work before the first listing: it repairs what a crash left, and adds the feeds that the rules expect.
 
-import { lstatSync, type Stats } from 'node:fs'
+import { type BigIntStats, lstatSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import type { Config, FeedConfig } from '../config/config.ts'
 import { noteLoss } from '../history/lost-history.ts'
@@ -8,7 +8,7 @@ import { noteService } from '../history/other-service.ts'
 import type { State } from '../history/port.ts'
 import { ON_HOLD } from '../history/reason-codes.ts'
 import { UNSENT } from '../history/states.ts'
-import { modifiedAt } from '../lib/files.ts'
+import { identityOf } from '../lib/files.ts'
 import { decideStart } from '../pipeline/decide/start.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
@@ -116,10 +116,10 @@ function renewMark(parts: Parts): number {
 }
 
 /** inFolder returns the stats of a path in the folder, or undefined without a file or for a file from elsewhere. */
-function inFolder({ config }: Parts, path: string): Stats | undefined {
+function inFolder({ config }: Parts, path: string): BigIntStats | undefined {
   if (isAbsolute(path)) return undefined
   try {
-    return lstatSync(join(config.inbox.directory, path), { throwIfNoEntry: false })
+    return lstatSync(join(config.inbox.directory, path), { bigint: true, throwIfNoEntry: false })
   } catch {
     // The listing reports what is wrong with the folder.
     return undefined
@@ -130,7 +130,8 @@ function inFolder({ config }: Parts, path: string): Stats | undefined {
 function isUnchanged(parts: Parts, path: string): boolean {
   const [present, known] = [inFolder(parts, path), parts.ledger.known.at(path)]
   if (present === undefined || known === null) return false
-  return present.size === known.identity.size && +present.mtime === modifiedAt(known.identity)
+  const { mtimeNs, size } = identityOf(present)
+  return size === known.identity.size && mtimeNs === known.identity.mtimeNs
 }
 
 /** followRules applies the present rules to unsent versions, and adds expected feeds so that they can be late. */

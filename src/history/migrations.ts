@@ -8,6 +8,9 @@ import { initial } from './migrations/0001-initial.ts'
 /** MIGRATIONS are in order: the first one makes schema 1 from an empty file. */
 export const MIGRATIONS: readonly string[] = [initial]
 
+/** APPLICATION marks a database file as a history of feedsyncd: the letters `fsyn`. */
+export const APPLICATION = 0x6673796e
+
 export function schemaVersion(connection: Connection): number {
   return Number(connection.pragma('user_version'))
 }
@@ -24,6 +27,7 @@ export function migrate(connection: Connection, migrations = MIGRATIONS): number
       if (schemaVersion(connection) >= number) return
       connection.script(sql)
       connection.pragma(`user_version = ${number}`)
+      connection.pragma(`application_id = ${APPLICATION}`)
       applied.push(number)
     })
   }

@@ -1,14 +1,13 @@
 // Composes the history from its parts: connection, migrations, tables, shared commits, pruning.
 
-import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { silentLog } from '../lib/log.ts'
-import { type Connection, lockFile, openWritable, watched } from './connection.ts'
+import { type Connection, lockFile, openReadOnly, openWritable, watched } from './connection.ts'
 import { GroupCommit } from './group-commit.ts'
-import { migrate } from './migrations.ts'
+import { APPLICATION, migrate, schemaVersion } from './migrations.ts'
 import type { History } from './port.ts'
 import { pruner } from './pruning.ts'
 import { stateMark } from './state-mark.ts'
@@ -40,15 +39,7 @@ export function openHistory({
   busyTimeoutMs,
   isExpected = false,
 }: HistoryOptions): History {
-  if (isExpected && !existsSync(file)) {
-    throw new FeedsyncError(
-      `there is no history at ${file}, and state.expectHistory requires one`,
-      {
-        hint: 'mount its disk, or put a backup there; without a backup, remove state.expectHistory: then no guard compares the first version of each feed',
-        exitCode: EXIT.config,
-      },
-    )
-  }
+  if (isExpected) requireHistory(file)
   using opening = new DisposableStack()
   const connection = opening.use(openWritable(file))
   const startedAt = clock.monotonic()
@@ -61,6 +52,32 @@ export function openHistory({
   const history = historyOn(connection, clock)
   opening.move()
   return history
+}
+
+/** requireHistory throws `FeedsyncError` (78) unless the file is a history that a daemon has used. */
+function requireHistory(file: string): void {
+  if (isHistory(file)) return
+  throw new FeedsyncError(`there is no history at ${file}, and state.expectHistory requires one`, {
+    hint: 'mount its disk, or put a backup there; without a backup, remove state.expectHistory: then no guard compares the first version of each feed',
+    exitCode: EXIT.config,
+  })
+}
+
+/** isHistory returns whether the file has our application id, our tables and the mark of a daemon's first start. */
+function isHistory(file: string): boolean {
+  try {
+    using connection = openReadOnly(file)
+    return (
+      connection !== null &&
+      connection.pragma('application_id') === APPLICATION &&
+      schemaVersion(connection) > 0 &&
+      stateMark(connection, file).madeAt() !== null
+    )
+  } catch (error) {
+    // A file that is empty or no database; any other error is told when the history is opened.
+    if (errorCode(error) === 'SQLITE_NOTADB') return false
+    throw error
+  }
 }
 
 /** historyOn returns the history over a connection with the current schema. The history then owns the connection. */

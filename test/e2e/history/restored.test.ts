@@ -2,10 +2,20 @@
 // replaces a newer one without a person, and no file in the folder is lost.
 
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, renameSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
+import { putEmptyHistory } from '../../helpers/history/empty.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
@@ -106,11 +116,72 @@ it('sees no restore when a disk was moved or a daemon was killed', async () => {
   expect(site.events('jobs.xml').map(({ to }) => to)).not.toContain('held')
 })
 
-it('does not start without a history when state.expectHistory is set', async () => {
-  await using site = await Site.open({ state: { expectHistory: true } })
+describe('with state.expectHistory, a daemon does not start', () => {
+  const foreign = (file: string) => {
+    const db = new Database(file)
+    db.exec('CREATE TABLE versions (id INTEGER)')
+    db.close()
+  }
+  const emptySchema = (file: string) => putEmptyHistory(file)
+  it.each([
+    ['without a file', () => {}],
+    ['with an empty file', (file: string) => writeFileSync(file, '')],
+    ['with a file that is no database', (file: string) => writeFileSync(file, 'x'.repeat(9000))],
+    ['with the database of another program', foreign],
+    ['with a history that no daemon has used', emptySchema],
+  ])('%s, and sends nothing', async (_, make) => {
+    await using site = await Site.open({ state: { expectHistory: true } })
+    mkdirSync(state(site))
+    make(join(state(site), 'feedsyncd.db'))
+    site.drop('jobs.xml', feedOf(1))
+
+    const run = await site.process('run', '--once')
+
+    expect(run.code).toBe(78)
+    expect(stored(site)).toEqual([])
+  })
+})
+
+it('starts with state.expectHistory on a standby that was restored before its first feed', async () => {
+  await using site = await Site.open()
+  await site.run('run', '--once')
+  const copy = join(site.root, 'backup.db')
+  await site.run('backup', copy)
+  rmSync(state(site), { recursive: true })
+  mkdirSync(state(site))
+  cpSync(copy, join(state(site), 'feedsyncd.db'))
+  site.configure({ state: { expectHistory: true } })
+  site.drop('jobs.xml', feedOf(1))
 
   const run = await site.process('run', '--once')
 
-  expect(run.code).toBe(78)
-  expect(run.stderr).toContain('there is no history')
+  expect(run.code).toBe(0)
+  expect(stored(site)).toHaveLength(1)
+})
+
+it('holds no waiting version of a copied state whose file is unchanged, to the nanosecond', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  const first = await site.daemon()
+  holdUploads(site)
+  const names = Array.from({ length: 12 }, (_, n) => `${n}.xml`)
+  for (const [n, name] of names.entries()) {
+    writeFileSync(join(site.inbox, `${name}.part`), feedOf(3 + n))
+    // Times with fractions of a millisecond, which a number loses.
+    utimesSync(
+      join(site.inbox, `${name}.part`),
+      1_790_000_000.0007 + n / 7,
+      1_790_000_000.0007 + n / 7,
+    )
+    renameSync(join(site.inbox, `${name}.part`), join(site.inbox, name))
+  }
+  for (const name of names) await site.untilWaiting(name)
+  await first.stop()
+  const copy = join(site.root, 'backup')
+  cpSync(state(site), copy, { recursive: true })
+  putBack(site, copy)
+
+  const daemon = await site.daemon()
+  await daemon.stop()
+
+  expect(site.uploads().map((version) => version.state)).toEqual(names.map(() => 'queued'))
 })
