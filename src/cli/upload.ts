@@ -2,7 +2,7 @@
 // follows it. Without a daemon the upload runs in this process, under the same lock.
 
 import { constants, openSync, statSync } from 'node:fs'
-import { basename, isAbsolute, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { App, Attempted } from '../app/app.ts'
 import { openForDecisions } from '../app/decisions.ts'
@@ -18,15 +18,13 @@ import { isSoon } from '../lib/due.ts'
 import { errnoText, isMissing } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { hasPlaceholder } from '../lib/glob.ts'
-import { nearest } from '../lib/nearest.ts'
-import { shellWord } from '../lib/printable.ts'
+import { limited } from '../lib/limited.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { uploadReports, withPause } from '../ops/report.ts'
 import { type Context, errorPrinter, outJson } from './context.ts'
 import { type Call, define, usageError } from './define.ts'
-import { printable } from './render.ts'
 import { onSignals, type Signals } from './signals.ts'
 import { exitCodeOf, printEnd } from './version-end.ts'
 
@@ -43,59 +41,74 @@ interface Job {
   signals: Signals
 }
 
-type Upload = Call<{ feed?: string }>
+type Upload = Call<{ feed?: string; new?: boolean }>
 
 const FOLLOW_MS = SECOND / 5
 const BAR_WIDTH = 30
+/** How many feeds an error lists. */
+const MOST_NAMES = 10
 
 export function uploadCommand(context: Context): Command {
   const text = 'take one file through the whole pipeline now'
-  return define<{ feed?: string }>(context, 'upload', text, async (call, file: string) => {
-    const { commandLine, config, options } = call
-    const source = resolve(file)
-    refuseMissingFile(file, source)
-    if (options.feed === '')
-      throw usageError(
-        'upload: the name of the feed is empty',
-        'give a name to --feed, or leave --feed out',
-      )
-    const path = pathInInbox(config, source)
-    const feed = chosenFeed(call, file, path)
-    const rule = feedFor(path, config.feeds, feed)
-    if (rule.account !== null && hasPlaceholder(rule.account))
-      throw usageError(
-        `upload: no partner account follows from the name ${feed}`,
-        'put the file into the folder of its account, or add a rule for this name with partnerAccount to "feeds:"',
-      )
-    using signals = onSignals({ ...context, drainMs: SECOND })
-    const job = { context, commandLine, config, source, path, rule, feed, signals }
-    const followed = await throughDaemon(job)
-    const { version, isUnauthorized } = followed
-      ? { version: followed, isUnauthorized: false }
-      : await inThisProcess(job)
-    using history = openHistoryReader({ file: historyFile(config) })
-    const pauses = history?.pauses(context.clock.now())
-    if (options.json)
-      outJson(context, history === null ? {} : uploadReports(history, undefined, pauses)(version))
-    else printEnd(context, withPause(version, pauses), commandLine)
-    if (signals.stop.aborted) return context.exit(signals.exitCode)
-    context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version))
-  })
+  return define<{ feed?: string; new?: boolean }>(
+    context,
+    'upload',
+    text,
+    async (call, file: string) => {
+      const { commandLine, config, options } = call
+      const source = resolve(file)
+      refuseMissingFile(file, source)
+      if (options.feed === '')
+        throw usageError(
+          'upload: the name of the feed is empty',
+          'give a name to --feed, or leave --feed out',
+        )
+      const path = pathInInbox(config, source)
+      const feed = chosenFeed(call, path)
+      const rule = feedFor(path, config.feeds, feed)
+      if (rule.account !== null && hasPlaceholder(rule.account))
+        throw usageError(
+          `upload: no partner account follows from the name ${feed}`,
+          'put the file into the folder of its account, or add a rule for this name with partnerAccount to "feeds:"',
+        )
+      using signals = onSignals({ ...context, drainMs: SECOND })
+      const job = { context, commandLine, config, source, path, rule, feed, signals }
+      const followed = await throughDaemon(job)
+      const { version, isUnauthorized } = followed
+        ? { version: followed, isUnauthorized: false }
+        : await inThisProcess(job)
+      using history = openHistoryReader({ file: historyFile(config) })
+      const pauses = history?.pauses(context.clock.now())
+      if (options.json)
+        outJson(context, history === null ? {} : uploadReports(history, undefined, pauses)(version))
+      else printEnd(context, withPause(version, pauses), commandLine)
+      if (signals.stop.aborted) return context.exit(signals.exitCode)
+      context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version))
+    },
+  )
     .argument('<file>', 'the file to upload')
     .option('--feed <name>', 'the feed of the file (default in the inbox: by the rules)')
+    .option('--new', 'the feed of --feed is a new one: nothing is compared with an earlier version')
 }
 
-/** chosenFeed demands --feed for a file outside the inbox. Without it the file would be a new feed without guards. */
-function chosenFeed({ config, context, options }: Upload, file: string, path: string) {
+/**
+ * chosenFeed returns the feed that the person named, in the form of the history; null if the rules name it. A file
+ * outside the inbox needs a name, because without it the file would be a new feed without guards, and a feed that does
+ * not exist needs --new. The names are listed and none is filled in: a guess could replace another feed.
+ */
+function chosenFeed({ config, options }: Upload, path: string): string | null {
+  const { feed: given = null, new: isNew = false } = options
+  if (given === null && !isAbsolute(path)) return null
   using history = openHistoryReader({ file: historyFile(config) })
-  const { feed = null } = options
-  if (feed !== null && history?.newest(feed) == null)
-    context.err(printable(`${feed} is a new feed: there is no earlier version to compare with`))
-  if (feed !== null || !isAbsolute(path)) return feed
-  const own = feedFor(basename(path), []).feed
-  const known = history?.list({}).map((version) => version.feed) ?? []
-  const hint = `feedsyncd upload ${shellWord(file)} --feed ${shellWord(nearest(own, known) ?? own)}`
-  throw usageError('upload: the file lies outside the inbox, so name its feed', hint)
+  const known = (history?.list({}).map(({ feed }) => feed) ?? []).toSorted()
+  const names = known.length === 0 ? 'no feed is known yet' : limited(known, MOST_NAMES).join(', ')
+  const hint = `name one of these with --feed, or a new one with --feed and --new: ${names}`
+  if (given === null)
+    throw usageError('upload: the file lies outside the inbox, so name its feed', hint)
+  const { feed } = feedFor(path, config.feeds, given)
+  const isKnown = history?.newest(feed) != null || config.feeds.some(({ name }) => name === feed)
+  if (!isKnown && !isNew) throw usageError(`upload: no feed is named ${feed}`, hint)
+  return feed
 }
 
 /** refuseMissingFile throws for a missing file and for a directory. The pipeline judges everything else. */
@@ -163,10 +176,9 @@ async function inThisProcess(job: Job) {
   const candidate = { path, identity: null, rule, final: true, opened }
   const taken = await app.pipeline.take(candidate, signals.abort)
   if (taken.kind !== 'version' && taken.kind !== 'seen') {
-    const isSkipped = taken.kind === 'skipped'
     throw new FeedsyncError(`upload ${source}: ${taken.reason}`, {
-      hint: isSkipped ? taken.hint : 'run it again',
-      exitCode: isSkipped ? EXIT.notAllOk : EXIT.temporary,
+      hint: taken.kind === 'again' ? 'run it again' : taken.hint,
+      exitCode: taken.kind === 'skipped' ? EXIT.notAllOk : EXIT.temporary,
     })
   }
   let attempted: Attempted = { version: taken.version, failure: null }

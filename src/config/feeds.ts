@@ -31,25 +31,39 @@ const matchers = new WeakMap<FeedConfig, CapturingMatcher>()
 
 /**
  * feedFor returns the result of the first rule that matches, with or without `.gz`. `path` is relative to the folder,
- * with `/`. `named` is the feed that a person gave for the file: then the rule with this name decides everything else,
- * or the rule of the path if no rule has the name.
+ * with `/`. `named` is the feed that a person gave for the file. A name goes through the same function as a path: it is
+ * the name of a rule, or it is read like the path of a file. The rule that gives the name decides everything else, or
+ * the rule of the file if no rule gives it.
  */
 export function feedFor(
   path: string,
   rules: readonly FeedConfig[],
   named: string | null = null,
 ): FeedRule {
+  const ofPath = ruleOfPath(rules, path)
+  if (named === null || named === ofPath?.feed) return ofPath ?? withoutRule(path)
+  const ofName = ruleOfName(rules, named) ?? ruleOfPath(unnamed(rules), named)
+  const feed = ofName?.feed ?? feedWithoutRule(named)
+  return { ...(ofName ?? ofPath ?? withoutRule(path)), feed }
+}
+
+/** ruleOfPath returns the result of the first rule that matches a path. */
+function ruleOfPath(rules: readonly FeedConfig[], path: string): FeedRule | null {
   const unpacked = unpackedName(path)
-  const match = (rule: FeedConfig) => matcherOf(rule)(path) ?? matcherOf(rule)(unpacked)
-  const none = withoutRule(ownName(path, true))
-  const ofPath = firstOf(rules, path, match)
-  if (named === null || named === (ofPath ?? none).feed) return ofPath ?? none
-  const ofName =
+  return firstOf(rules, path, (rule) => matcherOf(rule)(path) ?? matcherOf(rule)(unpacked))
+}
+
+/** ruleOfName returns the result of the first rule whose name is this one, or can be. */
+function ruleOfName(rules: readonly FeedConfig[], named: string): FeedRule | null {
+  const found =
     firstOf(rules, named, ({ name }) => (name === named ? {} : null)) ??
-    firstOf(rules, named, ({ match, name }) =>
-      name === null ? capturingMatcher(match)(named) : filledMatcher(name)(named),
-    )
-  return { ...(ofName ?? ofPath ?? none), feed: named }
+    firstOf(rules, named, ({ name }) => (name === null ? null : filledMatcher(name)(named)))
+  return found && { ...found, feed: named }
+}
+
+/** unnamed returns the rules that name their feeds by the paths of the files. */
+function unnamed(rules: readonly FeedConfig[]): FeedConfig[] {
+  return rules.filter(({ name }) => name === null)
 }
 
 /** ownName returns the feed name of a path that no rule names. */
@@ -79,7 +93,8 @@ function firstOf(
   return null
 }
 
-function withoutRule(feed: string): FeedRule {
+function withoutRule(path: string): FeedRule {
+  const feed = feedWithoutRule(path)
   const mapping = { encoding: null, records: null, fields: {} }
   return { feed, account: null, mapping, dated: true, expectEveryMs: null }
 }

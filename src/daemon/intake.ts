@@ -123,7 +123,7 @@ export class Intake {
       if (taken.kind === 'no-room') {
         throw new FeedsyncError(taken.reason, {
           condition: stateCondition(taken.code),
-          hint: 'free space on the disk of state.directory, and let the daemon’s user write there; feedsyncd tries again automatically',
+          hint: `${taken.hint}; feedsyncd tries again automatically`,
           exitCode: EXIT.temporary,
         })
       }

@@ -91,7 +91,7 @@ export type CheckResult =
   /** The file cannot be opened or read. `code` is the system's (`EACCES`, `EIO`), or null if it is no regular file. */
   | { kind: 'unreadable'; code: string | null; reason: string; hint: string }
   /** The copy or the index cannot be written. `code` is the system's (`ENOSPC`, `EROFS`). The feed may be fine. */
-  | { kind: 'no-room'; code: string; reason: string }
+  | { kind: 'no-room'; code: string; reason: string; hint: string }
 
 /** GuardName is the guard that held a version (pipeline/guards.ts); `history-lost`: no earlier version is known. */
 export type GuardName =

@@ -4,19 +4,22 @@
 import { closeSync, fsync, openSync, rmSync, write, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { errorCode, systemReason } from '../lib/errors.ts'
+import { errnoText } from '../lib/errno.ts'
+import { systemReason } from '../lib/errors.ts'
 
 /** A write of at least ASYNC_WRITE bytes uses another thread: that costs less than waiting for the kernel's pages. */
 const ASYNC_WRITE = 2 ** 20
 
 /** NoRoom means that the copy or index cannot be written; the feed may be fine. */
 export class NoRoom extends Error {
-  readonly outcome: { kind: 'no-room'; code: string; reason: string }
+  readonly outcome: { kind: 'no-room'; code: string; reason: string; hint: string }
 
   constructor(what: string, path: string, cause: unknown) {
     // The message leaves out the file's name, which differs each time.
     super(`${what} in ${dirname(path)} cannot be written: ${systemReason(cause)}`, { cause })
-    this.outcome = { kind: 'no-room', code: errorCode(cause) ?? 'EIO', reason: this.message }
+    const subject = { name: what, setting: 'state.directory', use: 'write' } as const
+    const { code, hint } = errnoText(cause, subject)
+    this.outcome = { kind: 'no-room', code: code ?? 'EIO', reason: this.message, hint }
   }
 }
 

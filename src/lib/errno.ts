@@ -33,6 +33,10 @@ const WORDS: Readonly<Record<string, readonly [reason: string, hint: string]>> =
   ELOOP: ['leads through a link that cannot be followed', 'correct the link, or {setting}'],
   ENXIO: ['is a socket or device', 'put a regular file in its place'],
   ENAMETOOLONG: ['has a name that is too long', 'use a shorter name'],
+  EFBIG: [
+    'is larger than a file of this user may be',
+    'raise the limit of file sizes (LimitFSIZE= of the unit, ulimit -f in a shell)',
+  ],
   EMFILE: OPEN_FILES,
   ENFILE: OPEN_FILES,
   ENOSPC: ['has no room left on its disk', 'free space on that disk'],

@@ -55,7 +55,7 @@ export type Taken =
   /** The file cannot be read: it makes no version, and its feed stays as it is. */
   | { kind: 'skipped'; reason: string; hint: string }
   /** The spool has no room; the file itself may be fine. */
-  | { kind: 'no-room'; code: string; reason: string }
+  | { kind: 'no-room'; code: string; reason: string; hint: string }
 
 type Read = Extract<CheckResult, { kind: 'read' }>
 type Unreadable = Extract<CheckResult, { kind: 'unreadable' }>
@@ -125,9 +125,11 @@ export class Pipeline {
       case 'unreadable':
         return this.#unreadable(file, result)
       case 'no-room': {
-        const text = `not enough disk space for the copy: ${result.reason}`
-        const { reason } = await this.#lookAgain(file, { code: NO_ROOM, text })
-        return { kind: 'no-room', code: result.code, reason }
+        const { code, hint } = result
+        const isFull = code === 'ENOSPC' || code === 'EDQUOT'
+        const text = isFull ? `not enough disk space for the copy: ${result.reason}` : result.reason
+        const { reason } = await this.#lookAgain(file, { code: NO_ROOM, text, hint })
+        return { kind: 'no-room', code, reason, hint }
       }
       case 'read':
         this.#parts.observer?.checked(result.verdict)

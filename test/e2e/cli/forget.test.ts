@@ -11,7 +11,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 async function uploadStray(site: Site, bytes: string): Promise<void> {
   const file = join(site.root, 'stray.xml')
   writeFileSync(file, bytes)
-  await site.run('upload', file, '--feed', 'stray.xml')
+  await site.run('upload', file, '--feed', 'stray.xml', '--new')
 }
 
 const feedsOf = (site: Site) => site.uploads().map(({ feed }) => feed)

@@ -40,7 +40,7 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
       ['large.xml', 3000],
     ] as const) {
       writeFileSync(join(site.root, name), feedOf(postings), { mode: 0o600 })
-      const uploaded = await site.process('upload', join(site.root, name), '--feed', name)
+      const uploaded = await site.process('upload', join(site.root, name), '--feed', name, '--new')
       expect(uploaded).toMatchObject({ code: 0 })
     }
 

@@ -33,7 +33,7 @@ describe('upload', () => {
     const file = join(site.root, 'jobs.xml')
     make(site, file)
 
-    const { code, stderr } = await site.run('upload', file, '--feed', 'jobs.xml')
+    const { code, stderr } = await site.run('upload', file, '--feed', 'jobs.xml', '--new')
 
     expect(code).toBe(3)
     expect(stderr).toMatch(new RegExp(`: it .*${kind}.*\ntry: .* file .*\n$`))
@@ -57,29 +57,28 @@ describe('upload', () => {
     ])
   })
 
-  it('demands --feed for a file outside the inbox, and says what to type', async () => {
+  it('demands --feed for a file outside the inbox, and lists the feeds without filling one in', async () => {
     await using site = await Site.open()
-    site.drop('acme/jobs.xml', feedOf(3))
+    site.drop('customer-13.xml', feedOf(3))
     site.drop('jobs-2026-11-22.xml', feedOf(3))
     await site.run('run', '--once')
-    const refused = async (name: string) => {
-      writeFileSync(join(site.root, name), feedOf(3))
-      const { code, stderr } = await site.run('upload', join(site.root, name))
-      return [code, stderr.split('\n')]
-    }
-    const typed = (name: string, feed: string) =>
-      `try: feedsyncd upload ${join(site.root, name)} --feed ${feed} --config ${site.configFile}`
-    const says = 'error: upload: the file lies outside the inbox, so name its feed'
+    const file = join(site.root, 'customer-12.xml')
+    writeFileSync(file, feedOf(3))
 
-    expect(await refused('jobs-2026-11-23.xml')).toEqual([
+    const { code, stderr } = await site.run('upload', file)
+
+    expect([code, stderr.split('\n')]).toEqual([
       64,
-      [says, typed('jobs-2026-11-23.xml', "'jobs-{date}.xml'"), ''],
+      [
+        'error: upload: the file lies outside the inbox, so name its feed',
+        'try: name one of these with --feed, or a new one with --feed and --new: customer-13.xml, jobs-{date}.xml',
+        '',
+      ],
     ])
-    expect(await refused('nurses.xml')).toEqual([64, [says, typed('nurses.xml', 'nurses.xml'), '']])
     expect(site.uploads()).toHaveLength(2)
   })
 
-  it('says if the feed is new, and compares the file with the feed that --feed names', async () => {
+  it('asks for --new if no feed has the name, and compares the file with the feed that it names', async () => {
     await using site = await Site.open()
     site.drop('jobs.xml', feedOf(10))
     await site.run('run', '--once')
@@ -88,15 +87,38 @@ describe('upload', () => {
 
     const known = await site.run('upload', file, '--feed', 'jobs.xml')
     const misspelt = await site.run('upload', file, '--feed', 'job.xml')
+    const meant = await site.run('upload', file, '--feed', 'job.xml', '--new')
 
     expect([known.code, known.stderr]).toEqual([
       3,
       expect.stringContaining('from 10 postings to 3'),
     ])
     expect([misspelt.code, misspelt.stderr]).toEqual([
-      0,
-      'job.xml is a new feed: there is no earlier version to compare with\n',
+      64,
+      expect.stringContaining('upload: no feed is named job.xml\n'),
     ])
+    expect(meant.code).toBe(0)
+  })
+
+  it.each([
+    ['daily-2026-11-23.xml', 'daily-2026-11-22.xml', 'daily-{date}.xml'],
+    ['jobs.xml.gz', 'jobs.xml', 'jobs.xml'],
+  ])('reads the name %s as it reads the path of a file', async (named, path, feed) => {
+    await using site = await Site.open()
+    site.drop(path, feedOf(40))
+    await site.run('run', '--once')
+    const file = join(site.root, 'export.xml')
+    writeFileSync(file, feedOf(2))
+
+    const checked = await site.run('check', file, '--feed', named)
+    const uploaded = await site.run('upload', file, '--feed', named)
+
+    expect(checked.stdout).toContain('from 40 postings to 2')
+    expect([uploaded.code, uploaded.stderr]).toEqual([
+      3,
+      expect.stringContaining('from 40 postings'),
+    ])
+    expect(site.uploads({ all: true }).map((version) => version.feed)).toEqual([feed, feed])
   })
 
   it('refuses an empty feed name', async () => {
@@ -110,20 +132,20 @@ describe('upload', () => {
     expect(site.uploads({ all: true })).toEqual([])
   })
 
-  it('says why a file cannot be taken now, and exits 75', async () => {
+  it('names the limit that stops the copy, and exits 75', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'large.xml')
     writeFileSync(file, feedOf(15_000))
 
     const full = ['prlimit', '--fsize=1000000']
     const { code, stderr } = await finished(
-      site.spawnBy(full, 'upload', file, '--feed', 'large.xml'),
+      site.spawnBy(full, 'upload', file, '--feed', 'large.xml', '--new'),
     )
 
     expect({ code, stderr }).toEqual({
       code: 75,
       stderr: expect.stringMatching(
-        /\nerror: upload .+large\.xml: not enough disk space for the copy: .+EFBIG.*\ntry: run it again\n$/,
+        /^error: upload .+large\.xml: the copy in .+ cannot be written: EFBIG.*\ntry: raise the limit of file sizes \(LimitFSIZE= of the unit, .+\n$/,
       ),
     })
   })
@@ -132,7 +154,7 @@ describe('upload', () => {
     await using site = await Site.open()
     const file = join(site.root, 'broken.xml')
     writeFileSync(file, '<a>\n<b></c></a>')
-    await site.run('upload', file, '--feed', 'jobs.xml')
+    await site.run('upload', file, '--feed', 'jobs.xml', '--new')
 
     const { stdout } = await site.run('show', '1', '--json')
 

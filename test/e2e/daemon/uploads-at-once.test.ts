@@ -15,7 +15,9 @@ it('twelve files of one feed become twelve versions, are sent in order, and the 
     return file
   })
 
-  const ends = await Promise.all(files.map((file) => site.run('upload', file, '--feed', 'all')))
+  const ends = await Promise.all(
+    files.map((file) => site.run('upload', file, '--feed', 'all', '--new')),
+  )
 
   const versions = site.uploads({ feed: 'all', all: true })
   expect(versions).toHaveLength(12)
@@ -35,7 +37,9 @@ it('without a daemon only one upload runs at a time, and nothing is sent twice',
   const file = join(site.root, 'export.xml')
   writeFileSync(file, feedOf(20))
 
-  const ends = await Promise.all([1, 2, 3].map(() => site.process('upload', file, '--feed', 'all')))
+  const ends = await Promise.all(
+    [1, 2, 3].map(() => site.process('upload', file, '--feed', 'all', '--new')),
+  )
 
   expect(ends.map(({ code }) => code).every((code) => code === 0 || code === 75)).toBe(true)
   expect(ends.some(({ code }) => code === 0)).toBe(true)

@@ -73,7 +73,7 @@ describe.concurrent('a daemon whose writes fail once each', () => {
 
     fail('SQLITE_FULL')
     site.env = {}
-    const { code, stdout } = await site.run('upload', file, '--feed', 'jobs')
+    const { code, stdout } = await site.run('upload', file, '--feed', 'jobs', '--new')
 
     expect({ code, stdout }).toMatchObject({ code: 0 })
     expect(failed()).toContain('update requests')
@@ -105,7 +105,7 @@ describe.concurrent('an upload that a daemon was asked for', () => {
     const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
     const file = join(site.root, 'jobs.xml')
     writeFileSync(file, feedOf(3))
-    const asked = site.run('upload', file, '--feed', 'jobs')
+    const asked = site.run('upload', file, '--feed', 'jobs', '--new')
     await gate.held()
     daemon.kill('SIGKILL')
     const { code, stderr } = await asked

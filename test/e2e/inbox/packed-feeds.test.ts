@@ -139,7 +139,7 @@ it('check and upload take gzip-compressed feeds, too', async () => {
 
   const checked = await site.run('check', file, '--json')
   const mistaken = await site.run('check', broken)
-  const uploaded = await site.run('upload', file, '--feed', 'jobs')
+  const uploaded = await site.run('upload', file, '--feed', 'jobs', '--new')
 
   expect(JSON.parse(checked.stdout).files[0]).toMatchObject({
     verdict: 'ok',

@@ -76,7 +76,13 @@ describe('a directory that becomes a link', () => {
     outside(site)
     symlinkSync('outside', join(site.root, 'link'))
 
-    const ran = await site.run('upload', join(site.root, 'link/jobs.xml'), '--feed', 'jobs.xml')
+    const ran = await site.run(
+      'upload',
+      join(site.root, 'link/jobs.xml'),
+      '--feed',
+      'jobs.xml',
+      '--new',
+    )
 
     expect(ran.code).toBe(0)
     expect(site.sandbox.objects()).toHaveLength(1)

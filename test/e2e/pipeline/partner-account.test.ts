@@ -237,7 +237,7 @@ it('a file for which a person names a feed belongs to that feed, although it was
   site.drop('p.xml', feedOf(3).slice(0, -20))
   await site.until('p.xml', 'incomplete')
 
-  await site.run('upload', '--feed', 'X', `${site.inbox}/p.xml`)
+  await site.run('upload', '--feed', 'X', '--new', `${site.inbox}/p.xml`)
 
   expect((await site.until('X', 'rejected')).path).toBe('p.xml')
 })
@@ -254,7 +254,7 @@ describe('a file from elsewhere with a feed that a person names', () => {
       const file = join(site.root, 'corrected.xml')
       writeFileSync(file, feedOf(3).replaceAll('J-1<', 'J-0<'))
 
-      const { stdout } = await site.run('upload', file, '--feed', 'feed-43', '--json')
+      const { stdout } = await site.run('upload', file, '--feed', 'feed-43', '--new', '--json')
 
       expect(JSON.parse(stdout)).toMatchObject({ account: '43', state: 'uploaded', warnings: [] })
       expect(asked(site)).toEqual(['43'])
@@ -267,7 +267,7 @@ describe('a file from elsewhere with a feed that a person names', () => {
     const file = join(site.root, 'corrected.xml')
     writeFileSync(file, feedOf(3))
 
-    const { code, stderr } = await site.run('upload', file, '--feed', 'jobs')
+    const { code, stderr } = await site.run('upload', file, '--feed', 'jobs', '--new')
 
     expect(code).toBe(64)
     expect(stderr).toContain('no partner account follows from the name jobs')
@@ -280,7 +280,7 @@ describe('a file from elsewhere with a feed that a person names', () => {
     const daemon = await site.daemon()
     const file = join(site.root, 'corrected.xml')
     writeFileSync(file, feedOf(3))
-    await site.run('upload', file, '--feed', 'feed-43')
+    await site.run('upload', file, '--feed', 'feed-43', '--new')
     const { id } = await site.until('feed-43', 'failed')
 
     await restart(site, daemon, { feeds: RULES })
