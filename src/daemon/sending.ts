@@ -67,17 +67,24 @@ export class Sending {
     if (isKeyWanted && this.#hasNewKey()) gate.accounts.newKey()
     this.#release()
     this.#showHold()
+    // When nobody else can probe an origin that is down, those who have probed it are asked again.
+    if (!this.#startDue(signal, news) && gate.nextRound()) this.#startDue(signal, news)
+  }
+
+  /** #startDue starts due attempts. Returns whether there was nothing to pass over, or an attempt was started. */
+  #startDue(signal: AbortSignal, news: SendingNews): boolean {
+    const { gate } = this.#parts
+    const before = this.#running.size
     /** Accounts whose turn has not come: another attempt shows first whether the service and storage answer. */
     const passedOver = new Set<Version['account']>()
     for (;;) {
       const due = this.#due(gate.places, [...passedOver])
-      if (due.length === 0) return
       const waits = due.flatMap((version) => this.#begin(version, signal, news) ?? [])
       // Started versions leave no place, or there were fewer due versions than places.
-      if (waits.length === 0) return
+      if (waits.length === 0) return passedOver.size === 0 || this.#running.size > before
       for (const wait of waits) {
         if (wait.for !== 'turn') this.#postpone(wait)
-        else if (wait.accounts === 'all') return
+        else if (wait.accounts === 'all') return true
         else for (const account of wait.accounts) passedOver.add(account)
       }
     }

@@ -1,7 +1,9 @@
-// Breaker stops the requests of all feeds to one origin after five transient failures in a row, and then sends one
-// probe at a time. It also counts the feeds that the origin refuses. Pure state on the given clock.
+// Breaker stops the requests to one origin after five transient failures in a row, and then sends one probe at a time.
+// The failures of one account alone do not stop the others: its own breaker does. It also counts the feeds that the
+// origin refuses. Pure state on the given clock.
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
+import type { Account } from './account-holds.ts'
 import type { Failure, UploadHealth } from './port.ts'
 
 const OPENS_AFTER = 5
@@ -9,6 +11,9 @@ const FIRST_PROBE = 5 * SECOND
 const LONGEST_PAUSE = 10 * MINUTE
 /** After LONGEST_PROBE another probe may start: the running one may be a large file on a slow line. */
 const LONGEST_PROBE = MINUTE
+
+/** MOST_REJECTED limits the refused feeds that are remembered. */
+const MOST_REJECTED = 100
 
 /** REJECTS_ALL_FROM is how many feeds an origin must refuse, without accepting one, to count as faulty itself. */
 const REJECTS_ALL_FROM = 3
@@ -25,18 +30,24 @@ export interface Pass {
 export type BreakerResult = 'up' | 'nothing' | Pick<Failure, 'reason' | 'retryAfterMs'>
 
 type State =
-  | { kind: 'closed'; failures: number }
+  | { kind: 'closed'; failures: number; accounts: ReadonlySet<Account> }
   /** `probeAt`: monotonic ms of the next or the running probe; `shownAt`: the next probe in wall ms. */
   | { kind: 'open'; probeAt: number; shownAt: number; pauseMs: number; isProbing: boolean }
 
+const CLOSED: State = { kind: 'closed', failures: 0, accounts: new Set() }
+
 export class Breaker {
   readonly #clock: Clock
-  #state: State = { kind: 'closed', failures: 0 }
+  #state: State = CLOSED
+  /** The accounts that have used the origin. */
+  readonly #accounts = new Set<Account>()
   #isUsed = false
   /** The reason of the last failure; null while the origin is up. */
   #reason: string | null = null
-  /** The feeds that the origin refused since it last accepted one. */
-  readonly #rejected = new Set<string>()
+  /** The feeds that the origin refused since it last accepted one, with their accounts. */
+  readonly #rejected = new Map<string, Account>()
+  /** The accounts that have probed the origin without success since it is down. */
+  readonly #probed = new Set<Account>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -71,21 +82,48 @@ export class Breaker {
     return { isProbe: true }
   }
 
-  leave({ isProbe }: Pass, result: BreakerResult): void {
+  /** leave returns a pass with the result of the request, which was sent for this account. */
+  leave({ isProbe }: Pass, result: BreakerResult, account: Account = null): void {
     if (result === 'nothing') {
       if (isProbe && this.#state.kind === 'open') this.#state = { ...this.#state, isProbing: false }
       return
     }
     this.#isUsed = true
+    this.#accounts.add(account)
     this.#reason = result === 'up' ? null : result.reason
-    if (result === 'up') this.#state = { kind: 'closed', failures: 0 }
-    else this.#count(isProbe, result.retryAfterMs ?? 0)
+    if (result === 'up') {
+      this.#state = CLOSED
+      this.#probed.clear()
+      return
+    }
+    if (isProbe) this.#probed.add(account)
+    this.#count(account, { isProbe, leastMs: result.retryAfterMs ?? 0 })
   }
 
-  /** rejectsAll counts a refused feed and reports whether the origin refuses all feeds. */
-  rejectsAll(feed: string): boolean {
-    if (this.#rejected.size < REJECTS_ALL_FROM) this.#rejected.add(feed)
-    return this.#rejected.size >= REJECTS_ALL_FROM
+  /** hasProbed returns whether this account has probed the origin without success since it is down. */
+  hasProbed(account: Account): boolean {
+    return this.#probed.has(account)
+  }
+
+  /** nextRound lets all accounts probe again. Returns whether any had probed. */
+  nextRound(): boolean {
+    const hadProbed = this.#probed.size > 0
+    this.#probed.clear()
+    return hadProbed
+  }
+
+  /** rejectsAll counts a refused feed and reports whether the origin refuses all feeds, of more than one account. */
+  rejectsAll(feed: string, account: Account = null): boolean {
+    this.#accounts.add(account)
+    if (this.#rejected.size < MOST_REJECTED) this.#rejected.set(feed, account)
+    return (
+      this.#rejected.size >= REJECTS_ALL_FROM && this.#isOfAll(new Set(this.#rejected.values()))
+    )
+  }
+
+  /** #isOfAll: the failures of one account say nothing about the others, unless there is no other. */
+  #isOfAll(accounts: ReadonlySet<Account>): boolean {
+    return accounts.size > 1 || this.#accounts.size <= 1
   }
 
   accepts(): void {
@@ -101,12 +139,15 @@ export class Breaker {
     return { state: 'down', ...why, nextProbeAt: isProbing ? null : shownAt }
   }
 
-  #count(isProbe: boolean, leastMs: number): void {
+  #count(account: Account, { isProbe, leastMs }: { isProbe: boolean; leastMs: number }): void {
     const state = this.#state
     if (state.kind === 'closed') {
       const failures = state.failures + 1
-      this.#state =
-        failures < OPENS_AFTER ? { kind: 'closed', failures } : this.#opened(FIRST_PROBE, leastMs)
+      const accounts = new Set([...state.accounts, account])
+      const isDown = failures >= OPENS_AFTER && this.#isOfAll(accounts)
+      this.#state = isDown
+        ? this.#opened(FIRST_PROBE, leastMs)
+        : { kind: 'closed', failures, accounts }
     } else if (isProbe) {
       // The result of a request from before the breaker opened is not new.
       this.#state = this.#opened(Math.min(state.pauseMs * 2, LONGEST_PAUSE), leastMs)

@@ -59,6 +59,8 @@ export class SendGate {
   readonly bandwidth: Bandwidth | null
   readonly #options: SendGateOptions
   readonly #breakers = new Map<string, Breaker>()
+  /** The breakers of single accounts, by origin and account: the failures of one account stop no other. */
+  readonly #ofAccount = new Map<string, Breaker>()
   /** The storage that the newest form of each account names, the newest last: an account may have its own storage. */
   readonly #storageOf = new Map<Account, string>()
   #breakersClosed = 0
@@ -113,11 +115,12 @@ export class SendGate {
   }
 
   #waitFor(account: Account, origins: readonly string[]): Wait | null {
-    const closed = this.#closed(origins)
+    const closed = this.#closed(origins, account)
     if (closed !== null) {
-      const until = this.opensAt(closed.origin) ?? this.#options.clock.now()
-      const accounts = this.#accountsOf(closed.origin)
-      return { kind: 'wait', for: 'origin', accounts, until, failure: closed }
+      const { isOwn, failure } = closed
+      const until = this.opensAt(failure.origin, account) ?? this.#options.clock.now()
+      const accounts = isOwn ? [account] : this.#accountsOf(failure.origin)
+      return { kind: 'wait', for: 'origin', accounts, until, failure }
     }
     const hold = this.accounts.holdOf(account)
     if (hold !== null) {
@@ -128,10 +131,18 @@ export class SendGate {
     const down = origins.find((origin) => this.#breaker(origin).isOpen)
     if (down !== undefined && others.some((other) => other.isProbe))
       return { kind: 'wait', for: 'turn', accounts: this.#accountsOf(down) }
+    // The account may be why the last probe failed, so the others probe first.
+    if (down !== undefined && this.#breaker(down).hasProbed(account))
+      return { kind: 'wait', for: 'turn', accounts: [account] }
     const isAsked = others.some((other) => other.awaitsService && other.account === account)
     if (isAsked && !this.accounts.isVerified(account))
       return { kind: 'wait', for: 'turn', accounts: [account] }
     return null
+  }
+
+  /** nextRound lets all accounts probe the origins that are down again. Returns whether any had probed. */
+  nextRound(): boolean {
+    return [...this.#breakers.values()].filter((breaker) => breaker.nextRound()).length > 0
   }
 
   /** #accountsOf returns the accounts whose files go to an origin. */
@@ -150,15 +161,16 @@ export class SendGate {
 
   /** closedFor returns why no attempt can succeed now, or null. An attempt that has a form needs only its storage. */
   closedFor(account: Account, formOrigin: string | null): Failure | null {
-    return this.#closed(formOrigin === null ? this.#originsOf(account) : [formOrigin])
+    const origins = formOrigin === null ? this.#originsOf(account) : [formOrigin]
+    return this.#closed(origins, account)?.failure ?? null
   }
 
   /**
-   * opensAt returns the wall ms of the next probe of an origin that is down; null: requests are allowed. The time is a
+   * opensAt returns the wall ms of the next probe of an origin that is down for this account; null: requests are allowed. The time is a
    * whole second, so that all waiting versions are due together and the one with the fewest attempts goes first.
    */
-  opensAt(origin: string | null): number | null {
-    const waitMs = origin === null ? 0 : this.#breaker(origin).waitMs()
+  opensAt(origin: string | null, account: Account): number | null {
+    const waitMs = origin === null ? 0 : this.#waitMs(origin, account)
     return waitMs > 0 ? Math.ceil((this.#options.clock.now() + waitMs) / SECOND) * SECOND : null
   }
 
@@ -168,41 +180,49 @@ export class SendGate {
    */
   async withBreaker<T extends { kind: string }>(
     origin: string,
-    { feed, isForced }: { feed: string; isForced: boolean },
+    { account, feed, isForced }: { account: Account; feed: string; isForced: boolean },
     send: () => Promise<T | NotSent>,
   ): Promise<T | NotSent> {
     const breaker = this.#breaker(origin)
+    const own = this.#breakerOf(origin, account)
     const pass = breaker.enter(isForced)
-    if (pass === null) return { kind: 'failed', failure: this.#waiting(origin) }
-    const own = this.#sending.get(feed)
-    if (own !== undefined) {
-      own.awaitsService = origin === this.#options.serviceOrigin
+    if (pass === null) return { kind: 'failed', failure: this.#waiting(origin, breaker) }
+    const ownPass = own.enter(isForced)
+    if (ownPass === null) {
+      breaker.leave(pass, 'nothing')
+      return { kind: 'failed', failure: this.#waiting(origin, own) }
+    }
+    const sending = this.#sending.get(feed)
+    if (sending !== undefined) {
+      sending.awaitsService = origin === this.#options.serviceOrigin
       // A delivery with a form probes only the storage of that form, which may be up.
-      own.isProbe &&= own.awaitsService && !pass.isProbe
+      sending.isProbe &&= sending.awaitsService && !pass.isProbe
     }
     let result: BreakerResult = 'nothing'
     try {
-      const sent = unlessAllAreRejected(await send(), breaker, feed)
+      const sent = unlessAllAreRejected(await send(), [own, breaker], { account, feed })
       result = classify(sent)
-      if (own !== undefined && !('failure' in sent)) own.awaitsService = false
+      if (sending !== undefined && !('failure' in sent)) sending.awaitsService = false
       return sent
     } finally {
-      const wasOpen = breaker.isOpen
-      breaker.leave(pass, result)
-      if (wasOpen && !breaker.isOpen) this.#breakersClosed++
+      const wereOpen = breaker.isOpen || own.isOpen
+      breaker.leave(pass, result, account)
+      own.leave(ownPass, result, account)
+      if (wereOpen && !breaker.isOpen && !own.isOpen) this.#breakersClosed++
     }
   }
 
   /** health returns the worst state of the origins: `degraded` if only the storage of single accounts is down. */
   health(): UploadHealth {
-    const worst = (all: Iterable<string>) =>
+    const worst = (all: Iterable<Breaker>) =>
       [...all]
-        .map((origin) => this.#breaker(origin).health())
+        .map((breaker) => breaker.health())
         .reduce((a, b) => (HEALTH.indexOf(b.state) > HEALTH.indexOf(a.state) ? b : a))
-    const ofAll = worst(this.#origins)
-    const others = [...this.#all].filter((origin) => this.#breaker(origin).isAwaited)
-    if (ofAll.state === 'down' || others.length === 0) return ofAll
-    return { ...worst(others), state: 'degraded', nextProbeAt: null }
+    const ofAll = worst(this.#origins.map((origin) => this.#breaker(origin)))
+    const others = [...this.#all].map((origin) => this.#breaker(origin))
+    const awaited = [...others, ...this.#ofAccount.values()].filter((each) => each.isAwaited)
+    if (ofAll.state === 'down' || awaited.length === 0) return ofAll
+    return { ...worst(awaited), state: 'degraded', nextProbeAt: null }
   }
 
   /** The origins that decide the health: the service, and the newest storage that is up. */
@@ -230,13 +250,32 @@ export class SendGate {
     return breaker
   }
 
-  #closed(origins: readonly string[]): Failure | null {
-    const closed = origins.find((origin) => this.#breaker(origin).waitMs() > 0)
-    return closed === undefined ? null : this.#waiting(closed)
+  #breakerOf(origin: string, account: Account): Breaker {
+    const key = JSON.stringify([origin, account])
+    const breaker = this.#ofAccount.get(key) ?? new Breaker(this.#options.clock)
+    this.#ofAccount.set(key, breaker)
+    return breaker
   }
 
-  #waiting(origin: string): Failure {
-    const breaker = this.#breaker(origin)
+  #waitMs(origin: string, account: Account): number {
+    const own = this.#ofAccount.get(JSON.stringify([origin, account]))
+    return Math.max(this.#breaker(origin).waitMs(), own?.waitMs() ?? 0)
+  }
+
+  /** #closed returns why an origin gets no request of this account now; `isOwn`: only this account waits. */
+  #closed(
+    origins: readonly string[],
+    account: Account,
+  ): { failure: Failure; isOwn: boolean } | null {
+    const closed = origins.find((origin) => this.#waitMs(origin, account) > 0)
+    if (closed === undefined) return null
+    const breaker = this.#breaker(closed)
+    const isOwn = breaker.waitMs() === 0
+    const by = isOwn ? this.#breakerOf(closed, account) : breaker
+    return { failure: this.#waiting(closed, by), isOwn }
+  }
+
+  #waiting(origin: string, breaker: Breaker): Failure {
     const { reason } = breaker.health()
     return failureOf(RULES.waiting, {
       code: 'endpoint-down',
@@ -259,17 +298,19 @@ function classify(result: { kind: string } | NotSent): BreakerResult {
 /** unlessAllAreRejected makes a refusal of all feeds temporary: no person should have to retry thousands of feeds. */
 function unlessAllAreRejected<T extends { kind: string }>(
   result: T | NotSent,
-  breaker: Breaker,
-  feed: string,
+  breakers: readonly Breaker[],
+  { account, feed }: { account: Account; feed: string },
 ): T | NotSent {
   if (result.kind === 'aborted') return result
   if (!('failure' in result)) {
-    breaker.accepts()
+    for (const breaker of breakers) breaker.accepts()
     return result
   }
   const { failure } = result
-  if (failure.class !== 'broken' || failure.origin === null || !breaker.rejectsAll(feed))
-    return result
+  if (failure.class !== 'broken' || failure.origin === null) return result
+  // Each breaker counts the refusal.
+  const isOfAll = breakers.map((breaker) => breaker.rejectsAll(feed, account)).includes(true)
+  if (!isOfAll) return result
   const { class: kind, hint } = RULES.originRejectsAll
   const reason = `several feeds in a row were refused: ${failure.reason}`
   return {

@@ -75,28 +75,32 @@ async function prepare(parts: SenderParts, preparing: Preparing): Promise<Prepar
   const closed = () =>
     parcel.isForced ? null : gate.closedFor(parcel.account, kept.form?.origin ?? null)
   const before = closed()
-  if (before !== null) return untilProbe(parts, before)
+  if (before !== null) return untilProbe(parts, parcel, before)
   const form = await usableForm(parts, preparing)
   if (form.kind === 'aborted') return form
   if (form.kind === 'failed') {
     // Another attempt found the origin down while this one waited for its turn.
-    if (form.failure.rule === RULES.waiting) return untilProbe(parts, form.failure)
+    if (form.failure.rule === RULES.waiting) return untilProbe(parts, parcel, form.failure)
     return notAccepted(parts, parcel, form.failure)
   }
   const unfit = outsidePolicy(parcel.bytes, form)
   if (unfit !== null) return notAccepted(parts, parcel, unfit)
   const after = closed()
-  return after === null ? { kind: 'form', form } : untilProbe(parts, after)
+  return after === null ? { kind: 'form', form } : untilProbe(parts, parcel, after)
 }
 
-function untilProbe({ clock, gate }: SenderParts, failure: Failure): Prepared {
+function untilProbe({ clock, gate }: SenderParts, { account }: Parcel, failure: Failure): Prepared {
   const until = clock.now() + (failure.retryAfterMs ?? 0)
-  return { kind: 'closed', failure, until: Math.max(until, gate.opensAt(failure.origin) ?? 0) }
+  return {
+    kind: 'closed',
+    failure,
+    until: Math.max(until, gate.opensAt(failure.origin, account) ?? 0),
+  }
 }
 
 function notAccepted({ gate }: SenderParts, { account }: Parcel, failure: Failure): NotAccepted {
   const hold = failure.class === 'credentials' ? gate.accounts.holdOf(account) : null
-  return { kind: 'failed', failure, notBefore: gate.opensAt(failure.origin), hold }
+  return { kind: 'failed', failure, notBefore: gate.opensAt(failure.origin, account), hold }
 }
 
 /** usableForm returns the kept form if it lives long enough. Otherwise it asks for a new form, at most twice. */
@@ -132,7 +136,7 @@ function askForm(
   { clock, forms, gate }: SenderParts,
   { parcel: { account, feed, isForced, path }, signal, tally }: Preparing,
 ): Promise<FormFacts | NotSent> {
-  return gate.withBreaker(forms.origin, { feed, isForced }, async () => {
+  return gate.withBreaker(forms.origin, { account, feed, isForced }, async () => {
     const askedAt = clock.monotonic()
     const answer = await forms.requestForm(account, signal, path)
     if (answer.kind === 'form') {
@@ -152,9 +156,9 @@ async function post(
   { form, kept, parcel, progress, signal, tally }: Preparing & Sending,
 ): Promise<Answered> {
   const { clock, gate, http } = parts
-  const { bytes, feed, file, isForced, md5 } = parcel
+  const { account, bytes, feed, file, isForced, md5 } = parcel
   const what = { file, bytes, md5, progress, facts: form, freshConnection: kept.hasFailed }
-  const result = await gate.withBreaker(form.origin, { feed, isForced }, () =>
+  const result = await gate.withBreaker(form.origin, { account, feed, isForced }, () =>
     postFile({ clock, gate, http }, what, tally, signal),
   )
   if (result.kind === 'stored') return { ...result, fileUrl: form.fileUrl }

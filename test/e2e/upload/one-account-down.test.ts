@@ -4,7 +4,7 @@
 import { createServer } from 'node:net'
 import { expect, it, vi } from 'vitest'
 import type { FeedConfig } from '../../../src/config/config.ts'
-import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import type { UploadForm } from '../../../src/service/port.ts'
 import { largeFeed, Outlet, SECRET } from '../../helpers/outlet.ts'
 
@@ -125,4 +125,39 @@ it('hundreds of feeds that wait for the storage of their account are postponed i
   const waiting = history.list({ states: ['queued'], all: true })
   expect(waiting.filter(({ nextAttemptAt }) => nextAttemptAt === null)).toEqual([])
   expect(looks.mock.calls.length).toBeLessThan(20)
+})
+
+it.each([
+  ['500', { at: 'service', kind: 'answer', status: 500, account: 'a' } as const],
+  ['404', { at: 'service', kind: 'answer', status: 404, account: 'a' } as const],
+])('a closed account with many feeds (%s) delays no feed of another account', async (_, fault) => {
+  await using outlet = await outletOf()
+  outlet.fault(fault)
+  await outlet.take('b/first.xml')
+  await outlet.run(MINUTE)
+  for (let n = 0; n < 12; n++) {
+    await outlet.take(`a/${n}.xml`)
+    await outlet.run(20 * SECOND)
+  }
+  const { id } = await outlet.take('b/second.xml')
+
+  await outlet.run(10 * SECOND)
+
+  expect(outlet.version(id).state).toBe('uploaded')
+})
+
+it('an account that always fails does not take each probe after an outage of all', async () => {
+  await using outlet = await outletOf()
+  const outage = outlet.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503 })
+  for (const account of ['a', 'b'])
+    for (let n = 0; n < 4; n++) await outlet.take(`${account}/${n}.xml`)
+  await outlet.run(5 * MINUTE)
+  outage.remove()
+  outlet.fault({ at: 'service', kind: 'answer', status: 500, account: 'a' })
+  for (let n = 4; n < 20; n++) await outlet.take(`a/${n}.xml`)
+
+  await outlet.run(25 * MINUTE)
+
+  const states = outlet.history.list({ all: true }).filter(({ account }) => account === 'b')
+  expect(states.map(({ state }) => state)).toEqual(Array(4).fill('uploaded'))
 })

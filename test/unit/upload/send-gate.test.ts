@@ -18,17 +18,21 @@ function gateOf(concurrency = 2) {
   })
   const next = (feed: string, account: string | null = null, isRetried = false) =>
     gate.mayStart({ feed, account }, isRetried)
-  const send = (origin: string, feed: string, result: { kind: string }) =>
-    gate.withBreaker(origin, { feed, isForced: false }, async () => result)
+  const send = (origin: string, feed: string, result: { kind: string }, account = null) =>
+    gate.withBreaker(origin, { account, feed, isForced: false }, async () => result)
   gate.accounts.accept(null, 0)
   const refused = failureOf(RULES.credentials, { code: 'http-403', reason: 'no', status: 403 })
   const fail = async (times: number, retryAfterMs: number | null = null, origin = SERVICE) => {
     const told = { code: 'http-503', reason: 'it is down', origin, retryAfterMs }
     const failure = failureOf(RULES.noForm, told)
     for (let n = 0; n < times; n++)
-      await gate.withBreaker(origin, { feed: `f${n}`, isForced: false }, async () => ({
-        ...{ kind: 'failed', failure },
-      }))
+      await gate.withBreaker(
+        origin,
+        { account: null, feed: `f${n}`, isForced: false },
+        async () => ({
+          ...{ kind: 'failed', failure },
+        }),
+      )
   }
   const pass = (ms: number) => {
     clock.ahead += ms
@@ -116,7 +120,9 @@ describe('an origin that is down', () => {
     const { released } = gate
 
     const permit = next('a', null, true)
-    await gate.withBreaker(SERVICE, { feed: 'a', isForced: true }, async () => ({ kind: 'facts' }))
+    await gate.withBreaker(SERVICE, { account: null, feed: 'a', isForced: true }, async () => ({
+      kind: 'facts',
+    }))
 
     expect(permit.kind).toBe('permit')
     expect(gate.released).toBe(released + 1)
@@ -163,7 +169,11 @@ describe('storage of one account that is down', () => {
     await send(SERVICE, 'b1', { kind: 'facts' })
     gate.setStorageOf('b', OURS)
     const stored = Promise.withResolvers<{ kind: string }>()
-    const sending = gate.withBreaker(OURS, { feed: 'b1', isForced: false }, () => stored.promise)
+    const sending = gate.withBreaker(
+      OURS,
+      { account: 'b', feed: 'b1', isForced: false },
+      () => stored.promise,
+    )
 
     const probe = next('a1', 'a')
     stored.resolve({ kind: 'stored' })
