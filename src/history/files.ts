@@ -1,6 +1,7 @@
 // Owns which version each path in the folder is, and which paths have a version that is not read yet.
 
 import type { Connection } from './connection.ts'
+import { OLDER } from './reason-codes.ts'
 import type { KnownFile, Version } from './rows.ts'
 import { READING, type State, sqlStates, UNREAD } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
@@ -82,6 +83,13 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
       const rows = db.rows<{ version: number; since: number }>(sql)
       return new Map(rows.map(({ version, since }) => [version, since]))
     },
+
+    /** olderFiles returns the present paths of versions with an older date than another one. */
+    olderFiles: () =>
+      db.values<string>(
+        `SELECT f.path FROM files f CROSS JOIN versions v ON v.id = f.version
+           WHERE f.missing_since IS NULL AND v.reason_code = '${OLDER}'`,
+      ),
 
     rejectedFiles: () =>
       db.values<string>(

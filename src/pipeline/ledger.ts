@@ -91,10 +91,14 @@ export class Ledger {
     )
   }
 
-  /** followRules applies changed rules to all versions that are unread, or wait for their turn or for a person. */
+  /** followRules applies changed rules to all versions that are unread, older than others, or wait. */
   followRules(ruleFor: (path: string) => RuleInForce): void {
     this.#history.atomically(() => {
-      for (const { path } of this.#history.unread())
+      const paths = [
+        ...this.#history.unread().map(({ path }) => path),
+        ...this.#history.olderFiles(),
+      ]
+      for (const path of paths)
         this.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'ruled' })
       for (const version of this.#history.list({ states: REPLACEABLE, all: true }))
         this.addressed(version, ruleFor(version.path))

@@ -161,7 +161,7 @@ export class Pipeline {
       : new Map()
     const isKept = isAccepted || (answer.kind === 'older' && read.verdict.kind === 'ok')
     const kept = isKept ? await spool.keep(copy, await this.#idFor(file, isAccepted)) : null
-    if (kept === null) await spool.discard(copy)
+    if (kept === null && read.verdict.kind === 'ok') await spool.discard(copy)
     const [changes = null] = compared.values()
     const judged = readFileOf(read, file.final, kept === null ? {} : { spool: kept, changes })
     const guarded = { ...read, ...judged.patch, ...named } as GuardedVersion & typeof named

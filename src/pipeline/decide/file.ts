@@ -86,7 +86,7 @@ export function decideFile(facts: FileFacts, origin: Origin, event: FileEvent): 
     case 'left':
       return left(facts, origin)
     case 'ruled':
-      return ownUnread(facts, origin)?.transitions ?? []
+      return [...(ownUnread(facts, origin)?.transitions ?? []), ...judgedAnew(facts, origin)]
     default:
       return event satisfies never
   }
@@ -140,6 +140,17 @@ function left(facts: FileFacts, { path }: Origin): Transition[] {
     { kind: 'unlink', path },
     { kind: 'move', id: unread.id, to: 'gone', reason: { code: LEFT, text } },
   ]
+}
+
+/**
+ * judgedAnew: a file that was older than another one is read again when it is not by the rules in force, for example
+ * because its rule says now that dates count for nothing.
+ */
+function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
+  const last = facts.last()
+  if (last?.reasonCode !== OLDER) return []
+  const isStillOlder = last.feed === origin.rule.feed && newerByDate(facts, origin) !== null
+  return isStillOlder ? [] : [{ kind: 'unlink', path: origin.path }]
 }
 
 /** rejectedGone: nobody has to correct a file that left. Another file with the same bytes may still be there. */

@@ -267,3 +267,20 @@ it('lets no date that lies far ahead make the next exports older', async () => {
 
   await site.until(FEED, 'uploaded', sha256(feedOf(11)))
 })
+
+it('sends at the next start what was older only by a rule that has changed', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  const before = await site.daemon()
+  // Two customers whose numbers look like dates.
+  site.drop('20261123.xml', feedOf(10))
+  await site.until('{date}.xml', 'uploaded')
+  site.drop('20261122.xml', feedOf(11))
+  await site.passed('{date}.xml', 'superseded')
+  await before.stop()
+
+  site.configure({ feeds: [{ match: '*.xml', dated: false }] })
+  await site.daemon()
+  await site.until('20261122.xml', 'uploaded')
+
+  expect(stored(site)).toContain(sha256(feedOf(11)))
+})

@@ -104,6 +104,7 @@ const CALLS: Record<
   unread: (history) => history.unread(),
   pendingVersionAt: (history) => history.pendingVersionAt('a.xml'),
   pathsOf: (history, id) => history.pathsOf(id),
+  olderFiles: (history) => history.olderFiles(),
   rejectedFiles: (history) => history.rejectedFiles(),
   request: (history) => history.request(1),
   addRequest: (history) =>
