@@ -15,7 +15,7 @@ import { ACCEPTED, REPLACEABLE } from '../history/states.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { FileFacts } from './decide/file.ts'
 import type { DeedFacts } from './decide/person.ts'
-import type { BytesFacts } from './decide/same-bytes.ts'
+import { type BytesFacts, withNewestDate } from './decide/same-bytes.ts'
 import type { Held, SendEvent, SendFacts } from './decide/sending.ts'
 
 type Reads = Pick<History, 'version' | 'list' | 'pauses' | 'attemptsInARow'>
@@ -77,9 +77,12 @@ export function bytesFacts(
     otherServiceUpTo: () => otherServiceUpTo(history),
     newestDated: once(() => {
       const states: State[] = [...ACCEPTED, 'held']
-      const [waiting = null] = history.list({ feed, states, all: true, limit: 1 })
       const uploaded = history.lastUploaded(feed)
-      return (waiting?.id ?? 0) > (uploaded?.id ?? 0) ? waiting : uploaded
+      const counted = [
+        ...history.list({ feed, states, all: true }),
+        ...(uploaded ? [uploaded] : []),
+      ]
+      return withNewestDate(counted)
     }),
   }
 }

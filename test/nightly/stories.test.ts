@@ -5,9 +5,17 @@ import { searchStories } from '../helpers/pipeline/stories.ts'
 
 it('no story of five versions breaks a promise', () => {
   const began = performance.now()
-  const { broken, situations } = searchStories(5)
+  const { broken, situations } = searchStories({ versions: 5 })
   console.info(`${situations} situations in ${Math.round(performance.now() - began)} ms`)
 
   expect(broken).toBeNull()
   expect(situations).toBeGreaterThan(50_000)
+})
+
+it('no story of three versions with dates in their names breaks a promise', () => {
+  const paths = ['f.xml', 'f-20261122.xml', 'f-20261123.xml']
+  const { broken, situations } = searchStories({ versions: 3, paths })
+  console.info(`${situations} situations`)
+
+  expect(broken).toBeNull()
 })

@@ -29,7 +29,7 @@ export interface BytesFacts {
   last(): Version | null
   /** otherServiceUpTo returns the last version id that belongs to another service, or 0. */
   otherServiceUpTo(): number
-  /** newestDated returns the newest version of the feed that was accepted, is held or was uploaded. */
+  /** newestDated returns the one with the newest date of the last upload and the versions that wait or are held. */
   newestDated(): Version | null
 }
 
@@ -97,6 +97,13 @@ export function newerByDate(
 /** dateOf returns the date in the file's name that orders the versions of its feed; null: none counts. */
 export function dateOf({ path, rule }: Pick<Origin, 'path' | 'rule'>, now: number): string | null {
   return rule.dated ? orderDate(path, now) : null
+}
+
+/** withNewestDate returns the version with the newest date, the newest version of several; null without versions. */
+export function withNewestDate(versions: readonly Version[]): Version | null {
+  const order = (a: Version, b: Version) =>
+    a.date === b.date ? b.id - a.id : (b.date ?? '') < (a.date ?? '') ? -1 : 1
+  return versions.toSorted(order)[0] ?? null
 }
 
 /** isBefore returns whether the first date is earlier. A missing date is neither earlier nor later. */

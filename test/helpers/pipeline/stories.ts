@@ -3,11 +3,13 @@
 // is killed, a copy is lost. What it means is asked of the same pure decisions as in the daemon.
 
 import type { Id, State, Transition, Version, VersionPatch } from '../../../src/history/port.ts'
+import { OLDER } from '../../../src/history/reason-codes.ts'
 import { REPLACEABLE, STEPS } from '../../../src/history/states.ts'
 import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
 import { FeedsyncError } from '../../../src/lib/errors.ts'
 import { decideFile, type FileEvent, type FileFacts } from '../../../src/pipeline/decide/file.ts'
 import { type Deed, decideDeed } from '../../../src/pipeline/decide/person.ts'
+import { withNewestDate } from '../../../src/pipeline/decide/same-bytes.ts'
 import {
   decideSending,
   type Held,
@@ -27,6 +29,9 @@ interface Told {
   hasCopy: boolean
   /** A guard has held it. */
   wasHeld: boolean
+  /** Another file with a later date was accepted before it. */
+  isOlder: boolean
+  date: string | null
 }
 
 export interface Story {
@@ -34,6 +39,14 @@ export interface Story {
   /** The attempt that runs. `asked`: its form is asked for. `sent`: its bytes may be on their way. */
   running: { id: number; phase: 'asked' | 'sent' } | null
   isPaused: boolean
+  /** The id of the version that storage confirmed last; null: none. */
+  served: number | null
+}
+
+/** Limits keep a search finite. `paths` are the files of the feed, with or without dates in their names. */
+export interface Limits {
+  versions: number
+  paths?: readonly string[]
 }
 
 export interface Found {
@@ -43,7 +56,10 @@ export interface Found {
   broken: { promise: string; steps: readonly string[] } | null
 }
 
-const START: Story = { versions: [], running: null, isPaused: false }
+const START: Story = { versions: [], running: null, isPaused: false, served: null }
+/** The search plays on this day (wall ms). */
+const TODAY = Date.UTC(2026, 10, 23)
+const PLAIN = ['f.xml'] as const
 const TRY = { startedAt: 1, endedAt: 2, key: 'key', status: null, bytesSent: 0 }
 const HELD: Held = { code: 'drop', text: 'it dropped' }
 const DEEDS: readonly Deed[] = ['release', 'discard', 'retry', 'restore']
@@ -78,8 +94,8 @@ const STORED: SendEvent = {
 /** Broken is thrown by a step that breaks a promise. */
 class Broken extends Error {}
 
-/** searchStories walks through every story with at most `most` versions, and stops at the first broken promise. */
-export function searchStories(most: number, decisions: Decisions = DECISIONS): Found {
+/** searchStories walks through every story within the limits, and stops at the first broken promise. */
+export function searchStories(limits: Limits, decisions: Decisions = DECISIONS): Found {
   const came = new Map<string, { from: string | null; step: string }>()
   const stepsTo = (key: string | null): string[] => {
     const last = key === null ? undefined : came.get(key)
@@ -90,7 +106,7 @@ export function searchStories(most: number, decisions: Decisions = DECISIONS): F
   // The shortest stories first. A situation that is found while the list is read is read, too.
   for (const story of open) {
     const from = keyOf(story)
-    for (const [step, next] of stepsFrom(story, most, decisions)) {
+    for (const [step, next] of stepsFrom(story, limits, decisions)) {
       try {
         const after = next()
         const key = keyOf(after)
@@ -109,16 +125,22 @@ export function searchStories(most: number, decisions: Decisions = DECISIONS): F
 }
 
 /** keyOf returns the same text for situations in which the same can happen. */
-function keyOf({ isPaused, running, versions }: Story): string {
-  const told = versions.map(({ approved, hasCopy, state, wasHeld }) =>
-    STEPS[state].length === 0 ? state : [state, approved, hasCopy, wasHeld],
+function keyOf({ isPaused, running, served, versions }: Story): string {
+  const told = versions.map(({ approved, date, hasCopy, isOlder, state, wasHeld }) =>
+    STEPS[state].length === 0
+      ? [state, isOlder, state === 'uploaded' && date]
+      : [state, approved, hasCopy, wasHeld, date],
   )
-  return `${isPaused} ${running?.id}${running?.phase} ${told.join(' ')}`
+  return `${isPaused} ${running?.id}${running?.phase} ${served} ${told.join(' ')}`
 }
 
 type Step = [name: string, next: () => Story]
 
-function stepsFrom(story: Story, most: number, decisions: Decisions): Step[] {
+function stepsFrom(
+  story: Story,
+  { paths = PLAIN, versions: most }: Limits,
+  decisions: Decisions,
+): Step[] {
   const { isPaused, running, versions } = story
   const isRoom = versions.length < most
   const steps: Step[] = [
@@ -129,13 +151,13 @@ function stepsFrom(story: Story, most: number, decisions: Decisions): Step[] {
       () => started(story, decisions, () => ({ kind: 'copied-state', fileIsUnchanged: false })),
     ],
   ]
-  if (isRoom)
-    steps.push(
-      ['a new file', () => arrived(story, {}, decisions)],
-      ['a new file that a guard holds', () => arrived(story, { isHeld: true }, decisions)],
-    )
-  if (isRoom && versions.length > 0)
-    steps.push(['the same file again', () => arrived(story, { isSame: true }, decisions)])
+  for (const path of isRoom ? paths : []) {
+    const come = (file: Omit<Came, 'path'>) => () => arrived(story, { path, ...file }, decisions)
+    steps.push([`${path} is new`, come({})])
+    steps.push([`${path} is new, and a guard holds it`, come({ isHeld: true })])
+    if (versions.length > 0)
+      steps.push([`${path} has the same bytes again`, come({ isSame: true })])
+  }
   const next = nextToSend(story)
   if (next !== null)
     steps.push([
@@ -221,36 +243,56 @@ function attempted(
   if (isJudged && state === 'uploading')
     throw new Broken('a version that a guard holds is not sent')
   const goesOn = event.kind === 'prepared' && state === 'uploading'
+  if (event.kind === 'stored') return { ...after, running: null, served: id }
   return { ...after, running: goesOn ? { id, phase: 'sent' } : null }
 }
 
-/** arrived plays a file that was read: with new bytes, or (`isSame`) with those of the newest version again. */
+/** Came is a file that was read: with new bytes, or (`isSame`) with those of the newest version again. */
+interface Came {
+  path: string
+  isHeld?: boolean
+  isSame?: boolean
+}
+
 function arrived(
   story: Story,
-  { isHeld = false, isSame = false }: { isHeld?: boolean; isSame?: boolean },
+  { isHeld = false, isSame = false, path }: Came,
   { decideFile }: Decisions,
 ): Story {
-  const newest = story.versions.length
+  const newestOf = (isMeant: (told: Told) => boolean): Version | null => {
+    const found = story.versions.findLastIndex(isMeant)
+    return found === -1 ? null : toldAs(story, found + 1)
+  }
+  const newest = newestOf(({ isOlder }) => !isOlder)
   const facts: FileFacts = {
-    now: 1,
+    now: TODAY,
     unread: () => null,
     known: () => null,
     last: () => null,
     isAlone: () => true,
     waiting: () => waitingIn(story),
     atRest: () => null,
-    newestTaken: () => (newest === 0 ? null : toldAs(story, newest)),
+    newestTaken: () => newest,
     otherServiceUpTo: () => 0,
-    newestDated: () => null,
+    newestDated: () => withNewestDate(datedIn(story)),
   }
-  const sha256 = isSame ? `bytes of ${newest}` : 'new bytes'
+  const sha256 = isSame ? (newest?.sha256 ?? 'none') : 'new bytes'
   const event: FileEvent = {
     kind: 'read',
     file: { verdict: 'ok', reason: null, sha256, patch: { spool: 'a copy' }, final: false },
     held: () => (isHeld ? HELD : null),
   }
-  const origin = { path: 'f.xml', identity: null, rule: { feed: 'f', account: null, dated: true } }
+  const origin = { path, identity: null, rule: { feed: 'f', account: null, dated: true } }
   return write(story, decideFile(facts, origin, event))
+}
+
+/** datedIn returns the versions whose dates count: those that wait or are held, and the last upload. */
+function datedIn(story: Story): Version[] {
+  const last = story.versions.findLastIndex(({ state }) => state === 'uploaded')
+  return story.versions.flatMap(({ state }, n) => {
+    const counts = ['queued', 'uploading', 'held'].includes(state) || n === last
+    return counts ? [toldAs(story, n + 1)] : []
+  })
 }
 
 const waitingIn = (story: Story) => placed(story).filter(({ state }) => REPLACEABLE.includes(state))
@@ -284,12 +326,13 @@ const placed = ({ versions }: Story) => versions.map(({ state }, n) => ({ id: n 
 
 /** toldAs returns a version as the decisions read it. */
 function toldAs({ versions }: Story, id: number): Version {
-  const { approved, hasCopy, state } = versions[id - 1] as Told
+  const { approved, date, hasCopy, state } = versions[id - 1] as Told
   const spool = hasCopy ? `${id}.xml` : null
   return {
     id,
     state,
     approved,
+    date,
     sha256: `bytes of ${id}`,
     account: null,
     spool,
@@ -305,27 +348,33 @@ function write(story: Story, transitions: readonly Transition[]): Story {
   const change = (id: number, patch: Partial<Told>) => {
     versions[id - 1] = { ...(versions[id - 1] as Told), ...patch }
   }
-  const move = (id: number, to: State, patch: VersionPatch = {}) => {
+  const move = (id: number, to: State, patch: VersionPatch = {}, isOlder = false) => {
     const before = versions[id - 1] as Told
     requireStep(before.state, to)
-    if (to === 'uploading') requireSendable(versions, id)
+    if (to === 'uploading') requireSendable({ ...story, versions }, id)
     change(id, {
       ...{ state: to, approved: patch.approved ?? before.approved },
       hasCopy: patch.spool === undefined ? before.hasCopy : patch.spool !== null,
       wasHeld: before.wasHeld || to === 'held',
+      isOlder: before.isOlder || isOlder,
+      date: patch.date === undefined ? before.date : patch.date,
     })
   }
   // A version that a decision adds is the last one.
   const idOf = (id: Id) => (id === 'new' ? versions.length : id)
   for (const each of transitions) {
-    if (each.kind === 'move') move(idOf(each.id), each.to, each.patch ?? {})
+    if (each.kind === 'move') move(idOf(each.id), each.to, each.patch, each.reason?.code === OLDER)
     else if (each.kind === 'supersede') move(each.id, 'superseded')
-    else if (each.kind === 'set' && each.patch.spool === null)
-      change(idOf(each.id), { hasCopy: false })
-    else if (each.kind === 'add') {
+    else if (each.kind === 'set') {
+      const { date, spool } = each.patch
+      if (spool === null) change(idOf(each.id), { hasCopy: false })
+      if (date !== undefined) change(idOf(each.id), { date })
+    } else if (each.kind === 'add') {
       const { patch, state } = each.version
       const hasCopy = (patch?.spool ?? null) !== null
-      versions.push({ state, approved: patch?.approved ?? false, hasCopy, wasHeld: false })
+      const date = patch?.date ?? null
+      const rest = { hasCopy, date, wasHeld: false, isOlder: false }
+      versions.push({ state, approved: patch?.approved ?? false, ...rest })
     }
   }
   return { ...story, versions }
@@ -337,8 +386,11 @@ function requireStep(from: State, to: State): void {
 }
 
 /** requireSendable holds a version to the promises in the moment in which its first byte may leave. */
-function requireSendable(versions: readonly Told[], id: number): void {
-  const { approved, hasCopy, wasHeld } = versions[id - 1] as Told
+function requireSendable({ served, versions }: Story, id: number): void {
+  const { approved, date, hasCopy, wasHeld } = versions[id - 1] as Told
+  const before = served === null ? null : (versions[served - 1]?.date ?? null)
+  if (!approved && date !== null && before !== null && date < before)
+    throw new Broken('no older day is sent after a later one')
   const isOvertaken = versions.some(
     ({ state }, n) =>
       n + 1 > id && (state === 'queued' || state === 'uploading' || state === 'uploaded'),

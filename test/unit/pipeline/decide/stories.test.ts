@@ -4,7 +4,9 @@
 import { expect, it } from 'vitest'
 import { DECISIONS, type Decisions, searchStories } from '../../../helpers/pipeline/stories.ts'
 
-const MOST = 3
+const MOST = { versions: 3 }
+/** Two days of one feed, and its file without a date. */
+const DATED = { versions: 2, paths: ['f.xml', 'f-20261122.xml', 'f-20261123.xml'] }
 
 it('no story of three versions breaks a promise', () => {
   const began = performance.now()
@@ -13,6 +15,23 @@ it('no story of three versions breaks a promise', () => {
 
   expect(broken).toBeNull()
   expect(situations).toBeGreaterThan(400)
+})
+
+it('no story of two versions with dates in their names breaks a promise', () => {
+  const { broken, situations } = searchStories(DATED)
+
+  expect(broken).toBeNull()
+  expect(situations).toBeGreaterThan(1000)
+})
+
+it('the search finds the fault when a date counts for nothing', () => {
+  const { broken } = searchStories(DATED, {
+    ...DECISIONS,
+    decideFile: (facts, origin, event) =>
+      DECISIONS.decideFile({ ...facts, newestDated: () => null }, origin, event),
+  })
+
+  expect(broken?.promise).toBe('no older day is sent after a later one')
 })
 
 /** The rules, each with the decisions in which it is switched off, and the promise that breaks. */
