@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { Intake, laneOf } from '../daemon/intake.ts'
+import { PauseClock } from '../daemon/pause-clock.ts'
 import { recover } from '../daemon/recovery.ts'
 import { Sending } from '../daemon/sending.ts'
 import { createUpkeep } from '../daemon/upkeep.ts'
@@ -198,6 +199,7 @@ export async function openApp(config: Config, options: AppOptions) {
     notify: createNotifier({ env, log, pid }),
     status: () => statusLine(history, daemonFile.current, clock.now()),
   })
+  const pauses = new PauseClock({ clock, history })
   const daemon = new Daemon({
     ...parts,
     alerts,
@@ -205,6 +207,7 @@ export async function openApp(config: Config, options: AppOptions) {
     daemonFile,
     inbox,
     intake,
+    pauses,
     postDelivery,
     sending,
     supervisor,
@@ -221,6 +224,7 @@ export async function openApp(config: Config, options: AppOptions) {
     alerts.moved()
     supervisor.changed()
   })
+  pauses.start()
   await recover({ ...parts, postDelivery }, config)
 
   /** sourceOf returns what the page and Prometheus read. */

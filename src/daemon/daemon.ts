@@ -16,12 +16,14 @@ import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { FailurePause } from './failure-pause.ts'
 import { type Intake, LANES, type Lane } from './intake.ts'
+import type { PauseClock } from './pause-clock.ts'
 import type { Sending } from './sending.ts'
 import type { Upkeep } from './upkeep.ts'
 
 export interface DaemonParts extends Parts {
   inbox: Inbox
   intake: Intake
+  pauses: PauseClock
   sending: Sending
   postDelivery: PostDelivery
   campaigns: CampaignSchedule
@@ -176,6 +178,7 @@ export class Daemon {
     try {
       if (this.#isLost() || this.#pause.remainingMs() > 0) return
       await intake.look()
+      this.#parts.pauses.look()
       this.#parts.sending.takeRequests()
       this.#startTaking(options)
       this.#startSending(options)

@@ -1,21 +1,35 @@
-// Owns the pauses: while one is in force, nothing new is sent of its feed, or of all feeds.
+// Owns the pauses: while one is in force, nothing new is sent of its feed, or of all feeds. A pause for some time keeps
+// how much is left of it, so that a clock that is set neither ends it nor makes it last for days.
 
-import { isDue } from '../lib/due.ts'
 import type { Connection } from './connection.ts'
 import type { InForce, Pause } from './rows.ts'
 
 /** Stands in the table for all feeds, because no feed has an empty name. */
 const ALL = ''
 
+/** Row is a pause as it is stored. `leftMs` was left at `seenAt` (wall ms); null: it lasts until a person resumes. */
+interface Row {
+  feed: string | null
+  since: number
+  by: string
+  leftMs: number | null
+  seenAt: number
+}
+
 export type Pauses = ReturnType<typeof pauses>
 
 export function pauses(db: Connection) {
-  const inForce = (now: number) =>
-    db
-      .rows<Pause>(
-        `SELECT nullif(feed, '${ALL}') AS feed, since, until, by FROM pauses ORDER BY feed`,
-      )
-      .filter(({ since, until }) => until === null || !isDue(until, now, until - since))
+  const rows = () =>
+    db.rows<Row>(
+      `SELECT nullif(feed, '${ALL}') AS feed, since, by, left_ms AS leftMs, seen_at AS seenAt FROM pauses ORDER BY feed`,
+    )
+  const inForce = (now: number): Pause[] =>
+    rows().flatMap(({ by, feed, leftMs, seenAt, since }): Pause[] => {
+      if (leftMs === null) return [{ feed, since, by, until: null }]
+      // A clock that was set back since has not lengthened what is left.
+      const until = Math.min(seenAt, now) + leftMs
+      return until > now ? [{ feed, since, by, until }] : []
+    })
   return {
     pauses: (now: number): InForce => {
       const all = inForce(now)
@@ -24,16 +38,28 @@ export function pauses(db: Connection) {
     },
 
     /** pause begins a pause, or changes one that is in force, which keeps its start. */
-    pause: (pause: Pause): void =>
+    pause: ({ by, feed, since: now, until }: Pause): void =>
       db.joinTransaction(() => {
-        const before = inForce(pause.since).find(({ feed }) => feed === pause.feed)
-        const since = before?.since ?? pause.since
-        const sql = 'REPLACE INTO pauses VALUES (@feed, @since, @until, @by)'
-        db.run(sql, { ...pause, feed: pause.feed ?? ALL, since })
+        const before = inForce(now).find((each) => each.feed === feed)
+        const leftMs = until === null ? null : until - now
+        const sql = 'REPLACE INTO pauses VALUES (@feed, @since, @by, @leftMs, @now)'
+        db.run(sql, { feed: feed ?? ALL, since: before?.since ?? now, by, leftMs, now })
       }),
 
     /** resume ends the pause of a feed; null ends all pauses. */
     resume: (feed: string | null): void =>
       void db.run('DELETE FROM pauses WHERE @feed IS NULL OR feed = @feed', { feed }),
+
+    /**
+     * countPauses writes what is left of each pause for some time. `passedMs` returns the ms that have passed since a
+     * wall ms, by a clock that nobody sets.
+     */
+    countPauses: (now: number, passedMs: (seenAt: number) => number): void =>
+      db.joinTransaction(() => {
+        const sql = 'UPDATE pauses SET left_ms = left_ms - ?, seen_at = ? WHERE feed = +?'
+        for (const { feed, leftMs, seenAt } of rows())
+          if (leftMs !== null) db.run(sql, Math.round(passedMs(seenAt)), now, feed ?? ALL)
+        db.run('DELETE FROM pauses WHERE left_ms <= 0')
+      }),
   }
 }

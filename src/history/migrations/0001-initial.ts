@@ -145,8 +145,9 @@ CREATE INDEX requests_open ON requests (id) WHERE version IS NULL AND problem IS
 CREATE TABLE pauses (
   feed TEXT PRIMARY KEY,
   since INTEGER NOT NULL,
-  until INTEGER,
-  by TEXT NOT NULL
+  by TEXT NOT NULL,
+  left_ms INTEGER,
+  seen_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE notes (

@@ -113,6 +113,7 @@ const CALLS: Record<
   answerRequest: (history) => history.answerRequest(1, { problem: 'none' }),
   pauses: (history) => history.pauses(5),
   pause: (history) => history.pause({ feed: 'acme', since: 5, until: null, by: 'anna' }),
+  countPauses: (history) => history.countPauses(5, () => 1),
   resume: (history) => history.resume('acme'),
   note: (history) => history.note('a'),
   notes: (history) => history.notes('a'),

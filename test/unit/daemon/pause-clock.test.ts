@@ -1,0 +1,78 @@
+// Pauses for some time, on a host whose clock is set while they last.
+
+import { expect, it } from 'vitest'
+import { PauseClock } from '../../../src/daemon/pause-clock.ts'
+import { HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
+import { temporaryHistory } from '../../helpers/history/temporary.ts'
+
+const NOON = Date.UTC(2026, 10, 22, 12)
+
+/** A daemon that looks every second of a day, on a host whose wall clock is `ahead`. */
+function paused(forMs: number, ahead: number) {
+  const { history } = temporaryHistory()
+  const time = { wall: NOON + ahead, monotonic: 0 }
+  const clock = { ...systemClock, now: () => time.wall, monotonic: () => time.monotonic }
+  let daemon = new PauseClock({ clock, history })
+  history.pause({ feed: null, since: time.wall, until: time.wall + forMs, by: 'maria' })
+  return {
+    set: (by: number) => {
+      time.wall += by
+    },
+    pass: (ms: number) => {
+      for (let passed = 0; passed < ms; passed += SECOND) {
+        time.wall += SECOND
+        time.monotonic += SECOND
+        daemon.look()
+      }
+    },
+    restart: (ms: number) => {
+      time.wall += ms
+      time.monotonic = 0
+      daemon = new PauseClock({ clock, history })
+      daemon.start()
+    },
+    isPaused: () => history.pauses(time.wall).all.length === 1,
+    left: () => (history.pauses(time.wall).all[0]?.until ?? 0) - time.wall,
+  }
+}
+
+it.each([
+  ['set back by two hours', 2 * HOUR],
+  ['set back by a year', 365 * 24 * HOUR],
+  ['set forward by a day', -24 * HOUR],
+])('a pause of two hours lasts two hours when the clock is %s', (_, ahead) => {
+  const pause = paused(2 * HOUR, ahead)
+  pause.pass(10 * MINUTE)
+
+  pause.set(-ahead)
+  pause.pass(SECOND)
+  const left = pause.left()
+  pause.pass(HOUR + 49 * MINUTE)
+  const late = pause.isPaused()
+  pause.pass(2 * MINUTE)
+
+  expect(Math.abs(left - (HOUR + 50 * MINUTE))).toBeLessThanOrEqual(2 * SECOND)
+  expect([late, pause.isPaused()]).toEqual([true, false])
+})
+
+it('after a restart it lasts for what is left', () => {
+  const pause = paused(2 * HOUR, 0)
+  pause.pass(HOUR)
+
+  pause.restart(30 * MINUTE)
+  pause.pass(29 * MINUTE)
+  const late = pause.isPaused()
+  pause.pass(2 * MINUTE)
+
+  expect([late, pause.isPaused()]).toEqual([true, false])
+})
+
+it('a clock that is set back while no daemon runs lengthens it at most', () => {
+  const pause = paused(2 * HOUR, 0)
+  pause.pass(HOUR)
+
+  pause.restart(-5 * HOUR)
+
+  expect(pause.isPaused()).toBe(true)
+  expect(pause.left()).toBeLessThanOrEqual(HOUR + MINUTE)
+})
