@@ -4,7 +4,7 @@
 import { sameIdentity } from '../lib/files.ts'
 import { isPacked } from '../lib/packing.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
-import { short } from '../xml/fault.ts'
+import { type Ending, short } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
 import { FIELDS } from './field-paths.ts'
@@ -195,19 +195,25 @@ class Reading {
     if (ending.kind === 'fault') {
       const { code, reason, at, reference } = ending.fault
       const [position = null, other] = await this.#locate(check, [at, reference ?? at])
-      const line = String(other?.line ?? 0)
-      return { kind: 'broken', code, reason: reason.replace('{line}', line), position }
+      return { kind: 'broken', code, reason: withLine(reason, other), position }
     }
     if (fault !== null) return fault
     const padding = Math.max(0, this.#file.size - this.#end)
-    if (padding > 0) return this.#incomplete(check, paddingReason(padding), Number.MAX_SAFE_INTEGER)
-    if (ending.kind === 'incomplete') return this.#incomplete(check, ending.reason, ending.at)
+    if (padding > 0) {
+      const reason = paddingReason(padding)
+      return this.#incomplete(check, { reason, at: Number.MAX_SAFE_INTEGER })
+    }
+    if (ending.kind === 'incomplete') return this.#incomplete(check, ending)
     return this.#wellFormed(pass)
   }
 
-  async #incomplete(check: DocumentChecker, reason: string, at: number): Promise<Verdict> {
-    const [position = { offset: 0, line: 1, column: 1 }] = await this.#locate(check, [at])
-    return { kind: 'incomplete', reason, position }
+  async #incomplete(
+    check: DocumentChecker,
+    { at, reason, reference = at }: Omit<Extract<Ending, { kind: 'incomplete' }>, 'kind'>,
+  ): Promise<Verdict> {
+    const found = await this.#locate(check, [at, reference])
+    const [position = { offset: 0, line: 1, column: 1 }, other] = found
+    return { kind: 'incomplete', reason: withLine(reason, other), position }
   }
 
   #locate(check: DocumentChecker, places: number[]): Promise<Position[]> {
@@ -252,6 +258,11 @@ class Reading {
     pass.check.end()
     return pass
   }
+}
+
+/** withLine puts the line of the second place that a reason mentions into the reason. */
+function withLine(reason: string, other: Position | undefined): string {
+  return reason.replace('{line}', String(other?.line ?? 0))
 }
 
 /** unread is the result for a file that was not read to its end. */
