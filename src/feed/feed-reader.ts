@@ -7,7 +7,7 @@ import { DocumentChecker } from '../xml/document-checker.ts'
 import { type Ending, short } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
-import { FIELDS } from './field-paths.ts'
+import { CHECKED_FIELDS, FIELDS, type Field } from './field-paths.ts'
 import { type HashFollower, HashThread } from './hash-thread.ts'
 import { Hashing, hashFile } from './hashes.ts'
 import { PackedFile, paddingReason } from './packed-file.ts'
@@ -76,6 +76,9 @@ const ENDLESS_PADDING: Verdict = {
   reason: 'the file ends in more than 64 MiB of NUL bytes, so its writer may not have finished',
   position: null,
 }
+
+/** The daemon looks at the first titles, to find templates; `check` shows all fields. */
+const TITLE_TOO: readonly Field[] = [...CHECKED_FIELDS, 'title']
 
 interface Pass {
   check: DocumentChecker
@@ -175,7 +178,7 @@ class Reading {
     const { copyTo, indexTo, mapping } = this.#job
     const hashesContent = indexTo !== null
     const tally = new PostingTally(hashesContent, mapping.fields.id !== undefined)
-    const sampledFields = copyTo === null ? FIELDS : null
+    const sampledFields = copyTo === null ? FIELDS : TITLE_TOO
     const reader = new PostingReader(mapping, (values, content) => tally.add(values, content), {
       knownRecords,
       hashesContent,

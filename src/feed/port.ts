@@ -55,6 +55,11 @@ export interface FeedContent {
   withoutId: number
   /** Postings that repeat the id of an earlier one or, without ids, its content. Null: unknown. */
   duplicates: number | null
+  /**
+   * An example of the placeholders (`{{ job.title }}`) that stand for most ids or titles of the first postings. Null:
+   * the feed is no unfilled template.
+   */
+  placeholder: string | null
   /** External campaign id -> number of its postings. At most `MAX_CAMPAIGN_IDS` ids. */
   externalCampaignIds: Record<string, number>
   /** Distinct ids. */
@@ -97,6 +102,7 @@ export type CheckResult =
 export type GuardName =
   | 'empty'
   | 'min-postings'
+  | 'template'
   | 'shape'
   | 'drop'
   | 'missing-ids'

@@ -5,8 +5,10 @@ import { short } from '../xml/fault.ts'
 import { Entries, MOST_ENTRIES, NEW } from './entries.ts'
 import { FIELDS, isAddress } from './field-paths.ts'
 import { PathCounts } from './path-counts.ts'
+import { PlaceholderCounts } from './placeholders.ts'
 import { type FeedContent, type FoundPaths, MAX_CAMPAIGN_IDS } from './port.ts'
-import type { PostingValues } from './posting-values.ts'
+import { SAMPLE } from './posting-reader.ts'
+import { type PostingValues, TITLE } from './posting-values.ts'
 
 const ID = FIELDS.indexOf('id')
 const CAMPAIGN = FIELDS.indexOf('externalCampaignId')
@@ -31,6 +33,7 @@ export class PostingTally {
   /** #repeated counts the postings that have the id of an earlier one. */
   #repeated = 0
   readonly #fieldPaths = new PathCounts()
+  readonly #placeholders = { ids: new PlaceholderCounts(), titles: new PlaceholderCounts() }
   readonly #hashesContent: boolean
   readonly #isIdConfigured: boolean
 
@@ -48,6 +51,7 @@ export class PostingTally {
   add(values: PostingValues, content: number): void {
     this.#postings++
     this.#fieldPaths.add(values)
+    if (this.#postings <= SAMPLE) this.#lookForPlaceholders(values)
     if (values.has(CAMPAIGN)) this.#countCampaign(values)
     if (values.has(REQUISITION)) this.#requisitions.add(values.hash(REQUISITION), 0, false)
     if (!values.has(ID)) {
@@ -72,12 +76,19 @@ export class PostingTally {
       postings: this.#postings,
       withoutId,
       duplicates: isKnown ? repeated : null,
+      placeholder: this.#placeholders.ids.most() ?? this.#placeholders.titles.most(),
       externalCampaignIds: Object.fromEntries(this.#campaigns),
       requisitionIds: this.#requisitions.count,
       fields: shared === null ? fields : { ...fields, id: null },
       warnings: this.#warnings(shared),
       index: leftOut > 0 || !this.#hashesContent ? null : ids,
     }
+  }
+
+  #lookForPlaceholders(values: PostingValues): void {
+    const { ids, titles } = this.#placeholders
+    if (values.has(ID)) ids.add(values.text(ID), false)
+    if (values.has(TITLE)) titles.add(values.text(TITLE), true)
   }
 
   /** #sharedAddress returns the path of a URL that most postings share, so it cannot be their id; null: none. */

@@ -5,6 +5,7 @@ import { FIELDS } from './field-paths.ts'
 
 /** PROSE is the field that joins the texts of several elements, and of the elements inside them. */
 export const PROSE = FIELDS.indexOf('description')
+export const TITLE = FIELDS.indexOf('title')
 /** longest limits a value, in characters: ids and names are far shorter, but a description holds keywords. */
 export const longest = (field: number) => (field === PROSE ? 65_536 : 1_000)
 

@@ -228,7 +228,19 @@ export function newerOf(
 
 function contentOf(version: Version): VersionPatch {
   const { sha256, md5, bytes, encoding, root, records, postings, warnings, spool } = version
-  const { duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId } = version
-  const counts = { duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId }
-  return { sha256, md5, bytes, encoding, root, records, postings, warnings, spool, ...counts }
+  const { duplicates, modifiedAt, placeholder, requisitionIds, externalCampaignIds } = version
+  const { withoutId } = version
+  const file = {
+    sha256,
+    md5,
+    bytes,
+    encoding,
+    root,
+    records,
+    postings,
+    warnings,
+    spool,
+    modifiedAt,
+  }
+  return { ...file, duplicates, placeholder, requisitionIds, externalCampaignIds, withoutId }
 }
