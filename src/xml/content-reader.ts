@@ -76,10 +76,7 @@ export class ContentReader {
     this.#openedAt = new Float64Array(limits.depth)
   }
 
-  /**
-   * unclosed names the innermost open element and the place of its start tag, or null. `insideTag`: prefer an element
-   * whose start tag is incomplete; it has no place.
-   */
+  /** unclosed names the innermost open element. `insideTag`: prefer one whose start tag is incomplete, without a place. */
   unclosed(insideTag: boolean): { name: string; openedAt: number | null } | null {
     if (insideTag && this.#opening !== null) return { name: this.#opening, openedAt: null }
     if (this.depth === 0) return null
