@@ -71,8 +71,22 @@ export interface FeedContent {
 /** FoundPaths has the path from the record to each field, as the feed spells it; null: no posting has the field. */
 export type FoundPaths = Record<keyof FieldPaths, string | null>
 
+/** RunnerUp is the path that was nearly taken for that of the postings. */
+export interface RunnerUp {
+  /** Full path (`/jobs/category`). */
+  records: string
+  /** Number of its elements; null: only a sample was counted. */
+  postings: number | null
+}
+
 export type Verdict =
-  | { kind: 'ok'; content: FeedContent; fields: FoundPaths }
+  | {
+      kind: 'ok'
+      content: FeedContent
+      fields: FoundPaths
+      /** Null: the choice of the record path was clear, or configured. */
+      runnerUp: RunnerUp | null
+    }
   /** The document ends early, is empty, or ends in NUL padding: the writer may still be writing. */
   | { kind: 'incomplete'; reason: string; position: Position | null }
   /** `code` is short and stable (`not-well-formed`, `html`, ...); `reason` is a sentence without the position. */
