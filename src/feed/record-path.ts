@@ -137,10 +137,10 @@ function strongReplaces({ inner, group, of, around, isMore }: Pair): boolean {
   const isBare = !around.hasTitle && !around.hasId
   // A posting may list similar postings.
   if (inner.folded === group.folded) return isBare && (of.hasTitle || (isMore && of.hasId))
-  if (isBare) {
-    const isAlone = !group.isStrong || lookedInto(group) === 1
-    return of.hasTitle || (isMore && (of.hasId || (isAlone && inner.hasElements)))
-  }
+  // A weak name without a title, or one element without a description, is rather a group than a posting.
+  const isLoose = group.isStrong ? lookedInto(group) === 1 : !around.hasTitle
+  if (isMore && isLoose && inner.hasElements && !around.hasDescription) return true
+  if (isBare) return of.hasTitle || (isMore && of.hasId)
   if (!isMore) return !group.isStrong && of.hasTitle && of.score > around.score
   return (!group.isStrong && of.hasTitle) || of.score >= around.score
 }

@@ -296,6 +296,26 @@ describe('postings inside of the element that was taken first', () => {
     ).toMatchObject({ records: '/companies/offer/jobs/job', postings: 30 })
   })
 
+  it.each([
+    ['companies/offer', '<id>C#</id><name>Firm</name>', 'jobs/job', 2],
+    ['response/entry', '', 'jobs/job', 1],
+    ['feed/position', '<name>Cook</name>', 'vacancies/vacancy', 1],
+    ['feed/position', '<name>Cook</name><id>#</id>', 'vacancies/vacancy', 1],
+  ])(
+    'are found by their names in %s, though no field of them is known',
+    async (outer, own, inner, groups) => {
+      const [root = '', group = ''] = outer.split('/')
+      const [list = '', job = ''] = inner.split('/')
+      const jobs = `<${list}>${`<${job}><salary>7</salary><shift>night</shift></${job}>`.repeat(3)}</${list}>`
+      const document = `<${root}>${times(groups, `<${group}>${own}${jobs}</${group}>`)}</${root}>`
+
+      expect(await contentOf(document)).toMatchObject({
+        records: `/${outer}/${inner}`,
+        postings: 3 * groups,
+      })
+    },
+  )
+
   it('are counted, also in more elements than are looked into', async () => {
     const jobs = times(2, '<job><id>#</id><title>Cook</title></job>')
 
