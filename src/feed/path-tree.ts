@@ -93,7 +93,6 @@ export class PathTree {
 
 /** noteAttributes counts the attributes of one element of the path. */
 export function noteAttributes(node: PathNode, attributes: Attributes): void {
-  if (attributes.count === 0) return
   node.hasAttributes = true
   if (node.count > MOST_LOOKED_AT) return
   for (let i = 0; i < attributes.count; i++) {

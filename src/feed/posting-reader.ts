@@ -41,7 +41,7 @@ const DEFAULTS = {
 }
 
 /** After the first postings, one of LOOK_EACH shows what the others are like inside. */
-const LOOK_EACH = 256
+const LOOK_EACH = 1_024
 
 /** SAMPLE postings show where a feed has its fields; in a large feed they are a small part. */
 export const SAMPLE = 1_000
@@ -68,6 +68,8 @@ export class PostingReader implements XmlHandler {
   #node: PathNode | null = null
   #record: PathNode | null = null
   readonly #excludedIds: ReadonlySet<string> | null
+  /** #isDetected: the path of the postings is not known before the end of the document. */
+  readonly #isDetected: boolean
   /** #looksInside: all elements of this posting are counted, because it may be a group of postings. */
   #looksInside = false
   /** #nodes are the paths of the open elements of a posting that is looked into; null: the path is not counted. */
@@ -100,6 +102,7 @@ export class PostingReader implements XmlHandler {
     this.#excludedIds = excludedIds
     this.#finder = new RecordFinder(mapping.records, mapping.fields)
     this.#knownRecords = knownRecords
+    this.#isDetected = knownRecords === null && mapping.records === null
     this.#mapping = mapping
     this.#fields = fields
     this.#sampledFields = sampledFields
@@ -131,11 +134,11 @@ export class PostingReader implements XmlHandler {
     const node = this.#finder.tree.enter(this.#node, name.text, false)
     if (node === null) return false
     this.#node = node
-    noteAttributes(node, attributes)
+    if (attributes.count > 0) noteAttributes(node, attributes)
     if (!this.#isRecord(node)) return true
     if (this.#hashesContent) this.#from = from
     this.#crc = 0
-    this.#beginLook(node)
+    if (this.#isDetected) this.#beginLook(node)
     this.#enter(this.#placeOf(node), attributes)
     return true
   }
@@ -233,11 +236,9 @@ export class PostingReader implements XmlHandler {
   /** #beginLook decides whether the elements of this posting are counted. */
   #beginLook(record: PathNode): void {
     const { count } = record
-    const isDetected = this.#knownRecords === null && this.#mapping.records === null
-    this.#looksInside = isDetected && (count <= MOST_LOOKED_AT || count % LOOK_EACH === 0)
-    record.lookedInto ??= 0
+    this.#looksInside = count <= MOST_LOOKED_AT || count % LOOK_EACH === 0
     if (!this.#looksInside) return
-    record.lookedInto++
+    record.lookedInto = (record.lookedInto ?? 0) + 1
     this.#nodes[0] = record
   }
 
@@ -247,7 +248,7 @@ export class PostingReader implements XmlHandler {
     const node = parent && this.#finder.tree.enter(parent, name.text, true)
     this.#nodes[this.#depth] = node
     if (node === null) return false
-    noteAttributes(node, attributes)
+    if (attributes.count > 0) noteAttributes(node, attributes)
     return true
   }
 

@@ -7,13 +7,14 @@ import { FIELDS } from './field-paths.ts'
 import { PathCounts } from './path-counts.ts'
 import { PlaceholderCounts } from './placeholders.ts'
 import { type FeedContent, type FoundPaths, MAX_CAMPAIGN_IDS } from './port.ts'
-import { SAMPLE } from './posting-reader.ts'
 import { type PostingValues, TITLE } from './posting-values.ts'
 
 const ID = FIELDS.indexOf('id')
 const CAMPAIGN = FIELDS.indexOf('externalCampaignId')
 const REQUISITION = FIELDS.indexOf('requisitionId')
 const MOST_EXAMPLES = 3
+/** MOST_TEMPLATES postings show whether the feed is a template that was not filled in. */
+const MOST_TEMPLATES = 100
 /** OWN_PERCENT of the postings must have an id that no other has, before a path is taken instead of a shared id. */
 const OWN_PERCENT = 90
 
@@ -53,7 +54,7 @@ export class PostingTally {
   add(values: PostingValues, content: number): void {
     this.#postings++
     this.#fieldPaths.add(values)
-    if (this.#postings <= SAMPLE) this.#lookForPlaceholders(values)
+    if (this.#postings <= MOST_TEMPLATES) this.#lookForPlaceholders(values)
     if (values.has(CAMPAIGN)) this.#countCampaign(values)
     if (values.has(REQUISITION)) this.#requisitions.add(values.hash(REQUISITION), 0, false)
     if (!values.has(ID)) {

@@ -75,9 +75,9 @@ export class PostingValues {
 
   /** putPlain stores the place of a value that `isPlain` accepts; never prose. `data` must last until `keep`. */
   putPlain(found: Found, data: Buffer, from: number, to: number): void {
-    const { field, rank, written, isNoNumber } = found
+    const { field, rank, written } = found
     if (!this.counts(field, rank)) return
-    if (isNoNumber && isNumber(data, from, to)) return
+    if (found.isNoNumber === true && isNumber(data, from, to)) return
     this.#ranks[field] = rank
     this.#paths[field] = written
     this.#data = data
