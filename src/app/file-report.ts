@@ -37,6 +37,8 @@ export function fileReport(path: string, result: CheckResult, held: string | nul
     line: mistake?.position?.line ?? null,
     column: mistake?.position?.column ?? null,
     held,
+    /** The path that was nearly taken for that of the postings; null: the choice was clear, or configured. */
+    runnerUp: read?.verdict.kind === 'ok' ? read.verdict.runnerUp : null,
     /** The path of each field; null if the field was not found. */
     fields: read?.verdict.kind === 'ok' ? read.verdict.fields : NONE,
   }

@@ -77,9 +77,15 @@ function fileText(file: FileReport, terminal: boolean): string {
     file.encoding ?? '',
   ]
   const warnings = file.warnings.map((warning) => `\n  warning: ${printable(warning)}`)
+  const other = file.runnerUp === null ? '' : `\n  ${printable(runnerUpText(file.runnerUp))}`
   const fields = (file.postings ?? 0) > 0 ? fieldsText(file) : ''
   const why = file.held === null ? '' : `${printable(file.held)}\n  `
-  return start + why + printable(facts.join(', ')) + fields + warnings.join('')
+  return start + why + printable(facts.join(', ')) + other + fields + warnings.join('')
+}
+
+function runnerUpText({ postings, records }: NonNullable<FileReport['runnerUp']>): string {
+  const count = postings === null ? '' : ` (${postings})`
+  return `also possible: ${records}${count}, name it in records`
 }
 
 /** fieldsText returns the path of each field that was found, and the names of the others. */

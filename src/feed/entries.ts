@@ -90,27 +90,36 @@ export class Entries {
     return same
   }
 
-  /** isShared returns true if more than half of `postings` repeat one and the same id. */
+  /**
+   * isShared returns true if more than half of `postings` repeat one and the same id, though their contents differ.
+   * Without contents, it cannot see whether they differ.
+   */
   isShared(postings: number): boolean {
     if (this.repeated * 2 <= postings) return false
     // The majority vote of Boyer and Moore finds the only id that can belong to more than half.
     let [high, low, votes] = [0, 0, 0]
-    const each = (look: (high: number, low: number) => void) => {
-      for (const words of this.parts()) {
-        for (let at = 0; at < words.length; at += this.#words) {
-          look(words[at] as number, words[at + 1] as number)
-        }
-      }
-    }
-    each((h, l) => {
+    this.#each((h, l) => {
       if (votes === 0) [high, low] = [h, l]
       votes += h === high && l === low ? 1 : -1
     })
     let earlier = -1
-    each((h, l) => {
-      if (h === high && l === low) earlier++
+    let first: number | null = null
+    let differ = this.#words !== WORDS
+    this.#each((h, l, content) => {
+      if (h !== high || l !== low) return
+      earlier++
+      first ??= content
+      differ ||= content !== first
     })
-    return earlier * 2 > postings
+    return differ && earlier * 2 > postings
+  }
+
+  #each(look: (high: number, low: number, content: number) => void): void {
+    for (const words of this.parts()) {
+      for (let at = 0; at < words.length; at += this.#words) {
+        look(words[at] as number, words[at + 1] as number, words[at + 2] ?? 0)
+      }
+    }
   }
 
   /** parts returns the entries in the order of their arrival. */

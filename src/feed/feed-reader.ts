@@ -4,16 +4,17 @@
 import { sameIdentity } from '../lib/files.ts'
 import { isPacked } from '../lib/packing.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
-import { short } from '../xml/fault.ts'
+import { type Ending, short } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
-import { FIELDS } from './field-paths.ts'
+import { ANY_ID, CHECKED_FIELDS, FIELDS, type Field } from './field-paths.ts'
 import { type HashFollower, HashThread } from './hash-thread.ts'
 import { Hashing, hashFile } from './hashes.ts'
+import { folded } from './names.ts'
 import { PackedFile, paddingReason } from './packed-file.ts'
 import type { CheckJob, CheckResult, Position, Verdict } from './port.ts'
 import { indexParts } from './posting-index.ts'
-import { PostingReader } from './posting-reader.ts'
+import { type PostingOptions, PostingReader, SAMPLE } from './posting-reader.ts'
 import { PostingTally } from './posting-tally.ts'
 import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 import { NoRoom, SpoolCopy } from './spool-copy.ts'
@@ -76,6 +77,11 @@ const ENDLESS_PADDING: Verdict = {
   reason: 'the file ends in more than 64 MiB of NUL bytes, so its writer may not have finished',
   position: null,
 }
+
+/** The daemon looks at the first titles, to find templates; `check` shows all fields. */
+const TITLE_TOO: readonly Field[] = [...CHECKED_FIELDS, 'title']
+/** MOST_ID_PATHS limits how often a feed is read again to find ids that its postings do not share. */
+const MOST_ID_PATHS = 8
 
 interface Pass {
   check: DocumentChecker
@@ -144,7 +150,7 @@ class Reading {
     hashing: Hashing | null,
     follower: HashFollower | null,
   ): Promise<Pass | null> {
-    const pass = this.#begin(null)
+    const pass = this.#begin({ hashesContent: this.#job.indexTo !== null })
     const { beforePiece, pieceSize } = this.#options
     const size = this.#packed ? Number.POSITIVE_INFINITY : this.#file.size
     let isWellFormed = true
@@ -171,14 +177,12 @@ class Reading {
     return pass
   }
 
-  #begin(knownRecords: string | null): Pass {
-    const { copyTo, indexTo, mapping } = this.#job
-    const hashesContent = indexTo !== null
-    const tally = new PostingTally(hashesContent, mapping.fields.id !== undefined)
-    const sampledFields = copyTo === null ? FIELDS : null
+  #begin(options: Partial<PostingOptions> & Pick<PostingOptions, 'hashesContent'>): Pass {
+    const { copyTo, mapping } = this.#job
+    const tally = new PostingTally(options.hashesContent, mapping.fields.id !== undefined)
+    const sampledFields = copyTo === null ? FIELDS : TITLE_TOO
     const reader = new PostingReader(mapping, (values, content) => tally.add(values, content), {
-      knownRecords,
-      hashesContent,
+      ...options,
       sampledFields,
     })
     const check = new DocumentChecker(reader, this.#options.limits, mapping.encoding)
@@ -195,19 +199,25 @@ class Reading {
     if (ending.kind === 'fault') {
       const { code, reason, at, reference } = ending.fault
       const [position = null, other] = await this.#locate(check, [at, reference ?? at])
-      const line = String(other?.line ?? 0)
-      return { kind: 'broken', code, reason: reason.replace('{line}', line), position }
+      return { kind: 'broken', code, reason: withLine(reason, other), position }
     }
     if (fault !== null) return fault
     const padding = Math.max(0, this.#file.size - this.#end)
-    if (padding > 0) return this.#incomplete(check, paddingReason(padding), Number.MAX_SAFE_INTEGER)
-    if (ending.kind === 'incomplete') return this.#incomplete(check, ending.reason, ending.at)
+    if (padding > 0) {
+      const reason = paddingReason(padding)
+      return this.#incomplete(check, { reason, at: Number.MAX_SAFE_INTEGER })
+    }
+    if (ending.kind === 'incomplete') return this.#incomplete(check, ending)
     return this.#wellFormed(pass)
   }
 
-  async #incomplete(check: DocumentChecker, reason: string, at: number): Promise<Verdict> {
-    const [position = { offset: 0, line: 1, column: 1 }] = await this.#locate(check, [at])
-    return { kind: 'incomplete', reason, position }
+  async #incomplete(
+    check: DocumentChecker,
+    { at, reason, reference = at }: Omit<Extract<Ending, { kind: 'incomplete' }>, 'kind'>,
+  ): Promise<Verdict> {
+    const found = await this.#locate(check, [at, reference])
+    const [position = { offset: 0, line: 1, column: 1 }, other] = found
+    return { kind: 'incomplete', reason: withLine(reason, other), position }
   }
 
   #locate(check: DocumentChecker, places: number[]): Promise<Position[]> {
@@ -222,13 +232,19 @@ class Reading {
   /** #wellFormed counts a well-formed document and writes its index. Rejects with `NoRoom`. */
   async #wellFormed(pass: Pass): Promise<Verdict> {
     const { check, reader } = pass
-    const records = reader.chosen
-    const counted = records === reader.records ? pass : await this.#secondPass(records)
-    const { index, fields, ...content } = counted.tally.finish()
     const { indexTo, mapping } = this.#job
+    const { records, runnerUp } = reader.choose()
+    const hashesContent = indexTo !== null
+    const counted =
+      records === reader.records
+        ? pass
+        : await this.#readAgain({ knownRecords: records, hashesContent })
+    const own = await this.#withOwnIds(counted, records)
+    const { index, fields, ...content } = own.tally.finish()
     if (index !== null && indexTo !== null) {
+      const idPath = mapping.fields.id ?? (own === counted ? undefined : (fields.id ?? undefined))
       this.#index = new SpoolCopy(indexTo, 'the posting index')
-      for (const part of indexParts(index, mapping.fields.id)) await this.#index.write(part)
+      for (const part of indexParts(index, idPath)) await this.#index.write(part)
     }
     const configured = mapping.records
     const warnings = [...check.warnings, ...content.warnings]
@@ -240,18 +256,52 @@ class Reading {
           : `no element is at the configured record path ${configured}`,
       )
     }
-    return { kind: 'ok', content: { ...content, warnings, root, records }, fields }
+    return { kind: 'ok', content: { ...content, warnings, root, records }, fields, runnerUp }
   }
 
-  /** #secondPass counts the document again, because the first guess of the record path was wrong. */
-  async #secondPass(records: string | null): Promise<Pass> {
-    const pass = this.#begin(records)
+  /**
+   * #withOwnIds returns the pass itself, or one that takes the ids from the next path where nearly each posting has its
+   * own. If the postings share the ids of all paths, the result compares them by content.
+   */
+  async #withOwnIds(pass: Pass, records: string | null): Promise<Pass> {
+    if (pass.tally.sharedId() === null) return pass
+    const again = { knownRecords: records, hashesContent: true }
+    const hashed = this.#job.indexTo === null ? await this.#readAgain(again) : pass
+    let path = hashed.tally.sharedId()
+    const excludedIds = new Set<string>()
+    while (path !== null && excludedIds.size < MOST_ID_PATHS) {
+      excludedIds.add(folded(excludedIds.has(folded(path)) ? `@${ANY_ID}` : path))
+      const next = await this.#readAgain(
+        { ...again, excludedIds },
+        ({ postings }) => postings > SAMPLE,
+      )
+      if (next.tally.hasOwnIds()) return next
+      path = next.tally.idPath
+    }
+    return hashed
+  }
+
+  /**
+   * #readAgain counts the document again with other options. It stops early if `mayStop` allows it and the postings so
+   * far have no ids of their own.
+   */
+  async #readAgain(
+    options: Partial<PostingOptions> & Pick<PostingOptions, 'hashesContent'>,
+    mayStop: (tally: PostingTally) => boolean = () => false,
+  ): Promise<Pass> {
+    const pass = this.#begin(options)
     for await (const piece of this.#pieces(CHECK_PIECE, this.#end)) {
       pass.check.write(piece)
+      if (mayStop(pass.tally) && !pass.tally.hasOwnIds()) return pass
     }
     pass.check.end()
     return pass
   }
+}
+
+/** withLine puts the line of the second place that a reason mentions into the reason. */
+function withLine(reason: string, other: Position | undefined): string {
+  return reason.replace('{line}', String(other?.line ?? 0))
 }
 
 /** unread is the result for a file that was not read to its end. */

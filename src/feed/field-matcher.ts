@@ -3,10 +3,16 @@
 
 import type { Attributes } from '../xml/handler.ts'
 import type { Name } from '../xml/names.ts'
-import { FIELDS, type Field, type FieldPath, pathsOf } from './field-paths.ts'
+import {
+  ANY_ID,
+  FIELDS,
+  type Field,
+  type FieldPath,
+  type PathChoice,
+  pathsOf,
+} from './field-paths.ts'
 import { folded, withoutPrefix } from './names.ts'
-import type { FieldPaths } from './port.ts'
-import { type Found, longest, type PostingValues, PROSE } from './posting-values.ts'
+import { type Found, longest, type PostingValues, PROSE, TITLE } from './posting-values.ts'
 
 /** Capture says how far an element is along the path of one field. After the last step the element holds the field. */
 export interface Capture extends Found {
@@ -34,6 +40,8 @@ export class Place {
   /** longest is how many characters of the text a capture may need. */
   readonly longest: number
   readonly #progress: readonly Capture[]
+  /** #index finds the captures of a record by name; null: compare with each of them. */
+  readonly #index: RecordIndex | null
   readonly #attributeCaptures: readonly Capture[]
   readonly #children: ByName<Place>
   readonly #capturesOfAttribute: ByName<readonly Capture[]>
@@ -45,13 +53,15 @@ export class Place {
     progress: readonly Capture[],
     prose: readonly Capture[] = [],
     cacheSpace: CacheSpace = { left: MOST_CACHED },
+    index: RecordIndex | null = null,
   ) {
     this.#progress = progress
+    this.#index = index
     this.#cacheSpace = cacheSpace
     this.#children = new ByName(cacheSpace)
     this.#capturesOfAttribute = new ByName(cacheSpace)
     this.inProse = prose.length > 0
-    const reached = progress.filter(({ path, taken }) => taken === path.steps.length)
+    const reached = index?.attributes ?? progress.filter(isReached)
     const inText = reached.filter(({ path }) => path.attribute === null)
     this.captures = this.inProse ? prose : inText
     this.#attributeCaptures = reached.filter(({ path }) => path.attribute !== null)
@@ -81,7 +91,7 @@ export class Place {
     if (this.#progress.length === 0) return this.#unmatched
     const known = this.#children.get(name)
     if (known !== undefined) return known
-    const taken = this.#progress.flatMap((progress) => step(progress, name.text))
+    const taken = this.#taking(name.text).flatMap((progress) => step(progress, name.text))
     const open = taken.filter((progress) => conditionHolds(progress, attributes))
     const place = open.length === 0 ? this.#unmatched : new Place(open, [], this.#cacheSpace)
     const depends = taken.some(({ path, taken: n }) => path.steps[n - 1]?.condition !== null)
@@ -93,10 +103,66 @@ export class Place {
   attribute(name: Name): readonly Capture[] {
     const known = this.#capturesOfAttribute.get(name)
     if (known !== undefined) return known
-    const captures = this.#attributeCaptures.flatMap((capture) => attribute(capture, name))
+    const captures = this.#holding(name.text).flatMap((capture) => attribute(capture, name))
     this.#capturesOfAttribute.cache(name, captures)
     return captures
   }
+
+  /** #taking returns the captures that a child of this name may continue. */
+  #taking(name: string): readonly Capture[] {
+    return this.#index === null ? this.#progress : named(this.#index.bySteps, name)
+  }
+
+  /** #holding returns the captures that an attribute of this name may hold. */
+  #holding(name: string): readonly Capture[] {
+    if (this.#index === null) return this.#attributeCaptures
+    return [...named(this.#index.byAttributes, name), ...named(this.#index.byAttributes, ANY_ID)]
+  }
+}
+
+/** RecordIndex has the several hundred captures of a record, so that an element needs to be compared with a few. */
+interface RecordIndex {
+  progress: readonly Capture[]
+  attributes: readonly Capture[]
+  bySteps: ByFolded
+  byAttributes: ByFolded
+}
+
+type ByFolded = ReadonlyMap<string, readonly Capture[]>
+
+function isReached({ path, taken }: Capture): boolean {
+  return taken === path.steps.length
+}
+
+function indexOf(progress: readonly Capture[]): RecordIndex {
+  const attributes = progress.filter(isReached)
+  return {
+    progress,
+    attributes,
+    bySteps: grouped(progress, ({ path }) => path.steps[0]?.name ?? null),
+    byAttributes: grouped(attributes, ({ path }) => path.attribute),
+  }
+}
+
+function grouped(
+  captures: readonly Capture[],
+  nameOf: (capture: Capture) => string | null,
+): ByFolded {
+  const groups = new Map<string, Capture[]>()
+  for (const capture of captures) {
+    const name = nameOf(capture)
+    if (name === null) continue
+    const group = groups.get(folded(name))
+    if (group === undefined) groups.set(folded(name), [capture])
+    else group.push(capture)
+  }
+  return groups
+}
+
+/** named returns the captures for a written name, with or without its prefix. */
+function named(groups: ByFolded, written: string): readonly Capture[] {
+  const names = new Set([folded(written), folded(withoutPrefix(written))])
+  return [...names].flatMap((name) => groups.get(name) ?? [])
 }
 
 /** CacheSpace counts the transitions that may still be cached; all places below one record share it. */
@@ -136,23 +202,42 @@ const [PREFIXED, FOLDED, NEXT_PATH] = [1, 2, 4]
 /** NOWHERE is a place without a field, here or below. */
 const NOWHERE: Place = new Place([])
 
-/** recordPlace returns the place of the record element; `record` is its local name. */
-export function recordPlace(
-  fields: readonly Field[],
-  configured: FieldPaths,
-  record: string,
-): Place {
-  return new Place(
-    fields.flatMap((field) =>
-      pathsOf(field, configured, record).map((path, i) => ({
-        field: FIELDS.indexOf(field),
-        path,
-        taken: 0,
-        rank: i * NEXT_PATH,
-        written: '',
-      })),
-    ),
-  )
+/** MOST_INDEXES limits the indexes that are kept; most feeds use one of a few names for their postings. */
+const MOST_INDEXES = 32
+const indexes = new Map<string, RecordIndex>()
+
+/** recordPlace returns the place of the record element. */
+export function recordPlace(fields: readonly Field[], choice: PathChoice): Place {
+  const index = indexFor(fields, choice)
+  return new Place(index.progress, [], undefined, index)
+}
+
+/** indexFor keeps the indexes of feeds without configured paths, because making one takes as long as a small feed. */
+function indexFor(fields: readonly Field[], choice: PathChoice): RecordIndex {
+  const isUsual = Object.keys(choice.configured).length === 0 && choice.excludedIds === null
+  if (!isUsual) return indexOf(capturesOf(fields, choice))
+  const key = `${choice.record} ${fields.join()}`
+  const known = indexes.get(key)
+  if (known !== undefined) return known
+  const index = indexOf(capturesOf(fields, choice))
+  if (indexes.size >= MOST_INDEXES) indexes.clear()
+  indexes.set(key, index)
+  return index
+}
+
+function capturesOf(fields: readonly Field[], choice: PathChoice): Capture[] {
+  return fields.flatMap((field) => {
+    const isDetected = choice.configured[field] === undefined
+    const number = FIELDS.indexOf(field)
+    return pathsOf(field, choice).map((path, i) => ({
+      field: number,
+      path,
+      taken: 0,
+      rank: i * NEXT_PATH,
+      written: '',
+      isNoNumber: isDetected && number === TITLE,
+    }))
+  })
 }
 
 /** attributeValue looks for the exact name first, then ignores the prefix, then also case, `_` and `-`. */
@@ -185,10 +270,21 @@ function step(progress: Capture, name: string): Capture[] {
 
 function attribute(capture: Capture, { declares, text }: Name): Capture[] {
   const name = capture.path.attribute ?? ''
+  if (name === ANY_ID) return declares === null ? anyId(capture, text) : []
   const penalty = declares === null ? spellingPenalty(name, text) : null
   if (penalty === null) return []
   const written = `${capture.written}${capture.taken === 0 ? '' : '/'}@${shown(name, text)}`
   return [{ ...capture, rank: capture.rank | penalty, written }]
+}
+
+/** OTHER_IDS are ids of something else than the posting. */
+const OTHER_IDS = /(campaign|requisition|company|employer|client|category|location|user|account)id$/
+
+/** anyId takes an attribute whose name ends in the word "id", such as `position-id` or `offerId`. */
+function anyId(capture: Capture, text: string): Capture[] {
+  const isId = /[^_-](?:[_-]id|I[dD])$/.test(text) || /[_-]id$/i.test(text)
+  if (!isId || OTHER_IDS.test(folded(text))) return []
+  return [{ ...capture, written: `@${withoutPrefix(text)}` }]
 }
 
 /** spellingPenalty returns 0 for the exact name, more for another spelling of it, and null for another name. */

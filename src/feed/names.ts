@@ -1,10 +1,42 @@
 // Compares names of elements and attributes with the names that feeds commonly use.
 
+/** ASCII has only characters that need no decomposition. */
+const ASCII = /^[\0-\x7f]*$/
+/** LETTERS have no decomposition in Unicode, but are written without their strokes where accents are left out. */
+const LETTERS: Record<string, string> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ı: 'i',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+}
+
 export function withoutPrefix(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-/** folded removes case, `_` and `-`, so that `JobReference` and `job_reference` are equal. */
+/** folded removes case, accents, `_` and `-`, so that `JobReference` and `job_reference` are equal. */
 export function folded(name: string): string {
-  return name.toLowerCase().replace(/[_-]/g, '')
+  const plain = name.toLowerCase().replace(/[_-]/g, '')
+  if (ASCII.test(plain)) return plain
+  return plain
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[łøđıßæœ]/g, (letter) => LETTERS[letter] ?? letter)
+}
+
+/** localName returns the folded name without its prefix. */
+export function localName(name: string): string {
+  return folded(withoutPrefix(name))
+}
+
+/** parts returns the folded words of a compound name: `offre-emploi`, `jobOffer` and `JOB_OFFER` have two. */
+export function parts(name: string): string[] {
+  return withoutPrefix(name)
+    .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1_')
+    .split(/[_.-]+/)
+    .map(folded)
+    .filter((part) => part !== '')
 }

@@ -55,6 +55,11 @@ export interface FeedContent {
   withoutId: number
   /** Postings that repeat the id of an earlier one or, without ids, its content. Null: unknown. */
   duplicates: number | null
+  /**
+   * An example of the placeholders (`{{ job.title }}`) that stand for most ids or titles of the first postings. Null:
+   * the feed is no unfilled template.
+   */
+  placeholder: string | null
   /** External campaign id -> number of its postings. At most `MAX_CAMPAIGN_IDS` ids. */
   externalCampaignIds: Record<string, number>
   /** Distinct ids. */
@@ -66,8 +71,22 @@ export interface FeedContent {
 /** FoundPaths has the path from the record to each field, as the feed spells it; null: no posting has the field. */
 export type FoundPaths = Record<keyof FieldPaths, string | null>
 
+/** RunnerUp is the path that was nearly taken for that of the postings. */
+export interface RunnerUp {
+  /** Full path (`/jobs/category`). */
+  records: string
+  /** Number of its elements; null: only a sample was counted. */
+  postings: number | null
+}
+
 export type Verdict =
-  | { kind: 'ok'; content: FeedContent; fields: FoundPaths }
+  | {
+      kind: 'ok'
+      content: FeedContent
+      fields: FoundPaths
+      /** Null: the choice of the record path was clear, or configured. */
+      runnerUp: RunnerUp | null
+    }
   /** The document ends early, is empty, or ends in NUL padding: the writer may still be writing. */
   | { kind: 'incomplete'; reason: string; position: Position | null }
   /** `code` is short and stable (`not-well-formed`, `html`, ...); `reason` is a sentence without the position. */
@@ -97,6 +116,7 @@ export type CheckResult =
 export type GuardName =
   | 'empty'
   | 'min-postings'
+  | 'template'
   | 'shape'
   | 'drop'
   | 'missing-ids'

@@ -9,9 +9,10 @@ import type { Name } from '../xml/names.ts'
 import { type Capture, type Place, recordPlace } from './field-matcher.ts'
 import { CHECKED_FIELDS, type Field } from './field-paths.ts'
 import { withoutPrefix } from './names.ts'
+import { MOST_LOOKED_AT, noteAttributes, type PathNode, pathOf } from './path-tree.ts'
 import type { Mapping } from './port.ts'
 import { isPlain, longest, PostingValues, PROSE } from './posting-values.ts'
-import { type PathNode, pathOf, RecordFinder } from './record-path.ts'
+import { type Choice, RecordFinder } from './record-path.ts'
 
 /**
  * TakePosting receives each posting. The next posting reuses the object `values`. `content` is the CRC-32 of the
@@ -27,6 +28,8 @@ export interface PostingOptions {
   sampledFields: readonly Field[] | null
   /** hashesContent: compute the CRC-32 of each posting. */
   hashesContent: boolean
+  /** excludedIds are folded paths of detected ids that are not tried; null: try all. */
+  excludedIds: ReadonlySet<string> | null
 }
 
 const DEFAULTS = {
@@ -34,7 +37,11 @@ const DEFAULTS = {
   fields: CHECKED_FIELDS,
   sampledFields: null,
   hashesContent: true,
+  excludedIds: null,
 }
+
+/** After the first postings, one of LOOK_EACH shows what the others are like inside. */
+const LOOK_EACH = 1_024
 
 /** SAMPLE postings show where a feed has its fields; in a large feed they are a small part. */
 export const SAMPLE = 1_000
@@ -60,8 +67,13 @@ export class PostingReader implements XmlHandler {
   readonly #hashesContent: boolean
   #node: PathNode | null = null
   #record: PathNode | null = null
-  /** #nested is a child of the only record so far that may itself be a posting. */
-  #nested: PathNode | null = null
+  readonly #excludedIds: ReadonlySet<string> | null
+  /** #isDetected: the path of the postings is not known before the end of the document. */
+  readonly #isDetected: boolean
+  /** #looksInside: all elements of this posting are counted, because it may be a group of postings. */
+  #looksInside = false
+  /** #nodes are the paths of the open elements of a posting that is looked into; null: the path is not counted. */
+  readonly #nodes: (PathNode | null)[] = []
   /** #places and #texts describe the open elements of the posting; a text is kept only if a field wants it. */
   readonly #places: Place[] = []
   readonly #texts: string[] = []
@@ -82,13 +94,15 @@ export class PostingReader implements XmlHandler {
     take: TakePosting,
     options: Partial<PostingOptions> = {},
   ) {
-    const { fields, hashesContent, knownRecords, sampledFields }: PostingOptions = {
+    const { excludedIds, fields, hashesContent, knownRecords, sampledFields }: PostingOptions = {
       ...DEFAULTS,
       ...options,
     }
     this.#hashesContent = hashesContent
-    this.#finder = new RecordFinder(mapping.records)
+    this.#excludedIds = excludedIds
+    this.#finder = new RecordFinder(mapping.records, mapping.fields)
     this.#knownRecords = knownRecords
+    this.#isDetected = knownRecords === null && mapping.records === null
     this.#mapping = mapping
     this.#fields = fields
     this.#sampledFields = sampledFields
@@ -100,10 +114,9 @@ export class PostingReader implements XmlHandler {
     return this.#record === null ? null : pathOf(this.#record)
   }
 
-  /** chosen is the best record path after the whole document; if it differs from `records`, read again. */
-  get chosen(): string | null {
-    const node = this.#finder.chosen(this.#record)
-    return node === null ? null : pathOf(node)
+  /** choose returns the best record path after the whole document; if it differs from `records`, read again. */
+  choose(): Choice {
+    return this.#finder.choose(this.#record)
   }
 
   open(name: Name, attributes: Attributes, from: number): boolean {
@@ -111,20 +124,21 @@ export class PostingReader implements XmlHandler {
     if (place !== null) {
       const record = this.#node as PathNode
       record.hasElements = true
-      const isNested = record.count === 1 && this.#noteNested(record, name, attributes)
+      const isCounted = this.#looksInside && this.#lookInside(name, attributes)
       const inner = place.enter(name, attributes)
-      if (!inner.mayHold(this.#values) && !isNested) return false
+      if (!isCounted && !inner.mayHold(this.#values)) return false
       this.#enter(inner, attributes)
       return true
     }
     this.root ??= name.text
-    const node = this.#finder.enter(this.#node, name.text)
+    const node = this.#finder.tree.enter(this.#node, name.text, false)
     if (node === null) return false
     this.#node = node
-    if (attributes.count > 0) node.hasAttributes = true
+    if (attributes.count > 0) noteAttributes(node, attributes)
     if (!this.#isRecord(node)) return true
     if (this.#hashesContent) this.#from = from
     this.#crc = 0
+    if (this.#isDetected) this.#beginLook(node)
     this.#enter(this.#placeOf(node), attributes)
     return true
   }
@@ -198,7 +212,11 @@ export class PostingReader implements XmlHandler {
 
   #placeOf(record: PathNode): Place {
     const place = (fields: readonly Field[]) =>
-      recordPlace(fields, this.#mapping.fields, withoutPrefix(record.name))
+      recordPlace(fields, {
+        configured: this.#mapping.fields,
+        record: withoutPrefix(record.name),
+        excludedIds: this.#excludedIds,
+      })
     this.#recordPlace ??= place(this.#fields)
     if (this.#sampledFields === null || this.#begun++ >= SAMPLE) return this.#recordPlace
     this.#samplePlace ??= place(this.#sampledFields)
@@ -215,13 +233,23 @@ export class PostingReader implements XmlHandler {
     return wanted
   }
 
-  /** #noteNested counts a child of the only record so far, if the child may be a posting; returns whether it may. */
-  #noteNested(record: PathNode, name: Name, attributes: Attributes): boolean {
-    if (this.#depth === 2 && this.#nested !== null) this.#nested.hasElements = true
-    if (this.#depth > 1) return false
-    this.#nested = this.#finder.within(record, name.text)
-    if (this.#nested !== null && attributes.count > 0) this.#nested.hasAttributes = true
-    return this.#nested !== null
+  /** #beginLook decides whether the elements of this posting are counted. */
+  #beginLook(record: PathNode): void {
+    const { count } = record
+    this.#looksInside = count <= MOST_LOOKED_AT || count % LOOK_EACH === 0
+    if (!this.#looksInside) return
+    record.lookedInto = (record.lookedInto ?? 0) + 1
+    this.#nodes[0] = record
+  }
+
+  /** #lookInside counts an element inside the posting; it returns false if the path of the element is not counted. */
+  #lookInside(name: Name, attributes: Attributes): boolean {
+    const parent = this.#nodes[this.#depth - 1] ?? null
+    const node = parent && this.#finder.tree.enter(parent, name.text, true)
+    this.#nodes[this.#depth] = node
+    if (node === null) return false
+    if (attributes.count > 0) noteAttributes(node, attributes)
+    return true
   }
 
   #enter(place: Place, attributes: Attributes): void {

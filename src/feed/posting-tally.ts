@@ -3,15 +3,20 @@
 
 import { short } from '../xml/fault.ts'
 import { Entries, MOST_ENTRIES, NEW } from './entries.ts'
-import { FIELDS, isAddress } from './field-paths.ts'
+import { FIELDS } from './field-paths.ts'
 import { PathCounts } from './path-counts.ts'
+import { PlaceholderCounts } from './placeholders.ts'
 import { type FeedContent, type FoundPaths, MAX_CAMPAIGN_IDS } from './port.ts'
-import type { PostingValues } from './posting-values.ts'
+import { type PostingValues, TITLE } from './posting-values.ts'
 
 const ID = FIELDS.indexOf('id')
 const CAMPAIGN = FIELDS.indexOf('externalCampaignId')
 const REQUISITION = FIELDS.indexOf('requisitionId')
 const MOST_EXAMPLES = 3
+/** MOST_TEMPLATES postings show whether the feed is a template that was not filled in. */
+const MOST_TEMPLATES = 100
+/** OWN_PERCENT of the postings must have an id that no other has, before a path is taken instead of a shared id. */
+const OWN_PERCENT = 90
 
 export interface Tally extends Omit<FeedContent, 'root' | 'records'> {
   fields: FoundPaths
@@ -31,6 +36,7 @@ export class PostingTally {
   /** #repeated counts the postings that have the id of an earlier one. */
   #repeated = 0
   readonly #fieldPaths = new PathCounts()
+  readonly #placeholders = { ids: new PlaceholderCounts(), titles: new PlaceholderCounts() }
   readonly #hashesContent: boolean
   readonly #isIdConfigured: boolean
 
@@ -48,6 +54,7 @@ export class PostingTally {
   add(values: PostingValues, content: number): void {
     this.#postings++
     this.#fieldPaths.add(values)
+    if (this.#postings <= MOST_TEMPLATES) this.#lookForPlaceholders(values)
     if (values.has(CAMPAIGN)) this.#countCampaign(values)
     if (values.has(REQUISITION)) this.#requisitions.add(values.hash(REQUISITION), 0, false)
     if (!values.has(ID)) {
@@ -61,8 +68,29 @@ export class PostingTally {
     if (this.#duplicates.size < MOST_EXAMPLES) this.#duplicates.add(values.text(ID))
   }
 
+  get postings(): number {
+    return this.#postings
+  }
+
+  /** idPath is where most postings have their id; null: none has one. */
+  get idPath(): string | null {
+    return this.#fieldPaths.of('id')
+  }
+
+  /** sharedId returns the path of an id that most postings share, so it cannot be their own; null: none. */
+  sharedId(): string | null {
+    if (this.#isIdConfigured || this.idPath === null) return null
+    return this.#ids.isShared(this.#postings) ? this.idPath : null
+  }
+
+  /** hasOwnIds returns true if nearly all postings have an id that no other posting has. */
+  hasOwnIds(): boolean {
+    const own = this.#postings - this.#withoutId - this.#repeated
+    return own * 100 >= this.#postings * OWN_PERCENT
+  }
+
   finish(): Tally {
-    const shared = this.#sharedAddress()
+    const shared = this.sharedId()
     const ids = shared !== null && this.#hashesContent ? this.#ids.byContent() : this.#ids
     const { leftOut, leftOutIds, repeated } = ids
     const withoutId = shared === null ? this.#withoutId : this.#postings
@@ -72,6 +100,7 @@ export class PostingTally {
       postings: this.#postings,
       withoutId,
       duplicates: isKnown ? repeated : null,
+      placeholder: this.#placeholders.ids.most() ?? this.#placeholders.titles.most(),
       externalCampaignIds: Object.fromEntries(this.#campaigns),
       requisitionIds: this.#requisitions.count,
       fields: shared === null ? fields : { ...fields, id: null },
@@ -80,11 +109,10 @@ export class PostingTally {
     }
   }
 
-  /** #sharedAddress returns the path of a URL that most postings share, so it cannot be their id; null: none. */
-  #sharedAddress(): string | null {
-    const path = this.#fieldPaths.of('id')
-    if (this.#isIdConfigured || path === null || !isAddress(path)) return null
-    return this.#ids.isShared(this.#postings) ? path : null
+  #lookForPlaceholders(values: PostingValues): void {
+    const { ids, titles } = this.#placeholders
+    if (values.has(ID)) ids.add(values.text(ID), false)
+    if (values.has(TITLE)) titles.add(values.text(TITLE), true)
   }
 
   #countCampaign(values: PostingValues): void {
@@ -112,11 +140,7 @@ export class PostingTally {
       warnings.push(`${counted(this.#repeated, 'posting')} with the id of another posting${such}`)
     }
     if (shared === null && this.#withoutId > 0) {
-      warnings.push(
-        this.#withoutId === this.#postings
-          ? "no posting has an id; name the id's path in fields.id"
-          : `${counted(this.#withoutId, 'posting')} without an id`,
-      )
+      warnings.push(this.#withoutIdText())
     }
     if (this.#requisitions.leftOut > 0) {
       warnings.push(`more than ${numbered(MOST_ENTRIES)} requisition ids; the rest are not counted`)
@@ -126,6 +150,15 @@ export class PostingTally {
       warnings.push(`more than ${most} campaign ids; the rest are not counted`)
     }
     return warnings
+  }
+
+  #withoutIdText(): string {
+    if (this.#withoutId < this.#postings)
+      return `${counted(this.#withoutId, 'posting')} without an id`
+    if (Object.values(this.#fieldPaths.all()).some((path) => path !== null)) {
+      return "no posting has an id; name the id's path in fields.id"
+    }
+    return 'no field was found, so the path of the postings may be wrong: name it in feeds.records'
   }
 }
 

@@ -5,6 +5,7 @@ import { FIELDS } from './field-paths.ts'
 
 /** PROSE is the field that joins the texts of several elements, and of the elements inside them. */
 export const PROSE = FIELDS.indexOf('description')
+export const TITLE = FIELDS.indexOf('title')
 /** longest limits a value, in characters: ids and names are far shorter, but a description holds keywords. */
 export const longest = (field: number) => (field === PROSE ? 65_536 : 1_000)
 
@@ -26,6 +27,8 @@ export interface Found {
   rank: number
   /** Path from the record, as the feed spells it. */
   written: string
+  /** A value of digits only does not count: `<position>3</position>` is no title. */
+  isNoNumber?: boolean
 }
 
 /** PostingValues identifies fields by their numbers in `FIELDS`. */
@@ -55,13 +58,14 @@ export class PostingValues {
     return rank < best || (rank === best && field === PROSE)
   }
 
-  put({ field, rank, written }: Found, value: string): void {
+  put({ field, rank, written, isNoNumber }: Found, value: string): void {
     const most = longest(field)
     const whole = value.trim()
     const cut = whole.length > most ? whole.slice(0, most).trimEnd() : whole
     // V8 keeps the whole string of a slice in memory, so the slice of a long string is copied.
     const trimmed = value.length > most ? Buffer.from(cut).toString() : cut
     if (trimmed === '' || !this.counts(field, rank)) return
+    if (isNoNumber && /^\d+$/.test(trimmed)) return
     const continues = this.#ranks[field] === rank
     this.#ranks[field] = rank
     this.#paths[field] = written
@@ -70,8 +74,10 @@ export class PostingValues {
   }
 
   /** putPlain stores the place of a value that `isPlain` accepts; never prose. `data` must last until `keep`. */
-  putPlain({ field, rank, written }: Found, data: Buffer, from: number, to: number): void {
+  putPlain(found: Found, data: Buffer, from: number, to: number): void {
+    const { field, rank, written } = found
     if (!this.counts(field, rank)) return
+    if (found.isNoNumber === true && isNumber(data, from, to)) return
     this.#ranks[field] = rank
     this.#paths[field] = written
     this.#data = data
@@ -116,6 +122,12 @@ export function isPlain(data: Buffer, from: number, to: number): boolean {
     if (byte < 0x20 || byte >= 0x80) return false
   }
   return to - from <= 1_000
+}
+
+function isNumber(data: Buffer, from: number, to: number): boolean {
+  let at = from
+  while (at < to && (data[at] as number) >= 0x30 && (data[at] as number) <= 0x39) at++
+  return at === to
 }
 
 /** hashText hashes the bytes of a text in UTF-8. */

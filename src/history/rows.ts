@@ -44,6 +44,8 @@ export interface Version {
   withoutId: number | null
   /** Postings whose id another posting has too. Without ids, their content counts. */
   duplicates: number | null
+  /** An example of the placeholders that stand for most ids or titles; null: the feed is no unfilled template. */
+  placeholder: string | null
   requisitionIds: number | null
   externalCampaignIds: Record<string, number> | null
   changes: PostingChanges | null

@@ -10,7 +10,14 @@ import type { Version } from '../history/port.ts'
 /** GuardedVersion has the facts that the guards compare. `root` and the counts are null if they are not known. */
 export type GuardedVersion = Pick<
   Version,
-  'root' | 'records' | 'postings' | 'bytes' | 'encoding' | 'withoutId' | 'duplicates'
+  | 'root'
+  | 'records'
+  | 'postings'
+  | 'bytes'
+  | 'encoding'
+  | 'withoutId'
+  | 'duplicates'
+  | 'placeholder'
 >
 
 /** Baseline is an earlier version of the feed; `changes` are the changes since that version. */
@@ -48,6 +55,10 @@ export function guard(
   if (postings < limits.minPostings) {
     const reason = `the feed contains ${counted(postings)}, fewer than guards.minPostings (${limits.minPostings})`
     return { guard: 'min-postings', reason, hint: RELEASE }
+  }
+  if (newer.placeholder !== null) {
+    const reason = `the feed is a template that was not filled in: most of its ids or titles are like "${newer.placeholder}"`
+    return { guard: 'template', reason, hint: RELEASE }
   }
   for (const baseline of older) {
     const found =

@@ -76,10 +76,11 @@ export class ContentReader {
     this.#openedAt = new Float64Array(limits.depth)
   }
 
-  /** element names the innermost open element, or null. `insideTag`: prefer one whose start tag is incomplete. */
-  element(insideTag: boolean): string | null {
-    if (insideTag && this.#opening !== null) return this.#opening
-    return this.depth === 0 ? null : this.#element.text
+  /** unclosed names the innermost open element. `insideTag`: prefer one whose start tag is incomplete, without a place. */
+  unclosed(insideTag: boolean): { name: string; openedAt: number | null } | null {
+    if (insideTag && this.#opening !== null) return { name: this.#opening, openedAt: null }
+    if (this.depth === 0) return null
+    return { name: this.#element.text, openedAt: this.#openedAt[this.depth - 1] ?? 0 }
   }
 
   get #element(): Name {

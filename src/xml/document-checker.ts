@@ -5,6 +5,7 @@ import { CUT_CHARACTER, DocumentReader } from './document-reader.ts'
 import { createDecoder, type Decoder } from './encoding/decoder.ts'
 import { documentStart } from './encoding/document-start.ts'
 import { type Encoding, encodingNamed, UTF_8 } from './encoding/encodings.ts'
+import { Utf8Witness } from './encoding/utf8-witness.ts'
 import { type Ending, type Fault, undecodable } from './fault.ts'
 import type { XmlHandler } from './handler.ts'
 import type { Limits } from './limits.ts'
@@ -17,6 +18,8 @@ export class DocumentChecker {
   #head: Buffer = Buffer.alloc(0)
   /** Null: the document is UTF-8, or its encoding is not known yet. */
   #decoder: Decoder | null = null
+  /** #witness looks at documents in 8-bit encodings. */
+  #witness: Utf8Witness | null = null
   #reader: DocumentReader | null = null
   #fault: Fault | null = null
   encoding: Encoding = UTF_8
@@ -51,6 +54,9 @@ export class DocumentChecker {
     if (ending.kind === 'complete' && this.#decoder?.unfinished()) {
       return { kind: 'incomplete', reason: CUT_CHARACTER, at: this.#reader?.length ?? 0 }
     }
+    if (ending.kind === 'complete' && this.#witness?.saysUtf8()) {
+      this.warnings = [...this.warnings, reallyUtf8(this.encoding.name)]
+    }
     return ending
   }
 
@@ -67,6 +73,7 @@ export class DocumentChecker {
     this.#fault = fault
     if (declaration === null) return
     if (encoding.kind !== 'utf-8') this.#decoder = createDecoder(encoding)
+    if (encoding.kind === 'single-byte') this.#witness = new Utf8Witness()
     this.#reader = new DocumentReader(this.#handler, this.#limits, declaration)
     this.#head = Buffer.alloc(0)
     // A declaration is ASCII: one byte for each character, or two in UTF-16.
@@ -79,6 +86,7 @@ export class DocumentChecker {
       this.#fault = reader.write(bytes)
       return
     }
+    this.#witness?.write(bytes)
     const { text, bad } = this.#decoder.write(bytes)
     this.#fault = reader.write(Buffer.from(text))
     if (bad && this.#fault === null) {
@@ -87,4 +95,8 @@ export class DocumentChecker {
         ending.kind === 'fault' ? ending.fault : undecodable(this.encoding.name, reader.length)
     }
   }
+}
+
+function reallyUtf8(encoding: string): string {
+  return `the file is read as ${encoding}, but all its characters beyond ASCII are valid UTF-8, so readers see the wrong ones (Ã¥ for å); declare UTF-8, or name it in the rule of this feed (encoding: UTF-8)`
 }

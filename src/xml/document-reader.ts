@@ -71,7 +71,7 @@ export class DocumentReader {
       return { kind: 'incomplete', reason, at: this.#input.base + this.#input.end }
     }
     const at = this.#input.base + this.#input.end
-    return { kind: 'incomplete', reason: this.#unfinished(), at }
+    return { kind: 'incomplete', ...this.#unfinished(), at }
   }
 
   #scan(): void {
@@ -172,14 +172,17 @@ export class DocumentReader {
     return markup && data[at + 1] !== QUESTION ? 'tag' : 'tag or reference'
   }
 
-  #unfinished(): string {
+  #unfinished(): { reason: string; reference?: number } {
     const token = this.#openToken()
     const where = token === null ? '' : ` inside a ${token}`
-    const element = this.#content.element(token === 'tag')
-    if (element === null) {
+    const unclosed = this.#content.unclosed(token === 'tag')
+    if (unclosed === null) {
       const place = this.#content.rootSeen ? 'after' : 'before'
-      return `the document ends early${where}, ${place} its root element`
+      return { reason: `the document ends early${where}, ${place} its root element` }
     }
-    return `the document ends early${where}: <${short(element)}> is not closed`
+    const name = `the document ends early${where}: <${short(unclosed.name)}>`
+    const { openedAt } = unclosed
+    if (openedAt === null) return { reason: `${name} is not closed` }
+    return { reason: `${name} opened in line {line} is not closed`, reference: openedAt }
   }
 }

@@ -16,7 +16,7 @@ export type TokenEnd = number | Fault | null
 export type Ending =
   | { kind: 'complete' }
   /** The document has no fault, but is cut. */
-  | { kind: 'incomplete'; reason: string; at: number }
+  | { kind: 'incomplete'; reason: string; at: number; reference?: number }
   | { kind: 'fault'; fault: Fault }
 
 /** undecodable reports bytes that do not fit the encoding. `byte` is the first, if known; often it is windows-1252. */

@@ -166,6 +166,15 @@ export function outsideText(text: string, after: boolean, final: boolean): Token
       "the file holds a Python bytes literal (b'…') instead of the XML itself; write the bytes, not their printed form"
     return notWellFormed(reason, 0)
   }
-  const reason = 'there is text before the root element; the document must begin with "<"'
-  return notWellFormed(reason, 0)
+  return notWellFormed(`there is text before the root element; ${textOrigin(text)}`, 0)
+}
+
+/** textOrigin says where the text before a root element probably comes from, or else how a document begins. */
+function textOrigin(text: string): string {
+  if (text.startsWith('This XML file does not appear')) {
+    return 'it was copied from a browser: save the file itself'
+  }
+  if (/^(?:---|\{\{|\{%|\{[#$]|\$\{)/.test(text))
+    return 'it looks like a template: export its result'
+  return 'the document must begin with "<"'
 }

@@ -15,11 +15,14 @@ import {
 } from './bytes.ts'
 import { isXmlCharacter, STARTS_NAME } from './characters.ts'
 import { type Fault, notAllowed, notWellFormed, short, shown, stop, wrong } from './fault.ts'
+import { htmlHint, lessThanReason, SLASH_HINT, SPACE_HINT } from './hints.ts'
 import { type Input, NEED_MORE } from './input.ts'
 import { tooLong } from './limits.ts'
 import { type Name, type NameTable, NONE } from './names.ts'
 import { readReference } from './reference.ts'
 
+/** A character that an element's name could go on with, if "/" were a character of names. */
+const NAME_GOES_ON = /^[\p{L}\p{N}_]/u
 const STARTS_ATTRIBUTE = new RegExp(`:|${STARTS_NAME.source}`, 'u')
 
 /** elementName returns the number of the name that ends at `to`, or NONE if the name may continue. */
@@ -53,7 +56,7 @@ export function checkFirst(input: Input, markup: number, from: number): void {
   const reason =
     from > markup + 1
       ? `an end tag must have a name after "</", not ${shown(character)}`
-      : '"<" must be written "&lt;"'
+      : lessThanReason(character)
   wrong(reason, input.base + markup)
 }
 
@@ -62,7 +65,10 @@ export function refuseUnlessCut(input: Input, markup: number, at: number, hasSpa
   const { data, end } = input
   if (at >= end || (data[at] === SLASH && at + 1 >= end)) return
   if (data[at] === SLASH) {
-    refuse(input, markup, '"/" in the tag <{tag}> must be followed by ">"', at + 1)
+    const isInName =
+      at === nameEnd(data, markup + 1) && NAME_GOES_ON.test(characterAt(input, at + 1))
+    const hint = isInName ? SLASH_HINT : ''
+    refuse(input, markup, `"/" in the tag <{tag}> must be followed by ">"${hint}`, at + 1)
   }
   const afterName = at === nameEnd(input.data, markup + 1)
   if (hasSpace || afterName || !STARTS_ATTRIBUTE.test(characterAt(input, at))) {
@@ -78,7 +84,8 @@ export function quoteAfterName(input: Input, markup: number, from: number): numb
   if (at >= end) return NEED_MORE
   if (data[at] !== EQUALS) {
     if (at === from && data[at] !== GT) stop(misplaced(input, markup, at))
-    refuse(input, markup, 'an attribute of <{tag}> has no value; write name="value"', at)
+    const hint = data[at] === GT && isFirstAttribute(input, markup, from) ? SPACE_HINT : ''
+    refuse(input, markup, `an attribute of <{tag}> has no value; write name="value"${hint}`, at)
   }
   at = afterSpace(data, at + 1)
   if (at >= end) return NEED_MORE
@@ -88,6 +95,12 @@ export function quoteAfterName(input: Input, markup: number, from: number): numb
     refuse(input, markup, 'an attribute value of <{tag}> must be put in quotes', at)
   }
   return at
+}
+
+/** isFirstAttribute returns true if the name that ends at `to` is the first after the name of the element. */
+function isFirstAttribute({ data }: Input, markup: number, to: number): boolean {
+  const begin = afterSpace(data, nameEnd(data, markup + 1))
+  return nameEnd(data, begin) === to
 }
 
 /** valueEnd reads AttValue (10) from `open`, plain up to `plain`, and returns the closing quote or NEED_MORE. */
@@ -163,6 +176,7 @@ export function misplaced(input: Input, markup: number, at: number): Fault {
 
 /** unmatched reports a wrong end tag (Element Type Match, §3). `openedAt` is the place of the start tag. */
 export function unmatched(name: Name, element: Name, at: number, openedAt: number): Fault {
-  const reason = `the end tag </${short(name.text)}> does not match <${short(element.text)}> opened in line {line}`
+  const hint = htmlHint(element.text, name.text)
+  const reason = `the end tag </${short(name.text)}> does not match <${short(element.text)}> opened in line {line}${hint}`
   return { ...notWellFormed(reason, at), reference: openedAt }
 }

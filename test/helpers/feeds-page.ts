@@ -19,6 +19,18 @@ export function examples(): Example[] {
   )
 }
 
+/** listedWords returns the words of each language, as the page lists them. */
+export function listedWords(): Record<string, Record<string, string>> {
+  const list = /^```text\n(German\n[\s\S]*?)^```$/m.exec(PAGE)?.[1] ?? ''
+  return Object.fromEntries(
+    list.split(/^(?=\w)/m).map((block) => {
+      const [language = '', ...lines] = block.trim().split('\n')
+      const words = lines.map((line) => /^\s+(\w+)\s+(.*)$/.exec(line)?.slice(1) ?? [])
+      return [language, Object.fromEntries(words)]
+    }),
+  )
+}
+
 export function listedPaths(): Record<string, string[]> {
   const list = /^```text\n(id [\s\S]*?)^```$/m.exec(PAGE)?.[1] ?? ''
   const rows = list.split(/^(?=\w)/m).map((row) => row.trim().split(/\s+/))

@@ -10,6 +10,7 @@ import type {
   FeedContent,
   FieldPaths,
   FoundPaths,
+  RunnerUp,
 } from '../../src/feed/port.ts'
 
 export class Folder implements Disposable {
@@ -55,8 +56,8 @@ export async function readDocument(
 export async function contentOf(
   document: string | Buffer,
   mapping: { records?: string; fields?: FieldPaths } = {},
-): Promise<FeedContent & { fields: FoundPaths }> {
+): Promise<FeedContent & { fields: FoundPaths; runnerUp: RunnerUp | null }> {
   const { verdict } = await readDocument(document, mapping)
   if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict))
-  return { ...verdict.content, fields: verdict.fields }
+  return { ...verdict.content, fields: verdict.fields, runnerUp: verdict.runnerUp }
 }

@@ -37,6 +37,7 @@ CREATE TABLE versions (
   postings INTEGER,
   without_id INTEGER,
   duplicates INTEGER,
+  placeholder TEXT,
   requisition_ids INTEGER,
   changes TEXT,
   attempts INTEGER NOT NULL DEFAULT 0,

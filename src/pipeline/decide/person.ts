@@ -118,7 +118,20 @@ function refused(reason: string, hint: string): Refusal {
 
 function contentOf(version: Version): VersionPatch {
   const { sha256, md5, bytes, encoding, root, records, postings, warnings, spool } = version
-  const { date, duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId } = version
-  const counts = { date, duplicates, modifiedAt, requisitionIds, externalCampaignIds, withoutId }
-  return { sha256, md5, bytes, encoding, root, records, postings, warnings, spool, ...counts }
+  const { date, duplicates, modifiedAt, placeholder, requisitionIds, externalCampaignIds } = version
+  const { withoutId } = version
+  const counts = { date, duplicates, modifiedAt, placeholder, requisitionIds, externalCampaignIds }
+  return {
+    sha256,
+    md5,
+    bytes,
+    encoding,
+    root,
+    records,
+    postings,
+    warnings,
+    spool,
+    withoutId,
+    ...counts,
+  }
 }

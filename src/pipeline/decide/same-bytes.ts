@@ -37,7 +37,7 @@ export interface BytesFacts {
  * RULE_COUNTS are the counts that the guards compare and that a rule in `feeds` can change. If one of them differs, the
  * same bytes of a held file become a new version.
  */
-const RULE_COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
+const RULE_COUNTS = ['records', 'postings', 'withoutId', 'duplicates', 'placeholder'] as const
 
 /** sameBytes returns the version that the file repeats, or null for a new one. */
 export function sameBytes(facts: BytesFacts, origin: Origin, file: ReadFile): Version | null {

@@ -58,7 +58,7 @@ it('check prints for the examples of docs/feeds.md what the page shows', async (
   }
 
   expect(printed).toEqual(said)
-  expect(printed).toHaveLength(5)
+  expect(printed).toHaveLength(6)
 })
 
 it('check says that a feed without postings would be held, even without configuration and history', async () => {

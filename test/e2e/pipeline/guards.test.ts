@@ -79,6 +79,24 @@ describe('a feed is held', () => {
     expect(stored(site)).not.toContain(sha256(content))
   })
 
+  it.each([
+    ['ids', '<job><id>{{ job.id }}</id><title>Cook</title></job>'],
+    ['titles', '<job><id>R-1</id><title>{$listing.Title}</title></job>'],
+  ])('when its %s are placeholders of a template, even as a first version', async (what, job) => {
+    const content = `<source>${job}</source>`
+    const file = join(site.root, 'template.xml')
+    writeFileSync(file, content)
+    const checked = await site.run('check', file, '--json')
+
+    site.drop(`template ${what}.xml`, content)
+    const held = await site.until(`template ${what}.xml`, 'held')
+
+    expect(held.guard).toBe('template')
+    expect(held.reason).toMatch(/^the feed is a template that was not filled in: .* like "\{/)
+    expect(JSON.parse(checked.stdout).files[0]).toMatchObject({ held: held.reason })
+    expect(stored(site)).not.toContain(sha256(content))
+  })
+
   it('when all its postings are replaced and this is unusual for the feed', async () => {
     for (const bytes of [before, feedOf(101), feedOf(99)]) {
       site.drop('others.xml', bytes)

@@ -5,10 +5,19 @@ import { DocumentChecker } from '../../../src/xml/document-checker.ts'
 import { createDecoder } from '../../../src/xml/encoding/decoder.ts'
 import type { Ending } from '../../../src/xml/fault.ts'
 import { decodedText } from '../../../src/xml/handler.ts'
+import {
+  DIGIT,
+  HTML_HINT,
+  LESS_THAN,
+  PERCENT_HINT,
+  SLASH_HINT,
+  SPACE_HINT,
+} from '../../../src/xml/hints.ts'
 import { LIMITS } from '../../../src/xml/limits.ts'
 import { everything } from './handlers.ts'
 import { SaxesCheck } from './saxes/saxes-check.ts'
 
+const HINTS = [HTML_HINT, PERCENT_HINT, SLASH_HINT, SPACE_HINT]
 const LEAVE_IT_OUT = 'is not allowed in XML; leave it out'
 
 interface Opinion {
@@ -75,10 +84,14 @@ function opinion(ending: Ending, events: string, place: (at: number) => number):
     return { verdict: 'incomplete', reason: '', at: place(ending.at), events: '' }
   }
   const { code, reason, at } = ending.fault
-  // Only the checker names the character that the byte means in windows-1252.
+  // Only the checker names the character that the byte means in windows-1252, and the usual cause.
+  const bare = HINTS.reduce(
+    (text, hint) => text.replace(hint, ''),
+    reason.replace(DIGIT, LESS_THAN),
+  )
   return {
     verdict: code,
-    reason: reason.replace(/ \(in windows-1252 .*?\)/, ''),
+    reason: bare.replace(/ \(in windows-1252 .*?\)/, ''),
     at: place(at),
     events: '',
   }

@@ -63,7 +63,7 @@ function read(document: Buffer, pieceSize: number, to: (reader: PostingReader) =
     check.write(document.subarray(at, at + pieceSize))
   }
   const ending = check.end()
-  return { ending, postings, root: reader.root, records: reader.records, chosen: reader.chosen }
+  return { ending, postings, root: reader.root, records: reader.records, chosen: reader.choose() }
 }
 
 describe('the reader of postings', () => {

@@ -94,6 +94,10 @@ describe('warnings', () => {
   it('report missing ids', async () => {
     expect((await contentOf(feed(['a', '']))).warnings).toEqual(['1 posting without an id'])
     expect((await contentOf(feed(['', '']))).warnings).toEqual([
+      'no field was found, so the path of the postings may be wrong: name it in feeds.records',
+    ])
+    const named = feed(['', '']).replaceAll('<job>', '<job><title>Cook</title>')
+    expect((await contentOf(named)).warnings).toEqual([
       "no posting has an id; name the id's path in fields.id",
     ])
   })

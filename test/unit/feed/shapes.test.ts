@@ -2,82 +2,14 @@
 // values at the paths that the check names.
 
 import { join } from 'node:path'
-import { SaxesParser } from 'saxes'
 import { describe, expect, it } from 'vitest'
 import { DETECTED } from '../../../src/feed/field-paths.ts'
-import type { FieldPaths, FoundPaths } from '../../../src/feed/port.ts'
+import { LANGUAGES } from '../../../src/feed/languages.ts'
+import type { FieldPaths } from '../../../src/feed/port.ts'
 import { streamPostings } from '../../../src/feed/posting-stream.ts'
+import { bySaxes } from '../../helpers/by-saxes.ts'
 import { contentOf, Folder, readDocument } from '../../helpers/feeds.ts'
-import { listedPaths } from '../../helpers/feeds-page.ts'
-
-interface Element {
-  name: string
-  attributes: Record<string, string>
-  children: Element[]
-  text: string
-}
-
-function parsed(document: string): Element {
-  const top: Element = { name: '', attributes: {}, children: [], text: '' }
-  const open = [top]
-  const parser = new SaxesParser()
-  parser.on('opentag', ({ name, attributes }) => {
-    const element = {
-      name,
-      attributes: attributes as Record<string, string>,
-      children: [],
-      text: '',
-    }
-    open.at(-1)?.children.push(element)
-    open.push(element)
-  })
-  const add = (text: string) => {
-    const element = open.at(-1)
-    if (element !== undefined) element.text += text
-  }
-  parser.on('text', add)
-  parser.on('cdata', add)
-  parser.on('closetag', () => void open.pop())
-  parser.write(document).close()
-  return top
-}
-
-const local = (name: string) => name.slice(name.indexOf(':') + 1)
-
-function below(elements: Element[], step: string): Element[] {
-  const [, name, attribute, value] = /^([^[]+)(?:\[@(.+)='(.*)'\])?$/.exec(step) ?? []
-  return elements
-    .flatMap(({ children }) => children)
-    .filter((child) => child.name === name || local(child.name) === name)
-    .filter(({ attributes }) => attribute === undefined || attributes[attribute] === value)
-}
-
-/** valueAt returns the first value that is not empty. */
-function valueAt(record: Element, path: string): string | undefined {
-  const steps = path.split('/')
-  const attribute = steps.at(-1)?.startsWith('@') ? steps.pop()?.slice(1) : undefined
-  const found = steps.reduce(below, [record])
-  const values = found.map(({ attributes, text }) =>
-    attribute === undefined ? text : (attributes[attribute] ?? ''),
-  )
-  return values.map((value) => value.trim()).find((value) => value !== '')
-}
-
-/** bySaxes returns the values that saxes finds at these paths, posting by posting. */
-function bySaxes(document: string, records: string, fields: FoundPaths): Record<string, string>[] {
-  const found = records
-    .split('/')
-    .slice(1)
-    .reduce(below, [parsed(document)])
-  return found.map((record) =>
-    Object.fromEntries(
-      Object.entries(fields).flatMap(([field, path]) => {
-        const value = path === null ? undefined : valueAt(record, path)
-        return value === undefined ? [] : [[field, value]]
-      }),
-    ),
-  )
-}
+import { listedPaths, listedWords } from '../../helpers/feeds-page.ts'
 
 async function byReader(document: string, records: string): Promise<Record<string, string>[]> {
   using folder = new Folder()
@@ -269,6 +201,7 @@ describe('the check names the record path and the path of each field', () => {
     const paths = Object.entries(DETECTED).map(([field, text]) => [field, text.trim().split(/\s+/)])
 
     expect(listedPaths()).toEqual(Object.fromEntries(paths))
+    expect(listedWords()).toEqual(LANGUAGES)
   })
 })
 
@@ -297,10 +230,10 @@ describe('a URL that most postings share', () => {
       "no posting has its own id (url is shared): name the id's path in fields.id",
     ])
     expect((await indexed(feed(shared).replaceAll(/<title>\d+/g, '<title>x'))).duplicates).toBe(599)
-    // Without an index, the contents are not hashed, so duplicates are unknown.
+    // Without an index, the check reads the feed once more with the contents.
     expect(await contentOf(feed(shared))).toMatchObject({
       withoutId: 600,
-      duplicates: null,
+      duplicates: 0,
       warnings: content.warnings,
     })
   })
@@ -323,15 +256,63 @@ describe('a URL that most postings share', () => {
     })
   })
 
-  it('is an id if the configuration says so, and other shared values always are ids', async () => {
+  it('is an id if the configuration says so', async () => {
     expect(await indexed(feed(shared), { id: 'url' })).toMatchObject({
       withoutId: 0,
       duplicates: 599,
     })
-    expect(await indexed(feed(shared, 'reference'))).toMatchObject({
-      withoutId: 0,
-      duplicates: 599,
-    })
+  })
+})
+
+describe('an id that most postings share', () => {
+  const feed = (posting: string, count = 600) => `<jobs>${repeated(count, posting)}</jobs>`
+  const read = async (document: string, fields: FieldPaths = {}, isIndexed = true) => {
+    using folder = new Folder()
+    const more = isIndexed ? { indexTo: join(folder.path, 'index') } : {}
+    const { verdict } = await readDocument(document, { fields }, {}, more)
+    if (verdict.kind !== 'ok') throw new Error(verdict.reason)
+    const { duplicates, warnings, withoutId } = verdict.content
+    return { id: verdict.fields.id, duplicates, warnings, withoutId }
+  }
+
+  it.each([
+    ['<job><id>1</id><title>#</title><uniqueJobID>U#</uniqueJobID></job>', 'uniqueJobID'],
+    ['<job id="7"><title>#</title><ref>U#</ref></job>', 'ref'],
+    ['<job><JobID>7</JobID><guid>same</guid><title>#</title><url>u#</url></job>', 'url'],
+    ['<job offer-id="7"><id>7</id><title>#</title><link>u#</link></job>', 'link'],
+    ['<job offerId="u#"><id>7</id><title>#</title></job>', '@offerId'],
+  ])('is passed over for the next path with ids of their own: %s', async (posting, id) => {
+    const found = { id, duplicates: 0, withoutId: 0, warnings: [] }
+
+    expect(await read(feed(posting))).toEqual(found)
+    expect(await read(feed(posting), {}, false)).toEqual(found)
+    // More postings than the reader needs to see that a path is no better.
+    expect(await read(feed(posting, 2_500))).toEqual(found)
+  })
+
+  it.each([
+    '<job><id>1</id><title>#</title></job>',
+    '<job><id>1</id><ref>2</ref><title>#</title></job>',
+  ])(
+    'leaves the postings to be compared by their content if no path is better: %s',
+    async (posting) => {
+      const found = {
+        ...{ id: null, duplicates: 0, withoutId: 600 },
+        warnings: ["no posting has its own id (id is shared): name the id's path in fields.id"],
+      }
+
+      expect(await read(feed(posting))).toEqual(found)
+      expect(await read(feed(posting), {}, false)).toEqual(found)
+    },
+  )
+
+  it('stays the id if the postings are equal, or if the configuration names its path', async () => {
+    const repeats = { id: 'id', duplicates: 599, withoutId: 0 }
+
+    expect(await read(feed('<job><id>1</id><title>x</title></job>'))).toMatchObject(repeats)
+    expect(await read(feed('<job><id>1</id><ref>#</ref></job>'), { id: 'id' })).toMatchObject(
+      repeats,
+    )
   })
 })
 

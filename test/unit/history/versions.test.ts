@@ -32,6 +32,7 @@ describe('a version', () => {
       records: '/source/job',
       postings: 0,
       withoutId: 4,
+      placeholder: '{{ job.id }}',
       duplicates: 5,
       requisitionIds: 3,
       externalCampaignIds: { 'NUR-Q1': 40, constructor: 1, '': 2 },

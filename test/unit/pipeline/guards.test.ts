@@ -16,6 +16,7 @@ describe('guards', () => {
     encoding: 'UTF-8',
     withoutId: 0,
     duplicates: 0,
+    placeholder: null,
     ...more,
   })
   const older = (postings: number, more: Partial<Baseline> = {}): Baseline => {
@@ -41,6 +42,16 @@ describe('guards', () => {
   it('hold a feed with fewer postings than minPostings', () => {
     expect(outcome(9, null, { minPostings: 10 })).toBe('min-postings')
     expect(outcome(10, null, { minPostings: 10 })).toBe('pass')
+  })
+
+  it('hold a template that nobody filled in, even its first version', () => {
+    const template = version(1, { placeholder: '{{ job.id }}' })
+
+    expect(held(template, [])).toBe('template')
+    expect(held(template, [older(1)])).toBe('template')
+    expect(guard(template, [], limits)?.reason).toBe(
+      'the feed is a template that was not filled in: most of its ids or titles are like "{{ job.id }}"',
+    )
   })
 
   it('hold a drop of the given percentage or more', () => {

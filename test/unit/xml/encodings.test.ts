@@ -223,3 +223,28 @@ it('finds an undecodable byte at the same place with pieces of any size', () => 
 
   expect(places).toEqual(places.map(() => ['undecodable', 4]))
 })
+
+describe('a document in an 8-bit encoding whose bytes are UTF-8', () => {
+  const SAYS_UTF_8 = /^the file is read as .*, but all its characters beyond ASCII are valid UTF-8/
+  const warned = (bytes: Buffer, given: string | null = null) =>
+    [1, 65_536].map((size) => {
+      const check = new DocumentChecker(everything, LIMITS, given)
+      for (let at = 0; at < bytes.length; at += size) check.write(bytes.subarray(at, at + size))
+      expect(check.end()).toEqual({ kind: 'complete' })
+      return check.warnings.some((warning) => SAYS_UTF_8.test(warning))
+    })
+  const document = (encoding: string, text: string) => declared(encoding, ...Buffer.from(text))
+
+  it('has a warning in pieces of any size, for a declared and for a configured encoding', () => {
+    expect(warned(document('ISO-8859-1', 'på kultur'))).toEqual([true, true])
+    expect(warned(document('windows-1252', 'Zażółć'))).toEqual([true, true])
+    expect(warned(Buffer.from('<a>Köln</a>'), 'ISO-8859-15')).toEqual([true, true])
+  })
+
+  it('has none if it is ASCII, or if one of its characters is not valid UTF-8', () => {
+    expect(warned(document('ISO-8859-1', 'culture'))).toEqual([false, false])
+    expect(warned(declared('ISO-8859-1', ...Buffer.from('på'), 0xe5))).toEqual([false, false])
+    expect(warned(declared('ISO-8859-1', 0xe5, 0x20, 0xe6))).toEqual([false, false])
+    expect(warned(Buffer.from('<a>Köln</a>'))).toEqual([false, false])
+  })
+})

@@ -77,7 +77,40 @@ describe('the reason and the place of a fault', () => {
       'the DOCTYPE has an internal subset ("[...]"), which is refused because it can declare entities; leave it out',
     ],
     ['<a>▶</></a>', 'an end tag must have a name after "</", not ">"'],
-    ['<a b▶></a>', 'an attribute of <a> has no value; write name="value"'],
+    [
+      '<Job Description▶>x</Job>',
+      'an attribute of <Job> has no value; write name="value", or the name contains a space',
+    ],
+    ['<a b="1" c▶></a>', 'an attribute of <a> has no value; write name="value"'],
+    [
+      '<s><benefits/▶0>',
+      '"/" in the tag <benefits> must be followed by ">"; a name cannot contain "/"',
+    ],
+    ['<s><benefits/▶ >', '"/" in the tag <benefits> must be followed by ">"'],
+    [
+      '<s>▶<0>103</0></s>',
+      'an element name cannot begin with a digit; as text, "<" must be written "&lt;"',
+    ],
+    [
+      '<s>▶<%= job.title %></s>',
+      '"<" must be written "&lt;"; "<%" looks like a template that was not filled in',
+    ],
+    [
+      '<s>\n<br>▶</span></s>',
+      'the end tag </span> does not match <br> opened in line 2; HTML belongs in CDATA',
+    ],
+    [
+      '<s><job>text▶</BR></s>',
+      'the end tag </BR> does not match <job> opened in line 1; HTML belongs in CDATA',
+    ],
+    [
+      '▶This XML file does not appear to have any style information.<a/>',
+      'there is text before the root element; it was copied from a browser: save the file itself',
+    ],
+    [
+      '▶---\nlayout:\n---\n<a/>',
+      'there is text before the root element; it looks like a template: export its result',
+    ],
     ['<a>\ufeff</a>▶\ufeff', 'there is a byte order mark in the middle of the file'],
   ])('are correct for %j', async (marked, sentence) => {
     const { reason, position, expected } = await explained(marked)
@@ -113,7 +146,9 @@ describe('the reason and the place of a fault', () => {
   it.each([
     ['<!-- jobs', 'inside a comment, before its root element'],
     ['<jobs/><!-- of today', 'inside a comment, after its root element'],
-    ['<jobs><!-- of today', 'inside a comment: <jobs> is not closed'],
+    ['<jobs><!-- of today', 'inside a comment: <jobs> opened in line {line} is not closed'],
+    ['<jobs><jo', 'inside a tag: <jobs> opened in line {line} is not closed'],
+    ['<jobs><job x', 'inside a tag: <job> is not closed'],
   ])('say where %j ends early', (document, where) => {
     const { ending } = checkBytes(document)
 
@@ -140,21 +175,21 @@ describe('the reason and the place of a fault', () => {
   })
 
   it.each([
-    '{% for job in jobs %}<job/>{% endfor %}',
-    '{{ feed }}',
-    '{$listing.title}',
-    '[[ feed ]]',
-    '[error] no connection to the database',
-    '[2026-11-24 10:00:00] ERROR: out of memory',
-    '{',
-  ])('do not mistake a template or an error message for JSON: %s', (text) => {
+    ['{% for job in jobs %}<job/>{% endfor %}', 'it looks like a template: export its result'],
+    ['{{ feed }}', 'it looks like a template: export its result'],
+    ['{$listing.title}', 'it looks like a template: export its result'],
+    ['[[ feed ]]', 'the document must begin with "<"'],
+    ['[error] no connection to the database', 'the document must begin with "<"'],
+    ['[2026-11-24 10:00:00] ERROR: out of memory', 'the document must begin with "<"'],
+    ['{', 'the document must begin with "<"'],
+  ])('do not mistake a template or an error message for JSON: %s', (text, why) => {
     for (const size of [1, 65_536]) {
       const { ending } = checkBytes(Buffer.from(text), size)
 
       expect(ending).toMatchObject({
         fault: {
           code: 'not-well-formed',
-          reason: 'there is text before the root element; the document must begin with "<"',
+          reason: `there is text before the root element; ${why}`,
         },
       })
     }
