@@ -47,6 +47,7 @@ export async function listen(options: SideOptions) {
       if (how !== null) return endConnection(socket, how)
       if (head.length > 0) socket.unshift(head)
       serveConnection.call(server, socket)
+      socket.resume()
     }
     if (!screen.isPatient) return judge(Buffer.alloc(0))
     const timer = options.clock.after(headTimeoutMs, () => socket.destroy())

@@ -27,4 +27,9 @@ export const ROUTES = [
   },
 ] as const satisfies readonly { name: string; method: string; path: string; audience: Audience }[]
 
+/** PARAMETERS are the parameters of a query. Other routes have none. */
+export const PARAMETERS: Partial<Record<RouteName, readonly string[]>> = {
+  'campaign-search': ['Status', 'Name', 'Start', 'Num'],
+}
+
 export type RouteName = (typeof ROUTES)[number]['name']

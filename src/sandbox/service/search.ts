@@ -5,16 +5,14 @@ import type { Knobs } from '../knobs.ts'
 import type { CampaignBook } from './book.ts'
 import type { ServiceCall } from './call.ts'
 
-const PARAMETERS = ['Status', 'Name', 'Start', 'Num']
 const LARGEST_INT32 = 2 ** 31 - 1
 
 export async function search(
   book: CampaignBook,
   knobs: Knobs,
   account: string,
-  call: ServiceCall,
+  { parameters, call }: { parameters: ReadonlyMap<string, string>; call: ServiceCall },
 ): Promise<object> {
-  const parameters = parametersIn(call.query)
   const { listField, fromCache, largestNum, start: firstStart } = knobs
   const { rows, ...envelope } = book.search(
     account,
@@ -28,19 +26,6 @@ export async function search(
   const list: object[] = []
   for (const campaign of rows) list.push(await book.shown(campaign))
   return { ...envelope, fromCache, self: call.url, elapsed: call.elapsed(), [listField]: list }
-}
-
-/** parametersIn reads a query. A plus sign is a space. It refuses a parameter that is unknown or comes twice. */
-function parametersIn(query: string): Map<string, string> {
-  const found = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (!PARAMETERS.includes(name)) {
-      badRequest(`"${name}" is not a parameter of this call; expected ${PARAMETERS.join(', ')}`)
-    }
-    if (found.has(name)) badRequest(`${name} is given twice`)
-    found.set(name, value)
-  }
-  return found
 }
 
 /** wholeNumber returns a parameter as a number, or null if it is absent. It refuses any other text. */

@@ -11,7 +11,7 @@ import { readCreate, readUpdate } from './body.ts'
 import type { CampaignBook } from './book.ts'
 import type { ServiceCall } from './call.ts'
 import type { FormIssuer, FormSettings } from './form-issuer.ts'
-import { ROUTES, type RouteName } from './routes.ts'
+import { PARAMETERS, ROUTES, type RouteName } from './routes.ts'
 import { search } from './search.ts'
 
 export interface ServiceParts {
@@ -43,18 +43,19 @@ export interface ServedMessage {
 export const SERVED = channel('feedsyncd:sandbox:served')
 
 type Call = { call: ServiceCall; form: Partial<FormSettings>; served: Served }
-type Handler = MiddlewareHandler<{ Bindings: Call; Variables: { caller: Caller } }>
+type Variables = { caller: Caller; parameters: ReadonlyMap<string, string> }
+type Handler = MiddlewareHandler<{ Bindings: Call; Variables: Variables }>
 
 export type Service = ReturnType<typeof createService>
 
 export function createService({ authenticator, book, issuer, knobs, storageFor }: ServiceParts) {
-  const app = new Hono<{ Bindings: Call; Variables: { caller: Caller } }>({
+  const app = new Hono<{ Bindings: Call; Variables: Variables }>({
     getPath: (_, options) => options?.env?.call.path ?? '/',
   })
   const accountOf = ({ account, owner }: Caller) => account ?? owner
 
   const authenticated =
-    (audience: Audience): Handler =>
+    ({ audience, name }: { audience: Audience; name: RouteName }): Handler =>
     async (c, next) => {
       const { call, served } = c.env
       const caller = authenticator.authenticate(call, audience)
@@ -62,6 +63,7 @@ export function createService({ authenticator, book, issuer, knobs, storageFor }
       c.set('caller', caller)
       if (!isPercentEncoded(call.path)) badRequest('the path has an invalid percent-encoding')
       if (!isPercentEncoded(call.query)) badRequest('the query has an invalid percent-encoding')
+      c.set('parameters', parametersIn(call.query, PARAMETERS[name] ?? []))
       await next()
     }
 
@@ -75,7 +77,12 @@ export function createService({ authenticator, book, issuer, knobs, storageFor }
       return c.json(await book.shown(campaign))
     },
     'campaign-search': async (c) =>
-      c.json(await search(book, knobs, accountOf(c.var.caller), c.env.call)),
+      c.json(
+        await search(book, knobs, accountOf(c.var.caller), {
+          parameters: c.var.parameters,
+          call: c.env.call,
+        }),
+      ),
     'campaign-get': async (c) => {
       const campaign = find(c.var.caller, c.req.param('id') ?? '')
       c.env.served.key = campaign.id
@@ -97,8 +104,8 @@ export function createService({ authenticator, book, issuer, knobs, storageFor }
     return issued
   }
 
-  for (const { name, method, path, audience } of ROUTES) {
-    app.on([method], [path], authenticated(audience), handlers[name])
+  for (const route of ROUTES) {
+    app.on([route.method], [route.path], authenticated(route), handlers[route.name])
   }
   const routeOf = (method: string, path: string) => {
     const [matched] = app.router.match(method, path)
@@ -166,6 +173,20 @@ const DISK_FULL = jsonAnswer(
   },
   'disk-full',
 )
+
+/** parametersIn reads a query. A plus sign is a space. It refuses a parameter that is unknown or comes twice. */
+function parametersIn(query: string, known: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!known.includes(name)) {
+      const expected = known.length === 0 ? 'no parameters' : known.join(', ')
+      badRequest(`"${name}" is not a parameter of this call; expected ${expected}`)
+    }
+    if (found.has(name)) badRequest(`${name} is given twice`)
+    found.set(name, value)
+  }
+  return found
+}
 
 function isPercentEncoded(text: string): boolean {
   try {
