@@ -83,7 +83,7 @@ export function createAuthenticator(settings: AuthenticationSettings) {
         `the header ${name} is not an RFC 1123 date such as ${new Date(now).toUTCString()}`,
       )
     }
-    const here = `; the time of the service is ${new Date(now).toUTCString()}`
+    const here = `: the time of the service is ${new Date(now).toUTCString()}`
     if (now - ms > DATE_WINDOW) {
       refuse(401, 'date-too-old', `the header ${name} is older than 15 minutes${here}`)
     }

@@ -65,8 +65,7 @@ export function differenceIn(one: SignatureCase): Difference {
       }
     }
   }
-  const reason =
-    'compare stringToSign with the string that you signed; if they are equal, the key differs'
+  const reason = 'if you signed stringToSign, the key differs'
   return { differs: null, reason }
 }
 

@@ -7,7 +7,7 @@ import { Command, runWithin } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { SECRET } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
-import { ACCOUNT, CAMPAIGNS, create } from '../../helpers/sandbox/vendor.ts'
+import { ACCOUNT, CAMPAIGNS, create, PRESIGN } from '../../helpers/sandbox/vendor.ts'
 
 const BODY = '{"name": "Nurses"}'
 const hmac = (text: string, secret = SECRET, hash = 'sha1') =>
@@ -52,7 +52,7 @@ describe('a refused signature', () => {
     ['key', 'made with hmac-sha256', { signature: (text) => hmac(text, SECRET, 'sha256') }],
     ['key', 'the line break at the end', { signature: (text) => hmac(text, `${SECRET}\n`) }],
     ['key', 'the key of account 77', { signature: (text) => hmac(text, 'other') }],
-    [null, 'compare stringToSign', { signature: (text) => hmac(text, 'unknown') }],
+    [null, 'if you signed stringToSign, the key differs', { signature: (text) => hmac(text, 'unknown') }],
   ])('says what differs (%s) and shows the string: %s', async (differs, reason, mistake) => {
     const { url } = await sandbox({
       callers: [
@@ -108,7 +108,11 @@ async function home(callers: object[] | null, ...args: string[]) {
     })
     return answer.status
   }
-  return { directory, facts, sign, status }
+  const control = async (path: string, method = 'GET', body: string | null = null) => {
+    const origin = new URL(facts.url).origin
+    return (await fetch(`${origin}/_sandbox/${path}`, { method, body })).json()
+  }
+  return { directory, facts, sign, status, control }
 }
 
 const CALLERS = [
@@ -165,6 +169,22 @@ describe('feedsyncd sandbox', () => {
     expect(await asFile.status('GET', CAMPAIGNS)).toBe(200)
     const { code } = await runWithin(['sandbox', '--key', 'a', '--key-file', file])
     expect(code).toBe(64)
+  })
+
+  it('gives ids and form keys in a sequence that --seed decides', async () => {
+    const keysOf = async (seed: string) => {
+      const { facts, status, control } = await home(null, '--seed', seed)
+      await control('clock', 'PUT', '{"now":"2027-01-04T10:00:00Z"}')
+      for (let n = 0; n < 3; n++) await status('POST', PRESIGN)
+      const list = (await control('requests')) as { key: string }[]
+      return list.map(({ key }) => key.replace(/\d{2}\.xml$/, `${facts.account}`))
+    }
+
+    const [one, again, two] = [await keysOf('1'), await keysOf('1'), await keysOf('2')]
+
+    expect(new Set(one).size).toBe(3)
+    expect(again).toEqual(one)
+    expect(two).not.toEqual(one)
   })
 
   it('writes a ready file while it listens, and answers about its health', async () => {
