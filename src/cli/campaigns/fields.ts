@@ -6,13 +6,7 @@ import { readTargetingText } from '../../campaigns/desired.ts'
 import { FIELDS, STATUS } from '../../campaigns/fields.ts'
 import { toWire } from '../../lib/amount.ts'
 import { messageOf } from '../../lib/errors.ts'
-import {
-  amount,
-  firstSecond,
-  lastSecond,
-  oneOf,
-  type Reader,
-} from '../../lib/text-fields.ts'
+import { amount, firstSecond, lastSecond, oneOf, type Reader } from '../../lib/text-fields.ts'
 import { isUsableId } from '../../service/campaign-answer.ts'
 import type { CampaignCreate, CampaignUpdate, Targeting } from '../../service/port.ts'
 import { usageError } from '../define.ts'

@@ -52,7 +52,11 @@ describe('a refused signature', () => {
     ['key', 'made with hmac-sha256', { signature: (text) => hmac(text, SECRET, 'sha256') }],
     ['key', 'the line break at the end', { signature: (text) => hmac(text, `${SECRET}\n`) }],
     ['key', 'the key of account 77', { signature: (text) => hmac(text, 'other') }],
-    [null, 'if you signed stringToSign, the key differs', { signature: (text) => hmac(text, 'unknown') }],
+    [
+      null,
+      'if you signed stringToSign, the key differs',
+      { signature: (text) => hmac(text, 'unknown') },
+    ],
   ])('says what differs (%s) and shows the string: %s', async (differs, reason, mistake) => {
     const { url } = await sandbox({
       callers: [
