@@ -64,6 +64,7 @@ export function overview(parts: OverviewParts): string {
 <html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="5">
 <meta name="viewport" content="width=device-width">
 <title>feedsyncd sandbox</title>
+<link rel="icon" href="data:,">
 <style>${STYLE}</style>
 <h1>feedsyncd sandbox</h1>
 ${disk}

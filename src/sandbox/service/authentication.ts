@@ -106,7 +106,9 @@ export function createAuthenticator(settings: AuthenticationSettings) {
       const { differs, reason } = differenceIn({
         ...{ template, values, signature, basePath, claimed, others, headerDate },
       })
-      refuseSignature(`: ${reason}`, { differs, stringToSign: signed.toString('utf8') })
+      const hint = reason === null ? { hint: 'if you signed stringToSign, the key differs' } : {}
+      const stringToSign = signed.toString('utf8')
+      refuseSignature(reason === null ? '' : `: ${reason}`, { differs, stringToSign, ...hint })
     } else if (apiKey === null) {
       refuse(401, 'signature-missing', `the header ${prefix}Signature is missing`)
     } else if (!claimed.some((one) => one.apiKey === apiKey)) {

@@ -21,8 +21,8 @@ export interface SignatureCase {
 export interface Difference {
   /** differs names the part that differs; null if no usual mistake explains it. */
   differs: 'method' | 'path' | 'query' | 'body' | 'date' | 'key' | 'encoding' | null
-  /** reason is a clause that follows "the signature does not match the request: ". */
-  reason: string
+  /** reason is a clause that follows "the signature does not match the request: "; null if nothing explains it. */
+  reason: string | null
 }
 
 const HMACS: readonly Algorithm[] = ['hmac-sha1', 'hmac-sha256', 'hmac-sha512']
@@ -65,8 +65,7 @@ export function differenceIn(one: SignatureCase): Difference {
       }
     }
   }
-  const reason = 'if you signed stringToSign, the key differs'
-  return { differs: null, reason }
+  return { differs: null, reason: null }
 }
 
 type Changed = [Difference['differs'], reason: string, changes: Record<string, string | Buffer>]

@@ -69,9 +69,10 @@ describe('a refused signature', () => {
 
     expect(answer).toMatchObject({
       ...{ status: 401, differs, stringToSign: answer.right },
-      message: expect.stringContaining(reason),
+      [differs === null && reason.startsWith('if') ? 'hint' : 'message']:
+        expect.stringContaining(reason),
     })
-    expect(answer.message).toMatch(/^the signature does not match the request: /)
+    expect(answer.message).toMatch(/^the signature does not match the request(: |$)/)
   })
 })
 
