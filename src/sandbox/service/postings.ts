@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
+import { isDiskFull } from '../disk.ts'
 import type { Knobs } from '../knobs.ts'
 import type { StoredObject } from '../records.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
@@ -75,7 +76,10 @@ export class Postings {
     const text = JSON.stringify(targeting)
     const counting = kept.counts.get(text) ?? this.#countIn(kept, targeting)
     kept.counts.set(text, counting)
-    const count = await counting
+    const count = await counting.catch((error: unknown) => {
+      kept.counts.delete(text)
+      throw error
+    })
     // A newer object may have come meanwhile, and the count is that of a mixture.
     return this.#kept.get(account) === kept ? count : this.count(account, targeting)
   }
@@ -214,8 +218,10 @@ export class Postings {
       for await (const postings of readPostings(object.path, this.#mapping)) insertAll(postings)
       return { object: nameOf(object), id, problem: null }
     } catch (error) {
-      // A broken feed sponsors nothing.
       this.#forget(id)
+      // The next request reads again, and there may be room then.
+      if (isDiskFull(error)) throw error
+      // A broken feed sponsors nothing.
       return { object: nameOf(object), id, problem: messageOf(error) }
     }
   }

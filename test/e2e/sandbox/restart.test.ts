@@ -72,6 +72,7 @@ describe('feedsyncd sandbox', () => {
     expect((await second.control('requests')).slice(-requests.length)).toEqual(requests)
     expect((await second.ask('POST', CAMPAIGNS, { name: 'Cooks' })).id).not.toBe(made.id)
     expect(await (await fetch(form.fileUrl)).text()).toBe(feed)
+    expect((await second.control('openapi.json')).openapi).toBe('3.1.0')
     // A form of the first run is still valid.
     expect((await post(later, feed)).status).toBe(201)
   })
