@@ -25,6 +25,11 @@ export class CampaignBook {
     this.#postings = postings
   }
 
+  /** prepare resolves when `shown` needs no disk. */
+  prepare(account: string): Promise<void> {
+    return this.#postings.prepare(account)
+  }
+
   create(account: string, fields: CreateFields): SandboxCampaign {
     const now = this.#clock.now()
     const own = {

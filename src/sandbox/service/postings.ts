@@ -63,6 +63,11 @@ export class Postings {
     db.exec(SCHEMA)
   }
 
+  /** prepare reads what a count needs, so that a disk that is full refuses a request before it changes anything. */
+  async prepare(account: string): Promise<void> {
+    await this.#ready(account)
+  }
+
   /** problem returns why an object of the account could not be read, or null. */
   async problem(account: string): Promise<string | null> {
     const { feeds } = await this.#ready(account)

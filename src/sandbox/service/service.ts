@@ -72,7 +72,9 @@ export function createService({ authenticator, book, issuer, knobs, storageFor }
 
   const handlers: Record<RouteName, Handler> = {
     'campaign-create': async (c) => {
-      const campaign = book.create(accountOf(c.var.caller), readCreate(c.env.call.body))
+      const [account, fields] = [accountOf(c.var.caller), readCreate(c.env.call.body)]
+      await book.prepare(account)
+      const campaign = book.create(account, fields)
       c.env.served.key = campaign.id
       return c.json(await book.shown(campaign))
     },
@@ -91,7 +93,9 @@ export function createService({ authenticator, book, issuer, knobs, storageFor }
     'campaign-update': async (c) => {
       const campaign = find(c.var.caller, c.req.param('id') ?? '')
       c.env.served.key = campaign.id
-      return c.json(await book.shown(book.update(campaign, readUpdate(c.env.call.body))))
+      const fields = readUpdate(c.env.call.body)
+      await book.prepare(campaign.accountId)
+      return c.json(await book.shown(book.update(campaign, fields)))
     },
     presign: async (c) => c.json(presigned(c.env, c.var.caller)),
     'presign-bulk': async (c) => c.json(presigned(c.env, c.var.caller)),

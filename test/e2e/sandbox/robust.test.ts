@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -21,9 +21,9 @@ function folder(): string {
 }
 
 /** started starts a sandbox, and returns functions that call it. */
-async function started(directory: string, env: Record<string, string> = {}) {
+async function started(directory: string) {
   const child = spawn(process.execPath, [MAIN, 'sandbox', '--json', '--dir', directory], {
-    ...{ stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } },
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const [line] = await once(createInterface(child.stdout as NodeJS.ReadableStream), 'line')
@@ -48,6 +48,15 @@ async function started(directory: string, env: Record<string, string> = {}) {
     return { status: answer.status, json: (await answer.json()) as { problem: string | null } }
   }
   return { child, printed, ask, health }
+}
+
+/** linkOf returns where a link leads, or nothing if it has just gone. */
+function linkOf(path: string): string[] {
+  try {
+    return [readlinkSync(path)]
+  } catch {
+    return []
+  }
 }
 
 async function killed(child: ChildProcess): Promise<void> {
@@ -141,8 +150,9 @@ it('two sandboxes in one directory: the second one ends with 75', async () => {
   expect((await (await started(directory)).ask('GET', CAMPAIGNS)).status).toBe(200)
 })
 
-it('100,000 postings and 20 titles are counted while other requests are answered, without any file in /tmp', async () => {
-  const { ask, health } = await started(folder(), { TMPDIR: '/nowhere', SQLITE_TMPDIR: '/nowhere' })
+it('100,000 postings and 20 titles are counted while other requests are answered, and no file outside of --dir is open', async () => {
+  const directory = folder()
+  const { ask, child, health } = await started(directory)
   const titles = 'nurse cook driver clerk teacher engineer chef welder painter baker'.split(' ')
   const postings = Array.from({ length: 100_000 }, (_, n) => ({
     ...{ id: String(n), title: `Senior ${titles[n % 10]} ${n % 100}`, state: 'MA' },
@@ -168,6 +178,12 @@ it('100,000 postings and 20 titles are counted while other requests are answered
   isCounting = false
   await watching
 
+  const fds = `/proc/${child.pid}/fd`
+  const open = readdirSync(fds).flatMap((fd) => linkOf(join(fds, fd)))
+  expect(open.some((path) => path.startsWith(join(directory, 'sandbox.db')))).toBe(true)
+  expect(
+    open.filter((path) => /^\/(var\/)?tmp\//.test(path) && !path.startsWith(directory)),
+  ).toEqual([])
   expect(json.sponsoredPostings).toBe(100_000)
   // It took 38,000 ms without any other answer before a targeting was prepared once.
   expect(longest).toBeLessThan(took)
