@@ -13,6 +13,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc rolldown.config.ts ./
 RUN npm ci
 COPY src ./src
+COPY config ./config
 RUN npm run build
 # The optional packages contain a Node for checkouts; the image has its own Node.
 RUN npm prune --omit=dev --omit=optional

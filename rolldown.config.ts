@@ -25,10 +25,22 @@ const config = {
     'wide-columns': 'src/cli/wide-columns.ts',
   },
   output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
-  plugins: [licences()],
+  plugins: [licences(), openApi()],
 } satisfies RolldownOptions
 
 export default config
+
+/** Puts the description of the service, which the sandbox serves, beside the program. */
+function openApi(): Plugin {
+  const fileName = 'service.openapi.yaml'
+  return {
+    name: 'openapi',
+    generateBundle() {
+      const source = readFileSync(join(ROOT, 'config', fileName), 'utf8')
+      this.emitFile({ type: 'asset', fileName, source })
+    },
+  }
+}
 
 /** Puts the licence of each bundled library into LICENSES.txt. */
 function licences(): Plugin {

@@ -14,6 +14,8 @@ function tier(name: string, maxWorkers: number, groupOrder: number, testTimeout:
       name,
       include: [`test/${name}/**/*.test.ts`],
       ...(name !== 'unit' && { globalSetup: 'test/helpers/build-program.ts' }),
+      // Holds what the sandbox answers and the program asks against config/service.openapi.yaml.
+      ...(['smoke', 'e2e'].includes(name) && { setupFiles: 'test/helpers/sandbox/contract.ts' }),
       maxWorkers,
       // Only a bound for what moves for ever: a test that waits for what does not come fails earlier (eventually.ts).
       testTimeout,

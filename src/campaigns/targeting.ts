@@ -4,6 +4,8 @@
 import type { FieldPaths } from '../feed/port.ts'
 import type { City, Targeting } from '../service/port.ts'
 import { combinedSpend, normalized, type Spend } from './fields.ts'
+import { pluralsOf } from './plurals.ts'
+import { readableText } from './readable-text.ts'
 
 /** TargetedPosting holds the fields of a posting that targeting tests; a field is empty if the feed has no value. */
 export type TargetedPosting = Required<Omit<FieldPaths, 'id'>>
@@ -33,7 +35,7 @@ export const CRITERIA = [
 ] as const satisfies readonly Criterion[]
 
 const id = (text: string) => text.trim()
-const code = (text: string) => text.trim().toUpperCase()
+const code = (text: string) => normalized(text).toUpperCase()
 
 /** SPELLING unifies the values of each list. It removes only differences that have no meaning in the specification. */
 const SPELLING: Record<ListCriterion, (text: string) => string> = {
@@ -122,7 +124,7 @@ function filters(targeting: CanonicalTargeting): Selector[] {
   if (targeting.jobDescKeywords.length > 0) {
     const keywords = targeting.jobDescKeywords.map(fold)
     tests.push(({ description }) => {
-      const text = fold(description)
+      const text = fold(readableText(description))
       return keywords.some((keyword) => text.includes(keyword))
     })
   }
@@ -136,36 +138,23 @@ function filters(targeting: CanonicalTargeting): Selector[] {
   return tests
 }
 
-/** titlePattern matches whole words. A singular word also matches its plural, but a plural not its singular. */
+/**
+ * titlePattern matches whole words in a row, whatever stands between them. A singular word also matches its plural, but
+ * a plural not its singular. A dot before a word and the signs of C++ and C# belong to the word.
+ */
 function titlePattern(title: string): RegExp {
-  const each = fold(title)
-    .split(' ')
-    .map((word) => `(?:${[word, ...pluralsOf(word)].map(literally).join('|')})`)
-  // In C++ and C#, the signs are part of the word.
-  const before = /^[\p{L}\p{N}]/u.test(fold(title)) ? '(?<![\\p{L}\\p{N}])' : ''
-  return new RegExp(`${before}${each.join('[^\\p{L}\\p{N}+#]+')}(?![\\p{L}\\p{N}+#])`, 'u')
+  const words = fold(title).match(/\.?[\p{L}\p{N}]+[+#]*/gu) ?? []
+  // A title without any word matches nothing.
+  if (words.length === 0) return /(?!)/
+  const each = words.map((word) => {
+    const forms = [word, ...pluralsOf(word)].map(literally).join('|')
+    const before = word.startsWith('.') ? '' : '(?<![\\p{L}\\p{N}])'
+    return `${before}(?:${forms})(?![\\p{L}\\p{N}+#])`
+  })
+  return new RegExp(each.join('[^\\p{L}\\p{N}]*'), 'u')
 }
 
 const literally = (word: string) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-
-/** PLURALS forms English plurals by their endings. The first ending that fits counts; a plain -s is tried, too. */
-const PLURALS: ReadonlyArray<readonly [ending: RegExp, plural: string]> = [
-  [/person$/, 'people'],
-  [/child$/, 'children'],
-  [/man$/, 'men'],
-  [/foot$/, 'feet'],
-  [/tooth$/, 'teeth'],
-  [/sis$/, 'ses'],
-  [/(?<=[^f])fe?$/, 'ves'],
-  [/(?<=[^aeiou\P{L}])y$/u, 'ies'],
-  [/(?<=[^aeiou\P{L}]o)$/u, 'es'],
-  [/(?<=[sxz]|[cs]h)$/, 'es'],
-]
-
-function pluralsOf(word: string): string[] {
-  const rule = PLURALS.find(([ending]) => ending.test(word))
-  return rule === undefined ? [`${word}s`] : [`${word}s`, word.replace(rule[0], rule[1])]
-}
 
 /** readTargeting reads what the service shows; null: one of its values cannot be read, so its meaning is not known. */
 export function readTargeting(raw: unknown): CanonicalTargeting | null {

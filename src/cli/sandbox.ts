@@ -17,6 +17,11 @@ interface Options {
   port: number
   storagePort: number
   basePath: string
+  reset?: boolean
+  key?: string
+  keyFile?: string
+  readyFile?: string
+  seed: number
   callers?: string
   fields?: string
   faults?: string
@@ -30,7 +35,9 @@ interface Options {
 interface Signing {
   dir: string
   data?: string
-  partner?: boolean
+  account?: string
+  partner?: string | true
+  partnerAccount?: string
 }
 
 export function sandboxCommand(context: Context): Command {
@@ -46,6 +53,23 @@ export function sandboxCommand(context: Context): Command {
     )
     .option('--storage-port <n>', 'port of the storage; 0: as for --port', portOf, 0)
     .option('--base-path <path>', 'path of the base address', '/api')
+    .option('--reset', 'begin with an empty sandbox, with the same key and ports')
+    .addOption(
+      new Option('--key <text>', 'the key of the account and the partner').conflicts([
+        'keyFile',
+        'callers',
+      ]),
+    )
+    .addOption(
+      new Option('--key-file <file>', 'a file with their key').conflicts(['key', 'callers']),
+    )
+    .option(
+      '--seed <n>',
+      'decides the keys of the objects and the credentials of the forms',
+      numberOf('expected a whole number'),
+      1,
+    )
+    .option('--ready-file <file>', 'write this file when the sandbox listens')
     .option('--callers <file>', 'a JSON list of accounts and partners with their keys')
     .option('--fields <file>', 'a JSON mapping of fields, for feeds with unusual element names')
     .option('--faults <file>', 'a JSON list of faults that apply from the start')
@@ -67,12 +91,15 @@ export function sandboxCommand(context: Context): Command {
     .option('--knobs <file>', 'a JSON object with values that the specification leaves open')
     .option('--json', 'print the addresses as one JSON line')
     .action(async (options: Options) => {
-      const { dir, host, port, storagePort, basePath, callers, successStatus } = options
+      const { dir, host, port, storagePort, basePath, callers, successStatus, seed } = options
+      const pathOf = (file: string | undefined) => (file === undefined ? null : resolve(file))
       const textOf = (file: string | undefined) =>
         file === undefined ? null : readFileSync(file, 'utf8')
       const { startSandboxIn } = await import('../sandbox/home.ts')
       await using sandbox = await startSandboxIn(resolve(dir), {
-        ...{ host, port, storagePort, basePath, successStatus, clock: context.clock },
+        ...{ host, port, storagePort, basePath, successStatus, seed, clock: context.clock },
+        ...{ reset: options.reset ?? false, key: options.key ?? null },
+        ...{ keyFile: pathOf(options.keyFile), readyFile: pathOf(options.readyFile) },
         formLifetimeMs: options.formLifetime,
         ...(options.pageSize !== undefined && { knobs: { pageSize: options.pageSize } }),
         knobsText: textOf(options.knobs),
@@ -81,14 +108,13 @@ export function sandboxCommand(context: Context): Command {
         faults: textOf(options.faults),
       })
       using signals = onSignals({ ...context, drainMs: SECOND })
-      const { url, storageUrl, account, partner, partnerAccount, keyFile } = sandbox
-      const { configFile, objectsDirectory: objects } = sandbox
-      if (options.json) {
-        const caller = { account, partner, partnerAccount, keyFile }
-        outJson(context, { url, storageUrl, ...caller, configFile, objects })
-      } else {
-        const places = { service: url, storage: storageUrl, objects, configuration: configFile }
-        context.out(factsText(Object.entries({ ...places, account, partner, 'key file': keyFile })))
+      if (options.json) outJson(context, sandbox.facts)
+      else {
+        const { url, storageUrl, account, partner, keyFile, configFile, objects } = sandbox.facts
+        const page = new URL(url).origin
+        const places = { service: url, storage: storageUrl, page, objects }
+        const facts = { ...places, configuration: configFile, account, partner }
+        context.out(factsText(Object.entries({ ...facts, 'key file': keyFile })))
         context.out(`\ntry: feedsyncd run --config ${configFile}`)
       }
       if (!signals.stop.aborted) await once(signals.stop, 'abort')
@@ -101,13 +127,29 @@ function signCommand(context: Context): Command {
     .description('sign a request to the sandbox, and print it for curl -K -')
     .argument('<method>', 'HTTP method, such as GET')
     .argument('<path>', 'path below the base address, with the query')
-    .option('--data <json>', 'body of the request')
-    .option('--partner', 'sign as the partner instead of the account')
+    .option('--data <text>', 'body of the request, or @FILE')
+    .option('--account <id>', 'sign as this account')
+    .option('--partner [name]', 'sign as this partner, or as the first one')
+    .option('--partner-account <id>', 'sign for this account of the partner')
     .action(async (method: string, path: string) => {
-      const { dir, data, partner } = command.optsWithGlobals<Signing>()
+      const options = command.optsWithGlobals<Signing>()
+      const { dir, data, account = null, partner, partnerAccount = null } = options
       const { curlConfiguration } = await import('../sandbox/sign.ts')
-      const asked = { method, path, body: data ?? null, asPartner: partner ?? false }
-      context.out(curlConfiguration(resolve(dir), { ...asked, now: context.clock.now() }))
+      const body =
+        data === undefined
+          ? null
+          : data.startsWith('@')
+            ? readFileSync(data.slice(1))
+            : Buffer.from(data)
+      const asked = { method: method.toUpperCase(), path, body, account, partnerAccount }
+      context.out(
+        curlConfiguration(resolve(dir), {
+          ...asked,
+          asPartner: partner === true,
+          partner: typeof partner === 'string' ? partner : null,
+          now: context.clock.now(),
+        }),
+      )
     })
   return command
 }

@@ -1,16 +1,19 @@
-// The SQLite database keeps campaigns, the last id, forms, objects, requests, the secret of the storage and the ports
-// over a restart. A kill loses no answered request; a power cut may lose the latest ones.
+// The SQLite database keeps campaigns, the last id, forms, objects, requests, the secret of the storage, the ports and
+// the clock over a restart. A kill loses no answered request; a power cut may lose the latest ones.
 
+import { rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { SandboxCampaign } from './campaign.ts'
-import type { Side } from './fault-types.ts'
-import type { SeenRequest, StoredObject } from './records.ts'
+import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
+import type { RequestDetails, SeenRequest, StoredObject } from './records.ts'
+import type { SandboxCampaign } from './service/campaign.ts'
 
 const CAMPAIGN = [
   ...['id', 'accountId', 'name', 'startDate', 'endDate', 'budget', 'autoBidLevel', 'cpc', 'maxCpc'],
   ...['period', 'status', 'leads', 'paidCpaGoal', 'targeting', 'spend', 'spendMonth', 'listedFrom'],
 ]
-const OBJECT = ['key', 'bytes', 'sha256', 'md5', 'receivedAt', 'account', 'writes', 'path']
+const OBJECT = [
+  ...['key', 'bytes', 'sha256', 'md5', 'receivedAt', 'account', 'writes', 'written', 'path'],
+]
 const REQUEST = [
   ...['n', 'side', 'method', 'route', 'account', 'key', 'status', 'code', 'bytes', 'fileBytes'],
   ...['stored', 'faults', 'connection', 'startedAt', 'endedAt'],
@@ -26,7 +29,8 @@ CREATE TABLE IF NOT EXISTS campaigns (
 CREATE TABLE IF NOT EXISTS forms (key TEXT PRIMARY KEY, account TEXT) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS objects (
   key TEXT PRIMARY KEY, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, md5 TEXT NOT NULL,
-  receivedAt INTEGER NOT NULL, account TEXT, writes INTEGER NOT NULL, path TEXT NOT NULL
+  receivedAt INTEGER NOT NULL, account TEXT, writes INTEGER NOT NULL, written INTEGER NOT NULL,
+  path TEXT NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS requests (
   n INTEGER PRIMARY KEY, side TEXT NOT NULL, method TEXT NOT NULL, route TEXT NOT NULL,
@@ -34,18 +38,31 @@ CREATE TABLE IF NOT EXISTS requests (
   stored INTEGER NOT NULL, faults TEXT NOT NULL, connection INTEGER NOT NULL,
   startedAt INTEGER NOT NULL, endedAt INTEGER
 ) STRICT;
+CREATE TABLE IF NOT EXISTS details (n INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS texts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-INSERT OR IGNORE INTO numbers VALUES ('last campaign', 48000);
 `
+
+const CONTENTS = ['campaigns', 'forms', 'objects', 'requests', 'details']
+/** FIRST_CAMPAIGN is the id of the first campaign. */
+const FIRST_CAMPAIGN = 48001
 
 export type SandboxDatabase = ReturnType<typeof openDatabase>
 
-/** openDatabase opens or creates a database. The file `:memory:` keeps nothing after the close. */
+/**
+ * openDatabase opens or creates a database, and locks it. The file `:memory:` keeps nothing after the close. Postings
+ * go into a scratch file beside it, attached as `scratch`.
+ * @throws FeedsyncError (75) if another sandbox uses the file.
+ */
 export function openDatabase(file: string) {
-  const db = new Database(file)
-  db.pragma('journal_mode = WAL')
-  db.pragma('synchronous = OFF')
+  const db = lockedDatabase(file)
+  const scratch = file === ':memory:' ? file : `${file}-postings`
+  if (scratch !== ':memory:') rmSync(scratch, { force: true })
+  db.prepare('ATTACH ? AS scratch').run(scratch)
+  db.pragma('scratch.journal_mode = MEMORY')
+  db.pragma('scratch.synchronous = OFF')
+  // SQLite would put its temporary files into /tmp, which may be read-only.
+  db.pragma('temp_store = MEMORY')
   db.exec(SCHEMA)
   const replacing = (table: string, columns: readonly string[]) =>
     db.prepare(
@@ -56,19 +73,30 @@ export function openDatabase(file: string) {
   const putObject = replacing('objects', OBJECT)
   const putRequest = replacing('requests', REQUEST)
   const putForm = replacing('forms', ['key', 'account'])
+  const putDetails = replacing('details', ['n', 'json'])
+  const cutDetails = db.prepare('DELETE FROM details WHERE n <= ?')
   const formAccount = db.prepare('SELECT account FROM forms WHERE key = ?').pluck()
-  const nextId = db
-    .prepare(`UPDATE numbers SET value = value + 1 WHERE name = 'last campaign' RETURNING value`)
-    .pluck()
   const number = db.prepare('SELECT value FROM numbers WHERE name = ?').pluck()
   const putNumber = db.prepare('INSERT OR REPLACE INTO numbers VALUES (?, ?)')
+  const count = db
+    .prepare(
+      `INSERT INTO numbers VALUES (@name, @first)
+       ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value`,
+    )
+    .pluck()
   const rows = <R>(sql: string, ...values: unknown[]) => db.prepare(sql).all(...values) as R[]
 
   return {
     db,
 
+    /** transaction makes the writes of `work` at once or not at all. */
+    transaction: <T>(work: () => T): T => db.transaction(work)(),
+
     /** nextId returns a campaign id that no campaign has had before. */
-    nextId: () => String(nextId.get()),
+    nextId: () => String(count.get({ name: 'last campaign', first: FIRST_CAMPAIGN })),
+
+    /** next counts from 1 under this name, over restarts. */
+    next: (name: string) => count.get({ name, first: 1 }) as number,
 
     /** campaigns returns all campaigns, oldest first. */
     campaigns: (): SandboxCampaign[] =>
@@ -98,6 +126,11 @@ export function openDatabase(file: string) {
 
     saveObject: (object: StoredObject) => void putObject.run(object),
 
+    deleteObjects(keys: readonly string[]): void {
+      const keyList = JSON.stringify(keys)
+      db.prepare('DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?))').run(keyList)
+    },
+
     /** requests returns the newest `most` requests, oldest first, and deletes the others. */
     requests(most: number): SeenRequest[] {
       db.prepare('DELETE FROM requests WHERE n <= (SELECT max(n) FROM requests) - ?').run(most)
@@ -109,9 +142,18 @@ export function openDatabase(file: string) {
       )
     },
 
-    saveRequest(entry: SeenRequest): void {
-      const { stored, faults } = entry
+    /** saveRequest saves a request and its details, and keeps the details of the newest `mostDetails` requests. */
+    saveRequest(entry: SeenRequest, details: RequestDetails | null, mostDetails: number): void {
+      const { stored, faults, n } = entry
       putRequest.run({ ...entry, stored: Number(stored), faults: JSON.stringify(faults) })
+      if (details !== null) putDetails.run({ n, json: JSON.stringify(details) })
+      if (n % 100 === 0) cutDetails.run(n - mostDetails)
+    },
+
+    /** details returns the details of a request, or null if they are no longer kept. */
+    details(n: number): RequestDetails | null {
+      const json = db.prepare('SELECT json FROM details WHERE n = ?').pluck().get(n)
+      return json === undefined ? null : JSON.parse(String(json))
     },
 
     /** text returns the saved text of this name. The first call makes and saves it. */
@@ -120,11 +162,39 @@ export function openDatabase(file: string) {
       return String(db.prepare('SELECT value FROM texts WHERE name = ?').pluck().get(name))
     },
 
-    /** port returns the port that this side used last, or 0 before the first start. */
-    port: (side: Side) => (number.get(`port of ${side}`) ?? 0) as number,
+    /** number returns the saved number of this name, or 0. */
+    number: (name: string) => (number.get(name) ?? 0) as number,
 
-    savePort: (side: Side, port: number) => void putNumber.run(`port of ${side}`, port),
+    saveNumber: (name: string, value: number) => void putNumber.run(name, value),
 
-    [Symbol.dispose]: () => void db.close(),
+    /** clear forgets everything but the ports and the secret of the storage, and counts from the beginning again. */
+    clear: db.transaction(() => {
+      for (const table of CONTENTS) db.exec(`DELETE FROM ${table}`)
+      db.exec(`DELETE FROM numbers WHERE name NOT LIKE 'port of %'`)
+    }),
+
+    [Symbol.dispose]: () => {
+      db.close()
+      if (scratch !== ':memory:') rmSync(scratch, { force: true })
+    },
+  }
+}
+
+/** lockedDatabase opens a database that no other process can open until it is closed, or its process has ended. */
+function lockedDatabase(file: string): Database.Database {
+  const db = new Database(file, { timeout: 0 })
+  try {
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = OFF')
+    db.exec('BEGIN IMMEDIATE; COMMIT')
+    return db
+  } catch (error) {
+    db.close()
+    if (errorCode(error)?.startsWith('SQLITE_BUSY') !== true) throw error
+    throw new FeedsyncError(`another sandbox uses ${file}`, {
+      hint: 'stop the other sandbox, or choose another directory with --dir',
+      exitCode: EXIT.temporary,
+    })
   }
 }

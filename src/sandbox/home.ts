@@ -1,58 +1,95 @@
 // This file starts a sandbox in a directory. The directory holds the key, the objects, the database, and a
 // configuration for a daemon. A sandbox that starts there again continues with the same data.
 
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CallerWithKeyFile, defaultCaller, readCallers } from './callers.ts'
-import { parseFaults } from './fault-types.ts'
+import { parseFaults } from './faults/fault-types.ts'
 import { readKnobs } from './knobs.ts'
-import { readMapping } from './posting-reader.ts'
 import { type SandboxOptions, startSandbox } from './sandbox.ts'
+import { type CallerWithKeyFile, defaultCaller, ensureKey, readCallers } from './service/callers.ts'
+import { readMapping } from './service/posting-reader.ts'
 import { type SandboxFile, sandboxFileIn } from './sign.ts'
 
 export interface HomeOptions
-  extends Omit<SandboxOptions, 'database' | 'directory' | 'callers' | 'fields'> {
+  extends Omit<SandboxOptions, 'database' | 'directory' | 'callers' | 'fields' | 'firstFaults'> {
   /** callersFile is the path of a file of callers; null: one account, and one partner with one account. */
   callersFile?: string | null
+  /** key is the key of the account and the partner; null: that of the last run, at first a new one. */
+  key?: string | null
+  /** keyFile is the absolute path of the file with their key; null: `service.key` in the directory. */
+  keyFile?: string | null
   /** faults are rules as JSON text. */
   faults?: string | null
   /** knobsText is an object of knobs as JSON text. */
   knobsText?: string | null
   /** mapping is a field mapping as JSON text; null: the usual names of fields. */
   mapping?: string | null
+  /** readyFile is the path of a file that exists while the sandbox runs; null: none. */
+  readyFile?: string | null
 }
 
 /** startSandboxIn starts a sandbox in an absolute directory. Its result adds the first caller and useful paths. */
 export async function startSandboxIn(directory: string, options: HomeOptions) {
-  const { callersFile = null, faults = null, mapping = null, knobsText = null, ...others } = options
+  const { callersFile = null, key = null, keyFile = null, readyFile = null, ...rest } = options
+  const { faults = null, mapping = null, knobsText = null, ...others } = rest
   const objectsDirectory = join(directory, 'objects')
   mkdirSync(join(directory, 'inbox'), { recursive: true })
+  const ownKeyFile = join(directory, 'service.key')
+  if (callersFile === null && keyFile === null) ensureKey(ownKeyFile, key)
   const callers =
-    callersFile === null
-      ? [defaultCaller(join(directory, 'service.key'))]
-      : readCallers(callersFile)
+    callersFile === null ? [defaultCaller(keyFile ?? ownKeyFile)] : readCallers(callersFile)
+  const [first] = callers as [CallerWithKeyFile]
+  const { account = null, partner = null, partnerAccounts } = first
+  const caller = {
+    ...{ account, partner, partnerAccount: partnerAccounts?.[0] ?? null },
+    keyFile: first.keyFile,
+  }
+  const describe =
+    (sandbox: Pick<SandboxFile, 'url' | 'stringToSign' | 'headerPrefix'>) =>
+    (clockAheadMs: number) => {
+      const { url, stringToSign, headerPrefix } = sandbox
+      const file: SandboxFile = {
+        ...{ url, ...caller, algorithm: first.algorithm ?? 'hmac-sha1' },
+        ...{ stringToSign, headerPrefix, clockAheadMs },
+        callers: callers.map((one) => ({
+          ...{ account: one.account ?? null, partner: one.partner ?? null },
+          ...{ partnerAccounts: [...(one.partnerAccounts ?? [])], keyFile: one.keyFile },
+          algorithm: one.algorithm ?? 'hmac-sha1',
+        })),
+      }
+      replaceFile(sandboxFileIn(directory), `${JSON.stringify(file, null, 2)}\n`)
+    }
+  let onClock: (aheadMs: number) => void = () => {}
   const sandbox = await startSandbox({
     ...{ basePath: '/api', ...others },
     knobs: { ...(knobsText !== null && readKnobs(knobsText)), ...others.knobs },
+    firstFaults: faults === null ? [] : parseFaults(faults),
     ...(mapping !== null && { fields: readMapping(mapping) }),
     ...{ directory: objectsDirectory, database: join(directory, 'sandbox.db'), callers },
+    onClock: (aheadMs) => onClock(aheadMs),
   })
   // If a later step fails, the sandbox must close. Otherwise it would listen on and the command would never end.
   await using stack = new AsyncDisposableStack()
   stack.use(sandbox)
-  for (const rule of faults === null ? [] : parseFaults(faults)) sandbox.faults.add(rule)
   const configFile = join(directory, 'feedsyncd.yaml')
-  const [first] = callers as [CallerWithKeyFile]
-  const { account = null, partner = null, partnerAccounts, keyFile } = first
-  const caller = { account, partner, partnerAccount: partnerAccounts?.[0] ?? null, keyFile }
-  const file: SandboxFile = {
-    ...{ url: sandbox.url, ...caller, algorithm: first.algorithm ?? 'hmac-sha1' },
-    ...{ stringToSign: sandbox.stringToSign, headerPrefix: sandbox.headerPrefix },
-  }
-  writeFileSync(sandboxFileIn(directory), `${JSON.stringify(file, null, 2)}\n`)
+  onClock = describe(sandbox)
+  onClock(sandbox.clock.aheadMs)
   writeFileSync(configFile, configuration(sandbox.url, first))
-  stack.move()
-  return { ...sandbox, ...caller, configFile, objectsDirectory }
+  const { url, storageUrl } = sandbox
+  const facts = { url, storageUrl, ...caller, configFile, objects: objectsDirectory }
+  if (readyFile !== null) {
+    replaceFile(readyFile, `${JSON.stringify(facts)}\n`)
+    stack.defer(() => rmSync(readyFile, { force: true }))
+  }
+  const running = stack.move()
+  const close = () => running.disposeAsync()
+  return { ...sandbox, facts, ...caller, configFile, close, [Symbol.asyncDispose]: close }
+}
+
+/** replaceFile writes a file at once, so that nobody reads half of it. */
+function replaceFile(path: string, text: string): void {
+  writeFileSync(`${path}.part`, text)
+  renameSync(`${path}.part`, path)
 }
 
 const configuration = (url: string, { account, partner, ...first }: CallerWithKeyFile) => {

@@ -1,24 +1,49 @@
-// The journal lists the requests that the sandbox received, and lets tests wait for a condition, which each change
-// checks again. The list holds no secret: no header, no query, and only the object's key of a form.
+// The journal lists the requests that the sandbox received, and keeps what the newest of them sent and were answered.
+// It never holds a key: a signature does not show its key, and API keys are hidden.
 
-import { type Clock, SECOND } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/errors.ts'
 import type { SandboxDatabase } from './database.ts'
-import { SeenRequest } from './records.ts'
+import { type RequestDetails, SeenRequest } from './records.ts'
 
 /** MOST_REQUESTS is the number of requests that stay listed; older ones are dropped. */
 const MOST_REQUESTS = 100_000
+/** MOST_DETAILS is the number of requests with their headers and bodies. */
+export const MOST_DETAILS = 1000
+/** LONGEST_BODY is in bytes. */
+const LONGEST_BODY = 64 * 1024
+
+/** Recorded is what a request sent and was answered so far. */
+interface Recorded {
+  path: string
+  query: string
+  /** rawHeaders has names and values in turn. */
+  rawHeaders: readonly string[]
+  body: Buffer
+  answerHeaders: Record<string, string>
+  answer: Buffer
+}
 
 export class Journal {
+  /** run counts the resets, so that a request of an earlier run changes nothing. */
+  run = 0
+  /** problem says why the newest request could not be saved, or null. */
+  problem: string | null = null
   readonly #clock: Clock
   readonly #database: SandboxDatabase
-  readonly #entries: SeenRequest[]
+  readonly #secretHeader: string
+  readonly #recorded = new WeakMap<SeenRequest, Recorded>()
+  readonly #listeners = new Set<() => void>()
+  /** #open holds the running requests of this run. */
+  readonly #open = new Set<SeenRequest>()
+  #entries: SeenRequest[]
   #last: number
-  /** #checks are the conditions that somebody awaits. */
-  readonly #checks = new Set<() => void>()
 
-  constructor(clock: Clock, database: SandboxDatabase) {
+  /** `secretHeader` is the name of the header whose value is a key. */
+  constructor(clock: Clock, database: SandboxDatabase, secretHeader: string) {
     this.#clock = clock
     this.#database = database
+    this.#secretHeader = secretHeader.toLowerCase()
     this.#entries = database.requests(MOST_REQUESTS)
     this.#last = this.#entries.at(-1)?.n ?? 0
   }
@@ -27,21 +52,50 @@ export class Journal {
     const [n, startedAt] = [++this.#last, this.#clock.now()]
     const entry = Object.assign(new SeenRequest(), { ...facts, n, startedAt })
     this.#entries.push(entry)
+    this.#open.add(entry)
     // The list is trimmed rarely, because a trim moves all remaining entries.
     if (this.#entries.length >= 2 * MOST_REQUESTS) this.#entries.splice(0, MOST_REQUESTS)
     this.update(entry, {})
     return entry
   }
 
-  /** update adds facts to an entry and checks every awaited condition again. */
+  /** update adds facts to an entry and tells everybody who listens. */
   update(entry: SeenRequest, patch: Partial<SeenRequest>): void {
     Object.assign(entry, patch)
-    for (const check of [...this.#checks]) check()
+    for (const listener of [...this.#listeners]) listener()
   }
 
+  /** onChange calls `listener` after each step of a request, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  record(entry: SeenRequest, part: Partial<Recorded>): void {
+    const empty: Recorded = {
+      ...{ path: '', query: '', rawHeaders: [], body: Buffer.alloc(0) },
+      ...{ answerHeaders: {}, answer: Buffer.alloc(0) },
+    }
+    this.#recorded.set(entry, { ...(this.#recorded.get(entry) ?? empty), ...part })
+  }
+
+  /** recordBody adds the next bytes of the request's body. */
+  recordBody(entry: SeenRequest, bytes: Buffer): void {
+    const { body } = this.#recorded.get(entry) ?? { body: Buffer.alloc(0) }
+    if (body.length >= LONGEST_BODY) return
+    this.record(entry, { body: Buffer.concat([body, bytes.subarray(0, LONGEST_BODY)]) })
+  }
+
+  /** close ends and saves an entry. A disk that is full loses the saved entry, but no answer. */
   close(entry: SeenRequest): void {
     this.update(entry, { endedAt: this.#clock.now() })
-    if (entry.route !== 'control') this.#database.saveRequest(entry)
+    if (!this.#open.delete(entry) || entry.route === 'control') return
+    try {
+      this.#database.saveRequest(entry, this.#detailsOf(entry), MOST_DETAILS)
+      this.problem = null
+    } catch (error) {
+      this.problem = `the newest request could not be saved: ${messageOf(error)}`
+    }
   }
 
   /** list returns copies of all entries except control requests, oldest first. */
@@ -53,34 +107,36 @@ export class Journal {
     return structuredClone(this.#entries.find(predicate))
   }
 
-  /**
-   * waitFor resolves with the first result of `probe` that is not undefined. It rejects, with the text of `seen`, when
-   * no request has made progress for `stillMs` (default 30 s).
-   */
-  async waitFor<T>(
-    what: string,
-    probe: () => T | undefined,
-    seen: () => string,
-    stillMs = 30 * SECOND,
-  ): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const giveUp = () => reject(new Error(`waited for ${what}; seen: ${seen()}`))
-    let timer = this.#clock.after(stillMs, giveUp)
-    const check = () => {
-      timer[Symbol.dispose]()
-      timer = this.#clock.after(stillMs, giveUp)
-      try {
-        const found = probe()
-        if (found !== undefined) resolve(found)
-      } catch (error) {
-        reject(error)
-      }
-    }
-    this.#checks.add(check)
-    check()
-    return await promise.finally(() => {
-      this.#checks.delete(check)
-      timer[Symbol.dispose]()
+  /** details returns what a request sent and was answered, or null if that is no longer kept. */
+  details(n: number): RequestDetails | null {
+    const entry = this.#entries.findLast((one) => one.n === n)
+    const running = entry?.endedAt === null ? this.#detailsOf(entry) : null
+    return running ?? this.#database.details(n)
+  }
+
+  /** clear begins a new run without requests. The database must have been cleared. */
+  clear(): void {
+    this.run++
+    this.#open.clear()
+    this.#entries = []
+    this.#last = 0
+    this.problem = null
+  }
+
+  #detailsOf(entry: SeenRequest): RequestDetails | null {
+    const recorded = this.#recorded.get(entry)
+    if (recorded === undefined) return null
+    const { path, query, rawHeaders, body, answerHeaders, answer } = recorded
+    const headers = rawHeaders.flatMap((name, i): [string, string][] => {
+      if (i % 2 === 1) return []
+      const isSecret = name.toLowerCase() === this.#secretHeader
+      return [[name, isSecret ? '(hidden)' : (rawHeaders[i + 1] ?? '')]]
     })
+    return {
+      ...{ path, query, headers, body: textOf(body), answerHeaders },
+      answerBody: textOf(answer),
+    }
   }
 }
+
+const textOf = (bytes: Buffer) => bytes.toString('utf8', 0, LONGEST_BODY)

@@ -1,7 +1,7 @@
 // A knob is a setting for a question that the specification leaves open.
 
 import { z } from 'zod'
-import { readJson } from './json-file.ts'
+import { readJson } from './json-input.ts'
 
 const SHAPE = {
   /** listField is the name of the list in the answer of a search. */
@@ -28,6 +28,8 @@ const SHAPE = {
   listedAfterMs: z.int().nonnegative(),
   /** targetingPut: the targeting of an update replaces all criteria, or only the given ones (`merge`). */
   targetingPut: z.enum(['replace', 'merge']),
+  /** accountKeeps: only the last object of an account has postings, or all, joined by the ids of the postings. */
+  accountKeeps: z.enum(['last', 'all']),
   /** errorBody is the body of errors: code and message as JSON, nothing, or a page of HTML. */
   errorBody: z.enum(['json', 'none', 'html']),
   /** largestBody is in bytes; a request with a longer body is refused with 413. */
@@ -35,7 +37,8 @@ const SHAPE = {
 }
 
 const ALL = z.strictObject(SHAPE)
-const SOME = z.array(ALL.partial()).length(1)
+export const SOME_KNOBS = ALL.partial()
+const SOME = z.array(SOME_KNOBS).length(1)
 
 export type Knobs = z.infer<typeof ALL>
 
@@ -52,6 +55,7 @@ export const NEUTRAL_KNOBS: Readonly<Knobs> = {
   fromCache: false,
   listedAfterMs: 0,
   targetingPut: 'replace',
+  accountKeeps: 'last',
   errorBody: 'json',
   largestBody: 1024 * 1024,
 }

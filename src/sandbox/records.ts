@@ -1,6 +1,6 @@
-// This file defines two records of the database: a request that arrived, and an object that was stored.
+// This file defines the records of the database: a request that arrived with its details, and an object that was stored.
 
-import type { FaultKind, Side } from './fault-types.ts'
+export type Side = 'service' | 'storage'
 
 export class SeenRequest {
   /** n counts from 1 over both sides, in order of arrival. */
@@ -26,7 +26,7 @@ export class SeenRequest {
   /** stored says that this request stored an object. */
   stored = false
   /** faults are the kinds of the faults that the request met. */
-  faults: readonly FaultKind[] = []
+  faults: readonly string[] = []
   /** held says that the request waits at a gate now. */
   held = false
   /** connection is the number of the connection, counted from 1 on each side. */
@@ -35,6 +35,17 @@ export class SeenRequest {
   startedAt = 0
   /** endedAt is in wall-clock ms; null while the request runs. */
   endedAt: number | null = null
+}
+
+/** RequestDetails are what was sent and answered. A body is text, of its first 64 KiB. */
+export interface RequestDetails {
+  path: string
+  query: string
+  /** headers are in the order in which they came; an API key is hidden. */
+  headers: readonly (readonly [name: string, value: string])[]
+  body: string
+  answerHeaders: Readonly<Record<string, string>>
+  answerBody: string
 }
 
 export interface StoredObject {
@@ -48,6 +59,8 @@ export interface StoredObject {
   readonly account: string | null
   /** writes counts how often the key was written; more than 1 means that a client sent a form again. */
   readonly writes: number
+  /** written counts all writes of the storage, so that the newest write has the largest number. */
+  readonly written: number
   /** path is the absolute path of the bytes. */
   readonly path: string
 }

@@ -2,25 +2,29 @@
 // no code with the client, which is tested against it. It has two listeners, like two real hosts.
 
 import { type Clock, MINUTE, SECOND, systemClock } from '../lib/clock.ts'
-import { createAuthenticator, type KnownCaller } from './authentication.ts'
-import { CampaignBook } from './campaign-book.ts'
-import { campaignRoutes } from './campaign-routes.ts'
-import { createControl } from './control.ts'
+import { VERSION } from '../lib/version.ts'
+import { SandboxClock } from './clock.ts'
+import { createControl, isControl } from './control/control.ts'
+import { overview } from './control/overview.ts'
 import { openDatabase } from './database.ts'
-import { FaultBook } from './faults.ts'
-import { LARGEST_OBJECT } from './form-check.ts'
-import { BUCKET, FormIssuer } from './form-issuer.ts'
+import type { FaultRule } from './faults/fault-types.ts'
+import { FaultBook } from './faults/faults.ts'
+import { serviceScreen, withServiceFaults } from './faults/service-faults.ts'
+import { storageScreen, withStorageFaults } from './faults/storage-faults.ts'
+import type { Exchange } from './http/exchange.ts'
+import { listen } from './http/listener.ts'
 import { Journal } from './journal.ts'
 import { type Knobs, NEUTRAL_KNOBS } from './knobs.ts'
-import { listen } from './listener.ts'
-import { openStore } from './object-store.ts'
-import { overview } from './overview.ts'
-import { type FieldMapping, USUAL_FIELDS } from './posting-reader.ts'
-import { Postings } from './postings.ts'
-import type { SeenRequest } from './records.ts'
-import { CONTROL_PATH, createService } from './service.ts'
-import { uploadRoutes } from './service-routes.ts'
-import { createStorage } from './storage.ts'
+import { openApi } from './openapi.ts'
+import { createAuthenticator, type KnownCaller } from './service/authentication.ts'
+import { CampaignBook } from './service/book.ts'
+import { BUCKET, FormIssuer } from './service/form-issuer.ts'
+import { type FieldMapping, USUAL_FIELDS } from './service/posting-reader.ts'
+import { Postings } from './service/postings.ts'
+import { createService } from './service/service.ts'
+import { LARGEST_OBJECT } from './storage/form-check.ts'
+import { openStore } from './storage/object-store.ts'
+import { createStorage } from './storage/storage.ts'
 
 export interface SandboxOptions {
   /** callers are those who may call, with the secrets or keys that prove it. */
@@ -31,6 +35,8 @@ export interface SandboxOptions {
   host?: string
   /** database is the SQLite file; without one, a restart forgets everything. */
   database?: string
+  /** reset begins with an empty sandbox, with the same key and ports. */
+  reset?: boolean
   /** port and storagePort are 0 by default: the port of the last run or, at the first start, any free port. */
   port?: number
   storagePort?: number
@@ -46,67 +52,129 @@ export interface SandboxOptions {
   contentLengthRange?: readonly [min: number, max: number]
   /** successStatus is the `success_action_status` of the forms; default 201. */
   successStatus?: string
+  /** seed decides the keys of objects and the credentials of forms; default 1. */
+  seed?: number
   /** idleTimeoutMs is the time without a byte after which a side stops reading a body; default 20 s, as in S3. */
   idleTimeoutMs?: number
-  /** showStringToSign adds the string to sign to each answer, in a header, for tests of a signer. */
-  showStringToSign?: boolean
+  /** headTimeoutMs is the time for the head of a request; default 20 s. */
+  headTimeoutMs?: number
   /** knobs set what the specification leaves open. */
   knobs?: Partial<Knobs>
+  /** firstFaults apply from the start, and after a reset. */
+  firstFaults?: readonly FaultRule[]
   /** fields says which elements are postings and fields; default: the usual names. */
   fields?: FieldMapping
   clock?: Clock
+  /** onClock is called after the clock was set, with the ms that it is ahead of the host. */
+  onClock?: (aheadMs: number) => void
 }
 
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
 
 export async function startSandbox(options: SandboxOptions) {
-  const { clock = systemClock, headerPrefix = 'X-SVC-', idleTimeoutMs = 20 * SECOND } = options
+  const { headerPrefix = 'X-SVC-', idleTimeoutMs = 20 * SECOND, firstFaults = [] } = options
   const { host = '127.0.0.1', stringToSign = '{method}{path}?{query};{body};{date}' } = options
   const basePath = (options.basePath ?? '').replace(/\/+$/, '')
-  const authenticator = createAuthenticator(options.callers, stringToSign, headerPrefix)
+  const { callers } = options
+  const authenticator = createAuthenticator({ callers, stringToSign, headerPrefix, basePath })
   await using stack = new AsyncDisposableStack()
   const database = stack.use(openDatabase(options.database ?? ':memory:'))
-  const journal = new Journal(clock, database)
-  const faults = new FaultBook(journal)
+  const clock = new SandboxClock(options.clock ?? systemClock, database)
+  const journal = new Journal(clock, database, `${headerPrefix}ApiKey`)
+  const faults = new FaultBook()
   const store = await openStore(options.directory, database)
-  const form = {
-    lifetimeMs: options.formLifetimeMs ?? 15 * MINUTE,
-    contentLengthRange: options.contentLengthRange ?? ([1, LARGEST_OBJECT] as const),
-    successStatus: options.successStatus ?? '201',
-  }
-  const issuer = new FormIssuer(form, database)
-  const shared = { host, clock, database, journal, faults, idleTimeoutMs }
-  const knobs: Knobs = { ...NEUTRAL_KNOBS, ...options.knobs }
-  const postings = new Postings(database.db, store, options.fields ?? USUAL_FIELDS)
+  const issuer = new FormIssuer(
+    {
+      lifetimeMs: options.formLifetimeMs ?? 15 * MINUTE,
+      contentLengthRange: options.contentLengthRange ?? ([1, LARGEST_OBJECT] as const),
+      successStatus: options.successStatus ?? '201',
+      seed: options.seed ?? 1,
+    },
+    database,
+  )
+  const firstKnobs: Knobs = { ...NEUTRAL_KNOBS, ...options.knobs }
+  const knobs = { ...firstKnobs }
+  const postings = new Postings(database.db, store, options.fields ?? USUAL_FIELDS, knobs)
   const campaigns = new CampaignBook(clock, knobs, database, postings)
+  const { headTimeoutMs = 20 * SECOND } = options
+  const shared = { host, clock, database, journal, idleTimeoutMs, headTimeoutMs }
 
+  /** reset puts everything back to the first start, with the same key and ports. It ends all other connections. */
+  async function reset(asking: Exchange | null = null): Promise<void> {
+    await store.remove(null)
+    database.clear()
+    journal.clear()
+    campaigns.clear()
+    postings.clear()
+    faults.reset()
+    clock.forget()
+    Object.assign(knobs, firstKnobs)
+    for (const rule of firstFaults) faults.add(rule)
+    for (const side of [service, storage]) side?.endConnections(asking)
+    options.onClock?.(clock.aheadMs)
+  }
+
+  const servicePrefix = headerPrefix.toLowerCase()
   const storage = stack.use(
     await listen({
       ...shared,
       side: 'storage',
       port: options.storagePort ?? 0,
-      handle: createStorage(issuer, store, headerPrefix.toLowerCase()),
+      screen: () => storageScreen(faults),
+      handle: withStorageFaults(
+        createStorage(issuer, store, { now: () => clock.now(), servicePrefix }),
+        faults,
+      ),
     }),
   )
+  const specified = createService({
+    ...{ authenticator, book: campaigns, issuer, knobs, storageFor: storage.originFor },
+  })
+  const callOf = (exchange: Exchange) => ({
+    method: exchange.entry.method,
+    path: exchange.path.startsWith(`${basePath}/`) ? exchange.path.slice(basePath.length) : '/',
+    query: exchange.query,
+    url: exchange.url,
+    header: (name: string) => exchange.header(name),
+    now: exchange.now(),
+    elapsed: () => exchange.elapsed(),
+  })
+  const control = createControl({
+    ...{ faults, journal, store, campaigns, postings, knobs, clock, reset },
+    clockChanged: () => options.onClock?.(clock.aheadMs),
+    health: () => ({
+      status: journal.problem === null ? 'ok' : 'degraded',
+      problem: journal.problem,
+      version: VERSION,
+      now: new Date(clock.now()).toISOString(),
+      url: service.origin + basePath,
+      storageUrl: `${storage.origin}/${BUCKET}`,
+    }),
+    openApi: () => openApi(service.origin + basePath),
+    page: () => overview({ campaigns, store, journal, faults, clock }),
+  })
+  const faulty = withServiceFaults({
+    ...{ service: specified, issuer, faults, callOf, accountOf: authenticator.claimedAccount },
+    largestBody: () => knobs.largestBody,
+  })
   const service = stack.use(
     await listen({
       ...shared,
       side: 'service',
       port: options.port ?? 0,
-      handle: createService({
-        basePath,
-        routes: [
-          ...uploadRoutes(issuer, storage.originFor),
-          ...campaignRoutes(campaigns, knobs, postings),
-        ],
-        authenticator,
-        control: createControl({ faults, journal, store, campaigns, postings, knobs }),
-        knobs,
-        page: () => overview({ campaigns, store, journal }),
-        showStringToSign: options.showStringToSign ?? false,
-      }),
+      screen: () => serviceScreen(faults),
+      handle: async (exchange) => {
+        if (isControl(exchange)) return control(exchange)
+        if (exchange.entry.method !== 'HEAD') return faulty(exchange)
+        // HEAD only checks that the service is up. The specification has no such request, so it meets no fault.
+        exchange.note({ route: 'control' })
+        const body = await exchange.wholeBody(knobs.largestBody)
+        return exchange.answer((await specified.serve({ ...callOf(exchange), body })).answer)
+      },
     }),
   )
+  if (options.reset) await reset()
+  else for (const rule of firstFaults) faults.add(rule)
   const listeners = stack.move()
   const close = () => listeners.disposeAsync()
 
@@ -116,44 +184,24 @@ export async function startSandbox(options: SandboxOptions) {
     /** storageUrl is the address for forms: the origin of the storage with its bucket. */
     storageUrl: `${storage.origin}/${BUCKET}`,
     /** controlUrl is the base address of the control routes, such as `faults`, `objects` and `requests`. */
-    controlUrl: service.origin + CONTROL_PATH.slice(0, -1),
+    controlUrl: `${service.origin}/_sandbox`,
     stringToSign,
     headerPrefix,
     faults,
     campaigns,
     knobs,
+    /** clock is that of the sandbox, which a control route can set. */
+    clock,
+    reset: () => reset(),
     /** objects returns the complete objects, one for each key. */
     objects: () => store.list(),
     /** requests returns the requests of both sides, oldest first, without control requests. */
     requests: () => journal.list(),
-    /** waitForObjects resolves once `n` objects are stored. It rejects after `stillMs` (30 s) without progress. */
-    waitForObjects: (n: number, stillMs?: number) =>
-      journal.waitFor(
-        `${n} objects`,
-        () => (store.list().length >= n ? store.list() : undefined),
-        () => `${store.list().length}; ${summary(journal)}`,
-        stillMs,
-      ),
-    /**
-     * waitForRequest resolves with the first past or future request that `predicate` accepts. It checks after each step
-     * of a request; a running one has `endedAt` null. It rejects after `stillMs` (default 30 s) without progress.
-     */
-    waitForRequest: (predicate: (request: SeenRequest) => boolean, stillMs?: number) =>
-      journal.waitFor(
-        `a request that ${predicate}`,
-        () => journal.find(predicate),
-        () => summary(journal),
-        stillMs,
-      ),
+    /** findRequest returns the first request that `predicate` accepts; a running one has `endedAt` null. */
+    findRequest: journal.find.bind(journal),
+    /** onChange calls a function after each step of a request, until the returned function is called. */
+    onChange: journal.onChange.bind(journal),
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-function summary(journal: Journal): string {
-  const shown = journal
-    .list()
-    .slice(-20)
-    .map(({ side, route, status, code }) => `${side} ${route} ${status ?? '-'} ${code ?? ''}`)
-  return shown.map((line) => line.trim()).join(', ') || 'no requests'
 }

@@ -1,7 +1,6 @@
 // Reads the service's answers about campaigns. It tolerates unknown fields and unexpected types, but it is strict about
 // the ids and the list.
 
-import { shownAddress } from '../lib/http-text.ts'
 import { redactValue, shownName } from '../lib/secrets.ts'
 import { isObject, parseBody, Unusable } from './json-answer.ts'
 import type { Campaign, CampaignPage } from './port.ts'
@@ -73,12 +72,15 @@ export function readPage(body: Buffer): CampaignPage {
     endNum: number('endNum'),
     numRequested: number('numRequested'),
     fromCache: typeof envelope.fromCache === 'boolean' ? envelope.fromCache : null,
-    self: typeof envelope.self === 'string' ? shownAddress(envelope.self) : null,
+    self: typeof envelope.self === 'string' ? withoutUser(envelope.self) : null,
     elapsed: number('elapsed'),
     listField: found.name,
     withoutId: found.items.length - campaigns.length,
   }
 }
+
+/** withoutUser returns an address as it is, but without a user name and a password. */
+const withoutUser = (address: string) => address.replace(/^([a-z]+:\/\/)[^/?#]*@/i, '$1')
 
 function findList(envelope: unknown): { name: string; items: unknown[] } {
   if (!isObject(envelope)) throw new Unusable('JSON that is neither an object nor a list')

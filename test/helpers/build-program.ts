@@ -52,7 +52,8 @@ export default async function buildProgram({ provide }: TestProject): Promise<vo
 /** digest returns a hash of everything that the build reads. */
 function digest(): string {
   const hash = createHash('sha256')
-  for (const name of ['package.json', 'package-lock.json', 'rolldown.config.ts', ...sources()]) {
+  const others = ['package.json', 'package-lock.json', 'rolldown.config.ts']
+  for (const name of [...others, 'config/service.openapi.yaml', ...sources()]) {
     hash.update(`${name}\n`).update(readFileSync(join(ROOT, name)))
   }
   return hash.digest('hex').slice(0, 16)

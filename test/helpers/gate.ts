@@ -1,8 +1,8 @@
 // A gate of a sandbox in another process, through its control routes. For a sandbox in this process, use
 // `sandbox.faults.add({ at, kind: 'gate', point })`.
 
-import type { FaultRule } from '../../src/sandbox/fault-types.ts'
-import type { Fault } from '../../src/sandbox/faults.ts'
+import type { FaultRule } from '../../src/sandbox/faults/fault-types.ts'
+import type { Fault } from '../../src/sandbox/faults/faults.ts'
 import { eventually } from './eventually.ts'
 
 type Listed = { id: number; played: number; held: number }

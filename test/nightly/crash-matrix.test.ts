@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { OPEN } from '../../src/history/states.ts'
-import type { FaultRule } from '../../src/sandbox/fault-types.ts'
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import type { FaultRule } from '../../src/sandbox/faults/fault-types.ts'
 import { killed } from '../helpers/killed.ts'
+import { waitForRequest } from '../helpers/sandbox/waiting.ts'
 import { finished, Site } from '../helpers/site.ts'
 import { SCENARIOS, type Scenario, settled } from './crash-scenarios.ts'
 import { CrashTable, inOrder } from './crash-table.ts'
@@ -20,7 +20,7 @@ const EVERY = process.env.FEEDSYNCD_CRASH === 'sample' ? 41 : 1
 const AT_ONCE = 2
 const STORIES = SCENARIOS.map(({ name }) => name)
 
-type Reached = Parameters<Sandbox['waitForRequest']>[0]
+type Reached = Parameters<typeof waitForRequest>[1]
 const FIRST = SCENARIOS[0]?.sent[0] ?? ''
 
 const table = CrashTable.parse(readFileSync(DOCUMENT, 'utf8'))
@@ -84,7 +84,7 @@ describe('after a kill during a request, the next start puts everything right', 
       const child = site.spawn('run', '--once')
       const ended = finished(child)
 
-      await site.sandbox.waitForRequest(reached)
+      await waitForRequest(site.sandbox, reached)
       child.kill('SIGKILL')
       await ended
       await settled(site, scenario)

@@ -88,6 +88,7 @@ const OWNERS: Record<string, string> = {
   'better-sqlite3': 'history/',
   chokidar: 'inbox/',
   commander: 'cli/',
+  entities: 'campaigns/',
   'fast-xml-parser': 'upload/',
   'p-retry': 'lib/retry.ts',
   picomatch: 'lib/glob.ts',

@@ -6,14 +6,7 @@ import { readTargetingText } from '../../campaigns/desired.ts'
 import { FIELDS, STATUS } from '../../campaigns/fields.ts'
 import { toWire } from '../../lib/amount.ts'
 import { messageOf } from '../../lib/errors.ts'
-import {
-  amount,
-  firstSecond,
-  lastSecond,
-  nonEmpty,
-  oneOf,
-  type Reader,
-} from '../../lib/text-fields.ts'
+import { amount, firstSecond, lastSecond, oneOf, type Reader } from '../../lib/text-fields.ts'
 import { isUsableId } from '../../service/campaign-answer.ts'
 import type { CampaignCreate, CampaignUpdate, Targeting } from '../../service/port.ts'
 import { usageError } from '../define.ts'
@@ -42,9 +35,18 @@ export const campaignId = parsed((text) =>
   isUsableId(text) ? { value: text } : { problem: 'expected the id of a campaign' },
 ) as (text: string) => string
 
+const LARGEST_INT32 = 2 ** 31 - 1
+
+/** wholeNumber reads an int32 that is not negative (specification section 4, Start and Num). */
 export const wholeNumber = parsed((text) =>
-  /^\d{1,9}$/.test(text) ? { value: Number(text) } : { problem: 'expected a whole number' },
+  /^\d{1,10}$/.test(text) && Number(text) <= LARGEST_INT32
+    ? { value: Number(text) }
+    : { problem: `expected a whole number up to ${LARGEST_INT32}` },
 ) as (text: string) => number
+
+/** exactName keeps every character of a name, because the service takes any string. */
+const exactName: Reader<string> = (text) =>
+  text.trim() === '' ? { problem: 'must not be empty' } : { value: text }
 
 export function addFields(command: Command, call: 'create' | 'update'): Command {
   const update = call === 'update'
@@ -67,7 +69,7 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
     .option('--status <status>', 'running, archived or paused', statusOf)
     .option('--targeting <json>', 'the targeting as JSON, or @FILE', targetingOf)
     // The specification takes any text; a blank name could not be found again.
-    .option('--name <name>', 'the name; not blank', parsed(nonEmpty))
+    .option('--name <name>', 'the name, exactly as given; not blank', parsed(exactName))
   if (update) return command
   const period = parsed(oneOf('once', 'monthly'), (text) => (text === 'monthly' ? 1 : NULL))
   return command

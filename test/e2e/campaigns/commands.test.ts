@@ -41,6 +41,23 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     ])
   })
 
+  it('send and show a name, a position and the address of a page exactly', async () => {
+    await using site = await Site.open()
+    const name = '  Night  nurses\u00a0(A\u0308) '
+
+    const created = await site.run('campaigns', 'create', '--name', name, '--yes', '--json')
+    const page = ['--name', 'Night  nurses', '--start', '2147483647', '--num', '2147483647']
+    const found = await site.run('campaigns', 'search', ...page, '--json')
+    const tooFar = await site.run('campaigns', 'search', '--start', '2147483648')
+
+    expect(site.sandbox.campaigns.all[0]?.name).toBe(name)
+    expect(json(created.stdout).name).toBe(name)
+    expect(json(found.stdout).self).toBe(
+      `${site.sandbox.url}/v1/campaigns?Name=Night%20%20nurses&Start=2147483647&Num=2147483647`,
+    )
+    expect([found.code, tooFar.code]).toEqual([0, 64])
+  })
+
   it('show an empty text of the service, which is not the same as no text', async () => {
     await using site = await Site.open()
     const { id } = site.sandbox.campaigns.create('123', { name: '', budget: 9 })

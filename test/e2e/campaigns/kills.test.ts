@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
+import type { FaultRule } from '../../../src/sandbox/faults/fault-types.ts'
 import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { finished, preload } from '../../helpers/site.ts'
@@ -22,9 +22,17 @@ async function killedAt({ site }: CampaignsSite, words: string[], route: string,
   site.env = preload('fast-time.ts')
   const child = site.spawn(...words)
   site.env = {}
-  const where = () => child.kill('SIGKILL')
-  const rule = site.sandbox.faults.add({ ...fault, route, where, times: 1 })
+  const before = site.sandbox.requests().length
+  const unwatch = site.sandbox.onChange(() => {
+    const [request] = site.sandbox
+      .requests()
+      .slice(before)
+      .filter((one) => one.route === route)
+    if (request !== undefined) child.kill('SIGKILL')
+  })
+  const rule = site.sandbox.faults.add({ ...fault, route, times: 1 } as FaultRule)
   await finished(child)
+  unwatch()
   expect(child.signalCode).toBe('SIGKILL')
   rule.remove()
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { CAMPAIGNS, call, create, feedOf, PRESIGN, post } from '../../helpers/sandbox/vendor.ts'
+import { waitForObjects } from '../../helpers/sandbox/waiting.ts'
 
 const add = (box: { controlUrl: string }, ...faults: object[]) =>
   fetch(`${box.controlUrl}/faults`, { method: 'POST', body: JSON.stringify(faults) })
@@ -29,7 +30,7 @@ describe('a fault', () => {
     await expect(post(form, feedOf({ title: 'Nurse' }))).rejects.toThrow()
 
     const before = box.objects().length
-    expect(await box.waitForObjects(1)).toHaveLength(1)
+    expect(await waitForObjects(box, 1)).toHaveLength(1)
     expect(before).toBe(0)
   })
 
@@ -44,7 +45,8 @@ describe('a fault', () => {
       const answers: number[] = []
       for (let n = 0; n < 40; n++) answers.push((await call(box.url, 'GET', CAMPAIGNS)).status)
       const requests = await (await fetch(`${box.controlUrl}/requests`)).json()
-      return { answers, requests: requests as { status: number; faults: string[] }[] }
+      const oldestFirst = (requests as { status: number; faults: string[] }[]).reverse()
+      return { answers, requests: oldestFirst }
     }
 
     const [first, second] = [await play(), await play()]

@@ -1,10 +1,12 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
 import { MAIN } from '../../helpers/site.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/sandbox.md'), 'utf8')
@@ -69,12 +71,55 @@ describe('docs/sandbox.md', () => {
     ])
   })
 
+  it.skipIf(!isThere('python3'))('shows a client in Python', async () => {
+    const { root } = await startHere()
+    writeFileSync(join(root, 'tour.py'), blocks('python')[0] ?? '')
+
+    const output = execFileSync('python3', ['tour.py', 'sandbox/sandbox.json'], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+
+    expect(output).toBe('upload 201\nback True\nsponsors 1\n')
+  })
+
+  it.skipIf(!isThere('curl'))('shows a CI job', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'feedsyncd-job-'))
+    onTestFinished(() => rmSync(root, { recursive: true }))
+    const { steps } = parse(blocks('yaml')[0] ?? '') as { steps: { run: string }[] }
+    const [start = '', ready = '', health = ''] = steps.map(({ run }) => run)
+    const [, ...args] = start.replace(' &', '').replace('8080', '0').split(' ')
+    const child = spawn(process.execPath, [MAIN, ...args], { cwd: root, stdio: 'ignore' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    execFileSync('bash', ['-c', ready], { cwd: root })
+    const { url } = JSON.parse(readFileSync(join(root, 'ready.json'), 'utf8'))
+
+    const output = execFileSync(
+      'bash',
+      ['-c', health.replace('http://127.0.0.1:8080', new URL(url).origin)],
+      { cwd: root, encoding: 'utf8' },
+    )
+
+    expect(JSON.parse(output)).toMatchObject({ status: 'ok', url })
+    expect(readFileSync(join(root, 'sandbox/service.key'), 'utf8')).toBe('test-key\n')
+  })
+
+  it('shows a test vector of the signature', () => {
+    const value = (name: string) =>
+      new RegExp(`^\\| ${name} +\\| \`([^\`]*)\``, 'm').exec(PAGE)?.[1] ?? ''
+
+    const signature = createHmac('sha1', value('key')).update(value('string')).digest('base64')
+
+    expect(signature).toBe(value('signature'))
+    expect(value('string')).toContain(value('`X-SVC-Date`'))
+  })
+
   it('names every knob, fault and option', async () => {
     const sources = join(import.meta.dirname, '../../../src')
     const namesIn = (file: string, pattern: RegExp) =>
       [...readFileSync(join(sources, file), 'utf8').matchAll(pattern)].map(([, name]) => name)
     const knobs = namesIn('sandbox/knobs.ts', /^ {2}(\w+): z\./gm)
-    const kinds = namesIn('sandbox/fault-types.ts', /fault\((?:BOTH|\['\w+'\]), '([\w-]+)'/g)
+    const kinds = namesIn('sandbox/faults/fault-types.ts', /fault\((?:BOTH|\['\w+'\]), '([\w-]+)'/g)
     const options = namesIn('cli/sandbox.ts', /'--([\w-]+)/g)
 
     const missing = [
@@ -83,7 +128,7 @@ describe('docs/sandbox.md', () => {
       ...options.filter((name) => !PAGE.includes(`--${name}`)),
     ]
 
-    expect([knobs.length, kinds.length]).toEqual([14, 23])
+    expect([knobs.length, kinds.length]).toEqual([15, 23])
     expect(missing).toEqual([])
   })
 })
@@ -106,7 +151,9 @@ describe('the page at / of the sandbox', () => {
     const page = await (await fetch(new URL(url).origin)).text()
 
     expect(made.status).toBe(200)
-    expect(page).toContain('<h2>Campaigns (1)</h2>')
+    expect(page).toContain('<h2>Campaigns <span class="dim">1</span></h2>')
+    expect(page).toContain('prefers-color-scheme: dark')
+    expect(page).toContain('<dt>Clock</dt>')
     expect(page).toContain('&#60;script&#62;')
     expect(page).not.toContain('<script>')
     expect(page).toContain('<td>campaign-create</td><td>42</td><td>200</td>')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type FieldMapping, readMapping } from '../../../src/sandbox/posting-reader.ts'
+import { type FieldMapping, readMapping } from '../../../src/sandbox/service/posting-reader.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import {
   CAMPAIGNS,
@@ -120,7 +120,7 @@ describe('the sandbox sponsors', () => {
     ])
     expect([some.json.total, nurses.json.sponsoredPostings]).toEqual([1000, 1000])
     expect(some.json.postings[0]).toEqual({
-      ...{ externalCampaignId: '', requisitionId: 'R1', title: 'Nurse' },
+      ...{ id: '', externalCampaignId: '', requisitionId: 'R1', title: 'Nurse' },
       ...{ city: '', state: '', postalCode: '' },
     })
     expect((await control(box, 'postings?campaign=1')).status).toBe(404)

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { feedOf } from '../../helpers/feed.ts'
 import { largeFeed, Outlet } from '../../helpers/outlet.ts'
+import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
 /** Larger than the buffers of two sockets, so that storage answers before the last byte is sent. */
 const LARGE = largeFeed(16_000_000)
@@ -132,7 +133,7 @@ describe('an answer that is lost', () => {
 
       const delivered = outlet.deliver(feedOf(3), HOUR)
       if (how === 'silence') {
-        await outlet.sandbox.waitForRequest(({ fileBytes }) => fileBytes === SMALL_BYTES)
+        await waitForRequest(outlet.sandbox, ({ fileBytes }) => fileBytes === SMALL_BYTES)
         await outlet.clock.passUntil(() => outlet.outcomes()[0] !== null)
       }
       await delivered

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
-import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
+import type { FaultRule } from '../../../src/sandbox/faults/fault-types.ts'
 import { Outlet } from '../../helpers/outlet.ts'
 
 const TOO_LARGE = '<html><title>413 Request Entity Too Large</title></html>'

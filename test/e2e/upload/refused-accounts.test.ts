@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { FeedConfig } from '../../../src/config/config.ts'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
 import { Outlet, SECRET } from '../../helpers/outlet.ts'
+import { waitForObjects, waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
 const FEEDS: FeedConfig[] = [
   {
@@ -52,7 +53,7 @@ describe('an account that the service refuses', () => {
 
     const ran = outlet.run(MINUTE)
     // One of them waits for its answer.
-    await outlet.sandbox.waitForObjects(3)
+    await waitForObjects(outlet.sandbox, 3)
     gate.remove()
     await ran
 
@@ -168,7 +169,7 @@ describe('a key that the service refuses', () => {
 
     const ran = outlet.run(MINUTE)
     await gate.held(2)
-    await outlet.sandbox.waitForRequest(() => refused().length >= 2)
+    await waitForRequest(outlet.sandbox, () => refused().length >= 2)
     gate.remove()
     await ran
 

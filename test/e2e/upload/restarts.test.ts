@@ -5,9 +5,10 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
+import type { FaultRule } from '../../../src/sandbox/faults/fault-types.ts'
 import type { SeenRequest } from '../../../src/sandbox/records.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
 import { feedOf, finished, Site } from '../../helpers/site.ts'
 
 let site: Site
@@ -31,7 +32,7 @@ describe('a daemon that is killed', () => {
     site.sandbox.faults.add({ at: 'service', kind: 'slow', never: true, times: 1 })
     const first = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
-    await site.sandbox.waitForRequest(played('slow'))
+    await waitForRequest(site.sandbox, played('slow'))
 
     await kill(first)
     await site.daemon()
@@ -50,7 +51,8 @@ describe('a daemon that is killed', () => {
       })
       const first = await site.daemonProcess()
       site.drop('jobs.xml', feedOf(3))
-      await site.sandbox.waitForRequest(
+      await waitForRequest(
+        site.sandbox,
         (request) =>
           played('lose-answer')(request) && request.stored === stored && !!request.fileBytes,
       )
@@ -88,7 +90,7 @@ describe('a daemon that is killed', () => {
     })
     const first = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
-    await site.sandbox.waitForRequest(played('lose-answer'))
+    await waitForRequest(site.sandbox, played('lose-answer'))
 
     await kill(first)
     await site.daemon()
@@ -127,7 +129,7 @@ describe('a daemon that is killed', () => {
     site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '3000' })
     const first = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(2))
-    await site.sandbox.waitForRequest(({ status }) => status === 503)
+    await waitForRequest(site.sandbox, ({ status }) => status === 503)
     const before = await eventually(() => {
       const [waiting] = site.uploads()
       if (!waiting?.nextAttemptAt) throw new Error('no next attempt is on record')

@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { Outlet } from '../../helpers/outlet.ts'
+import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
 /** The story of a version that the first post of the first form stored. */
 const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
@@ -115,7 +116,7 @@ describe('a service that is slow or gone', () => {
     outlet.clock.after = (ms, run) => {
       if (ms !== MINUTE || minutes.push(ms) > 1) return systemClock.after(ms, run)
       // End the minute as soon as the service has read the request.
-      void outlet.sandbox.waitForRequest(({ faults }) => faults.includes('slow')).then(run)
+      void waitForRequest(outlet.sandbox, ({ faults }) => faults.includes('slow')).then(run)
       return { [Symbol.dispose]: () => {} }
     }
 

@@ -12,7 +12,7 @@ import type { CampaignStore } from '../../../src/campaigns/port.ts'
 import type { SyncParts } from '../../../src/campaigns/sync.ts'
 import { canonical, isSame, readTargeting } from '../../../src/campaigns/targeting.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
-import { isTargeted, type SandboxPosting } from '../../../src/sandbox/campaign-targeting.ts'
+import { type SandboxPosting, targetingTest } from '../../../src/sandbox/service/targeting.ts'
 import type { Targeting } from '../../../src/service/port.ts'
 import type { BookCampaign, Fields } from './book.ts'
 import { fileOf } from './file.ts'
@@ -168,7 +168,7 @@ type Echo = keyof typeof ECHOES
 const POSTINGS: SandboxPosting[] = ['K1', 'K2', 'K3'].flatMap((externalCampaignId) =>
   ['MA', 'ON', 'RI'].flatMap((state) =>
     ['nurse', 'cook', 'clerk'].map((title) => ({
-      ...{ externalCampaignId, state, title },
+      ...{ id: '', externalCampaignId, state, title },
       ...{ requisitionId: '', description: '', city: '', postalCode: '' },
     })),
   ),
@@ -679,7 +679,9 @@ function checkLower(id: string, body: Fields, shown: Fields): void {
 }
 
 const selects = (targeting: unknown, posting: SandboxPosting) =>
-  isTargeted(structuredClone(readTargeting(targeting)) as Parameters<typeof isTargeted>[0], posting)
+  targetingTest(structuredClone(readTargeting(targeting)) as Parameters<typeof targetingTest>[0])(
+    posting,
+  )
 
 // The steps, as commands of fast-check.
 

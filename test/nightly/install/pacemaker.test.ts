@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { feedOf } from '../../helpers/feed.ts'
+import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
 import { SECRET, Site } from '../../helpers/site.ts'
 import { Machine } from './machine.ts'
 
@@ -250,7 +251,8 @@ describe.runIf(canRun)('two hosts and a disk that moves', { timeout: 5 * MINUTE 
 
     const diedAt = Date.now()
     await nodes[active].off()
-    const { startedAt } = await site.sandbox.waitForRequest(
+    const { startedAt } = await waitForRequest(
+      site.sandbox,
       (request) => request.route === 'store' && request.startedAt > diedAt,
       MINUTE,
     )

@@ -12,21 +12,39 @@ import {
   targetingSpend,
   wholeTargeting,
 } from '../../../src/campaigns/targeting.ts'
-import { isTargeted } from '../../../src/sandbox/campaign-targeting.ts'
+import { targetingTest } from '../../../src/sandbox/service/targeting.ts'
 import type { Targeting } from '../../../src/service/port.ts'
+import { NO_PLURALS, PLURALS } from '../../helpers/plurals.ts'
+import { READABLE_TEXTS } from '../../helpers/readable-texts.ts'
 
 const matches = (targeting: CanonicalTargeting, posting: TargetedPosting) =>
   selector(targeting)(posting)
 
 const WORDS = (
   'nurse nurses Nurse ICU city cities box boxes cook day analysis analyses person people salesman salesmen ' +
-  'hero heroes wife wives chef staff child children shelf shelves C C++ C# .NET NET ASP.NET'
+  'hero heroes wife wives chef staff child children shelf shelves C C++ C# .NET NET ASP.NET taxi taxis taxes ' +
+  'front-end & - (m/f) a+ + Köln Ko\u0308ln lens bus'
 ).split(' ')
 const word = fc.constantFrom(...WORDS)
-const phrase = fc.array(word, { minLength: 1, maxLength: 3 }).map((all) => all.join(' '))
+const gap = fc.constantFrom(
+  ' ',
+  '  ',
+  '\n',
+  '\u00a0',
+  ', ',
+  '<br>',
+  '</p><p>',
+  '<b>',
+  '&nbsp;',
+  '&amp;',
+)
+const prose = fc.array(fc.tuple(word, gap), { maxLength: 4 }).map((all) => all.flat().join(''))
+const phrase = fc
+  .array(fc.tuple(word, fc.constantFrom(' ', '  ', '\n', ' - ')), { minLength: 1, maxLength: 3 })
+  .map((all) => all.flat().join('').trim())
 const state = fc.constantFrom('MA', 'ON', 'NO')
-const city = fc.constantFrom('Boston', 'boston', 'Köln')
-const postal = fc.constantFrom('02139', '2139', 'K1A 0B1')
+const city = fc.constantFrom('Boston', 'boston', 'Köln', 'Ko\u0308ln', 'New  York', 'New\nYork')
+const postal = fc.constantFrom('02139', '2139', 'K1A 0B1', 'k1a  0b1')
 const campaign = fc.constantFrom('A', 'B', 'a')
 const requisition = fc.constantFrom('1E5', '100000', 'R-1')
 const listOf = <T>(value: fc.Arbitrary<T>) => fc.array(value, { maxLength: 3 })
@@ -35,7 +53,7 @@ const posting: fc.Arbitrary<TargetedPosting> = fc.record({
   externalCampaignId: campaign,
   requisitionId: requisition,
   title: phrase,
-  description: phrase,
+  description: prose,
   city,
   state,
   postalCode: postal,
@@ -63,10 +81,12 @@ describe('targeting', () => {
         const theirs = { ...lists, cities, externalCampaignId: externalCampaignId || null }
 
         expect(matches(canonical(wanted), one)).toBe(
-          isTargeted(structuredClone(theirs) as Parameters<typeof isTargeted>[0], one),
+          targetingTest(structuredClone(theirs) as Parameters<typeof targetingTest>[0])({
+            ...{ ...one, id: '' },
+          }),
         )
       }),
-      { numRuns: 500 },
+      { numRuns: 2000 },
     )
   })
 
@@ -178,6 +198,31 @@ describe('targeting', () => {
 
     expect(matches(canonical({ jobTitles: [title] }), one)).toBe(selects)
   })
+
+  it('selects the plural of each singular, and not the singular of its plural', () => {
+    const titled = (title: string) => ({ ...EMPTY, title: `Senior ${title}` })
+    const wrong = PLURALS.filter(
+      ([one, many]) =>
+        !matches(canonical({ jobTitles: [one] }), titled(many)) ||
+        matches(canonical({ jobTitles: [many] }), titled(one)),
+    )
+
+    expect(wrong).toEqual([])
+  })
+
+  it.each(NO_PLURALS)('does not select with %s a title with %s', (wanted, title) => {
+    expect(matches(canonical({ jobTitles: [wanted] }), { ...EMPTY, title })).toBe(false)
+  })
+
+  it.each(READABLE_TEXTS)(
+    'finds in the description %j the keyword %j, and not %j',
+    (description, found, missing) => {
+      const one = { ...EMPTY, description }
+
+      expect(matches(canonical({ jobDescKeywords: [found] }), one)).toBe(true)
+      expect(matches(canonical({ jobDescKeywords: [missing] }), one)).toBe(false)
+    },
+  )
 
   it('selects a city only together with its state', () => {
     const wanted = canonical({

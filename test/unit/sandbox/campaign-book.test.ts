@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { SandboxTargeting } from '../../../src/sandbox/campaign-body.ts'
-import { isTargeted, type SandboxPosting } from '../../../src/sandbox/campaign-targeting.ts'
 import type { Sandbox, SandboxOptions } from '../../../src/sandbox/sandbox.ts'
+import type { SandboxTargeting } from '../../../src/sandbox/service/body.ts'
+import { type SandboxPosting, targetingTest } from '../../../src/sandbox/service/targeting.ts'
 import { SECRET, send } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 
@@ -46,6 +46,7 @@ describe('campaigns of the sandbox', () => {
 
 describe('targeting in the sandbox', () => {
   const posting: SandboxPosting = {
+    id: '',
     ...{ externalCampaignId: 'N', requisitionId: 'R1', title: 'Registered Nurses, ICU' },
     ...{ description: 'Night SHIFT', city: 'Boston', state: 'MA', postalCode: '02139' },
   }
@@ -61,6 +62,6 @@ describe('targeting in the sandbox', () => {
     [{ cities: [{ name: 'Boston', stateProvCode: 'ON' }] }, false],
     [{ stateProvCodes: ['ON'], requisitionIds: ['R2'] }, false],
   ])('%o selects the posting: %s', (change, selects) => {
-    expect(isTargeted({ ...none, ...change }, posting)).toBe(selects)
+    expect(targetingTest({ ...none, ...change })(posting)).toBe(selects)
   })
 })

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/lib/clock.ts'
-import { openDatabase } from '../../../src/sandbox/database.ts'
-import type { GatePoint } from '../../../src/sandbox/fault-types.ts'
-import { parseFaults } from '../../../src/sandbox/fault-types.ts'
-import { FaultBook } from '../../../src/sandbox/faults.ts'
-import { Journal } from '../../../src/sandbox/journal.ts'
+import type { GatePoint } from '../../../src/sandbox/faults/fault-types.ts'
+import { parseFaults } from '../../../src/sandbox/faults/fault-types.ts'
+import { FaultBook } from '../../../src/sandbox/faults/faults.ts'
 import { remoteGate } from '../../helpers/gate.ts'
 import { type Form, partsOf, post, presign, RawConnection } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
+import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
 const FILE = Buffer.alloc(1_000_000, 'x')
 const upload = (form: Form) => post(form.url, partsOf(form, FILE))
@@ -137,7 +135,7 @@ describe('a released gate', () => {
   })
 
   it('does not hold a request that arrives after the removal, even if it was chosen before', () => {
-    const book = new FaultBook(new Journal(systemClock, openDatabase(':memory:')))
+    const book = new FaultBook()
     const gate = book.add({ at: 'service', kind: 'gate', point: 'answer' })
     const subject = { route: 'presign', account: null, key: null, reused: false }
     const chosen = book.choose('service', 'headers', subject)
@@ -154,11 +152,11 @@ describe('a held request', () => {
     box.faults.add({ at: 'service', kind: 'gate', point: 'end' })
     using client = new RawConnection(box.url)
     client.write('POST /api/v1/presigned-storage-posting-post HTTP/1.1\r\nHost: x\r\n\r\n')
-    await box.waitForRequest(({ held }) => held)
+    await waitForRequest(box, ({ held }) => held)
 
     client.socket.destroy()
 
-    await box.waitForRequest(({ endedAt }) => endedAt !== null)
+    await waitForRequest(box, ({ endedAt }) => endedAt !== null)
   })
 
   it('does not stop the sandbox from closing', async () => {

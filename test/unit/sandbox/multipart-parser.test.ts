@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { boundaryOf, readParts } from '../../../src/sandbox/multipart-parser.ts'
+import { boundaryOf, readParts } from '../../../src/sandbox/storage/multipart-parser.ts'
 import { multipart } from '../../helpers/sandbox/client.ts'
 
 /** parse reads a body in pieces of the given sizes, which repeat. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../../src/sandbox/database.ts'
-import { openStore } from '../../../src/sandbox/object-store.ts'
+import { openStore } from '../../../src/sandbox/storage/object-store.ts'
 
 async function directory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'feedsyncd-objects-'))

@@ -9,6 +9,7 @@ import {
   signedHeaders,
 } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
+import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
 const ask = (url: string, date?: string): Promise<Reply> =>
   send(url + PRESIGN, { headers: signedHeaders(PRESIGN, { Account: '123' }, date) })
@@ -105,7 +106,7 @@ describe('an answer of the service', () => {
     using raw = new RawConnection(box.url)
 
     raw.write(rawRequest(box.url))
-    await box.waitForRequest(({ faults }) => faults.includes('slow'))
+    await waitForRequest(box, ({ faults }) => faults.includes('slow'))
     await box.close()
 
     await raw.closed
@@ -118,10 +119,10 @@ describe('an answer of the service', () => {
     using raw = new RawConnection(box.url)
 
     raw.write(rawRequest(box.url))
-    await box.waitForRequest(({ faults }) => faults.includes('slow'))
+    await waitForRequest(box, ({ faults }) => faults.includes('slow'))
     raw.socket.resetAndDestroy()
 
-    const seen = await box.waitForRequest(({ endedAt }) => endedAt !== null)
+    const seen = await waitForRequest(box, ({ endedAt }) => endedAt !== null)
     expect(seen.code).toBeNull()
   })
 

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
-import type { Ending } from '../../../src/sandbox/fault-types.ts'
+import type { Ending } from '../../../src/sandbox/http/answer.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import {
   multipart,
@@ -13,6 +13,7 @@ import {
   send,
 } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
+import { waitForObjects, waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
 const FILE = 'x'.repeat(1000)
 
@@ -59,7 +60,7 @@ describe('an error of S3', () => {
     box.faults.add({ at: 'storage', kind: 's3-error', code: 'SlowDown', point: 'middle' })
 
     using raw = await upload(box, 900)
-    await box.waitForRequest(({ fileBytes }) => (fileBytes ?? 0) > 0)
+    await waitForRequest(box, ({ fileBytes }) => (fileBytes ?? 0) > 0)
 
     expect(raw.text).toBe('')
     raw.write('x'.repeat(600))
@@ -205,11 +206,11 @@ describe('a connection to the storage', () => {
     box.faults.add({ at: 'storage', kind: 'lose-answer', how, stored })
 
     using raw = await upload(box)
-    const seen = await box.waitForRequest(({ faults }) => faults.includes('lose-answer'))
-    if (how === 'silence') await box.waitForRequest(({ n, bytes }) => n === seen.n && bytes > 1000)
+    const seen = await waitForRequest(box, ({ faults }) => faults.includes('lose-answer'))
+    if (how === 'silence') await waitForRequest(box, ({ n, bytes }) => n === seen.n && bytes > 1000)
     else expect(await raw.closed).toBe(how)
 
-    if (stored) await box.waitForObjects(1)
+    if (stored) await waitForObjects(box, 1)
     expect(box.objects()).toHaveLength(stored ? 1 : 0)
     expect(raw.text).toBe('')
   })

@@ -20,6 +20,7 @@ import {
   signedHeaders,
 } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
+import { waitForObjects, waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
 describe('a correct form', () => {
   it('stores the exact bytes and is answered as S3 answers', async () => {
@@ -97,11 +98,11 @@ describe('a correct form', () => {
 
     raw.write(postHead(form.url, body.length))
     raw.write(body.subarray(0, -300))
-    await box.waitForRequest(({ fileBytes }) => (fileBytes ?? 0) > 500)
+    await waitForRequest(box, ({ fileBytes }) => (fileBytes ?? 0) > 500)
 
     expect(box.objects()).toEqual([])
     raw.write(body.subarray(-300))
-    const [object] = await box.waitForObjects(1)
+    const [object] = await waitForObjects(box, 1)
     expect(dirname(String(object?.path))).toContain('incoming')
   })
 })
@@ -346,7 +347,8 @@ describe('a request that is not a valid HTTP form', () => {
     raw.write(postHead(form.url, body.length))
     raw.write(Buffer.concat([body, Buffer.from('too much')]))
 
-    const seen = await box.waitForRequest(
+    const seen = await waitForRequest(
+      box,
       ({ route, status }) => route === 'unparseable' && status !== null,
     )
     expect(seen).toMatchObject({ side: 'storage', status: 400 })

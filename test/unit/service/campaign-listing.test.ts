@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { Knobs } from '../../../src/sandbox/knobs.ts'
 import { listCampaigns } from '../../../src/service/campaign-listing.ts'
 import { forever, idsOf, openAccount } from '../../helpers/campaigns/account.ts'
+import { afterPage } from '../../helpers/sandbox/served.ts'
 
 async function accountOf(count: number, knobs: Partial<Knobs>) {
   const account = await openAccount(knobs)
   for (let n = 0; n < count; n++)
-    account.sandbox.campaigns.create('123', { name: `C${n}`, status: 1 + (n % 3) })
+    account.sandbox.campaigns.create('123', { name: `C${n}`, status: (1 + (n % 3)) as 1 | 2 | 3 })
   const list = () => listCampaigns(account.api, account.clock, forever)
   const all = () => account.sandbox.campaigns.all.map(({ id }) => id).sort()
   return { ...account, list, all }
@@ -50,9 +51,9 @@ describe('a complete listing', () => {
   it('needs no second walk if a campaign disappears between two pages', async () => {
     const { list, sandbox, all, waits } = await accountOf(25, { pageSize: 4, listArchived: false })
     let edits = 2
-    sandbox.campaigns.afterPage = () => {
+    afterPage(sandbox, () => {
       if (edits-- > 0) sandbox.campaigns.all.splice(0, 1)
-    }
+    })
 
     const listing = await list()
 
@@ -66,11 +67,11 @@ describe('a complete listing', () => {
   it('is not claimed while campaigns appear between pages, but is claimed after they stop', async () => {
     const { list, sandbox, all, waits } = await accountOf(25, { pageSize: 4, listArchived: false })
     let edits = 2
-    sandbox.campaigns.afterPage = () => {
+    afterPage(sandbox, () => {
       if (edits-- <= 0) return
       sandbox.campaigns.create('123', { name: 'new' })
       sandbox.campaigns.all.unshift(...sandbox.campaigns.all.splice(-1))
-    }
+    })
 
     const listing = await list()
 

@@ -1,0 +1,78 @@
+// This file makes the answers that faults send instead of the real one: given statuses, redirects, S3 errors in several
+// shapes, and bytes that are not an answer.
+
+import type { Answer } from '../http/answer.ts'
+import { rawHead } from '../http/exchange.ts'
+import { s3Answer } from '../storage/s3-answer.ts'
+import type { FaultOf } from './fault-types.ts'
+
+type Replacement = FaultOf<'answer'> | FaultOf<'redirect'> | FaultOf<'s3-error'>
+
+/** replacementAnswer returns the answer of a fault to the request for `url`. `now` is wall-clock ms. */
+export function replacementAnswer(fault: Replacement, url: string, now: number): Answer {
+  const { ending } = fault
+  if (fault.kind === 'redirect') return { ...redirectAnswer(fault, url), ending }
+  const answer =
+    fault.kind === 'answer'
+      ? givenAnswer(fault)
+      : s3Answer(s3ErrorOf(fault), STYLES[fault.style ?? 'plain'])
+  const { retryAfter: wait } = fault
+  const retryAfter = typeof wait === 'object' ? new Date(now + wait.dateInMs).toUTCString() : wait
+  const headers = {
+    ...answer.headers,
+    ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
+    ...fault.headers,
+  }
+  return { ...answer, headers, ending }
+}
+
+export function rawBytes({ what, bytes = 256 * 1024 }: FaultOf<'raw'>): Buffer {
+  const body = Buffer.from('{}')
+  if (what === 'garbage') return Buffer.from('\u0000\u0001 this is not HTTP at all\r\n\r\n')
+  return what === 'two-answers'
+    ? Buffer.concat([rawHead(500, {}, body), body, rawHead(200, {}, body), body])
+    : rawHead(200, { 'x-filler': 'x'.repeat(bytes) }, body)
+}
+
+function givenAnswer({ status, body = '' }: FaultOf<'answer'>): Answer {
+  const type = body.startsWith('{')
+    ? 'application/json'
+    : body.startsWith('<?xml')
+      ? 'application/xml'
+      : body.startsWith('<')
+        ? 'text/html'
+        : 'text/plain'
+  return { status, headers: { 'content-type': type }, body: Buffer.from(body), code: null }
+}
+
+function redirectAnswer({ status, location: to }: FaultOf<'redirect'>, url: string): Answer {
+  const location = to === 'loop' ? url : to === 'same-host' ? new URL('/elsewhere', url).href : to
+  const code = status === 301 ? 'PermanentRedirect' : 'TemporaryRedirect'
+  const answer = s3Answer({ code, details: { Endpoint: URL.parse(location)?.host ?? location } })
+  return { ...answer, status, headers: { ...answer.headers, location } }
+}
+
+type Style = NonNullable<FaultOf<'s3-error'>['style']>
+
+const STYLES: Record<Style, (xml: string) => string> = {
+  plain: (xml) => xml,
+  bom: (xml) => `\uFEFF${xml}`,
+  namespace: (xml) =>
+    xml.replace('<Error>', '<Error xmlns="http://store.example.com/doc/2006-03-01/">'),
+  cdata: (xml) => xml.replace(/<Code>(.*)<\/Code>/, '<Code><![CDATA[$1]]></Code>'),
+  entities: (xml) =>
+    xml.replace('<Error>', `${billionLaughs()}<Error>`).replace('<Message>', '<Message>&l9;'),
+  huge: (xml) => xml.replace('<Message>', `<Message>${'x'.repeat(10_000_000)}`),
+  truncated: (xml) => xml.slice(0, xml.length >> 1),
+}
+
+function billionLaughs(): string {
+  const levels = Array.from(
+    { length: 9 },
+    (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`,
+  )
+  return `<!DOCTYPE Error [<!ENTITY l0 "ha">${levels.join('')}]>`
+}
+
+/** s3ErrorOf leaves out the headers, which replace those of the answer. */
+const s3ErrorOf = ({ code, message, details }: FaultOf<'s3-error'>) => ({ code, message, details })

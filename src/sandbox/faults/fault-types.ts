@@ -1,0 +1,269 @@
+// This file is the schema of all faults. Tests, JSON files and the control routes use the same rules. The side that
+// plays a fault, service or storage, has the code for it.
+
+import { z } from 'zod'
+import type { Cut, Ending } from '../http/answer.ts'
+import { expecting, readBodyList, readJson } from '../json-input.ts'
+import type { Side } from '../records.ts'
+import { ROUTES } from '../service/routes.ts'
+import { S3_CODES } from '../storage/s3-errors.ts'
+
+/** cut says whether the connection ends with FIN or RST. */
+const cut = z.enum(['fin', 'rst'] satisfies Cut[])
+const cutOrSilence = z.enum(['fin', 'rst', 'silence'])
+/** LONGEST_WAIT is in ms: a hundred years, for dates that can still be written. */
+const LONGEST_WAIT = 100 * 365 * 24 * 3_600_000
+const count = z.int().nonnegative()
+const waitMs = z.number().nonnegative().max(LONGEST_WAIT)
+const shiftMs = z.number().min(-LONGEST_WAIT).max(LONGEST_WAIT)
+const rate = z.number().positive({ error: expecting('a number above 0') })
+const statusBetween = (least: number, most: number) => {
+  const error = expecting(`a status from ${least} to ${most}`)
+  return z.int({ error }).min(least, { error }).max(most, { error })
+}
+const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, {
+  error: expecting('the value of a header, without line breaks'),
+})
+const headers = z.record(
+  z.string().regex(/^[!#$%&'*+.^_`|~\dA-Za-z-]+$/, { error: expecting('the name of a header') }),
+  headerValue,
+  { error: expecting('an object of strings') },
+)
+const texts = z.record(z.string().regex(/^[A-Za-z]\w*$/), z.string(), {
+  error: expecting('an object of strings'),
+})
+
+/**
+ * point says when the storage answers, by default at the `end`. `headers`: before the body; `fields`: before the file;
+ * `middle`: after half of the file; `end`: after the body. The service ignores it.
+ */
+const point = z.enum(['headers', 'fields', 'middle', 'end']).optional()
+/**
+ * ending says what follows an answer that is sent before the end of the request's body. `drain` (default): send FIN and
+ * read on; `destroy`: close at once; `hold`: stop reading and stay open; `cut`: RST in the middle of the answer's body.
+ */
+const ending = z.enum(['drain', 'destroy', 'hold', 'cut'] satisfies Ending[]).optional()
+/** retryAfter is the value of the header, or `dateInMs` for an HTTP date this many ms from now. */
+const retryAfter = z
+  .union([headerValue, z.strictObject({ dateInMs: shiftMs })], {
+    error: expecting('a string or {"dateInMs": NUMBER}'),
+  })
+  .optional()
+const answerOptions = { headers: headers.optional(), retryAfter, point, ending }
+
+const ROUTE_NAMES = [...ROUTES.map(({ name }) => name), 'store', 'fetch', 'unknown'] as const
+
+/** conditions say when a fault is played. A request must meet all conditions that a rule has. */
+const conditions = {
+  /** times is the most times that the fault is played; default: no limit. */
+  times: count.optional(),
+  /** after is the number of matching requests that the fault skips first. */
+  after: count.optional(),
+  /** every plays the fault for each n-th matching request, beginning with the first. */
+  every: z
+    .int()
+    .positive({ error: expecting('a whole number from 1') })
+    .optional(),
+  /** percent (0 to 100) is the share of the matching requests, chosen at random by `seed` (default 1). */
+  percent: z.number().min(0).max(100).optional(),
+  seed: z.number().optional(),
+  /** route is one of the names of `SeenRequest.route`. */
+  route: z.enum(ROUTE_NAMES).optional(),
+  account: z.string().optional(),
+  /** key is a part of the object's key, on the storage only. */
+  key: z.string().optional(),
+}
+
+function fault<S extends Side, K extends string, Shape extends z.ZodRawShape>(
+  at: readonly S[],
+  kind: K,
+  shape: Shape,
+) {
+  return z.strictObject({ at: z.enum(at), kind: z.literal(kind), ...shape, ...conditions })
+}
+
+const BOTH = ['service', 'storage'] as const
+
+const KINDS = [
+  // Both sides. `interim`, `transfer`, `connection-close` and `keep-alive` change answers that follow the whole body.
+  /** `refuse` ends the connection at its first bytes. */
+  fault(BOTH, 'refuse', { how: cut }),
+  /** `drop` ends the connection after the request's head; with `reuse`, only if it has served a request before. */
+  fault(BOTH, 'drop', { point: z.enum(['headers', 'reuse']), how: cut }),
+  /** `answer` sends this answer instead of the real one, and stores nothing. */
+  fault(BOTH, 'answer', {
+    status: statusBetween(200, 599),
+    body: z.string().optional(),
+    ...answerOptions,
+  }),
+  /** `redirect` (301, 303, 307, 308) leads to another path (`same-host`), the same address (`loop`) or any address. */
+  fault(BOTH, 'redirect', {
+    status: statusBetween(300, 399),
+    location: headerValue,
+    ...{ point, ending },
+  }),
+  /** `raw` sends bytes that are not HTTP, two final answers, or a header of `bytes` bytes (default 256 KiB). */
+  fault(BOTH, 'raw', {
+    what: z.enum(['garbage', 'two-answers', 'oversized-headers']),
+    bytes: z
+      .int()
+      .min(0)
+      .max(64 * 2 ** 20)
+      .optional(),
+  }),
+  /** `interim` sends an interim answer that the client did not ask for, before the final one. */
+  fault(BOTH, 'interim', { status: z.literal([100, 102, 103]) }),
+  /** `transfer` changes how the bytes of the answer's body are sent. */
+  fault(BOTH, 'transfer', { how: z.enum(['chunked', 'gzip', 'byte-by-byte']) }),
+  /** `connection-close` adds `Connection: close` to the answer. */
+  fault(BOTH, 'connection-close', {}),
+  /** `keep-alive` announces `Keep-Alive: timeout=seconds` and closes the idle connection after `closeAfterMs`. */
+  fault(BOTH, 'keep-alive', { seconds: count, closeAfterMs: waitMs, how: cut.optional() }),
+  /**
+   * `gate` holds requests until `POST /_sandbox/faults/ID/release` lets the waiting ones go on, or
+   * `DELETE /_sandbox/faults/ID` removes the gate. `Fault` has the same two methods. `GET /_sandbox/faults` counts the
+   * held requests. `headers` holds before the body is read, `end` after the body and before the request is carried out,
+   * `answer` after that and before the answer. If a held client closes, the sandbox still reads after the release what
+   * the client sent, so its upload may be complete.
+   */
+  fault(BOTH, 'gate', { point: z.enum(['headers', 'end', 'answer']) }),
+
+  // The service.
+  /** `slow` delays the answer's head, sends its body slowly, or never answers. */
+  fault(['service'], 'slow', {
+    headersAfterMs: waitMs.optional(),
+    bytesPerSecond: rate.optional(),
+    never: z.boolean().optional(),
+  }),
+  /** `json` answers 200 with damaged JSON, or with missing or additional fields. */
+  fault(['service'], 'json', {
+    variant: z.enum([
+      'truncated',
+      'invalid',
+      'empty',
+      'empty-object',
+      'no-url',
+      'no-key',
+      'more-fields',
+    ]),
+  }),
+  /** `date` sets the service's clock `skewMs` ahead (negative: behind), in its `Date` and in the check of dates. */
+  fault(['service'], 'date', {
+    skewMs: shiftMs.optional(),
+    ageSeconds: count.optional(),
+    omit: z.boolean().optional(),
+  }),
+  /**
+   * `commit-drop` carries the request out and loses the answer, so that the client cannot know the result. With
+   * `afterMs`, the answer is lost first and the request is carried out `afterMs` later.
+   */
+  fault(['service'], 'commit-drop', { how: cutOrSilence, afterMs: waitMs.optional() }),
+  /** `signature-mismatch` refuses a correct signature. */
+  fault(['service'], 'signature-mismatch', {}),
+  /** `form` issues an unusual form. The storage checks it like any other form. */
+  fault(['service'], 'form', {
+    /** lifetimeMs is negative for a form that has expired already. */
+    lifetimeMs: shiftMs.optional(),
+    /** tokenLifetimeMs is the lifetime of the security token, which may expire before the form. */
+    tokenLifetimeMs: shiftMs.optional(),
+    policy: z
+      .enum(['not-base64', 'not-json', 'no-expiration', 'whole-seconds', 'with-newlines'])
+      .optional(),
+    /** sameKey repeats the object key of the previous form. */
+    sameKey: z.boolean().optional(),
+    successStatus: z.string().optional(),
+    contentLengthRange: z
+      .tuple([z.int(), z.int()], { error: expecting('two whole numbers') })
+      .readonly()
+      .optional(),
+  }),
+
+  // The storage. A negative `fileByte` counts from the end of the file.
+  /** `gate-at-byte` is a gate after this many bytes of the file. */
+  fault(['storage'], 'gate-at-byte', { fileByte: z.int() }),
+  /** `drop-at-byte` ends the connection after this many bytes of the file. */
+  fault(['storage'], 'drop-at-byte', { fileByte: z.int(), how: cut }),
+  /** `s3-error` answers with an S3 error. `style` shapes the XML: `huge` is 10 MB, `entities` a billion-laughs bomb. */
+  fault(['storage'], 's3-error', {
+    code: z.enum(S3_CODES),
+    message: z.string().optional(),
+    details: texts.optional(),
+    style: z
+      .enum(['plain', 'bom', 'namespace', 'cdata', 'entities', 'huge', 'truncated'])
+      .optional(),
+    ...answerOptions,
+  }),
+  /**
+   * `lose-answer` reads the whole body and loses the answer, so that the client cannot know whether the object is
+   * stored. With `afterMs`, the object is stored `afterMs` after the connection has ended.
+   */
+  fault(['storage'], 'lose-answer', {
+    stored: z.boolean(),
+    how: cutOrSilence,
+    afterMs: waitMs.optional(),
+  }),
+  /** `throttle` limits how fast the file is read. */
+  fault(['storage'], 'throttle', { bytesPerSecond: rate }),
+  /** `stall` stops reading at this byte of the file for `ms`. */
+  fault(['storage'], 'stall', {
+    fileByte: z.int(),
+    ms: waitMs,
+    afterwards: z.enum(['continue', 'request-timeout', 'rst']),
+  }),
+  /** `success` stores the object and sends an unexpected answer. */
+  fault(['storage'], 'success', {
+    status: statusBetween(200, 599).optional(),
+    /** body `truncated` is half of the XML with a matching length; `cut` is an RST after half of the XML. */
+    body: z.enum(['xml', 'none', 'html', 'truncated', 'cut']).optional(),
+    etag: z.enum(['wrong', 'opaque', 'missing', 'weak', 'unquoted']).optional(),
+    checksum: z.literal('wrong').optional(),
+    /** If stored is false, the storage reports a success but stores nothing. */
+    stored: z.boolean().optional(),
+  }),
+] as const
+
+export type FaultRule = z.infer<(typeof KINDS)[number]>
+export type FaultKind = FaultRule['kind']
+export type FaultOf<K extends FaultKind> = Extract<FaultRule, { kind: K }>
+export type GatePoint = FaultOf<'gate'>['point']
+export type Conditions = Omit<FaultOf<'connection-close'>, 'at' | 'kind'>
+
+export interface FaultSubject {
+  route: string
+  account: string | null
+  key: string | null
+  /** reused says that the connection served a request before. */
+  reused: boolean
+}
+
+/** Stage says when faults are chosen: at the first bytes, after the request's head, or after the form's fields. */
+export type Stage = 'connect' | 'headers' | 'fields'
+
+export function stageOf(
+  rule: Pick<FaultRule, 'kind' | 'at'> & { point?: string | undefined },
+): Stage {
+  if (rule.kind === 'refuse') return 'connect'
+  if (rule.at === 'service' || rule.kind === 'drop') return 'headers'
+  return rule.point === 'headers' ? 'headers' : 'fields'
+}
+
+const kinds = KINDS.map(({ shape }) => shape.kind.value).join(', ')
+const RULES = z.array(
+  z
+    .discriminatedUnion('kind', KINDS, {
+      error: ({ code }) => (code === 'invalid_union' ? `expected one of ${kinds}` : undefined),
+    })
+    .superRefine((rule, { addIssue }) => {
+      if (rule.key === undefined || stageOf(rule) === 'fields') return
+      const expected = `the fault ${rule.kind} is chosen before the key is known: leave out "key"`
+      addIssue({ code: 'custom', path: ['key'], params: { expected } })
+    }),
+)
+
+/** parseFaults reads one rule or a list. Throws a `FeedsyncError` that names the first wrong rule and key. */
+export function parseFaults(json: string): FaultRule[] {
+  return readJson(json, RULES, { what: 'faults', hint: 'docs/sandbox.md shows the faults' })
+}
+
+/** readFaults reads the body of a request. It refuses a wrong one with 400. */
+export const readFaults = (body: Buffer): FaultRule[] => readBodyList(body, RULES, 'faults')

@@ -1,0 +1,97 @@
+// Played plays the faults of one request that both sides share: drops, gates, and how the answer is sent.
+
+import { type Answer, Refusal } from '../http/answer.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { replacementAnswer } from './fault-answers.ts'
+import type { FaultKind, FaultOf, GatePoint, Stage } from './fault-types.ts'
+import { type Fault, type FaultBook, ruleOf } from './faults.ts'
+
+type Point = NonNullable<FaultOf<'answer'>['point']>
+
+export class Played {
+  readonly #exchange: Exchange
+  readonly #book: FaultBook
+  #faults: readonly Fault[] = []
+
+  constructor(exchange: Exchange, book: FaultBook) {
+    this.#exchange = exchange
+    this.#book = book
+  }
+
+  /** begin notes the route and the account, and plays the faults that come before the body. */
+  async begin(facts: { route: string; account?: string | null }): Promise<void> {
+    this.#exchange.note(facts)
+    this.choose('headers')
+    const drop = this.fault('drop')
+    if (drop !== undefined) await this.#exchange.cut(drop.how)
+    await this.waitAtGate('headers')
+  }
+
+  /** choose chooses the faults of this stage. They replace those of the stage before. */
+  choose(stage: Stage): void {
+    const { entry, reused } = this.#exchange
+    const { side, route, account, key } = entry
+    this.#faults = this.#book.choose(side, stage, { route, account, key, reused })
+    const kinds = this.#faults.map(({ rule }) => rule.kind)
+    this.#exchange.note({ faults: [...entry.faults, ...kinds] })
+    this.#setDelivery()
+  }
+
+  /** fault returns the chosen fault of this kind, if any. */
+  fault<K extends FaultKind>(kind: K): FaultOf<K> | undefined {
+    return ruleOf(this.#faults, kind)
+  }
+
+  /** waitAtGate returns when no gate at this point holds the request. The point `file` is that of `gate-at-byte`. */
+  async waitAtGate(point: GatePoint | 'file'): Promise<void> {
+    const gate = this.#faults.find(({ rule }) =>
+      point === 'file'
+        ? rule.kind === 'gate-at-byte'
+        : rule.kind === 'gate' && rule.point === point,
+    )
+    if (gate === undefined || gate.isOpen) return
+    const passed = gate.hold(this.#exchange.closed)
+    this.#exchange.note({ held: true })
+    await passed
+    this.#exchange.note({ held: false })
+  }
+
+  /** replacement returns the answer of a fault, or null. With `point`, it ignores faults that answer elsewhere. */
+  replacement(point?: Point): Answer | null {
+    const fault = this.fault('answer') ?? this.fault('redirect') ?? this.fault('s3-error')
+    if (fault === undefined || (point !== undefined && (fault.point ?? 'end') !== point))
+      return null
+    return replacementAnswer(fault, this.#exchange.url, this.#exchange.now())
+  }
+
+  /** refuseAt refuses the request if a fault answers at this point of the body. */
+  refuseAt(point: Point): void {
+    const answer = this.replacement(point)
+    if (answer !== null) throw new Refusal(answer)
+  }
+
+  /** cutAndWait ends the connection and resolves `ms` later. Throws `ConnectionClosed` after a reset. */
+  async cutAndWait(how: FaultOf<'commit-drop'>['how'], ms: number): Promise<void> {
+    await this.#exchange.cut(how).catch(() => {})
+    await this.#exchange.sleep(ms)
+    this.#exchange.checkRun()
+  }
+
+  #setDelivery(): void {
+    const interim = this.fault('interim')
+    const transfer = this.fault('transfer')
+    const keepAlive = this.fault('keep-alive')
+    const date = this.fault('date')
+    const rate = this.fault('slow')?.bytesPerSecond
+    this.#exchange.delivery = {
+      ...(interim && { interim: interim.status }),
+      ...(transfer && { transfer: transfer.how }),
+      ...(rate !== undefined && { bytesPerSecond: rate }),
+      ...(this.fault('connection-close') && { close: true }),
+      ...(keepAlive && { idle: { ...keepAlive, how: keepAlive.how ?? 'fin' } }),
+      ...(date?.skewMs !== undefined && { skewMs: date.skewMs }),
+      ...(date?.omit && { withoutDate: true }),
+      ...(date?.ageSeconds !== undefined && { ageSeconds: date.ageSeconds }),
+    }
+  }
+}

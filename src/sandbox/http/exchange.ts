@@ -1,0 +1,310 @@
+// An exchange is one request on one connection. It reads the body in pieces and answers the request: properly, early
+// with one of four endings, or by breaking the connection. A client that stops, hangs up or sends less than it
+// announced is an expected outcome. If node:http cannot send an answer as its delivery says, the exchange writes to the socket.
+
+import { createReadStream } from 'node:fs'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
+import { gzipSync } from 'node:zlib'
+import type { Clock } from '../../lib/clock.ts'
+import type { SandboxDatabase } from '../database.ts'
+import type { Journal } from '../journal.ts'
+import type { SeenRequest, Side } from '../records.ts'
+import { type Answer, type Cut, type Delivery, refuse } from './answer.ts'
+
+/** BodyEnd: `idle` means no byte for the idle time; `short`, a FIN too early; `closed`, a closed connection. */
+type BodyEnd = 'end' | 'idle' | 'short' | 'closed'
+
+/** ConnectionClosed is thrown when the connection has ended, so that nobody waits for an answer. */
+export class ConnectionClosed extends Error {}
+
+/** SideOptions describe one side of the sandbox: the service or its storage. */
+export interface SideOptions {
+  side: Side
+  host: string
+  /** port 0 means the port of the last run or, at the first start, any free port. */
+  port: number
+  database: SandboxDatabase
+  handle: (exchange: Exchange) => Promise<void>
+  /** screen judges new connections; null: it serves all. */
+  screen: () => Screen | null
+  journal: Journal
+  clock: Clock
+  /** idleTimeoutMs is the time without a byte after which the side stops reading a body. */
+  idleTimeoutMs: number
+  /** headTimeoutMs is the time that a client has for the head of a request. */
+  headTimeoutMs: number
+}
+
+/** Screen decides how a connection ends before it is served. */
+export interface Screen {
+  /** isPatient waits for the first line of the request, so that `judge` knows it. Otherwise the line is empty. */
+  isPatient: boolean
+  /** judge returns how the connection ends, or null to serve it. */
+  judge(firstLine: string): Cut | null
+}
+
+export interface Connection {
+  readonly n: number
+  /** closed resolves when the connection is closed. */
+  readonly closed: Promise<void>
+  /** exchange is the newest one of this connection. */
+  exchange: Exchange | null
+}
+
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly entry: SeenRequest
+  readonly closed: Promise<void>
+  /** reused says that the connection served a request before. */
+  readonly reused: boolean
+  /** path and query are raw, as the client sent them, also in the absolute form of a proxy. */
+  readonly path: string
+  readonly query: string
+  /** delivery says how answers are sent from now on. */
+  delivery: Delivery = {}
+  /** bodyEnd says how the body ended; it is null while more may come. */
+  bodyEnd: BodyEnd | null = null
+  /** #changed resolves when the body has another piece or has ended. */
+  #changed = Promise.withResolvers<void>()
+  readonly #onReadable = () => this.#changed.resolve()
+  readonly #response: ServerResponse
+  readonly #options: SideOptions
+  readonly #signal: AbortSignal
+  /** #startedAt is in monotonic ms. */
+  readonly #startedAt: number
+  readonly #run: number
+
+  /** `signal` aborts when the sandbox closes. */
+  constructor(
+    options: SideOptions,
+    connection: Connection,
+    request: IncomingMessage,
+    response: ServerResponse,
+    signal: AbortSignal,
+  ) {
+    const { side, journal } = options
+    const { method = '', url = '', rawHeaders } = request
+    const target = url.replace(/^https?:\/\/[^/?#]*/i, '')
+    this.request = request
+    request.on('readable', this.#onReadable)
+    request.on('end', () => this.endBody('end'))
+    request.on('error', () => this.endBody('closed'))
+    request.on('close', () => this.endBody('closed'))
+    const [path = '', query = ''] = target.split(/\?(.*)/s)
+    this.path = path === '' ? '/' : path
+    this.query = query
+    this.entry = journal.open({ side, connection: connection.n, method })
+    journal.record(this.entry, { path: this.path, query, rawHeaders })
+    this.closed = connection.closed
+    this.reused = connection.exchange !== null
+    this.#response = response
+    this.#options = options
+    this.#signal = signal
+    this.#startedAt = options.clock.monotonic()
+    this.#run = journal.run
+    connection.exchange = this
+  }
+
+  get socket(): Socket {
+    return this.request.socket
+  }
+
+  /** origin is that of the request. A client of HTTP/1.0 may name no host. */
+  get origin(): string {
+    const { localAddress = '', localPort } = this.socket
+    const here = `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
+    return `http://${this.header('host') ?? here}`
+  }
+
+  /** url is the address of the request. */
+  get url(): string {
+    return `${this.origin}${this.path}${this.query === '' ? '' : `?${this.query}`}`
+  }
+
+  /** elapsed returns whole ms since the request arrived. */
+  elapsed(): number {
+    return Math.round(this.#options.clock.monotonic() - this.#startedAt)
+  }
+
+  note(facts: Partial<SeenRequest>): void {
+    this.#options.journal.update(this.entry, facts)
+  }
+
+  /** header returns a header of the request, or null. node:http joins several headers of the same name. */
+  header(name: string): string | null {
+    const value = this.request.headers[name.toLowerCase()]
+    return value === undefined ? null : String(value)
+  }
+
+  /** now returns the wall clock of this side in ms. */
+  now(): number {
+    return this.#options.clock.now() + (this.delivery.skewMs ?? 0)
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.#options.clock.sleep(ms, this.#signal)
+  }
+
+  /** checkRun throws `ConnectionClosed` if the sandbox was reset since the request arrived. */
+  checkRun(): void {
+    if (this.#run !== this.#options.journal.run) throw new ConnectionClosed()
+  }
+
+  /** endBody records how the body ended. Only the first call counts. */
+  endBody(how: BodyEnd): void {
+    this.bodyEnd ??= how
+    this.#changed.resolve()
+  }
+
+  /** pieces yields the pieces of the body as they arrive. Throws `ConnectionClosed` if the client closes. */
+  async *pieces(): AsyncGenerator<Buffer, void> {
+    const { clock, idleTimeoutMs } = this.#options
+    for (;;) {
+      this.#changed = Promise.withResolvers()
+      const bytes: Buffer | null = this.request.read()
+      if (bytes !== null) {
+        this.#options.journal.recordBody(this.entry, bytes)
+        this.note({ bytes: this.entry.bytes + bytes.length })
+        yield bytes
+      } else if (this.bodyEnd === null) {
+        using _timer = clock.after(idleTimeoutMs, () => this.endBody('idle'))
+        await this.#changed.promise
+      } else break
+    }
+    if (this.bodyEnd === 'closed') throw new ConnectionClosed()
+  }
+
+  /** wholeBody returns the body. It refuses a body that ended early or is longer than `limit` bytes. */
+  async wholeBody(limit: number): Promise<Buffer> {
+    const read: Buffer[] = []
+    for await (const piece of this.pieces()) {
+      read.push(piece)
+      if (this.entry.bytes > limit) {
+        refuse(413, 'body-too-large', `the body is longer than ${limit} bytes`)
+      }
+    }
+    if (this.bodyEnd !== 'end') refuse(400, 'body-unreadable', 'the body ended early')
+    return Buffer.concat(read)
+  }
+
+  /** answer answers a request that was read to its end. The connection stays open unless the delivery closes it. */
+  async answer(what: Answer): Promise<void> {
+    const response = this.#response
+    if (this.socket.destroyed) return
+    if (what.ending !== undefined) return this.answerEarly(what)
+    this.#noteAnswer(what)
+    const { interim, transfer, idle, close } = this.delivery
+    if (interim !== undefined) {
+      this.socket.write(`HTTP/1.1 ${interim} ${STATUS_CODES[interim]}\r\n\r\n`)
+    }
+    const body = transfer === 'gzip' ? gzipSync(what.body) : what.body
+    const bodyless = what.status === 204 || what.status === 304 || this.request.method === 'HEAD'
+    response.sendDate = false
+    response.writeHead(what.status, {
+      ...this.#headers(what),
+      ...(transfer === 'gzip' && { 'content-encoding': 'gzip' }),
+      ...(transfer !== 'chunked' && !bodyless && { 'content-length': String(body.length) }),
+      ...(idle && { connection: 'keep-alive', 'keep-alive': `timeout=${idle.seconds}` }),
+      ...(close && { connection: 'close' }),
+    })
+    if (!bodyless) await this.#writeBody(body)
+    response.end()
+    await finished(response).catch(() => {})
+    if (idle !== undefined) {
+      this.#options.clock.after(idle.closeAfterMs, () => this.#close(idle.how))
+    }
+  }
+
+  /** answerFile answers with the bytes of a file, or only with the headers if the request is a HEAD. */
+  async answerFile(status: number, headers: Record<string, string>, path: string): Promise<void> {
+    this.#noteAnswer({ status, headers, body: Buffer.alloc(0), code: null })
+    this.#response.sendDate = false
+    this.#response.writeHead(status, { ...this.#headers({ headers }), ...headers })
+    if (this.request.method === 'HEAD') {
+      this.#response.end()
+      await finished(this.#response).catch(() => {})
+    } else await pipeline(createReadStream(path), this.#response).catch(() => this.socket.destroy())
+  }
+
+  /** answerEarly answers before the body is read to its end, and closes the connection. */
+  async answerEarly(what: Answer): Promise<void> {
+    const { socket } = this
+    const { ending = 'drain' } = what
+    this.#noteAnswer(what)
+    const head = rawHead(what.status, { ...this.#headers(what), connection: 'close' }, what.body)
+    const whole = this.request.method === 'HEAD' ? head : Buffer.concat([head, what.body])
+    if (ending === 'drain') return this.answerRaw(whole)
+    const half = head.length + (what.body.length >> 1)
+    await write(socket, ending === 'cut' ? whole.subarray(0, half) : whole)
+    if (ending === 'destroy') socket.destroy()
+    if (ending === 'cut') socket.resetAndDestroy()
+  }
+
+  /** answerRaw sends the bytes unchanged and closes the connection. It reads and drops the rest of the body. */
+  answerRaw(bytes: Buffer): void {
+    this.socket.end(bytes)
+    this.request.off('readable', this.#onReadable)
+    this.request.resume()
+  }
+
+  /** cut ends the connection without an answer, or waits until the client closes it. Throws `ConnectionClosed`. */
+  async cut(how: Cut | 'silence'): Promise<never> {
+    if (how === 'silence') await this.closed
+    else this.#close(how)
+    throw new ConnectionClosed()
+  }
+
+  #close(how: Cut): void {
+    if (how === 'rst') this.socket.resetAndDestroy()
+    else this.socket.end(() => this.socket.destroy())
+  }
+
+  #noteAnswer(what: Answer): void {
+    this.note({ status: what.status, code: what.code })
+    this.#options.journal.record(this.entry, { answerHeaders: what.headers, answer: what.body })
+  }
+
+  #headers(what: Pick<Answer, 'headers'>): Record<string, string> {
+    const { withoutDate, ageSeconds } = this.delivery
+    return {
+      ...(!withoutDate && { date: new Date(this.now()).toUTCString() }),
+      ...(ageSeconds !== undefined && { age: String(ageSeconds) }),
+      ...(this.entry.side === 'storage' && { server: 'feedstore' }),
+      ...what.headers,
+    }
+  }
+
+  async #writeBody(body: Buffer): Promise<void> {
+    const response = this.#response
+    const { bytesPerSecond, transfer } = this.delivery
+    if (bytesPerSecond === undefined && transfer !== 'byte-by-byte') {
+      response.write(body)
+      return
+    }
+    this.socket.setNoDelay(true)
+    response.flushHeaders()
+    for (let at = 0; at < body.length && !this.socket.destroyed && !this.#signal.aborted; at++) {
+      if (bytesPerSecond !== undefined) await this.sleep(1000 / bytesPerSecond)
+      // Waiting for each write puts each byte into a TCP segment of its own.
+      await Promise.race([write(response, body.subarray(at, at + 1)), this.closed])
+    }
+  }
+}
+
+export function rawHead(status: number, headers: Record<string, string>, body: Buffer): Buffer {
+  const all = { ...headers, 'content-length': String(body.length) }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.from(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`,
+    'latin1',
+  )
+}
+
+function write(stream: Writable, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write(bytes, () => resolve())
+  })
+}

@@ -1,0 +1,168 @@
+// A listener accepts and counts the connections of one side, passes each request to that side, and always closes the
+// entry in the journal. Service and storage have a listener each, like two real hosts.
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { EXIT, errorCode, FeedsyncError, messageOf } from '../../lib/errors.ts'
+import { type Cut, Refusal } from './answer.ts'
+import {
+  type Connection,
+  ConnectionClosed,
+  Exchange,
+  rawHead,
+  type SideOptions,
+} from './exchange.ts'
+
+/** LONGEST_SCREENED is the most bytes of a head that a screen waits for. */
+const LONGEST_SCREENED = 4096
+
+export async function listen(options: SideOptions) {
+  const { side, journal, handle, headTimeoutMs } = options
+  const connections = new Map<Socket, Connection>()
+  const running = new Set<Promise<void>>()
+  const closing = new AbortController()
+  let accepted = 0
+  const server = createServer({
+    // The sandbox stops reading an idle body itself, as S3 does.
+    requestTimeout: 0,
+    headersTimeout: headTimeoutMs,
+    connectionsCheckingInterval: Math.min(1000, headTimeoutMs / 4),
+  })
+  const [serveConnection] = server.listeners('connection') as [(socket: Socket) => void]
+  server.removeAllListeners('connection')
+
+  server.on('connection', (socket: Socket) => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    connections.set(socket, { n: ++accepted, closed, exchange: null })
+    socket.on('error', () => socket.destroy())
+    socket.once('close', () => {
+      connections.delete(socket)
+      resolve()
+    })
+    const screen = options.screen()
+    if (screen === null) return serveConnection.call(server, socket)
+    const judge = (head: Buffer) => {
+      const how = screen.judge(head.toString('latin1'))
+      if (how !== null) return endConnection(socket, how)
+      if (head.length > 0) socket.unshift(head)
+      serveConnection.call(server, socket)
+      socket.resume()
+    }
+    if (!screen.isPatient) return judge(Buffer.alloc(0))
+    const timer = options.clock.after(headTimeoutMs, () => socket.destroy())
+    void firstBytes(socket).then((head) => {
+      timer[Symbol.dispose]()
+      judge(head)
+    })
+  })
+
+  const serve = async (exchange: Exchange) => {
+    try {
+      await handle(exchange)
+    } catch (error) {
+      if (error instanceof Refusal) return await exchange.answerEarly(error.answer)
+      if (error instanceof ConnectionClosed) return
+      // A bug of the sandbox must not look like a fault that a test asked for.
+      exchange.note({ code: `sandbox-bug: ${messageOf(error)}` })
+      exchange.socket.destroy()
+    } finally {
+      journal.close(exchange.entry)
+    }
+  }
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const connection = connections.get(request.socket)
+    if (connection === undefined) return
+    const exchange = new Exchange(options, connection, request, response, closing.signal)
+    const served = serve(exchange).finally(() => running.delete(served))
+    running.add(served)
+  })
+
+  // The parser of node:http reports too few bytes, bytes after the body, or bytes that are not HTTP.
+  server.on('clientError', (error, socket) => {
+    const connection = connections.get(socket as Socket)
+    const exchange = connection?.exchange
+    if (errorCode(error) === 'HPE_INVALID_EOF_STATE' && exchange?.bodyEnd === null) {
+      exchange.endBody('short')
+      return
+    }
+    if (errorCode(error) === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const status = errorCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+    const facts = { route: 'unparseable', status, code: errorCode(error) }
+    journal.close(journal.open({ side, connection: connection?.n ?? 0, ...facts }))
+    socket.end(rawHead(status, { connection: 'close' }, Buffer.alloc(0)), () => socket.destroy())
+  })
+
+  const requestedPort = options.port || options.database.number(`port of ${side}`)
+  await once(server.listen(requestedPort, options.host), 'listening').catch((error: unknown) => {
+    const place = `${options.host}:${requestedPort || 'any port'}`
+    throw new FeedsyncError(`the ${side} cannot listen on ${place}: ${messageOf(error)}`, {
+      hint: 'stop the other program, or choose another --host, --port or --storage-port',
+      exitCode: EXIT.temporary,
+    })
+  })
+  const { address, port } = server.address() as AddressInfo
+  options.database.saveNumber(`port of ${side}`, port)
+  const listensEverywhere = address === '0.0.0.0' || address === '::'
+  const hostName = listensEverywhere
+    ? '127.0.0.1'
+    : address.includes(':')
+      ? `[${address}]`
+      : address
+  const origin = `http://${hostName}:${port}`
+  return {
+    /** origin is an address such as `http://127.0.0.1:41234`. */
+    origin,
+    /**
+     * originFor returns the origin of this side for a client that called `url` on the other side. If both listen on
+     * every address, the origin has the host name of that `url`.
+     */
+    originFor: (url: string) =>
+      listensEverywhere ? `http://${URL.parse(url)?.hostname ?? hostName}:${port}` : origin,
+    /** endConnections ends all connections at once, except that of `exchange`. */
+    endConnections: (exchange: Exchange | null) => {
+      for (const socket of connections.keys()) {
+        if (socket !== exchange?.socket) socket.destroy()
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      closing.abort()
+      const closed = server[Symbol.asyncDispose]()
+      for (const socket of connections.keys()) socket.destroy()
+      await closed
+      await Promise.all(running)
+    },
+  }
+}
+
+/** firstBytes resolves with the beginning of a connection: the first line, or what came before its end. */
+function firstBytes(socket: Socket): Promise<Buffer> {
+  return new Promise((resolve) => {
+    let head: Buffer = Buffer.alloc(0)
+    const done = () => {
+      socket.off('data', onData)
+      socket.pause()
+      resolve(head)
+    }
+    const onData = (bytes: Buffer) => {
+      head = Buffer.concat([head, bytes])
+      if (head.includes('\r\n') || head.length > LONGEST_SCREENED) done()
+    }
+    socket.on('data', onData)
+    socket.once('end', done)
+    socket.once('close', done)
+  })
+}
+
+function endConnection(socket: Socket, how: Cut): void {
+  if (how === 'rst') {
+    socket.resetAndDestroy()
+    return
+  }
+  // Unread bytes would turn the FIN into an RST.
+  socket.resume()
+  socket.end(() => socket.destroy())
+}

@@ -1,0 +1,79 @@
+// This file reads the callers of the service from a file. Without a file, an account and a partner share a new key.
+
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { z } from 'zod'
+import { readJson } from '../json-input.ts'
+import type { KnownCaller } from './authentication.ts'
+import { ALGORITHMS } from './signature.ts'
+
+export interface CallerWithKeyFile extends KnownCaller {
+  /** keyFile is an absolute path. */
+  keyFile: string
+}
+
+const text = z.string().min(1)
+const entry = z
+  .strictObject({
+    account: text.optional(),
+    partner: text.optional(),
+    partnerAccounts: z.array(text).min(1).optional(),
+    keyFile: text,
+    algorithm: z.enum(ALGORITHMS).optional(),
+    apiKey: text.optional(),
+  })
+  .superRefine((one, { addIssue }) => {
+    const wrong = (expected: string) => addIssue({ code: 'custom', params: { expected } })
+    if (one.account === undefined && one.partner === undefined) {
+      wrong('expected an account or a partner')
+    }
+    if ((one.partner === undefined) !== (one.partnerAccounts === undefined)) {
+      wrong('expected "partner" and "partnerAccounts" together')
+    }
+  })
+
+const ENTRIES = z
+  .array(entry)
+  .min(1)
+  .superRefine((all, { addIssue }) => {
+    const owners = new Map<string, string>()
+    for (const [id, owner] of all.flatMap(accountsOf)) {
+      if ((owners.get(id) ?? owner) !== owner) {
+        const expected = `expected one owner for each account: "${id}" has two owners`
+        addIssue({ code: 'custom', params: { expected } })
+      }
+      owners.set(id, owner)
+    }
+  })
+
+function accountsOf(one: z.infer<typeof entry>): [account: string, owner: string][] {
+  const { account, partner, partnerAccounts = [] } = one
+  const own: [string, string][] = account === undefined ? [] : [[account, `account ${account}`]]
+  return [...own, ...partnerAccounts.map((id): [string, string] => [id, `partner ${partner}`])]
+}
+
+/** readCallers reads a file of callers. The paths of their keys are relative to this file. */
+export function readCallers(file: string): CallerWithKeyFile[] {
+  const hint = 'docs/sandbox.md shows a file of callers'
+  const entries = readJson(readFileSync(file, 'utf8'), ENTRIES, { what: 'callers', hint })
+  return entries.map((one) => {
+    const keyFile = resolve(dirname(file), one.keyFile)
+    return { ...one, keyFile, secret: secretIn(keyFile) }
+  })
+}
+
+/** defaultCaller returns an account and a partner with one account, who share the key in a file. */
+export function defaultCaller(keyFile: string): CallerWithKeyFile {
+  const secret = secretIn(keyFile)
+  return { account: '123', partner: 'acme', partnerAccounts: ['42'], keyFile, secret }
+}
+
+/** ensureKey writes the key, or a new one if there is no file yet. */
+export function ensureKey(keyFile: string, key: string | null): void {
+  if (key === null && existsSync(keyFile)) return
+  writeFileSync(keyFile, `${key ?? randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
+}
+
+/** secretIn reads a secret or PEM. A line break at the end is not part of the secret. */
+export const secretIn = (keyFile: string) => readFileSync(keyFile, 'utf8').replace(/\r?\n$/, '')

@@ -1,0 +1,155 @@
+// FormIssuer makes pre-signed forms (specification section 2). A form has an S3 POST policy under neutral names, signed
+// with the key chain of S3's signature version 4, a session token, and an object key of its own.
+
+import { createHash, createHmac } from 'node:crypto'
+import { HOUR } from '../../lib/clock.ts'
+import type { SandboxDatabase } from '../database.ts'
+import type { Caller } from './authentication.ts'
+
+export const BUCKET = 'feeds'
+export const FORM_ALGORITHM = 'STORE4-HMAC-SHA256'
+const REGION = 'local-1'
+const SCOPE_END = 'store4_request'
+/** TOKEN_BYTES is about the length of real session tokens, which count towards the 20 KB limit before the file. */
+const TOKEN_BYTES = 600
+const TOKEN_LIFETIME = 12 * HOUR
+
+export interface Policy {
+  expiration: string
+  conditions: unknown[]
+}
+
+export interface FormSettings {
+  /** now is wall-clock ms. */
+  now: number
+  lifetimeMs: number
+  tokenLifetimeMs: number
+  contentLengthRange: readonly [min: number, max: number]
+  successStatus: string
+  /** key is the object's key; default: a new one. */
+  key: string
+  /** encodePolicy writes the policy of the form. */
+  encodePolicy: (policy: Policy) => string
+}
+
+/** IssuerSettings are those of all forms. */
+export interface IssuerSettings
+  extends Pick<FormSettings, 'lifetimeMs' | 'contentLengthRange' | 'successStatus'> {
+  /** seed decides the keys of the objects and the credentials, so that two sandboxes give the same forms. */
+  seed: number
+}
+
+export class FormIssuer {
+  readonly accessKeyId: string
+  readonly #secret: string
+  readonly #settings: IssuerSettings
+  readonly #database: SandboxDatabase
+  #lastKey: string | null = null
+
+  /** The credentials are kept in the database, so that a form stays valid over a restart. */
+  constructor(settings: IssuerSettings, database: SandboxDatabase) {
+    this.#settings = settings
+    this.#database = database
+    const newId = () => `STIA${this.#random('access key', 8).toString('hex').toUpperCase()}`
+    this.accessKeyId = database.text('access key', newId)
+    this.#secret = database.text('secret', () => this.#random('secret', 30).toString('base64'))
+  }
+
+  /** lastKey is the key of the newest form, or null. */
+  get lastKey(): string | null {
+    return this.#lastKey
+  }
+
+  /** accountOf returns the account that received the form with this object key, or null. */
+  accountOf(key: string): string | null {
+    return this.#database.accountOf(key)
+  }
+
+  /** issue makes a form. Its object key ends with the owner and the second of `now`. */
+  issue(
+    { owner, account }: Caller,
+    storageOrigin: string,
+    given: Pick<FormSettings, 'now'> & Partial<FormSettings>,
+  ) {
+    const { now, lifetimeMs, contentLengthRange, successStatus, ...rest } = {
+      ...this.#settings,
+      ...given,
+    }
+    const { tokenLifetimeMs = TOKEN_LIFETIME, encodePolicy = encoded } = rest
+    const time = stamp(now)
+    const day = time.slice(0, 8)
+    const key = this.#database.transaction(() => {
+      const n = this.#database.next('last form')
+      const name = [account, owner, time.replace(/[TZ]/g, '')].filter((part) => part !== null)
+      const fresh = `incoming/${this.#random(`key ${n}`, 6).toString('hex')}/${name.map(encodeURIComponent).join('_')}.xml`
+      this.#database.saveForm(given.key ?? fresh, account)
+      return given.key ?? fresh
+    })
+    this.#lastKey = key
+    const signed = {
+      key,
+      success_action_status: successStatus,
+      'x-store-algorithm': FORM_ALGORITHM,
+      'x-store-credential': this.credential(day),
+      'x-store-date': time,
+      'x-store-security-token': this.#token(now + tokenLifetimeMs),
+    }
+    const conditions = [
+      { bucket: BUCKET },
+      ...Object.entries(signed).map(([field, value]) => ({ [field]: value })),
+      ['content-length-range', ...contentLengthRange],
+    ]
+    const expiration = new Date(now + lifetimeMs).toISOString()
+    const policy = encodePolicy({ expiration, conditions })
+    const { key: _, ...others } = signed
+    const url = `${storageOrigin}/${BUCKET}`
+    return {
+      url,
+      fileUrl: `${url}/${key.split('/').map(encodeURIComponent).join('/')}`,
+      fields: { key, policy, ...others, 'x-store-signature': this.sign(policy, day) },
+    }
+  }
+
+  /** credential returns the `x-store-credential` of a day such as `20270104`. */
+  credential(day: string): string {
+    return [this.accessKeyId, day, REGION, 'store', SCOPE_END].join('/')
+  }
+
+  /** sign returns the hex signature of a policy in Base64. */
+  sign(policy: string, day: string): string {
+    let key: Buffer = Buffer.from(`STORE4${this.#secret}`)
+    for (const part of [day, REGION, 'store', SCOPE_END]) key = hmac(key, part)
+    return hmac(key, policy).toString('hex')
+  }
+
+  /** tokenEnd returns when a session token expires (wall-clock ms), or null if this issuer did not make the token. */
+  tokenEnd(token: string): number | null {
+    const [payload = '', seal] = token.split('.')
+    if (hmac(this.#secret, payload).toString('base64url') !== seal) return null
+    return Number.parseInt(Buffer.from(payload, 'base64url').toString(), 10)
+  }
+
+  #token(endsAt: number): string {
+    const filler = this.#random(`token ${endsAt}`, TOKEN_BYTES).toString('base64url')
+    const payload = Buffer.from(`${endsAt}.${filler}`).toString('base64url')
+    return `${payload}.${hmac(this.#secret, payload).toString('base64url')}`
+  }
+
+  /** #random returns bytes that look random, and are the same for the same seed and name. */
+  #random(name: string, bytes: number): Buffer {
+    return createHash('shake256', { outputLength: bytes })
+      .update(`${this.#settings.seed} ${name}`)
+      .digest()
+  }
+}
+
+const encoded = (policy: Policy) => Buffer.from(JSON.stringify(policy)).toString('base64')
+
+function hmac(key: string | Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
+}
+
+/** stamp returns a time such as `20270104T101530Z`. */
+function stamp(ms: number): string {
+  return new Date(ms).toISOString().replace(/[-:]|\.\d+/g, '')
+}

@@ -1,0 +1,202 @@
+// The service, as the specification describes it: its calls (section 4), who may make them (section 5), and the errors
+// that it answers. It knows nothing of connections and faults.
+
+import { channel } from 'node:diagnostics_channel'
+import { Hono, type MiddlewareHandler } from 'hono'
+import { isDiskFull } from '../disk.ts'
+import { type Answer, badRequest, jsonAnswer, Refusal, refuse } from '../http/answer.ts'
+import type { Knobs } from '../knobs.ts'
+import type { Audience, Authenticator, Caller } from './authentication.ts'
+import { readCreate, readUpdate } from './body.ts'
+import type { CampaignBook } from './book.ts'
+import type { ServiceCall } from './call.ts'
+import type { FormIssuer, FormSettings } from './form-issuer.ts'
+import { PARAMETERS, ROUTES, type RouteName } from './routes.ts'
+import { search } from './search.ts'
+
+export interface ServiceParts {
+  authenticator: Authenticator
+  book: CampaignBook
+  issuer: FormIssuer
+  knobs: Knobs
+  /** storageFor maps the called address to the origin of the storage. */
+  storageFor: (url: string) => string
+}
+
+/** Served is an answer with what the journal notes about it. */
+export interface Served {
+  answer: Answer
+  /** account is that of the caller, once it is proven. */
+  account: string | null
+  /** key is the id of the campaign, or the key of the form's object. */
+  key: string | null
+}
+
+/** ServedMessage is what `SERVED` publishes: a call, and how the service answered it, before any fault. */
+export interface ServedMessage {
+  call: ServiceCall
+  served: Served
+  knobs: Readonly<Knobs>
+}
+
+/** SERVED is a channel for programs in the same process that watch the calls, such as a validator. */
+export const SERVED = channel('feedsyncd:sandbox:served')
+
+type Call = { call: ServiceCall; form: Partial<FormSettings>; served: Served }
+type Variables = { caller: Caller; parameters: ReadonlyMap<string, string> }
+type Handler = MiddlewareHandler<{ Bindings: Call; Variables: Variables }>
+
+export type Service = ReturnType<typeof createService>
+
+export function createService({ authenticator, book, issuer, knobs, storageFor }: ServiceParts) {
+  const app = new Hono<{ Bindings: Call; Variables: Variables }>({
+    getPath: (_, options) => options?.env?.call.path ?? '/',
+  })
+  const accountOf = ({ account, owner }: Caller) => account ?? owner
+
+  const authenticated =
+    ({ audience, name }: { audience: Audience; name: RouteName }): Handler =>
+    async (c, next) => {
+      const { call, served } = c.env
+      const caller = authenticator.authenticate(call, audience)
+      served.account = caller.account
+      c.set('caller', caller)
+      if (!isPercentEncoded(call.path)) badRequest('the path has an invalid percent-encoding')
+      if (!isPercentEncoded(call.query)) badRequest('the query has an invalid percent-encoding')
+      c.set('parameters', parametersIn(call.query, PARAMETERS[name] ?? []))
+      await next()
+    }
+
+  const find = (caller: Caller, id: string) =>
+    book.find(accountOf(caller), id) ?? refuse(404, 'not-found', `there is no campaign "${id}"`)
+
+  const handlers: Record<RouteName, Handler> = {
+    'campaign-create': async (c) => {
+      const [account, fields] = [accountOf(c.var.caller), readCreate(c.env.call.body)]
+      await book.prepare(account)
+      const campaign = book.create(account, fields)
+      c.env.served.key = campaign.id
+      return c.json(await book.shown(campaign))
+    },
+    'campaign-search': async (c) =>
+      c.json(
+        await search(book, knobs, accountOf(c.var.caller), {
+          parameters: c.var.parameters,
+          call: c.env.call,
+        }),
+      ),
+    'campaign-get': async (c) => {
+      const campaign = find(c.var.caller, c.req.param('id') ?? '')
+      c.env.served.key = campaign.id
+      return c.json(await book.shown(campaign))
+    },
+    'campaign-update': async (c) => {
+      const campaign = find(c.var.caller, c.req.param('id') ?? '')
+      c.env.served.key = campaign.id
+      const fields = readUpdate(c.env.call.body)
+      await book.prepare(campaign.accountId)
+      return c.json(await book.shown(book.update(campaign, fields)))
+    },
+    presign: async (c) => c.json(presigned(c.env, c.var.caller)),
+    'presign-bulk': async (c) => c.json(presigned(c.env, c.var.caller)),
+    validate: async (c) => c.json('Authorization is valid.'),
+  }
+
+  function presigned({ call, form, served }: Call, caller: Caller) {
+    const issued = issuer.issue(caller, storageFor(call.url), { now: call.now, ...form })
+    served.key = issued.fields.key
+    return issued
+  }
+
+  for (const route of ROUTES) {
+    app.on([route.method], [route.path], authenticated(route), handlers[route.name])
+  }
+  const routeOf = (method: string, path: string) => {
+    const [matched] = app.router.match(method, path)
+    const template = matched[0]?.[0][1].path
+    return ROUTES.find((route) => route.method === method && route.path === template)
+  }
+  app.notFound((c) => {
+    const { path, method, url } = c.env.call
+    const allowed = ROUTES.filter((route) => routeOf(route.method, path) === route)
+    if (allowed.length === 0) refuse(404, 'not-found', `there is no ${method} ${url}`)
+    const allow = allowed.map((route) => route.method).join(', ')
+    const answer = jsonAnswer(
+      405,
+      { code: 'wrong-method', message: `${path} allows ${allow}` },
+      'wrong-method',
+    )
+    throw new Refusal({ ...answer, headers: { ...answer.headers, allow } })
+  })
+  app.onError((error, c) => {
+    if (error instanceof Refusal) c.env.served.answer = error.answer
+    else if (isDiskFull(error)) c.env.served.answer = DISK_FULL
+    else throw error
+    return c.body(null)
+  })
+
+  return {
+    /** routeOf returns the name of a route, or `unknown`. */
+    routeOf: (method: string, path: string): string => routeOf(method, path)?.name ?? 'unknown',
+
+    /** serve carries a call out. `form` replaces settings of the form that the call asks for. */
+    async serve(call: ServiceCall, form: Partial<FormSettings> = {}): Promise<Served> {
+      const served: Served = { answer: jsonAnswer(200, null), account: null, key: null }
+      // fetch allows no TRACE, and the service has no such route.
+      const method = /^(?:CONNECT|TRACE|TRACK)$/i.test(call.method) ? 'OPTIONS' : call.method
+      const request = new Request('http://service', { method })
+      const response = await app.fetch(request, { call, form, served })
+      if (served.answer.code === null) {
+        served.answer = {
+          status: response.status,
+          headers: { 'content-type': 'application/json; charset=utf-8' },
+          body: Buffer.from(await response.arrayBuffer()),
+          code: null,
+        }
+      }
+      if (SERVED.hasSubscribers) SERVED.publish({ call, served, knobs } satisfies ServedMessage)
+      served.answer = withErrorBody(served.answer, knobs.errorBody)
+      return served
+    },
+  }
+}
+
+/** withErrorBody replaces the body of an error as the knob says. */
+function withErrorBody(answer: Answer, errorBody: Knobs['errorBody']): Answer {
+  if (answer.status < 400 || errorBody === 'json') return answer
+  const page = `<!doctype html><title>${answer.status}</title><h1>It did not work</h1>\n`
+  const body = Buffer.from(errorBody === 'none' ? '' : page)
+  return { ...answer, headers: { ...answer.headers, 'content-type': 'text/html' }, body }
+}
+
+const DISK_FULL = jsonAnswer(
+  507,
+  {
+    code: 'disk-full',
+    message: 'the disk of the sandbox is full or cannot be written; nothing was changed',
+  },
+  'disk-full',
+)
+
+/** parametersIn reads a query. A plus sign is a space. It refuses a parameter that is unknown or comes twice. */
+function parametersIn(query: string, known: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!known.includes(name)) {
+      const expected = known.length === 0 ? 'no parameters' : known.join(', ')
+      badRequest(`"${name}" is not a parameter of this call; expected ${expected}`)
+    }
+    if (found.has(name)) badRequest(`${name} is given twice`)
+    found.set(name, value)
+  }
+  return found
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}

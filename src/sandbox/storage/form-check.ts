@@ -1,0 +1,135 @@
+// This file checks the fields of a POST form, as S3 does before it reads the file: signature, token, policy, expiry,
+// each condition, and no additional field.
+
+import { BUCKET, FORM_ALGORITHM, type FormIssuer } from '../service/form-issuer.ts'
+import { refuse } from './s3-answer.ts'
+
+export interface AcceptedForm {
+  key: string
+  /** minBytes and maxBytes are the sizes of the file that the policy allows. */
+  minBytes: number
+  maxBytes: number
+  successStatus: string
+}
+
+/** Fields have lower-case names, because conditions match in any case. */
+type Fields = ReadonlyMap<string, string>
+
+const AUTH_FIELDS = [
+  'policy',
+  'x-store-algorithm',
+  'x-store-credential',
+  'x-store-date',
+  'x-store-signature',
+]
+export const LARGEST_OBJECT = 5 * 2 ** 30
+const LONGEST_KEY_BYTES = 1024
+
+/** checkForm refuses a wrong form. `filename` is that of the file part, or null; `now` is wall-clock ms. */
+export function checkForm(
+  fields: Fields,
+  filename: string | null,
+  issuer: FormIssuer,
+  now: number,
+): AcceptedForm {
+  // S3 replaces the variable before it reads the policy. Without a file name, the variable stays.
+  const base = filename?.split(/[/\\]/).at(-1)
+  const form = new Map(
+    [...fields].map(([name, value]) => [
+      name,
+      base === undefined ? value : value.replace(/\$\{filename\}/g, () => base),
+    ]),
+  )
+  checkPresence(form)
+  checkCredential(form, issuer)
+  const tokenEnd = issuer.tokenEnd(form.get('x-store-security-token') ?? '')
+  if (tokenEnd === null) refuse({ code: 'InvalidToken' })
+  if (tokenEnd <= now) refuse({ code: 'ExpiredToken' })
+  return judgePolicy(form, now)
+}
+
+function checkPresence(form: Fields): void {
+  if (AUTH_FIELDS.every((name) => !form.has(name))) refuse({ code: 'AccessDenied' })
+  const missing = ['key', ...AUTH_FIELDS].find((name) => !form.has(name))
+  if (missing !== undefined) {
+    refuse({
+      code: 'InvalidArgument',
+      message: `Bucket POST must contain a field named '${missing}'.  If it is specified, please check the order of the fields.`,
+      details: { ArgumentName: missing, ArgumentValue: '' },
+    })
+  }
+  const key = form.get('key') ?? ''
+  if (key === '') refuse({ code: 'UserKeyMustBeSpecified' })
+  if (Buffer.byteLength(key) > LONGEST_KEY_BYTES) refuse({ code: 'KeyTooLongError' })
+}
+
+function checkCredential(form: Fields, issuer: FormIssuer): void {
+  const get = (name: string) => form.get(name) ?? ''
+  if (get('x-store-algorithm') !== FORM_ALGORITHM) {
+    refuse({
+      code: 'InvalidArgument',
+      message: `x-store-algorithm only supports "${FORM_ALGORITHM}"`,
+      details: { ArgumentName: 'x-store-algorithm' },
+    })
+  }
+  const credential = get('x-store-credential')
+  const [accessKeyId, day = ''] = credential.split('/')
+  if (accessKeyId !== issuer.accessKeyId) refuse({ code: 'InvalidAccessKeyId' })
+  if (credential !== issuer.credential(day) || !/^\d{8}$/.test(day)) {
+    refuse({ code: 'InvalidArgument', message: 'the Credential is mal-formed' })
+  }
+  const isSigned = issuer.sign(get('policy'), day) === get('x-store-signature')
+  if (!isSigned) refuse({ code: 'SignatureDoesNotMatch' })
+}
+
+function judgePolicy(form: Fields, now: number): AcceptedForm {
+  const invalid = (why: string): never =>
+    refuse({ code: 'InvalidPolicyDocument', message: `Invalid Policy: ${why}` })
+  const denied = (why: string): never =>
+    refuse({ code: 'AccessDenied', message: `Invalid according to Policy: ${why}` })
+  let policy: { expiration?: unknown; conditions?: unknown }
+  try {
+    policy = JSON.parse(Buffer.from(form.get('policy') ?? '', 'base64').toString('utf8'))
+  } catch {
+    return invalid('Invalid JSON.')
+  }
+  const { expiration, conditions } = policy
+  if (expiration === undefined) invalid('Policy missing expiration.')
+  if (!Array.isArray(conditions)) return invalid('Policy missing conditions.')
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(String(expiration))
+  const expiresAt = isTime ? Date.parse(String(expiration)) : Number.NaN
+  if (Number.isNaN(expiresAt)) invalid(`Invalid 'expiration' value: '${expiration}'`)
+  if (expiresAt <= now) denied('Policy expired.')
+
+  const named = new Set(['policy', 'x-store-signature', 'file'])
+  let [minBytes, maxBytes] = [0, LARGEST_OBJECT]
+  for (const [operator, left, right] of conditions.flatMap(unfold)) {
+    if (operator === 'content-length-range') {
+      minBytes = Number(left)
+      maxBytes = Math.min(maxBytes, Number(right))
+      continue
+    }
+    const name = String(left).replace(/^\$/, '').toLowerCase()
+    const wanted = String(right)
+    const value = name === 'bucket' ? BUCKET : form.get(name)
+    const holds =
+      operator === 'eq'
+        ? value === wanted
+        : operator === 'starts-with' && (value?.startsWith(wanted) ?? false)
+    if (!holds) denied(`Policy Condition failed: ["${operator}", "$${name}", "${wanted}"]`)
+    named.add(name)
+  }
+  const extra = [...form.keys()].filter((name) => !named.has(name) && !name.startsWith('x-ignore-'))
+  if (extra.length > 0) denied(`Extra input fields: ${extra.join(', ')}`)
+  const key = form.get('key') ?? ''
+  return { key, minBytes, maxBytes, successStatus: form.get('success_action_status') ?? '' }
+}
+
+/** unfold turns `{ "key": "a" }` into `["eq", "key", "a"]`. */
+function unfold(condition: unknown): [operator: string, left: unknown, right: unknown][] {
+  if (Array.isArray(condition)) {
+    const [operator, left, right] = condition
+    return [[String(operator).toLowerCase(), left, right]]
+  }
+  return Object.entries(condition as object).map(([name, value]) => ['eq', name, value])
+}

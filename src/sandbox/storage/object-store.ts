@@ -1,0 +1,87 @@
+// The object store writes an object to the folder `.partial` and hashes it as it arrives. A rename makes it visible
+// when it is complete. No key leads out of the directory.
+
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { SandboxDatabase } from '../database.ts'
+import type { StoredObject } from '../records.ts'
+
+export type ObjectStore = Awaited<ReturnType<typeof openStore>>
+export type IncomingObject = Awaited<ReturnType<ObjectStore['receive']>>
+
+/** PARTIAL begins with a dot, which no file name of a key does (see `safeSegment`). */
+const PARTIAL = '.partial'
+const LONGEST_SEGMENT = 200
+
+/** openStore lists the objects whose files still exist, and removes partial files of an earlier sandbox. */
+export async function openStore(directory: string, database: SandboxDatabase) {
+  const known = database.objects().filter(({ path }) => existsSync(path))
+  const objects = new Map(known.map((object) => [object.key, object]))
+  let received = 0
+  await rm(join(directory, PARTIAL), { recursive: true, force: true })
+  await mkdir(join(directory, PARTIAL), { recursive: true })
+
+  return {
+    /** list returns the newest object of each key, in the order in which the keys first arrived. */
+    list: () => [...objects.values()],
+
+    find: (key: string) => objects.get(key) ?? null,
+
+    /** remove removes the objects of an account, or all. */
+    async remove(account: string | null): Promise<void> {
+      const gone = [...objects.values()].filter(
+        (one) => account === null || one.account === account,
+      )
+      database.deleteObjects(gone.map(({ key }) => key))
+      for (const { key } of gone) objects.delete(key)
+      for (const { path } of gone) await rm(path, { force: true })
+    },
+
+    /** receive opens an incoming object. Its dispose removes the file unless `commit` was called. */
+    async receive() {
+      const partial = join(directory, PARTIAL, String(++received))
+      const file = await open(partial, 'wx')
+      const [sha256, md5] = [createHash('sha256'), createHash('md5')]
+      let bytes = 0
+      return {
+        async write(piece: Buffer) {
+          sha256.update(piece)
+          md5.update(piece)
+          bytes += piece.length
+          await file.writeFile(piece)
+        },
+        /** digest is called once, after the last byte. */
+        digest: () => ({ bytes, sha256: sha256.digest('hex'), md5: md5.digest('hex') }),
+        /** commit stores the object. A key that is written again keeps its old file until the new one is saved. */
+        async commit(
+          facts: Pick<StoredObject, 'key' | 'account' | 'receivedAt' | 'bytes' | 'sha256' | 'md5'>,
+        ) {
+          const old = objects.get(facts.key)
+          const writes = (old?.writes ?? 0) + 1
+          const name = join(directory, ...facts.key.split('/').map(safeSegment))
+          const path = writes === 1 ? name : `${name}%~${writes}`
+          await file.close()
+          await mkdir(dirname(path), { recursive: true })
+          await rename(partial, path)
+          const object = { ...facts, writes, path, written: database.next('last write') }
+          database.saveObject(object)
+          objects.set(facts.key, object)
+          if (old !== undefined) await rm(old.path, { force: true })
+        },
+        async [Symbol.asyncDispose]() {
+          await file.close()
+          await rm(partial, { force: true })
+        },
+      }
+    },
+  }
+}
+
+function safeSegment(segment: string): string {
+  const safe = encodeURIComponent(segment).replace(/^\.+/, (dots) => dots.replaceAll('.', '%2E'))
+  if (safe === '') return '%'
+  if (safe.length <= LONGEST_SEGMENT) return safe
+  return `${safe.slice(0, 100)}~${createHash('sha256').update(segment).digest('hex')}`
+}

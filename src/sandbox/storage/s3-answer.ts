@@ -1,0 +1,41 @@
+// This file makes the storage's answer to a refused request, with the XML that S3 sends.
+
+import { randomBytes } from 'node:crypto'
+import { type Answer, Refusal } from '../http/answer.ts'
+import { ERRORS, type S3Error } from './s3-errors.ts'
+
+/** s3Answer makes the answer of an error. `shape` changes its XML. */
+export function s3Answer(error: S3Error, shape = (xml: string) => xml): Answer {
+  return {
+    status: ERRORS[error.code][0],
+    headers: {
+      ...{ 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
+      ...error.headers,
+    },
+    body: Buffer.from(shape(s3Xml(error))),
+    code: error.code,
+  }
+}
+
+export function refuse(error: S3Error): never {
+  throw new Refusal(s3Answer(error))
+}
+
+function s3Xml(error: S3Error): string {
+  const details = Object.entries(error.details ?? {})
+    .map(([name, value]) => `<${name}>${escapeXml(value)}</${name}>`)
+    .join('')
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${error.code}</Code>` +
+    `<Message>${escapeXml(error.message ?? ERRORS[error.code][1])}</Message>${details}` +
+    `<RequestId>${requestId()}</RequestId><HostId>${randomBytes(24).toString('base64')}</HostId></Error>`
+  )
+}
+
+export function requestId(): string {
+  return randomBytes(8).toString('hex').toUpperCase()
+}
+
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"\r]/g, (c) => `&#${c.charCodeAt(0)};`)
+}
