@@ -8,6 +8,7 @@ import { type Look, look } from '../campaigns/plan.ts'
 import type { CampaignRun, CampaignSeen, CampaignStore, TargetingApi } from '../campaigns/port.ts'
 import { CampaignSchedule, type LookCause, type ScheduleParts } from '../campaigns/schedule.ts'
 import { sync } from '../campaigns/sync.ts'
+import { doubtAbout } from '../campaigns/taken.ts'
 import type { Result } from '../campaigns/write.ts'
 import type { Config } from '../config/config.ts'
 import type { Pauses, Transactions } from '../history/port.ts'
@@ -131,8 +132,9 @@ async function lookWith(
   }
   const parts = { ...writer, api: targetingApiOf(writer.api), by: `daemon: ${looked.cause}` }
   const isKept = writer.keepsTargeting && looked.cause !== 'upload' && !isPaused()
-  const results = isKept ? await sync({ ...parts, isCurrent }, file.entries, stop, abort) : null
-  const found = await look(writer, file.entries, null, stop)
+  const results = isKept ? await sync({ ...parts, isCurrent }, file, stop, abort) : null
+  const fileDoubt = doubtAbout(file, store)
+  const found = await look({ ...writer, fileDoubt }, file.entries, null, stop)
   stop.throwIfAborted()
   if (!('class' in found)) return keepLook(store, looked, found, results)
   const { class: cause, reason: problem, hint } = found

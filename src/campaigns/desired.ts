@@ -135,6 +135,9 @@ class Reading extends YamlReading {
         ? { name, stateProvCode }
         : undefined
     })
+    const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+    if (expected !== undefined && isEmpty)
+      this.report(path, 'value', 'the targeting is empty: write all, or name what it selects')
     return this.block(value, path, {
       cities,
       externalCampaignId: this.text(fields.nonEmpty),

@@ -7,6 +7,7 @@ import {
   FIELDS,
   type Field,
   isFixed,
+  normalized,
   rawOf,
   type Spend,
   shownValue,
@@ -14,6 +15,7 @@ import {
   type Value,
   valueText,
 } from './fields.ts'
+import { nameWithoutMark } from './mark.ts'
 import type { Binding } from './port.ts'
 import {
   briefTargeting,
@@ -33,16 +35,23 @@ export interface Change {
 }
 
 /** Known is the part of a binding that says what we sent, and how the service shows it. */
-export type Known = Pick<Binding, 'sent' | 'shown' | 'repeatAt'>
+export type Known = Pick<Binding, 'sent' | 'shown' | 'repeatAt' | 'mark'>
 
 export const NOTHING_KNOWN: Known = {
   sent: { values: {}, targeting: null },
   shown: null,
   repeatAt: null,
+  mark: null,
 }
 
 /** currentValue returns the value that a field has now; undefined: it is not shown, and we never sent it. */
-export function currentValue(campaign: Campaign, { sent }: Known, field: Field): Value | undefined {
+export function currentValue(
+  campaign: Campaign,
+  { sent, mark }: Known,
+  field: Field,
+): Value | undefined {
+  if (field === 'name' && mark !== null && typeof campaign.name === 'string')
+    return normalized(nameWithoutMark(campaign.name, mark))
   const shown = shownValue(campaign, field)
   return shown === undefined && rawOf(campaign, field) === undefined ? sent.values[field] : shown
 }

@@ -9,8 +9,17 @@ import type { Entry } from './desired.ts'
 import { currentValue, droppedFields } from './diff.ts'
 import type { Effects } from './effects.ts'
 import { idleReason, shownValue, valueText } from './fields.ts'
-import { COMMAND, type Judge, type Judged, quoted } from './judge.ts'
-import { markIn, markOf } from './mark.ts'
+import {
+  COMMAND,
+  isOpen,
+  type Judge,
+  type Judged,
+  LATE_MS,
+  ofKey,
+  openText,
+  quoted,
+} from './judge.ts'
+import { hasMark, markIn, markOf } from './mark.ts'
 import { idAndName, type Memory, type Seen } from './seen.ts'
 
 /** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */
@@ -20,6 +29,7 @@ export interface LookFacts {
   memory: Memory
   seen: Seen
   unbound: Judge['unbound']
+  fileDoubt: string | null
   effects: Effects
   /** The look covered all entries, and listed the campaigns. */
   isWhole: boolean
@@ -30,6 +40,10 @@ export interface LookFacts {
 export interface Finding {
   code:
     | /** A campaign runs without an entry. */ 'outside'
+    /** The daemon does not use the file, because it may be cut. */
+    | 'file'
+    /** Nobody knows whether a campaign was created, and no entry of the file says so. */
+    | 'open-create'
     /** An entry has a second campaign. */
     | 'twin'
     /** We sent a field that the file no longer names. */
@@ -75,9 +89,37 @@ function spendLimitText(campaign: Campaign): string {
 }
 
 export function findingsOf(facts: LookFacts): Finding[] {
+  const first = [...doubts(facts), ...openCreates(facts)]
   const ofEntries = facts.judged.flatMap((one) => [...left(one), ...postings(facts, one)])
-  if (!facts.isWhole) return ofEntries
-  return [...outside(facts), ...ofEntries, ...overlaps(facts), ...withoutEntry(facts)]
+  if (!facts.isWhole) return [...first, ...ofEntries]
+  return [...first, ...outside(facts), ...ofEntries, ...overlaps(facts), ...withoutEntry(facts)]
+}
+
+function doubts({ fileDoubt }: LookFacts): Finding[] {
+  if (fileDoubt === null) return []
+  const text = `the daemon does not use this campaigns file yet, because it may be cut: ${fileDoubt}`
+  const next = `if the file is complete: ${COMMAND} apply`
+  return [{ code: 'file', key: null, campaignId: null, isReported: true, text, next }]
+}
+
+/** openCreates finds the creates without a known result whose entry left the file, or has another key now. */
+function openCreates({ judged, memory, seen, identity, now }: LookFacts): Finding[] {
+  const told = new Set(judged.flatMap(({ entry, state }) => (state === 'unknown' ? entry.key : [])))
+  const isFound = (key: string) => {
+    const mark = markOf(identity, key)
+    return seen.all.some(({ name }) => hasMark(name, mark))
+  }
+  return [...memory.openCreates.values()]
+    .flat()
+    .filter((one) => isOpen(one, now) && !told.has(one.key) && !isFound(one.key))
+    .map((one) => ({
+      code: 'open-create',
+      key: one.key || null,
+      campaignId: one.campaignId,
+      isReported: true,
+      text: openText(one, `a campaign${ofKey(one)}`),
+      next: `wait until ${isoTime(one.at + LATE_MS)}, then look for the campaign: ${COMMAND} plan`,
+    }))
 }
 
 /** outside finds the running campaigns without an entry, also those whose entry left the file. */

@@ -1,16 +1,16 @@
 // Owns the state of each entry: which campaign belongs to the entry, what differs, and the one next step. Pure.
 
 import { HOUR, isoTime } from '../lib/clock.ts'
-import { isRecent } from '../lib/due.ts'
+import { isRecent, isStillOpen } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
 import { type Change, changeOf, changesOf, type Known, NOTHING_KNOWN } from './diff.ts'
 import { FIELDS, isFixed, shownValue } from './fields.ts'
-import { markIn, markOf } from './mark.ts'
-import type { Binding } from './port.ts'
+import { hasMark, markOf, markOn } from './mark.ts'
+import type { Binding, CampaignWrite } from './port.ts'
 import { idAndName, type Memory, type Seen, UnboundCampaigns } from './seen.ts'
 import { sentOf } from './sent.ts'
-import { briefTargeting, isSame } from './targeting.ts'
+import { briefTargeting, type CanonicalTargeting, canonical, isEmpty, isSame } from './targeting.ts'
 
 export type EntryState = 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'
 export const needsPerson = (state: EntryState) => state !== 'in line' && state !== 'pending'
@@ -35,11 +35,27 @@ export interface Judged {
   campaignId: string | null
   /** What we sent to the campaign, and how the service shows it. */
   known: Known
-  /** Why the entry is `unknown` or `blocked`; null in other states. */
+  /** Why the entry is `unknown` or `blocked`, or why the daemon repeats a targeting; null in other states. */
   reason: string | null
   /** The one next step: a command to paste, or an edit; null: none is needed. */
   next: string | null
   action: PlannedAction | null
+}
+
+/**
+ * isDaemons returns whether the daemon may send a targeting. Requisition ids can select postings of another external
+ * campaign id, so a targeting with requisition ids waits for a person.
+ */
+export const isDaemons = (targeting: CanonicalTargeting) => isEmpty(targeting, 'requisitionIds')
+
+/** isOpen returns whether the campaign of a create without a known result may still appear. `now`: wall ms. */
+export const isOpen = ({ at }: Pick<CampaignWrite, 'at'>, now: number) =>
+  isStillOpen(at, now, LATE_MS)
+
+/** openText says that nobody knows whether a campaign was created. */
+export function openText({ at, reason }: Pick<CampaignWrite, 'at' | 'reason'>, what: string) {
+  const why = reason === null ? '' : ` (${reason})`
+  return `feedsyncd sent ${what} at ${isoTime(at)} and does not know whether it was created${why}`
 }
 
 export const COMMAND = 'feedsyncd campaigns'
@@ -73,8 +89,9 @@ export function reasonNotToWrite(
   const started = shownValue(campaign, 'startDate')
   if (startDate !== null && typeof started === 'string' && started !== startDate)
     return `campaign ${id} starts at ${started}, but the bound campaign started at ${startDate}`
-  const shown = markIn(campaign.name)
-  if (shown !== null && shown !== markOf(identity, key) && shown !== mark)
+  const ours = markOf(identity, key)
+  const shown = markOn(campaign.name, ours)
+  if (shown !== null && shown !== ours && shown !== mark)
     return `the name of campaign ${id} carries the mark of another entry: ${campaign.name}`
   return shownValue(campaign, 'status') === 'archived'
     ? `campaign ${idAndName(campaign)} is archived`
@@ -87,12 +104,15 @@ export class Judge {
   readonly #keys: ReadonlySet<string>
   /** The campaign ids that entries of the file name. */
   readonly #namedIds: ReadonlySet<string>
+  /** The creates of all keys whose campaign may still appear. */
+  readonly #open: readonly CampaignWrite[]
 
   constructor(input: JudgeInput) {
     this.#input = input
     this.#keys = new Set(input.entries.map(({ key }) => key))
     this.#namedIds = new Set(input.entries.flatMap(({ campaignId }) => campaignId ?? []))
     const { seen, memory, now } = input
+    this.#open = [...memory.openCreates.values()].flat().filter((one) => isOpen(one, now))
     this.unbound = new UnboundCampaigns(seen, new Set(memory.byId.keys()), now)
   }
 
@@ -123,7 +143,7 @@ export class Judge {
     if (campaign == null) return blocked(`campaign ${id} is gone`, forget ?? correct)
     const untouchable = reasonNotToWrite(identity, key, owner ?? { campaignId: id }, campaign)
     if (untouchable !== null) return blocked(untouchable, forget ?? correct)
-    const known = owner ?? this.#knownFromCreate(key, campaign)
+    const known = owner ?? this.#unboundKnown(key, campaign)
     const changes = changesOf(entry, campaign, known)
     const fixed = changes.find(({ field }) => field !== 'targeting' && isFixed(field))
     if (fixed !== undefined) {
@@ -140,19 +160,31 @@ export class Judge {
         action: { campaignId: id, action: 'bind', changes },
       })
     if (changes.length === 0) return judged(entry, { ...found, state: 'in line' })
+    const isPending = this.#isPending(entry, owner, changes)
+    // The daemon repeats what a person or the daemon sent already: this is no new line of the plan.
+    const { targeting } = owner.sent
+    const isRepeat =
+      isPending && targeting !== null && isSame(entry.targeting ?? canonical({}), targeting)
+    const isNew = ({ field }: Change) => !isRepeat || field !== 'targeting'
+    const open = changes.filter(isNew)
+    const action = { campaignId: id, action: 'update', changes: open } as const
     return judged(entry, {
       ...found,
-      state: this.#isPending(entry, owner, changes) ? 'pending' : 'differs',
-      action: { campaignId: id, action: 'update', changes },
+      state: isPending ? 'pending' : 'differs',
+      reason: isRepeat ? repeatText(owner) : null,
+      action: open.length === 0 ? null : action,
     })
   }
 
-  /** #knownFromCreate returns what we sent, if a create without an answer made this campaign. */
-  #knownFromCreate(key: string, { name }: Campaign): Known {
+  /** #unboundKnown returns the mark, and what we sent if a create without an answer made this campaign. */
+  #unboundKnown(key: string, { name }: Campaign): Known {
     const { memory, identity } = this.#input
     const create = memory.openCreates.get(key)?.at(-1)
-    if (create === undefined || markIn(name) !== markOf(identity, key)) return NOTHING_KNOWN
-    return { ...NOTHING_KNOWN, sent: sentOf(create.body ?? {}) }
+    const ours = markOf(identity, key)
+    const known = { ...NOTHING_KNOWN, mark: markOn(name, ours) }
+    return create === undefined || !hasMark(name, ours)
+      ? known
+      : { ...known, sent: sentOf(create.body ?? {}) }
   }
 
   /** #isPending returns whether the daemon is about to write the targeting. */
@@ -162,6 +194,7 @@ export class Judge {
     changes: readonly Change[],
   ): boolean {
     if (!this.#input.keepsTargeting || targeting === null || sent.targeting === null) return false
+    if (!isDaemons(targeting)) return false
     const isOther = !isSame(targeting, sent.targeting) || repeatAt !== null
     return isOther && changes.every(({ field }) => field === 'targeting' || field === 'name')
   }
@@ -196,16 +229,20 @@ export class Judge {
   #judgeNew(entry: Entry, blocked: (reason: string, next: string) => Judged): Judged {
     const { memory, seen, identity, now } = this.#input
     const { key, values, targeting } = entry
-    const open = memory.openCreates.get(key)?.findLast(({ at }) => isRecent(at, now, LATE_MS))
-    if (open !== undefined) {
-      const why = open.reason === null ? '' : ` (${open.reason})`
-      const reason = `the result of the create at ${isoTime(open.at)} is not known${why}: if no listing shows the campaign, it can be created again after ${isoTime(open.at + LATE_MS)}`
+    const open = this.#open.findLast((one) => one.key === key)
+    const alikeOpen = this.#open.find((one) => nameIn(one) === values.name)
+    const until = (one: CampaignWrite) => isoTime(one.at + LATE_MS)
+    if (open !== undefined)
       return judged(entry, {
         state: 'unknown',
-        reason,
-        next: `wait; if you find the campaign on the service, write its campaignId into the entry ${key}; if it was not created: ${COMMAND} forget ${quoted(key)}`,
+        reason: `${openText(open, 'this campaign')}: it can be created again after ${until(open)} if no listing shows it`,
+        next: `wait; if you find the campaign on the service, write its campaignId into the entry ${key}`,
       })
-    }
+    if (alikeOpen !== undefined)
+      return blocked(
+        openText(alikeOpen, `a campaign with this name${ofKey(alikeOpen)}`),
+        `wait until ${until(alikeOpen)}; if you find the campaign on the service, write its campaignId into the entry ${key}`,
+      )
     const released = [...memory.released].flatMap(([id, from]) => (from === key ? id : []))
     const unread = released.find((id) => seen.readFailure(id) !== null)
     if (unread !== undefined)
@@ -236,6 +273,14 @@ export class Judge {
         `campaign ${idAndName(alike)} has this name and belongs to no entry`,
         `${bind(alike.id)}, or give the entry another name`,
       )
+    const [cut] = (memory.openCreates.get(key) ?? []).flatMap(({ body }) =>
+      this.unbound.cutFrom(String(Object(body).name)),
+    )
+    if (cut !== undefined)
+      return blocked(
+        `the service may have cut the name of a campaign that feedsyncd sent: campaign ${idAndName(cut)} belongs to no entry`,
+        `${bind(cut.id)}, or give campaign ${cut.id} another name on the service`,
+      )
     const { restoredAt } = memory
     if (restoredAt !== null && isRecent(restoredAt, now, LATE_MS))
       return blocked(
@@ -252,6 +297,11 @@ export class Judge {
     return judged(entry, { state: 'new', action })
   }
 }
+
+const repeatText = ({ repeatAt }: Binding) =>
+  `feedsyncd does not know whether its last targeting arrived, and sends it again after ${isoTime(repeatAt)}`
+const nameIn = ({ body }: CampaignWrite) => sentOf(body ?? {}).values.name
+export const ofKey = ({ key }: CampaignWrite) => (key === '' ? '' : ` for ${key}`)
 
 type Found = Partial<Omit<Judged, 'entry' | 'known'>> & {
   state: EntryState

@@ -51,6 +51,8 @@ export interface PlanParts extends SeenParts {
   /** The identity alone; marks are made from it. */
   identity: string
   keepsTargeting: boolean
+  /** Why the file may be cut, so that the daemon does not use it; null: the daemon uses it. */
+  fileDoubt: string | null
 }
 
 /** Look is the plan with the facts that it was made from. */
@@ -65,8 +67,12 @@ export const isStuck = ({ state }: Pick<PlanEntry, 'state'>) =>
   state === 'blocked' || state === 'unknown'
 
 /** exitCodeOf returns 3 if an entry is blocked or unknown, else 2 if there are changes, else 0. */
-export const exitCodeOf = ({ items, entries }: Plan): 0 | 2 | 3 =>
-  entries.some(isStuck) ? 3 : items.length > 0 ? 2 : 0
+export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
+  entries.some(isStuck) || findings.some(({ code }) => code === 'open-create')
+    ? 3
+    : items.length > 0
+      ? 2
+      : 0
 
 /** look reads file, database and service, and plans. It writes nothing. `keys`: the entries to plan; null: all. */
 export async function look(
@@ -75,7 +81,8 @@ export async function look(
   keys: ReadonlySet<string> | null,
   signal: AbortSignal,
 ): Promise<Look | CampaignFailure> {
-  const { identity, clock, keepsTargeting, store } = parts
+  const { identity, clock, store, fileDoubt } = parts
+  const keepsTargeting = parts.keepsTargeting && fileDoubt === null
   const memory = store === null ? NO_MEMORY : memoryOf(store)
   const seen = new Seen(parts, signal)
   const wanted = entries.filter(({ key }) => keys?.has(key) ?? true)
@@ -102,6 +109,7 @@ export async function look(
     const released = [...memory.released].filter(isUnlisted).map(([id]) => id)
     return [...all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : [])), ...released]
   }
+  if (!isById && ids.length < wanted.length) await seen.readNameless()
   await seen.getAll(isById ? ids : toRead(judgeAll().judged))
   const { judge, judged } = judgeAll()
   const effects = await measure(parts.feeds(), targetingsToMeasure(judged), signal)
@@ -110,6 +118,7 @@ export async function look(
     judged,
     effects,
     unbound: judge.unbound,
+    fileDoubt,
     isWhole: !isById && keys === null,
   }
   return { plan: planOf(facts, parts), judged, seen }
@@ -126,7 +135,7 @@ function planOf(facts: LookFacts, { account, clock }: PlanParts): Plan {
   const isNew = memory.madeAt === null || clock.now() - memory.madeAt < LATE_MS
   const creates = items.some(({ action }) => action === 'create')
   return {
-    digest: digestOf(account, items),
+    digest: digestOf(`${account} ${memory.lastPersonWrite}`, items),
     items,
     entries: judged.map(({ entry: { key }, campaignId, state, reason, next }) => {
       return { key, campaignId, state, reason, next }
@@ -150,7 +159,10 @@ function listingOf(seen: Seen): Plan['listing'] {
   return { complete: reason === null, campaigns: seen.all.length, reason }
 }
 
-/** digestOf hashes the account and the lines, but not the counts of postings, because each upload changes them. */
+/**
+ * digestOf hashes the account with the number of its last write by a person, and the lines. So a confirmed plan is sent
+ * once. The counts of postings are left out, because each upload changes them.
+ */
 function digestOf(account: string, items: readonly PlanItem[]): string {
   const lines = items.map(({ key, campaignId, action, changes }) => [
     key,

@@ -56,6 +56,7 @@ export interface CampaignWrite {
   body: object | null
   /** The earlier value of each field, as far as it was known. */
   before: Readonly<Record<string, unknown>>
+  actor: Actor
   /** Who wrote: `daemon: file`, or `maria: campaigns apply`. */
   by: string
   outcome: Outcome
@@ -63,9 +64,12 @@ export interface CampaignWrite {
   reason: string | null
 }
 
+/** Actor is who changed a campaign. `service`: somebody on the service, as a later look found out. */
+export type Actor = 'person' | 'daemon' | 'service'
+
 export type NewWrite = Pick<
   CampaignWrite,
-  'at' | 'key' | 'campaignId' | 'action' | 'body' | 'before' | 'by'
+  'at' | 'key' | 'campaignId' | 'action' | 'body' | 'before' | 'actor' | 'by'
 >
 
 /** CampaignStore keeps the campaigns of one account in the database. Each write is durable when the call returns. */
@@ -90,20 +94,32 @@ export interface CampaignStore extends Disposable {
   openCreates(): CampaignWrite[]
   /** The writes, newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]
+  /** The number of the last write by a person; 0: there was none. A confirmed plan is sent only while it stays. */
+  lastPersonWrite(): number
   /** Wall ms when we found that this database was restored from an older copy; null: it was not. */
   restoredAt(): number | null
   /** Wall ms when this database was created. */
   madeAt(): number | null
   /** renewMark finds out whether this database was restored from an older copy, and makes later restores visible. */
   renewMark(): void
+  /** The last file that the daemon used, or that a person applied as a whole; null: there was none. */
+  takenFile(): TakenFile | null
+  keepTakenFile(file: TakenFile): void
   /** The result of the last look; null: there was none. */
   lastRun(): CampaignRun | null
   keepRun(run: CampaignRun): void
 }
 
+/** TakenFile is the last file that the daemon used, or that a person applied as a whole. */
+export interface TakenFile {
+  fileSha256: string
+  keys: readonly string[]
+}
+
 export type CampaignReads = Pick<
   CampaignStore,
-  ('bindings' | 'released' | 'openCreates' | 'history') | ('restoredAt' | 'madeAt' | 'lastRun')
+  | ('bindings' | 'released' | 'openCreates' | 'history' | 'lastPersonWrite')
+  | ('restoredAt' | 'madeAt' | 'lastRun' | 'takenFile')
 >
 
 /** TargetingApi is everything that the daemon may call: it can change the targeting of a campaign and nothing else. */

@@ -2,7 +2,8 @@
 
 import type { Campaign, CampaignUpdate } from '../service/port.ts'
 import type { Entry } from './desired.ts'
-import { FIELDS, type Field, rawOf, shownValue, wireOf } from './fields.ts'
+import { FIELDS, type Field, normalized, rawOf, shownValue, wireOf } from './fields.ts'
+import { markIn, nameWithoutMark } from './mark.ts'
 import type { Binding, Sent } from './port.ts'
 import { briefTargeting, canonical, isSame, readTargeting, wholeTargeting } from './targeting.ts'
 
@@ -81,8 +82,13 @@ export function compareWithSent(campaign: Campaign, body: CampaignUpdate) {
   const hidden: string[] = []
   for (const field of FIELDS) {
     if (!(field in body)) continue
+    const { name } = campaign
+    const isName = field === 'name' && typeof name === 'string'
+    const shown = isName
+      ? normalized(nameWithoutMark(name, markIn(body.name)))
+      : shownValue(campaign, field)
     if (rawOf(campaign, field) === undefined) hidden.push(field)
-    else if (shownValue(campaign, field) !== values[field]) mismatched.push(field)
+    else if (shown !== values[field]) mismatched.push(field)
   }
   const raw = rawOf(campaign, 'targeting')
   if (targeting !== null && raw === undefined) hidden.push('targeting')

@@ -82,6 +82,8 @@ async function walk(
       return broken(`a page has campaigns without an id (${page.withoutId})`, true)
     if (page.fromCache === true) return broken('the service answered from a cache', true)
     const rows = page.campaigns.map(({ id }) => id)
+    if (last === null && rows.length === 0 && page.total !== 0)
+      return broken('an empty answer without "total": 0 proves nothing', true)
     if (saysNothingNew) return { kind: 'walked' }
     if (new Set(rows).size < rows.length) return broken('a page held the same campaign twice')
     if (last !== null && rows[0] !== last) {

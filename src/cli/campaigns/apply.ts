@@ -6,6 +6,7 @@ import { shownValue } from '../../campaigns/fields.ts'
 import { COMMAND, quoted } from '../../campaigns/judge.ts'
 import { exitCodeOf, isStuck, type Look, look, type PlanParts } from '../../campaigns/plan.ts'
 import { valueOrThrow } from '../../campaigns/refused.ts'
+import { doubtAbout } from '../../campaigns/taken.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT, messageOf } from '../../lib/errors.ts'
@@ -62,11 +63,12 @@ async function planWith({ config, context }: Call<unknown>, { file, named }: Sub
 }
 
 async function lookOrThrow(
-  parts: PlanParts,
+  parts: Omit<PlanParts, 'fileDoubt'>,
   file: ReadFile,
   named: Subject['named'],
 ): Promise<Look> {
-  const found = await look(parts, file.entries, named, forever)
+  const fileDoubt = parts.store === null ? null : doubtAbout(file, parts.store)
+  const found = await look({ ...parts, fileDoubt }, file.entries, named, forever)
   return 'class' in found ? valueOrThrow(found) : found
 }
 
@@ -97,7 +99,7 @@ async function confirmedDigest(call: Call<unknown>, subject: Subject, hint: stri
   const { commandLine, context } = call
   const { plan, judged } = await planWith(call, subject)
   const text = planText(plan, { commandLine, keys: subject.keys, judged, isAsked: true })
-  const isSent = plan.items.length === 0 || (await confirmed(context, text, hint))
+  const isSent = plan.items.length === 0 || (await confirmed(context, text, { hint }))
   return isSent ? plan.digest : undefined
 }
 
@@ -114,9 +116,9 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
     return isFileCurrent()
   }
   const command = ['apply', ...keys, digest === null ? '--lower' : `--plan ${digest}`].join(' ')
-  const parts = { ...writer, isCurrent, by: byWhom(context, command) }
+  const parts = { ...writer, isCurrent, by: byWhom(context, command), fileDoubt: null }
   const options = { keys: named, digest, signal: forever }
-  const { kind, plan, results } = valueOrThrow(await apply(parts, file.entries, options))
+  const { kind, plan, results } = valueOrThrow(await apply(parts, file, options))
   if (kind === 'stale') {
     context.err('the plan has changed, so nothing was sent')
     call.show({ kind, results, plan }, () => planText(plan, { commandLine, keys }))

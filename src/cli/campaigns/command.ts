@@ -50,11 +50,15 @@ export function checkTerminal({ ask }: Context, hint: string): NonNullable<Conte
   throw usageError('nobody confirmed this, and stdin is not a terminal', hint)
 }
 
-/** confirmed shows what would be sent, and asks. Throws `FeedsyncError` (64) without a terminal. */
-export async function confirmed(context: Context, text: string, hint: string): Promise<boolean> {
+/** confirmed shows what would be done, and asks. Throws `FeedsyncError` (64) without a terminal. */
+export async function confirmed(
+  context: Context,
+  text: string,
+  { hint, question = 'send exactly this? [y/N] ' }: { hint: string; question?: string },
+): Promise<boolean> {
   const ask = checkTerminal(context, hint)
   context.err(text)
-  if (await ask('send exactly this? [y/N] ')) return true
+  if (await ask(question)) return true
   context.err('nothing was sent')
   context.exit(EXIT.notAllOk)
   return false

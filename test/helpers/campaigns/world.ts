@@ -2,6 +2,7 @@
 // installation has a real database, a real state mark, and the text of a campaigns file. A test can kill its process at
 // any step.
 
+import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -11,6 +12,7 @@ import { forget } from '../../../src/campaigns/forget.ts'
 import { type Look, look, type Plan } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore, FeedSide } from '../../../src/campaigns/port.ts'
 import { type SyncParts, sync } from '../../../src/campaigns/sync.ts'
+import { doubtAbout, type ManagedFile } from '../../../src/campaigns/taken.ts'
 import type { TargetedPosting } from '../../../src/campaigns/targeting.ts'
 import type { Result } from '../../../src/campaigns/write.ts'
 import { openCampaignStore } from '../../../src/history/campaign-store.ts'
@@ -164,6 +166,7 @@ export class World {
     }
     const sent = (body: object) => JSON.parse(JSON.stringify(body)) as Fields
     return {
+      clockSkewMs: () => null,
       search: async (query) => {
         const page = () => {
           const rows = this.listed?.([...book.all]) ?? book.all
@@ -289,6 +292,13 @@ export class Host {
     return this.#read.entries
   }
 
+  /** managed returns the file as the daemon sees it. */
+  managed(): ManagedFile {
+    const { file } = this
+    const fileSha256 = createHash('sha256').update(file).digest('hex')
+    return { entries: this.entries(), fileSha256, isEnded: file.endsWith('\n') }
+  }
+
   /** #parts returns the parts of a process, which fail after it was killed. */
   #parts(by: string, diesAfter: number | null = null): ApplyParts {
     const { world, file } = this
@@ -304,7 +314,7 @@ export class Host {
       list: (signal) => listCampaigns(mortalApi, world.clock, signal),
       ...{ clock: world.clock, feeds: () => this.feeds(), by, isCurrent },
       ...{ account: `https://service.example ${IDENTITY}`, identity: IDENTITY },
-      keepsTargeting: this.mode === 'targeting',
+      ...{ keepsTargeting: this.mode === 'targeting', fileDoubt: null },
     }
   }
 
@@ -323,7 +333,8 @@ export class Host {
   /** look looks as `plan` does. */
   async look(keys: readonly string[] | null = null): Promise<Look> {
     const named = keys === null ? null : new Set(keys)
-    const found = await look(this.#parts(''), this.entries(), named, forever)
+    const fileDoubt = doubtAbout(this.managed(), this.store)
+    const found = await look({ ...this.#parts(''), fileDoubt }, this.entries(), named, forever)
     if ('class' in found) throw new Error(found.reason)
     return found
   }
@@ -335,10 +346,10 @@ export class Host {
   /** send applies the plan with this digest; null: `--lower`. */
   async send(digest: string | null, keys: readonly string[] | null = null): Promise<Applied> {
     const named = keys === null ? null : new Set(keys)
-    const entries = this.entries()
+    const file = this.managed()
     const by = digest === null ? 'person: apply --lower' : `person: apply --plan ${digest}`
     return await this.#run(by, (parts) =>
-      apply(parts, entries, { keys: named, digest, signal: forever }),
+      apply(parts, file, { keys: named, digest, signal: forever }),
     )
   }
 
@@ -354,12 +365,12 @@ export class Host {
 
   /** daemon sends targeting, as the daemon does. */
   async daemon(): Promise<Result[]> {
-    const entries = this.wrapEntries(this.entries())
+    const file = { ...this.managed(), entries: this.wrapEntries(this.entries()) }
     return await this.#run('daemon: file', ({ api, ...rest }) => {
       const putTargeting: SyncParts['api']['putTargeting'] = (id, targeting, signal) =>
         api.update(id, { targeting }, signal)
       const parts = this.wrapSync({ ...rest, api: { get: api.get, putTargeting } })
-      return sync(parts, entries, forever, forever)
+      return sync(parts, file, forever, forever)
     })
   }
 

@@ -31,9 +31,8 @@ describe('the plan reports each running campaign without an entry, and what it m
     const { host } = await installed(fileOf(entry('A')))
     host.file = fileOf(entry('B'))
 
-    expect(await told(host)).toMatchObject([
-      ['outside', 'A', expect.stringContaining('A is no longer in the file'), expect.anything()],
-    ])
+    expect((await told(host)).map(([code]) => code)).toEqual(['file', 'outside'])
+    expect((await told(host))[1]?.[2]).toContain('A is no longer in the file')
   })
 
   it('if it is a second campaign of an entry, even if the entry names the other one', async () => {

@@ -90,6 +90,16 @@ describe('the daemon looks at the campaigns', () => {
     expect(looks.filter((look) => look.startsWith('interval'))).toEqual(['interval 3610'])
   })
 
+  it('two seconds after a save, even if a feed is uploaded in between', async () => {
+    const hours = new Hours()
+    await hours.pass(MINUTE)
+    hours.stamp = 'file 2'
+    await hours.pass(SECOND)
+    hours.schedule.uploaded()
+
+    expect(await hours.pass(MINUTE)).toEqual(['upload 61', 'file 62'])
+  })
+
   it('again after 5 minutes if the service could not be reached, and after 15 if it refused', async () => {
     const hours = new Hours()
     hours.run = { state: 'failed' }
