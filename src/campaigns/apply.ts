@@ -14,11 +14,11 @@ import { type Look, look, type Plan, type PlanItem, type PlanParts } from './pla
 import type { Binding, CampaignStore, CampaignWrite, Outcome } from './port.ts'
 import { inParallel, type Seen } from './seen.ts'
 import { bodyOf, sentOf } from './sent.ts'
-import { type ManagedFile, take } from './taken.ts'
+import { doubtAbout, type ManagedFile, take } from './taken.ts'
 import { briefTargeting } from './targeting.ts'
 import { beginWriting, isLimited, type Result, update } from './write.ts'
 
-export interface ApplyParts extends PlanParts {
+export interface ApplyParts extends Omit<PlanParts, 'fileDoubt'> {
   store: CampaignStore
   api: Pick<CampaignApi, 'get' | 'create' | 'update'>
   clock: Pick<Clock, 'now' | 'sleep'>
@@ -47,7 +47,8 @@ export async function apply(
   { keys, digest, signal }: ApplyOptions,
 ): Promise<Applied> {
   beginWriting(parts)
-  const found = await look(parts, file.entries, keys, signal)
+  const fileDoubt = doubtAbout(file, parts.store)
+  const found = await look({ ...parts, fileDoubt }, file.entries, keys, signal)
   if ('class' in found) return found
   const { plan } = found
   if (digest !== null && digest !== plan.digest) return { kind: 'stale', plan, results: [] }

@@ -4,8 +4,15 @@ import { HOUR, isoTime } from '../lib/clock.ts'
 import { isRecent, isStillOpen } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
-import { type Change, changeOf, changesOf, type Known, NOTHING_KNOWN } from './diff.ts'
-import { FIELDS, isFixed, shownValue } from './fields.ts'
+import {
+  type Change,
+  changeOf,
+  changesOf,
+  currentValue,
+  type Known,
+  NOTHING_KNOWN,
+} from './diff.ts'
+import { FIELDS, isFixed, isLive, shownValue } from './fields.ts'
 import { hasMark, markOf, markOn } from './mark.ts'
 import type { Binding, CampaignWrite } from './port.ts'
 import { idAndName, type Memory, type Seen, UnboundCampaigns } from './seen.ts'
@@ -226,6 +233,17 @@ export class Judge {
     return this.#judgeNew(entry, blocked)
   }
 
+  /** #movedFrom finds a live campaign with this name whose key left the file: a person may have corrected the key. */
+  #movedFrom(name: string) {
+    const { memory, seen, now } = this.#input
+    for (const bound of memory.byId.values()) {
+      const campaign = this.#keys.has(bound.key) ? null : seen.campaign(bound.campaignId)
+      const isAlike = campaign != null && currentValue(campaign, bound, 'name') === name
+      if (isAlike && isLive(campaign, now)) return { key: bound.key, campaign }
+    }
+    return null
+  }
+
   #judgeNew(entry: Entry, blocked: (reason: string, next: string) => Judged): Judged {
     const { memory, seen, identity, now } = this.#input
     const { key, values, targeting } = entry
@@ -267,10 +285,12 @@ export class Judge {
         `write ${what}: into the entry ${key}`,
       )
     }
-    const [alike] = this.unbound.byName(String(values.name))
+    const moved = this.#movedFrom(String(values.name))
+    const alike = moved?.campaign ?? this.unbound.byName(String(values.name))[0]
+    const owner = moved === null ? 'no entry' : `the entry ${moved.key}, which left the file`
     if (alike !== undefined)
       return blocked(
-        `campaign ${idAndName(alike)} has this name and belongs to no entry`,
+        `campaign ${idAndName(alike)} has this name and belongs to ${owner}`,
         `${bind(alike.id)}, or give the entry another name`,
       )
     const [cut] = (memory.openCreates.get(key) ?? []).flatMap(({ body }) =>

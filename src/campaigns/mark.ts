@@ -57,3 +57,11 @@ export function nameWithoutMark(name: string, known: string | null = null): stri
       : name.slice(0, at).replace(BEFORE, '') + name.slice(at + LENGTH).replace(AFTER, '')
   return rest.replace(/\s*\[(#[^\]]*\]?)?\s*$/, '').trim()
 }
+
+/** nameWithoutAnyMark also removes what looks like the mark of an unknown key: ten of its characters with a digit. */
+export function nameWithoutAnyMark(name: string): string {
+  const text = name.toLowerCase()
+  const marks = [...text.matchAll(/(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{10}(?![0-9a-z])/g)]
+  const mark = marks.map(([one]) => one).find((one) => /\d/.test(one))
+  return nameWithoutMark(name, mark ?? null)
+}

@@ -1,8 +1,8 @@
 // Collects what one look reads: the listing, campaigns read by id, and the state in the database.
 
 import type { Campaign, CampaignAnswer, CampaignFailure, Listing } from '../service/port.ts'
-import { isLive, shownValue } from './fields.ts'
-import { possibleMarks } from './mark.ts'
+import { isLive, normalized } from './fields.ts'
+import { nameWithoutAnyMark, possibleMarks } from './mark.ts'
 import type { CampaignReads } from './port.ts'
 import { carriedId } from './targeting.ts'
 
@@ -132,7 +132,8 @@ export class UnboundCampaigns {
 }
 
 const carriedIdOf = (campaign: Campaign) => carriedId(campaign.other.targeting)
-const nameOf = (campaign: Campaign) => String(shownValue(campaign, 'name') ?? '').toLowerCase()
+const nameOf = ({ name }: Campaign) =>
+  typeof name === 'string' ? normalized(nameWithoutAnyMark(name)).toLowerCase() : ''
 
 /** Memory is what the database says when the look begins. */
 export type Memory = ReturnType<typeof memoryOf>

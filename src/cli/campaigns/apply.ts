@@ -116,7 +116,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
     return isFileCurrent()
   }
   const command = ['apply', ...keys, digest === null ? '--lower' : `--plan ${digest}`].join(' ')
-  const parts = { ...writer, isCurrent, by: byWhom(context, command), fileDoubt: null }
+  const parts = { ...writer, isCurrent, by: byWhom(context, command) }
   const options = { keys: named, digest, signal: forever }
   const { kind, plan, results } = valueOrThrow(await apply(parts, file, options))
   if (kind === 'stale') {

@@ -222,6 +222,7 @@ export class Host {
   /** The wrap functions let a test change the store, and the input of the daemon. */
   wrap: (store: CampaignStore) => CampaignStore = (store) => store
   wrapSync: (parts: SyncParts) => SyncParts = (parts) => parts
+  wrapParts: (parts: ApplyParts) => ApplyParts = (parts) => parts
   wrapEntries: (entries: Entry[]) => Entry[] = (entries) => entries
   /** onChecked is called whenever a process checks that the file is unchanged, which is before each write. */
   onChecked: () => void = () => {}
@@ -309,13 +310,13 @@ export class Host {
     }
     const life = new Life(diesAfter)
     const mortalApi = life.mortal(api)
-    return {
+    return this.wrapParts({
       ...{ api: mortalApi, get: mortalApi.get, store: life.mortal(this.wrap(this.store)) },
       list: (signal) => listCampaigns(mortalApi, world.clock, signal),
       ...{ clock: world.clock, feeds: () => this.feeds(), by, isCurrent },
       ...{ account: `https://service.example ${IDENTITY}`, identity: IDENTITY },
-      ...{ keepsTargeting: this.mode === 'targeting', fileDoubt: null },
-    }
+      keepsTargeting: this.mode === 'targeting',
+    })
   }
 
   /** #run runs a process that writes. When it dies, only the files on disk stay. */

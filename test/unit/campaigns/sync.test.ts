@@ -217,7 +217,10 @@ describe('a targeting write without a known result', () => {
     })
 
     expect(await host.daemon()).toMatchObject([{ outcome: 'unknown' }])
-    expect((await host.plan()).entries).toMatchObject([{ state: 'pending' }])
+    const { entries, items } = await host.plan()
+    expect(entries).toMatchObject([{ state: 'pending', reason: expect.stringContaining('again') }])
+    // For the hour until the repeat there is nothing for a person to send.
+    expect(items).toEqual([])
   })
 
   it('is reported, and repeated once after an hour, if the service ignores it', async () => {
