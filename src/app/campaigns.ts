@@ -229,6 +229,7 @@ export function feedSideOf(config: Config): FeedSide {
   let missingSince: FeedSide['missingSince'] | null = null
   return {
     latest,
+    isAtMost: latest.length > 1,
     missingSince: (id) => {
       missingSince ??= read<FeedSide['missingSince']>(
         (h) => absencesOf(h, feeds),

@@ -35,7 +35,7 @@ export async function previewAll(config: Config, entries: readonly Entry[]) {
     const before = sent === undefined ? 0 : sent && effects.count(sent)
     // An entry without targeting leaves the targeting of its campaign as it is.
     const after = targeting === null ? before : effects.count(targeting)
-    return { key, inFeed: effects.carried(key), before, after }
+    return { key, before, after }
   })
   const { postings, problems, latest } = effects
   return { feeds: latest.length, postings, problems, entries: rows }

@@ -182,11 +182,12 @@ export function keepLook(
   results: readonly Result[] | null,
 ): CampaignRun {
   const before = new Map(store.lastRun()?.entries.map((one) => [one.key, one]))
+  const coverages = new Map(plan.entries.map(({ key, coverage }) => [key, coverage]))
   const entries = judged.map((one): CampaignSeen => {
     const { key } = one.entry
     const earlier = before.get(key)
     const since = earlier?.state === one.state ? earlier.since : looked.at
-    return { key, since, ...seenOf(one) }
+    return { key, since, ...seenOf(one), coverage: coverages.get(key) ?? null }
   })
   const failures = results
     ?.filter(({ outcome }) => outcome !== 'done')
@@ -196,7 +197,7 @@ export function keepLook(
 }
 
 function seenOf({ campaign, campaignId, state, reason, next, action }: Judged) {
-  const show = (field: 'name' | 'status' | 'budget') => {
+  const show = (field: 'name' | 'status') => {
     const value = campaign === null ? undefined : shownValue(campaign, field)
     return value == null ? null : valueText(field, value)
   }
@@ -208,7 +209,5 @@ function seenOf({ campaign, campaignId, state, reason, next, action }: Judged) {
     changes: changeLines(action?.changes ?? []),
     name: show('name'),
     status: show('status'),
-    budget: show('budget'),
-    spend: campaign?.spend?.toFixed(2) ?? null,
   }
 }

@@ -1,6 +1,6 @@
 // Ends the binding of an entry at a person's command. Nothing is sent.
 
-import { isOpen } from './judge.ts'
+import { isOpen } from './open-create.ts'
 import type { CampaignReads, CampaignStore, CampaignWrite } from './port.ts'
 
 /** Forgotten says what a key had before `forget`. */

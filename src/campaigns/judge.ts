@@ -1,7 +1,7 @@
 // Owns the state of each entry: which campaign belongs to the entry, what differs, and the one next step. Pure.
 
-import { HOUR, isoTime } from '../lib/clock.ts'
-import { isRecent, isStillOpen } from '../lib/due.ts'
+import { isoTime } from '../lib/clock.ts'
+import { isRecent } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
 import {
@@ -14,16 +14,14 @@ import {
 } from './diff.ts'
 import { FIELDS, isFixed, isLive, shownValue } from './fields.ts'
 import { hasMark, markOf, markOn } from './mark.ts'
+import { isOpen, LATE_MS, ofKey, openText, repeatText } from './open-create.ts'
 import type { Binding, CampaignWrite } from './port.ts'
 import { idAndName, type Memory, type Seen, UnboundCampaigns } from './seen.ts'
-import { sentOf } from './sent.ts'
-import { briefTargeting, type CanonicalTargeting, canonical, isEmpty, isSame } from './targeting.ts'
+import { isDaemons, sentOf } from './sent.ts'
+import { briefTargeting, canonical, isSame } from './targeting.ts'
 
 export type EntryState = 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'
 export const needsPerson = (state: EntryState) => state !== 'in line' && state !== 'pending'
-
-/** A listing may lack a campaign this long after its create, and a write may still arrive this late. */
-export const LATE_MS = HOUR
 
 export interface PlannedAction {
   /** null: the campaign is created. */
@@ -47,22 +45,6 @@ export interface Judged {
   /** The one next step: a command to paste, or an edit; null: none is needed. */
   next: string | null
   action: PlannedAction | null
-}
-
-/**
- * isDaemons returns whether the daemon may send a targeting. Requisition ids can select postings of another external
- * campaign id, so a targeting with requisition ids waits for a person.
- */
-export const isDaemons = (targeting: CanonicalTargeting) => isEmpty(targeting, 'requisitionIds')
-
-/** isOpen returns whether the campaign of a create without a known result may still appear. `now`: wall ms. */
-export const isOpen = ({ at }: Pick<CampaignWrite, 'at'>, now: number) =>
-  isStillOpen(at, now, LATE_MS)
-
-/** openText says that nobody knows whether a campaign was created. */
-export function openText({ at, reason }: Pick<CampaignWrite, 'at' | 'reason'>, what: string) {
-  const why = reason === null ? '' : ` (${reason})`
-  return `feedsyncd sent ${what} at ${isoTime(at)} and does not know whether it was created${why}`
 }
 
 export const COMMAND = 'feedsyncd campaigns'
@@ -318,10 +300,7 @@ export class Judge {
   }
 }
 
-const repeatText = ({ repeatAt }: Binding) =>
-  `feedsyncd does not know whether its last targeting arrived, and sends it again after ${isoTime(repeatAt)}`
 const nameIn = ({ body }: CampaignWrite) => sentOf(body ?? {}).values.name
-export const ofKey = ({ key }: CampaignWrite) => (key === '' ? '' : ` for ${key}`)
 
 type Found = Partial<Omit<Judged, 'entry' | 'known'>> & {
   state: EntryState

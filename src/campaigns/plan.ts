@@ -3,11 +3,14 @@
 
 import { createHash } from 'node:crypto'
 import type { CampaignFailure } from '../service/port.ts'
+import { coverageOf } from './coverage.ts'
 import type { Entry } from './desired.ts'
 import { measure, type Selection, selectionOf, targetingsToMeasure } from './effects.ts'
-import { type Finding, findingsOf, type LookFacts } from './findings.ts'
-import { type EntryState, Judge, type Judged, LATE_MS, type PlannedAction } from './judge.ts'
-import type { CampaignReads, FeedSide } from './port.ts'
+import type { Finding, LookFacts } from './finding.ts'
+import { findingsOf } from './findings.ts'
+import { type EntryState, Judge, type Judged, type PlannedAction } from './judge.ts'
+import { LATE_MS } from './open-create.ts'
+import type { CampaignReads, Coverage, FeedSide } from './port.ts'
 import { memoryOf, NO_MEMORY, Seen, type SeenParts } from './seen.ts'
 
 /** PlanItem is what `apply` does for one entry. */
@@ -25,6 +28,8 @@ export interface PlanEntry {
   state: EntryState
   reason: string | null
   next: string | null
+  /** The main numbers; null: the entry has no campaign that could be read. */
+  coverage: Coverage | null
 }
 
 export interface Plan {
@@ -85,6 +90,7 @@ export async function look(
   const keepsTargeting = parts.keepsTargeting && fileDoubt === null
   const memory = store === null ? NO_MEMORY : memoryOf(store)
   const seen = new Seen(parts, signal)
+  const fileKeys = new Set(entries.map(({ key }) => key))
   const wanted = entries.filter(({ key }) => keys?.has(key) ?? true)
   const idOf = ({ key, campaignId }: Entry) => campaignId ?? memory.byKey.get(key)?.campaignId
   const ids = wanted.flatMap((entry) => idOf(entry) ?? [])
@@ -107,7 +113,14 @@ export async function look(
     const isUnlisted = ([id, key]: [string, string]) =>
       created.has(key) && seen.campaign(id) === undefined
     const released = [...memory.released].filter(isUnlisted).map(([id]) => id)
-    return [...all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : [])), ...released]
+    // A campaign whose key left the file may be the one that an entry with a corrected key would create again.
+    const moved = [...memory.byId.values()].flatMap(({ key, campaignId }) =>
+      created.size > 0 && !fileKeys.has(key) && seen.campaign(campaignId) === undefined
+        ? campaignId
+        : [],
+    )
+    const differing = all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : []))
+    return [...differing, ...released, ...moved]
   }
   if (!isById && ids.length < wanted.length) await seen.readNameless()
   await seen.getAll(isById ? ids : toRead(judgeAll().judged))
@@ -137,8 +150,10 @@ function planOf(facts: LookFacts, { account, clock }: PlanParts): Plan {
   return {
     digest: digestOf(`${account} ${memory.lastPersonWrite}`, items),
     items,
-    entries: judged.map(({ entry: { key }, campaignId, state, reason, next }) => {
-      return { key, campaignId, state, reason, next }
+    entries: judged.map((one) => {
+      const { entry, campaignId, state, reason, next } = one
+      const coverage = coverageOf(one, effects, clock.now())
+      return { key: entry.key, campaignId, state, reason, next, coverage }
     }),
     findings: findingsOf(facts),
     listing: facts.isWhole || seen.incomplete === null ? listingOf(seen) : null,

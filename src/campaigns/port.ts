@@ -153,6 +153,8 @@ export interface FeedUpload {
 export interface FeedSide {
   /** The last upload of each feed. */
   latest: readonly FeedUpload[]
+  /** Several feeds share the account, and nobody said that the service keeps all of them: counts are the most. */
+  isAtMost: boolean
   /** Wall ms of the first upload without this id, if earlier uploads carried it; null: not known to be missing. */
   missingSince(id: string): number | null
   /**
@@ -193,6 +195,27 @@ export interface CampaignRun {
   failures: CampaignWriteFailure[]
 }
 
+/** Coverage holds the main numbers of a campaign. Money is decimal text; null: not known, or there is none. */
+export interface Coverage {
+  /** The postings that the service sponsors now. */
+  covered: number | null
+  /** The postings of the last uploads that the campaign's current targeting selects, by our own count. */
+  counted: number | null
+  /** Several feeds share the account, and the service may keep only the last one: `counted` is the most. */
+  isAtMost: boolean
+  spent: string | null
+  /** The budget; of a month if `isMonthly`. */
+  budget: string | null
+  /** The spent part of the budget: 1 is all of it. */
+  spentShare: number | null
+  /** Negative: more is spent than the budget. */
+  left: string | null
+  isMonthly: boolean
+  /** ISO 8601 UTC of the begin and the end of the period. A monthly campaign has the current month. */
+  begins: string | null
+  ends: string | null
+}
+
 /** CampaignSeen is an entry of the file as the last look found it. A null field is not known, or has no value. */
 export interface CampaignSeen {
   /** External campaign id. */
@@ -210,9 +233,8 @@ export interface CampaignSeen {
   /** The name and status that the service shows. */
   name: string | null
   status: string | null
-  /** Budget and spend are decimal texts. */
-  budget: string | null
-  spend: string | null
+  /** The main numbers; null: the entry has no campaign that could be read. */
+  coverage: Coverage | null
 }
 
 export interface CampaignFinding {
@@ -223,9 +245,11 @@ export interface CampaignFinding {
   text: string
   /** The edit or command that settles the finding; null: nothing has to be done. */
   next: string | null
-  /** Monitoring and alerts report this finding. */
-  isReported: boolean
+  severity: Severity
 }
+
+/** Severity says how bad a finding is. Monitoring and alerts report a `warning`; `info` is only shown. */
+export type Severity = 'warning' | 'info'
 
 export interface CampaignWriteFailure {
   /** External campaign id. */

@@ -5,7 +5,15 @@ import type { Entry } from './desired.ts'
 import { FIELDS, type Field, normalized, rawOf, shownValue, wireOf } from './fields.ts'
 import { markIn, nameWithoutMark } from './mark.ts'
 import type { Binding, Sent } from './port.ts'
-import { briefTargeting, canonical, isSame, readTargeting, wholeTargeting } from './targeting.ts'
+import {
+  briefTargeting,
+  type CanonicalTargeting,
+  canonical,
+  isEmpty,
+  isSame,
+  readTargeting,
+  wholeTargeting,
+} from './targeting.ts'
 
 /** sentOf returns the fields of a request body as values. */
 export function sentOf(body: object): Sent {
@@ -100,3 +108,9 @@ export function compareWithSent(campaign: Campaign, body: CampaignUpdate) {
   }
   return { mismatched, hidden }
 }
+
+/**
+ * isDaemons returns whether the daemon may send a targeting. Requisition ids can select postings of another external
+ * campaign id, so a targeting with requisition ids waits for a person.
+ */
+export const isDaemons = (targeting: CanonicalTargeting) => isEmpty(targeting, 'requisitionIds')

@@ -60,7 +60,7 @@ export function openCampaignConditions(run: CampaignRun | null): CampaignConditi
     ...stoppedConditions(run),
     ...run.entries.flatMap((entry) => entryConditions(entry, run)),
     ...run.findings
-      .filter(({ isReported }) => isReported)
+      .filter(({ severity }) => severity === 'warning')
       .map(({ campaignId, code, key, next, text }) =>
         waitingCondition(key ?? campaignId, {
           state: code,

@@ -9,6 +9,7 @@ import { valueOrThrow } from '../../campaigns/refused.ts'
 import { doubtAbout } from '../../campaigns/taken.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { isoTime } from '../../lib/clock.ts'
+import { counted } from '../../lib/counted.ts'
 import { EXIT, messageOf } from '../../lib/errors.ts'
 import type { Context } from '../context.ts'
 import { type Call, define, usageError } from '../define.ts'
@@ -24,7 +25,7 @@ import {
   type ReadFile,
   stableFile,
 } from './command.ts'
-import { counted, planText, stuckText } from './plan-view.ts'
+import { planText, stuckText } from './plan-view.ts'
 
 interface Apply {
   plan?: string

@@ -440,6 +440,7 @@ export async function installed(file: string) {
 
 export const NO_FEEDS: FeedSide = {
   latest: [],
+  isAtMost: false,
   missingSince: () => null,
   read: () => Promise.reject(new Error('no feed was uploaded')),
 }
@@ -468,6 +469,7 @@ export function feedsOf(
   }
   return () => ({
     latest: [upload],
+    isAtMost: false,
     missingSince: (id) => missing[id] ?? null,
     read: async (_fields, _needed, take) => {
       for (const posting of postings) take(posting)

@@ -11,7 +11,7 @@ const RUN: CampaignRun = {
 }
 const waiting = (key: string) => ({
   ...{ key, campaignId: null, state: 'new' as const, since: AT, reason: null, next: null },
-  ...{ changes: [], name: null, status: null, budget: null, spend: null },
+  ...{ changes: [], name: null, status: null, coverage: null },
 })
 const never = new AbortController().signal
 

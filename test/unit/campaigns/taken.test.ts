@@ -40,7 +40,7 @@ describe('the daemon uses no campaigns file that may be cut', () => {
     expect(results).toEqual([])
     expect(world.writes()).toEqual([])
     expect(findings[0]).toMatchObject({
-      ...{ code: 'file', isReported: true, text: expect.stringContaining(why) },
+      ...{ code: 'file', severity: 'warning', text: expect.stringContaining(why) },
       next: 'if the file is complete: feedsyncd campaigns apply',
     })
     expect(entries.map(({ state }) => state)).not.toContain('pending')
