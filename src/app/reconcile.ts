@@ -3,6 +3,7 @@
 
 import { changeLines } from '../campaigns/change-text.ts'
 import { shownValue, valueText } from '../campaigns/fields.ts'
+import { recordForeign } from '../campaigns/foreign.ts'
 import type { Judged } from '../campaigns/judge.ts'
 import { type Look, look } from '../campaigns/plan.ts'
 import type { CampaignRun, CampaignSeen, CampaignStore, TargetingApi } from '../campaigns/port.ts'
@@ -181,6 +182,7 @@ export function keepLook(
   { plan, judged }: Look,
   results: readonly Result[] | null,
 ): CampaignRun {
+  recordForeign(store, judged, Date.parse(looked.at))
   const before = new Map(store.lastRun()?.entries.map((one) => [one.key, one]))
   const coverages = new Map(plan.entries.map(({ key, coverage }) => [key, coverage]))
   const entries = judged.map((one): CampaignSeen => {

@@ -9,6 +9,7 @@ import {
   changeOf,
   changesOf,
   currentValue,
+  isMonthly,
   type Known,
   NOTHING_KNOWN,
 } from './diff.ts'
@@ -291,7 +292,9 @@ export class Judge {
       )
     const fields = FIELDS.flatMap((field): Change[] => {
       const want = values[field]
-      return want == null ? [] : [{ ...changeOf(field, null, want), spend: 'up' }]
+      if (want == null) return []
+      const monthly = field === 'budget' && isMonthly(entry, null) && { isMonthly: true as const }
+      return [{ ...changeOf(field, null, want), spend: 'up', ...monthly }]
     })
     const to = briefTargeting(targeting)
     const changes: Change[] = [...fields, { field: 'targeting', from: null, to, spend: 'up' }]

@@ -8,6 +8,7 @@ import type { Entry } from './desired.ts'
 import { measure, type Selection, selectionOf, targetingsToMeasure } from './effects.ts'
 import type { Finding, LookFacts } from './finding.ts'
 import { findingsOf } from './findings.ts'
+import { withSentDates } from './foreign.ts'
 import { type EntryState, Judge, type Judged, type PlannedAction } from './judge.ts'
 import { LATE_MS } from './open-create.ts'
 import type { CampaignReads, Coverage, FeedSide } from './port.ts'
@@ -71,13 +72,16 @@ export interface Look {
 export const isStuck = ({ state }: Pick<PlanEntry, 'state'>) =>
   state === 'blocked' || state === 'unknown'
 
-/** exitCodeOf returns 3 if an entry is blocked or unknown, else 2 if there are changes, else 0. */
+/** exitCodeOf returns 3 if an entry is blocked or unknown, else 2 if there are changes or a removed entry still spends, else 0. */
 export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
   entries.some(isStuck) || findings.some(({ code }) => code === 'open-create')
     ? 3
-    : items.length > 0
+    : items.length > 0 || findings.some(isRemoved)
       ? 2
       : 0
+
+/** isRemoved returns whether a finding is a campaign that still spends after its entry left the file. */
+const isRemoved = ({ code, key }: Finding) => code === 'outside' && key !== null
 
 /** look reads file, database and service, and plans. It writes nothing. `keys`: the entries to plan; null: all. */
 export async function look(
@@ -124,7 +128,8 @@ export async function look(
   }
   if (!isById && ids.length < wanted.length) await seen.readNameless()
   await seen.getAll(isById ? ids : toRead(judgeAll().judged))
-  const { judge, judged } = judgeAll()
+  const { judge, judged: found } = judgeAll()
+  const judged = store === null ? found : found.map((one) => withSentDates(store, one))
   const effects = await measure(parts.feeds(), targetingsToMeasure(judged), signal)
   const facts = {
     ...scene,

@@ -51,8 +51,8 @@ export interface CampaignWrite {
   /** External campaign id; empty: a direct call that names no such id. */
   key: string
   campaignId: string | null
-  action: 'create' | 'update' | 'bind' | 'forget'
-  /** The request body; null for `bind` and `forget`. */
+  action: 'create' | 'update' | 'bind' | 'forget' | 'seen'
+  /** The request body; for `seen` the values that somebody set; null for `bind` and `forget`. */
   body: object | null
   /** The earlier value of each field, as far as it was known. */
   before: Readonly<Record<string, unknown>>
@@ -94,6 +94,8 @@ export interface CampaignStore extends Disposable {
   openCreates(): CampaignWrite[]
   /** The writes, newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]
+  /** The last done write of a campaign that has this field; `ours`: by a person or the daemon. */
+  lastWrite(campaignId: string, field: string, whose: 'ours' | 'any'): CampaignWrite | null
   /** The number of the last write by a person; 0: there was none. A confirmed plan is sent only while it stays. */
   lastPersonWrite(): number
   /** Wall ms when we found that this database was restored from an older copy; null: it was not. */
@@ -119,6 +121,7 @@ export interface TakenFile {
 export type CampaignReads = Pick<
   CampaignStore,
   | ('bindings' | 'released' | 'openCreates' | 'history' | 'lastPersonWrite')
+  | 'lastWrite'
   | ('restoredAt' | 'madeAt' | 'lastRun' | 'takenFile')
 >
 

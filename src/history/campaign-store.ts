@@ -95,6 +95,12 @@ function reads(
         `${WRITE} AND (@key IS NULL OR key = @key) ORDER BY id DESC LIMIT @limit`,
         { account, key, limit },
       ),
+    lastWrite: (campaignId, field, whose) => {
+      const sql = `${WRITE} AND campaign_id = @campaignId AND outcome = 'done' AND body -> @path IS NOT NULL
+        AND (@whose = 'any' OR actor <> 'service') ORDER BY id DESC LIMIT 1`
+      const values = { account, campaignId, path: `$.${field}`, whose }
+      return written(connection, sql, values)[0] ?? null
+    },
     lastPersonWrite: () =>
       connection.value<number>(
         "SELECT max(id) FROM campaign_writes WHERE account = ? AND actor = 'person'",

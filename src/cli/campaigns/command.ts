@@ -64,7 +64,13 @@ export async function confirmed(
   return false
 }
 
-const DONE = { bind: 'bound', create: 'created', update: 'updated', forget: 'forgotten' } as const
+const DONE = {
+  bind: 'bound',
+  create: 'created',
+  update: 'updated',
+  forget: 'forgotten',
+  seen: 'changed there',
+} as const
 
 /** outcomeText returns how a write ended, in one to three words. */
 export function outcomeText(action: CampaignWrite['action'], outcome: Result['outcome'] | Outcome) {

@@ -60,7 +60,7 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
       ...(seen.length === 0
         ? []
         : [`${counted(seen.length, 'campaign')}: ${numbersText(totalsOf(seen))}`]),
-      `${sizes.join(', ') || 'nothing to send'}, digest ${digest}`,
+      sizes.join(', ') || 'nothing to send',
       ...(isNamed ? [`to send exactly this: ${commandLine(words)}`] : []),
     ],
   ]

@@ -65,7 +65,12 @@ function rowsText(rows: readonly PreviewRow[]): string {
       row.state,
       row.postalCode,
       row.requisitionId,
+      row.change === 'comes' && row.why !== null ? `now: ${row.why}` : row.why,
     ].map((cell) => cell ?? null),
   )
-  return table(['', 'id', 'title', 'city', 'state', 'postal code', 'requisition'], cells, null)
+  return table(
+    ['', 'id', 'title', 'city', 'state', 'postal code', 'requisition', 'why'],
+    cells,
+    null,
+  )
 }

@@ -184,6 +184,7 @@ CREATE TABLE campaign_writes (
   reason TEXT
 ) STRICT;
 CREATE INDEX campaign_writes_key ON campaign_writes (key, id);
+CREATE INDEX campaign_writes_campaign ON campaign_writes (campaign_id, id);
 CREATE INDEX campaign_writes_person ON campaign_writes (account, id) WHERE actor = 'person';
 CREATE INDEX campaign_writes_open ON campaign_writes (id) WHERE outcome IN ('sending', 'unknown');
 CREATE TRIGGER campaign_writes_kept BEFORE UPDATE OF account, at, key, action, body, before, actor, by ON campaign_writes BEGIN

@@ -694,6 +694,8 @@ export class Simulation {
       await this.daemon(NO_FAULTS)
       await this.check()
       this.pass(HOUR + MINUTE)
+      const isOpen = this.host.store.bindings().some(({ repeatAt }) => repeatAt !== null)
+      if (n > 0 && !isOpen && (await this.host.plan()).items.length === 0) break
     }
     await this.daemon(NO_FAULTS)
     await this.apply(NO_FAULTS)
@@ -740,7 +742,7 @@ const NUMBERS: Record<string, number | null> = {
 
 /** isShown returns whether a raw value of the service equals a value. */
 function isShown(field: Field, raw: unknown, value: Value): boolean {
-  if (field === 'name') return bare(String(raw)) === value
+  if (field === 'name') return bare(String(raw)) === bare(String(value))
   if (field === 'status' || field === 'period') return raw === NUMBERS[String(value)]
   if (raw === null || value === null) return raw === value
   if (field === 'autoBidLevel') return raw === value

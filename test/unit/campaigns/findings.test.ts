@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { changeLines } from '../../../src/campaigns/change-text.ts'
 import { DAY, HOUR } from '../../../src/lib/clock.ts'
 import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import { feedsOf, type Host, installed, opened, START } from '../../helpers/campaigns/world.ts'
@@ -49,6 +50,16 @@ describe('the plan reports each running campaign without an entry, and what it m
       ['twin', 'A', expect.stringMatching(/^campaign 48001/), expect.anything()],
     ])
   })
+})
+
+it('the plan says what was sent and when, if somebody changed it on the service', async () => {
+  const { world, host } = await installed(fileOf(entry('A', 'period: monthly')))
+  world.campaign('48001').budget = 4000
+  const { items } = await host.plan()
+
+  expect(changeLines(items[0]?.changes ?? [])).toEqual([
+    'budget: 4000.00 -> 100.00 a month  [spends less]; you sent 100.00 on 2026-12-01, and somebody made it 4000.00',
+  ])
 })
 
 it('the plan reports a field that we sent and the file no longer names, and how to remove its value', async () => {
