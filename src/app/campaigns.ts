@@ -23,7 +23,7 @@ import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { readRegular, stampOf } from '../lib/files.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { silentLog } from '../lib/log.ts'
-import { listCampaigns } from '../service/campaign-listing.ts'
+import { type ListingParts, listCampaigns } from '../service/campaign-listing.ts'
 import { createCampaignApi } from '../service/campaigns.ts'
 import type { CampaignApi } from '../service/port.ts'
 import { accountOf, identityOf } from './campaign-account.ts'
@@ -32,6 +32,8 @@ import { historyFile } from './queries.ts'
 export interface Surroundings {
   clock: Clock
   env: NodeJS.ProcessEnv
+  /** onPage is called after each page of a listing. */
+  onPage?: ListingParts['onPage']
 }
 
 /** openCampaignApi opens the service's campaign calls, with their own HTTP client. Throws `FeedsyncError` (78). */
@@ -197,14 +199,15 @@ export async function openWriter(
   }
 }
 
-function planParts(config: Config, { clock }: Surroundings, api: CampaignApi) {
+function planParts(config: Config, { clock, onPage }: Surroundings, api: CampaignApi) {
   return {
     api,
     clock: serviceClock(clock, api),
     account: accountOf(config),
     identity: identityOf(config),
     get: api.get,
-    list: (signal: AbortSignal) => listCampaigns(api, clock, signal),
+    list: (signal: AbortSignal) =>
+      listCampaigns({ search: api.search, ...(onPage && { onPage }) }, clock, signal),
     feeds: () => feedSideOf(config),
     keepsTargeting: config.campaigns.mode === 'targeting',
   }

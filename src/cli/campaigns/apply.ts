@@ -24,6 +24,7 @@ import {
   outcomeText,
   type ReadFile,
   stableFile,
+  withProgress,
 } from './command.ts'
 import { planText, stuckText } from './plan-view.ts'
 
@@ -59,7 +60,7 @@ export function planCommand(context: Context): Command {
 
 async function planWith({ config, context }: Call<unknown>, { file, named }: Subject) {
   const { openPlanner } = await import('../../app/campaigns.ts')
-  await using planner = openPlanner(config, context)
+  await using planner = openPlanner(config, withProgress(context))
   return await lookOrThrow(planner, file, named)
 }
 
@@ -110,7 +111,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   const { file, keys, named } = subject
   const { isCurrentOf, openWriter } = await import('../../app/campaigns.ts')
   const { apply } = await import('../../campaigns/apply.ts')
-  await using writer = await openWriter(call.config, context)
+  await using writer = await openWriter(call.config, withProgress(context))
   const isFileCurrent = isCurrentOf(file)
   const isCurrent = () => {
     writer.checkLock()
@@ -170,7 +171,7 @@ export function exportCommand(context: Context): Command {
   return define(context, 'export', text, async ({ config, show }) => {
     const { openPlanner } = await import('../../app/campaigns.ts')
     const { exportCampaigns } = await import('../../campaigns/export.ts')
-    await using planner = openPlanner(config, context)
+    await using planner = openPlanner(config, withProgress(context))
     const listing = valueOrThrow(await planner.list(forever))
     const live = listing.campaigns
       .values()
