@@ -245,7 +245,7 @@ export class Judge {
         `wait until ${until(alikeOpen)}; if you find the campaign on the service, write its campaignId into the entry ${key}`,
       )
     const released = [...memory.released].flatMap(([id, from]) => (from === key ? id : []))
-    const unread = released.find((id) => seen.readFailure(id) !== null)
+    const unread = [...memory.released.keys()].find((id) => seen.readFailure(id) !== null)
     if (unread !== undefined)
       return blocked(
         `the forgotten campaign ${unread} cannot be read: ${seen.readFailure(unread)}`,

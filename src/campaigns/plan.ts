@@ -111,20 +111,12 @@ export async function look(
   // A listing may be late and may leave out fields, so campaigns that differ or are not listed are read by id.
   const mustRead = ({ state, campaignId }: Judged) => campaignId !== null && state !== 'in line'
   const toRead = (all: readonly Judged[]) => {
-    const created = new Set(
-      all.flatMap(({ entry, action }) => (action?.campaignId === null ? entry.key : [])),
-    )
-    const isUnlisted = ([id, key]: [string, string]) =>
-      created.has(key) && seen.campaign(id) === undefined
-    const released = [...memory.released].filter(isUnlisted).map(([id]) => id)
-    // A campaign whose key left the file may be the one that an entry with a corrected key would create again.
-    const moved = [...memory.byId.values()].flatMap(({ key, campaignId }) =>
-      created.size > 0 && !fileKeys.has(key) && seen.campaign(campaignId) === undefined
-        ? campaignId
-        : [],
-    )
     const differing = all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : []))
-    return [...differing, ...released, ...moved]
+    if (!all.some(({ action }) => action?.campaignId === null)) return differing
+    // A campaign that was forgotten, or whose key left the file, may be the one that a new entry would create again.
+    const former = [...memory.byId.values()].filter(({ key }) => !fileKeys.has(key))
+    const others = [...memory.released.keys(), ...former.map(({ campaignId }) => campaignId)]
+    return [...differing, ...others.filter((id) => seen.campaign(id) === undefined)]
   }
   if (!isById && ids.length < wanted.length) await seen.readNameless()
   await seen.getAll(isById ? ids : toRead(judgeAll().judged))
