@@ -90,7 +90,9 @@ export async function look(
   keys: ReadonlySet<string> | null,
   signal: AbortSignal,
 ): Promise<Look | CampaignFailure> {
-  const { identity, clock, store, fileDoubt } = parts
+  const { identity, clock, store } = parts
+  // Without the daemon's writes, a file that is cut does no harm.
+  const fileDoubt = parts.keepsTargeting ? parts.fileDoubt : null
   const keepsTargeting = parts.keepsTargeting && fileDoubt === null
   const memory = store === null ? NO_MEMORY : memoryOf(store)
   const seen = new Seen(parts, signal)

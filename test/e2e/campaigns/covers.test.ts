@@ -159,6 +159,21 @@ it('what a colleague changed on the service is in the plan and, once, in the his
   expect(lines.filter(([what]: string[]) => what === 'changed there')).toHaveLength(1)
 })
 
+it('a file without its last line break is not used by the daemon, and status says so until an apply', async () => {
+  await using vendor = await uploaded(entry('NUR'))
+  const text = fileOf(entry('NUR', CITY('Austin').replace('MA', 'TX')))
+  vendor.write(text.trimEnd())
+  await vendor.site.run('run', '--once')
+
+  const status = await vendor.campaigns('status')
+  const sent = vendor.writes()
+  const applied = await vendor.apply()
+
+  expect(status.stdout).toContain('it does not end in a line break')
+  expect(status.stdout).toMatch(/if the file is complete: .*campaigns apply --config/)
+  expect([sent, applied.code, vendor.writes()]).toEqual([1, 0, 2])
+})
+
 it('the plan of a removed entry whose campaign still spends ends with 2', async () => {
   await using vendor = await uploaded(entry('NUR'), entry('COOK'))
   vendor.write(fileOf(entry('NUR')))
