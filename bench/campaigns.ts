@@ -89,7 +89,9 @@ class Vendor implements AsyncDisposable {
         const name = withMark(`Campaign ${key}`, markOf('123', key))
         const body = { name, budget: 100, targeting: { externalCampaignId: key } }
         const row = { id: String(48_000 + n), name, budget: 100, status: 1, period: null }
-        store.save(bindingOf(key, { ...row, other: {} }, { sent: sentOf(body), shown: null }))
+        store.save(
+          bindingOf(key, { ...row, other: {} }, { sent: sentOf(body), shown: null, mark: null }),
+        )
         rows.push({ ...row, spend: 12.5, sponsoredPostings: 40, leads: 3 })
       }
     })

@@ -4,9 +4,10 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type Entry, readDesired } from '../campaigns/desired.ts'
+import { readDesired } from '../campaigns/desired.ts'
 import type { PlanParts } from '../campaigns/plan.ts'
 import type { CampaignStore, FeedSide, FeedUpload } from '../campaigns/port.ts'
+import type { ManagedFile } from '../campaigns/taken.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import { formatProblem } from '../config/problems.ts'
@@ -22,7 +23,7 @@ import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { readRegular, stampOf } from '../lib/files.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { silentLog } from '../lib/log.ts'
-import { listCampaigns } from '../service/campaign-listing.ts'
+import { type ListingParts, listCampaigns } from '../service/campaign-listing.ts'
 import { createCampaignApi } from '../service/campaigns.ts'
 import type { CampaignApi } from '../service/port.ts'
 import { accountOf, identityOf } from './campaign-account.ts'
@@ -31,6 +32,8 @@ import { historyFile } from './queries.ts'
 export interface Surroundings {
   clock: Clock
   env: NodeJS.ProcessEnv
+  /** onPage is called after each page of a listing. */
+  onPage?: ListingParts['onPage']
 }
 
 /** openCampaignApi opens the service's campaign calls, with their own HTTP client. Throws `FeedsyncError` (78). */
@@ -48,7 +51,7 @@ export type CampaignsFile =
   | { kind: 'off'; file: string }
   /** The file cannot be used, which stops every campaign write. Each line says what is wrong, and where. */
   | { kind: 'unusable'; file: string; lines: string[] }
-  | { kind: 'read'; file: string; entries: Entry[]; fileSha256: string }
+  | ({ kind: 'read'; file: string } & ManagedFile)
 
 /** An editor may write a file in several steps. */
 const STABLE_MS = 2 * SECOND
@@ -75,7 +78,13 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   const reading = readDesired(bytes.toString('utf8'))
   const fileSha256 = sha256Of(bytes)
   if (reading.kind === 'desired')
-    return { kind: 'read', file, entries: reading.entries, fileSha256 }
+    return {
+      kind: 'read',
+      file,
+      entries: reading.entries,
+      fileSha256,
+      isEnded: bytes.at(-1) === 10,
+    }
   const lines = reading.problems.map((problem) => formatProblem(file, problem))
   return { kind: 'unusable', file, lines }
 }
@@ -137,17 +146,19 @@ export function isCurrentOf({ file, fileSha256 }: Extract<CampaignsFile, { kind:
   return () => content() === fileSha256
 }
 
-export type Planner = PlanParts & { api: CampaignApi } & AsyncDisposable
+export type Planner = Omit<PlanParts, 'fileDoubt'> & { api: CampaignApi } & AsyncDisposable
 
 /** openPlanner opens what a plan needs. It takes no lock and writes nothing. Throws `FeedsyncError`. */
 export function openPlanner(config: Config, surroundings: Surroundings): Planner {
   const owned = new AsyncDisposableStack()
   const { api } = owned.use(openCampaignApi(config, surroundings))
+  const parts = planParts(config, surroundings, api)
+  const { now } = parts.clock
   const store = owned.use(
-    openCampaignReader({ file: historyFile(config), account: accountOf(config) }),
+    openCampaignReader({ file: historyFile(config), account: accountOf(config), now }),
   )
   return {
-    ...planParts(config, surroundings, api),
+    ...parts,
     store,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -175,10 +186,11 @@ export async function openWriter(
   const { api } = owned.use(openCampaignApi(config, surroundings))
   const lock = owned.use(await writerLock(config, clock, patienceMs))
   const [account, file] = [accountOf(config), historyFile(config)]
-  const store = owned.use(openCampaignStore({ file, account, now: clock.now }))
+  const parts = planParts(config, surroundings, api)
+  const store = owned.use(openCampaignStore({ file, account, now: parts.clock.now }))
   const disposal = owned.move()
   return {
-    ...planParts(config, surroundings, api),
+    ...parts,
     store,
     checkLock: () => {
       if (lock.isLost()) throw lockLost()
@@ -187,17 +199,23 @@ export async function openWriter(
   }
 }
 
-function planParts(config: Config, { clock }: Surroundings, api: CampaignApi) {
+function planParts(config: Config, { clock, onPage }: Surroundings, api: CampaignApi) {
   return {
     api,
-    clock,
+    clock: serviceClock(clock, api),
     account: accountOf(config),
     identity: identityOf(config),
     get: api.get,
-    list: (signal: AbortSignal) => listCampaigns(api, clock, signal),
+    list: (signal: AbortSignal) =>
+      listCampaigns({ search: api.search, ...(onPage && { onPage }) }, clock, signal),
     feeds: () => feedSideOf(config),
     keepsTargeting: config.campaigns.mode === 'targeting',
   }
+}
+
+/** serviceClock returns a clock with the service's time of day: a create is open for an hour of that time. */
+function serviceClock(clock: Clock, { clockSkewMs }: CampaignApi): Clock {
+  return { ...clock, now: () => clock.now() + (clockSkewMs() ?? 0) }
 }
 
 /** feedSideOf returns the uploads of the campaigns' account, as the history knows them now. */
@@ -214,6 +232,7 @@ export function feedSideOf(config: Config): FeedSide {
   let missingSince: FeedSide['missingSince'] | null = null
   return {
     latest,
+    isAtMost: latest.length > 1,
     missingSince: (id) => {
       missingSince ??= read<FeedSide['missingSince']>(
         (h) => absencesOf(h, feeds),

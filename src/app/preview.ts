@@ -4,6 +4,7 @@
 import type { Entry } from '../campaigns/desired.ts'
 import type { Selection } from '../campaigns/effects.ts'
 import { measure, NO_POSTING } from '../campaigns/effects.ts'
+import { verdictOf } from '../campaigns/reasons.ts'
 import { type CanonicalTargeting, selector } from '../campaigns/targeting.ts'
 import type { Config } from '../config/config.ts'
 import type { FieldPaths } from '../feed/port.ts'
@@ -13,6 +14,8 @@ import { readCampaigns } from './queries.ts'
 export interface PreviewRow extends Omit<FieldPaths, 'description'> {
   /** What happens to the posting when the file is applied. */
   change: 'stays' | 'comes' | 'goes'
+  /** The criterion that takes a posting that comes, or leaves out one that goes; null: it stays. */
+  why: string | null
 }
 
 const FIELDS = [
@@ -35,7 +38,7 @@ export async function previewAll(config: Config, entries: readonly Entry[]) {
     const before = sent === undefined ? 0 : sent && effects.count(sent)
     // An entry without targeting leaves the targeting of its campaign as it is.
     const after = targeting === null ? before : effects.count(targeting)
-    return { key, inFeed: effects.carried(key), before, after }
+    return { key, before, after }
   })
   const { postings, problems, latest } = effects
   return { feeds: latest.length, postings, problems, entries: rows }
@@ -59,7 +62,10 @@ export async function previewOne(config: Config, { key, targeting }: Entry, limi
     const change = before && after ? 'stays' : after ? 'comes' : 'goes'
     counts[change]++
     const { description: _, ...row } = values
-    if (rows.length < limit) rows.push({ ...row, change })
+    if (rows.length >= limit) return
+    const deciding = change === 'stays' || applied == null ? null : verdictOf(applied, posting)
+    const lost = sent == null || change !== 'comes' ? null : verdictOf(sent, posting)
+    rows.push({ ...row, change, why: lost?.reason ?? deciding?.reason ?? null })
   }
   const { signal } = new AbortController()
   const problems = await feedSideOf(config).read(FIELDS, [], take, signal)

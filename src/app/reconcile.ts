@@ -3,11 +3,13 @@
 
 import { changeLines } from '../campaigns/change-text.ts'
 import { shownValue, valueText } from '../campaigns/fields.ts'
+import { recordForeign } from '../campaigns/foreign.ts'
 import type { Judged } from '../campaigns/judge.ts'
 import { type Look, look } from '../campaigns/plan.ts'
 import type { CampaignRun, CampaignSeen, CampaignStore, TargetingApi } from '../campaigns/port.ts'
 import { CampaignSchedule, type LookCause, type ScheduleParts } from '../campaigns/schedule.ts'
 import { sync } from '../campaigns/sync.ts'
+import { doubtAbout } from '../campaigns/taken.ts'
 import type { Result } from '../campaigns/write.ts'
 import type { Config } from '../config/config.ts'
 import type { Pauses, Transactions } from '../history/port.ts'
@@ -131,8 +133,9 @@ async function lookWith(
   }
   const parts = { ...writer, api: targetingApiOf(writer.api), by: `daemon: ${looked.cause}` }
   const isKept = writer.keepsTargeting && looked.cause !== 'upload' && !isPaused()
-  const results = isKept ? await sync({ ...parts, isCurrent }, file.entries, stop, abort) : null
-  const found = await look(writer, file.entries, null, stop)
+  const results = isKept ? await sync({ ...parts, isCurrent }, file, stop, abort) : null
+  const fileDoubt = doubtAbout(file, store)
+  const found = await look({ ...writer, fileDoubt }, file.entries, null, stop)
   stop.throwIfAborted()
   if (!('class' in found)) return keepLook(store, looked, found, results)
   const { class: cause, reason: problem, hint } = found
@@ -179,12 +182,14 @@ export function keepLook(
   { plan, judged }: Look,
   results: readonly Result[] | null,
 ): CampaignRun {
+  recordForeign(store, judged, Date.parse(looked.at))
   const before = new Map(store.lastRun()?.entries.map((one) => [one.key, one]))
+  const coverages = new Map(plan.entries.map(({ key, coverage }) => [key, coverage]))
   const entries = judged.map((one): CampaignSeen => {
     const { key } = one.entry
     const earlier = before.get(key)
     const since = earlier?.state === one.state ? earlier.since : looked.at
-    return { key, since, ...seenOf(one) }
+    return { key, since, ...seenOf(one), coverage: coverages.get(key) ?? null }
   })
   const failures = results
     ?.filter(({ outcome }) => outcome !== 'done')
@@ -194,7 +199,7 @@ export function keepLook(
 }
 
 function seenOf({ campaign, campaignId, state, reason, next, action }: Judged) {
-  const show = (field: 'name' | 'status' | 'budget') => {
+  const show = (field: 'name' | 'status') => {
     const value = campaign === null ? undefined : shownValue(campaign, field)
     return value == null ? null : valueText(field, value)
   }
@@ -206,7 +211,5 @@ function seenOf({ campaign, campaignId, state, reason, next, action }: Judged) {
     changes: changeLines(action?.changes ?? []),
     name: show('name'),
     status: show('status'),
-    budget: show('budget'),
-    spend: campaign?.spend?.toFixed(2) ?? null,
   }
 }

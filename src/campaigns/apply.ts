@@ -3,19 +3,22 @@
 
 import type { Clock } from '../lib/clock.ts'
 import type { Campaign, CampaignApi, CampaignCreate, CampaignFailure } from '../service/port.ts'
+import { changeLines } from './change-text.ts'
 import type { Entry } from './desired.ts'
 import { type Change, changesOf } from './diff.ts'
+import { isEchoOf } from './echo.ts'
 import { FIELDS, shownValue, wireOf } from './fields.ts'
 import { reasonNotToWrite } from './judge.ts'
-import { markIn, markOf, withMark } from './mark.ts'
+import { hasMark, markOf, markOn, withMark } from './mark.ts'
 import { type Look, look, type Plan, type PlanItem, type PlanParts } from './plan.ts'
-import type { Binding, CampaignStore, CampaignWrite } from './port.ts'
+import type { Binding, CampaignStore, CampaignWrite, Outcome } from './port.ts'
 import { inParallel, type Seen } from './seen.ts'
 import { bodyOf, sentOf } from './sent.ts'
-import { briefTargeting, carriedId } from './targeting.ts'
+import { doubtAbout, type ManagedFile, take } from './taken.ts'
+import { briefTargeting } from './targeting.ts'
 import { beginWriting, isLimited, type Result, update } from './write.ts'
 
-export interface ApplyParts extends PlanParts {
+export interface ApplyParts extends Omit<PlanParts, 'fileDoubt'> {
   store: CampaignStore
   api: Pick<CampaignApi, 'get' | 'create' | 'update'>
   clock: Pick<Clock, 'now' | 'sleep'>
@@ -40,14 +43,17 @@ export type Applied =
 /** apply plans again and sends the plan, or its changes that spend less. The caller holds the writer lock. */
 export async function apply(
   parts: ApplyParts,
-  entries: readonly Entry[],
+  file: ManagedFile,
   { keys, digest, signal }: ApplyOptions,
 ): Promise<Applied> {
   beginWriting(parts)
-  const found = await look(parts, entries, keys, signal)
+  const fileDoubt = doubtAbout(file, parts.store)
+  const found = await look({ ...parts, fileDoubt }, file.entries, keys, signal)
   if ('class' in found) return found
   const { plan } = found
   if (digest !== null && digest !== plan.digest) return { kind: 'stale', plan, results: [] }
+  // A person confirmed the whole file, so it is not cut.
+  if (digest !== null && keys === null) take(parts.store, file)
   const run = new Run(parts, found, signal)
   await (digest === null ? run.lower() : run.all())
   return { kind: 'applied', plan, results: run.results }
@@ -110,15 +116,27 @@ class Run {
     if (items.some((item) => this.#isStale(item))) return
     store.atomically(() => {
       const known = new Map(store.bindings().map((one) => [one.campaignId, one]))
-      const creates = Map.groupBy(store.openCreates(), ({ key }) => key)
+      const creates = store.openCreates()
       for (const item of items) {
         const { key, campaignId } = item
         const campaign = this.#seen.campaign(campaignId ?? '')
         if (campaign == null) throw new Error(`campaign ${campaignId} was not seen`)
         const at = clock.now()
-        const row = { at, key, campaignId, action: 'bind', body: null, before: {}, by } as const
+        const row = {
+          at,
+          key,
+          campaignId,
+          action: 'bind',
+          body: null,
+          before: {},
+          actor: 'person',
+          by,
+        } as const
         store.end(store.begin(row), 'done', null, at)
-        this.#bind(key, campaign, known.get(campaign.id), creates.get(key) ?? [])
+        const { identity } = this.#parts
+        const isOf = (one: CampaignWrite) =>
+          one.key === key || hasMark(campaign.name, markOf(identity, one.key))
+        this.#bind(key, campaign, known.get(campaign.id), creates.filter(isOf))
         this.#record(item, {})
       }
     })
@@ -135,12 +153,13 @@ class Run {
     const earlier = store.binding(key)
     if (earlier !== null && earlier.campaignId !== campaign.id)
       store.release(earlier.campaignId, key)
-    const isOurs = markIn(campaign.name) === markOf(identity, key)
-    const last = isOurs ? creates.at(-1) : undefined
+    const ours = markOf(identity, key)
+    const last = hasMark(campaign.name, ours) ? creates.at(-1) : undefined
     const sent = known?.sent ?? sentOf(last?.body ?? {})
     for (const { id } of creates)
       store.end(id, id === last?.id ? 'done' : 'unknown', 'bound by a person', clock.now())
-    store.save(bindingOf(key, campaign, { sent, shown: known?.shown ?? null }))
+    const mark = known?.mark ?? markOn(campaign.name, ours)
+    store.save(bindingOf(key, campaign, { sent, shown: known?.shown ?? null, mark }))
   }
 
   async #updates(
@@ -184,13 +203,14 @@ class Run {
     if (changed.length > 0)
       return stale(`${changed.join(', ')} changed on the service since it was planned: plan again`)
     if (open.length === 0) return null
-    const started = bindingOf(item.key, campaign, bound)
+    const mark = markOn(campaign.name, bound.mark ?? markOf(identity, item.key))
+    const started = bindingOf(item.key, campaign, { ...bound, mark: bound.mark ?? mark })
     const fields = open.map(({ field }) => field)
-    const body = bodyOf(entry, fields, (name) => withMark(name, markIn(campaign.name)))
+    const body = bodyOf(entry, fields, (name) => withMark(name, mark))
     const put = (signal: AbortSignal) => api.update(bound.campaignId, body, signal)
     const mayRepeat = (now: Campaign) =>
       this.#parts.isCurrent() && reasonNotToWrite(identity, item.key, bound, now) === null
-    const parts = { ...this.#parts, signal: this.#signal, mayRepeat }
+    const parts = { ...this.#parts, actor: 'person', signal: this.#signal, mayRepeat } as const
     return update(parts, put, started, body, campaign)
   }
 
@@ -199,7 +219,7 @@ class Run {
       if (this.#signal.aborted || this.#isStale(item)) return
       const result = await this.#create(item)
       this.results.push(result)
-      if (result.isLimited) return
+      if (result.isLimited || result.outcome === 'not-as-sent') return
     }
   }
 
@@ -212,10 +232,18 @@ class Run {
     const entry = this.#entries.get(key)
     if (entry === undefined) throw new Error(`${key} is no entry`)
     const body = createOf(entry, markOf(identity, key))
-    const row = { key, campaignId: null, action: 'create', body, before: {}, by } as const
+    const row = {
+      key,
+      campaignId: null,
+      action: 'create',
+      body,
+      before: {},
+      actor: 'person',
+      by,
+    } as const
     const id = store.begin({ ...row, at: clock.now() })
     const answer = await api.create(body, this.#signal)
-    const ended = (outcome: 'done' | 'refused' | 'not-sent' | 'unknown', reason: string | null) => {
+    const ended = (outcome: Exclude<Outcome, 'sending'>, reason: string | null) => {
       const limited = isLimited(answer)
       const campaignId = answer.kind === 'ok' ? answer.value.id : null
       return { key, campaignId, action: 'create', outcome, reason, isLimited: limited } as const
@@ -228,7 +256,8 @@ class Run {
     const isOld = this.#seen.campaign(created.id) != null || store.released().has(created.id)
     const read = await api.get(created.id, this.#signal)
     const shown = read.kind === 'ok' ? read.value : created
-    const isOurs = !isOld && shown.id === created.id && markIn(shown.name) === markOf(identity, key)
+    const mark = markOf(identity, key)
+    const isOurs = !isOld && shown.id === created.id && hasMark(shown.name, mark)
     if (!isOurs) {
       const reason = `the service answered with campaign ${created.id}, which ${isOld ? 'existed before' : 'does not carry our mark'}`
       store.atomically(() => {
@@ -238,20 +267,26 @@ class Run {
       })
       return ended('unknown', reason)
     }
+    const of = entry.targeting
+    const { targeting } = shown.other
+    const isEcho = of !== null && isEchoOf(targeting, of)
+    const echo = isEcho ? { of, is: JSON.stringify(targeting) } : null
+    const bound = bindingOf(key, shown, { sent: sentOf(body), shown: echo, mark })
+    // Without a period in the file, the campaign was ordered for one time.
+    const ordered = { ...entry, values: { period: 'once', ...entry.values } }
+    const other = changeLines(changesOf(ordered, shown, bound))
+    const outcome = other.length === 0 ? 'done' : 'not-as-sent'
+    const reason = other.length === 0 ? null : otherwise(other)
     store.atomically(() => {
-      store.end(id, 'done', null, clock.now(), created.id)
-      const { targeting } = shown.other
-      const of = entry.targeting
-      // A targeting without the id is not what we sent: the plan then shows a difference.
-      const hasOurId = of !== null && carriedId(targeting) === of.externalCampaignId
-      store.save({
-        ...bindingOf(key, shown, { sent: sentOf(body), shown: null }),
-        shown: hasOurId ? { of, is: JSON.stringify(targeting) } : null,
-      })
+      store.end(id, outcome, reason, clock.now(), created.id)
+      store.save(bound)
     })
-    return ended('done', null)
+    return ended(outcome, reason)
   }
 }
+
+const otherwise = (lines: readonly string[]) =>
+  `the service created it otherwise, shown here with what was sent: ${lines.join('; ')}`
 
 /** createOf returns the body of a create. The service decides the fields that the entry leaves out. */
 function createOf({ values, targeting }: Entry, mark: string): CampaignCreate {
@@ -268,7 +303,7 @@ function createOf({ values, targeting }: Entry, mark: string): CampaignCreate {
 export function bindingOf(
   key: string,
   campaign: Campaign,
-  known: Pick<Binding, 'sent' | 'shown'> & Partial<Binding>,
+  known: Pick<Binding, 'sent' | 'shown' | 'mark'> & Partial<Binding>,
 ): Binding {
   const startDate = shownValue(campaign, 'startDate')
   return {
@@ -278,7 +313,7 @@ export function bindingOf(
     shown: known.shown,
     accountId: known.accountId ?? campaign.accountId ?? null,
     startDate: known.startDate ?? (typeof startDate === 'string' ? startDate : null),
-    mark: known.mark ?? markIn(campaign.name),
+    mark: known.mark ?? null,
     repeatAt: known.repeatAt ?? null,
   }
 }

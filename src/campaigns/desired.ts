@@ -66,6 +66,22 @@ const idOf: fields.Reader<string> = (text) => {
 class Reading extends YamlReading {
   readonly #entries: { entry: Entry; path: YamlPath }[] = []
 
+  /** report names an entry by its external campaign id, not by its number in the file. */
+  override report(path: YamlPath, what: 'key' | 'value', problem: string): void {
+    const found = this.document.problemAt(path, what, problem)
+    this.problems.push({ ...found, key: this.#nameOf(path) })
+  }
+
+  #nameOf(path: YamlPath): string {
+    const [list, n] = path
+    const all = Object(this.document.value).campaigns
+    const key =
+      list === 'campaigns' && typeof n === 'number' ? Object(all?.[n]).externalCampaignId : null
+    if (typeof key !== 'string' || key.trim() === '') return keyName(path)
+    const rest = keyName(path.slice(2))
+    return rest === '' ? key : `${key}.${rest}`
+  }
+
   readEntries(): Entry[] {
     const shape = {
       version: this.text(fields.oneOf('1')),
@@ -135,6 +151,9 @@ class Reading extends YamlReading {
         ? { name, stateProvCode }
         : undefined
     })
+    const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+    if (expected !== undefined && isEmpty)
+      this.report(path, 'value', 'the targeting is empty: write all, or name what it selects')
     return this.block(value, path, {
       cities,
       externalCampaignId: this.text(fields.nonEmpty),
@@ -165,7 +184,7 @@ class Reading extends YamlReading {
     const first = new Map<string, string>()
     const see = (what: string, text: string, path: YamlPath) => {
       const known = first.get(`${what}\n${text}`)
-      if (known === undefined) first.set(`${what}\n${text}`, keyName(path))
+      if (known === undefined) first.set(`${what}\n${text}`, this.#nameOf(path))
       else this.report(path, 'value', `duplicate ${what}, already used by ${known}`)
     }
     for (const { entry, path } of this.#entries) {

@@ -7,6 +7,7 @@ import {
   FIELDS,
   type Field,
   isFixed,
+  normalized,
   rawOf,
   type Spend,
   shownValue,
@@ -14,6 +15,7 @@ import {
   type Value,
   valueText,
 } from './fields.ts'
+import { nameWithoutMark } from './mark.ts'
 import type { Binding } from './port.ts'
 import {
   briefTargeting,
@@ -30,19 +32,32 @@ export interface Change {
   from?: string | Targeting | null
   to: string | Targeting | null
   spend: Spend
+  /** The amount is for each month. */
+  isMonthly?: true
+  /** The value that we sent last, written as in the file, if somebody changed it on the service since then. */
+  sent?: string | null
+  /** Wall ms at which we sent it; null: not known. */
+  sentAt?: number | null
 }
 
 /** Known is the part of a binding that says what we sent, and how the service shows it. */
-export type Known = Pick<Binding, 'sent' | 'shown' | 'repeatAt'>
+export type Known = Pick<Binding, 'sent' | 'shown' | 'repeatAt' | 'mark'>
 
 export const NOTHING_KNOWN: Known = {
   sent: { values: {}, targeting: null },
   shown: null,
   repeatAt: null,
+  mark: null,
 }
 
 /** currentValue returns the value that a field has now; undefined: it is not shown, and we never sent it. */
-export function currentValue(campaign: Campaign, { sent }: Known, field: Field): Value | undefined {
+export function currentValue(
+  campaign: Campaign,
+  { sent, mark }: Known,
+  field: Field,
+): Value | undefined {
+  if (field === 'name' && mark !== null && typeof campaign.name === 'string')
+    return normalized(nameWithoutMark(campaign.name, mark))
   const shown = shownValue(campaign, field)
   return shown === undefined && rawOf(campaign, field) === undefined ? sent.values[field] : shown
 }
@@ -66,10 +81,22 @@ export function changesOf(entry: Entry, campaign: Campaign, known: Known): Chang
     const current = currentValue(campaign, known, field)
     // A fixed field that the service does not show cannot be compared.
     if (current === want || (current === undefined && isFixed(field))) return []
-    return [changeOf(field, current, want)]
+    const { [field]: sent } = known.sent.values
+    const isChangedThere = sent !== undefined && current !== undefined && current !== sent
+    return [
+      {
+        ...changeOf(field, current, want),
+        ...(field === 'budget' && isMonthly(entry, campaign) && { isMonthly: true as const }),
+        ...(isChangedThere && { sent: sent === null ? null : valueText(field, sent) }),
+      },
+    ]
   })
   return [...changes, ...targetingChange(entry.targeting, currentTargeting(campaign, known))]
 }
+
+/** isMonthly returns whether an entry's budget is for each month. */
+export const isMonthly = ({ values }: Pick<Entry, 'values'>, campaign: Campaign | null): boolean =>
+  (values.period ?? (campaign === null ? null : shownValue(campaign, 'period'))) === 'monthly'
 
 export function changeOf(field: Field, current: Value | undefined, want: Value): Change {
   return {

@@ -28,7 +28,15 @@ export async function createDirectly(
 ): Promise<CampaignAnswer<Campaign>> {
   beginWriting({ store, clock })
   const key = body.targeting?.externalCampaignId ?? ''
-  const row = { key, campaignId: null, action: 'create', body, before: {}, by } as const
+  const row = {
+    key,
+    campaignId: null,
+    action: 'create',
+    body,
+    before: {},
+    actor: 'person',
+    by,
+  } as const
   const id = store.begin({ ...row, at: clock.now() })
   const answer = await api.create(body, signal)
   if (answer.kind === 'ok') store.end(id, 'done', null, clock.now(), answer.value.id)
@@ -49,7 +57,7 @@ export async function updateDirectly(
   const what = { key: bound?.key ?? '', campaignId: campaign.id, action: 'update', body } as const
   const id = store.atomically(() => {
     if (bound !== undefined) store.save(withWriteBegun(bound, body, at))
-    return store.begin({ ...what, at, before, by })
+    return store.begin({ ...what, at, before, actor: 'person', by })
   })
   const answer = await api.update(campaign.id, body, signal)
   store.atomically(() => {

@@ -25,6 +25,8 @@ export interface Selection {
 
 export interface Effects {
   latest: readonly FeedUpload[]
+  /** See `FeedSide`. */
+  isAtMost: boolean
   postings: number
   /** The number of postings that a measured targeting selects; null: not known. */
   count(targeting: CanonicalTargeting): number | null
@@ -90,6 +92,7 @@ export async function measure(
   const { counted, ...found } = await countSelected(side, isRead ? all : [], signal)
   return {
     latest,
+    isAtMost: side.isAtMost,
     ...found,
     postings,
     count: (targeting) => {
@@ -169,9 +172,10 @@ export function targetingsToMeasure(all: readonly Judged[]): Measured[] {
   const wanted = all.flatMap(({ entry: { key, targeting } }) =>
     targeting === null ? [] : { key, targeting, wanted: true },
   )
-  const current = all.flatMap(({ entry: { key }, campaign, known, action }) => {
+  const current = all.flatMap(({ entry: { key, targeting: managed }, campaign, known, action }) => {
+    const isManaged = managed !== null
     const targeting =
-      campaign === null || action === null ? null : currentTargeting(campaign, known)
+      campaign === null || (action === null && isManaged) ? null : currentTargeting(campaign, known)
     return targeting === null ? [] : { key, targeting, wanted: false }
   })
   return [...wanted, ...current]

@@ -89,7 +89,7 @@ export function shownValue(campaign: Campaign, field: Field): Value | undefined 
         : undefined
     }
     case 'date':
-      return typeof raw === 'string' ? dateOf(raw) : undefined
+      return typeof raw === 'string' ? dateOf(raw.trim()) : undefined
     case 'name':
       return typeof raw === 'string' ? normalized(nameWithoutMark(raw)) : undefined
     case 'word':
@@ -106,15 +106,21 @@ export function shownValue(campaign: Campaign, field: Field): Value | undefined 
   }
 }
 
+/** ISO 8601 with its separators. In another form, such as 12/02/2036, day and month can be read in two ways. */
+const ISO = /^([+-]\d\d)?\d{4}-\d\d-(\d\d)([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i
+
 /**
- * dateOf reads a date; one without a zone is UTC. The result has whole seconds and a year of four digits, so that texts
- * compare like times. A date before 1970 means "no date".
+ * dateOf reads a date in ISO 8601; one without a zone is UTC. The result has whole seconds and a year of four digits, so
+ * that texts compare like times. A date before 1970 means "no date".
  */
 function dateOf(text: string): string | undefined {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
-  const isZoned = isDay || /(Z|GMT|UTC|[+-]\d\d:?\d\d)$/.test(text)
-  const ms = Date.parse(isZoned ? text : `${text}Z`)
+  const [, , day, time, , , zone] = ISO.exec(text) ?? []
+  if (day === undefined) return undefined
+  const ms = Date.parse(time === undefined || zone !== undefined ? text : `${text}Z`)
   if (Number.isNaN(ms) || ms <= 0) return undefined
+  // A day that the month does not have is read as a day of the next month.
+  const date = Date.parse(text.replace(/[T ].*/i, ''))
+  if (new Date(date).getUTCDate() !== Number(day)) return undefined
   return `${new Date(Math.min(ms, LAST_SECOND)).toISOString().slice(0, 19)}Z`
 }
 
@@ -153,6 +159,8 @@ export function spendDirection(field: Field, before: Value | undefined, after: V
   if (before === undefined) return 'up'
   switch (field) {
     case 'budget':
+      // The specification does not say whether a campaign without a budget spends nothing or without a limit.
+      return before !== null && after !== null && after < before ? 'down' : 'up'
     case 'maxCpc':
     case 'endDate':
       // Without an earlier value, nothing limits the campaign.

@@ -5,66 +5,20 @@ import { showAmount } from '../lib/amount.ts'
 import { isoTime } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Campaign } from '../service/port.ts'
-import type { Entry } from './desired.ts'
+import { coverageFindings } from './coverage-findings.ts'
 import { currentValue, droppedFields } from './diff.ts'
-import type { Effects } from './effects.ts'
 import { idleReason, shownValue, valueText } from './fields.ts'
-import { COMMAND, type Judge, type Judged, quoted } from './judge.ts'
-import { markIn, markOf } from './mark.ts'
-import { idAndName, type Memory, type Seen } from './seen.ts'
-
-/** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */
-export interface LookFacts {
-  judged: readonly Judged[]
-  entries: readonly Entry[]
-  memory: Memory
-  seen: Seen
-  unbound: Judge['unbound']
-  effects: Effects
-  /** The look covered all entries, and listed the campaigns. */
-  isWhole: boolean
-  identity: string
-  now: number
-}
-
-export interface Finding {
-  code:
-    | /** A campaign runs without an entry. */ 'outside'
-    /** An entry has a second campaign. */
-    | 'twin'
-    /** We sent a field that the file no longer names. */
-    | 'left'
-    /** The service sponsors far more postings than the targeting selects. */
-    | 'more-postings'
-    /** The feeds carry an id that has no entry. */
-    | 'no-entry'
-    /** The feeds no longer carry the id of an entry. */
-    | 'missing'
-    /** An entry names a requisition id that no posting has. */
-    | 'pin'
-    /** Two entries select the same postings. */
-    | 'overlap'
-    /** An entry selects most of the feeds. */
-    | 'share'
-    /** Postings carry the id of a campaign that cannot spend. */
-    | 'idle'
-  /** External campaign id; null: the finding concerns no entry. */
-  key: string | null
-  campaignId: string | null
-  text: string
-  /** The command or edit that settles the finding; null: nothing has to be done. */
-  next: string | null
-  /** Monitoring and alerts report this finding, because money may be spent that nobody approved. */
-  isReported: boolean
-}
+import type { Finding, LookFacts } from './finding.ts'
+import { COMMAND, type Judged, quoted } from './judge.ts'
+import { hasMark, markIn, markOf } from './mark.ts'
+import { isOpen, LATE_MS, ofKey, openText } from './open-create.ts'
+import { idAndName } from './seen.ts'
 
 const MOST_OF_A_KIND = 100
 /** Only this many ids without an entry, those with the most postings, are compared with the known ids. */
 const COMPARED = 20
 /** An entry is reported from this share on, if the feeds have at least this many postings. */
 const LARGE_SHARE = { share: 0.5, postings: 100 }
-/** A smaller difference is normal, because the service may count later than we do. */
-const FAR_ABOVE = { factor: 1.5, more: 10 }
 
 /** spendLimitText returns how much a campaign may spend: `up to 1500.00 a month`. */
 function spendLimitText(campaign: Campaign): string {
@@ -75,9 +29,41 @@ function spendLimitText(campaign: Campaign): string {
 }
 
 export function findingsOf(facts: LookFacts): Finding[] {
-  const ofEntries = facts.judged.flatMap((one) => [...left(one), ...postings(facts, one)])
-  if (!facts.isWhole) return ofEntries
-  return [...outside(facts), ...ofEntries, ...overlaps(facts), ...withoutEntry(facts)]
+  const first = [...doubts(facts), ...openCreates(facts)]
+  const ofEntries = facts.judged.flatMap((one) => [
+    ...coverageFindings(facts, one),
+    ...left(one),
+    ...postings(facts, one),
+  ])
+  if (!facts.isWhole) return [...first, ...ofEntries]
+  return [...first, ...outside(facts), ...ofEntries, ...overlaps(facts), ...withoutEntry(facts)]
+}
+
+function doubts({ fileDoubt }: LookFacts): Finding[] {
+  if (fileDoubt === null) return []
+  const text = `the daemon does not use this campaigns file yet, because it may be cut: ${fileDoubt}`
+  const next = `if the file is complete: ${COMMAND} apply`
+  return [{ code: 'file', key: null, campaignId: null, severity: 'warning', text, next }]
+}
+
+/** openCreates finds the creates without a known result whose entry left the file, or has another key now. */
+function openCreates({ judged, memory, seen, identity, now }: LookFacts): Finding[] {
+  const told = new Set(judged.flatMap(({ entry, state }) => (state === 'unknown' ? entry.key : [])))
+  const isFound = (key: string) => {
+    const mark = markOf(identity, key)
+    return seen.all.some(({ name }) => hasMark(name, mark))
+  }
+  return [...memory.openCreates.values()]
+    .flat()
+    .filter((one) => isOpen(one, now) && !told.has(one.key) && !isFound(one.key))
+    .map((one) => ({
+      code: 'open-create',
+      key: one.key || null,
+      campaignId: one.campaignId,
+      severity: 'warning',
+      text: openText(one, `a campaign${ofKey(one)}`),
+      next: `wait until ${isoTime(one.at + LATE_MS)}, then look for the campaign: ${COMMAND} plan`,
+    }))
 }
 
 /** outside finds the running campaigns without an entry, also those whose entry left the file. */
@@ -103,7 +89,7 @@ function outside({ entries, judged, memory, unbound, seen, identity, now }: Look
           code: 'twin',
           key: twinOf,
           campaignId: id,
-          isReported: true,
+          severity: 'warning',
           text: `campaign ${idAndName(campaign)} carries the mark of the entry ${twinOf}, is a second campaign of it, and may spend ${spendLimitText(campaign)}`,
           next: pause,
         }
@@ -115,7 +101,7 @@ function outside({ entries, judged, memory, unbound, seen, identity, now }: Look
         code: 'outside',
         key,
         campaignId: id,
-        isReported: true,
+        severity: 'warning',
         text,
         next: `${key === null ? bind : keys.has(key) ? `correct campaignId in the entry ${key}` : 'write the entry again'}, or ${pause}`,
       }
@@ -133,26 +119,17 @@ function left({ entry, campaign, campaignId, known }: Judged): Finding[] {
         ? `write ${field}: into the entry ${entry.key} to change it`
         : `write ${field}: none into the entry ${entry.key} to remove it`
     const text = `${field} ${value} stays: the file no longer names it`
-    return [{ code: 'left', key: entry.key, campaignId, text, next, isReported: false } as const]
+    return [{ code: 'left', key: entry.key, campaignId, text, next, severity: 'info' } as const]
   })
 }
 
 /** postings compares one entry with the feeds. */
 function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: Judged): Finding[] {
   const { key, targeting } = entry
-  const at = { key, campaignId, isReported: false }
+  const at = { key, campaignId, severity: 'info' as const }
   const found: Finding[] = []
   const count = targeting === null ? null : effects.count(targeting)
   const isCounted = effects.latest.length > 0 && count !== null
-  const shown = campaign?.sponsoredPostings ?? 0
-  if (isCounted && shown > count * FAR_ABOVE.factor && shown > count + FAR_ABOVE.more)
-    found.push({
-      ...at,
-      code: 'more-postings',
-      isReported: true,
-      text: `the service sponsors ${shown} postings for campaign ${campaignId}, but its targeting selects ${count}`,
-      next: `compare its targeting on the service with ours: ${COMMAND} preview ${quoted(key)}`,
-    })
   const { share, postings } = LARGE_SHARE
   if (isCounted && effects.postings >= postings && count > effects.postings * share)
     found.push({
@@ -162,11 +139,13 @@ function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: 
       next: `${COMMAND} preview ${quoted(key)}`,
     })
   const since = effects.missingSince(key)
+  const isRunning = campaign !== null && idleReason(campaign, now) === null
   if (since !== null)
     found.push({
       ...at,
       code: 'missing',
-      text: `no uploaded posting has carried this id since ${isoTime(since)}`,
+      severity: isRunning ? 'warning' : 'info',
+      text: `no uploaded posting has carried this id since ${isoTime(since)}${isRunning ? `, and campaign ${campaignId} still runs` : ''}`,
       next: 'put the id back into the feed, or end the campaign',
     })
   const pins = effects.missingPins.get(key) ?? []
@@ -194,13 +173,15 @@ function overlaps({ effects }: LookFacts): Finding[] {
     code: 'overlap',
     key: null,
     campaignId: null,
-    isReported: false,
+    severity: 'info',
     text: `${keys} select ${count === 1 ? 'the same posting' : `the same ${count} postings`} and bid against each other`,
     next: 'narrow the targeting of one of them',
   }))
 }
 
-function withoutEntry({ effects, entries }: LookFacts): Finding[] {
+/** withoutEntry finds ids of the feeds without an entry: misspelled ones, or ids that nobody manages yet. */
+function withoutEntry(facts: LookFacts): Finding[] {
+  const { effects, entries } = facts
   const known = new Set(entries.map(({ key }) => key))
   const carried = new Map<string, number>()
   for (const { ids } of effects.latest)
@@ -211,14 +192,33 @@ function withoutEntry({ effects, entries }: LookFacts): Finding[] {
     .slice(0, MOST_OF_A_KIND)
     .map(([id, count], n) => {
       const near = n < COMPARED ? nearest(id.replace(/\s/g, ''), known) : null
-      const meant = near === null ? '' : `; did you mean ${near}?`
+      const carry = `${count} ${count === 1 ? 'posting carries' : 'postings carry'} this id, but no entry has it`
+      const of = { code: 'no-entry', key: id, campaignId: null, severity: 'info' } as const
+      if (near !== null) return { ...of, ...misspelled(facts, id, near, carry) }
+      const sponsor = sponsorOf(facts, id)
+      if (sponsor === null)
+        return { ...of, text: carry, next: `write an entry for ${id} to sponsor them` }
       return {
-        code: 'no-entry',
-        key: id,
-        campaignId: null,
-        isReported: false,
-        text: `${count} ${count === 1 ? 'posting carries' : 'postings carry'} this id, but no entry has it${meant}`,
-        next: near === null ? `write an entry for ${id} to sponsor them` : null,
+        ...of,
+        campaignId: sponsor.id,
+        text: `${carry}; campaign ${idAndName(sponsor)} already sponsors it`,
+        next: `write an entry for ${id} with campaignId: "${sponsor.id}"`,
       }
     })
+}
+
+/** misspelled says which of two similar ids is probably the wrong one: the entry's, if no posting carries it. */
+function misspelled({ effects }: LookFacts, id: string, near: string, carry: string) {
+  const isEntryWrong = (effects.carried(near) ?? 0) === 0
+  return {
+    text: `${carry}; did you mean ${near}?`,
+    next: isEntryWrong
+      ? `no posting carries ${near}: if the file is wrong, write externalCampaignId: ${id} into the entry ${near}`
+      : `other postings carry ${near}: if the feed is wrong, write ${near} instead of ${id} there`,
+  }
+}
+
+/** sponsorOf finds the live campaign without an entry that covers an id, by its shown targeting or its mark. */
+function sponsorOf({ unbound, identity }: LookFacts, id: string): Campaign | null {
+  return unbound.byCarriedId(id)[0] ?? unbound.byMark(markOf(identity, id))[0] ?? null
 }

@@ -1,20 +1,43 @@
 // Ends the binding of an entry at a person's command. Nothing is sent.
 
-import type { CampaignStore } from './port.ts'
+import { isOpen } from './open-create.ts'
+import type { CampaignReads, CampaignStore, CampaignWrite } from './port.ts'
 
-/** forget returns the id of the campaign that it released; null: the key had only creates whose result is not known. */
-export function forget(store: CampaignStore, key: string, at: number, by: string): string | null {
-  const campaignId = store.binding(key)?.campaignId ?? null
+/** Forgotten says what a key had before `forget`. */
+export interface Forgotten {
+  /** The campaign that was released; null: the key had none. */
+  campaignId: string | null
+  /** The create whose campaign may still appear, so that it blocks another create for now; null: there is none. */
+  open: CampaignWrite | null
+}
+
+/** forgettable returns what `forget` would end, and changes nothing. `now`: wall ms. */
+export function forgettable(
+  store: Pick<CampaignReads, 'bindings' | 'openCreates'>,
+  key: string,
+  now: number,
+): Forgotten {
+  const ofKey = store.openCreates().filter((one) => one.key === key)
+  return {
+    campaignId: store.bindings().find((one) => one.key === key)?.campaignId ?? null,
+    open: ofKey.findLast((one) => isOpen(one, now)) ?? null,
+  }
+}
+
+export function forget(store: CampaignStore, key: string, at: number, by: string): Forgotten {
+  const found = forgettable(store, key, at)
+  const { campaignId } = found
   store.atomically(() => {
     for (const create of store.openCreates())
-      if (create.key === key) store.end(create.id, 'not-sent', 'a person ran forget', at)
-    const row = { at, key, campaignId, action: 'forget', body: null, before: {}, by } as const
-    store.end(store.begin(row), 'done', null, at)
+      if (create.key === key && !isOpen(create, at))
+        store.end(create.id, 'not-sent', 'a person ran forget', at)
+    const row = { at, key, campaignId, action: 'forget', body: null, before: {} } as const
+    store.end(store.begin({ ...row, actor: 'person', by }), 'done', null, at)
     if (campaignId !== null) store.release(campaignId, key)
     // The stored state is out of date; the next look finds the new one.
     const run = store.lastRun()
     if (run !== null)
       store.keepRun({ ...run, entries: run.entries.filter((one) => one.key !== key) })
   })
-  return campaignId
+  return found
 }

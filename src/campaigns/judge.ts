@@ -1,22 +1,28 @@
 // Owns the state of each entry: which campaign belongs to the entry, what differs, and the one next step. Pure.
 
-import { HOUR, isoTime } from '../lib/clock.ts'
+import { isoTime } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
-import { type Change, changeOf, changesOf, type Known, NOTHING_KNOWN } from './diff.ts'
-import { FIELDS, isFixed, shownValue } from './fields.ts'
-import { markIn, markOf } from './mark.ts'
-import type { Binding } from './port.ts'
+import {
+  type Change,
+  changeOf,
+  changesOf,
+  currentValue,
+  isMonthly,
+  type Known,
+  NOTHING_KNOWN,
+} from './diff.ts'
+import { FIELDS, isFixed, isLive, shownValue } from './fields.ts'
+import { hasMark, markOf, markOn } from './mark.ts'
+import { isOpen, LATE_MS, ofKey, openText, repeatText } from './open-create.ts'
+import type { Binding, CampaignWrite } from './port.ts'
 import { idAndName, type Memory, type Seen, UnboundCampaigns } from './seen.ts'
-import { sentOf } from './sent.ts'
-import { briefTargeting, isSame } from './targeting.ts'
+import { isDaemons, sentOf } from './sent.ts'
+import { briefTargeting, canonical, isSame } from './targeting.ts'
 
 export type EntryState = 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'
 export const needsPerson = (state: EntryState) => state !== 'in line' && state !== 'pending'
-
-/** A listing may lack a campaign this long after its create, and a write may still arrive this late. */
-export const LATE_MS = HOUR
 
 export interface PlannedAction {
   /** null: the campaign is created. */
@@ -35,7 +41,7 @@ export interface Judged {
   campaignId: string | null
   /** What we sent to the campaign, and how the service shows it. */
   known: Known
-  /** Why the entry is `unknown` or `blocked`; null in other states. */
+  /** Why the entry is `unknown` or `blocked`, or why the daemon repeats a targeting; null in other states. */
   reason: string | null
   /** The one next step: a command to paste, or an edit; null: none is needed. */
   next: string | null
@@ -73,8 +79,9 @@ export function reasonNotToWrite(
   const started = shownValue(campaign, 'startDate')
   if (startDate !== null && typeof started === 'string' && started !== startDate)
     return `campaign ${id} starts at ${started}, but the bound campaign started at ${startDate}`
-  const shown = markIn(campaign.name)
-  if (shown !== null && shown !== markOf(identity, key) && shown !== mark)
+  const ours = markOf(identity, key)
+  const shown = markOn(campaign.name, ours)
+  if (shown !== null && shown !== ours && shown !== mark)
     return `the name of campaign ${id} carries the mark of another entry: ${campaign.name}`
   return shownValue(campaign, 'status') === 'archived'
     ? `campaign ${idAndName(campaign)} is archived`
@@ -87,12 +94,15 @@ export class Judge {
   readonly #keys: ReadonlySet<string>
   /** The campaign ids that entries of the file name. */
   readonly #namedIds: ReadonlySet<string>
+  /** The creates of all keys whose campaign may still appear. */
+  readonly #open: readonly CampaignWrite[]
 
   constructor(input: JudgeInput) {
     this.#input = input
     this.#keys = new Set(input.entries.map(({ key }) => key))
     this.#namedIds = new Set(input.entries.flatMap(({ campaignId }) => campaignId ?? []))
     const { seen, memory, now } = input
+    this.#open = [...memory.openCreates.values()].flat().filter((one) => isOpen(one, now))
     this.unbound = new UnboundCampaigns(seen, new Set(memory.byId.keys()), now)
   }
 
@@ -123,7 +133,7 @@ export class Judge {
     if (campaign == null) return blocked(`campaign ${id} is gone`, forget ?? correct)
     const untouchable = reasonNotToWrite(identity, key, owner ?? { campaignId: id }, campaign)
     if (untouchable !== null) return blocked(untouchable, forget ?? correct)
-    const known = owner ?? this.#knownFromCreate(key, campaign)
+    const known = owner ?? this.#unboundKnown(key, campaign)
     const changes = changesOf(entry, campaign, known)
     const fixed = changes.find(({ field }) => field !== 'targeting' && isFixed(field))
     if (fixed !== undefined) {
@@ -140,19 +150,31 @@ export class Judge {
         action: { campaignId: id, action: 'bind', changes },
       })
     if (changes.length === 0) return judged(entry, { ...found, state: 'in line' })
+    const isPending = this.#isPending(entry, owner, changes)
+    // The daemon repeats what a person or the daemon sent already: this is no new line of the plan.
+    const { targeting } = owner.sent
+    const isRepeat =
+      isPending && targeting !== null && isSame(entry.targeting ?? canonical({}), targeting)
+    const isNew = ({ field }: Change) => !isRepeat || field !== 'targeting'
+    const open = changes.filter(isNew)
+    const action = { campaignId: id, action: 'update', changes: open } as const
     return judged(entry, {
       ...found,
-      state: this.#isPending(entry, owner, changes) ? 'pending' : 'differs',
-      action: { campaignId: id, action: 'update', changes },
+      state: isPending ? 'pending' : 'differs',
+      reason: isRepeat ? repeatText(owner) : null,
+      action: open.length === 0 ? null : action,
     })
   }
 
-  /** #knownFromCreate returns what we sent, if a create without an answer made this campaign. */
-  #knownFromCreate(key: string, { name }: Campaign): Known {
+  /** #unboundKnown returns the mark, and what we sent if a create without an answer made this campaign. */
+  #unboundKnown(key: string, { name }: Campaign): Known {
     const { memory, identity } = this.#input
     const create = memory.openCreates.get(key)?.at(-1)
-    if (create === undefined || markIn(name) !== markOf(identity, key)) return NOTHING_KNOWN
-    return { ...NOTHING_KNOWN, sent: sentOf(create.body ?? {}) }
+    const ours = markOf(identity, key)
+    const known = { ...NOTHING_KNOWN, mark: markOn(name, ours) }
+    return create === undefined || !hasMark(name, ours)
+      ? known
+      : { ...known, sent: sentOf(create.body ?? {}) }
   }
 
   /** #isPending returns whether the daemon is about to write the targeting. */
@@ -162,6 +184,7 @@ export class Judge {
     changes: readonly Change[],
   ): boolean {
     if (!this.#input.keepsTargeting || targeting === null || sent.targeting === null) return false
+    if (!isDaemons(targeting)) return false
     const isOther = !isSame(targeting, sent.targeting) || repeatAt !== null
     return isOther && changes.every(({ field }) => field === 'targeting' || field === 'name')
   }
@@ -193,21 +216,36 @@ export class Judge {
     return this.#judgeNew(entry, blocked)
   }
 
+  /** #movedFrom finds a live campaign with this name whose key left the file: a person may have corrected the key. */
+  #movedFrom(name: string) {
+    const { memory, seen, now } = this.#input
+    for (const bound of memory.byId.values()) {
+      const campaign = this.#keys.has(bound.key) ? null : seen.campaign(bound.campaignId)
+      const isAlike = campaign != null && currentValue(campaign, bound, 'name') === name
+      if (isAlike && isLive(campaign, now)) return { key: bound.key, campaign }
+    }
+    return null
+  }
+
   #judgeNew(entry: Entry, blocked: (reason: string, next: string) => Judged): Judged {
     const { memory, seen, identity, now } = this.#input
     const { key, values, targeting } = entry
-    const open = memory.openCreates.get(key)?.findLast(({ at }) => isRecent(at, now, LATE_MS))
-    if (open !== undefined) {
-      const why = open.reason === null ? '' : ` (${open.reason})`
-      const reason = `the result of the create at ${isoTime(open.at)} is not known${why}: if no listing shows the campaign, it can be created again after ${isoTime(open.at + LATE_MS)}`
+    const open = this.#open.findLast((one) => one.key === key)
+    const alikeOpen = this.#open.find((one) => nameIn(one) === values.name)
+    const until = (one: CampaignWrite) => isoTime(one.at + LATE_MS)
+    if (open !== undefined)
       return judged(entry, {
         state: 'unknown',
-        reason,
-        next: `wait; if you find the campaign on the service, write its campaignId into the entry ${key}; if it was not created: ${COMMAND} forget ${quoted(key)}`,
+        reason: `${openText(open, 'this campaign')}: it can be created again after ${until(open)} if no listing shows it`,
+        next: `wait; if you find the campaign on the service, write its campaignId into the entry ${key}`,
       })
-    }
+    if (alikeOpen !== undefined)
+      return blocked(
+        openText(alikeOpen, `a campaign with this name${ofKey(alikeOpen)}`),
+        `wait until ${until(alikeOpen)}; if you find the campaign on the service, write its campaignId into the entry ${key}`,
+      )
     const released = [...memory.released].flatMap(([id, from]) => (from === key ? id : []))
-    const unread = released.find((id) => seen.readFailure(id) !== null)
+    const unread = [...memory.released.keys()].find((id) => seen.readFailure(id) !== null)
     if (unread !== undefined)
       return blocked(
         `the forgotten campaign ${unread} cannot be read: ${seen.readFailure(unread)}`,
@@ -230,11 +268,21 @@ export class Judge {
         `write ${what}: into the entry ${key}`,
       )
     }
-    const [alike] = this.unbound.byName(String(values.name))
+    const moved = this.#movedFrom(String(values.name))
+    const alike = moved?.campaign ?? this.unbound.byName(String(values.name))[0]
+    const owner = moved === null ? 'no entry' : `the entry ${moved.key}, which left the file`
     if (alike !== undefined)
       return blocked(
-        `campaign ${idAndName(alike)} has this name and belongs to no entry`,
+        `campaign ${idAndName(alike)} has this name and belongs to ${owner}`,
         `${bind(alike.id)}, or give the entry another name`,
+      )
+    const [cut] = (memory.openCreates.get(key) ?? []).flatMap(({ body }) =>
+      this.unbound.cutFrom(String(Object(body).name)),
+    )
+    if (cut !== undefined)
+      return blocked(
+        `the service may have cut the name of a campaign that feedsyncd sent: campaign ${idAndName(cut)} belongs to no entry`,
+        `${bind(cut.id)}, or give campaign ${cut.id} another name on the service`,
       )
     const { restoredAt } = memory
     if (restoredAt !== null && isRecent(restoredAt, now, LATE_MS))
@@ -244,7 +292,9 @@ export class Judge {
       )
     const fields = FIELDS.flatMap((field): Change[] => {
       const want = values[field]
-      return want == null ? [] : [{ ...changeOf(field, null, want), spend: 'up' }]
+      if (want == null) return []
+      const monthly = field === 'budget' && isMonthly(entry, null) && { isMonthly: true as const }
+      return [{ ...changeOf(field, null, want), spend: 'up', ...monthly }]
     })
     const to = briefTargeting(targeting)
     const changes: Change[] = [...fields, { field: 'targeting', from: null, to, spend: 'up' }]
@@ -252,6 +302,8 @@ export class Judge {
     return judged(entry, { state: 'new', action })
   }
 }
+
+const nameIn = ({ body }: CampaignWrite) => sentOf(body ?? {}).values.name
 
 type Found = Partial<Omit<Judged, 'entry' | 'known'>> & {
   state: EntryState

@@ -3,11 +3,15 @@
 
 import { createHash } from 'node:crypto'
 import type { CampaignFailure } from '../service/port.ts'
+import { coverageOf } from './coverage.ts'
 import type { Entry } from './desired.ts'
 import { measure, type Selection, selectionOf, targetingsToMeasure } from './effects.ts'
-import { type Finding, findingsOf, type LookFacts } from './findings.ts'
-import { type EntryState, Judge, type Judged, LATE_MS, type PlannedAction } from './judge.ts'
-import type { CampaignReads, FeedSide } from './port.ts'
+import type { Finding, LookFacts } from './finding.ts'
+import { findingsOf } from './findings.ts'
+import { withSentDates } from './foreign.ts'
+import { type EntryState, Judge, type Judged, type PlannedAction } from './judge.ts'
+import { LATE_MS } from './open-create.ts'
+import type { CampaignReads, Coverage, FeedSide } from './port.ts'
 import { memoryOf, NO_MEMORY, Seen, type SeenParts } from './seen.ts'
 
 /** PlanItem is what `apply` does for one entry. */
@@ -25,6 +29,8 @@ export interface PlanEntry {
   state: EntryState
   reason: string | null
   next: string | null
+  /** The main numbers; null: the entry has no campaign that could be read. */
+  coverage: Coverage | null
 }
 
 export interface Plan {
@@ -51,6 +57,8 @@ export interface PlanParts extends SeenParts {
   /** The identity alone; marks are made from it. */
   identity: string
   keepsTargeting: boolean
+  /** Why the file may be cut, so that the daemon does not use it; null: the daemon uses it. */
+  fileDoubt: string | null
 }
 
 /** Look is the plan with the facts that it was made from. */
@@ -64,9 +72,16 @@ export interface Look {
 export const isStuck = ({ state }: Pick<PlanEntry, 'state'>) =>
   state === 'blocked' || state === 'unknown'
 
-/** exitCodeOf returns 3 if an entry is blocked or unknown, else 2 if there are changes, else 0. */
-export const exitCodeOf = ({ items, entries }: Plan): 0 | 2 | 3 =>
-  entries.some(isStuck) ? 3 : items.length > 0 ? 2 : 0
+/** exitCodeOf returns 3 if an entry is blocked or unknown, else 2 if there are changes or a removed entry still spends, else 0. */
+export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
+  entries.some(isStuck) || findings.some(({ code }) => code === 'open-create')
+    ? 3
+    : items.length > 0 || findings.some(isRemoved)
+      ? 2
+      : 0
+
+/** isRemoved returns whether a finding is a campaign that still spends after its entry left the file. */
+const isRemoved = ({ code, key }: Finding) => code === 'outside' && key !== null
 
 /** look reads file, database and service, and plans. It writes nothing. `keys`: the entries to plan; null: all. */
 export async function look(
@@ -75,9 +90,13 @@ export async function look(
   keys: ReadonlySet<string> | null,
   signal: AbortSignal,
 ): Promise<Look | CampaignFailure> {
-  const { identity, clock, keepsTargeting, store } = parts
+  const { identity, clock, store } = parts
+  // Without the daemon's writes, a file that is cut does no harm.
+  const fileDoubt = parts.keepsTargeting ? parts.fileDoubt : null
+  const keepsTargeting = parts.keepsTargeting && fileDoubt === null
   const memory = store === null ? NO_MEMORY : memoryOf(store)
   const seen = new Seen(parts, signal)
+  const fileKeys = new Set(entries.map(({ key }) => key))
   const wanted = entries.filter(({ key }) => keys?.has(key) ?? true)
   const idOf = ({ key, campaignId }: Entry) => campaignId ?? memory.byKey.get(key)?.campaignId
   const ids = wanted.flatMap((entry) => idOf(entry) ?? [])
@@ -94,22 +113,24 @@ export async function look(
   // A listing may be late and may leave out fields, so campaigns that differ or are not listed are read by id.
   const mustRead = ({ state, campaignId }: Judged) => campaignId !== null && state !== 'in line'
   const toRead = (all: readonly Judged[]) => {
-    const created = new Set(
-      all.flatMap(({ entry, action }) => (action?.campaignId === null ? entry.key : [])),
-    )
-    const isUnlisted = ([id, key]: [string, string]) =>
-      created.has(key) && seen.campaign(id) === undefined
-    const released = [...memory.released].filter(isUnlisted).map(([id]) => id)
-    return [...all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : [])), ...released]
+    const differing = all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : []))
+    if (!all.some(({ action }) => action?.campaignId === null)) return differing
+    // A campaign that was forgotten, or whose key left the file, may be the one that a new entry would create again.
+    const former = [...memory.byId.values()].filter(({ key }) => !fileKeys.has(key))
+    const others = [...memory.released.keys(), ...former.map(({ campaignId }) => campaignId)]
+    return [...differing, ...others.filter((id) => seen.campaign(id) === undefined)]
   }
+  if (!isById && ids.length < wanted.length) await seen.readNameless()
   await seen.getAll(isById ? ids : toRead(judgeAll().judged))
-  const { judge, judged } = judgeAll()
+  const { judge, judged: found } = judgeAll()
+  const judged = store === null ? found : found.map((one) => withSentDates(store, one))
   const effects = await measure(parts.feeds(), targetingsToMeasure(judged), signal)
   const facts = {
     ...scene,
     judged,
     effects,
     unbound: judge.unbound,
+    fileDoubt,
     isWhole: !isById && keys === null,
   }
   return { plan: planOf(facts, parts), judged, seen }
@@ -126,10 +147,12 @@ function planOf(facts: LookFacts, { account, clock }: PlanParts): Plan {
   const isNew = memory.madeAt === null || clock.now() - memory.madeAt < LATE_MS
   const creates = items.some(({ action }) => action === 'create')
   return {
-    digest: digestOf(account, items),
+    digest: digestOf(`${account} ${memory.lastPersonWrite}`, items),
     items,
-    entries: judged.map(({ entry: { key }, campaignId, state, reason, next }) => {
-      return { key, campaignId, state, reason, next }
+    entries: judged.map((one) => {
+      const { entry, campaignId, state, reason, next } = one
+      const coverage = coverageOf(one, effects, clock.now())
+      return { key: entry.key, campaignId, state, reason, next, coverage }
     }),
     findings: findingsOf(facts),
     listing: facts.isWhole || seen.incomplete === null ? listingOf(seen) : null,
@@ -150,7 +173,10 @@ function listingOf(seen: Seen): Plan['listing'] {
   return { complete: reason === null, campaigns: seen.all.length, reason }
 }
 
-/** digestOf hashes the account and the lines, but not the counts of postings, because each upload changes them. */
+/**
+ * digestOf hashes the account with the number of its last write by a person, and the lines. So a confirmed plan is sent
+ * once. The counts of postings are left out, because each upload changes them.
+ */
 function digestOf(account: string, items: readonly PlanItem[]): string {
   const lines = items.map(({ key, campaignId, action, changes }) => [
     key,

@@ -51,11 +51,12 @@ export interface CampaignWrite {
   /** External campaign id; empty: a direct call that names no such id. */
   key: string
   campaignId: string | null
-  action: 'create' | 'update' | 'bind' | 'forget'
-  /** The request body; null for `bind` and `forget`. */
+  action: 'create' | 'update' | 'bind' | 'forget' | 'seen'
+  /** The request body; for `seen` the values that somebody set; null for `bind` and `forget`. */
   body: object | null
   /** The earlier value of each field, as far as it was known. */
   before: Readonly<Record<string, unknown>>
+  actor: Actor
   /** Who wrote: `daemon: file`, or `maria: campaigns apply`. */
   by: string
   outcome: Outcome
@@ -63,9 +64,12 @@ export interface CampaignWrite {
   reason: string | null
 }
 
+/** Actor is who changed a campaign. `service`: somebody on the service, as a later look found out. */
+export type Actor = 'person' | 'daemon' | 'service'
+
 export type NewWrite = Pick<
   CampaignWrite,
-  'at' | 'key' | 'campaignId' | 'action' | 'body' | 'before' | 'by'
+  'at' | 'key' | 'campaignId' | 'action' | 'body' | 'before' | 'actor' | 'by'
 >
 
 /** CampaignStore keeps the campaigns of one account in the database. Each write is durable when the call returns. */
@@ -90,20 +94,35 @@ export interface CampaignStore extends Disposable {
   openCreates(): CampaignWrite[]
   /** The writes, newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]
+  /** The last done write of a campaign that has this field; `ours`: by a person or the daemon. */
+  lastWrite(campaignId: string, field: string, whose: 'ours' | 'any'): CampaignWrite | null
+  /** The number of the last write by a person; 0: there was none. A confirmed plan is sent only while it stays. */
+  lastPersonWrite(): number
   /** Wall ms when we found that this database was restored from an older copy; null: it was not. */
   restoredAt(): number | null
   /** Wall ms when this database was created. */
   madeAt(): number | null
   /** renewMark finds out whether this database was restored from an older copy, and makes later restores visible. */
   renewMark(): void
+  /** The last file that the daemon used, or that a person applied as a whole; null: there was none. */
+  takenFile(): TakenFile | null
+  keepTakenFile(file: TakenFile): void
   /** The result of the last look; null: there was none. */
   lastRun(): CampaignRun | null
   keepRun(run: CampaignRun): void
 }
 
+/** TakenFile is the last file that the daemon used, or that a person applied as a whole. */
+export interface TakenFile {
+  fileSha256: string
+  keys: readonly string[]
+}
+
 export type CampaignReads = Pick<
   CampaignStore,
-  ('bindings' | 'released' | 'openCreates' | 'history') | ('restoredAt' | 'madeAt' | 'lastRun')
+  | ('bindings' | 'released' | 'openCreates' | 'history' | 'lastPersonWrite')
+  | 'lastWrite'
+  | ('restoredAt' | 'madeAt' | 'lastRun' | 'takenFile')
 >
 
 /** TargetingApi is everything that the daemon may call: it can change the targeting of a campaign and nothing else. */
@@ -137,6 +156,8 @@ export interface FeedUpload {
 export interface FeedSide {
   /** The last upload of each feed. */
   latest: readonly FeedUpload[]
+  /** Several feeds share the account, and nobody said that the service keeps all of them: counts are the most. */
+  isAtMost: boolean
   /** Wall ms of the first upload without this id, if earlier uploads carried it; null: not known to be missing. */
   missingSince(id: string): number | null
   /**
@@ -177,6 +198,27 @@ export interface CampaignRun {
   failures: CampaignWriteFailure[]
 }
 
+/** Coverage holds the main numbers of a campaign. Money is decimal text; null: not known, or there is none. */
+export interface Coverage {
+  /** The postings that the service sponsors now. */
+  covered: number | null
+  /** The postings of the last uploads that the campaign's current targeting selects, by our own count. */
+  counted: number | null
+  /** Several feeds share the account, and the service may keep only the last one: `counted` is the most. */
+  isAtMost: boolean
+  spent: string | null
+  /** The budget; of a month if `isMonthly`. */
+  budget: string | null
+  /** The spent part of the budget: 1 is all of it. */
+  spentShare: number | null
+  /** Negative: more is spent than the budget. */
+  left: string | null
+  isMonthly: boolean
+  /** ISO 8601 UTC of the begin and the end of the period. A monthly campaign has the current month. */
+  begins: string | null
+  ends: string | null
+}
+
 /** CampaignSeen is an entry of the file as the last look found it. A null field is not known, or has no value. */
 export interface CampaignSeen {
   /** External campaign id. */
@@ -194,9 +236,8 @@ export interface CampaignSeen {
   /** The name and status that the service shows. */
   name: string | null
   status: string | null
-  /** Budget and spend are decimal texts. */
-  budget: string | null
-  spend: string | null
+  /** The main numbers; null: the entry has no campaign that could be read. */
+  coverage: Coverage | null
 }
 
 export interface CampaignFinding {
@@ -207,9 +248,11 @@ export interface CampaignFinding {
   text: string
   /** The edit or command that settles the finding; null: nothing has to be done. */
   next: string | null
-  /** Monitoring and alerts report this finding. */
-  isReported: boolean
+  severity: Severity
 }
+
+/** Severity says how bad a finding is. Monitoring and alerts report a `warning`; `info` is only shown. */
+export type Severity = 'warning' | 'info'
 
 export interface CampaignWriteFailure {
   /** External campaign id. */

@@ -123,11 +123,10 @@ export class CampaignSchedule {
 
   async #run(cause: LookCause, { stop, abort }: ScheduleSignals): Promise<void> {
     const { clock, log, look } = this.#parts
-    const interval = this.#due.get('interval')
-    this.#due.clear()
-    // A look after an upload must not delay the hourly look, which writes targeting.
-    if (cause === 'upload' && interval !== undefined) this.#due.set('interval', interval)
     const began = clock.monotonic()
+    // A look does the work of each cause that is due by now. One after an upload only reads, so it does no other work.
+    for (const [one, at] of this.#due)
+      if (at <= began && (cause !== 'upload' || one === 'upload')) this.#due.delete(one)
     let wait = INTERVAL_MS
     this.#outdated = new AbortController()
     const outdated = this.#outdated.signal

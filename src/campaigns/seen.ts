@@ -1,8 +1,8 @@
 // Collects what one look reads: the listing, campaigns read by id, and the state in the database.
 
 import type { Campaign, CampaignAnswer, CampaignFailure, Listing } from '../service/port.ts'
-import { isLive, shownValue } from './fields.ts'
-import { markIn } from './mark.ts'
+import { isLive, normalized } from './fields.ts'
+import { nameWithoutAnyMark, possibleMarks } from './mark.ts'
 import type { CampaignReads } from './port.ts'
 import { carriedId } from './targeting.ts'
 
@@ -61,6 +61,15 @@ export class Seen {
     return null
   }
 
+  /** readNameless reads by id what the listing shows without a name, because the name may have our mark. */
+  async readNameless(): Promise<void> {
+    const nameless = [...(this.#listed?.values() ?? [])].filter(({ name }) => !name)
+    await this.getAll(nameless.map(({ id }) => id))
+    const unread = nameless.find(({ id }) => this.#failed.has(id))
+    if (unread !== undefined)
+      this.#incomplete ??= `campaign ${unread.id} is listed without a name, and cannot be read: ${this.readFailure(unread.id)}`
+  }
+
   /** getAll reads these campaigns by id, and gives up when the service keeps failing. */
   async getAll(ids: Iterable<string>): Promise<void> {
     let failures = 0
@@ -86,14 +95,16 @@ export class Seen {
 /** UnboundCampaigns finds live campaigns that belong to no entry, by mark, external campaign id or name. */
 export class UnboundCampaigns {
   readonly live: readonly Campaign[]
-  readonly #byMark: ReadonlyMap<string | null, Campaign[]>
+  readonly #byMark = new Map<string, Campaign[]>()
   readonly #byCarriedId: ReadonlyMap<string, Campaign[]>
   readonly #byName: ReadonlyMap<string, Campaign[]>
 
   /** `taken`: ids of campaigns that belong to an entry. */
   constructor(seen: Seen, taken: ReadonlySet<string>, now: number) {
     this.live = seen.all.filter((one) => !taken.has(one.id) && isLive(one, now))
-    this.#byMark = Map.groupBy(this.live, ({ name }) => markIn(name))
+    for (const one of this.live)
+      for (const mark of possibleMarks(one.name))
+        this.#byMark.set(mark, [...(this.#byMark.get(mark) ?? []), one])
     this.#byCarriedId = Map.groupBy(this.live, (one) => carriedIdOf(one))
     this.#byName = Map.groupBy(this.live, (one) => nameOf(one))
   }
@@ -109,10 +120,20 @@ export class UnboundCampaigns {
   byName(name: string): readonly Campaign[] {
     return this.#byName.get(name.toLowerCase()) ?? []
   }
+
+  /** cutFrom returns the campaigns whose name is the beginning of a sent name, because a service may cut names. */
+  cutFrom(sent: string): readonly Campaign[] {
+    const whole = sent.toLowerCase()
+    return this.live.filter((one) => {
+      const name = typeof one.name === 'string' ? one.name.trim().toLowerCase() : ''
+      return name !== '' && whole.startsWith(name)
+    })
+  }
 }
 
 const carriedIdOf = (campaign: Campaign) => carriedId(campaign.other.targeting)
-const nameOf = (campaign: Campaign) => String(shownValue(campaign, 'name') ?? '').toLowerCase()
+const nameOf = ({ name }: Campaign) =>
+  typeof name === 'string' ? normalized(nameWithoutAnyMark(name)).toLowerCase() : ''
 
 /** Memory is what the database says when the look begins. */
 export type Memory = ReturnType<typeof memoryOf>
@@ -124,6 +145,7 @@ export function memoryOf(store: CampaignReads) {
     byId: new Map(bindings.map((binding) => [binding.campaignId, binding])),
     released: store.released(),
     openCreates: Map.groupBy(store.openCreates(), ({ key }) => key),
+    lastPersonWrite: store.lastPersonWrite(),
     restoredAt: store.restoredAt(),
     madeAt: store.madeAt(),
   }
@@ -134,6 +156,7 @@ export const NO_MEMORY: Memory = {
   byId: new Map(),
   released: new Map(),
   openCreates: new Map(),
+  lastPersonWrite: 0,
   restoredAt: null,
   madeAt: null,
 }

@@ -2,9 +2,18 @@
 
 import type { Campaign, CampaignUpdate } from '../service/port.ts'
 import type { Entry } from './desired.ts'
-import { FIELDS, type Field, rawOf, shownValue, wireOf } from './fields.ts'
+import { FIELDS, type Field, normalized, rawOf, shownValue, wireOf } from './fields.ts'
+import { markIn, nameWithoutMark } from './mark.ts'
 import type { Binding, Sent } from './port.ts'
-import { briefTargeting, canonical, isSame, readTargeting, wholeTargeting } from './targeting.ts'
+import {
+  briefTargeting,
+  type CanonicalTargeting,
+  canonical,
+  isEmpty,
+  isSame,
+  readTargeting,
+  wholeTargeting,
+} from './targeting.ts'
 
 /** sentOf returns the fields of a request body as values. */
 export function sentOf(body: object): Sent {
@@ -81,8 +90,13 @@ export function compareWithSent(campaign: Campaign, body: CampaignUpdate) {
   const hidden: string[] = []
   for (const field of FIELDS) {
     if (!(field in body)) continue
+    const { name } = campaign
+    const isName = field === 'name' && typeof name === 'string'
+    const shown = isName
+      ? normalized(nameWithoutMark(name, markIn(body.name)))
+      : shownValue(campaign, field)
     if (rawOf(campaign, field) === undefined) hidden.push(field)
-    else if (shownValue(campaign, field) !== values[field]) mismatched.push(field)
+    else if (shown !== values[field]) mismatched.push(field)
   }
   const raw = rawOf(campaign, 'targeting')
   if (targeting !== null && raw === undefined) hidden.push('targeting')
@@ -94,3 +108,9 @@ export function compareWithSent(campaign: Campaign, body: CampaignUpdate) {
   }
   return { mismatched, hidden }
 }
+
+/**
+ * isDaemons returns whether the daemon may send a targeting. Requisition ids can select postings of another external
+ * campaign id, so a targeting with requisition ids waits for a person.
+ */
+export const isDaemons = (targeting: CanonicalTargeting) => isEmpty(targeting, 'requisitionIds')

@@ -8,6 +8,8 @@ import { changesOf } from './diff.ts'
 import { shownValue } from './fields.ts'
 import { reasonNotToWrite } from './judge.ts'
 import type { Binding, CampaignStore, TargetingApi } from './port.ts'
+import { isDaemons } from './sent.ts'
+import { doubtAbout, type ManagedFile, take } from './taken.ts'
 import { isSame, wholeTargeting } from './targeting.ts'
 import { beginWriting, type Result, update } from './write.ts'
 
@@ -24,13 +26,15 @@ export interface SyncParts {
 /** sync sends the targetings that are due, under the writer lock. `abort` also ends a request that runs at `stop`. */
 export async function sync(
   parts: SyncParts,
-  entries: readonly Entry[],
+  file: ManagedFile,
   stop: AbortSignal,
   abort: AbortSignal,
 ): Promise<Result[]> {
+  if (doubtAbout(file, parts.store) !== null) return []
+  take(parts.store, file)
   beginWriting(parts)
   const results: Result[] = []
-  for (const entry of entries) {
+  for (const entry of file.entries) {
     if (stop.aborted || !parts.isCurrent()) break
     const bound = parts.store.binding(entry.key)
     if (bound === null || !isDue(entry, bound, parts.clock.now())) continue
@@ -46,6 +50,7 @@ export async function sync(
 function isDue({ targeting, campaignId }: Entry, bound: Binding, now: number): boolean {
   if (targeting === null || bound.sent.targeting === null) return false
   if (campaignId !== null && campaignId !== bound.campaignId) return false
+  if (!isDaemons(targeting)) return false
   const isRepeated = bound.repeatAt !== null && bound.repeatAt <= now
   return isRepeated || !isSame(targeting, bound.sent.targeting)
 }
@@ -85,5 +90,11 @@ async function syncOne(
   const sent = wholeTargeting(targeting)
   const put = (abort: AbortSignal) => api.putTargeting(campaignId, sent, abort)
   const get = (id: string, abort: AbortSignal) => api.get(id, abort)
-  return update({ ...parts, signal, get, mayRepeat }, put, bound, { targeting: sent }, campaign)
+  return update(
+    { ...parts, actor: 'daemon', signal, get, mayRepeat },
+    put,
+    bound,
+    { targeting: sent },
+    campaign,
+  )
 }

@@ -3,16 +3,18 @@
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import type { Campaign, CampaignAnswer, CampaignUpdate } from '../service/port.ts'
+import { isEchoOf } from './echo.ts'
 import { type Field, rawOf } from './fields.ts'
-import { LATE_MS } from './judge.ts'
-import type { Binding, CampaignStore, Outcome } from './port.ts'
+import { LATE_MS } from './open-create.ts'
+import type { Actor, Binding, CampaignStore, Outcome } from './port.ts'
 import { compareWithSent, wireOfSent, withWriteBegun, withWriteDone } from './sent.ts'
-import { canonical, carriedId, isSame } from './targeting.ts'
+import { canonical, isSame } from './targeting.ts'
 
 export interface WriteParts {
   store: CampaignStore
   clock: Pick<Clock, 'now' | 'sleep'>
   /** The person or daemon that writes, for the history. */
+  actor: Actor
   by: string
   signal: AbortSignal
   get: (id: string, signal: AbortSignal) => Promise<CampaignAnswer<Campaign>>
@@ -61,7 +63,7 @@ export async function update(
   body: CampaignUpdate,
   campaign: Campaign,
 ): Promise<Result> {
-  const { store, clock, by, signal, get, mayRepeat } = parts
+  const { store, clock, actor, by, signal, get, mayRepeat } = parts
   const { key, campaignId } = bound
   const isTargeted = body.targeting !== undefined
   const before = shownFields(campaign, body)
@@ -82,7 +84,7 @@ export async function update(
     const begun = withWriteBegun(bound, body, at)
     const id = store.atomically(() => {
       store.save(begun)
-      const row = { at, key, campaignId, action: 'update', body, by } as const
+      const row = { at, key, campaignId, action: 'update', body, actor, by } as const
       return store.begin({ ...row, before: valuesBefore(bound, campaign, body) })
     })
     const answer = await put(signal)
@@ -130,8 +132,7 @@ export async function update(
 
 /**
  * describeMismatch returns the reason to report if the service does not show a write as we sent it. `echo` is the new
- * binding if the service shows our targeting in its own form. Such a form has our id, and appeared with this write or
- * an earlier one.
+ * binding if the service shows our targeting in its own form, which appeared with this write or an earlier one.
  */
 function describeMismatch(
   bound: Binding,
@@ -145,8 +146,8 @@ function describeMismatch(
   const is = JSON.stringify(raw ?? null)
   const isNew = is !== JSON.stringify(rawOf(before, 'targeting') ?? null)
   const isKnown = bound.shown !== null && isSame(bound.shown.of, of) && bound.shown.is === is
-  const hasOurId = (isNew || isKnown) && carriedId(raw) === of.externalCampaignId
-  const isEcho = hasOurId && mismatched.includes('targeting') && lost === null
+  const isEcho =
+    (isNew || isKnown) && isEchoOf(raw, of) && mismatched.includes('targeting') && lost === null
   const { targeting } = body
   const echo = isEcho ? { ...withWriteDone(bound, { targeting }), shown: { of, is } } : null
   const shows = `the service accepted it, but shows another ${mismatched.join(', ')}`

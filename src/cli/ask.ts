@@ -5,8 +5,16 @@ import { createInterface } from 'node:readline'
 /** ask returns true if the person answers yes. The end of the input counts as no. */
 export async function ask(question: string): Promise<boolean> {
   process.stderr.write(question)
+  const { stdin } = process
+  stdin.ref()
   // With `terminal: false` readline leaves Ctrl-C alone, so it ends this command like any other.
-  for await (const line of createInterface({ input: process.stdin, terminal: false }))
-    return /^y(es)?$/i.test(line.trim())
-  return false
+  const lines = createInterface({ input: stdin, terminal: false })
+  const line = await new Promise<string>((resolve) => {
+    lines.once('line', resolve)
+    lines.once('close', () => resolve(''))
+  })
+  lines.close()
+  // The terminal stays open after the answer. Without this, the process would wait for its next line for ever.
+  stdin.unref()
+  return /^y(es)?$/i.test(line.trim())
 }

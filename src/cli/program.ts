@@ -58,6 +58,8 @@ const EXAMPLES: Record<string, string> = {
   'campaigns plan': 'campaigns plan NUR-Q1',
   'campaigns apply': 'campaigns apply NUR-Q1',
   'campaigns status': 'campaigns status NUR-Q1',
+  'campaigns covers': 'campaigns covers NUR-Q1',
+  'campaigns why': 'campaigns why R-1005',
   'campaigns preview': 'campaigns preview NUR-Q1',
   'campaigns history': 'campaigns history NUR-Q1',
   'campaigns export': 'campaigns export > campaigns.yaml',

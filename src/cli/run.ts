@@ -10,7 +10,7 @@ import { SECOND, unlessAborted } from '../lib/clock.ts'
 import { isInboxCondition } from '../lib/conditions.ts'
 import { EXIT } from '../lib/errors.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
-import { waitingCampaigns } from '../ops/campaign-conditions.ts'
+import { isAsTheFileSays } from '../ops/campaign-conditions.ts'
 import { commandLineAnywhere } from './command-line.ts'
 import { type Context, errorPrinter, readConfig } from './context.ts'
 import { onSignals } from './signals.ts'
@@ -99,5 +99,5 @@ function exitCodeOfPass(
 function exitCodeOfCampaigns(run: CampaignRun | null): number {
   if (run?.state === 'credentials') return EXIT.credentials
   if (run?.state === 'failed' || run?.state === 'busy') return EXIT.temporary
-  return waitingCampaigns(run) === 0 ? EXIT.ok : EXIT.notAllOk
+  return isAsTheFileSays(run) ? EXIT.ok : EXIT.notAllOk
 }

@@ -7,6 +7,7 @@ import type {
   CampaignRun,
   CampaignStore,
   CampaignWrite,
+  TakenFile,
 } from '../campaigns/port.ts'
 import { type Connection, openWritable, type Parameter } from './connection.ts'
 import { migrate, openReader } from './migrations.ts'
@@ -14,6 +15,7 @@ import { notes } from './notes.ts'
 import { stateMark } from './state-mark.ts'
 
 const RUN = 'campaign-run'
+const TAKEN_FILE = 'campaign-file'
 
 export interface CampaignStoreOptions {
   /** Path of the database. */
@@ -44,7 +46,7 @@ export function openCampaignReader(options: CampaignStoreOptions): CampaignReade
 const BINDING = `SELECT key, campaign_id AS campaignId, account_id AS accountId, start_date AS startDate, mark,
   sent, shown, repeat_at AS repeatAt FROM campaign_bindings WHERE account = @account AND released = 0`
 
-const WRITE = `SELECT id, at, key, campaign_id AS campaignId, action, body, before, by, outcome,
+const WRITE = `SELECT id, at, key, campaign_id AS campaignId, action, body, before, actor, by, outcome,
   ended_at AS endedAt, reason FROM campaign_writes WHERE account = @account`
 
 /** The condition of the partial index `campaign_writes_open`, in the same words, so that SQLite uses the index. */
@@ -93,8 +95,20 @@ function reads(
         `${WRITE} AND (@key IS NULL OR key = @key) ORDER BY id DESC LIMIT @limit`,
         { account, key, limit },
       ),
+    lastWrite: (campaignId, field, whose) => {
+      const sql = `${WRITE} AND campaign_id = @campaignId AND outcome = 'done' AND body -> @path IS NOT NULL
+        AND (@whose = 'any' OR actor <> 'service') ORDER BY id DESC LIMIT 1`
+      const values = { account, campaignId, path: `$.${field}`, whose }
+      return written(connection, sql, values)[0] ?? null
+    },
+    lastPersonWrite: () =>
+      connection.value<number>(
+        "SELECT max(id) FROM campaign_writes WHERE account = ? AND actor = 'person'",
+        account,
+      ) ?? 0,
     restoredAt: () => mark.restoredAt(now()),
     madeAt: mark.madeAt,
+    takenFile: () => JSON.parse(note(TAKEN_FILE) ?? 'null') as TakenFile | null,
     lastRun: () => JSON.parse(note(RUN) ?? 'null') as CampaignRun | null,
   }
 }
@@ -128,8 +142,8 @@ function writes(
       run(sql, account, campaignId, key)
     },
     begin: ({ body, before, ...rest }) => {
-      const sql = `INSERT INTO campaign_writes (account, at, key, campaign_id, action, body, before, by, outcome)
-        VALUES (@account, @at, @key, @campaignId, @action, @body, @before, @by, 'sending')`
+      const sql = `INSERT INTO campaign_writes (account, at, key, campaign_id, action, body, before, actor, by, outcome)
+        VALUES (@account, @at, @key, @campaignId, @action, @body, @before, @actor, @by, 'sending')`
       const sent = body === null ? null : JSON.stringify(body)
       return run(sql, { account, ...rest, body: sent, before: JSON.stringify(before) }).id
     },
@@ -149,6 +163,7 @@ function writes(
         since,
       ),
     renewMark: () => stateMark(connection, file).renew(now()),
+    keepTakenFile: (file) => setNote(TAKEN_FILE, JSON.stringify(file)),
     keepRun: (run) => setNote(RUN, JSON.stringify(run)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }

@@ -33,6 +33,12 @@ export function latestLegal(now: number, longestMs: number): number {
   return now + longestMs + TOLERANCE_MS
 }
 
+/**
+ * isStillOpen returns whether less than `forMs` have passed since `at`, both in wall ms. A time in the future is still
+ * open: a clock that ran ahead stored it, so nobody knows how much time has passed.
+ */
+export const isStillOpen = (at: number, now: number, forMs: number): boolean => now - at < forMs
+
 /** isRecent returns whether a heartbeat is young enough. A heartbeat equally far in the future proves nothing. */
 export function isRecent(at: number, now: number, withinMs: number): boolean {
   return Math.abs(now - at) <= withinMs

@@ -53,6 +53,13 @@ export function waitingCampaigns(run: CampaignRun | null): number {
   return new Set(openCampaignConditions(run).map(({ campaign }) => campaign)).size
 }
 
+/** Findings about what a campaign covers and spends: a person should look, but the daemon has nothing left to do. */
+const ABOUT_NUMBERS = ['covers-none', 'covers-more', 'covers-fewer', 'spent', 'missing']
+
+/** isAsTheFileSays returns whether no campaign differs from the file, whatever it covers and spends. */
+export const isAsTheFileSays = (run: CampaignRun | null): boolean =>
+  openCampaignConditions(run).every(({ state }) => ABOUT_NUMBERS.includes(state))
+
 /** openCampaignConditions returns every condition that needs a person, including those that are not due yet. */
 export function openCampaignConditions(run: CampaignRun | null): CampaignCondition[] {
   if (run === null) return []
@@ -60,7 +67,7 @@ export function openCampaignConditions(run: CampaignRun | null): CampaignConditi
     ...stoppedConditions(run),
     ...run.entries.flatMap((entry) => entryConditions(entry, run)),
     ...run.findings
-      .filter(({ isReported }) => isReported)
+      .filter(({ severity }) => severity === 'warning')
       .map(({ campaignId, code, key, next, text }) =>
         waitingCondition(key ?? campaignId, {
           state: code,

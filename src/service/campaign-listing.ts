@@ -18,15 +18,22 @@ const PAGES = [1000, 100, null]
 const PASSES = [undefined, 1, 3, 2]
 const WAITS = [1 * SECOND, 5 * SECOND, 15 * SECOND]
 
+export interface ListingParts extends Pick<CampaignApi, 'search'> {
+  /** onPage is called after each page, with the number of campaigns read so far and the service's total. */
+  onPage?: (read: number, total: number | null) => void
+}
+
 /** listCampaigns repeats a walk that an edit broke after 1, 5 and 15 s; after that the listing is incomplete. */
 export async function listCampaigns(
-  api: Pick<CampaignApi, 'search'>,
+  { search, onPage = () => {} }: ListingParts,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Listing> {
+  const api = { search }
   const campaigns = new Map<string, Campaign>()
   const see = (page: CampaignPage) => {
     for (const campaign of page.campaigns) campaigns.set(campaign.id, campaign)
+    onPage(campaigns.size, page.total)
   }
   for (const status of PASSES) {
     const query = status === undefined ? {} : { status }
@@ -82,6 +89,8 @@ async function walk(
       return broken(`a page has campaigns without an id (${page.withoutId})`, true)
     if (page.fromCache === true) return broken('the service answered from a cache', true)
     const rows = page.campaigns.map(({ id }) => id)
+    if (last === null && rows.length === 0 && page.total !== 0)
+      return broken('an empty answer without "total": 0 proves nothing', true)
     if (saysNothingNew) return { kind: 'walked' }
     if (new Set(rows).size < rows.length) return broken('a page held the same campaign twice')
     if (last !== null && rows[0] !== last) {

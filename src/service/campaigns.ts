@@ -22,8 +22,11 @@ const PATH = '/v1/campaigns'
 const MAX_ANSWER = 64 * 1024 * 1024
 const TRIES = 4
 const WAITS = { baseMs: SECOND, capMs: MINUTE }
-/** With these answers the service did not carry out the call. For 408, 429 and 5xx no document promises that. */
-const REFUSED = new Set([400, 401, 403, 404, 405, 409, 410, 413, 415, 422])
+/**
+ * With these answers the service did not carry out the call. For 408, 409, 429 and 5xx no document promises that: a
+ * conflict may be with a first try that did arrive.
+ */
+const REFUSED = new Set([400, 401, 403, 404, 405, 410, 413, 415, 422])
 const TEMPORARY = (status: number) =>
   status === 408 || status === 425 || status === 429 || status === 407 || status >= 500
 
@@ -89,6 +92,7 @@ export function createCampaignApi(options: ServiceOptions): CampaignApi {
   const repeated: typeof once = (call, read, signal) =>
     retry(() => once(call, read, signal), waitAfter, { clock: options.clock, signal, tries: TRIES })
   return {
+    clockSkewMs: () => client.clockSkewMs(),
     search: (query, signal) =>
       repeated({ method: 'GET', query: queryText(query) }, readPage, signal),
     get: (id, signal) => repeated({ method: 'GET', id }, (body) => readCampaign(body, id), signal),

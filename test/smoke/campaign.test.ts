@@ -27,7 +27,7 @@ it('plan and apply create a campaign of the file on the service, and the next pl
   expect(planned.code).toBe(2)
   expect(planned.stdout).toContain(`+ NUR-Q1: create
     name: Nurses Q1
-    budget: 1500.00
+    budget: 1500.00 a month
     period: monthly
     targeting.externalCampaignId: NUR-Q1
     targeting.stateProvCodes: MA

@@ -6,8 +6,10 @@ import { shownValue } from '../../campaigns/fields.ts'
 import { COMMAND, quoted } from '../../campaigns/judge.ts'
 import { exitCodeOf, isStuck, type Look, look, type PlanParts } from '../../campaigns/plan.ts'
 import { valueOrThrow } from '../../campaigns/refused.ts'
+import { doubtAbout } from '../../campaigns/taken.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { isoTime } from '../../lib/clock.ts'
+import { counted } from '../../lib/counted.ts'
 import { EXIT, messageOf } from '../../lib/errors.ts'
 import type { Context } from '../context.ts'
 import { type Call, define, usageError } from '../define.ts'
@@ -22,8 +24,9 @@ import {
   outcomeText,
   type ReadFile,
   stableFile,
+  withProgress,
 } from './command.ts'
-import { counted, planText, stuckText } from './plan-view.ts'
+import { planText, stuckText } from './plan-view.ts'
 
 interface Apply {
   plan?: string
@@ -57,16 +60,17 @@ export function planCommand(context: Context): Command {
 
 async function planWith({ config, context }: Call<unknown>, { file, named }: Subject) {
   const { openPlanner } = await import('../../app/campaigns.ts')
-  await using planner = openPlanner(config, context)
+  await using planner = openPlanner(config, withProgress(context))
   return await lookOrThrow(planner, file, named)
 }
 
 async function lookOrThrow(
-  parts: PlanParts,
+  parts: Omit<PlanParts, 'fileDoubt'>,
   file: ReadFile,
   named: Subject['named'],
 ): Promise<Look> {
-  const found = await look(parts, file.entries, named, forever)
+  const fileDoubt = parts.store === null ? null : doubtAbout(file, parts.store)
+  const found = await look({ ...parts, fileDoubt }, file.entries, named, forever)
   return 'class' in found ? valueOrThrow(found) : found
 }
 
@@ -97,7 +101,7 @@ async function confirmedDigest(call: Call<unknown>, subject: Subject, hint: stri
   const { commandLine, context } = call
   const { plan, judged } = await planWith(call, subject)
   const text = planText(plan, { commandLine, keys: subject.keys, judged, isAsked: true })
-  const isSent = plan.items.length === 0 || (await confirmed(context, text, hint))
+  const isSent = plan.items.length === 0 || (await confirmed(context, text, { hint }))
   return isSent ? plan.digest : undefined
 }
 
@@ -107,7 +111,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   const { file, keys, named } = subject
   const { isCurrentOf, openWriter } = await import('../../app/campaigns.ts')
   const { apply } = await import('../../campaigns/apply.ts')
-  await using writer = await openWriter(call.config, context)
+  await using writer = await openWriter(call.config, withProgress(context))
   const isFileCurrent = isCurrentOf(file)
   const isCurrent = () => {
     writer.checkLock()
@@ -116,7 +120,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   const command = ['apply', ...keys, digest === null ? '--lower' : `--plan ${digest}`].join(' ')
   const parts = { ...writer, isCurrent, by: byWhom(context, command) }
   const options = { keys: named, digest, signal: forever }
-  const { kind, plan, results } = valueOrThrow(await apply(parts, file.entries, options))
+  const { kind, plan, results } = valueOrThrow(await apply(parts, file, options))
   if (kind === 'stale') {
     context.err('the plan has changed, so nothing was sent')
     call.show({ kind, results, plan }, () => planText(plan, { commandLine, keys }))
@@ -167,7 +171,7 @@ export function exportCommand(context: Context): Command {
   return define(context, 'export', text, async ({ config, show }) => {
     const { openPlanner } = await import('../../app/campaigns.ts')
     const { exportCampaigns } = await import('../../campaigns/export.ts')
-    await using planner = openPlanner(config, context)
+    await using planner = openPlanner(config, withProgress(context))
     const listing = valueOrThrow(await planner.list(forever))
     const live = listing.campaigns
       .values()

@@ -3,6 +3,7 @@
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
 import { applyCommand, exportCommand, planCommand } from './apply.ts'
+import { coversCommand, whyCommand } from './covers.ts'
 import { createCommand, getCommand, searchCommand, updateCommand } from './direct.ts'
 import { forgetCommand } from './forget.ts'
 import { previewCommand } from './preview.ts'
@@ -12,8 +13,8 @@ export function campaignsCommand(context: Context): Command {
   const group = new Command('campaigns').description(
     'manage the campaigns on the service with a campaigns file, or directly',
   )
-  const ofFile = [planCommand, applyCommand, statusCommand, previewCommand, historyCommand]
-  for (const command of [...ofFile, exportCommand, forgetCommand])
+  const ofFile = [planCommand, applyCommand, statusCommand, coversCommand, whyCommand]
+  for (const command of [...ofFile, previewCommand, historyCommand, exportCommand, forgetCommand])
     group.addCommand(command(context))
   for (const command of [searchCommand, getCommand, createCommand, updateCommand])
     group.addCommand(command(context).helpGroup('Direct calls of the service, without the file:'))

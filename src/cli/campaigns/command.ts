@@ -5,6 +5,8 @@ import { COMMAND } from '../../campaigns/judge.ts'
 import type { CampaignWrite, Outcome } from '../../campaigns/port.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { ConfigProblems } from '../../config/problems.ts'
+import { SECOND } from '../../lib/clock.ts'
+import { counted } from '../../lib/counted.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
 import { personName } from '../../lib/user.ts'
 import type { Context } from '../context.ts'
@@ -16,6 +18,21 @@ export const forever = new AbortController().signal
 /** byWhom returns who ran a command, for the history: `maria: campaigns apply --lower`. */
 export function byWhom({ env }: Context, command: string): string {
   return `${personName(env)}: campaigns ${command}`
+}
+
+/** Progress is told this long after the last line, so that a short listing tells nothing. */
+const TELL_EVERY_MS = 2 * SECOND
+
+/** withProgress returns the context with a function that tells a person at a terminal how many campaigns were read. */
+export function withProgress(context: Context) {
+  let toldAt = context.clock.monotonic()
+  const onPage = (read: number, total: number | null) => {
+    const now = context.clock.monotonic()
+    if (!context.terminal || now - toldAt < TELL_EVERY_MS) return
+    toldAt = now
+    context.err(`${counted(read)}${total === null ? '' : ` of ${counted(total)}`} campaigns read`)
+  }
+  return { ...context, onPage }
 }
 
 export type ReadFile = Extract<CampaignsFile, { kind: 'read' }>
@@ -50,17 +67,27 @@ export function checkTerminal({ ask }: Context, hint: string): NonNullable<Conte
   throw usageError('nobody confirmed this, and stdin is not a terminal', hint)
 }
 
-/** confirmed shows what would be sent, and asks. Throws `FeedsyncError` (64) without a terminal. */
-export async function confirmed(context: Context, text: string, hint: string): Promise<boolean> {
+/** confirmed shows what would be done, and asks. Throws `FeedsyncError` (64) without a terminal. */
+export async function confirmed(
+  context: Context,
+  text: string,
+  { hint, question = 'send exactly this? [y/N] ' }: { hint: string; question?: string },
+): Promise<boolean> {
   const ask = checkTerminal(context, hint)
   context.err(text)
-  if (await ask('send exactly this? [y/N] ')) return true
+  if (await ask(question)) return true
   context.err('nothing was sent')
   context.exit(EXIT.notAllOk)
   return false
 }
 
-const DONE = { bind: 'bound', create: 'created', update: 'updated', forget: 'forgotten' } as const
+const DONE = {
+  bind: 'bound',
+  create: 'created',
+  update: 'updated',
+  forget: 'forgotten',
+  seen: 'changed there',
+} as const
 
 /** outcomeText returns how a write ended, in one to three words. */
 export function outcomeText(action: CampaignWrite['action'], outcome: Result['outcome'] | Outcome) {

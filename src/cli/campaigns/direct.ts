@@ -73,7 +73,7 @@ export function createCommand(context: Context): Command {
     const untargeted =
       body.targeting === undefined ? ['targeting: every posting of the account'] : []
     const shown = ['a new campaign', ...bodyLines(body, null), ...untargeted].map(printable)
-    if (!options.yes && !(await confirmed(context, shown.join('\n    '), HINT))) return
+    if (!options.yes && !(await confirmed(context, shown.join('\n    '), { hint: HINT }))) return
     const answer = await writing(call, 'create', (parts) => createDirectly(parts, body))
     if (answer.kind === 'failure' && answer.effect === 'unknown')
       throw new FeedsyncError(
@@ -100,7 +100,7 @@ export function updateCommand(context: Context): Command {
     let shown: string | null = null
     if (!call.options.yes) {
       shown = shownOf(await ask(call, (api) => api.get(id, forever)))
-      if (!(await confirmed(context, shown, HINT))) return
+      if (!(await confirmed(context, shown, { hint: HINT }))) return
     }
     const answer = await writing(call, `update ${id}`, async (parts) => {
       const campaign = valueOrThrow(await parts.api.get(id, forever)).value

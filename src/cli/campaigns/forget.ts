@@ -1,30 +1,53 @@
 // feedsyncd campaigns forget: end the binding of an entry to its campaign.
 
 import type { Command } from 'commander'
-import { forget } from '../../campaigns/forget.ts'
+import { readCampaigns } from '../../app/queries.ts'
+import { type Forgotten, forget, forgettable } from '../../campaigns/forget.ts'
 import { COMMAND } from '../../campaigns/judge.ts'
+import { LATE_MS, openText } from '../../campaigns/open-create.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { hintText } from '../../ops/advice.ts'
 import type { Context } from '../context.ts'
 import { define } from '../define.ts'
 import { printable } from '../render.ts'
-import { byWhom, checkKey } from './command.ts'
+import { byWhom, checkKey, confirmed } from './command.ts'
 
 export function forgetCommand(context: Context): Command {
-  const text =
-    'end the binding of an entry to its campaign, or settle its unknown create; sends nothing'
-  return define(context, 'forget', text, async ({ config, show, commandLine }, key: string) => {
+  const text = 'end the binding of an entry to its campaign; sends nothing'
+  return define<{ yes?: boolean }>(context, 'forget', text, async (call, key: string) => {
+    const { config, show, commandLine, options } = call
     const { openWriter } = await import('../../app/campaigns.ts')
+    const now = context.clock.now()
+    const { open } = readCampaigns(config, (known) => forgettable(known, key, now), NOTHING)
+    // A person may think that this settles the create.
+    if (open !== null && !options.yes) {
+      const question = 'forget it? [y/N] '
+      if (!(await confirmed(context, stillOpen(key, open), { hint: HINT, question }))) return
+    }
     await using writer = await openWriter(config, context)
     const { store } = writer
     const creates = store.openCreates()
     const known = [...store.bindings(), ...creates].map((one) => one.key)
     checkKey(known, key, 'campaign and no open create')
-    const campaignId = forget(store, key, context.clock.now(), byWhom(context, `forget ${key}`))
-    const result =
-      campaignId === null
-        ? `${key}: its create now counts as failed`
-        : `${key}: campaign ${campaignId} no longer belongs to this entry and continues unchanged; nothing was sent`
+    const found = forget(store, key, now, byWhom(context, `forget ${key}`))
     const next = hintText(`${COMMAND} plan`, commandLine)
-    show({ key, campaignId, next }, () => [result, `next: ${next}`].map(printable).join('\n'))
-  }).argument('<key>', 'external campaign id of the entry')
+    const { campaignId } = found
+    show({ key, campaignId, next }, () =>
+      [resultText(key, found), `next: ${next}`].map(printable).join('\n'),
+    )
+  })
+    .argument('<key>', 'external campaign id of the entry')
+    .option('--yes', 'do not ask, even if nobody knows whether its campaign was created')
+}
+
+const NOTHING: Forgotten = { campaignId: null, open: null }
+const HINT = 'repeat the command with --yes'
+
+const stillOpen = (key: string, open: NonNullable<Forgotten['open']>) =>
+  `${openText(open, `a campaign for ${key}`)}: it creates no other one for ${key} before ${isoTime(open.at + LATE_MS)}, also after forget`
+
+function resultText(key: string, { campaignId, open }: Forgotten): string {
+  if (campaignId !== null)
+    return `${key}: campaign ${campaignId} no longer belongs to this entry and continues unchanged; nothing was sent`
+  return open === null ? `${key}: its create now counts as failed` : stillOpen(key, open)
 }

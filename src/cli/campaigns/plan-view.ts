@@ -4,12 +4,15 @@ import { changeLines, targetingText } from '../../campaigns/change-text.ts'
 import { changeOf, targetingChange } from '../../campaigns/diff.ts'
 import type { Selection } from '../../campaigns/effects.ts'
 import { FIELDS, rawOf, shownValue } from '../../campaigns/fields.ts'
-import type { Finding } from '../../campaigns/findings.ts'
+import type { Finding } from '../../campaigns/finding.ts'
 import { type Judged, quoted } from '../../campaigns/judge.ts'
 import { isStuck, type Plan, type PlanEntry, type PlanItem } from '../../campaigns/plan.ts'
+import type { Coverage } from '../../campaigns/port.ts'
 import { sentOf } from '../../campaigns/sent.ts'
 import { type CanonicalTargeting, readTargeting } from '../../campaigns/targeting.ts'
+import { counted } from '../../lib/counted.ts'
 import { hintText } from '../../ops/advice.ts'
+import { numbersText, totalsOf } from '../../ops/campaign-numbers.ts'
 import type { CommandLine } from '../../ops/port.ts'
 import type { Campaign } from '../../service/port.ts'
 import { printable } from '../render.ts'
@@ -30,17 +33,34 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
   const states = new Map(entries.map(({ key, state }) => [key, state]))
   const next = (text: string | null) =>
     text === null ? [] : [`    next: ${hintText(text, commandLine)}`]
-  const size = items.length === 0 ? 'nothing' : counted(items.length, 'campaign')
+  const sent = items.filter(({ changes }) => changes.length > 0).length
+  const bound = items.filter(({ action }) => action === 'bind').length
+  const sizes = [
+    ...(bound === 0 ? [] : [`${counted(bound, 'campaign')} to bind`]),
+    ...(sent === 0 ? [] : [`${bound === 0 ? counted(sent, 'campaign') : sent} to send`]),
+  ]
+  const coverages = new Map(entries.map(({ key, coverage }) => [key, coverage]))
+  const seen = entries.flatMap(({ coverage }) => coverage ?? [])
   const words = ['campaigns apply', ...keys.map(quoted), '--plan', digest].join(' ')
   const isNamed = items.length > 0 && !isAsked
   const blocks = [
     [listingText(listing), ...feedTexts(plan)],
-    ...items.map((item) => itemLines(item, states.get(item.key), known.get(item.key))),
+    ...items.map((item) =>
+      itemLines(item, {
+        state: states.get(item.key),
+        judged: known.get(item.key),
+        coverage: coverages.get(item.key) ?? null,
+      }),
+    ),
+    ...entries.filter(isRepeated).map((entry) => [`~ ${entry.key}: pending: ${entry.reason}`]),
     ...entries.filter(isStuck).map((entry) => [stuckText(entry), ...next(entry.next)]),
     findingLines(findings, next),
     warning === null ? [] : [`warning: ${warning}`],
     [
-      `${size} to send, digest ${digest}`,
+      ...(seen.length === 0
+        ? []
+        : [`${counted(seen.length, 'campaign')}: ${numbersText(totalsOf(seen))}`]),
+      sizes.join(', ') || 'nothing to send',
       ...(isNamed ? [`to send exactly this: ${commandLine(words)}`] : []),
     ],
   ]
@@ -70,15 +90,25 @@ export const stuckText = ({ key, state, reason }: PlanEntry) =>
 
 const SIGNS = { create: '+', update: '~', bind: '=' } as const
 
-function itemLines(item: PlanItem, state?: PlanEntry['state'], judged?: Judged): string[] {
+/** isRepeated returns whether the daemon sends a targeting again, so that `apply` has nothing to do. */
+const isRepeated = ({ state, reason }: PlanEntry) => state === 'pending' && reason !== null
+
+interface ItemFacts {
+  state: PlanEntry['state'] | undefined
+  judged: Judged | undefined
+  coverage: Coverage | null
+}
+
+function itemLines(item: PlanItem, { state, judged, coverage }: ItemFacts): string[] {
   const { key, campaignId, action, changes, postings } = item
   const soon = state === 'pending' ? ', which the daemon will send soon' : ''
   const lines = [
     ...changeLines(changes, action === 'create'),
     ...(judged === undefined ? [] : hiddenTargeting(item, judged)),
     ...(postings === null ? [] : [selectionText(postings)]),
+    ...(coverage === null ? [] : [`now: ${numbersText(coverage, coverage.isMonthly)}`]),
   ]
-  if (lines.length === 0) lines.push('nothing is sent: the campaign is as the file says')
+  if (changes.length === 0) lines.unshift('nothing is sent: the campaign is as the file says')
   const id = campaignId === null ? '' : ` campaign ${campaignId}`
   const head = `${SIGNS[action]} ${key}: ${action}${id}${soon}`
   return [head, ...lines.map((line) => `    ${line}`)]
@@ -125,8 +155,4 @@ function findingLines(all: readonly Finding[], next: (text: string | null) => st
 export function selectionText({ before, after }: Selection): string {
   const text = (count: number | null) => count?.toLocaleString('en-US') ?? '(not known)'
   return `postings: ${text(before)} -> ${text(after)}`
-}
-
-export function counted(count: number, thing: string): string {
-  return `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`
 }

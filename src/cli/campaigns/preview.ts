@@ -3,12 +3,13 @@
 
 import type { Command } from 'commander'
 import type { PreviewRow } from '../../app/preview.ts'
+import { counted } from '../../lib/counted.ts'
 import type { Context } from '../context.ts'
 import { type Call, define } from '../define.ts'
 import { printable, table } from '../render.ts'
 import { checkKey, keysOf, usableFile } from './command.ts'
 import { wholeNumber } from './fields.ts'
-import { counted, NO_FEED, selectionText } from './plan-view.ts'
+import { NO_FEED, selectionText } from './plan-view.ts'
 
 const DEFAULT_LIMIT = 20
 
@@ -28,13 +29,8 @@ async function allEntries({ context, config, options, show }: Call<unknown>): Pr
   const all = await previewAll(config, usableFile(readCampaignsFile(config)).entries)
   const number = (count: number | null) =>
     (all.feeds === 0 ? null : count)?.toLocaleString('en-US') ?? '?'
-  const rows = all.entries.map((one) => [
-    one.key,
-    number(one.inFeed),
-    number(one.before),
-    number(one.after),
-  ])
-  show(all, () => table(['key', 'in feed', 'sent last', 'after'], rows, null))
+  const rows = all.entries.map((one) => [one.key, number(one.before), number(one.after)])
+  show(all, () => table(['key', 'sent last', 'after'], rows, null))
   if (options.json) return
   for (const problem of all.problems) context.err(printable(problem))
   const of = `of ${counted(all.postings, 'posting')} in ${counted(all.feeds, 'feed')}`
@@ -69,7 +65,12 @@ function rowsText(rows: readonly PreviewRow[]): string {
       row.state,
       row.postalCode,
       row.requisitionId,
+      row.change === 'comes' && row.why !== null ? `now: ${row.why}` : row.why,
     ].map((cell) => cell ?? null),
   )
-  return table(['', 'id', 'title', 'city', 'state', 'postal code', 'requisition'], cells, null)
+  return table(
+    ['', 'id', 'title', 'city', 'state', 'postal code', 'requisition', 'why'],
+    cells,
+    null,
+  )
 }

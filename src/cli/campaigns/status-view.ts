@@ -26,7 +26,8 @@ export function campaignLines(
       ? []
       : [`${findings.length} finding${findings.length === 1 ? '' : 's'}`]),
   ]
-  const points = openCampaignConditions(run).filter(({ campaign }) => campaign !== null)
+  // The problem of a run that stopped is in the first line.
+  const points = openCampaignConditions(run).filter(({ event }) => event !== 'campaigns-stopped')
   const lines = points.map((point) =>
     [`next: ${printable(campaignConditionText(point))}`, ...step(point.hint)].join('\n'),
   )

@@ -3,19 +3,20 @@
 import type { Command } from 'commander'
 import { readCampaigns } from '../../app/queries.ts'
 import { targetingText } from '../../campaigns/change-text.ts'
-import { carriedBy } from '../../campaigns/effects.ts'
 import { needsPerson } from '../../campaigns/judge.ts'
 import type { Binding, CampaignReads, CampaignSeen, CampaignWrite } from '../../campaigns/port.ts'
 import { briefTargeting, type CanonicalTargeting, isSame } from '../../campaigns/targeting.ts'
 import { isoTime } from '../../lib/clock.ts'
+import { counted } from '../../lib/counted.ts'
 import { EXIT } from '../../lib/errors.ts'
 import { hintText } from '../../ops/advice.ts'
 import type { Context } from '../context.ts'
 import { type Call, define } from '../define.ts'
-import { factsText, printable, proseTable, table, widthOf } from '../render.ts'
+import { factsText, printable, proseTable, widthOf } from '../render.ts'
 import { checkKey, outcomeText } from './command.ts'
 import { wholeNumber } from './fields.ts'
-import { bodyLines, counted, hiddenText } from './plan-view.ts'
+import { numberFacts, numbersTable } from './numbers-view.ts'
+import { bodyLines, hiddenText } from './plan-view.ts'
 import { campaignLines } from './status-view.ts'
 
 const DEFAULT_LIMIT = 50
@@ -26,8 +27,9 @@ export function statusCommand(context: Context): Command {
     const { bindings, ...model } = await statusOf(call)
     const { file } = model
     const known = model.entries.map((entry) => entry.key)
-    if (key !== undefined) checkKey(known, key)
-    const entries = model.entries.filter((entry) => key === undefined || entry.key === key)
+    const named = key === undefined ? undefined : entryNamed(model.entries, key)
+    if (key !== undefined && named === undefined) checkKey(known, key)
+    const entries = named === undefined ? model.entries : [named]
     const one = () =>
       entries.map((each) => entryText(call, each, bindings.get(each.key))).join('\n')
     call.showWrapped({ ...model, entries }, () =>
@@ -36,18 +38,30 @@ export function statusCommand(context: Context): Command {
     const isUsable = file.state === 'read' || (file.state === 'off' && bindings.size === 0)
     const isWell = !entries.some(({ state }) => needsPerson(state))
     context.exit(isUsable && isWell ? EXIT.ok : EXIT.notAllOk)
-  }).argument('[key]', 'external campaign id of one entry, which is shown in full')
+  }).argument(
+    '[key]',
+    'external campaign id, name or campaign id of one entry, which is shown in full',
+  )
+}
+
+/** entryNamed finds an entry by its key, else by the campaign's id, else by the campaign's name in any case. */
+function entryNamed<T extends Pick<CampaignSeen, 'key' | 'campaignId' | 'name'>>(
+  entries: readonly T[],
+  text: string,
+): T | undefined {
+  const isName = ({ name }: T) => name?.toLowerCase() === text.toLowerCase()
+  const isId = ({ campaignId }: T) => campaignId === text
+  return entries.find(({ key }) => key === text) ?? entries.find(isId) ?? entries.find(isName)
 }
 
 type Model = Omit<Awaited<ReturnType<typeof statusOf>>, 'bindings'>
 type Shown = Model['entries'][number]
 
 async function statusOf({ config }: Call<unknown>) {
-  const { feedSideOf, readCampaignsFile } = await import('../../app/campaigns.ts')
+  const { readCampaignsFile } = await import('../../app/campaigns.ts')
   const read = readCampaignsFile(config)
   const all = (known: CampaignReads) => ({ bound: known.bindings(), lastRun: known.lastRun() })
   const { bound, lastRun } = readCampaigns(config, all, { bound: [], lastRun: null })
-  const { latest } = feedSideOf(config)
   const seen = new Map(lastRun?.entries.map((one) => [one.key, one]))
   const bindings = new Map(bound.map((one) => [one.key, one]))
   const wanted =
@@ -60,7 +74,6 @@ async function statusOf({ config }: Call<unknown>) {
     return {
       ...(seen.get(key) ?? unseen(key, binding, targeting)),
       sentTargeting: sent && briefTargeting(sent),
-      inFeed: latest.length === 0 ? null : carriedBy(latest, key),
     }
   })
   const problems = read.kind === 'unusable' ? read.lines : []
@@ -77,12 +90,9 @@ function unseen(
   const sent = binding?.sent.targeting ?? null
   const isPending = targeting !== null && (sent === null || !isSame(targeting, sent))
   const state = binding === undefined ? 'new' : isPending ? 'pending' : 'in line'
-  const nothing = { reason: null, next: null, changes: [], name: null, status: null, budget: null }
-  return { key, campaignId: binding?.campaignId ?? null, state, ...nothing, spend: null }
+  const nothing = { reason: null, next: null, changes: [], name: null, status: null }
+  return { key, campaignId: binding?.campaignId ?? null, state, ...nothing, coverage: null }
 }
-
-const COLUMNS = ['key', 'campaignId', 'state', 'name', 'status', 'budget', 'spend'] as const
-const titleOf = (column: (typeof COLUMNS)[number]) => (column === 'campaignId' ? 'id' : column)
 
 function statusText({ context, commandLine }: Call<unknown>, model: Model, count: number): string {
   const { file, entries, lastRun } = model
@@ -92,21 +102,23 @@ function statusText({ context, commandLine }: Call<unknown>, model: Model, count
     unusable: `stopped, ${bound}: ${file.path} cannot be used, so nothing is written`,
     read: `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'} in ${file.path}, ${bound}`,
   }[file.state]
-  const rows = entries.map((one) => [...COLUMNS.map((column) => one[column]), one.inFeed])
+  const now = context.clock.now()
   return [
     ...[first, ...file.problems].map(printable),
-    ...(rows.length === 0
-      ? []
-      : ['', table([...COLUMNS.map(titleOf), 'in feed'], rows, widthOf(context)), '']),
-    ...campaignLines(lastRun, { now: context.clock.now(), commandLine }),
+    ...(entries.length === 0 ? [] : ['', numbersTable(entries, now, widthOf(context)), '']),
+    ...campaignLines(lastRun, { now, commandLine }),
   ].join('\n')
 }
 
-function entryText({ commandLine }: Call<unknown>, entry: Shown, bound?: Binding): string {
-  const { reason, next, changes, inFeed } = entry
+function entryText({ context, commandLine }: Call<unknown>, entry: Shown, bound?: Binding): string {
+  const { key, campaignId, state, name, status, reason, next, changes, coverage } = entry
   const facts = factsText([
-    ...COLUMNS.map((column) => [titleOf(column), entry[column]] as const),
-    ['in feed', inFeed === null ? null : counted(inFeed, 'posting')],
+    ['key', key],
+    ['id', campaignId],
+    ['state', state],
+    ['name', name],
+    ['status', status],
+    ...numberFacts(coverage, status, context.clock.now()),
     ['why', reason],
     ...changes.map((change) => ['differs', change] as const),
     ['next', next && hintText(next, commandLine)],

@@ -180,14 +180,17 @@ CREATE TABLE campaign_writes (
   action TEXT NOT NULL,
   body TEXT,
   before TEXT NOT NULL,
+  actor TEXT NOT NULL CHECK (actor IN ('person', 'daemon', 'service')),
   by TEXT NOT NULL,
   outcome TEXT NOT NULL,
   ended_at INTEGER,
   reason TEXT
 ) STRICT;
 CREATE INDEX campaign_writes_key ON campaign_writes (key, id);
+CREATE INDEX campaign_writes_campaign ON campaign_writes (campaign_id, id);
+CREATE INDEX campaign_writes_person ON campaign_writes (account, id) WHERE actor = 'person';
 CREATE INDEX campaign_writes_open ON campaign_writes (id) WHERE outcome IN ('sending', 'unknown');
-CREATE TRIGGER campaign_writes_kept BEFORE UPDATE OF account, at, key, action, body, before, by ON campaign_writes BEGIN
+CREATE TRIGGER campaign_writes_kept BEFORE UPDATE OF account, at, key, action, body, before, actor, by ON campaign_writes BEGIN
   SELECT RAISE(ABORT, 'a line of the history is not changed');
 END;
 CREATE TRIGGER campaign_writes_whole BEFORE DELETE ON campaign_writes BEGIN

@@ -1,8 +1,17 @@
 // The campaigns on the status page: those that need a person, and each entry of the file in the last run.
 
-import type { CampaignFinding, CampaignRun, CampaignSeen } from '../../campaigns/port.ts'
+import type { CampaignFinding, CampaignRun, CampaignSeen, Coverage } from '../../campaigns/port.ts'
+import { groupedMoney } from '../../lib/counted.ts'
 import { partsOfHint } from '../advice.ts'
 import { openCampaignConditions, waitingCampaigns } from '../campaign-conditions.ts'
+import {
+  budgetText,
+  countText,
+  passedShare,
+  periodText,
+  type Totals,
+  totalsOf,
+} from '../campaign-numbers.ts'
 import type { CommandLine } from '../port.ts'
 import { html, type Markup } from './html.ts'
 import {
@@ -15,6 +24,7 @@ import {
   type Tone,
   table,
 } from './page-parts.ts'
+import { paceBar } from './plots.ts'
 
 /** Rows of each list. */
 const MOST = 50
@@ -47,24 +57,53 @@ export function campaignsSection(
   ].join(', ')
   const tone: Tone = state === 'done' && waiting === 0 ? 'good' : 'warn'
   const does = mode === 'targeting' ? 'the daemon keeps their targeting' : 'the daemon only reports'
-  const rows = entries.slice(0, MOST).map((entry) => entryRow(entry, commandLine))
+  const rows = entries.slice(0, MOST).map((entry) => entryRow(entry, { commandLine, now }))
   const notes = findings.slice(0, MOST).map((finding) => findingRow(finding, commandLine))
   const more = Math.max(0, entries.length - MOST) + Math.max(0, findings.length - MOST)
   return html`<section><h2>Campaigns</h2><p><span class="state ${tone}">${state === 'done' ? found || 'none in the file' : state}</span><span class="dim">, looked at ${ago(at, now)}, ${does}</span></p>
 ${problem === null ? null : html`<p class="next">${sentence(problem)}</p>`}
-${rows.length === 0 ? null : table('managed', 'Campaigns', ['Campaign', 'State', '#Spent', 'Differs', 'Next step'], rows)}
+${rows.length === 0 ? null : table('managed', 'Campaigns', ['Campaign', '#Covered', '#Spent', '#Left', 'Budget and period', 'State'], [...rows, ...totalRow(entries)])}
 ${notes.length === 0 ? null : table('managed', 'Findings', ['Campaign', 'Finding', 'Next step'], notes)}
 ${more === 0 ? null : html`<p class="dim">${count(more)} more: <code>${commandLine('campaigns status')}</code></p>`}</section>`
 }
 
-function entryRow(entry: CampaignSeen, commandLine: CommandLine): Markup {
-  const { key, name, state, status, budget, spend, changes, reason, next } = entry
+function entryRow(
+  entry: CampaignSeen,
+  { commandLine, now }: Pick<PageContext, 'commandLine' | 'now'>,
+): Markup {
+  const { key, name, state, status, coverage, changes, reason, next } = entry
   const tone: Tone = state === 'in line' ? 'good' : state === 'pending' ? 'dim' : 'warn'
   const differs = [...(reason === null ? [] : [sentence(reason)]), ...changes]
+  const list = html`<ul class="reason">${differs.map((line) => html`<li>${line}</li>`)}</ul>`
   return html`<tr data-key="managed ${key}"><th scope="row" class="name"><bdi>${name ?? key}</bdi>${name === null ? null : html` <small class="dim"><bdi>${key}</bdi></small>`}</th>
-<td><span class="state ${tone}">${state}</span>${status === null ? null : html` <small class="dim">${status}</small>`}</td>
-<td class="n" data-label="spent">${spend ?? NONE}${budget === null ? null : html` <span class="dim">of ${budget}</span>`}</td>
-<td>${differs.length === 0 ? null : html`<ul class="reason">${differs.map((line) => html`<li>${line}</li>`)}</ul>`}</td><td>${nextStep(next, commandLine)}</td></tr>`
+${numberCells(coverage)}
+<td>${coverage === null ? NONE : html`${budgetText(coverage) ?? 'no known budget'}<br><small class="dim">${periodText(coverage, status, now)}</small>${pace(coverage, now)}`}</td>
+<td><span class="state ${tone}">${state}</span>${differs.length === 0 ? null : list}${nextStep(next, commandLine)}</td></tr>`
+}
+
+function numberCells(numbers: Totals | null): Markup {
+  const { covered = null, spent = null, left = null } = numbers ?? {}
+  const ours = numbers === null ? null : countText(numbers)
+  return html`<td class="n" data-label="covered">${count(covered)}${ours === null ? null : html` <small class="dim" title="by our own count of the targeting">(${ours})</small>`}</td>
+<td class="n" data-label="spent">${spent === null ? NONE : groupedMoney(spent)}</td><td class="n" data-label="left">${left === null ? NONE : groupedMoney(left)}</td>`
+}
+
+function totalRow(entries: readonly CampaignSeen[]): Markup[] {
+  const totals = totalsOf(entries.map(({ coverage }) => coverage))
+  if (entries.length < 2 || totals.covered === null) return []
+  return [
+    html`<tr data-key="managed total" class="total"><th scope="row" class="name">All ${count(entries.length)}</th>${numberCells(totals)}<td>${totals.budget === null ? NONE : groupedMoney(totals.budget)}</td><td></td></tr>`,
+  ]
+}
+
+/** pace draws the spent part of the budget, with a line at the passed part of the period. */
+function pace(coverage: Coverage, now: number): Markup | null {
+  const { spentShare } = coverage
+  if (spentShare === null) return null
+  const passed = passedShare(coverage, now)
+  const percent = (share: number) => `${Math.round(share * 100)} %`
+  const says = `${percent(spentShare)} of the budget is spent${passed === null ? '' : `, and ${percent(passed)} of the period has passed`}`
+  return paceBar({ spent: spentShare, passed, says })
 }
 
 function findingRow(finding: CampaignFinding, commandLine: CommandLine): Markup {

@@ -70,6 +70,9 @@ tbody th.name { font-weight: 500; width: 38% }
 td .reason { font-size: .875rem } .delta { padding-left: .625rem } td.code { font-size: .875rem; overflow-wrap: anywhere }
 .trend { width: 7rem; padding-block: 0; vertical-align: middle }
 
+.pace { height: .625rem; max-width: 10rem; margin-top: .25rem } .pace path { fill: none; vector-effect: non-scaling-stroke }
+.track { stroke: var(--line); stroke-width: 6 } .part { stroke: var(--tone); stroke-width: 6 } .now { stroke: var(--ink); stroke-width: 2 }
+.total th, .total td { font-weight: 600; border-bottom: 0 }
 svg { display: block; width: 100%; overflow: visible } .spark { height: 1.5rem } .plot { height: 7.5rem }
 .line { fill: none; stroke: var(--dim); stroke-width: 1.5; stroke-linejoin: round; vector-effect: non-scaling-stroke }
 .area { fill: var(--dim); opacity: .12 } .grid { fill: none; stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke }

@@ -36,6 +36,28 @@ export function plot(points: readonly Point[], says: string): Markup {
   return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${says}"><path class="grid" d="M0 ${MARGIN}H600M0 60H600M0 ${120 - MARGIN}H600"/>${curve}${dots}</svg>`
 }
 
+/**
+ * paceBar draws the spent part of a budget as a bar, with a line at the passed part of the period. More than the passed
+ * part is `warn`, and the whole budget is `bad`. Screen readers read `says`.
+ */
+export function paceBar({
+  spent,
+  passed,
+  says,
+}: {
+  /** From 0; 1 is the whole budget. */
+  spent: number
+  /** From 0 to 1; null: the period has no end. */
+  passed: number | null
+  says: string
+}): Markup {
+  const tone =
+    spent >= 1 ? 'bad' : spent >= 0.9 || (passed !== null && spent > passed) ? 'warn' : 'good'
+  const at = (share: number) => round(Math.min(1, share) * 100)
+  const line = passed === null ? null : html`<path class="now" d="M${at(passed)} 0V10"/>`
+  return html`<svg class="pace ${tone}" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${says}"><title>${says}</title><path class="track" d="M0 5H100"/><path class="part" d="M0 5H${at(spent)}"/>${line}</svg>`
+}
+
 /** Computes the positions of at least one point, the line through them, and the area below it. */
 function place<T extends Pick<Point, 'at' | 'value'>>(
   points: readonly T[],

@@ -79,19 +79,19 @@ describe('after campaigns apply was killed', () => {
     expect([vendor.calls('campaign-create'), vendor.all.length]).toEqual([1, 1])
   })
 
-  it('before a create arrived, only this entry waits until a person runs forget', async () => {
+  it('before a create arrived, only this entry waits for an hour, also after forget', async () => {
     const { vendor, campaigns } = await opened(fileOf(entry('A'), entry('B')))
     await using _ = vendor
 
     await killedAt(vendor, await applying({ campaigns }), 'campaign-create', LOST)
     const held = await vendor.apply()
     const plan = await campaigns('plan')
-    const forgotten = await campaigns('forget', 'A')
+    const forgotten = await campaigns('forget', 'A', '--yes')
     const last = await vendor.apply()
 
-    expect([held.code, plan.code, forgotten.code, last.code]).toEqual([3, 3, 0, 0])
-    expect(plan.stdout).toMatch(/the result of the create at \S+ is not known/)
-    expect(vendor.all.map(({ name }) => name?.slice(0, 10))).toEqual(['Campaign B', 'Campaign A'])
+    expect([held.code, plan.code, forgotten.code, last.code]).toEqual([3, 3, 0, 3])
+    expect(plan.stdout).toMatch(/feedsyncd sent this campaign at \S+ and does not know/)
+    expect(vendor.all.map(({ name }) => name?.slice(0, 10))).toEqual(['Campaign B'])
   })
 
   it('between a create and its answer, the next apply finds the campaign by its mark', async () => {

@@ -30,6 +30,8 @@ export interface BookKnobs {
   fromCache: boolean
   /** The service cuts names to this many characters; null: it does not. */
   nameLength: number | null
+  /** keptName returns how the service keeps a name. */
+  keptName: (name: string) => string
   /** The fields of an update that the service accepts but does not change. */
   ignored: readonly string[]
   /** The ms until a listing shows a new campaign, and until a read by id finds it. */
@@ -43,7 +45,7 @@ export class Book {
   readonly all: BookCampaign[] = []
   readonly knobs: BookKnobs = {
     ...{ echo: null, pageSize: 100, fromCache: false, nameLength: null, ignored: [] },
-    ...{ listedAfterMs: 0, foundAfterMs: 0 },
+    ...{ keptName: (name: string) => name, listedAfterMs: 0, foundAfterMs: 0 },
   }
   readonly #now: () => number
   #lastId = 48_000
@@ -77,7 +79,7 @@ export class Book {
     const { ignored } = this.knobs
     const kept = Object.entries(fields).filter(([field]) => !ignored.includes(field))
     Object.assign(one, structuredClone(Object.fromEntries(kept)))
-    one.name = this.#fitted(one.name)
+    if (fields.name !== undefined) one.name = this.#fitted(one.name)
   }
 
   shown(one: BookCampaign): Fields {
@@ -107,7 +109,7 @@ export class Book {
   }
 
   #fitted(name: string): string {
-    const { nameLength } = this.knobs
-    return nameLength === null ? name : name.slice(0, nameLength)
+    const { keptName, nameLength } = this.knobs
+    return nameLength === null ? keptName(name) : name.slice(0, nameLength)
   }
 }

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCampaignReader } from '../../../src/history/campaign-store.ts'
 import { MINUTE } from '../../../src/lib/clock.ts'
+import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import type { SandboxCampaign } from '../../../src/sandbox/service/campaign.ts'
 import { runWithin } from '../command.ts'
 import { eventually } from '../eventually.ts'
@@ -22,9 +23,13 @@ export class CampaignsSite implements AsyncDisposable {
   static async open(
     file: string | null,
     config: Record<string, unknown> = {},
+    callers: SandboxOptions['callers'] | null = null,
   ): Promise<CampaignsSite> {
     const clock = quickClock({ ahead: MINUTE })
-    const vendor = new CampaignsSite(await Site.open(config, { clock }), clock)
+    const vendor = new CampaignsSite(
+      await Site.open(config, { clock, ...(callers && { callers }) }),
+      clock,
+    )
     if (file !== null) vendor.write(file)
     return vendor
   }

@@ -1,12 +1,13 @@
 // Random histories of campaigns: changes of the file, edits on the service, faults, kills, lost and restored databases.
-// A simulated person confirms each plan, and waits if its warning says so. The model checks six properties against the
+// A simulated person confirms each plan, and waits if its warning says so. The model checks nine properties against the
 // service itself, at each request and after each step.
 
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import type { Entry } from '../../../src/campaigns/desired.ts'
+import type { ApplyParts } from '../../../src/campaigns/apply.ts'
+import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
 import { FIELDS, type Field, type Value } from '../../../src/campaigns/fields.ts'
-import { markIn, nameWithoutMark } from '../../../src/campaigns/mark.ts'
+import { markIn, markOf, nameWithoutMark } from '../../../src/campaigns/mark.ts'
 import type { Look, Plan, PlanItem } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../../src/campaigns/port.ts'
 import type { SyncParts } from '../../../src/campaigns/sync.ts'
@@ -16,11 +17,22 @@ import { type SandboxPosting, targetingTest } from '../../../src/sandbox/service
 import type { Targeting } from '../../../src/service/port.ts'
 import type { BookCampaign, Fields } from './book.ts'
 import { fileOf } from './file.ts'
-import { type Backup, type Call, failure, Host, Killed, type Trouble, World } from './world.ts'
+import {
+  type Backup,
+  type Call,
+  failure,
+  Host,
+  IDENTITY,
+  Killed,
+  type Trouble,
+  World,
+} from './world.ts'
 
 /** Mutation switches off a rule, so that a test can show that the model notices it. */
 export interface Mutation {
-  store?: (store: CampaignStore) => CampaignStore
+  store?: (store: CampaignStore, host: Host) => CampaignStore
+  /** parts changes the parts of each process. */
+  parts?: (parts: ApplyParts, host: Host) => ApplyParts
   /** sync changes the parts that the daemon works with. */
   sync?: (parts: SyncParts) => SyncParts
   entries?: (entries: Entry[]) => Entry[]
@@ -53,6 +65,7 @@ const TARGETINGS = [
   '{ stateProvCodes: [MA, ON] }',
   '{ stateProvCodes: [MA], jobTitles: [nurse] }',
   '{ jobTitles: [nurse, cook] }',
+  '{ requisitionIds: [R-K2-1, R-K3-5] }',
 ]
 const sometimes = <T>(value: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value })
@@ -85,6 +98,7 @@ function fileFor(all: readonly Choice[], campaigns: readonly BookCampaign[]): st
       ...{ externalCampaignId: key, name: `${one.name} ${key}`, budget: one.budget.toFixed(2) },
       ...{ endDate: one.end, status: one.status, period: one.period, targeting: one.targeting },
       campaignId: campaignId && `"${campaignId}"`,
+      allowWiden: 'true',
     }
     const lines = Object.entries(fields).filter(([, value]) => value !== null)
     return [`  - ${lines.map(([name, value]) => `${name}: ${value}\n`).join('    ')}`]
@@ -107,7 +121,7 @@ const FAULTS = {
   denied: { kind: 'fail', failure: failure.credentials() },
 } as const satisfies Record<string, Trouble | null>
 
-const WITHIN = ['raised', 'new file'] as const
+const WITHIN = ['raised', 'new file', 'made otherwise'] as const
 type Fault = keyof typeof FAULTS | (typeof WITHIN)[number]
 
 const fault = fc.oneof(
@@ -150,6 +164,8 @@ const SHAPES = {
   }),
   'no budget in lists': ({ budget, ...shown }: Fields, where: string) =>
     where === 'listed' ? shown : { ...shown, budget },
+  'no names in lists': ({ name, ...shown }: Fields, where: string) =>
+    where === 'listed' ? shown : { ...shown, name },
   'no end': ({ endDate: _, ...shown }: Fields) => shown,
   'no status': ({ status: _, ...shown }: Fields) => shown,
 } as const
@@ -165,11 +181,26 @@ const ECHOES = {
 } as const
 type Echo = keyof typeof ECHOES
 
+/** NAMES are the ways in which a service may keep a name with a mark. */
+const NAMES = {
+  'as sent': (name: string) => name,
+  'without brackets': (name: string) => name.replace(/\[#(\w+)\]/, '$1'),
+  'in capitals': (name: string) => name.replace(/\[#\w+\]/, (mark) => mark.toUpperCase()),
+  escaped: (name: string) => name.replace('[', '&#91;').replace(']', '&#93;'),
+} as const
+type Naming = keyof typeof NAMES
+
 const POSTINGS: SandboxPosting[] = ['K1', 'K2', 'K3'].flatMap((externalCampaignId) =>
-  ['MA', 'ON', 'RI'].flatMap((state) =>
-    ['nurse', 'cook', 'clerk'].map((title) => ({
-      ...{ id: '', externalCampaignId, state, title },
-      ...{ requisitionId: '', description: '', city: '', postalCode: '' },
+  ['MA', 'ON', 'RI'].flatMap((state, i) =>
+    ['nurse', 'cook', 'clerk'].map((title, j) => ({
+      ...{
+        id: '',
+        externalCampaignId,
+        state,
+        title,
+        requisitionId: `R-${externalCampaignId}-${3 * i + j}`,
+      },
+      ...{ description: '', city: '', postalCode: '' },
     })),
   ),
 )
@@ -182,6 +213,10 @@ interface Pass {
   script: Script
   /** The last read of each campaign. */
   reads: Map<string, Call>
+  /** The whole file, if this process sees only its beginning; null: it sees the whole file. */
+  whole: ReadonlyMap<string, Entry> | null
+  /** The service made a campaign otherwise than it was sent, and answered. */
+  isMadeOtherwise: boolean
 }
 
 export class Simulation {
@@ -190,6 +225,10 @@ export class Simulation {
   /** `kept` counts the targetings that the daemon sent. */
   readonly figures = { passes: 0, writes: 0, kept: 0, faults: 0, kills: 0 }
   readonly #echo: Echo
+  /** The plans of which lines were sent. */
+  readonly #used = new Set<Plan>()
+  /** By name: the ids of the campaigns that we created under this name. */
+  readonly #named = new Map<string, Set<string>>()
   /** By key: the ids of the campaigns that we created, as long as they are live and keep their key. */
   readonly #made = new Map<string, Set<string>>()
   /** The campaigns whose targeting a person changed on the service after our last write. */
@@ -205,12 +244,19 @@ export class Simulation {
   #listing: { at: number; all: BookCampaign[] }[] = []
   #isLate = false
 
-  constructor(all: readonly Choice[], echo: Echo, mutation: Mutation) {
+  constructor(
+    all: readonly Choice[],
+    { echo, naming }: { echo: Echo; naming: Naming },
+    mutation: Mutation,
+  ) {
     const file = fileFor(all, [])
     this.host = new Host(this.world, file)
     this.#earlier = file
     this.#echo = echo
-    this.host.wrap = mutation.store ?? this.host.wrap
+    this.world.book.knobs.keptName = NAMES[naming]
+    const { parts, store: wrapStore } = mutation
+    if (wrapStore !== undefined) this.host.wrap = (store) => wrapStore(store, this.host)
+    if (parts !== undefined) this.host.wrapParts = (one) => parts(one, this.host)
     this.host.wrapSync = mutation.sync ?? this.host.wrapSync
     this.host.wrapEntries = mutation.entries ?? this.host.wrapEntries
     this.world.trouble = (call) => this.#arrives(call)
@@ -262,6 +308,39 @@ export class Simulation {
     this.host.file = this.host.file.replaceAll(/targeting: .*/g, other)
   }
 
+  /** renameKey gives an entry another key, as a person corrects a misspelled one. */
+  renameKey(n: number): void {
+    this.#earlier = this.host.file
+    const key = KEYS[n % KEYS.length] ?? 'K1'
+    const line = `externalCampaignId: ${key}`
+    this.host.file = this.host.file.replace(`${line}\n`, `${line}X\n`)
+  }
+
+  /** cut writes a new file of which the daemon sees only the beginning, as during a write that stopped. */
+  async cut(all: readonly Choice[], share: number, given: Script): Promise<void> {
+    this.write(all)
+    const whole = inBlocks(this.host.file)
+    this.host.file = whole
+    const entries = this.#entries()
+    const end = Math.floor(whole.length * share)
+    // Half of the files are cut at the end of a line.
+    this.host.file = whole.slice(0, end % 2 === 0 ? end : whole.lastIndexOf('\n', end) + 1)
+    const isRead = readDesired(this.host.file).kind === 'desired'
+    if (isRead) await this.#run('daemon', null, given, () => this.host.daemon(), entries)
+    this.host.file = whole
+  }
+
+  /** again sends a plan, takes its lines back, and sends the old plan once more, as a script may do. */
+  async again(given: Script): Promise<void> {
+    await this.plan()
+    await this.applyOld(given)
+    this.takeBack()
+    await this.lower(NO_FAULTS)
+    await this.apply(NO_FAULTS)
+    this.takeBack()
+    await this.applyOld(NO_FAULTS)
+  }
+
   takeBack(): void {
     const { file } = this.host
     this.host.file = this.#earlier
@@ -302,12 +381,8 @@ export class Simulation {
     }
   }
 
-  /** forget runs `forget` for a key, unless a create is still under way. */
   forget(n: number): void {
-    const key = KEYS[n % KEYS.length] ?? 'K1'
-    const isOpen = this.host.store.openCreates().some((one) => one.key === key)
-    const made = [...(this.#made.get(key) ?? [])].some((id) => this.#isLive(id))
-    if (!isOpen || (!this.world.hasLateWrites && !made)) this.host.forget(key)
+    this.host.forget(KEYS[n % KEYS.length] ?? 'K1')
   }
 
   database(what: `${'keep' | 'restore' | 'lose'} ${'database' | 'directory'}`): void {
@@ -387,10 +462,20 @@ export class Simulation {
     return new Map(this.host.entries().map((entry) => [entry.key, entry]))
   }
 
-  async #run(by: Pass['by'], plan: Plan | null, given: Script, work: () => Promise<unknown>) {
+  async #run(
+    by: Pass['by'],
+    plan: Plan | null,
+    given: Script,
+    work: () => Promise<unknown>,
+    whole: Pass['whole'] = null,
+  ) {
     this.figures.passes++
+    const isUsed = plan !== null && this.#used.has(plan)
+    const writes = this.figures.writes
     const copy = { ...given, writes: [...given.writes], calls: [...given.calls] }
-    this.#pass = { by, plan, entries: this.#entries(), script: copy, reads: new Map() }
+    const entries = this.#entries()
+    const seen = { reads: new Map<string, Call>(), isMadeOtherwise: false }
+    this.#pass = { by, plan, entries, script: copy, whole, ...seen }
     this.host.diesAfter = given.diesAfter
     try {
       await work()
@@ -399,6 +484,9 @@ export class Simulation {
       this.figures.kills++
     } finally {
       this.#pass = null
+      const isSent = this.figures.writes > writes
+      if (isSent && plan !== null) this.#used.add(plan)
+      must(!isSent || !isUsed, 'a confirmed line is sent a second time')
     }
   }
 
@@ -409,12 +497,14 @@ export class Simulation {
     if (pass === null) return null
     const isWrite = call.kind === 'create' || call.kind === 'update'
     if (isWrite) this.#checkWrite(pass, call)
+    const isCreate = call.kind === 'create'
     if (call.kind === 'get') pass.reads.set(call.id ?? '', call)
     const { calls, writes } = pass.script
     const fault = calls.shift() ?? (isWrite ? writes.shift() : null) ?? 'ok'
     if (fault === 'ok') return null
     this.figures.faults++
     if (fault === 'new file') this.takeBack()
+    else if (fault === 'made otherwise') pass.isMadeOtherwise ||= isCreate
     else if (fault === 'raised') {
       const n = this.world.all.findIndex(({ id }) => id === call.id)
       if (n !== -1) this.edit(n, 'raise')
@@ -440,6 +530,7 @@ export class Simulation {
     if (body === null) return
     if (id === null) {
       must(pass.by === 'plan', `a create is sent by ${pass.by}`)
+      must(!pass.isMadeOtherwise, 'a create follows one that the service made otherwise')
       checkPlanned(pass.plan, id, body, Object.keys(body))
       return
     }
@@ -471,6 +562,18 @@ export class Simulation {
     this.figures.kept++
     must(Object.keys(body).join() === 'targeting', `the daemon sends ${JSON.stringify(body)}`)
     const { targeting = null, values = {}, key = '' } = entry ?? {}
+    const sent = this.host.store.binding(key)?.sent.targeting ?? null
+    const selected = POSTINGS.filter((one) => selects(body.targeting, one))
+    const strange = selected.find((one) => one.externalCampaignId !== key)
+    must(strange === undefined, `the daemon lets ${key} select ${strange?.requisitionId}`)
+    const whole = this.#pass?.whole?.get(key)?.targeting
+    if (this.#pass?.whole !== null) {
+      const isMeant = (one: SandboxPosting) =>
+        (whole != null && selects(whole, one)) ||
+        (sent !== null && selects(sent, one)) ||
+        selects(shown.targeting, one)
+      must(selected.every(isMeant), `the daemon widens ${id} from a file that was cut`)
+    }
     const isWanted = targeting !== null && isSame(canonical(body.targeting as Targeting), targeting)
     must(isWanted, `the daemon sends another targeting of ${id} than the file's`)
     const other = othersOf(values, shown)
@@ -488,6 +591,13 @@ export class Simulation {
   }
 
   #created(one: BookCampaign): void {
+    if (this.#pass?.isMadeOtherwise) one.budget = (one.budget ?? 0) + 900
+    const name = bare(one.name)
+    const alike = [...(this.#named.get(name) ?? [])].filter(
+      (id) => this.#isLive(id) && bare(this.world.campaign(id).name) === name,
+    )
+    must(alike.length === 0, `${name} is created again beside ${alike}`)
+    this.#named.set(name, new Set([...alike, one.id]))
     const key = String((one.targeting as Targeting).externalCampaignId)
     const made = this.#made.get(key) ?? new Set()
     const rivals = [...made].filter((id) => this.#isLive(id))
@@ -523,12 +633,17 @@ export class Simulation {
       const one = this.world.campaign(campaignId)
       const shown = shape(book.shown(one), where)
       const other = othersOf(entry.values, shown)
-      const isNamed = isShown('name', shown.name, entry.values.name ?? '')
+      const isNamed =
+        shown.name === undefined || isShown('name', shown.name, entry.values.name ?? '')
       must(
         other.length === 0 && isNamed,
         `${entry.key} is in line, and ${other.join() || 'name'} differs`,
       )
       if (entry.targeting === null || book.knobs.echo === null) continue
+      const visible = book.knobs.echo(one.targeting as Fields | null)
+      const { targeting } = entry
+      const wider = POSTINGS.find((each) => selects(visible, each) && !selects(targeting, each))
+      must(wider === undefined, `${entry.key} is in line, and what is shown is wider`)
       const isAlike = this.#isShownAlike(one, entry.targeting)
       must(
         isAlike,
@@ -573,13 +688,15 @@ export class Simulation {
   /** settle ends the faults, applies a few times, and checks that then nothing more is written. */
   async settle(): Promise<void> {
     this.#isLate = false
-    // The first apply stops after it reports an odd echo, so the rest waits for the next apply.
-    const rounds = this.#echo === 'as sent' ? 2 : 3
+    // An apply stops after a campaign that is not shown as sent, so each entry may need applies of its own.
+    const rounds = this.#echo === 'as sent' ? 2 : 3 * KEYS.length
     for (let n = 0; n < rounds; n++) {
       await this.apply(NO_FAULTS)
       await this.daemon(NO_FAULTS)
       await this.check()
       this.pass(HOUR + MINUTE)
+      const isOpen = this.host.store.bindings().some(({ repeatAt }) => repeatAt !== null)
+      if (n > 0 && !isOpen && (await this.host.plan()).items.length === 0) break
     }
     await this.daemon(NO_FAULTS)
     await this.apply(NO_FAULTS)
@@ -626,7 +743,7 @@ const NUMBERS: Record<string, number | null> = {
 
 /** isShown returns whether a raw value of the service equals a value. */
 function isShown(field: Field, raw: unknown, value: Value): boolean {
-  if (field === 'name') return nameWithoutMark(String(raw)) === value
+  if (field === 'name') return bare(String(raw)) === bare(String(value))
   if (field === 'status' || field === 'period') return raw === NUMBERS[String(value)]
   if (raw === null || value === null) return raw === value
   if (field === 'autoBidLevel') return raw === value
@@ -678,10 +795,26 @@ function checkLower(id: string, body: Fields, shown: Fields): void {
   }
 }
 
-const selects = (targeting: unknown, posting: SandboxPosting) =>
-  targetingTest(structuredClone(readTargeting(targeting)) as Parameters<typeof targetingTest>[0])(
-    posting,
+/** bare returns a name without the mark of any key. */
+const bare = (name: string): string =>
+  KEYS.flatMap((key) => [key, `${key}X`]).reduce(
+    (text, key) => nameWithoutMark(text, markOf(IDENTITY, key)),
+    nameWithoutMark(name),
   )
+
+/** inBlocks writes each criterion on a line of its own. */
+const inBlocks = (file: string) =>
+  file.replace(/targeting: \{ (.*) \}/g, (_, list: string) => {
+    const lines = list.split(/, (?=\w+:)/).map((line) => `\n      ${line}`)
+    return `targeting:${lines.join('')}`
+  })
+
+const selects = (targeting: unknown, posting: SandboxPosting) =>
+  targetingTest(
+    structuredClone(readTargeting(JSON.parse(JSON.stringify(targeting ?? null)))) as Parameters<
+      typeof targetingTest
+    >[0],
+  )(posting)
 
 // The steps, as commands of fast-check.
 
@@ -736,6 +869,15 @@ const STEPS = [
   fc
     .tuple(fc.nat(9), fc.constantFrom(...EDITS))
     .map(([n, what]) => step(`service ${n} ${what}`, (s) => s.edit(n, what))),
+  fc
+    .tuple(choices, fc.integer({ min: 20, max: 99 }), script)
+    .map(([all, share, given]) =>
+      step(`file cut at ${share} %, daemon ${JSON.stringify(given)}: ${fileFor(all, [])}`, (s) =>
+        s.cut(all, share / 100, given),
+      ),
+    ),
+  scripted('apply --plan twice', (s, given) => s.again(given)),
+  fc.nat(9).map((n) => step(`key ${n} corrected`, (s) => s.renameKey(n))),
   fc.nat(9).map((n) => step(`forget ${n}`, (s) => s.forget(n))),
   fc.constantFrom(...LOSSES).map((what) => step(what, (s) => s.database(what))),
   fc
@@ -757,7 +899,13 @@ const STEPS = [
   fc.constant(step('look', (s) => s.look())),
 ]
 
-const ECHO = fc.constantFrom<Echo[]>('as sent', 'as sent', 'without titles', 'in capitals')
+const WAYS = fc.record({
+  echo: fc.constantFrom<Echo[]>('as sent', 'as sent', 'without titles', 'in capitals'),
+  naming: fc.oneof(
+    { weight: 3, arbitrary: fc.constant<Naming>('as sent') },
+    { weight: 2, arbitrary: fc.constantFrom(...(Object.keys(NAMES) as Naming[])) },
+  ),
+})
 
 /**
  * explore runs `numRuns` random histories. If one breaks a promise, it throws the seed and the shortest such history.
@@ -770,8 +918,8 @@ export async function explore(
   const sum = { sequences: 0, passes: 0, writes: 0, kept: 0, faults: 0, kills: 0 }
   const steps = fc.commands(STEPS, { maxCommands: 24, size: 'max' })
   await fc.assert(
-    fc.asyncProperty(choices, ECHO, fc.boolean(), steps, async (all, echo, isOld, commands) => {
-      const simulation = new Simulation(all, echo, mutation ?? {})
+    fc.asyncProperty(choices, WAYS, fc.boolean(), steps, async (all, ways, isOld, commands) => {
+      const simulation = new Simulation(all, ways, mutation ?? {})
       try {
         if (isOld) await simulation.age()
         await fc.asyncModelRun(() => ({ model: {}, real: simulation }), commands)

@@ -2,6 +2,7 @@
 // installation has a real database, a real state mark, and the text of a campaigns file. A test can kill its process at
 // any step.
 
+import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -11,6 +12,7 @@ import { forget } from '../../../src/campaigns/forget.ts'
 import { type Look, look, type Plan } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore, FeedSide } from '../../../src/campaigns/port.ts'
 import { type SyncParts, sync } from '../../../src/campaigns/sync.ts'
+import { doubtAbout, type ManagedFile } from '../../../src/campaigns/taken.ts'
 import type { TargetedPosting } from '../../../src/campaigns/targeting.ts'
 import type { Result } from '../../../src/campaigns/write.ts'
 import { openCampaignStore } from '../../../src/history/campaign-store.ts'
@@ -164,6 +166,7 @@ export class World {
     }
     const sent = (body: object) => JSON.parse(JSON.stringify(body)) as Fields
     return {
+      clockSkewMs: () => null,
       search: async (query) => {
         const page = () => {
           const rows = this.listed?.([...book.all]) ?? book.all
@@ -219,6 +222,7 @@ export class Host {
   /** The wrap functions let a test change the store, and the input of the daemon. */
   wrap: (store: CampaignStore) => CampaignStore = (store) => store
   wrapSync: (parts: SyncParts) => SyncParts = (parts) => parts
+  wrapParts: (parts: ApplyParts) => ApplyParts = (parts) => parts
   wrapEntries: (entries: Entry[]) => Entry[] = (entries) => entries
   /** onChecked is called whenever a process checks that the file is unchanged, which is before each write. */
   onChecked: () => void = () => {}
@@ -289,6 +293,13 @@ export class Host {
     return this.#read.entries
   }
 
+  /** managed returns the file as the daemon sees it. */
+  managed(): ManagedFile {
+    const { file } = this
+    const fileSha256 = createHash('sha256').update(file).digest('hex')
+    return { entries: this.entries(), fileSha256, isEnded: file.endsWith('\n') }
+  }
+
   /** #parts returns the parts of a process, which fail after it was killed. */
   #parts(by: string, diesAfter: number | null = null): ApplyParts {
     const { world, file } = this
@@ -299,13 +310,13 @@ export class Host {
     }
     const life = new Life(diesAfter)
     const mortalApi = life.mortal(api)
-    return {
+    return this.wrapParts({
       ...{ api: mortalApi, get: mortalApi.get, store: life.mortal(this.wrap(this.store)) },
       list: (signal) => listCampaigns(mortalApi, world.clock, signal),
       ...{ clock: world.clock, feeds: () => this.feeds(), by, isCurrent },
       ...{ account: `https://service.example ${IDENTITY}`, identity: IDENTITY },
       keepsTargeting: this.mode === 'targeting',
-    }
+    })
   }
 
   /** #run runs a process that writes. When it dies, only the files on disk stay. */
@@ -323,7 +334,8 @@ export class Host {
   /** look looks as `plan` does. */
   async look(keys: readonly string[] | null = null): Promise<Look> {
     const named = keys === null ? null : new Set(keys)
-    const found = await look(this.#parts(''), this.entries(), named, forever)
+    const fileDoubt = doubtAbout(this.managed(), this.store)
+    const found = await look({ ...this.#parts(''), fileDoubt }, this.entries(), named, forever)
     if ('class' in found) throw new Error(found.reason)
     return found
   }
@@ -335,10 +347,10 @@ export class Host {
   /** send applies the plan with this digest; null: `--lower`. */
   async send(digest: string | null, keys: readonly string[] | null = null): Promise<Applied> {
     const named = keys === null ? null : new Set(keys)
-    const entries = this.entries()
+    const file = this.managed()
     const by = digest === null ? 'person: apply --lower' : `person: apply --plan ${digest}`
     return await this.#run(by, (parts) =>
-      apply(parts, entries, { keys: named, digest, signal: forever }),
+      apply(parts, file, { keys: named, digest, signal: forever }),
     )
   }
 
@@ -354,12 +366,12 @@ export class Host {
 
   /** daemon sends targeting, as the daemon does. */
   async daemon(): Promise<Result[]> {
-    const entries = this.wrapEntries(this.entries())
+    const file = { ...this.managed(), entries: this.wrapEntries(this.entries()) }
     return await this.#run('daemon: file', ({ api, ...rest }) => {
       const putTargeting: SyncParts['api']['putTargeting'] = (id, targeting, signal) =>
         api.update(id, { targeting }, signal)
       const parts = this.wrapSync({ ...rest, api: { get: api.get, putTargeting } })
-      return sync(parts, entries, forever, forever)
+      return sync(parts, file, forever, forever)
     })
   }
 
@@ -428,6 +440,7 @@ export async function installed(file: string) {
 
 export const NO_FEEDS: FeedSide = {
   latest: [],
+  isAtMost: false,
   missingSince: () => null,
   read: () => Promise.reject(new Error('no feed was uploaded')),
 }
@@ -456,6 +469,7 @@ export function feedsOf(
   }
   return () => ({
     latest: [upload],
+    isAtMost: false,
     missingSince: (id) => missing[id] ?? null,
     read: async (_fields, _needed, take) => {
       for (const posting of postings) take(posting)

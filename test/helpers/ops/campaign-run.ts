@@ -1,6 +1,11 @@
 // Sample results of the daemon's last look at the campaigns.
 
-import type { CampaignFinding, CampaignRun, CampaignSeen } from '../../../src/campaigns/port.ts'
+import type {
+  CampaignFinding,
+  CampaignRun,
+  CampaignSeen,
+  Coverage,
+} from '../../../src/campaigns/port.ts'
 
 const AT = '2026-11-20T11:40:00.000Z'
 
@@ -22,15 +27,24 @@ export function campaignSeen(over: Partial<CampaignSeen> = {}): CampaignSeen {
       reason: null,
       next: null,
     },
-    ...{ changes: [], name: 'Nurses Q1', status: 'running', budget: '1500.00', spend: '320.10' },
+    ...{ changes: [], name: 'Nurses Q1', status: 'running', coverage: coverage() },
     ...over,
+  }
+}
+
+/** The main numbers of a campaign that spent 320.10 of 1,500.00. */
+export function coverage(over: Partial<Coverage> = {}): Coverage {
+  return {
+    ...{ covered: 40, counted: 40, isAtMost: false, isMonthly: false },
+    ...{ spent: '320.10', budget: '1500.00', spentShare: 0.2134, left: '1179.90' },
+    ...{ begins: '2026-11-01T00:00:00Z', ends: '2026-12-31T23:59:59Z', ...over },
   }
 }
 
 /** A finding about a campaign that no entry names. */
 export function campaignFinding(over: Partial<CampaignFinding> = {}): CampaignFinding {
   return {
-    ...{ code: 'outside', key: null, campaignId: '48213', isReported: true },
+    ...{ code: 'outside', key: null, campaignId: '48213', severity: 'warning' },
     text: 'campaign 48213 (Interns) runs without an entry, and may spend up to 900.00',
     ...{ next: 'write campaignId: "48213" into an entry', ...over },
   }

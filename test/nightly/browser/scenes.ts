@@ -97,9 +97,9 @@ const RUN = campaignRun({
       ...{ key: 'GEN-26', name: 'General 2026 [#a1b2c3d4e5]', state: 'differs' },
       ...{ changes: ['budget: 2000.00 -> 1500.00  [spends less]'], next: `${APPLY} GEN-26` },
     }),
-    campaignSeen({ name: 'Nurses Q1 [#k7m2q9x4c1]', status: 'paused', spend: null }),
+    campaignSeen({ name: 'Nurses Q1 [#k7m2q9x4c1]', status: 'paused', coverage: null }),
     campaignSeen({
-      ...{ key: 'INT-26', campaignId: null, name: null, status: null, budget: null, spend: null },
+      ...{ key: 'INT-26', campaignId: null, name: null, status: null, coverage: null },
       ...{ state: 'new', next: `${APPLY} INT-26` },
       changes: [
         'budget: none -> 1500.00  [can spend more]',

@@ -30,7 +30,7 @@ it(`a plan of ${COUNT} unchanged campaigns takes less than 2 s of processor time
         const sent = sentOf({ name, budget: 100, targeting: { externalCampaignId: key } })
         const { id } = campaigns.create('123', { name, budget: 100 })
         const campaign = { id, accountId: '123', name, other: {} }
-        store.save(bindingOf(key, campaign, { sent, shown: null }))
+        store.save(bindingOf(key, campaign, { sent, shown: null, mark: null }))
       }
     })
   }

@@ -2,14 +2,180 @@
 // prototype created a second campaign or spent more. A model that misses a broken rule proves nothing.
 
 import { expect, it } from 'vitest'
-import { canonical } from '../../../src/campaigns/targeting.ts'
+import { nameWithoutAnyMark } from '../../../src/campaigns/mark.ts'
+import { canonical, isEmpty } from '../../../src/campaigns/targeting.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
+import type { Campaign, CampaignApi } from '../../../src/service/port.ts'
 import { explore, type Mutation } from '../../helpers/campaigns/model.ts'
+import type { Host } from '../../helpers/campaigns/world.ts'
 
 const SEED = Number(process.env.FEEDSYNCD_SEED ?? 20_261_122)
-const HISTORIES = 4000
+/** Requisition ids of postings of other keys. */
+const OTHERS = ['R-K2-1', 'R-K3-5']
+const widened = ({ body }: { body: object | null }) => {
+  const { targeting } = Object(body)
+  return { ...body, targeting: { ...targeting, requisitionIds: OTHERS } }
+}
+
+const HISTORIES = 6000
+const sent = new Map<string, number | null | undefined>()
+
+/** answering changes the campaigns in the answers to reads. */
+const answering =
+  (change: (one: Campaign, host: Host) => Campaign): NonNullable<Mutation['parts']> =>
+  (parts, host) => {
+    const get: CampaignApi['get'] = async (id, signal) => {
+      const answer = await parts.get(id, signal)
+      return answer.kind === 'ok' ? { ...answer, value: change(answer.value, host) } : answer
+    }
+    const list: typeof parts.list = async (signal) => {
+      const listing = await parts.list(signal)
+      if (listing.kind === 'failure') return listing
+      const rows = [...listing.campaigns].map(([id, one]) => [id, change(one, host)] as const)
+      return { ...listing, campaigns: new Map(rows) }
+    }
+    return { ...parts, get, list, api: { ...parts.api, get } }
+  }
 
 it.each<[string, RegExp, Mutation]>([
+  [
+    'a shown targeting that can be wider is no other form of what was sent',
+    /what is shown is wider|is in line, and its targeting is/,
+    {
+      store: (store, host) => ({
+        ...store,
+        save: (binding) => {
+          const of = binding.sent.targeting
+          const { echo } = host.world.book.knobs
+          const one = host.world.all.find(({ id }) => id === binding.campaignId)
+          const is = echo === null || one === undefined ? null : JSON.stringify(echo(one.targeting))
+          store.save(of === null || is === null ? binding : { ...binding, shown: { of, is } })
+        },
+      }),
+    },
+  ],
+  [
+    'the daemon sends no requisition ids',
+    /lets K\d select R-/,
+    {
+      // The rule sees no requisition ids, and the request has them.
+      entries: (entries) =>
+        entries.map((entry) =>
+          entry.targeting === null || isEmpty(entry.targeting, 'requisitionIds')
+            ? entry
+            : { ...entry, targeting: { ...entry.targeting, requisitionIds: [] } },
+        ),
+      store: (store) => ({
+        ...store,
+        begin: (row) => store.begin(row.actor === 'daemon' ? { ...row, body: widened(row) } : row),
+      }),
+      sync: (parts) => ({
+        ...parts,
+        api: {
+          ...parts.api,
+          putTargeting: (id, targeting, signal) =>
+            parts.api.putTargeting(id, { ...targeting, requisitionIds: OTHERS }, signal),
+        },
+      }),
+    },
+  ],
+  [
+    'the daemon uses no file that may be cut',
+    /from a file that was cut/,
+    {
+      store: (store, host) => ({
+        ...store,
+        takenFile: () => ({ fileSha256: host.managed().fileSha256, keys: [] }),
+      }),
+    },
+  ],
+  [
+    'a created campaign is compared with what was sent',
+    /a create follows one that the service made otherwise/,
+    {
+      parts: (parts) => ({
+        ...parts,
+        api: {
+          ...parts.api,
+          create: async (body, signal) => {
+            const answer = await parts.api.create(body, signal)
+            if (answer.kind === 'failure') return answer
+            sent.set(answer.value.id, body.budget)
+            return answer
+          },
+          get: async (id, signal) => {
+            const answer = await parts.api.get(id, signal)
+            const budget = sent.get(id)
+            sent.delete(id)
+            if (answer.kind === 'failure' || budget === undefined) return answer
+            return { ...answer, value: { ...answer.value, budget } }
+          },
+        },
+      }),
+    },
+  ],
+  [
+    'a mark is found without its brackets',
+    /is created again beside/,
+    {
+      parts: answering((one) => ({
+        ...one,
+        name: /\[#\w+\]/.test(`${one.name}`)
+          ? (one.name ?? null)
+          : nameWithoutAnyMark(`${one.name}`),
+      })),
+    },
+  ],
+  [
+    'a campaign that a listing shows without its name is read by id',
+    /is created again beside/,
+    {
+      parts: (parts) => ({
+        ...parts,
+        list: async (signal) => {
+          const listing = await parts.list(signal)
+          if (listing.kind === 'failure') return listing
+          const rows = [...listing.campaigns].map(([id, one]) => {
+            return [id, { ...one, name: one.name ?? `${id}` }] as const
+          })
+          return { ...listing, campaigns: new Map(rows) }
+        },
+      }),
+    },
+  ],
+  [
+    'a digest covers the number of the last write by a person',
+    /a confirmed line is sent a second time/,
+    { store: (store) => ({ ...store, lastPersonWrite: () => 0 }) },
+  ],
+  [
+    'a create without a known result blocks a create with its name for another key',
+    /is created again beside/,
+    {
+      store: (store, host) => ({
+        ...store,
+        openCreates: () => {
+          const keys = new Set(host.entries().map(({ key }) => key))
+          return store.openCreates().filter(({ key }) => keys.has(key))
+        },
+      }),
+    },
+  ],
+  [
+    'a create without a known result stays open after forget',
+    /is created again beside/,
+    {
+      store: (store) => ({
+        ...store,
+        begin: (row) => {
+          if (row.action === 'forget')
+            for (const one of store.openCreates())
+              if (one.key === row.key) store.end(one.id, 'not-sent', null, row.at)
+          return store.begin(row)
+        },
+      }),
+    },
+  ],
   [
     'nothing is created within an hour after a create whose result is unknown',
     /is created again beside/,

@@ -94,15 +94,15 @@ describe('the campaigns file', () => {
     expect(problems(text)).toEqual([
       '1:10 version: expected 1 (got "2")',
       '2:1 campains: unknown key, did you mean campaigns?',
-      '5:5 campaigns[0].nam: unknown key, did you mean name?',
-      '6:13 campaigns[0].budget: expected an amount above 0 such as "1500.00" (got "1,500")',
-      '7:16 campaigns[0].startDate: expected a date such as 2027-01-04 or 2027-01-04T00:00:00Z (got "2027-02-30")',
-      '8:13 campaigns[0].period: expected once or monthly (got "weekly")',
-      '9:27 campaigns[0].targeting.cities[0]: expected a block of keys',
-      '9:36 campaigns[0].targeting.postalCode: unknown key, did you mean postalCodes?',
-      '9:55 campaigns[0].targeting.requisitionIds: these ids add postings that the other lists leave out: write allowWiden: true into the entry to allow it',
-      '9:88 campaigns[0].targeting.jobTitles: the list is empty: leave it out, or name what it selects',
-      '10:5 campaigns[0].allPostings: unknown key',
+      '5:5 A.nam: unknown key, did you mean name?',
+      '6:13 A.budget: expected an amount above 0 such as "1500.00" (got "1,500")',
+      '7:16 A.startDate: expected a date such as 2027-01-04 or 2027-01-04T00:00:00Z (got "2027-02-30")',
+      '8:13 A.period: expected once or monthly (got "weekly")',
+      '9:27 A.targeting.cities[0]: expected a block of keys',
+      '9:36 A.targeting.postalCode: unknown key, did you mean postalCodes?',
+      '9:55 A.targeting.requisitionIds: these ids add postings that the other lists leave out: write allowWiden: true into the entry to allow it',
+      '9:88 A.targeting.jobTitles: the list is empty: leave it out, or name what it selects',
+      '10:5 A.allPostings: unknown key',
       '11:5 campaigns[1]: the key externalCampaignId is missing',
       '12:1 guards: unknown key',
       '13:22 limits.maxBudget: expected an amount above 0 such as "1500.00" (got "many")',
@@ -117,6 +117,8 @@ describe('the campaigns file', () => {
     ['version: 1\ncampaigns:', 'expected a list'],
     ['[]', 'names no campaign'],
     ['version: 1\ncampaigns:\n  - {externalCampaignId: A, name: B', ''],
+    [one('targeting: {}'), 'the targeting is empty: write all, or name what it selects'],
+    [one('targeting:'), 'expected a block of keys, or all'],
     [one('budget: "0.00"'), 'above 0'],
     [one('budget: "12.345"'), 'above 0'],
     [one('budget: -5'), 'above 0'],
@@ -156,7 +158,7 @@ describe('the campaigns file', () => {
 
     expect(entries(text.replace('ID', '1').replace('ID', '2'))).toHaveLength(2)
     expect(problems(text)).toEqual([
-      '4:51 campaigns[1].campaignId: duplicate campaignId, already used by campaigns[0].campaignId',
+      '4:51 B.campaignId: duplicate campaignId, already used by A.campaignId',
     ])
   })
 
@@ -165,7 +167,7 @@ describe('the campaigns file', () => {
       `${fileOf(entry('A'), entry('B', status, '300.00'))}limits: { ${limits} }\n`
 
     expect(problems(text('', 'maxBudget: "250.00", maxTotal: "350.00"'))).toEqual([
-      '9:13 campaigns[1].budget: is above limits.maxBudget, 250.00',
+      '9:13 B.budget: is above limits.maxBudget, 250.00',
       '11:42 limits.maxTotal: the budgets add up to 400.00, which is above this limit',
     ])
     expect(entries(text('', 'maxTotal: "400.00"'))).toHaveLength(2)

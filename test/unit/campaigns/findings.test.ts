@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DAY } from '../../../src/lib/clock.ts'
+import { changeLines } from '../../../src/campaigns/change-text.ts'
+import { DAY, HOUR } from '../../../src/lib/clock.ts'
 import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import { feedsOf, type Host, installed, opened, START } from '../../helpers/campaigns/world.ts'
 
@@ -31,9 +32,8 @@ describe('the plan reports each running campaign without an entry, and what it m
     const { host } = await installed(fileOf(entry('A')))
     host.file = fileOf(entry('B'))
 
-    expect(await told(host)).toMatchObject([
-      ['outside', 'A', expect.stringContaining('A is no longer in the file'), expect.anything()],
-    ])
+    expect((await told(host)).map(([code]) => code)).toEqual(['file', 'outside'])
+    expect((await told(host))[1]?.[2]).toContain('A is no longer in the file')
   })
 
   it('if it is a second campaign of an entry, even if the entry names the other one', async () => {
@@ -50,6 +50,16 @@ describe('the plan reports each running campaign without an entry, and what it m
       ['twin', 'A', expect.stringMatching(/^campaign 48001/), expect.anything()],
     ])
   })
+})
+
+it('the plan says what was sent and when, if somebody changed it on the service', async () => {
+  const { world, host } = await installed(fileOf(entry('A', 'period: monthly')))
+  world.campaign('48001').budget = 4000
+  const { items } = await host.plan()
+
+  expect(changeLines(items[0]?.changes ?? [])).toEqual([
+    'budget: 4000.00 -> 100.00 a month  [spends less]; you sent 100.00 on 2026-12-01, and somebody made it 4000.00',
+  ])
 })
 
 it('the plan reports a field that we sent and the file no longer names, and how to remove its value', async () => {
@@ -128,12 +138,34 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
         'no-entry',
         'NUR Q1x',
         '2 postings carry this id, but no entry has it; did you mean NUR-Q1?',
-        null,
+        'other postings carry NUR-Q1: if the feed is wrong, write NUR-Q1 instead of NUR Q1x there',
       ],
       [
         ...['no-entry', 'constructor', '1 posting carries this id, but no entry has it'],
         'write an entry for constructor to sponsor them',
       ],
+    ])
+  })
+
+  it('says that the entry is probably misspelled if no posting carries its id', async () => {
+    const { host } = await installed(fileOf(entry('NURQ1')))
+    host.feeds = feedsOf([posting('NUR-Q2')])
+
+    expect((await told(host)).find(([code]) => code === 'no-entry')?.[3]).toBe(
+      'no posting carries NURQ1: if the file is wrong, write externalCampaignId: NUR-Q2 into the entry NURQ1',
+    )
+  })
+
+  it('names the campaign that already sponsors an id without an entry', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.feeds = feedsOf([posting('A'), posting('WELD')])
+    world.book.knobs.echo = (targeting) => targeting
+    world.make('Welders', { targeting: { externalCampaignId: 'WELD' } })
+
+    expect((await told(host)).find(([code]) => code === 'no-entry')).toEqual([
+      ...['no-entry', 'WELD'],
+      '1 posting carries this id, but no entry has it; campaign 48002 "Welders" already sponsors it',
+      'write an entry for WELD with campaignId: "48002"',
     ])
   })
 
@@ -146,7 +178,7 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
         ...[
           'missing',
           'A',
-          'no uploaded posting has carried this id since 2026-11-30T12:00:00.000Z',
+          'no uploaded posting has carried this id since 2026-11-30T12:00:00.000Z, and campaign 48001 still runs',
         ],
         'put the id back into the feed, or end the campaign',
       ],
@@ -193,13 +225,91 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
     expect(await count(30)).toEqual([])
     expect(await count(31)).toMatchObject([
       [
-        'more-postings',
+        'covers-more',
         'A',
         'the service sponsors 31 postings for campaign 48001, but its targeting selects 20',
         expect.anything(),
       ],
     ])
-    expect((await host.plan()).findings[0]?.isReported).toBe(true)
+    expect((await host.plan()).findings[0]?.severity).toBe('warning')
+  })
+
+  it('reports a campaign that sponsors far fewer postings than its targeting selects, or none', async () => {
+    const { world, host } = await installed(fileOf(entry('A', states('MA'))))
+    host.feeds = feedsOf(times(40, posting('A', boston)))
+    const count = async (sponsoredPostings: number) => {
+      world.shape = (shown) => ({ ...shown, sponsoredPostings })
+      return (await told(host)).map(([code]) => code)
+    }
+
+    expect([await count(27), await count(26), await count(0)]).toEqual([
+      ...[[], ['covers-fewer'], ['covers-none']],
+    ])
+  })
+
+  it('counts at most, and reports no fewer postings, if several feeds share the account', async () => {
+    const { world, host } = await installed(fileOf(entry('A', states('MA'))))
+    const feeds = feedsOf(times(40, posting('A', boston)))
+    host.feeds = () => ({ ...feeds(), isAtMost: true })
+    world.shape = (shown) => ({ ...shown, sponsoredPostings: 20 })
+    const { entries, findings } = await host.plan()
+
+    expect(entries).toMatchObject([{ coverage: { covered: 20, counted: 40, isAtMost: true } }])
+    expect(findings).toEqual([])
+  })
+
+  it('reports a campaign that covers no posting, because of a misspelled city or an id of no posting', async () => {
+    const { host } = await installed(fileOf(entry('A', CITY), entry('B')))
+    host.feeds = feedsOf(times(2, posting('A', { city: 'Bostn', state: 'MA' })))
+
+    expect((await told(host)).slice(0, 2)).toEqual([
+      [
+        ...['covers-none', 'A'],
+        'campaign 48001 covers no posting: its targeting leaves out all 2 postings that carry its id',
+        'to see which criterion leaves them out: feedsyncd campaigns covers A',
+      ],
+      [
+        ...['covers-none', 'B'],
+        'campaign 48002 covers no posting: no uploaded posting carries the id B',
+        'put the id into the feed, or correct externalCampaignId in the file',
+      ],
+    ])
+  })
+
+  it.each([
+    [89, null],
+    [90, 'campaign 48001 spent 90.00 of 100.00 (90 %)'],
+    [120, 'campaign 48001 spent 120.00 of 100.00 (120 %)'],
+  ])('reports a budget of 100 of which %i is spent as %j', async (spend, text) => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.feeds = feedsOf([posting('A')])
+    world.campaign('48001').spend = spend
+
+    expect((await told(host)).map(([, , says]) => says)).toEqual(text === null ? [] : [text])
+  })
+
+  it('tells that a campaign starts, ends or renews within a week', async () => {
+    const { world, host } = await installed(
+      fileOf(
+        entry('A', 'startDate: 2026-12-05'),
+        entry('B', 'endDate: 2026-12-07'),
+        entry('C', 'period: monthly'),
+        entry('D', 'endDate: 2026-12-28\nstatus: paused'),
+      ),
+    )
+    const soon = async () => {
+      const { findings } = await host.plan()
+      return findings.flatMap(({ code, key, text }) => (code === 'soon' ? [[key, text]] : []))
+    }
+
+    expect(await soon()).toEqual([
+      ['A', 'its campaign starts on 2026-12-05'],
+      ['B', 'its campaign ends on 2026-12-07'],
+    ])
+    world.pass(24 * 24 * HOUR)
+    expect(await soon()).toEqual([
+      ['C', 'its campaign renews on 2027-01-01, with 100.00 for the month'],
+    ])
   })
 
   it('reports postings whose campaign cannot spend', async () => {

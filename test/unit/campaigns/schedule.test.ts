@@ -11,7 +11,7 @@ const RUN: CampaignRun = {
 }
 const waiting = (key: string) => ({
   ...{ key, campaignId: null, state: 'new' as const, since: AT, reason: null, next: null },
-  ...{ changes: [], name: null, status: null, budget: null, spend: null },
+  ...{ changes: [], name: null, status: null, coverage: null },
 })
 const never = new AbortController().signal
 
@@ -88,6 +88,16 @@ describe('the daemon looks at the campaigns', () => {
 
     expect(looks.length).toBeLessThanOrEqual(14)
     expect(looks.filter((look) => look.startsWith('interval'))).toEqual(['interval 3610'])
+  })
+
+  it('two seconds after a save, even if a feed is uploaded in between', async () => {
+    const hours = new Hours()
+    await hours.pass(MINUTE)
+    hours.stamp = 'file 2'
+    await hours.pass(SECOND)
+    hours.schedule.uploaded()
+
+    expect(await hours.pass(MINUTE)).toEqual(['upload 61', 'file 62'])
   })
 
   it('again after 5 minutes if the service could not be reached, and after 15 if it refused', async () => {

@@ -217,7 +217,10 @@ describe('a targeting write without a known result', () => {
     })
 
     expect(await host.daemon()).toMatchObject([{ outcome: 'unknown' }])
-    expect((await host.plan()).entries).toMatchObject([{ state: 'pending' }])
+    const { entries, items } = await host.plan()
+    expect(entries).toMatchObject([{ state: 'pending', reason: expect.stringContaining('again') }])
+    // For the hour until the repeat there is nothing for a person to send.
+    expect(items).toEqual([])
   })
 
   it('is reported, and repeated once after an hour, if the service ignores it', async () => {
@@ -237,7 +240,11 @@ describe('a targeting write without a known result', () => {
 
 describe('if the service shows targeting in its own form', () => {
   const oddly = (targeting: Record<string, unknown> | null) =>
-    targeting && { ...targeting, jobTitles: undefined, all: `${targeting.stateProvCodes} only` }
+    targeting && {
+      ...targeting,
+      jobTitles: String(targeting.jobTitles) || undefined,
+      all: `${targeting.stateProvCodes} only`,
+    }
 
   it('the write is reported once, and the entry is then in line', async () => {
     const { world, host } = await retargeted()
@@ -257,7 +264,7 @@ describe('if the service shows targeting in its own form', () => {
   it('an entry is in line even if the case differs, and differs when a person changes the targeting', async () => {
     const { world, host } = await retargeted()
     world.book.knobs.echo = (one) => JSON.parse(JSON.stringify(one).replace('nurse', 'NURSE'))
-    host.file = fileOf(entry('A', 'targeting: { jobTitles: [nurse] }'))
+    host.file = fileOf(entry('A', 'targeting: { stateProvCodes: [MA], jobTitles: [nurse] }'))
     await host.daemon()
 
     expect((await host.plan()).entries).toMatchObject([{ state: 'in line' }])

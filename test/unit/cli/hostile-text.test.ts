@@ -75,10 +75,17 @@ describe('hostile names and reasons', () => {
         ],
       })),
       entries: NAMES.map((name) => {
-        return { key: name, campaignId: name, state: 'blocked', reason: name, next: name }
+        return {
+          key: name,
+          campaignId: name,
+          state: 'blocked',
+          reason: name,
+          next: name,
+          coverage: null,
+        }
       }),
       findings: NAMES.map((text) => {
-        return { code: 'outside', key, campaignId, text, next, isReported: true }
+        return { code: 'outside', key, campaignId, text, next, severity: 'warning' }
       }),
       listing: { complete: false, campaigns: 1, reason: NAMES[20] ?? '' },
       feeds: { count: 1, postings: 1, problems: NAMES },

@@ -100,7 +100,7 @@ describe('monitoring', () => {
   })
 
   it('warns of a campaign that runs without an entry, but not of a finding that is only information', () => {
-    const informs = campaignFinding({ code: 'share', key: 'DRV', isReported: false })
+    const informs = campaignFinding({ code: 'share', key: 'DRV', severity: 'info' })
 
     expect(check(run({ findings: [campaignFinding(), informs] }))).toEqual({
       code: 1,

@@ -97,6 +97,20 @@ describe('a complete listing', () => {
     expect('campaigns' in listing && idsOf(listing.campaigns.values())).toEqual(['1'])
   })
 
+  it.each([
+    [0, 'complete'],
+    [null, 'incomplete'],
+    [3, 'incomplete'],
+  ])('is proven by an empty answer only with total 0: with %j it is %s', async (total, kind) => {
+    const { api, clock } = await openAccount()
+    const page = { total, startNum: null, endNum: null, numRequested: null, fromCache: null }
+    const more = { self: null, elapsed: 1, listField: '', withoutId: 0, campaigns: [] }
+
+    const search = async () => ({ kind: 'ok', value: { ...page, ...more } }) as const
+
+    expect((await listCampaigns({ ...api, search }, clock, forever)).kind).toBe(kind)
+  })
+
   it('becomes a failure if a request fails', async () => {
     const { list, sandbox } = await accountOf(1, {})
     sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })

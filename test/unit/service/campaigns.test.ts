@@ -104,6 +104,7 @@ describe('the campaign client', () => {
     [{ kind: 'answer', status: 400 }, 'refused'],
     [{ kind: 'answer', status: 422 }, 'refused'],
     [{ kind: 'answer', status: 403 }, 'refused'],
+    [{ kind: 'answer', status: 409 }, 'unknown'],
   ] as const)(
     'sends a create once if the answer is %o, and reports the effect %s',
     async (fault, effect) => {

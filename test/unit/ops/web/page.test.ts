@@ -8,7 +8,12 @@ import type { PageContext } from '../../../../src/ops/web/page-parts.ts'
 import type { EndpointSource } from '../../../../src/ops/web/source.ts'
 import { anyCharacter } from '../../../helpers/any-character.ts'
 import { conditionOf } from '../../../helpers/condition.ts'
-import { campaignFinding, campaignRun, campaignSeen } from '../../../helpers/ops/campaign-run.ts'
+import {
+  campaignFinding,
+  campaignRun,
+  campaignSeen,
+  coverage,
+} from '../../../helpers/ops/campaign-run.ts'
 import { daemonState } from '../../../helpers/ops/daemon-state.ts'
 import { reportOf } from '../../../helpers/ops/samples.ts'
 
@@ -163,19 +168,25 @@ describe('the status page', () => {
     expect(off).toContain('there is a campaigns file')
   })
 
-  it('lists every entry with its differences and next step, and the findings below', () => {
+  const PACE = '21 % of the budget is spent, and 32 % of the period has passed'
+
+  it('lists every entry with its numbers, differences and next step, and the findings below', () => {
     const next = 'feedsyncd campaigns apply NUR-Q1'
     const update = 'feedsyncd campaigns update 48213 --status paused'
     const changes = ['budget: 1500.00 -> 2000.00  [can spend more]', 'endDate: none -> 2027-03-31']
-    const none = { campaignId: null, name: null, status: null, budget: null, spend: null }
+    const none = { campaignId: null, name: null, status: null, coverage: null }
     const shown = page({
       campaigns: campaignRun({
         entries: [
           campaignSeen({ state: 'differs', changes, next }),
-          campaignSeen({ key: 'GEN-26', name: null, spend: null }),
+          campaignSeen({
+            key: 'GEN-26',
+            name: null,
+            coverage: coverage({ covered: 1200, isMonthly: true }),
+          }),
           campaignSeen({ ...none, key: 'INT-26', state: 'unknown', reason: 'it may be there' }),
         ],
-        findings: [campaignFinding({ isReported: false, next: `end it: ${update}` })],
+        findings: [campaignFinding({ severity: 'info', next: `end it: ${update}` })],
       }),
     })
 
@@ -188,9 +199,10 @@ describe('the status page', () => {
         .join(' '),
     )
     expect(words.map((row) => row.trim())).toEqual([
-      `Nurses Q1 NUR-Q1 differs running 320.10 of 1500.00 ${changes.join(' ').replaceAll('>', '&#62;').replace(/ +/g, ' ')} ${next}`,
-      'GEN-26 in line running – of 1500.00',
-      'INT-26 unknown – It may be there',
+      `Nurses Q1 NUR-Q1 40 (40) 320.10 1,179.90 1,500.00 ends in 42 days ${PACE} differs ${changes.join(' ').replaceAll('>', '&#62;').replace(/ +/g, ' ')} ${next}`,
+      `GEN-26 1,200 (40) 320.10 1,179.90 1,500.00 a month ends in 42 days ${PACE} in line`,
+      'INT-26 – – – – unknown It may be there',
+      'All 3 1,240 (80) 640.20 2,359.80 3,000.00',
       `48213 Campaign 48213 (Interns) runs without an entry, and may spend up to 900.00 End it: ${update}`,
     ])
   })

@@ -1,0 +1,108 @@
+// Finds what a manager should know about the main numbers: campaigns that cover nothing, or far more or fewer postings
+// than we count; budgets that are spent; and periods that begin, end or renew soon. Pure.
+
+import { DAY } from '../lib/clock.ts'
+import { counted, groupedMoney } from '../lib/counted.ts'
+import { coverageOf } from './coverage.ts'
+import { idleReason, shownValue } from './fields.ts'
+import type { Finding, LookFacts } from './finding.ts'
+import { COMMAND, type Judged, quoted } from './judge.ts'
+import type { Coverage } from './port.ts'
+
+/** A smaller difference is normal, because the service may count later than we do. */
+const FAR = { factor: 1.5, more: 10 }
+/** A budget counts as spent from this share on. */
+const SPENT_SHARE = 0.9
+const SOON_MS = 7 * DAY
+
+type Told = Pick<Finding, 'code' | 'severity' | 'text' | 'next'>
+
+/** coverageFindings returns the findings about the main numbers of one campaign that can spend. */
+export function coverageFindings(facts: LookFacts, judged: Judged): Finding[] {
+  const { effects, now } = facts
+  const { campaign, campaignId, entry } = judged
+  const coverage = coverageOf(judged, effects, now)
+  if (campaign === null || coverage === null || idleReason(campaign, now) !== null) return []
+  const start = shownValue(campaign, 'startDate')
+  const isStarted = typeof start !== 'string' || Date.parse(start) <= now
+  const isSpent = (coverage.spentShare ?? 0) >= 1
+  const told: Told[] = [
+    ...(isStarted && !isSpent ? covering(facts, judged, coverage) : []),
+    ...spent(judged, coverage, now),
+    ...(isStarted ? [] : [soon(`starts on ${dayOf(start)}`, Date.parse(start), now)]).flat(),
+    ...ending(coverage, now),
+  ]
+  return told.map((one) => ({ ...one, key: entry.key, campaignId }))
+}
+
+function covering(
+  { effects }: LookFacts,
+  { entry: { key }, campaignId }: Judged,
+  { covered, counted: ours, isAtMost }: Coverage,
+): Told[] {
+  const carried = effects.carried(key)
+  const shown = covered ?? ours
+  const told = (code: Told['code'], text: string, next: string): Told[] => [
+    { code, severity: 'warning', text, next },
+  ]
+  const list = `${COMMAND} covers ${quoted(key)}`
+  if (shown === 0 && carried === 0)
+    // An id that left the feeds is a finding of its own.
+    return effects.missingSince(key) !== null
+      ? []
+      : told(
+          'covers-none',
+          `campaign ${campaignId} covers no posting: no uploaded posting carries the id ${key}`,
+          'put the id into the feed, or correct externalCampaignId in the file',
+        )
+  if (shown === 0 && (ours ?? 0) === 0)
+    return told(
+      'covers-none',
+      `campaign ${campaignId} covers no posting${carried === null ? '' : `: its targeting leaves out ${carried === 1 ? 'the one posting that carries' : `all ${counted(carried, 'posting')} that carry`} its id`}`,
+      `to see which criterion leaves them out: ${list}`,
+    )
+  if (covered === null || ours === null) return []
+  const text = `the service sponsors ${counted(covered, 'posting')} for campaign ${campaignId}, but its targeting selects ${isAtMost ? 'at most ' : ''}${counted(ours)}`
+  const compare = `compare its targeting on the service with ours: ${list}`
+  if (isFarAbove(covered, ours)) return told('covers-more', text, compare)
+  if (isAtMost || !(covered === 0 || isFarAbove(ours, covered))) return []
+  return told(covered === 0 ? 'covers-none' : 'covers-fewer', text, compare)
+}
+
+const isFarAbove = (more: number, less: number) =>
+  more > less * FAR.factor && more > less + FAR.more
+
+function spent({ entry: { key }, campaignId }: Judged, coverage: Coverage, now: number): Told[] {
+  const { spentShare: share } = coverage
+  if (share === null || share < SPENT_SHARE) return []
+  const { spent, budget, isMonthly, ends } = coverage
+  const of = `${groupedMoney(spent)} of ${groupedMoney(budget)}${isMonthly ? ' a month' : ''}`
+  const days = ends === null ? 0 : Math.ceil((Date.parse(ends) - now) / DAY)
+  const left =
+    days > 0 ? `, and ${counted(days, 'day')} of its period ${days === 1 ? 'is' : 'are'} left` : ''
+  return [
+    {
+      code: 'spent',
+      severity: 'warning',
+      text: `campaign ${campaignId} spent ${of} (${Math.floor(share * 100)} %)${left}`,
+      next: `write a larger budget into the entry ${key}, then: ${COMMAND} apply ${quoted(key)}`,
+    },
+  ]
+}
+
+function ending({ ends, isMonthly, budget }: Coverage, now: number): Told[] {
+  if (ends === null) return []
+  const day = dayOf(ends)
+  const isRenewal = isMonthly && ends.endsWith('-01T00:00:00Z')
+  const text = isRenewal
+    ? `renews on ${day}, with ${groupedMoney(budget)} for the month`
+    : `ends on ${day}`
+  return soon(text, Date.parse(ends), now)
+}
+
+const soon = (what: string, at: number, now: number): Told[] =>
+  at < now || at - now > SOON_MS
+    ? []
+    : [{ code: 'soon', severity: 'info', text: `its campaign ${what}`, next: null }]
+
+const dayOf = (iso: string) => iso.slice(0, 10)

@@ -1,0 +1,64 @@
+// The types of findings, and the facts that they are made from.
+
+import type { Entry } from './desired.ts'
+import type { Effects } from './effects.ts'
+import type { Judge, Judged } from './judge.ts'
+import type { Severity } from './port.ts'
+import type { Memory, Seen } from './seen.ts'
+
+/** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */
+export interface LookFacts {
+  judged: readonly Judged[]
+  entries: readonly Entry[]
+  memory: Memory
+  seen: Seen
+  unbound: Judge['unbound']
+  fileDoubt: string | null
+  effects: Effects
+  /** The look covered all entries, and listed the campaigns. */
+  isWhole: boolean
+  identity: string
+  now: number
+}
+
+export interface Finding {
+  code:
+    | /** A campaign runs without an entry. */ 'outside'
+    /** The daemon does not use the file, because it may be cut. */
+    | 'file'
+    /** Nobody knows whether a campaign was created, and no entry of the file says so. */
+    | 'open-create'
+    /** An entry has a second campaign. */
+    | 'twin'
+    /** We sent a field that the file no longer names. */
+    | 'left'
+    /** A campaign that can spend covers no posting. */
+    | 'covers-none'
+    /** The service sponsors far more postings than the targeting selects, or far fewer. */
+    | 'covers-more'
+    | 'covers-fewer'
+    /** At least 90 % of the budget is spent. */
+    | 'spent'
+    /** A campaign starts, ends or renews within 7 days. */
+    | 'soon'
+    /** The feeds carry an id that has no entry. */
+    | 'no-entry'
+    /** The feeds no longer carry the id of an entry. */
+    | 'missing'
+    /** An entry names a requisition id that no posting has. */
+    | 'pin'
+    /** Two entries select the same postings. */
+    | 'overlap'
+    /** An entry selects most of the feeds. */
+    | 'share'
+    /** Postings carry the id of a campaign that cannot spend. */
+    | 'idle'
+  /** External campaign id; null: the finding concerns no entry. */
+  key: string | null
+  campaignId: string | null
+  text: string
+  /** The command or edit that settles the finding; null: nothing has to be done. */
+  next: string | null
+  /** `warning`: money may be spent that nobody approved, or none is spent where it should be. */
+  severity: Severity
+}

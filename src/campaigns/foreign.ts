@@ -1,0 +1,51 @@
+// Finds values that somebody changed on the service after feedsyncd sent them, and records them in the history.
+
+import type { Campaign } from '../service/port.ts'
+import { type Change, currentValue } from './diff.ts'
+import { FIELDS, isFixed, wireOf } from './fields.ts'
+import type { Judged } from './judge.ts'
+import type { CampaignReads, CampaignStore } from './port.ts'
+
+/** withSentDates adds to each change of a foreign value when feedsyncd sent its own. */
+export function withSentDates(
+  store: Pick<CampaignReads, 'lastWrite'>,
+  { action, ...judged }: Judged,
+): Judged {
+  if (action === null) return { ...judged, action }
+  const dated = ({ field, ...change }: Change): Change => {
+    if (change.sent === undefined) return { field, ...change }
+    const write = store.lastWrite(action.campaignId ?? '', field, 'ours')
+    return { field, ...change, sentAt: write?.at ?? null }
+  }
+  return { ...judged, action: { ...action, changes: action.changes.map(dated) } }
+}
+
+/** recordForeign writes a line of the history for each foreign value that it sees for the first time. `at`: wall ms. */
+export function recordForeign(store: CampaignStore, all: readonly Judged[], at: number): void {
+  for (const { entry, campaign, known } of all)
+    if (campaign !== null) recordOne(store, { key: entry.key, campaign, known, at })
+}
+
+function recordOne(
+  store: CampaignStore,
+  {
+    key,
+    campaign,
+    known,
+    at,
+  }: { key: string; campaign: Campaign; known: Judged['known']; at: number },
+): void {
+  for (const field of FIELDS) {
+    const sent = known.sent.values[field]
+    const now = currentValue(campaign, known, field)
+    if (sent === undefined || now === undefined || now === sent || isFixed(field)) continue
+    const value = wireOf(field, now)
+    const last = store.lastWrite(campaign.id, field, 'any')
+    const earlier = Object(last?.body)[field]
+    if (last?.actor === 'service' && earlier === value) continue
+    const before = { [field]: last?.actor === 'service' ? earlier : wireOf(field, sent) }
+    const what = { key, campaignId: campaign.id, action: 'seen', body: { [field]: value } } as const
+    const row = { at, ...what, before, actor: 'service', by: 'somebody on the service' } as const
+    store.end(store.begin(row), 'done', null, at)
+  }
+}

@@ -1,0 +1,50 @@
+// Decides whether the daemon uses a campaigns file. A writer may stop in the middle, and a file that was cut at the end
+// of a line looks like one from which a person removed lines. So such a file waits for a person.
+
+import type { Entry } from './desired.ts'
+import { droppedFields } from './diff.ts'
+import type { Binding, CampaignReads, CampaignStore } from './port.ts'
+import { CRITERIA, isEmpty, targetingSpend } from './targeting.ts'
+
+/** ManagedFile is a campaigns file that could be read. */
+export interface ManagedFile {
+  entries: readonly Entry[]
+  fileSha256: string
+  /** The file ends in a line break. */
+  isEnded: boolean
+}
+
+/** take records a file, so that the daemon uses it. */
+export function take(store: CampaignStore, { entries, fileSha256 }: ManagedFile): void {
+  if (store.takenFile()?.fileSha256 !== fileSha256)
+    store.keepTakenFile({ fileSha256, keys: entries.map(({ key }) => key) })
+}
+
+/** doubtAbout returns why a file may be cut, so that the daemon does not use it; null: the daemon uses the file. */
+export function doubtAbout(
+  { entries, fileSha256, isEnded }: ManagedFile,
+  store: Pick<CampaignReads, 'bindings' | 'takenFile'>,
+): string | null {
+  const taken = store.takenFile()
+  if (taken?.fileSha256 === fileSha256) return null
+  if (!isEnded) return 'it does not end in a line break'
+  const bindings = new Map(store.bindings().map((one) => [one.key, one]))
+  const present = new Set(entries.map(({ key }) => key))
+  const lost = taken?.keys.find((key) => bindings.has(key) && !present.has(key))
+  if (lost !== undefined) return `it no longer has the entry ${lost}`
+  const last = entries.at(-1)
+  const bound = bindings.get(last?.key ?? '')
+  const gone = last === undefined || bound === undefined ? [] : goneLines(last, bound)
+  return gone.length === 0
+    ? null
+    : `its last entry, ${last?.key}, covers more and no longer names ${gone.join(', ')}`
+}
+
+/** goneLines returns what we sent and the entry no longer names, if its targeting can select more than the sent one. */
+function goneLines(entry: Entry, bound: Binding): string[] {
+  const { targeting } = entry
+  const before = bound.sent.targeting
+  if (targeting === null || before === null || targetingSpend(before, targeting) !== 'up') return []
+  const criteria = CRITERIA.filter((name) => !isEmpty(before, name) && isEmpty(targeting, name))
+  return [...droppedFields(entry, bound), ...criteria]
+}

@@ -1,0 +1,70 @@
+// Writes the main numbers of campaigns for people: on the page, in status and in plans. Pure.
+
+import type { Coverage } from '../campaigns/port.ts'
+import { DAY } from '../lib/clock.ts'
+import { counted, groupedMoney } from '../lib/counted.ts'
+
+/** Totals are the sums over campaigns; null: no campaign shows the number. */
+export type Totals = Pick<
+  Coverage,
+  'covered' | 'counted' | 'isAtMost' | 'spent' | 'budget' | 'left'
+>
+
+export function totalsOf(all: readonly (Coverage | null)[]): Totals {
+  const sum = (name: keyof Totals) => {
+    const known = all.flatMap((one) => one?.[name] ?? [])
+    return known.length === 0 ? null : known.reduce<number>((total, one) => total + Number(one), 0)
+  }
+  const money = (name: keyof Totals) => sum(name)?.toFixed(2) ?? null
+  return {
+    covered: sum('covered'),
+    counted: sum('counted'),
+    isAtMost: all.some((one) => one?.isAtMost === true),
+    spent: money('spent'),
+    budget: money('budget'),
+    left: money('left'),
+  }
+}
+
+/** budgetText writes `300.00 a month`; null if the budget is not known. */
+export const budgetText = ({ budget, isMonthly }: Coverage): string | null =>
+  budget === null ? null : `${groupedMoney(budget)}${isMonthly ? ' a month' : ''}`
+
+/** countText writes our own count; `at most 57` if the service may have fewer postings. */
+export const countText = ({ counted: ours, isAtMost }: Pick<Totals, 'counted' | 'isAtMost'>) =>
+  ours === null ? null : `${isAtMost ? 'at most ' : ''}${counted(ours)}`
+
+/** periodText says what is left of a campaign's period, or why it does not run. `now`: wall ms. */
+export function periodText(
+  { begins, ends, isMonthly }: Coverage,
+  status: string | null,
+  now: number,
+): string {
+  if (status !== null && status !== 'running') return status
+  const until = (iso: string) => counted(Math.ceil((Date.parse(iso) - now) / DAY), 'day')
+  if (begins !== null && Date.parse(begins) > now) return `starts in ${until(begins)}`
+  if (ends === null) return 'no end'
+  if (Date.parse(ends) <= now) return `ended ${ends.slice(0, 10)}`
+  const isRenewal = isMonthly && ends.endsWith('-01T00:00:00Z')
+  return `${isRenewal ? 'renews' : 'ends'} in ${until(ends)}`
+}
+
+/** numbersText writes the numbers in one line: `40 postings covered (40 by our count), 0.00 of 1,500.00 spent`. */
+export function numbersText(totals: Totals, isMonthly = false): string {
+  const { covered, spent, budget, left } = totals
+  const ours = countText(totals)
+  const postings = covered === null ? 'an unknown number of postings' : counted(covered, 'posting')
+  const month = isMonthly ? ' a month' : ''
+  return [
+    `${postings} covered${ours === null ? '' : ` (${ours} by our count)`}`,
+    ...(spent === null ? [] : [`${groupedMoney(spent)} of ${groupedMoney(budget)}${month} spent`]),
+    ...(left === null ? [] : [`${groupedMoney(left)} left`]),
+  ].join(', ')
+}
+
+/** passedShare returns the passed part of the period, from 0 to 1; null: it has no known begin or end. */
+export function passedShare({ begins, ends }: Coverage, now: number): number | null {
+  if (begins === null || ends === null) return null
+  const [from, to] = [Date.parse(begins), Date.parse(ends)]
+  return to <= from ? null : Math.min(1, Math.max(0, (now - from) / (to - from)))
+}
