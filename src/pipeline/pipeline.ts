@@ -12,7 +12,7 @@ import { isAbsolute, resolve } from 'node:path'
 import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
 import { createBacklog } from '../history/backlog.ts'
-import { isNewest } from '../history/decisions.ts'
+import { isNewest, retriesOf } from '../history/decisions.ts'
 import type { Reason, State, Version, VersionPatch } from '../history/port.ts'
 import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, OLDER, RETRIED } from '../history/reason-codes.ts'
 import { isMissing } from '../lib/errno.ts'
@@ -193,7 +193,8 @@ export class Pipeline {
     const patch = facts(read)
     if (read.verdict.kind === 'ok') {
       const { id } = await history.commit(() => ledger.versionFor(file))
-      patch.spool = await spool.keep(copy, id)
+      const { postings } = read.verdict.content
+      patch.spool = await spool.keep(copy, { id, feed: file.rule.feed, postings })
     }
     return this.#conclude(file, 'superseded', { code: OLDER, text }, patch)
   }
@@ -211,7 +212,7 @@ export class Pipeline {
     const begin = () => history.commit(() => ledger.newestFor(file))
     const isItsOwn = pending?.feed === feed && isNewest(history, pending)
     const { id } = isItsOwn ? pending : await begin()
-    const kept = await spool.keep(copy, id)
+    const kept = await spool.keep(copy, { id, feed, postings: content.postings })
     const [changes = null] = compared.values()
     const accepted = { ...facts(read), spool: kept, changes }
     const conclude = () => {
@@ -242,7 +243,8 @@ export class Pipeline {
     const { postDelivery, clock, guard, history, ledger, log, observer } = this.#parts
     const { reconcile, spool, upload } = this.#parts
     let startedAt = 0
-    const { id, account, path, attempts: attemptsBefore } = queued
+    const { id, account, path } = queued
+    const attemptsBefore = Math.max(0, queued.attempts - retriesOf(history, id))
     const isRetried = queued.reasonCode === RETRIED
     const bytes = queued.bytes ?? 0
     const backlog = createBacklog(history, clock, log)
