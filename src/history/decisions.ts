@@ -62,6 +62,26 @@ export function takeRetried(history: Notes & Transactions): number[] {
   })
 }
 
+/** Name of the note with the number of retries of each version that still waits. */
+const RETRIES_NOTE = 'retries'
+
+function retries(history: Pick<Notes, 'note'>): Record<string, number> {
+  return JSON.parse(history.note(RETRIES_NOTE) ?? '{}') as Record<string, number>
+}
+
+/** countRetry counts a retry of a person, and forgets those of versions that no longer wait. */
+function countRetry(history: VersionReads & Notes, id: number): void {
+  const isWaiting = ([one]: [string, number]) => history.version(Number(one))?.state === 'queued'
+  const waiting = Object.fromEntries(Object.entries(retries(history)).filter(isWaiting))
+  const counted = { ...waiting, [id]: (waiting[id] ?? 0) + 1 }
+  history.setNote(RETRIES_NOTE, JSON.stringify(counted))
+}
+
+/** retriesOf returns how many attempts of a version a person asked for. They do not lengthen the wait for the next one. */
+export function retriesOf(history: Pick<Notes, 'note'>, id: number): number {
+  return retries(history)[id] ?? 0
+}
+
 /** Decided is who decided, and when (wall ms). */
 export interface Decided {
   by: string
@@ -107,6 +127,7 @@ export function decide(
     if (decision === 'release') supersedeOthers(history, decided, now)
     if (decision === 'retry')
       history.setNote(RETRIED_NOTE, JSON.stringify([...retried(history), id]))
+    if (decision === 'retry') countRetry(history, id)
     return decided
   })
 }

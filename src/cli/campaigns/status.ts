@@ -10,13 +10,15 @@ import { briefTargeting, type CanonicalTargeting, isSame } from '../../campaigns
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
 import { hintText } from '../../ops/advice.ts'
+import { campaignProblemsOf } from '../../ops/problems.ts'
 import type { Context } from '../context.ts'
 import { type Call, define } from '../define.ts'
+import { problemLines } from '../problem-view.ts'
 import { factsText, printable, proseTable, table, widthOf } from '../render.ts'
 import { checkKey, outcomeText } from './command.ts'
 import { wholeNumber } from './fields.ts'
 import { bodyLines, counted, hiddenText } from './plan-view.ts'
-import { campaignLines } from './status-view.ts'
+import { campaignLine } from './status-view.ts'
 
 const DEFAULT_LIMIT = 50
 
@@ -98,7 +100,15 @@ function statusText({ context, commandLine }: Call<unknown>, model: Model, count
     ...(rows.length === 0
       ? []
       : ['', table([...COLUMNS.map(titleOf), 'in feed'], rows, widthOf(context)), '']),
-    ...campaignLines(lastRun, { now: context.clock.now(), commandLine }),
+    campaignLine(lastRun, context.clock.now()),
+    ...problemLines(
+      campaignProblemsOf(lastRun, { now: context.clock.now(), commandLine }),
+      {
+        now: context.clock.now(),
+        terminal: context.terminal,
+      },
+      commandLine('campaigns plan'),
+    ),
   ].join('\n')
 }
 

@@ -5,6 +5,7 @@ import { printable } from '../../../src/lib/printable.ts'
 import { temporaryHistory } from '../../helpers/history/temporary.ts'
 import { hostileNames } from '../../helpers/hostile-names.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
+import { statusWith } from '../../helpers/ops/status-report.ts'
 import { CHROMIUM, launch, open, overflows, SLOW } from './chromium.ts'
 import { addVersion, serve } from './scenes.ts'
 
@@ -30,24 +31,11 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
         return reportOf({ ...over, id: from + n, state: STATES[n % STATES.length] ?? 'held' })
       })
     const { history } = temporaryHistory()
-    const nobody = { running: true, pid: 1, startedAt: null, lastScanAt: null, conditions: [] }
-    const service = {
-      baseUrl: 'https://api.example.com',
-      state: 'ok',
-      reason: null,
-      clockSkewMs: null,
-    } as const
+    const report = () =>
+      statusWith({ daemon: { mode: 'poll', modeReason: names[from] ?? null }, uploads: batch() })
     const url = await serve(history, {
-      status: () => ({
-        daemon: {
-          ...nobody,
-          mode: 'poll',
-          modeReason: names[from] ?? null,
-          unfinished: [],
-          ignored: { count: 0, paths: [] },
-        },
-        ...{ service, uploads: batch(), owed: [], skipped: [], paused: null, pausedFeeds: [] },
-      }),
+      status: report,
+      problems: () => report().problems,
       versions: () => [],
     })
     const { page, faults } = await open(browser, url, { width: 390 })

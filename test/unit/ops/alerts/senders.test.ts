@@ -23,6 +23,8 @@ function held(feed: string): Change {
     mark: '7/0',
     event: 'held',
     recovered: false,
+    severity: 'warning',
+    says: `${feed} held: it shrank`,
     feed,
     campaign: null,
     version: 7,
@@ -40,6 +42,7 @@ function message(feed = 'acme'): AlertMessage {
   return alertMessage([held(feed)], {
     at: 0,
     host: 'ats',
+    page: null,
     sequence: 0,
     commandLine: (command) => command,
   })
