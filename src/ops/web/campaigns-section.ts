@@ -10,7 +10,7 @@ import { ago, count, NONE, type PageContext, sentence, type Tone, table } from '
 import { steps } from './problem-cards.ts'
 
 /** Rows of each list: the problems of campaigns stand above. */
-const MOST = 10
+const MOST = 5
 
 export function campaignsSection(
   run: CampaignRun | null,

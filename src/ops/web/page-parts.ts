@@ -99,10 +99,11 @@ export function stateOf(upload: Judgeable): Markup {
   return html`<span class="state ${toneOf(upload)}">${text}</span>`
 }
 
-export function feedLink(feed: string): Markup {
+/** feedLink links to a feed. `text` is its name, perhaps without what all names of a list share. */
+export function feedLink(feed: string, text = feed): Markup {
   // A name with a lone surrogate has no UTF-8, so no URL can hold it.
-  if (!feed.isWellFormed()) return html`<bdi>${feed}</bdi>`
-  return html`<a href="/feed?name=${encodeURIComponent(feed)}"><bdi>${feed}</bdi></a>`
+  if (!feed.isWellFormed()) return html`<bdi>${text}</bdi>`
+  return html`<a href="/feed?name=${encodeURIComponent(feed)}"><bdi>${text}</bdi></a>`
 }
 
 export function versionLink(id: number, text = `version ${id}`): Markup {

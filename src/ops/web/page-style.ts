@@ -61,7 +61,7 @@ main > .card { margin-top: 1.25rem }
 .warnings { margin-top: .5rem; color: var(--dim); font-size: .875rem } .warnings li::before { content: "Warning: " }
 .empty { color: var(--dim) }
 .names { display: flex; flex-wrap: wrap; gap: 0 .875rem } .names li { min-width: 0; overflow-wrap: anywhere } .top details { margin-top: 0 }
-.cards + details .cards { margin-top: .75rem }
+.cards + details .cards, section > details > .cards { margin-top: .75rem } section > details > summary { font-weight: 600 } section > details > summary .dim { font-weight: 400 }
 
 table { width: 100%; border-collapse: collapse } .managed { margin-top: .75rem }
 th, td { padding: .5rem 0 .5rem 1.25rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: baseline; font-weight: 400 }

@@ -4,7 +4,9 @@
 import { STATES } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { shellWord } from '../../lib/printable.ts'
+import { sharedFolder, withoutShared } from '../../lib/shared-folder.ts'
 import { formatDuration } from '../../lib/units.ts'
+import type { Problem } from '../problem.ts'
 import { worst } from '../problems.ts'
 import type { StatusReport, UploadReport } from '../report.ts'
 import { campaignsSection } from './campaigns-section.ts'
@@ -27,7 +29,7 @@ import { headlineOf, problemCards, TONES } from './problem-cards.ts'
 import type { EndpointSource } from './source.ts'
 
 /** Rows of the table on one page, so that the page stays short on a phone. */
-const MOST = 25
+const MOST = 12
 /** Points of a sparkline. */
 const MOST_POINTS = 30
 
@@ -48,7 +50,7 @@ export function statusPage(source: EndpointSource & PageContext, query: URLSearc
 <h1 class="${tone}" aria-live="polite">${headline}</h1>
 ${vitals(status, source)}
 ${section('Needs attention', urgent.length, problemCards(urgent, versions, source))}
-${section('Needs nobody', quiet.length, problemCards(quiet, versions, source))}
+${quietly(quiet, problemCards(quiet, versions, source), urgent.length === 0)}
 ${section('Ignored by name', daemon.ignored.count, passedOver(daemon.ignored, source))}
 <section><h2>Feeds${uploads.length > 0 ? html` <span class="dim">${count(uploads.length)}</span>` : null}</h2>
 ${uploads.length === 0 ? html`<p class="empty">No feed has been seen yet. Drop an XML file into <code>${source.inbox}</code></p>` : feeds(uploads, source, query)}</section>
@@ -83,6 +85,15 @@ function section(name: string, entries: number, body: Markup | null): Markup | n
   return html`<section><h2>${name} <span class="dim">${count(entries)}</span></h2>${body}</section>`
 }
 
+/** Shows what ends by itself, closed while something else needs attention. */
+function quietly(quiet: readonly Problem[], cards: Markup | null, isOpen: boolean): Markup | null {
+  if (cards === null) return null
+  const summary = html`<summary>Needs nobody <span class="dim">${count(quiet.length)}</span></summary>`
+  return isOpen
+    ? html`<section><details open>${summary}${cards}</details></section>`
+    : html`<section><details>${summary}${cards}</details></section>`
+}
+
 /** Lists files that no pattern of inbox.include matches. */
 function passedOver(
   { count: all, paths }: StatusReport['daemon']['ignored'],
@@ -109,13 +120,14 @@ function feeds(
       upload.feed.toLowerCase().includes(sought) && (state === '' || upload.state === state),
   )
   const shown = found.slice((page - 1) * MOST, page * MOST)
+  const shared = sharedFolder(shown.map(({ feed }) => feed))
   const rows = shown.map((upload) => {
     const { feed, files, bytes, uploadedAt, detectedAt } = upload
     const joined =
       files !== null && files.count > 1
         ? html` <small class="dim">${count(files.count)} files</small>`
         : null
-    return html`<tr data-key="feed ${feed}"><th scope="row" class="name">${feedLink(feed)}${joined}</th><td class="is">${stateOf(upload)}</td>
+    return html`<tr data-key="feed ${feed}"><th scope="row" class="name">${feedLink(feed, withoutShared(feed, shared))}${joined}</th><td class="is">${stateOf(upload)}</td>
 <td class="n postings" data-label="${upload.postings === 1 ? 'posting' : 'postings'}">${count(upload.postings)}</td><td class="n delta">${changes(upload)}</td>
 <td class="trend">${sparkline(history.postings(feed, MOST_POINTS).toReversed())}</td><td class="n size">${size(bytes)}</td><td class="n when">${ago(uploadedAt ?? detectedAt, now)}</td></tr>`
   })

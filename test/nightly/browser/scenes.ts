@@ -18,7 +18,7 @@ import { daemonState } from '../../helpers/ops/daemon-state.ts'
 
 export const NOW = Date.UTC(2026, 10, 20, 12)
 
-export type SceneName = 'empty' | 'busy' | 'broken'
+export type SceneName = 'empty' | 'busy' | 'broken' | 'few' | 'some' | 'many'
 
 /** The part of the configuration that the pages need. */
 const CONFIG = {
@@ -75,6 +75,13 @@ export function scene(name: SceneName): Promise<string> {
     case 'broken':
       history.atomically(() => broken(history))
       return serve(history, withCampaigns(history, STOPPED, TROUBLED), TROUBLED)
+    case 'few':
+    case 'some':
+    case 'many': {
+      const feeds = { few: 3, some: 40, many: 250 }[name]
+      history.atomically(() => troubled(history, feeds))
+      return serve(history)
+    }
     default:
       return name satisfies never
   }
@@ -303,4 +310,27 @@ function broken(history: History): void {
     ...{ feed: 'soylent.xml', at: at + 4 * MINUTE, steps: QUEUED_AGAIN },
     patch: facts(410),
   })
+}
+
+/** Adds feeds of a customer each: a tenth is rejected for one reason, a tenth is held, each for a reason of its own. */
+function troubled(history: History, feeds: number): void {
+  for (let n = 0; n < feeds; n++) {
+    const feed = `customers/north-west-region-${String(n).padStart(3, '0')}/jobs-export-full.xml`
+    const at = NOW - 20 * MINUTE - n * SECOND
+    const steps: Story['steps'] =
+      n % 10 === 1
+        ? [
+            ['checking', null],
+            ['rejected', 'line 311, column 14: "&" must be written "&amp;"'],
+          ]
+        : n % 10 === 2
+          ? [
+              ['checking', null],
+              ['held', `postings fell from ${1000 + n} to ${n}, by 99 %`],
+            ]
+          : n % 10 === 3
+            ? QUEUED_AGAIN
+            : UPLOADED
+    addVersion(history, { feed, at, steps, patch: facts(1000 + n) })
+  }
 }
