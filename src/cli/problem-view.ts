@@ -14,8 +14,8 @@ interface Look {
 }
 
 const COLOUR = { critical: 'red', warning: 'yellow', info: 'gray' } as const
-/** Largest number of kinds of problems; `--json` has them all. */
-const MOST_KINDS = 30
+/** Largest number of kinds of problems, elsewhere and on a terminal; `--json` has them all. */
+const MOST_KINDS = { elsewhere: 50, terminal: 12 }
 /** Largest number of names in a line that is the same for several feeds. */
 const MOST_NAMED = 3
 
@@ -28,7 +28,8 @@ export function problemLines(
   more: string,
 ): string[] {
   const blocks = alike(problems).map((group) => blockOf(group, { now, terminal }))
-  return limited(blocks, MOST_KINDS, (left) => `${countOf(left)} more kinds of problems: ${more}`)
+  const most = terminal ? MOST_KINDS.terminal : MOST_KINDS.elsewhere
+  return limited(blocks, most, (left) => `${countOf(left)} more kinds of problems\n    ${more}`)
 }
 
 /** coloured colours a line after the severity of what it says. */
