@@ -131,6 +131,14 @@ export function heightOf({ env, terminal }: Pick<Context, 'env' | 'terminal'>): 
   return (terminal && (Number(env.LINES) || process.stdout.rows)) || null
 }
 
+/** cutToHeight keeps what fits on a screen of this height, and says how many lines do not. */
+export function cutToHeight(text: string, height: number | null): string {
+  const lines = text.split('\n')
+  if (height === null || lines.length < height) return text
+  const kept = lines.slice(0, Math.max(1, height - 2))
+  return [...kept, `… ${lines.length - kept.length} more lines: leave out --watch`].join('\n')
+}
+
 /** middleCut removes the middle of a long text, because both ends of a name say more than its beginning. */
 export function middleCut(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text

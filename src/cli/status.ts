@@ -12,7 +12,7 @@ import { parseDuration } from '../lib/units.ts'
 import { problemReport } from '../ops/problems.ts'
 import type { Context } from './context.ts'
 import { type Call, define, numberOf, unknownName } from './define.ts'
-import { fitted, heightOf, widthOf } from './render.ts'
+import { cutToHeight, fitted, heightOf, widthOf } from './render.ts'
 import { type Checked, lineOf, statusCheck } from './status-check.ts'
 import { readStatusConfig } from './status-config.ts'
 import { statusLive } from './status-live.ts'
@@ -70,7 +70,7 @@ export function statusCommand(context: Context): Command {
           listed,
         })
         return watch && terminal
-          ? CLEAR + cutToHeight(fitted(text, widthOf(context)), context)
+          ? CLEAR + cutToHeight(fitted(text, widthOf(context)), heightOf(context))
           : text
       })
       context.exit(broken ? EXIT.config : EXIT.ok)
@@ -114,15 +114,6 @@ function readReport({ commandLine, context, options }: Call<Options>, feed: stri
         )
       : null
   return { report, unknown, broken: broken !== null }
-}
-
-/** cutToHeight keeps what fits on the screen, and says how many lines do not. */
-function cutToHeight(text: string, context: Context): string {
-  const height = heightOf(context)
-  const lines = text.split('\n')
-  if (height === null || lines.length < height) return text
-  const kept = lines.slice(0, Math.max(1, height - 2))
-  return [...kept, `… ${lines.length - kept.length} more lines: leave out --watch`].join('\n')
 }
 
 function answer({ context, show }: Call<Options>, { code, line }: Checked): void {

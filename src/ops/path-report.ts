@@ -71,7 +71,7 @@ function because(
   if (path.startsWith('/') && upload === null) {
     return {
       because: 'it is outside the inbox and was never uploaded from there',
-      next: 'drop it into the inbox, or: feedsyncd upload FILE --feed NAME',
+      next: 'drop it into the inbox, or upload it with --feed and the name of its feed',
     }
   }
   // A skipped path is more important than a name that no pattern includes, but not than a name excluded on purpose.
@@ -87,7 +87,7 @@ function because(
   if (upload !== null) return { because: versionBecause(evidence, known, upload), next: null }
   return running
     ? { because: 'it is new', next: 'the next scan of the folder finds it' }
-    : { because: 'no daemon is running', next: 'systemctl start feedsyncd, or: feedsyncd run' }
+    : { because: 'no daemon is running', next: 'to see how to start it: feedsyncd status' }
 }
 
 /** Names the version that an ignored or skipped file still has. */

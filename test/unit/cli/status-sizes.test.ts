@@ -1,7 +1,7 @@
 // `status` on a terminal of 80 columns, with few and with many feeds.
 
 import { describe, expect, it } from 'vitest'
-import { columnsOf, fitted } from '../../../src/cli/render.ts'
+import { columnsOf, cutToHeight, fitted } from '../../../src/cli/render.ts'
 import { statusText } from '../../../src/cli/status-view.ts'
 import type { UploadReport } from '../../../src/ops/report.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
@@ -60,6 +60,15 @@ describe.each([3, 40, 250])('status with %i feeds at 80 columns', (count) => {
     expect(names.length).toBeGreaterThan(count === 3 ? 2 : 10)
     expect(new Set(names).size).toBe(names.length)
   })
+})
+
+it('status --watch fits the height of the terminal, and says how many lines do not', () => {
+  const all = shown(250)
+  const lines = cutToHeight(all.join('\n'), 24).split('\n')
+
+  expect(lines).toHaveLength(23)
+  expect(lines.at(-1)).toBe(`… ${all.length - 22} more lines: leave out --watch`)
+  expect(cutToHeight('a\nb', 24)).toBe('a\nb')
 })
 
 it('status with 250 feeds fits on a few screens', () => {
