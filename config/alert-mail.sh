@@ -1,24 +1,28 @@
 #!/bin/sh
-# Mails an alert. In feedsyncd.yaml:
+# Mails an alert: the subject counts what happened, and the text has a line for each change and the address of the
+# status page. In feedsyncd.yaml:
 #
 #   alerts:
-#     - on: [rejected, held, failed, overdue, credentials, daemon]
+#     - on: [rejected, held, failed, overdue, credentials, service, daemon]
 #       exec: [/bin/sh, /usr/share/doc/feedsyncd/config/alert-mail.sh, ops@example.com, smtp://localhost]
 #
-# It sends the mail by SMTP to the given server. The packaged unit lets no program gain rights, so sendmail cannot work.
+# It needs curl, which sends the mail by SMTP to the given server. The packaged unit lets no program gain rights, so
+# sendmail cannot work.
 set -eu
 to=${1:?the first argument is the address that gets the mail}
 server=${2:-smtp://localhost}
 host=$(hostname)
-printf '%s\r\n' \
+printf '%s\n' \
   "From: feedsyncd <feedsyncd@$host>" \
   "To: $to" \
-  "Subject: feedsyncd on $host: $FEEDSYNCD_ALERT_EVENT" \
+  "Date: $(LC_ALL=C date '+%a, %d %b %Y %H:%M:%S %z')" \
+  "Subject: $FEEDSYNCD_ALERT_SUBJECT" \
   "Message-ID: <$FEEDSYNCD_ALERT_ID@$host>" \
   'MIME-Version: 1.0' \
   'Content-Type: text/plain; charset=utf-8' \
   'Content-Transfer-Encoding: 8bit' \
   '' \
   "$FEEDSYNCD_ALERT_TEXT" |
+  sed 's/$/\r/' |
   curl --silent --show-error --max-time 25 --url "$server" \
     --mail-from "feedsyncd@$host" --mail-rcpt "$to" --upload-file -

@@ -1,4 +1,5 @@
-// Makes the two pictures of the README from the feeds of the demo: `node docs/pictures/make.ts`. It needs Chromium.
+// Makes the two pictures of the README from the feeds of the demo: `node docs/pictures/make.ts`. It needs Chromium, and
+// script(1) for the terminal, so that the picture has the colours that the program prints.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +17,7 @@ const FLAGS = ['--no-sandbox', '--disable-gpu']
 const SHELL = `<style>
   body { margin: 0; background: #10151c }
   pre { display: inline-block; margin: 0; padding: 20px 24px; color: #d6dde6; font: 14px/1.45 monospace }
-  b { color: #fff } .ok { color: #6cc08b } .bad { color: #ff8b7e }
+  b { color: #fff } .s31 { color: #ff8b7e } .s32 { color: #6cc08b } .s33 { color: #f0b35a } .s90 { color: #8b95a1 }
 </style>`
 
 const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-'))
@@ -42,7 +43,7 @@ try {
   do await sleep(1000)
   while (isMoving())
   const terminal = ['status', 'show bare-ampersand.xml']
-    .map((command) => `$ feedsyncd ${command}\n${run(...command.split(' '))}`)
+    .map((command) => `$ feedsyncd ${command}\n${typed(`${command} ${config.join(' ')}`)}`)
     .join('\n')
     .replaceAll(` ${config.join(' ')}`, '')
 
@@ -61,10 +62,19 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 
+/** typed runs a command on a terminal and returns what it prints, with its colours. */
+function typed(command: string): string {
+  const line = `${process.execPath} ${MAIN} ${command}`
+  const { NO_COLOR: _, ...env } = process.env
+  const options = { env: { ...env, COLUMNS, TERM: 'xterm-256color' }, encoding: 'utf8' } as const
+  return execFileSync('script', ['-qec', line, '/dev/null'], options).replaceAll('\r', '')
+}
+
+/** coloured turns the escape sequences of a terminal into markup. */
 function coloured(text: string): string {
   return text
     .replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
     .replace(/^\$ .*$/gm, '<b>$&</b>')
-    .replace(/\buploaded\b/g, '<span class="ok">$&</span>')
-    .replace(/\brejected\b/g, '<span class="bad">$&</span>')
+    .replace(/\u001b\[(3[123]|90)m/g, '<span class="s$1">')
+    .replace(/\u001b\[39m/g, '</span>')
 }

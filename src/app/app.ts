@@ -44,9 +44,11 @@ import { SendGate } from '../upload/send-gate.ts'
 import { createSender } from '../upload/sender.ts'
 import { watchHost } from './checks.ts'
 import { conditionsOf, watchConditions } from './conditions.ts'
-import { historyFile, overdueFeeds, rulesOf, statusLine, statusOf, versionOf } from './queries.ts'
+import { historyFile, rulesOf } from './queries.ts'
 import { campaignScheduleOf } from './reconcile.ts'
 import { RunningUploads } from './running-uploads.ts'
+import { problemsOf, statusLine, statusOf, versionOf } from './status.ts'
+import { noteWatchdogRestart } from './watchdog.ts'
 
 export interface AppOptions {
   clock: Clock
@@ -57,6 +59,10 @@ export interface AppOptions {
   commandLine?: CommandLine
   /** Takes the lines of the log; the default is stdout. */
   log?: LogOptions['destination']
+  /** The file that `log` writes to, which `feedsyncd logs` reads; null: the journal has the log. */
+  logFile?: string | null
+  /** The command that starts this daemon again; null: its unit, or `feedsyncd run`. */
+  startWith?: string | null
   /** Prints at the terminal what happened and what to do. */
   notifyOperator: (message: string, hint: string | null) => void
   /** Called with the version after each change of its state. */
@@ -79,6 +85,7 @@ export async function openApp(config: Config, options: AppOptions) {
   await using owned = new AsyncDisposableStack()
   const { clock, env, isDaemon = false, log: destination, notifyOperator, onMove } = options
   const { commandLine = (command: string) => `feedsyncd ${command}` } = options
+  const { logFile = null, startWith = null } = options
   const { directory: stateDirectory } = config.state
   const ruleFor = rulesOf(config)
 
@@ -95,11 +102,14 @@ export async function openApp(config: Config, options: AppOptions) {
     pid,
     stateDirectory,
     writesFile: isDaemon,
+    logFile,
+    startWith,
     startedAt: clock.now(),
   })
   const daemonState = () => ({ running: true, state: daemonFile.current })
   conditions.onChange(() => daemonFile.update({ conditions: conditions.current() }))
   uploads.onChange(() => daemonFile.update({ uploads: uploads.current() }))
+  if (isDaemon) noteWatchdogRestart({ clock, commandLine, env }, conditions)
   const metrics = config.http.listen === null ? null : await openMetrics(clock.now())
   const file = historyFile(config)
   const history = owned.use(
@@ -134,7 +144,11 @@ export async function openApp(config: Config, options: AppOptions) {
   const dispositions = new Dispositions({ ...config.inbox, clock })
 
   const campaigns = campaignScheduleOf(config, { clock, env, log, notifyOperator, history })
-  const overdue = overdueFeeds(config, history, clock)
+  /** found returns what is wrong now, the worst first, as `status` would show it. */
+  const found = () => {
+    const snapshot = daemonState()
+    return problemsOf(history, { clock, commandLine, config, snapshot }, campaigns.last)
+  }
   const alerts = new AlertDesk({
     clock,
     commandLine,
@@ -143,12 +157,11 @@ export async function openApp(config: Config, options: AppOptions) {
     history,
     targets: config.alerts,
     host: hostname(),
+    page: pageOf(config),
     facts: {
-      overdue,
-      refusal: () => gate.accounts.refusal,
-      conditions: () => conditions.current(),
+      problems: found,
+      service: () => daemonFile.current.service,
       trusted: () => gate.accounts.isTrusted,
-      campaigns: () => campaigns.last,
     },
     send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
   })
@@ -197,7 +210,10 @@ export async function openApp(config: Config, options: AppOptions) {
     env,
     pid,
     notify: createNotifier({ env, log, pid }),
-    status: () => statusLine(history, daemonFile.current, clock.now()),
+    status: () => {
+      const { service } = daemonFile.current
+      return statusLine(history, found, { now: clock.now(), service })
+    },
   })
   const pauses = new PauseClock({ clock, history })
   const daemon = new Daemon({
@@ -230,17 +246,19 @@ export async function openApp(config: Config, options: AppOptions) {
   /** sourceOf returns what the page and Prometheus read. */
   const sourceOf = (text: (of: MetricsSource) => Promise<string>): EndpointSource => {
     const shared = { history, daemon: () => daemonFile.current }
-    const scraped = { ...shared, clock, overdue, campaigns: () => campaigns.last }
+    const scraped = { ...shared, clock, campaigns: () => campaigns.last, problems: found }
+    const surroundings = () => ({ clock, commandLine, config, snapshot: daemonState() })
     return {
       ...shared,
       pulse: () => daemon.pulse(),
       host: hostname(),
       inbox: config.inbox.directory,
       commandLine,
-      status: () => statusOf(history, config, clock, {}, daemonState()),
+      problems: found,
+      status: () => statusOf(history, surroundings()),
       versions: (feed, limit) =>
-        statusOf(history, config, clock, { feed, limit, all: true }, daemonState()).uploads,
-      version: (id) => versionOf(history, config, clock, id, MOST_EVENTS, uploads.current()),
+        statusOf(history, surroundings(), { feed, limit, all: true }).uploads,
+      version: (id) => versionOf(history, surroundings(), { id, most: MOST_EVENTS }),
       metrics: () => text(scraped),
     }
   }
@@ -248,18 +266,13 @@ export async function openApp(config: Config, options: AppOptions) {
   const disposal = owned.move()
   return {
     attempts,
-    conditions,
     daemon,
     history,
     pipeline,
     log,
     daemonState,
-    skipped,
     uploads,
-    /** Returns the result of the last look at the campaigns; null without a look or without a campaigns file. */
-    campaigns: () => campaigns.last,
-    /** Returns why the service refused the credentials; null if it did not. */
-    refusal: () => gate.accounts.refusal,
+    problems: found,
     /** Opens `http.listen` if it is set. Throws `FeedsyncError` if the address cannot be used. */
     serve: async (): Promise<Endpoint | null> => {
       const { listen } = config.http
@@ -269,6 +282,13 @@ export async function openApp(config: Config, options: AppOptions) {
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   }
+}
+
+/** pageOf returns the address of the status page; null if there is none, or nobody knows it before it is open. */
+function pageOf({ http: { listen } }: Config): string | null {
+  return listen?.kind === 'tcp' && listen.port !== 0
+    ? `http://${listen.host}:${listen.port}/`
+    : null
 }
 
 /** openMetrics loads the metrics library. Without `http.listen` nobody can read metrics, so it stays out of memory. */

@@ -6,7 +6,7 @@ import { type Clock, HOUR, MINUTE } from '../lib/clock.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { silentLog } from '../lib/log.ts'
 import type { DaemonFile } from '../ops/daemon-file.ts'
-import { checkFile, checkFolder } from '../ops/doctor/access.ts'
+import { checkFile, checkFolder, checkProgram } from '../ops/doctor/access.ts'
 import { checkAddress } from '../ops/doctor/address.ts'
 import { checkDiskSpace } from '../ops/doctor/disk-space.ts'
 import { check, type Finding } from '../ops/doctor/finding.ts'
@@ -42,9 +42,11 @@ export async function* checkHost(
   yield* check('key', () => checkKey(config, parts))
   const actions = alerts.map(({ action }) => action)
   for (const action of actions) {
-    if (action.kind === 'exec')
+    if (action.kind === 'exec') {
       yield* check('alerts', () => checkFile(action.command[0] ?? '', 'alerts', 'run'))
-    else if (action.secretFile !== null) {
+      if (action.command.some((word) => word.endsWith('/alert-mail.sh')))
+        yield* check('alerts', () => checkProgram('curl', parts.env))
+    } else if (action.secretFile !== null) {
       const { secretFile } = action
       yield* check('alerts', () => checkFile(secretFile, 'alerts', 'read'))
     }

@@ -7,6 +7,7 @@ import { Conditions } from '../lib/conditions.ts'
 import type { Log } from '../lib/log.ts'
 import type { AlertDesk as Alerts } from '../ops/alerts/desk.ts'
 import { fullDisk, readOnlyDisk } from '../ops/disk.ts'
+import { KINDS } from '../ops/problem-kinds.ts'
 
 export interface ConditionParts {
   clock: Clock
@@ -22,11 +23,11 @@ const FULL_MS = 15 * SECOND
 export function conditionsOf(parts: ConditionParts): Conditions {
   const { clock, log, notifyOperator } = parts
   const conditions = new Conditions(clock)
-  conditions.onChange(({ kind, condition: { code, hint, message, severity } }) => {
+  conditions.onChange(({ kind, condition: { code, hint, message } }) => {
     if (kind === 'cleared')
       log.info({ event: 'daemon.recovered', condition: code, reason: message }, `over: ${message}`)
     if (kind !== 'set') return
-    const level = severity === 'critical' ? 'error' : 'warn'
+    const level = KINDS[code].severity === 'critical' ? 'error' : 'warn'
     log[level]({ event: 'daemon.condition', condition: code, reason: message, hint }, message)
     notifyOperator(message, hint)
   })

@@ -3,7 +3,7 @@
 // this file is separate from queries.ts.
 
 import type { Config } from '../config/config.ts'
-import { endLoss, historyLostUpTo } from '../history/lost-history.ts'
+import { type AfterLoss, endLoss, heldAfterLoss } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
 import { OPEN, REPLACEABLE } from '../history/states.ts'
@@ -49,18 +49,17 @@ export function carryOut(
 }
 
 /**
- * acceptFolder accepts all feeds of the folder after a loss of the history. It releases and returns the versions that
- * were held for the loss alone; from then on first versions are sent without a question. Returns null when no history
- * was lost.
+ * acceptFolder accepts the feeds of the folder after a loss, by decision of a person. It releases the plausible
+ * versions; from then on first versions are sent without a question. Returns the versions as they are then, or null
+ * when no history was lost.
  */
-export function acceptFolder(history: History, decided: Decided): Version[] | null {
+export function acceptFolder(history: History, decided: Decided): AfterLoss | null {
   return history.atomically(() => {
-    const held = history
-      .list({ states: ['held'], all: true })
-      .filter(({ guard }) => guard === 'history-lost')
-    if (historyLostUpTo(history) === null && held.length === 0) return null
+    const held = heldAfterLoss(history)
+    if (held === null) return null
     endLoss(history)
-    return held.map(({ id }) => carryOut(history, { deed: 'release', id }, decided))
+    const release = ({ id }: Version) => carryOut(history, { deed: 'release', id }, decided)
+    return { ...held, plausible: held.plausible.map(release) }
   })
 }
 

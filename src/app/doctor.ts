@@ -6,16 +6,15 @@ import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import { lockFile } from '../history/connection.ts'
-import { isLocked } from '../history/instance-lock.ts'
 import { openReader } from '../history/migrations.ts'
 import { tables } from '../history/tables.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Condition } from '../lib/conditions.ts'
 import { EXIT, errorCode } from '../lib/errors.ts'
 import { createHttpClient, type HttpClient } from '../lib/http.ts'
 import { formatBytes } from '../lib/units.ts'
 import { userName } from '../lib/user.ts'
 import { VERSION } from '../lib/version.ts'
+import { stepText } from '../ops/advice.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { checkNames } from '../ops/doctor/dated-names.ts'
 import {
@@ -28,16 +27,20 @@ import {
   skipped,
   warning,
 } from '../ops/doctor/finding.ts'
-import type { DaemonState } from '../ops/port.ts'
+import type { CommandLine, DaemonState } from '../ops/port.ts'
+import { firstLine, type Problem } from '../ops/problem.ts'
+import { KINDS } from '../ops/problem-kinds.ts'
 import { readCampaignsFile } from './campaigns.ts'
 import { type CheckParts, checkHost, checkKey } from './checks.ts'
 import { askService } from './doctor-service.ts'
+import { openStatus } from './open-status.ts'
 import { historyFile } from './queries.ts'
 
 export interface DoctorOptions {
   clock: Clock
   env: NodeJS.ProcessEnv
   configFile: string
+  commandLine: CommandLine
   /** True if no request may be sent. */
   offline: boolean
 }
@@ -68,9 +71,9 @@ export async function* diagnose(
     yield { ...finding, ...who, at: clock.now() }
 }
 
-/** daemonFindings returns the daemon's own findings, and its conditions in the words of `status`. */
+/** daemonFindings returns the daemon's own findings. */
 function* daemonFindings(
-  { checks, conditions, mode, modeReason, user }: DaemonState,
+  { checks, mode, modeReason, user }: DaemonState,
   now: number,
 ): Generator<DoctorFinding> {
   const who = { by: 'daemon', user } as const
@@ -79,31 +82,45 @@ function* daemonFindings(
     yield { check: 'host', ...skipped('the first check has not ended yet'), ...who, at: now }
   if (mode === 'poll')
     yield { check: 'events', ...ok(`the folder is polled: ${modeReason}`), ...who, at: now }
-  for (const each of conditions) yield { check: 'condition', ...answerOf(each), ...who, at: now }
 }
 
-function answerOf({ hint, message, severity }: Condition): Answer {
-  const fix = hint ?? 'feedsyncd status'
-  return severity === 'critical' ? problem(message, fix) : warning(message, fix)
+/** problemsOfHost returns what `status` says of the daemon and the service. The check of the history tells its errors. */
+function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptions): Problem[] {
+  try {
+    using status = openStatus(config, { clock, commandLine, env })
+    const isOfHost = ({ subject }: Problem) => ['daemon', 'service'].includes(subject.kind)
+    return status.report({}).problems.filter(isOfHost)
+  } catch {
+    return []
+  }
+}
+
+/** findingOf words a problem as `status` does. A daemon that does not run prevents no check of this command. */
+export function findingOf(found: Problem): Finding {
+  const { code, next, severity, subject } = found
+  const [says, fix] = [firstLine(found), stepText(next) ?? 'feedsyncd status']
+  if (severity !== 'critical') return { check: subject.kind, ...warning(says, fix) }
+  const exitCode = code === 'daemon-down' ? EXIT.ok : KINDS[code].exit || EXIT.failed
+  return { check: subject.kind, ...problem(says, fix, exitCode) }
 }
 
 /** commandFindings runs the checks of this command. `isDaemon`: a daemon runs and checks its host itself. */
 async function* commandFindings(
   config: Config,
-  { clock, configFile, env, offline }: DoctorOptions,
+  options: DoctorOptions,
   isDaemon: boolean,
 ): AsyncGenerator<Finding> {
+  const { clock, configFile, env, offline } = options
   yield* check('runtime', () => ok(`feedsyncd ${VERSION} on Node ${process.versions.node}`))
   if (!isDaemon && process.getuid?.() === 0)
     yield* check('user', () =>
       warning(ROOT, 'start the daemon, which runs these checks itself, then run doctor again'),
     )
   yield* check('configuration', () => ok(resolve(configFile)))
-  yield* check('daemon', () => {
-    const start = 'systemctl start feedsyncd, or: feedsyncd run'
-    const isRunning = isDaemon || isLocked(config.state.directory)
-    return isRunning ? ok('it runs') : warning('it does not run', start)
-  })
+  const problems = problemsOfHost(config, options)
+  if (problems.every(({ subject }) => subject.kind !== 'daemon'))
+    yield* check('daemon', () => ok('it runs'))
+  for (const one of problems) yield findingOf(one)
   yield* check('history', () => history(config))
   yield* check('feeds', () => feedNames(config))
   yield* check('campaigns', () => campaigns(config))
@@ -151,7 +168,7 @@ function history(config: Config): Answer {
   }))
   if (found === null && existsSync(lockFile(config.state.directory))) {
     const fix =
-      'restore state.directory from your backup, or go on without it: each feed is held once. To accept all: feedsyncd release --lost-history'
+      'restore state.directory from your backup, or go on without it: each feed is then held once, and status says how to decide'
     return problem(`${file} is gone or empty, although a daemon ran here`, fix)
   }
   if (found === null) return skipped('there is no history yet: the daemon never ran')

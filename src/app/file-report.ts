@@ -15,8 +15,8 @@ export function fileReport(path: string, result: CheckResult, held: string | nul
   const isChanged = result.kind === 'changed'
   return {
     path,
-    /** A file that cannot be read is `broken`. A file that changed meanwhile is `incomplete`: its writer is at work. */
-    verdict: read?.verdict.kind ?? (isChanged ? 'incomplete' : 'broken'),
+    /** A file that changed meanwhile is `incomplete`: its writer is at work. */
+    verdict: read?.verdict.kind ?? (isChanged ? ('incomplete' as const) : ('unreadable' as const)),
     root: content?.root ?? null,
     records: content?.records ?? null,
     postings: content?.postings ?? null,

@@ -1,35 +1,15 @@
 // Builds what commands need with or without a daemon. It is separate from app.ts, so that `status` loads no network,
 // watcher or checker.
 
-import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
-import type { CampaignRun } from '../campaigns/port.ts'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { type CampaignReader, openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
-import { isLocked } from '../history/instance-lock.ts'
-import type { Attempts, ListFilter, Pauses, Version, VersionReads } from '../history/port.ts'
+import type { Version, VersionReads } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
-import { type Clock, isoTime, systemClock } from '../lib/clock.ts'
-import { messageOf } from '../lib/errors.ts'
-import { limited } from '../lib/limited.ts'
-import { silentLog } from '../lib/log.ts'
-import { pauseLines } from '../ops/advice.ts'
-import { readDaemonFile } from '../ops/daemon-file.ts'
-import { fullDisk } from '../ops/disk.ts'
-import type { DaemonState } from '../ops/port.ts'
-import {
-  conditionReport,
-  feedReport,
-  pauseReports,
-  type Reported,
-  type ShowReport,
-  type StatusReport,
-  showReport,
-  statusReport,
-} from '../ops/report.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import { accountOf } from './campaign-account.ts'
 import type { FileReport } from './file-report.ts'
 
@@ -47,7 +27,7 @@ const OVERDUE_SHARE = 0.01
 export function overdueFeeds(
   { feeds }: Pick<Config, 'feeds'>,
   history: VersionReads,
-  clock: Clock,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
 ): () => { version: Version; expectedBy: number }[] {
   let known: { version: Version; expectedBy: number }[] = []
   let validUntil = Number.NEGATIVE_INFINITY
@@ -66,160 +46,10 @@ export function overdueFeeds(
   }
 }
 
-/** statusLine describes the daemon in one line for `systemctl status`. Its conditions come first. */
-export function statusLine(
-  history: VersionReads & Pick<Pauses, 'pauses'>,
-  { conditions, service }: Pick<DaemonState, 'conditions' | 'service'>,
-  now: number,
-): string {
-  const words = conditions.map(({ message }) => message)
-  try {
-    return [...words, countsLine(history, service, now)].join('; ')
-  } catch (error) {
-    return (words.length > 0 ? words : [messageOf(error)]).join('; ')
-  }
-}
-
-function countsLine(
-  history: VersionReads & Pick<Pauses, 'pauses'>,
-  service: DaemonState['service'],
-  now: number,
-): string {
-  const count = history.count()
-  const pauses = pauseLines(pauseReports(history.pauses(now)), now, (command) => command)
-  const waiting = count.settling + count.incomplete + count.checking + count.queued
-  const last = isoTime(history.lastSuccessAt(now))
-  return [
-    ...limited(
-      pauses.map(({ says }) => says),
-      1,
-    ),
-    `${waiting} waiting, ${count.uploading} uploading, ${count.held} held, ${count.failed} failed`,
-    last === null ? 'nothing uploaded yet' : `last upload ${last}`,
-    `service ${service}`,
-  ].join('; ')
-}
-
-/** statusOf returns the document of `status --json` and of the endpoint. */
-export function statusOf(
-  history: (Reported & Pick<Pauses, 'pauses'>) | null,
-  config: Config,
-  clock: Clock,
-  filter: ListFilter,
-  daemon: { running: boolean; state: DaemonState | null },
-): StatusReport {
-  const expect = history === null ? undefined : expectations(history, rulesOf(config), clock.now())
-  const pauses = history?.pauses(clock.now())
-  const report = statusReport(history, daemon, config.service.baseUrl, filter, expect, pauses)
-  const running = daemon.state?.uploads ?? {}
-  for (const upload of report.uploads) upload.progress = progressOf(upload, running)
-  const isAsked = ({ path }: { path: string }) =>
-    filter.feed === undefined || rulesOf(config)(path).feed === filter.feed
-  const skipped = report.skipped.filter(isAsked)
-  const pausedFeeds = report.pausedFeeds.filter(
-    ({ feed }) => filter.feed === undefined || feed === filter.feed,
-  )
-  return { ...report, pausedFeeds, skipped, campaigns: lastCampaignRun(config) }
-}
-
-/** progressOf returns null unless the version is uploading: the daemon's file may still hold an old attempt. */
-function progressOf({ id, state }: Pick<Version, 'id' | 'state'>, uploads: DaemonState['uploads']) {
-  return (state === 'uploading' && uploads[id]) || null
-}
-
-function lastCampaignRun(config: Config): CampaignRun | null {
-  const { file, explicit } = config.campaigns
-  // If the file is missing while its campaigns run, the last look says so.
-  const isOn = explicit || existsSync(file)
-  const read = (known: CampaignReader) =>
-    isOn || known.bindings().length > 0 ? known.lastRun() : null
-  return readCampaigns(config, read, null)
-}
-
 /** readCampaigns reads what the history knows of the campaigns; without a history it returns `none`. */
 export function readCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
   using known = openCampaignReader({ file: historyFile(config), account: accountOf(config) })
   return known === null ? none : read(known)
-}
-
-/** versionOf returns the document of `show --json`, with at most `most` events and attempts; null for an unknown id. */
-export function versionOf(
-  history: Reported & Pick<Attempts, 'attempts'> & Pick<Pauses, 'pauses'>,
-  config: Config,
-  clock: Clock,
-  id: number,
-  most?: number,
-  uploads: DaemonState['uploads'] = {},
-): ShowReport | null {
-  const expect = expectations(history, rulesOf(config), clock.now())
-  const report = showReport(history, id, expect, most, history.pauses(clock.now()))
-  return report && { ...report, progress: progressOf(report, uploads) }
-}
-
-/**
- * openStatus opens the history for reading and reads the daemon's file. It throws `FeedsyncError` if this user may not
- * read the lock.
- */
-export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv) {
-  const { directory } = config.state
-  const reader = openHistoryReader({ file: historyFile(config) })
-  const state = readDaemonFile(directory, env)
-  // A daemon whose lock file was deleted still runs.
-  const running = state?.alive || isLocked(directory)
-  return {
-    report: (filter: ListFilter) => {
-      const report = statusOf(reader, config, clock, filter, { running, state })
-      const { conditions } = report.daemon
-      // The command looks too: there may be no daemon, or the daemon has not looked yet.
-      const full = conditions.some(({ code }) => code === 'state-full') ? null : fullDisk(directory)
-      const condition = { code: 'state-full', severity: 'critical', since: clock.now() } as const
-      if (full !== null) conditions.unshift(conditionReport({ ...condition, ...full }))
-      return report
-    },
-    show: (id: number, most?: number) =>
-      reader === null ? null : versionOf(reader, config, clock, id, most, state?.uploads),
-    /** Returns the version of a feed on the service and its newest `most` versions; null if no feed has this name. */
-    feed: (name: string, most?: number) => {
-      if (reader === null) return null
-      const expect = expectations(reader, rulesOf(config), clock.now())
-      const report = feedReport(reader, name, expect, most, reader.pauses(clock.now()))
-      for (const upload of report?.uploads ?? [])
-        upload.progress = progressOf(upload, state?.uploads ?? {})
-      return report
-    },
-    newestId: () => reader?.list({ all: true, limit: 1 })[0]?.id ?? null,
-    feeds: () => reader?.list({}).map(({ feed }) => feed) ?? [],
-    /** Says why a path, relative to the inbox or absolute, is where it is; null if nothing is or ever was there. */
-    path: async (named: string) => {
-      const given = normalize(named).replace(/(?<=.)\/$/, '')
-      const isOutside = given === '.' || isAbsolute(given)
-      const { Inbox } = await import('../inbox/folder.ts')
-      const { pathReport } = await import('../ops/path-report.ts')
-      const { nonUtf8Path } = await import('../lib/non-utf8-names.ts')
-      await using inbox = new Inbox({ ...config.inbox, clock, log: silentLog })
-      const found = isOutside ? null : ((await inbox.look([given])).get(given) ?? null)
-      // Only the daemon knows if its own user may read the path, and which names are not valid UTF-8.
-      const skipped = state?.skipped.find(({ path }) =>
-        found === null
-          ? path === nonUtf8Path(given)
-          : `${given}/`.startsWith(path.replace(/\/?$/, '/')),
-      )
-      const look = skipped ?? found
-      const isNamed = look !== null && [`${given}/`, nonUtf8Path(given)].includes(look.path)
-      const path = isNamed ? look.path : given
-      return pathReport({
-        path,
-        feed: feedFor(path, config.feeds).feed,
-        ignored: isOutside ? null : inbox.ignored(given),
-        look,
-        history: reader,
-        running,
-        quietPeriodMs: config.inbox.quietPeriodMs,
-        now: clock.now(),
-      })
-    },
-    [Symbol.dispose]: () => reader?.[Symbol.dispose](),
-  }
 }
 
 /** sendTestAlerts sends a test message to every alert receiver, one after the other. */

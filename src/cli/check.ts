@@ -1,22 +1,28 @@
 // feedsyncd check reads files offline. It uses the configured mapping and guards if there is a configuration, and
 // compares with the history if there is one.
 
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { FileReport } from '../app/file-report.ts'
 import { checkFiles } from '../app/queries.ts'
 import { findConfig } from '../config/load.ts'
 import { EXIT } from '../lib/errors.ts'
 import { isPacked } from '../lib/packing.ts'
-import { formatBytes } from '../lib/units.ts'
-import { type Context, outJson, printError } from './context.ts'
+import { countOf, formatBytes } from '../lib/units.ts'
+import { type Context, outJson } from './context.ts'
 import { define } from './define.ts'
-import { columnsOf, middleCut, printable, styled } from './render.ts'
+import { columnsOf, fitted, middleCut, printable, styled, widthOf } from './render.ts'
 
 const TEXT =
-  'check files offline, and say whether a guard would hold them; exit 0 if all are ok, else 3'
+  'check files offline, and say whether a guard would hold them; exit 0 all ok, 3 any not, 1 any not read'
 const HELD = 'would be held'
-const COLOUR = { ok: 'green', incomplete: 'yellow', broken: 'red', [HELD]: 'yellow' } as const
+const COLOUR = {
+  ok: 'green',
+  incomplete: 'yellow',
+  broken: 'red',
+  unreadable: 'red',
+  [HELD]: 'yellow',
+} as const
 /** Characters that an excerpt shows before a mistake. */
 const CHARACTERS_BEFORE = 50
 /** Bytes that hold these characters in any encoding. */
@@ -31,19 +37,15 @@ export function checkCommand(context: Context): Command {
     const isNamed = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined
     const isThere = isNamed || existsSync(findConfig(flag, context.env))
     const files: FileReport[] = []
-    let missing = 0
     for await (const report of checkFiles(paths, isThere ? call.config : null, feed)) {
-      const { path } = report
       files.push(report)
-      if (isMissing(path)) {
-        missing += 1
-        printError(context, `check ${path}: there is no such file`, 'check the path')
-      } else if (!json) context.out(fileText(report, context.terminal))
+      if (!json) context.out(fitted(fileText(report, context.terminal), widthOf(context)))
     }
     if (json) outJson(context, { files })
     else if (files.length > 1) context.out(summary(files))
+    const isRead = files.every(({ verdict }) => verdict !== 'unreadable')
     const isOk = files.every((file) => judgement(file) === 'ok')
-    context.exit(missing > 0 ? EXIT.usage : isOk ? EXIT.ok : EXIT.notAllOk)
+    context.exit(isRead ? (isOk ? EXIT.ok : EXIT.notAllOk) : EXIT.failed)
   })
     .argument('<file...>', 'the files to check')
     .option('--feed <name>', 'compare with this feed (default: by the rules)')
@@ -53,16 +55,12 @@ function judgement({ held, verdict }: FileReport): keyof typeof COLOUR {
   return held === null ? verdict : HELD
 }
 
-function isMissing(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) === undefined
-  } catch {
-    return false
-  }
-}
-
 function fileText(file: FileReport, terminal: boolean): string {
-  const judged = judgement(file)
+  const judged: keyof typeof COLOUR = judgement(file)
+  if (judged === 'unreadable') {
+    const word = styled(COLOUR[judged], 'cannot be read', terminal)
+    return `${printable(file.path)}: ${word}: ${printable(file.reason ?? 'for an unknown reason')}`
+  }
   const start = `${printable(file.path)}: ${styled(COLOUR[judged], judged, terminal)}: `
   if (file.verdict !== 'ok') {
     const place = file.line === null ? '' : `line ${file.line}, column ${file.column}: `
@@ -121,11 +119,11 @@ function listed(what: string, words: readonly string[]): string {
 
 function summary(files: readonly FileReport[]): string {
   const counts = [...Map.groupBy(files, judgement)]
-  return `${files.length} files: ${counts.map(([judged, of]) => `${of.length} ${judged}`).join(', ')}`
+  return `${countOf(files.length)} files: ${counts.map(([judged, of]) => `${countOf(of.length)} ${judged}`).join(', ')}`
 }
 
 function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
+  return countOf(count, what)
 }
 
 /** excerpt returns the part of the line around the mistake, with a mark below the mistake. */

@@ -2,7 +2,8 @@
 // a person types, the script gets values of the state directory from `feedsyncd completion ids` (feeds, names, keys).
 
 import { Argument, Command } from 'commander'
-import { openStatus, readCampaigns } from '../app/queries.ts'
+import { openStatus } from '../app/open-status.ts'
+import { readCampaigns } from '../app/queries.ts'
 import type { CampaignReads } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { type Context, readConfig } from './context.ts'
@@ -41,7 +42,7 @@ function keysIn(known: CampaignReads): string[] {
 }
 
 function versions(config: Config, { clock, env }: Context) {
-  using status = openStatus(config, clock, env)
+  using status = openStatus(config, { clock, env, commandLine: (command) => command })
   return status.report({}).uploads
 }
 

@@ -1,19 +1,23 @@
 // feedsyncd config check, print and schema show the configuration and start nothing.
 
 import { Command } from 'commander'
-import { findConfig } from '../config/load.ts'
+import { configAdvice } from '../config/advice.ts'
+import { findConfig, loadConfig } from '../config/load.ts'
 import { printableConfig } from '../config/print.ts'
 import { configJsonSchema } from '../config/schema.ts'
 import { writeYaml } from '../lib/yaml.ts'
-import { type Context, readConfig } from './context.ts'
+import type { Context } from './context.ts'
 import { define } from './define.ts'
+import { printable } from './render.ts'
 
 export function configCommand(context: Context): Command {
   const mistakes = 'report every mistake as file:line:column; exit 78 if there is one'
   const check = define(context, 'check', mistakes, async ({ options, show }) => {
-    readConfig(context, options.config)
+    const { config, warnings } = loadConfig(findConfig(options.config, context.env), context.env)
     const file = findConfig(options.config, context.env)
-    show({ file, ok: true }, () => `${file}: ok`)
+    const all = [...warnings, ...configAdvice(config)]
+    for (const warning of all) context.err(`warning: ${printable(warning)}`)
+    show({ file, ok: true, warnings: all }, () => `${file}: ok`)
   })
   const effective = 'print the effective configuration with all defaults'
   const print = define(context, 'print', effective, async ({ config, show }) => {

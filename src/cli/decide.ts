@@ -1,62 +1,179 @@
-// feedsyncd release, discard and restore record an operator's decision about a version.
+// feedsyncd release, discard and restore record an operator's decision about versions. On a terminal, release and restore
+// first show what changes and ask, and then wait for the result.
 
 import type { Command } from 'commander'
 import { acceptFolder, carryOut, type Deed, openForDecisions } from '../app/decisions.ts'
-import { isLocked } from '../history/instance-lock.ts'
-import type { Version } from '../history/port.ts'
+import { type AfterLoss, heldAfterLoss, keptPostings } from '../history/lost-history.ts'
+import type { History, Version } from '../history/port.ts'
+import { IN_WORK } from '../history/states.ts'
+import { MINUTE } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { countOf } from '../lib/units.ts'
 import { personName } from '../lib/user.ts'
+import { onServiceText } from '../ops/advice.ts'
 import { uploadReports } from '../ops/report.ts'
 import type { Context } from './context.ts'
-import { define, versionId } from './define.ts'
+import { type Call, define, usageError, versionIds } from './define.ts'
 import { printable } from './render.ts'
+import { printEnds, until, whyNotSent } from './version-wait.ts'
 
 type Name = Exclude<Deed, 'retry'>
 
-const DESCRIPTIONS: Record<Name, string> = {
-  release: 'deliver a version that a guard held',
-  discard: 'never deliver a version that is held, waiting or failed; dismiss a rejected one',
-  restore: 'deliver an earlier version again as a new version',
+interface Options {
+  lostHistory?: boolean
+  yes?: boolean
 }
 
-export const NO_DAEMON = 'no daemon is running: the delivery starts when a daemon starts'
+const DESCRIPTIONS: Record<Name, string> = {
+  release: 'deliver versions that a guard held',
+  discard: 'never deliver versions that are held, waiting or failed; dismiss rejected ones',
+  restore: 'deliver earlier versions again as new versions',
+}
+
+/** A command waits this long for the result. A large upload takes longer, and `show` follows it. */
+const LONGEST_MS = MINUTE
 
 export function decisionCommand(name: Name, context: Context): Command {
-  const command = define<{ lostHistory?: boolean }>(
+  const command = define<Options>(
     context,
     name,
     DESCRIPTIONS[name],
-    async ({ config, options, show }, id?: number) => {
-      if ((id === undefined) === (options.lostHistory === undefined)) {
-        command.error('error: give an id or --lost-history', { exitCode: EXIT.usage })
+    async (call, ids: number[] = []) => {
+      const isAfterLoss = call.options.lostHistory === true
+      if (ids.length > 0 === isAfterLoss) {
+        const what = name === 'release' ? 'an id or --lost-history' : 'an id'
+        command.error(`error: give ${what}`, { exitCode: EXIT.usage })
       }
-      using history = openForDecisions(config, context.clock)
-      const deciding = { by: personName(context.env), now: context.clock.now() }
-      const versions =
-        id === undefined
-          ? requireLostHistory(acceptFolder(history, deciding))
-          : [carryOut(history, { deed: name, id }, deciding)]
-      const reports = versions.map(uploadReports(history))
-      const lines = versions.map(({ feed, id, state }) => `version ${id} of ${feed} is ${state}`)
-      const none = 'nothing was held; feeds are delivered as usual from now on'
-      show(id === undefined ? { released: reports } : (reports[0] ?? {}), () =>
-        lines.length === 0 ? none : lines.map(printable).join('\n'),
-      )
-      const isToSend = versions.some(({ state }) => state === 'queued')
-      if (!options.json && isToSend && !isLocked(config.state.directory)) context.err(NO_DAEMON)
+      using history = openForDecisions(call.config, context.clock)
+      if (isAfterLoss) return afterLoss(call, history)
+      await decideEach(call, history, { ids, name })
     },
   )
-  if (name !== 'release') return command.argument('<id>', 'the id that status prints', versionId)
-  const all = 'release every version that is held because the history was lost'
+  command.argument('[id...]', 'the ids that status prints', versionIds)
+  if (name !== 'discard') command.option('--yes', 'do not ask')
+  if (name === 'release')
+    command.option('--lost-history', 'release what is held because the history was lost')
   return command
-    .argument('[id]', 'the id that status prints', versionId)
-    .option('--lost-history', all)
 }
 
-/** requireLostHistory returns the released versions. It throws `FeedsyncError` if no history was lost. */
-function requireLostHistory(versions: Version[] | null): Version[] {
-  if (versions !== null) return versions
-  throw new FeedsyncError('release --lost-history: no history was lost here', {
-    hint: 'see what is held and why: feedsyncd status',
+interface Asked {
+  name: Name
+  ids: readonly number[]
+}
+
+async function decideEach(
+  call: Call<Options>,
+  history: History,
+  { ids, name }: Asked,
+): Promise<void> {
+  const { context, options, show } = call
+  const isAsked = name !== 'discard' && context.ask !== null && !options.json && !options.yes
+  if (isAsked) {
+    for (const id of ids) showChange(call, history, id)
+    const what = ids.length === 1 ? 'it' : `these ${ids.length}`
+    if (!(await agreed(call, `${name} ${what}? [y/N] `))) return
+  }
+  const deciding = { by: personName(context.env), now: context.clock.now() }
+  const decided = (id: number) => carryOut(history, { deed: name, id }, deciding)
+  const versions = history.atomically(() => ids.map(decided))
+  const reports = versions.map(uploadReports(history))
+  show(reports.length === 1 ? (reports[0] ?? {}) : { uploads: reports }, () => linesOf(versions))
+  await finish(call, history, versions)
+}
+
+/** afterLoss releases what a lost history holds. It asks, because a wrong answer can wipe feeds. */
+async function afterLoss(call: Call<Options>, history: History): Promise<void> {
+  const { context, options, show } = call
+  const held = heldAfterLoss(history)
+  if (held === null)
+    throw new FeedsyncError('release --lost-history: no history was lost here', {
+      hint: 'see what is held and why: feedsyncd status',
+    })
+  if (!options.yes) {
+    if (context.ask === null || options.json)
+      throw usageError(
+        'release --lost-history: without a terminal nobody can be asked',
+        'look at each held version first; then: feedsyncd release --lost-history --yes',
+      )
+    context.err(lossText(history, held).map(printable).join('\n'))
+    if (!(await agreed(call, `release the first ${held.plausible.length}? [y/N] `))) return
+  }
+  const deciding = { by: personName(context.env), now: context.clock.now() }
+  const { collapsed, plausible } = acceptFolder(history, deciding) ?? held
+  const report = uploadReports(history)
+  const json = { released: plausible.map(report), left: collapsed.map(report) }
+  const none = 'nothing was released; feeds are delivered as usual from now on'
+  show(json, () => {
+    const left = collapsed.map((version) => printable(`left held: ${keptText(history, version)}`))
+    return [plausible.length === 0 ? none : linesOf(plausible), ...left].join('\n')
   })
+  await finish(call, history, plausible)
+}
+
+function lossText(history: History, { collapsed, plausible }: AfterLoss): string[] {
+  return [
+    'to be released:',
+    ...(plausible.length === 0 ? ['  nothing'] : []),
+    ...plausible.map((version) => `  ${keptText(history, version)}`),
+    ...(collapsed.length === 0 ? [] : ['left held, because less than half is there:']),
+    ...collapsed.map((version) => `  ${keptText(history, version)}`),
+  ]
+}
+
+function keptText(history: History, { feed, id, postings }: Version): string {
+  const kept = keptPostings(history, feed)
+  const before = kept === null ? 'no copy was kept' : `${countOf(kept)} in its largest kept copy`
+  return `version ${id} of ${feed}: ${countOf(postings ?? 0, 'posting')} now, ${before}`
+}
+
+/** showChange prints what the service has now, and what it gets. */
+function showChange({ context }: Call<Options>, history: History, id: number): void {
+  const version = history.version(id)
+  // The decision itself says that the version does not exist.
+  if (version === null) return
+  const { changes, onService, reason } = uploadReports(history)(version)
+  const { feed, postings } = version
+  const changed =
+    changes === null
+      ? ''
+      : `, ${countOf(changes.added)} added, ${countOf(changes.removed)} removed, ${countOf(changes.changed)} changed`
+  const lines = [
+    `version ${id} of ${feed}: ${countOf(postings ?? 0, 'posting')}${changed}`,
+    ...(reason === null ? [] : [`  ${reason}`]),
+    `  on the service: ${onServiceText(onService, context.clock.now())}`,
+  ]
+  context.err(lines.map(printable).join('\n'))
+}
+
+async function agreed({ context }: Call<Options>, question: string): Promise<boolean> {
+  if (await context.ask?.(question)) return true
+  context.err('nothing was changed')
+  context.exit(EXIT.failed)
+  return false
+}
+
+function linesOf(versions: readonly Version[]): string {
+  return versions
+    .map(({ feed, id, state }) => printable(`version ${id} of ${feed} is ${state}`))
+    .join('\n')
+}
+
+/** finish says why nothing is sent now, or waits for the result if a person sits at a terminal. */
+async function finish(
+  call: Call<Options>,
+  history: History,
+  versions: readonly Version[],
+): Promise<void> {
+  const { context, options } = call
+  const why = whyNotSent(call, history, versions)
+  if (why !== null) {
+    if (!options.json) context.err(why)
+    return context.exit(EXIT.temporary)
+  }
+  if (context.ask === null || options.json) return
+  const isOver = ({ nextAttemptAt, state }: Version) =>
+    !IN_WORK.includes(state) || nextAttemptAt !== null
+  await until(context, history, { versions, isOver, mostMs: LONGEST_MS })
+  if (versions.some(({ state }) => state === 'queued'))
+    context.exit(printEnds(call, history, versions))
 }

@@ -1,7 +1,16 @@
 // feedsyncd demo starts sandbox and daemon in a temporary directory, delivers sample feeds and prints the status table.
 // With --stay it drops no feeds and watches the inbox until it is interrupted.
 
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { Command } from 'commander'
@@ -10,11 +19,11 @@ import type { State, Version } from '../history/port.ts'
 import { postingsText } from '../history/version-log.ts'
 import { MINUTE, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
-import { statusReport } from '../ops/report.ts'
+import { shellWord } from '../lib/printable.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, errorPrinter } from './context.ts'
 import { type DemoFeed, demoFeeds } from './demo-feeds.ts'
-import { factsText, printable } from './render.ts'
+import { factsText, fitted, printable, widthOf } from './render.ts'
 import { onSignals } from './signals.ts'
 import { statusText } from './status-view.ts'
 
@@ -40,6 +49,7 @@ export function demoCommand(context: Context): Command {
 async function demo(context: Context, directory: string, stay: boolean): Promise<number> {
   const { clock, env, out } = context
   const { openApp } = await import('../app/app.ts')
+  const { statusOf } = await import('../app/status.ts')
   const { startSandboxIn } = await import('../sandbox/home.ts')
   await using sandbox = await startSandboxIn(directory, { port: 0, clock })
   const { config } = loadConfig(sandbox.configFile, {})
@@ -66,10 +76,16 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   }
   const hasEnded = ({ name, expected }: DemoFeed) => states.get(name) === expected
   const notifyOperator = errorPrinter(context, commandLine)
+  const logFile = stay ? join(directory, 'feedsyncd.log') : null
+  using logged = logFile === null ? null : logTo(logFile)
+  const level = logFile === null ? 'silent' : config.log.level
   await using app = await openApp(
-    { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
-    // The empty environment keeps proxies out: the sandbox runs on this host.
-    { clock, env: {}, isDaemon: true, commandLine, notifyOperator, onMove },
+    { ...config, log: { ...config.log, level }, ...(stay && { http: ANY_PORT }) },
+    {
+      // The empty environment keeps proxies out: the sandbox runs on this host.
+      ...{ clock, env: {}, isDaemon: true, commandLine, notifyOperator, onMove },
+      ...(logged !== null && { log: logged, logFile, startWith: startWith(env, directory) }),
+    },
   )
   using signals = onSignals({ ...context, drainMs: 5 * SECOND })
   await using endpoint = await app.serve()
@@ -89,13 +105,30 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
       hint: 'run it again with nothing else running; if it stays, report it',
     })
   }
-  const report = statusReport(app.history, app.daemonState(), sandbox.url, {})
-  const view = { now: clock.now(), terminal: context.terminal, width: null, limit: 50 }
-  out(`\n${statusText(report, { ...view, commandLine, staleAfterMs: Number.POSITIVE_INFINITY })}`)
+  const report = statusOf(app.history, { clock, commandLine, config, snapshot: app.daemonState() })
+  const view = { now: clock.now(), terminal: context.terminal, width: widthOf(context), limit: 50 }
+  out(`\n${fitted(statusText(report, { ...view, commandLine }), widthOf(context))}`)
   if (stay) out(`\nlook again: ${commandLine('status')}`)
   // With --stay, only a signal should end the daemon.
   if (stay) return isStopped ? EXIT.ok : EXIT.temporary
   return isStopped ? signals.exitCode : EXIT.ok
+}
+
+/** logTo returns a log that appends to a file, so that `feedsyncd logs` can read what the terminal does not show. */
+function logTo(file: string): { write(line: string): void } & Disposable {
+  const descriptor = openSync(file, 'a', 0o600)
+  return {
+    write: (line) => void writeSync(descriptor, line),
+    [Symbol.dispose]: () => closeSync(descriptor),
+  }
+}
+
+/** startWith returns the command that starts this trial again. */
+function startWith(env: NodeJS.ProcessEnv, directory: string): string {
+  const isNpm = env.npm_lifecycle_event === 'feedsyncd'
+  if (isNpm && directory === resolve('var')) return 'npm start'
+  const program = isNpm ? 'npm run -s feedsyncd --' : 'feedsyncd'
+  return `${program} demo --stay --dir ${shellWord(directory)}`
 }
 
 function progressText({ state, reason, postings }: Version): string {

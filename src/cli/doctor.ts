@@ -24,7 +24,7 @@ export function doctorCommand(context: Context): Command {
     const { clock, env } = context
     const configFile = findConfig(options.config, env)
     const { offline = false } = options
-    const checks = diagnose(config, { clock, configFile, env, offline })
+    const checks = diagnose(config, { clock, commandLine, configFile, env, offline })
     for await (const finding of checks) {
       if (!options.json) {
         const before = findings.at(-1)

@@ -5,13 +5,14 @@ import { spawn } from 'node:child_process'
 import { createReadStream, existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
-import { openStatus } from '../app/queries.ts'
+import { openStatus } from '../app/open-status.ts'
 import { findConfig } from '../config/load.ts'
 import { unitOf } from '../config/unit.ts'
 import { errnoText } from '../lib/errno.ts'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import { readableLine } from '../lib/log.ts'
 import { shellWord } from '../lib/printable.ts'
+import { parseDuration } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { commandLineHere } from './command-line.ts'
 import type { Context } from './context.ts'
@@ -31,17 +32,26 @@ export function logsCommand(context: Context): Command {
     .description('print the log in plain lines, whole or about one feed')
     .argument('[feed]', 'a feed, a path in the inbox, or the id of a version')
     .option('-f, --follow', 'wait for new lines until interrupted')
-    .option('--since <time>', 'only journal lines since this time, such as today or "1 hour ago"')
-    .option('--file <file>', 'read this file, or - for stdin (default: the journal)')
+    .option(
+      '--since <time>',
+      'only lines since this time, such as today or "1 hour ago"; of a file: an age',
+    )
+    .option(
+      '--file <file>',
+      'read this file, or - for stdin (default: the journal, or the log of a trial)',
+    )
     .action(async (feed: string | undefined, _options, command: Command) => {
-      const options = command.optsWithGlobals<Options>()
+      const asked = command.optsWithGlobals<Options>()
+      const own = asked.file === undefined ? ownLogFile(context, asked.config) : null
+      const options = own === null ? asked : { ...asked, file: own }
       const elsewhere = options.file === undefined ? logElsewhere(context, options.config) : null
       if (elsewhere !== null) printNotice(context, elsewhere)
+      const since = options.file === undefined ? null : sinceTime(context, options.since)
       const { input, ended = null } = sourceOf(options, context.env)
       let count = 0
       try {
         for await (const line of createInterface(input)) {
-          const shown = shownLine(line, feed)
+          const shown = shownLine(line, feed, since)
           if (shown === null) continue
           context.out(fitted(shown, widthOf(context)))
           count += 1
@@ -57,6 +67,7 @@ export function logsCommand(context: Context): Command {
       }
       if (count > 0) return
       if (feed !== undefined) await reportNoLines(context, options, feed)
+      else if (options.since !== undefined) printNotice(context, nothingSince(options.since))
       else if (elsewhere === null) printNotice(context, NOTHING)
     })
 }
@@ -65,6 +76,36 @@ const FROM_DOCKER = 'docker logs feedsyncd | feedsyncd logs --file -'
 const NOTHING = {
   says: 'the log is empty',
   hint: `find out where the daemon logs: systemctl status feedsyncd; in a container: ${FROM_DOCKER}`,
+}
+
+const nothingSince = (since: string): typeof NOTHING => {
+  return { says: `the log has no line since ${since}`, hint: 'feedsyncd logs' }
+}
+
+/** ownLogFile returns the file of a daemon that logs to a file of its own, such as the trial's; null: it has none. */
+function ownLogFile(context: Context, flag: string | undefined): string | null {
+  try {
+    const { config } = readStatusConfig(context, flag)
+    const file = readDaemonFile(config.state.directory, context.env)?.logFile ?? null
+    return file !== null && existsSync(file) ? file : null
+  } catch {
+    return null
+  }
+}
+
+const AGO = /^(\d+) ?(s|m|h|d)\w*(?: ago)?$/
+
+/** sinceTime reads `--since` for a file: an age such as 10m or "2 hours ago". Throws `FeedsyncError` (64) for others. */
+function sinceTime({ clock }: Context, since: string | undefined): number | null {
+  if (since === undefined) return null
+  const [, count = '', unit = ''] = AGO.exec(since) ?? []
+  const age = parseDuration(count + unit)
+  if (age === null)
+    throw usageError(
+      'logs: --since of a file is an age',
+      'write an age such as 10m or "2 hours ago"',
+    )
+  return clock.now() - age
 }
 
 function printNotice(context: Context, { hint, says }: typeof NOTHING): void {
@@ -95,7 +136,8 @@ function logElsewhere(context: Context, flag: string | undefined): typeof NOTHIN
 async function reportNoLines(context: Context, { config: flag, file }: Options, name: string) {
   const commandLine = commandLineHere(context.env, flag)
   const { config } = readStatusConfig(context, flag)
-  using status = openStatus(config, context.clock, context.env)
+  const { clock, env } = context
+  using status = openStatus(config, { clock, env, commandLine })
   const isVersion = /^\d+$/.test(name) && status.show(Number(name)) !== null
   const feeds = status.feeds()
   if (!isVersion && !feeds.includes(name) && (await status.path(name)) === null)
@@ -149,11 +191,18 @@ function noJournal(error: Error): Error {
 const NO_ENTRIES = '-- No entries --'
 
 /** shownLine returns a line as people read it; null if it is about another feed. Lines of systemd name no feed. */
-function shownLine(line: string, feed: string | undefined): string | null {
+function shownLine(line: string, feed: string | undefined, since: number | null): string | null {
   const fields = fieldsOf(line)
+  if (since !== null && fields !== null && timeOf(fields) < since) return null
   if (fields === null) return feed === undefined && line !== NO_ENTRIES ? printable(line) : null
   const about = [fields.feed, fields.path, fields.id].map(String)
   return feed === undefined || about.includes(feed) ? readableLine(fields) : null
+}
+
+/** timeOf returns the wall ms of a line; a line without a time is always shown. */
+function timeOf({ time }: Record<string, unknown>): number {
+  const at = typeof time === 'number' ? time : Date.parse(String(time))
+  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at
 }
 
 function fieldsOf(line: string): Record<string, unknown> | null {

@@ -7,12 +7,12 @@ import type { History } from '../history/port.ts'
 import { shellWord } from '../lib/printable.ts'
 import { parseDuration } from '../lib/units.ts'
 import { personName } from '../lib/user.ts'
-import { pauseLines } from '../ops/advice.ts'
 import { pauseReports } from '../ops/report.ts'
+import { pauseText } from '../ops/version-problems.ts'
 import type { Context } from './context.ts'
-import { NO_DAEMON } from './decide.ts'
 import { type Call, define, unknownName } from './define.ts'
 import { printable } from './render.ts'
+import { NO_DAEMON } from './version-wait.ts'
 
 type Options = { for?: number }
 
@@ -44,12 +44,18 @@ export function resumeCommand(context: Context): Command {
 /** answer prints all pauses that now apply. */
 function answer({ commandLine, context, show }: Call<Options>, history: History): void {
   const now = context.clock.now()
-  const reports = pauseReports(history.pauses(now))
-  const lines = pauseLines(reports, now, commandLine).flatMap(({ says, ends }) => [
-    says,
-    `  ${ends}`,
-  ])
-  show(reports, () => (lines.length === 0 ? 'nothing is paused' : lines.map(printable).join('\n')))
+  const pauses = pauseReports(history.pauses(now))
+  const { paused, pausedFeeds } = pauses
+  const lines = [
+    ...(paused === null
+      ? []
+      : [`nothing is sent: ${pauseText(paused, now)}`, `    ${commandLine('resume')}`]),
+    ...pausedFeeds.flatMap(({ feed, ...pause }) => [
+      `nothing of ${feed} is sent: ${pauseText(pause, now)}`,
+      `    ${commandLine(`resume ${shellWord(feed)}`)}`,
+    ]),
+  ]
+  show(pauses, () => (lines.length === 0 ? 'nothing is paused' : lines.map(printable).join('\n')))
 }
 
 function refuseUnknown(

@@ -8,10 +8,15 @@ import { hintText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, printError } from './context.ts'
+import { widthOf } from './render.ts'
 
 const EXIT_CODES = `
-Exit codes: 0 ok, 1 failed, 2 changes pending, 3 not all ok, 4 credentials, 64 usage,
-75 temporary, 78 configuration, 130/143 ended by a signal. Any other code is a failure.`
+Exit codes: 0 ok, 1 failed, 2 changes pending, 3 not all ok, 4 credentials,
+64 usage, 75 temporary, 78 configuration, 130/143 ended by a signal. Any other
+code is a failure.`
+
+/** Columns of the help that is not read on a terminal. */
+const HELP_WIDTH = 80
 
 /** Commands in the order of the help. A run loads only the command that it needs. */
 const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
@@ -107,7 +112,11 @@ export async function buildProgram(
 function prepare(command: Command, context: Context, path: readonly string[]): void {
   command
     .exitOverride()
-    .configureOutput({ writeOut: (text) => context.out(text.trimEnd()), writeErr: () => {} })
+    .configureOutput({
+      writeOut: (text) => context.out(text.trimEnd()),
+      writeErr: () => {},
+      getOutHelpWidth: () => widthOf(context) ?? HELP_WIDTH,
+    })
     .configureHelp({ showGlobalOptions: true })
   const example = EXAMPLES[path.join(' ')]
   if (example !== undefined) command.addHelpText('after', `\nExample: feedsyncd ${example}`)

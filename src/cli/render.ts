@@ -18,8 +18,10 @@ const ASCII = /^[\x20-\x7E]*$/
 const LEAST_COLUMNS = 12
 const LEAST_PROSE = 24
 const HANG = 2
+/** A number with its commas. */
+const NUMBER = /^\d{1,3}(,\d{3})*$/
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
-const COMMAND = /^(next:?)? *(feedsyncd|npm|systemctl|journalctl) /
+const COMMAND = /^(next:?)? *(feedsyncd|npm|systemctl|journalctl|kill|timedatectl) ?/
 /** The label of a line: `reason    `, `TIME info  `, or only spaces. */
 const LABEL = /^(\S+( \S+)? {2,}| +)/
 
@@ -37,7 +39,7 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
   )
   const all = (is: (cell: Cell | undefined) => boolean) =>
     headers.map((_, column) => rows.every((row) => row[column] === null || is(row[column])))
-  const numeric = all((cell) => typeof cell === 'number')
+  const numeric = all((cell) => typeof cell === 'number' || NUMBER.test(cell ?? ''))
   const whole = all((cell) => typeof cell === 'number' || TIME.test(cell ?? ''))
   const excess = () =>
     sizes.reduce((sum, size) => sum + size + 2, -2) - (width ?? Number.POSITIVE_INFINITY)
@@ -122,6 +124,19 @@ export function factsText(facts: readonly (readonly [name: string, value: Cell])
 /** widthOf returns the columns of the terminal; null if unknown. COLUMNS helps a serial console, which reports 0. */
 export function widthOf({ env, terminal }: Pick<Context, 'env' | 'terminal'>): number | null {
   return (terminal && (Number(env.COLUMNS) || process.stdout.columns)) || null
+}
+
+/** heightOf returns the lines of the terminal; null if unknown. */
+export function heightOf({ env, terminal }: Pick<Context, 'env' | 'terminal'>): number | null {
+  return (terminal && (Number(env.LINES) || process.stdout.rows)) || null
+}
+
+/** cutToHeight keeps what fits on a screen of this height, and says how many lines do not. */
+export function cutToHeight(text: string, height: number | null): string {
+  const lines = text.split('\n')
+  if (height === null || lines.length < height) return text
+  const kept = lines.slice(0, Math.max(1, height - 2))
+  return [...kept, `… ${lines.length - kept.length} more lines: leave out --watch`].join('\n')
 }
 
 /** middleCut removes the middle of a long text, because both ends of a name say more than its beginning. */

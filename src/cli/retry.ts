@@ -1,4 +1,4 @@
-// feedsyncd retry tries a version again now and prints the result. A running daemon tries at once, even if the service
+// feedsyncd retry tries versions again now and prints the result. A running daemon tries at once, even if the service
 // counts as down.
 
 import type { Command } from 'commander'
@@ -9,45 +9,50 @@ import { SECOND } from '../lib/clock.ts'
 import { isSoon } from '../lib/due.ts'
 import { personName } from '../lib/user.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
-import { uploadReports, withPause } from '../ops/report.ts'
+import { uploadReports } from '../ops/report.ts'
 import { type Context, outJson } from './context.ts'
-import { NO_DAEMON } from './decide.ts'
-import { define, usageError, versionId } from './define.ts'
-import { printEnd } from './version-end.ts'
+import { define, usageError, versionIds } from './define.ts'
+import { NO_DAEMON, printEnds, until, worstOf } from './version-wait.ts'
 
-const LOOK_MS = SECOND / 5
 /** The command stops waiting after this time. A large upload takes longer, and `show` follows it. */
 const LONGEST_MS = 30 * SECOND
 
 export function retryCommand(context: Context): Command {
-  const text = 'try a failed or waiting version again now, and print the result'
-  return define<{ all?: boolean }>(context, 'retry', text, async (call, id?: number) => {
-    const { commandLine, config, options } = call
-    if ((id === undefined) === !options.all)
-      throw usageError('retry: give one id or --all', 'feedsyncd retry --help')
+  const text = 'try failed or waiting versions again now, and print the result'
+  return define<{ all?: boolean }>(context, 'retry', text, async (call, ids: number[] = []) => {
+    const { config, options } = call
+    if ((ids.length === 0) === (options.all === undefined))
+      throw usageError('retry: give ids or --all', 'feedsyncd retry --help')
     using history = openForDecisions(config, context.clock)
-    const daemonRuns = isLocked(config.state.directory)
     const deciding = { by: personName(context.env), now: context.clock.now() }
     const retry = (each: number) => carryOut(history, { deed: 'retry', id: each }, deciding)
     const retried =
-      id === undefined
+      ids.length === 0
         ? retriable(history).flatMap((each) => nullIfRefused(() => retry(each)) ?? [])
-        : [retry(id)]
-    const isDown = () => readDaemonFile(config.state.directory, context.env)?.service === 'down'
+        : history.atomically(() => ids.map(retry))
     const pauses = history.pauses(deciding.now)
-    const tried = retried.filter(({ feed }) => pauses.of(feed) === null)
-    if (daemonRuns) await waitForAttempts(context, history, tried, isDown)
-    const versions = retried.map((version) => history.version(version.id) ?? version)
-    const reports = versions.map(uploadReports(history, undefined, pauses))
-    if (options.json) {
-      return outJson(context, id === undefined ? { uploads: reports } : (reports[0] ?? {}))
+    const isRunning = isLocked(config.state.directory)
+    if (isRunning) {
+      const isDown = () => readDaemonFile(config.state.directory, context.env)?.service === 'down'
+      await until(context, history, {
+        versions: retried.filter(({ feed }) => pauses.of(feed) === null),
+        isOver: (version) => wasTried(version, context.clock.now()),
+        gaveUp: (over) => over.some(({ state }) => state === 'queued') && isDown(),
+        mostMs: LONGEST_MS,
+      })
     }
-    for (const version of versions)
-      printEnd(context, withPause(version, pauses), daemonRuns ? commandLine : null)
-    if (versions.length === 0) context.out('no version has failed, and none is waiting')
-    else if (!daemonRuns) context.err(NO_DAEMON)
+    const commandLine = isRunning ? call.commandLine : null
+    if (options.json) {
+      const now = retried.map((version) => history.version(version.id) ?? version)
+      const reports = now.map(uploadReports(history, { pauses }))
+      outJson(context, ids.length === 1 ? (reports[0] ?? {}) : { uploads: reports })
+      return context.exit(worstOf(now))
+    }
+    if (retried.length === 0) return context.out('no version has failed, and none is waiting')
+    context.exit(printEnds({ commandLine, context }, history, retried))
+    if (!isRunning) context.err(NO_DAEMON)
   })
-    .argument('[id]', 'the id that status prints', versionId)
+    .argument('[id...]', 'the ids that status prints', versionIds)
     .option('--all', 'retry every version that failed or waits')
 }
 
@@ -65,24 +70,6 @@ function nullIfRefused<T>(work: () => T): T | null {
   } catch (error) {
     if (error instanceof Refused) return null
     throw error
-  }
-}
-
-/** waitForAttempts waits until each version was tried, or until one attempt shows that the service is still down. */
-async function waitForAttempts(
-  { clock }: Context,
-  history: History,
-  retried: readonly Version[],
-  isDown: () => boolean,
-) {
-  const until = clock.monotonic() + LONGEST_MS
-  while (clock.monotonic() < until) {
-    const versions = retried.flatMap(({ id }) => history.version(id) ?? [])
-    const tried = versions.filter((version) => wasTried(version, clock.now()))
-    if (tried.length === versions.length) return
-    const hasFailed = tried.some(({ state }) => state === 'queued')
-    if (hasFailed && isDown()) return
-    await clock.sleep(LOOK_MS)
   }
 }
 

@@ -2,15 +2,11 @@
 
 import { Command, Option } from 'commander'
 import type { App } from '../app/app.ts'
-import type { CampaignRun } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { findConfig } from '../config/load.ts'
-import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { SECOND, unlessAborted } from '../lib/clock.ts'
-import { isInboxCondition } from '../lib/conditions.ts'
-import { EXIT } from '../lib/errors.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
-import { isAsTheFileSays } from '../ops/campaign-conditions.ts'
+import { exitOf } from '../ops/problems.ts'
 import { commandLineAnywhere } from './command-line.ts'
 import { type Context, errorPrinter, readConfig } from './context.ts'
 import { onSignals } from './signals.ts'
@@ -69,35 +65,10 @@ export function runCommand(context: Context): Command {
       signals.done()
       if (halted !== null) return context.exit(halted.exitCode)
       if (signals.abort.aborted) return context.exit(signals.exitCode)
-      if (once) context.exit(exitCodeOfPass(app, clock.now()))
+      if (once) context.exit(exitOf(app.problems()))
     })
 }
 
 function withLevel(config: Config, level = config.log.level): Config {
   return { ...config, log: { ...config.log, level } }
-}
-
-/**
- * exitCodeOfPass returns the exit code of one pass, from the newest version of each feed. Rejected credentials come
- * first, because waiting does not help. Pending work comes next: a folder that cannot be listed may hold some, and
- * while all feeds are paused, campaigns may wait.
- */
-function exitCodeOfPass(
-  { conditions, history, refusal, campaigns, skipped }: App,
-  now: number,
-): number {
-  const ofCampaigns = exitCodeOfCampaigns(campaigns())
-  if (refusal() !== null) return EXIT.credentials
-  if (conditions.current().some(({ code }) => isInboxCondition(code))) return EXIT.temporary
-  if (history.pauses(now).all.some(({ feed }) => feed === null)) return EXIT.temporary
-  if (history.list({ states: IN_WORK, all: true, limit: 1 }).length > 0) return EXIT.temporary
-  if (ofCampaigns !== EXIT.ok && ofCampaigns !== EXIT.notAllOk) return ofCampaigns
-  const needsPerson = history.list({ states: NEEDS_PERSON, limit: 1 }).length > 0
-  return needsPerson || !skipped.isEmpty ? EXIT.notAllOk : ofCampaigns
-}
-
-function exitCodeOfCampaigns(run: CampaignRun | null): number {
-  if (run?.state === 'credentials') return EXIT.credentials
-  if (run?.state === 'failed' || run?.state === 'busy') return EXIT.temporary
-  return isAsTheFileSays(run) ? EXIT.ok : EXIT.notAllOk
 }

@@ -3,20 +3,24 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, normalize, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { noVersion, openStatus, pathInInbox } from '../app/queries.ts'
+import { openStatus } from '../app/open-status.ts'
+import { noVersion, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { OPEN } from '../history/states.ts'
 import { limited } from '../lib/limited.ts'
 import { shellWord } from '../lib/printable.ts'
-import { formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
-import { type NextStep, nextStep, nextText, onServiceText } from '../ops/advice.ts'
+import { countOf, formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
+import { clockText, nextSteps, onServiceText, stepText } from '../ops/advice.ts'
 import type { PathReport } from '../ops/path-report.ts'
 import type { CommandLine } from '../ops/port.ts'
+import type { Step } from '../ops/problem.ts'
+import { KINDS, type Severity } from '../ops/problem-kinds.ts'
 import type { FeedReport, ShowReport, UploadReport } from '../ops/report.ts'
+import { codeOf } from '../ops/version-problems.ts'
 import type { Context } from './context.ts'
 import { type Call, define, unknownName, usageError } from './define.ts'
+import { coloured, stepLine } from './problem-view.ts'
 import { factsText, printable, proseTable, table, widthOf } from './render.ts'
-import { coloured } from './status-view.ts'
 
 const ATTEMPT = 'attempt,started,took,outcome,status,code,sent,key'.split(',')
 /** Number of events, attempts, campaign ids and versions that are shown without --all. */
@@ -29,7 +33,8 @@ export function showCommand(context: Context): Command {
   const text =
     'show one version in full, what the service has of a feed, or why a path is where it is'
   return define<{ all?: boolean }>(context, 'show', text, async (call, given: string) => {
-    using status = openStatus(call.config, context.clock, context.env)
+    const { clock, env } = context
+    using status = openStatus(call.config, { clock, env, commandLine: call.commandLine })
     const [, kind = null, name = given] = /^(feed|path):(.+)$/s.exec(given) ?? []
     if (kind === null && /^\d+$/.test(given)) return showVersion(call, status, Number(given))
     if (kind !== 'path' && (await showFeed(call, status, name))) return
@@ -56,7 +61,9 @@ function showVersion(call: Show, status: Status, id: number) {
   }
   showWrapped(report, () => {
     const text = showText(report, call)
-    return text.replace(/^(state|reason) .*$/gm, (line) => coloured(line, report, context.terminal))
+    const severity = severityOf(report)
+    const isColoured = /^(state|reason) .*$/gm
+    return text.replace(isColoured, (line) => coloured(line, severity, context.terminal))
   })
 }
 
@@ -90,7 +97,7 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
   const rows = shown.map((one) => [
     one.id,
     one.state,
-    one.postings,
+    one.postings === null ? null : countOf(one.postings),
     one.bytes === null ? null : formatBytes(one.bytes),
     one.attempts,
     relativeTime(one.uploadedAt ?? one.detectedAt, now),
@@ -99,6 +106,15 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
   const earlier = commandLine(`show ${shellWord(`feed:${feed}`)} --all`)
   return [
     `on the service: ${onServiceText(onService, now)}`,
+    ...(newest.overdue && newest.expectedBy !== null
+      ? [
+          coloured(
+            `overdue: expected by ${clockText(newest.expectedBy, now)}`,
+            'warning',
+            context.terminal,
+          ),
+        ]
+      : []),
     ...filesLines(newest.files),
     ...(path === null ? [] : pathLines(path, call)),
     ...waiting,
@@ -128,22 +144,26 @@ function pathLines({ because, next, path, upload }: PathReport, call: Show): str
   return lines(`${path}: ${because}`, upload, next, call)
 }
 
-function nextOf(upload: UploadReport | null, { commandLine, context }: Show): string | null {
-  return upload && nextText(nextStep(upload, context.clock.now(), commandLine))
+function nextOf(upload: UploadReport | null, call: Show): string | null {
+  return upload && stepText(stepsOf(upload, call))
+}
+
+function stepsOf(upload: UploadReport, { commandLine, context }: Show): Step[] {
+  return nextSteps(upload, { now: context.clock.now(), commandLine })
+}
+
+/** severityOf returns how bad the state of a version is, as `status` says it. */
+function severityOf(version: Parameters<typeof codeOf>[0]): Severity | null {
+  const code = codeOf(version)
+  return code === null ? null : KINDS[code].severity
 }
 
 /** lines returns a sentence and the next step. `next` is the step of a path and replaces that of its version. */
 function lines(says: string, upload: UploadReport | null, next: string | null, call: Show) {
-  const { commandLine, context } = call
   const text = printable(says)
-  const line = upload === null ? text : coloured(text, upload, context.terminal)
+  const line = upload === null ? text : coloured(text, severityOf(upload), call.context.terminal)
   if (next !== null) return [line, `next: ${printable(next)}`]
-  if (upload === null) return [line]
-  const step = nextStep(upload, context.clock.now(), commandLine)
-  const told = nextFacts(step).map(
-    ([name, each]) => `${name === '' ? ' ' : 'next:'} ${printable(each)}`,
-  )
-  return [line, ...told]
+  return upload === null ? [line] : [line, ...stepsOf(upload, call).map(stepLine)]
 }
 
 /**
@@ -160,14 +180,12 @@ function pathOf(config: Config, given: string): string {
 function showText(report: ShowReport, { commandLine, context, options }: Show): string {
   const { all = false } = options
   const [now, width] = [context.clock.now(), widthOf(context)]
-  const facts = factsOf(report, now, commandLine, all)
+  const facts = factsOf(report, { now, commandLine, all })
   const lines = [factsText(facts.filter(([, value]) => value !== ''))]
   const earlier = (left: number) =>
-    left === 0
-      ? []
-      : [`… and ${left.toLocaleString('en-US')} earlier: ${commandLine(`show ${report.id} --all`)}`]
+    left === 0 ? [] : [`… and ${countOf(left)} earlier: ${commandLine(`show ${report.id} --all`)}`]
   const events = report.events.map(({ at, count, firstAt, from, to, reason }) => {
-    const times = `${count?.toLocaleString('en-US')} times since ${firstAt}`
+    const times = `${countOf(count ?? 1)} times since ${firstAt}`
     return [at, from, to, firstAt === undefined ? reason : `${reason}; ${times}`]
   })
   lines.push('', ...earlier(report.earlierEvents))
@@ -193,19 +211,22 @@ function tookText({ endedAt, startedAt }: ShowReport['attempts'][number]): strin
   return formatDuration(Date.parse(endedAt) - Date.parse(startedAt))
 }
 
-/** nextFacts puts each command on its own line, so that people can copy it. */
-function nextFacts({ commands, says }: NextStep): (readonly ['next' | '', string])[] {
-  const told = says.length === 0 ? commands : [says.join('; '), ...commands]
-  return told.map((text, n) => [n === 0 ? 'next' : '', text] as const)
+/** nextFacts puts each step on its own line, so that people can copy a command. */
+function nextFacts(steps: readonly Step[]): (readonly ['next' | '', string])[] {
+  return steps.map((step, n) => [n === 0 ? 'next' : '', 'says' in step ? step.says : step.command])
 }
 
-function factsOf(report: ShowReport, now: number, commandLine: CommandLine, all: boolean) {
+function factsOf(
+  report: ShowReport,
+  { all, commandLine, now }: { all: boolean; commandLine: CommandLine; now: number },
+) {
   const { bytes, changes, etagVerified, externalCampaignIds: campaigns, progress } = report
-  const ids = Object.entries(campaigns ?? {}).map(([id, n]) => `${id} (${n})`)
+  const ids = Object.entries(campaigns ?? {}).map(([id, n]) => `${id} (${countOf(n)})`)
   const most = all ? ids.length : MOST
   const shown = limited(ids, most, (more) => `and ${more} more: --all`)
   const changed =
-    changes && `${changes.added} added, ${changes.removed} removed, ${changes.changed} changed`
+    changes &&
+    `${countOf(changes.added)} added, ${countOf(changes.removed)} removed, ${countOf(changes.changed)} changed`
   return [
     ['feed', report.feed],
     ['path', report.path],
@@ -214,14 +235,14 @@ function factsOf(report: ShowReport, now: number, commandLine: CommandLine, all:
     ['sent', progress && formatProgress(progress, bytes ?? 0)],
     ['guard', report.guard],
     ['reason', report.reason],
-    ...nextFacts(nextStep(report, now, commandLine)),
-    ['postings', report.postings],
+    ...nextFacts(nextSteps(report, { now, commandLine })),
+    ['postings', report.postings === null ? null : countOf(report.postings)],
     ['changes', changed],
     ['records', report.records],
     ['campaigns', shown.join(', ')],
-    ['requisitions', report.requisitionIds || null],
+    ['requisitions', report.requisitionIds ? countOf(report.requisitionIds) : null],
     ['warnings', report.warnings.join('; ')],
-    ['size', bytes === null ? null : `${formatBytes(bytes)} (${bytes} bytes)`],
+    ['size', bytes === null ? null : `${formatBytes(bytes)} (${countOf(bytes)} bytes)`],
     ['encoding', report.encoding],
     ['sha256', report.sha256],
     ['file', report.fileUrl],

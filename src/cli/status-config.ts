@@ -43,7 +43,7 @@ export function readStatusConfig(
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`
     const broken: Condition = {
       code: 'config-broken',
-      severity: 'critical',
+      mark: null,
       since: clock.now(),
       message: `the configuration has mistakes: ${first}${more}`,
       hint: `this status comes from ${config.state.directory}; to list all mistakes: feedsyncd config check`,

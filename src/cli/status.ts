@@ -1,18 +1,18 @@
 // feedsyncd status prints the state of daemon and feeds. It reads the history, so it works without a daemon.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { openStatus } from '../app/queries.ts'
+import { openStatus } from '../app/open-status.ts'
 import { ConfigProblems } from '../config/problems.ts'
 import type { ListFilter } from '../history/port.ts'
 import { STATES, type State } from '../history/states.ts'
-import { MINUTE, SECOND } from '../lib/clock.ts'
+import { SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { shellWord } from '../lib/printable.ts'
 import { parseDuration } from '../lib/units.ts'
-import { conditionReport } from '../ops/report.ts'
+import { problemReport } from '../ops/problems.ts'
 import type { Context } from './context.ts'
 import { type Call, define, numberOf, unknownName } from './define.ts'
-import { widthOf } from './render.ts'
+import { cutToHeight, fitted, heightOf, widthOf } from './render.ts'
 import { type Checked, lineOf, statusCheck } from './status-check.ts'
 import { readStatusConfig } from './status-config.ts'
 import { statusLive } from './status-live.ts'
@@ -54,9 +54,10 @@ export function statusCommand(context: Context): Command {
     if (options.live) return live(call)
     if (options.check) return check(call, feed)
     do {
-      const { report, unknown, ...answer } = readReport(call, feed)
+      const { broken, report, unknown } = readReport(call, feed)
       if (unknown !== null) throw unknown
-      showWrapped(report, () => {
+      const json = { ...report, problems: report.problems.map(problemReport) }
+      showWrapped(json, () => {
         const rows = limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
         const listed = filtered || all || limit !== undefined
         const text = statusText(report, {
@@ -64,14 +65,15 @@ export function statusCommand(context: Context): Command {
           terminal,
           width: widthOf(context),
           commandLine,
-          ...answer,
           limit: rows,
           filtered,
           listed,
         })
-        return watch && terminal ? CLEAR + text : text
+        return watch && terminal
+          ? CLEAR + cutToHeight(fitted(text, widthOf(context)), heightOf(context))
+          : text
       })
-      context.exit(answer.broken ? EXIT.config : EXIT.ok)
+      context.exit(broken ? EXIT.config : EXIT.ok)
       if (watch) await clock.sleep(WATCH_MS)
     } while (watch)
   })
@@ -89,7 +91,7 @@ export function statusCommand(context: Context): Command {
  * readReport reads the configuration and the history. With --watch it runs each time, because the configuration may
  * change meanwhile. `broken`: the configuration has mistakes. `unknown`: the error for a feed that never existed.
  */
-function readReport({ context, options }: Call<Options>, feed: string | undefined) {
+function readReport({ commandLine, context, options }: Call<Options>, feed: string | undefined) {
   const { broken, config } = readStatusConfig(context, options.config)
   const filter: ListFilter = {
     ...(feed !== undefined && { feed }),
@@ -99,14 +101,10 @@ function readReport({ context, options }: Call<Options>, feed: string | undefine
     ...(options.json && options.limit !== undefined && { limit: options.limit }),
     all: options.all ?? false,
   }
-  using status = openStatus(config, context.clock, context.env)
+  const { clock, env } = context
+  using status = openStatus(config, { clock, env, commandLine, found: broken })
   const report = status.report(filter)
-  if (broken !== null) {
-    report.daemon.conditions.unshift(conditionReport(broken))
-    report.service.baseUrl = ''
-  }
-  // Three missed listings are a problem; one slow listing is not.
-  const staleAfterMs = Math.max(MINUTE, 3 * config.inbox.rescanMs)
+  if (broken !== null) report.service.baseUrl = ''
   const isNone = feed !== undefined && report.uploads.length === 0
   const feeds = isNone ? status.feeds() : []
   const unknown =
@@ -115,7 +113,7 @@ function readReport({ context, options }: Call<Options>, feed: string | undefine
           near === null ? 'status' : `status ${shellWord(near)}`,
         )
       : null
-  return { report, staleAfterMs, unknown, broken: broken !== null }
+  return { report, unknown, broken: broken !== null }
 }
 
 function answer({ context, show }: Call<Options>, { code, line }: Checked): void {
@@ -136,10 +134,8 @@ function live(call: Call<Options>): void {
 function check(call: Call<Options>, feed: string | undefined): void {
   const { context } = call
   try {
-    const { report, staleAfterMs, unknown } = readReport(call, feed)
-    // Campaigns do not belong to one feed.
-    const model = feed === undefined ? report : { ...report, campaigns: null }
-    const checked = statusCheck(model, { now: context.clock.now(), staleAfterMs })
+    const { report, unknown } = readReport(call, feed)
+    const checked = statusCheck(report, context.clock.now())
     // A mistyped name must not be reported as OK.
     answer(call, unknown !== null && checked.code === 0 ? checkFailure(unknown) : checked)
   } catch (error) {

@@ -22,7 +22,8 @@ import { limited } from '../lib/limited.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { CommandLine } from '../ops/port.ts'
-import { uploadReports, withPause } from '../ops/report.ts'
+import { uploadReports } from '../ops/report.ts'
+import { factsOf } from '../ops/version-report.ts'
 import { type Context, errorPrinter, outJson } from './context.ts'
 import { type Call, define, usageError } from './define.ts'
 import { onSignals, type Signals } from './signals.ts'
@@ -80,8 +81,9 @@ export function uploadCommand(context: Context): Command {
       using history = openHistoryReader({ file: historyFile(config) })
       const pauses = history?.pauses(context.clock.now())
       if (options.json)
-        outJson(context, history === null ? {} : uploadReports(history, undefined, pauses)(version))
-      else printEnd(context, withPause(version, pauses), commandLine)
+        outJson(context, history === null ? {} : uploadReports(history, { pauses })(version))
+      else if (history !== null)
+        printEnd(context, factsOf(history, { pauses })(version), commandLine)
       if (signals.stop.aborted) return context.exit(signals.exitCode)
       context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version))
     },

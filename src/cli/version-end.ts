@@ -5,28 +5,24 @@ import type { Version } from '../history/port.ts'
 import { OLDER } from '../history/reason-codes.ts'
 import { IN_WORK } from '../history/states.ts'
 import { EXIT } from '../lib/errors.ts'
-import { nextStep, nextText } from '../ops/advice.ts'
+import { nextSteps, stepText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
-import { NO_EXPECTATION, versionReport } from '../ops/report.ts'
+import type { VersionFacts } from '../ops/version-report.ts'
 import { type Context, printError } from './context.ts'
 import { printable } from './render.ts'
 
 /** printEnd prints the state of a version. With `commandLine` null the command did not wait, so no error is printed. */
 export function printEnd(
   context: Context,
-  version: Version,
+  version: VersionFacts,
   commandLine: CommandLine | null,
 ): void {
   const { id, feed, state, fileUrl, reason } = version
   const where = fileUrl === null ? '' : `: ${fileUrl}`
   context.out(printable(`version ${id} of ${feed} is ${state}${where}`))
   if (state === 'uploaded' || commandLine === null) return
-  const next = nextStep(
-    { ...versionReport(version), ...NO_EXPECTATION },
-    context.clock.now(),
-    commandLine,
-  )
-  printError(context, reason ?? state, nextText(next))
+  const next = nextSteps(version, { now: context.clock.now(), commandLine })
+  printError(context, reason ?? state, stepText(next))
 }
 
 export function exitCodeOf({ reasonCode, state }: Pick<Version, 'reasonCode' | 'state'>): number {

@@ -3,6 +3,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { dirname, resolve } from 'node:path'
+import { groupHint } from '../lib/access.ts'
 import { errnoText } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { readRegular } from '../lib/files.ts'
@@ -83,7 +84,7 @@ function readBytes(file: string): Buffer {
       hints: {
         ENOENT:
           'name the file with --config or FEEDSYNCD_CONFIG; feedsyncd.example.yaml explains every key',
-        EACCES: `let the group of the unit read it: chgrp feedsyncd ${file} && chmod 0640 ${file}`,
+        EACCES: groupHint(file) ?? 'run this as root, or ask root to let your group read it',
         EISDIR: 'name the file itself, such as feedsyncd.yaml in that folder',
       },
     })

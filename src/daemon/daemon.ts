@@ -155,7 +155,6 @@ export class Daemon {
     return {
       stage: this.#stage,
       sinceRoundMs: this.#parts.clock.monotonic() - this.#roundStartedAt,
-      conditions: this.#parts.conditions.current(),
     }
   }
 
@@ -274,6 +273,7 @@ export class Daemon {
       return present[key as keyof typeof present] !== current[key as keyof typeof present]
     })
     const now = clock.now()
+    if (present.service !== current.service) daemonFile.update({ serviceSince: now })
     if (isNews || !isRecent(current.heartbeatAt, now, HEARTBEAT_MS))
       daemonFile.update({ ...present, heartbeatAt: now })
   }

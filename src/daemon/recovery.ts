@@ -29,7 +29,7 @@ export async function recover(
   const { postDelivery, history, log, spool } = parts
   const copies = await spool.names()
   if (await history.commit(() => noteLoss(history, copies))) {
-    const hint = 'to accept what is in the folder as it is: feedsyncd release --lost-history'
+    const hint = 'to see what is held and how to decide: feedsyncd status'
     log.warn(
       { event: 'history.lost', hint },
       'the history was lost or is older than the spool: each feed is held once',

@@ -229,12 +229,15 @@ export class Sending {
   /** #showHold sets the condition of refused credentials, which stays until a try succeeds. */
   #showHold(): void {
     const { conditions, gate } = this.#parts
-    const { first, isOfKey, isTrusted } = gate.accounts
-    if (first !== null) {
-      const { reason: message, hint } = first
-      const severity = isOfKey ? 'critical' : 'warning'
-      conditions.set('credentials', { message, hint, severity })
-    } else if (isTrusted) conditions.clear('credentials')
+    const { isOfKey, isTrusted, refusal } = gate.accounts
+    if (refusal !== null) {
+      const { reason: message, hint, mark } = refusal
+      conditions.clear(isOfKey ? 'account-refused' : 'credentials')
+      conditions.set(isOfKey ? 'credentials' : 'account-refused', { message, hint, mark })
+    } else if (isTrusted) {
+      conditions.clear('credentials')
+      conditions.clear('account-refused')
+    }
   }
 
   /**

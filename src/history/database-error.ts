@@ -3,6 +3,7 @@
 
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { groupHint } from '../lib/access.ts'
 import { type ConditionCode, stateCondition } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 
@@ -74,8 +75,8 @@ function advice(code: string, file: string, detail: string): Advice {
         what: `${file} is damaged, or is no SQLite database (${detail})`,
         hint:
           'Stop feedsyncd and put a backup in its place. Without a backup, move the file away together ' +
-          'with its -wal and -shm files, but leave the spool: each feed of the folder is then held. To accept them ' +
-          'as they are: feedsyncd release --lost-history',
+          'with its -wal and -shm files, but leave the spool: each feed of the folder is then held once, and ' +
+          'status says how to decide.',
         condition: 'database-damaged',
         exitCode: EXIT.config,
       }
@@ -92,8 +93,9 @@ function advice(code: string, file: string, detail: string): Advice {
       return {
         what: `${file} cannot be opened (${code})`,
         hint:
+          groupHint(file) ??
           `${dirname(file)} must be a directory on a local disk, and it and all files in it must belong to ` +
-          'one user: run this as that user, or as root.',
+            'one user: run this as that user, or as root.',
         // A disk may be read-only after an error, or not mounted yet: a supervisor should try again.
         condition: stateCondition(code),
         exitCode: /^E(NOTDIR|EXIST|LOOP|NAMETOOLONG)$/.test(code) ? EXIT.config : EXIT.temporary,

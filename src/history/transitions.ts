@@ -7,6 +7,7 @@ import type { Notes } from './notes.ts'
 import { SUPERSEDED } from './reason-codes.ts'
 import type { AttemptEnd, NewVersion, Reason, Version, VersionPatch } from './rows.ts'
 import type { State } from './states.ts'
+import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 
 /** Id is the id of a version; `new` is the version that the same decision adds. */
@@ -35,6 +36,7 @@ export type Transition =
   | { kind: 'unlink'; path: string }
 
 type Ports = Pick<VersionWrites, 'add' | 'move' | 'update' | 'forget' | 'seen'> &
+  Pick<VersionReads, 'version'> &
   Pick<Attempts, 'startAttempt' | 'endAttempt'> &
   Notes
 
@@ -110,6 +112,7 @@ function writeOne(
       return null
     case 'first':
       askFirst(history, each.id)
+      countRetry(history, each.id)
       return null
     case 'drop':
       history.forget(each.id, each.heir === null ? undefined : idOf(each.heir))
@@ -135,6 +138,25 @@ const askedFirst = (history: Notes) => JSON.parse(history.note(FIRST_NOTE) ?? '[
 
 function askFirst(history: Notes, id: number): void {
   history.setNote(FIRST_NOTE, JSON.stringify([...askedFirst(history), id]))
+}
+
+/** Name of the note with the number of retries of each version that still waits. */
+const RETRIES_NOTE = 'retries'
+
+const retries = (history: Pick<Notes, 'note'>) =>
+  JSON.parse(history.note(RETRIES_NOTE) ?? '{}') as Record<string, number>
+
+/** countRetry counts a retry of a person, and forgets those of versions that no longer wait. */
+function countRetry(history: Pick<VersionReads, 'version'> & Notes, id: number): void {
+  const isWaiting = ([one]: [string, number]) => history.version(Number(one))?.state === 'queued'
+  const waiting = Object.fromEntries(Object.entries(retries(history)).filter(isWaiting))
+  const counted = { ...waiting, [id]: (waiting[id] ?? 0) + 1 }
+  history.setNote(RETRIES_NOTE, JSON.stringify(counted))
+}
+
+/** retriesOf returns how many attempts of a version a person asked for. They do not lengthen the wait for the next one. */
+export function retriesOf(history: Pick<Notes, 'note'>, id: number): number {
+  return retries(history)[id] ?? 0
 }
 
 /** takeFirst returns and clears the ids of the versions that the daemon tries before all others. */

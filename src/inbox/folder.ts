@@ -4,7 +4,7 @@
 import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
+import { type Clock, HOUR, isoTime, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import { isSameDirectory } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
@@ -150,6 +150,8 @@ export class Inbox implements AsyncDisposable {
       if (isEmpty && before.dev !== stats.dev)
         return { folder: unavailable(directory, NOT_MOUNTED), ...nothingKnown() }
       this.#known = stats
+      if (before.dev !== stats.dev) this.#reportChange(directory)
+      for (const prefix of this.#mounts.replaced()) this.#reportChange(this.absolute(prefix))
       // A watch on the previous directory reports nothing for the new one.
       const replaced = !isSameDirectory(before, stats)
       if (replaced) {
@@ -166,6 +168,15 @@ export class Inbox implements AsyncDisposable {
     }
   }
 
+  /** #reportChange warns of files that may be old: they lay below a mount that is gone. */
+  #reportChange(path: string): void {
+    const words = {
+      message: `${path} is on another file system than before, and has files of its own, which may be old`,
+      hint: 'mount its file system again; if the change is intended, nothing has to be done',
+    }
+    this.#options.conditions?.set('inbox-changed', words, CHANGE_SHOWN_MS)
+  }
+
   /** #lookAt treats all paths as remote, because any path may lie on a mount without its server. */
   async #lookAt(paths: readonly string[]): Promise<Map<string, Look>> {
     const looks = new Map<string, Look>()
@@ -174,6 +185,9 @@ export class Inbox implements AsyncDisposable {
     return looks
   }
 }
+
+/** Nobody sees when a person has accepted the change, so the warning ends by itself. */
+const CHANGE_SHOWN_MS = HOUR
 
 /** NOT_MOUNTED stands for an empty folder on another device than before. */
 const NOT_MOUNTED = Object.assign(new Error('not mounted'), { code: 'EXDEV' })

@@ -16,9 +16,17 @@ export class Mounts {
   readonly #known = new Map<string, bigint>()
   /** The device of each directory in the running listing. */
   #seen = new Map<string, bigint>()
+  /** The former mount points that have files of another file system in the running listing. */
+  #replaced: string[] = []
 
   begin(): void {
     this.#seen = new Map()
+    this.#replaced = []
+  }
+
+  /** replaced returns the mount points (`acme/`) at which this listing found files of another file system. */
+  replaced(): readonly string[] {
+    return this.#replaced
   }
 
   /** admit records a directory that was read. False: another file system should be mounted there. */
@@ -26,6 +34,7 @@ export class Mounts {
     const before = this.#known.get(prefix)
     this.#seen.set(prefix, dev)
     if (before !== undefined && before !== dev && isEmpty) return false
+    if (before !== undefined && before !== dev) this.#replaced.push(prefix)
     const above = this.#seen.get(parentOf(prefix))
     if (prefix !== '' && above !== undefined && above !== dev) this.#known.set(prefix, dev)
     else this.#known.delete(prefix)

@@ -4,60 +4,63 @@
 import type { Clock } from './clock.ts'
 import { printable } from './printable.ts'
 
-export type Severity = 'warning' | 'critical'
-
-/** SEVERITY lists all conditions. Critical: feeds are not read or not sent, or nobody can know. */
-const SEVERITY = {
+/** CONDITION_CODES are all conditions. ops/problem-kinds.ts says how bad each one is. */
+export const CONDITION_CODES = [
   /** Listing the folder does not end. */
-  'scan-stuck': 'critical',
-  'inbox-missing': 'critical',
-  'inbox-unreadable': 'critical',
-  'state-full': 'critical',
-  'state-read-only': 'critical',
+  'scan-stuck',
+  'inbox-missing',
+  'inbox-unreadable',
+  /** Another file system, with files of its own, is now at the folder or at a folder below it. */
+  'inbox-changed',
+  'state-full',
+  'state-read-only',
   /** The disk reports errors, or the state directory cannot be used for another reason. */
-  'state-failing': 'critical',
+  'state-failing',
   /** Another file, or none, is now at the path of the open database. */
-  'database-lost': 'critical',
-  'database-damaged': 'critical',
-  'database-locked': 'critical',
-  /** The service rejects the key; a warning if it rejects some accounts and accepts others. */
-  credentials: 'critical',
+  'database-lost',
+  'database-damaged',
+  'database-locked',
+  /** The service rejects the key. */
+  'credentials',
+  /** The service rejects some accounts and accepts others. */
+  'account-refused',
   /** The key file changed and cannot be used; the daemon goes on with the previous key. */
-  'key-unreadable': 'warning',
+  'key-unreadable',
   /** An error that feedsyncd does not know. */
-  'internal-error': 'critical',
-  'stop-stuck': 'critical',
+  'internal-error',
+  'stop-stuck',
+  /** systemd restarted the daemon because its loop hung. */
+  'watchdog-restart',
   /** Files cannot be archived, quarantined or deleted, or receipts cannot be written. */
-  'dispositions-failing': 'warning',
+  'dispositions-failing',
   /** The program of an alert does not end. */
-  'hook-stuck': 'warning',
-  'alerts-failing': 'warning',
+  'hook-stuck',
+  'alerts-failing',
   /** The configuration file has mistakes: `status` reports it, because no daemon starts with such a file. */
-  'config-broken': 'critical',
-} as const satisfies Record<string, Severity>
+  'config-broken',
+] as const
 
-export type ConditionCode = keyof typeof SEVERITY
-
-export const CONDITION_CODES = Object.keys(SEVERITY) as ConditionCode[]
+export type ConditionCode = (typeof CONDITION_CODES)[number]
 
 export interface Condition {
   code: ConditionCode
-  severity: Severity
   /** One plain sentence without a full stop: what happened, and why. */
   message: string
   /** What to do next; null: nothing. */
   hint: string | null
   /** Wall ms of its beginning. */
   since: number
+  /** Alerts report a condition anew when its mark changes; null: they report it once. */
+  mark: string | null
 }
 
 export interface ConditionChange {
-  /** `set`: the condition began, or its words changed. `rated`: only its severity changed. */
-  kind: 'set' | 'rated' | 'cleared'
+  /** `set`: the condition began, or its words changed. */
+  kind: 'set' | 'cleared'
   condition: Condition
 }
 
-type Words = { message: string; hint?: string | null }
+type Words = { message: string; hint?: string | null; mark?: string | null }
 
 interface Active {
   condition: Condition
@@ -84,12 +87,7 @@ export class Conditions {
    * nobody sees: `expire` ends the condition if it was not set again within this time. Several parts may report such a
    * cause; the words of the first one stay.
    */
-  set(
-    code: ConditionCode,
-    words: Words & { severity?: Severity },
-    lastsMs: number | null = null,
-  ): void {
-    const { severity = SEVERITY[code] } = words
+  set(code: ConditionCode, words: Words, lastsMs: number | null = null): void {
     // The words may contain a file name, and they go to terminals, systemd and alerts. Read each property on its own:
     // `words` may be an Error, and a spread does not copy an Error's message.
     const message = printable(words.message)
@@ -101,10 +99,11 @@ export class Conditions {
       return
     }
     const since = known?.since ?? this.#clock.now()
-    const condition: Condition = { code, severity, message, hint, since }
+    const mark = words.mark ?? null
+    const condition: Condition = { code, message, hint, since, mark }
     this.#active.set(code, { condition, until })
-    if (known?.message !== message || known.hint !== hint) this.#announce('set', condition)
-    else if (known.severity !== severity) this.#announce('rated', condition)
+    if (known?.message !== message || known.hint !== hint || known.mark !== mark)
+      this.#announce('set', condition)
   }
 
   clear(code: ConditionCode): void {
@@ -124,11 +123,10 @@ export class Conditions {
     return this.#active.has(code)
   }
 
-  /** current returns the critical conditions first, then the oldest. */
+  /** current returns the oldest condition first. */
   current(): Condition[] {
     const all = [...this.#active.values()].map(({ condition }) => condition)
-    const rank = ({ severity }: Condition) => (severity === 'critical' ? 0 : 1)
-    return all.sort((a, b) => rank(a) - rank(b) || a.since - b.since)
+    return all.sort((a, b) => a.since - b.since)
   }
 
   #announce(kind: ConditionChange['kind'], condition: Condition): void {
@@ -147,11 +145,6 @@ const OF_STATE: Readonly<Record<string, ConditionCode>> = {
   ENOSPC: 'state-full',
   EDQUOT: 'state-full',
   EROFS: 'state-read-only',
-}
-
-/** conditionText writes a condition as one sentence, the same everywhere. */
-export function conditionText({ hint, message }: Pick<Condition, 'message' | 'hint'>): string {
-  return hint === null ? message : `${message}; ${hint}`
 }
 
 /** stateCondition returns the condition for a failed system call on our own files, by its code (`ENOSPC`, `EROFS`). */

@@ -48,12 +48,11 @@ export function writeSize(bytes: number): string {
   return write(bytes, SIZE_UNITS)
 }
 
-/** formatDuration writes at most two units for people: `350ms`, `4.2s`, `2m 5s`, `3h 4m`, `400d`. */
+/** formatDuration writes at most two units for people, whole seconds from 1 s on: `350ms`, `4s`, `2m 5s`, `400d`. */
 export function formatDuration(ms: number): string {
   const sign = ms < 0 ? '-' : ''
   const rest = Math.abs(ms)
   if (rest < 999.5) return `${sign}${Math.round(rest)}ms`
-  if (rest < 9_950) return `${sign}${Number((rest / SECOND).toFixed(1))}s`
   if (rest < MINUTE - SECOND / 2) return `${sign}${Math.round(rest / SECOND)}s`
   if (rest < HOUR - SECOND / 2) return sign + pair(rest, MINUTE, 'm', SECOND, 's')
   if (rest < DAY - MINUTE / 2) return sign + pair(rest, HOUR, 'h', MINUTE, 'm')
@@ -66,6 +65,12 @@ export function relativeTime(iso: string | null, now: number): string {
   const ms = Date.parse(iso) - now
   if (ms > 0) return `in ${formatDuration(ms)}`
   return ms > -SECOND ? 'just now' : `${formatDuration(-ms)} ago`
+}
+
+/** countOf writes a number with its commas: `1,000`, and with a noun `1,000 postings` or `1 posting`. */
+export function countOf(count: number, noun?: string): string {
+  const digits = count.toLocaleString('en-US')
+  return noun === undefined ? digits : `${digits} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** formatBytes writes `512 B`, `1.4 MiB` or `980 MiB` for people. */

@@ -6,6 +6,7 @@ export const ALERT_EVENTS = [
   'failed',
   'overdue',
   'credentials',
+  'service',
   'daemon',
   'campaigns-stopped',
   'campaign-unknown',

@@ -49,6 +49,8 @@ export class DaemonFile {
     pid,
     stateDirectory,
     startedAt,
+    startWith = null,
+    logFile = null,
   }: {
     env: NodeJS.ProcessEnv
     /** False for a command that is not the daemon. */
@@ -57,30 +59,14 @@ export class DaemonFile {
     stateDirectory: string
     /** Wall ms. */
     startedAt: number
+    startWith?: string | null
+    logFile?: string | null
   }) {
     this.#env = env
     this.#writesFile = writesFile
     this.#stateDirectory = resolve(stateDirectory)
     this.#startTicks = startTicksOf(pid)
-    this.#current = {
-      pid,
-      user: userName(),
-      startedAt,
-      heartbeatAt: startedAt,
-      lastScanAt: null,
-      mode: null,
-      modeReason: null,
-      service: 'unknown',
-      serviceReason: null,
-      nextProbeAt: null,
-      clockSkewMs: null,
-      conditions: [],
-      checks: null,
-      uploads: {},
-      unfinished: [],
-      ignored: { count: 0, paths: [] },
-      skipped: [],
-    }
+    this.#current = { ...firstState(startedAt), pid, user: userName(), startWith, logFile }
     this.#write()
   }
 
@@ -107,6 +93,19 @@ export class DaemonFile {
     const inRuntime = join(folder, runtimeFileName(stateDirectory))
     if (folder === '' || !tryWrite(inRuntime, text)) tryWrite(inState, text)
     else tryLink(inState, inRuntime)
+  }
+}
+
+/** lostState stands for the state of a daemon whose file is gone. */
+export const lostState = (): DaemonState => firstState(0)
+
+function firstState(startedAt: number): DaemonState {
+  return {
+    ...{ pid: 0, user: '', startWith: null, logFile: null, startedAt, heartbeatAt: startedAt },
+    ...{ lastScanAt: null, mode: null, modeReason: null },
+    ...({ service: 'unknown', serviceReason: null, serviceSince: startedAt } as const),
+    ...{ nextProbeAt: null, clockSkewMs: null, conditions: [], checks: null, uploads: {} },
+    ...{ unfinished: [], ignored: { count: 0, paths: [] }, skipped: [] },
   }
 }
 

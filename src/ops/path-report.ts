@@ -1,12 +1,13 @@
 // Explains the state of a path in the inbox. The first rule that applies gives the reason, in the daemon's order.
 
-import type { Files, KnownFile, Pauses } from '../history/port.ts'
+import type { Files, KnownFile } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
 import { UNREAD } from '../history/states.ts'
 import type { Ignored, Sighting, Skipped } from '../inbox/port.ts'
 import { sameIdentity } from '../lib/files.ts'
 import { formatDuration } from '../lib/units.ts'
 import { type Reported, type UploadReport, uploadReports } from './report.ts'
+import type { Circumstances } from './version-report.ts'
 
 export interface PathReport {
   path: string
@@ -26,21 +27,21 @@ export interface Evidence {
   /** What is at the path now; null if nothing is. */
   look: Sighting | Skipped | null
   /** null if no daemon has ever run here. */
-  history: (Reported & Pick<Files, 'known'> & Pick<Pauses, 'pauses'>) | null
+  history: (Reported & Pick<Files, 'known'>) | null
   running: boolean
   quietPeriodMs: number
+  circumstances: Circumstances
   /** Wall ms. */
   now: number
 }
 
 /** pathReport returns null if nothing is at the path and nothing ever was. */
 export function pathReport(evidence: Evidence): PathReport | null {
-  const { path, feed, history, look } = evidence
+  const { path, feed, history, circumstances, look } = evidence
   const known = history?.known(path) ?? null
   const id = Math.max(known?.versionId ?? 0, latestVersion(evidence) ?? 0)
   const version = history?.version(id) ?? null
-  const upload =
-    history && version && uploadReports(history, undefined, history.pauses(evidence.now))(version)
+  const upload = history && version && uploadReports(history, circumstances)(version)
   if (look === null && upload === null && !isOutside(path)) return null
   return { path, feed, upload, ...because(evidence, known, upload) }
 }
@@ -70,7 +71,7 @@ function because(
   if (path.startsWith('/') && upload === null) {
     return {
       because: 'it is outside the inbox and was never uploaded from there',
-      next: 'drop it into the inbox, or: feedsyncd upload FILE --feed NAME',
+      next: 'drop it into the inbox, or upload it with --feed and the name of its feed',
     }
   }
   // A skipped path is more important than a name that no pattern includes, but not than a name excluded on purpose.
@@ -86,7 +87,7 @@ function because(
   if (upload !== null) return { because: versionBecause(evidence, known, upload), next: null }
   return running
     ? { because: 'it is new', next: 'the next scan of the folder finds it' }
-    : { because: 'no daemon is running', next: 'systemctl start feedsyncd, or: feedsyncd run' }
+    : { because: 'no daemon is running', next: 'to see how to start it: feedsyncd status' }
 }
 
 /** Names the version that an ignored or skipped file still has. */

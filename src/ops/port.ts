@@ -2,7 +2,7 @@
 // history and the daemon's state; they decide nothing about feeds.
 
 import type { CampaignRun } from '../campaigns/port.ts'
-import type { Pauses, Version, VersionReads } from '../history/port.ts'
+import type { Pauses, VersionReads } from '../history/port.ts'
 import type { SkippedPath } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
@@ -10,6 +10,7 @@ import type { Secret } from '../lib/secrets.ts'
 import type { Progress } from '../lib/units.ts'
 import type { AlertEvent } from './alert-events.ts'
 import type { Finding } from './doctor/finding.ts'
+import type { Problem } from './problem.ts'
 
 /** CommandLine turns `release 9` into a command to paste: it adds the program and, if needed, the configuration. */
 export type CommandLine = (command: string) => string
@@ -23,15 +24,11 @@ export interface AlertTarget {
 
 /** AlertFacts is what the daemon knows and the history does not. */
 export interface AlertFacts {
-  /** The newest version of each late feed, and when its next version was expected (wall ms). */
-  overdue(): { version: Version; expectedBy: number }[]
-  /** Why the service refuses credentials; null if it does not. `mark` changes with the set of refused accounts. */
-  refusal(): { reason: string; hint: string; mark: string } | null
-  conditions(): readonly Condition[]
+  /** What is wrong now, the worst first. */
+  problems(): readonly Problem[]
+  service(): DaemonState['service']
   /** Whether the credentials worked at their last use; false before the first use. */
   trusted(): boolean
-  /** The last campaign run, kept over a restart; null if there was none or there is no campaigns file. */
-  campaigns(): CampaignRun | null
 }
 
 /** Pulse is the progress of the daemon's loop, for the watchdog and the health checks. */
@@ -39,8 +36,6 @@ export interface Pulse {
   stage: 'starting' | 'running' | 'stopping'
   /** Ms since the loop's last round began. */
   sinceRoundMs: number
-  /** The critical ones first. */
-  conditions: readonly Condition[]
 }
 
 /** DaemonState is the daemon's report about itself: in its file, on its page and in its metrics. Times are wall ms. */
@@ -48,6 +43,10 @@ export interface DaemonState {
   pid: number
   /** Name of the user that the daemon runs as. */
   user: string
+  /** The command that starts this daemon again; null: its unit, or `feedsyncd run`. */
+  startWith: string | null
+  /** The file that takes the log; null: stdout. */
+  logFile: string | null
   startedAt: number
   /** When the loop's last round began; updated at least every 30 s. */
   heartbeatAt: number
@@ -59,10 +58,12 @@ export interface DaemonState {
   service: 'ok' | 'degraded' | 'down' | 'credentials' | 'unknown'
   /** Why the service is not `ok`; null otherwise. */
   serviceReason: string | null
+  /** When the service got into this state. */
+  serviceSince: number
   /** Nothing is sent before this time; null if sending is allowed now. */
   nextProbeAt: number | null
   clockSkewMs: number | null
-  /** The critical ones first. */
+  /** The oldest first. */
   conditions: readonly Condition[]
   /** What the last checks of the host found; null until the first checks have ended. */
   checks: { at: number; findings: readonly Finding[] } | null
@@ -85,7 +86,11 @@ export interface NameList {
 export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }
 
 /** MetricsSource is what the metrics read at each scrape. They count the events that they observe themselves. */
-export interface MetricsSource extends Pick<AlertFacts, 'overdue' | 'campaigns'> {
+export interface MetricsSource {
+  /** The last campaign run, kept over a restart; null if there was none or there is no campaigns file. */
+  campaigns(): CampaignRun | null
+  /** What is wrong now, the worst first. */
+  problems(): readonly Problem[]
   readonly history: VersionReads & Pick<Pauses, 'pauses'>
   daemon(): DaemonState
   readonly clock: Pick<Clock, 'now'>

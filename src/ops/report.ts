@@ -4,7 +4,6 @@
 import type { CampaignRun } from '../campaigns/port.ts'
 import type {
   Attempts,
-  Expectation,
   Files,
   InForce,
   ListFilter,
@@ -12,23 +11,19 @@ import type {
   Version,
   VersionReads,
 } from '../history/port.ts'
-import { ENDPOINT_DOWN, PAUSED } from '../history/reason-codes.ts'
 import { OPEN } from '../history/states.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Progress } from '../lib/units.ts'
 import type { DaemonState, NameList } from './port.ts'
-
-type Expect = (version: Version) => Expectation
-
-/** NO_EXPECTATION is for commands that do not check whether a feed is late. */
-export const NO_EXPECTATION: Expectation = { expectedBy: null, overdue: false }
-
-const NOT_PAUSED: InForce = { all: [], of: () => null }
+import type { Problem } from './problem.ts'
+import { type Circumstances, factsOf, NOT_PAUSED, withProbeTime } from './version-report.ts'
 
 export type StatusReport = ReturnType<typeof statusReport> & {
+  /** What is wrong or waits for a person, the worst first. */
+  problems: Problem[]
   /** The daemon's last campaign run; null if there was none or there is no campaigns file. */
-  campaigns?: CampaignRun | null
+  campaigns: CampaignRun | null
 }
 
 export type ConditionReport = Omit<Condition, 'since'> & { since: string | null }
@@ -38,18 +33,17 @@ export function conditionReport({ since, ...rest }: Condition): ConditionReport 
 }
 
 /** Reported is the part of the history that a report about a version reads. */
-export type Reported = VersionReads & Pick<Files, 'datedPaths' | 'missingSince'>
+export type Reported = VersionReads &
+  Pick<Files, 'datedPaths' | 'missingSince'> &
+  Pick<Attempts, 'attempts'>
 
 export type UploadReport = ReturnType<ReturnType<typeof uploadReports>>
 
 /** uploadReports returns a function that reports one version. It reads the facts that all versions share only once. */
-export function uploadReports(
-  history: Reported,
-  expect: Expect = () => NO_EXPECTATION,
-  pauses: InForce = NOT_PAUSED,
-) {
+export function uploadReports(history: Reported, circumstances: Circumstances = {}) {
   let left: ReadonlyMap<number, number> | null = null
   let joined: ReadonlyMap<string, string[]> | null = null
+  const factsOfVersion = factsOf(history, circumstances)
   const leftAt = ({ id }: Version) => {
     left ??= history.missingSince()
     return left.get(id) ?? null
@@ -60,7 +54,7 @@ export function uploadReports(
     return { count: paths.length, paths: paths.slice(0, MOST_FILES) }
   }
   return (version: Version) => ({
-    ...versionReport(withPause(version, pauses)),
+    ...factsOfVersion(version),
     onService: onService(history, version.feed),
     /** For a feed whose file names have dates: its files in the folder, at most 10, the last name first. */
     files: version.date === null ? null : filesOf(version),
@@ -68,7 +62,6 @@ export function uploadReports(
     leftAt: version.state === 'uploaded' ? isoTime(leftAt(version)) : null,
     /** Progress of the running attempt; null if none runs, or in its first second. */
     progress: null as Progress | null,
-    ...expect(version),
   })
 }
 
@@ -80,46 +73,6 @@ function onService(history: Reported, feed: string) {
 
 /** Enough names to see their pattern. */
 const MOST_FILES = 10
-
-/** versionReport reports the columns of a version's own row. */
-export function versionReport(version: Version) {
-  const { id, feed, path, account, sha256, bytes, postings, changes, state, guard } = version
-  const { reason, reasonCode, hint, line, column } = version
-  return {
-    id,
-    feed,
-    path,
-    account,
-    sha256,
-    bytes,
-    postings,
-    changes,
-    state,
-    reason,
-    reasonCode,
-    hint,
-    line,
-    column,
-    guard,
-    attempts: version.attempts,
-    nextAttemptAt: isoTime(version.nextAttemptAt),
-    incompleteSince: isoTime(version.incompleteSince),
-    detectedAt: isoTime(version.detectedAt),
-    uploadedAt: isoTime(version.uploadedAt),
-    fileUrl: version.fileUrl,
-    etagVerified: version.etagVerified,
-    warnings: version.warnings,
-  }
-}
-
-/** withPause adds the reason of a pause to a queued version. Rows do not store it: thousands may wait. */
-export function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
-  const pause = version.state === 'queued' ? pauses.of(version.feed) : null
-  if (pause === null) return version
-  const nextAttemptAt = pause.until && Math.max(pause.until, version.nextAttemptAt ?? 0)
-  const reason = `paused by ${pause.by}`
-  return { ...version, reason, reasonCode: PAUSED, hint: null, nextAttemptAt }
-}
 
 function pauseReport({ by, since, until }: Pause) {
   return { since: isoTime(since), until: isoTime(until), by }
@@ -138,32 +91,60 @@ export function pauseReports({ all }: InForce) {
 
 const NONE: NameList = { count: 0, paths: [] }
 
-/**
- * statusReport builds the JSON of `status`. `history` is null before the first start. `state` is the last state that the
- * daemon wrote, perhaps long ago. `expect` returns whether a version's feed is late; see expected-feeds.ts.
- */
+/** HostFacts is what the reader of a report knows about the daemon's host. */
+export interface HostFacts {
+  /** The daemon's lock exists, but its database is gone or empty. */
+  historyIsMissing: boolean
+  /** The systemd unit of the configuration, and how it ended last; null: no unit has it, or systemd does not say. */
+  unit: UnitState | null
+  /** A listing of the folder that is older is late, ms. */
+  staleAfterMs: number
+  /** Address of the page if other hosts may reach it; null: they may not. */
+  exposedAt: string | null
+}
+
+export interface UnitState {
+  name: string
+  /** `success`, or why it ended, in systemd's word; null: systemd does not know the unit. */
+  result: string | null
+  exitStatus: number | null
+}
+
+export interface Asking extends Circumstances {
+  baseUrl: string
+  filter: ListFilter
+  host?: Partial<HostFacts> | undefined
+}
+
+/** Snapshot is whether the daemon runs, and the last state that it wrote, perhaps long ago. */
+export interface Snapshot {
+  running: boolean
+  state: DaemonState | null
+}
+
+/** statusReport builds the JSON of `status` without its problems. `history` is null before the first start. */
 export function statusReport(
   history: Reported | null,
-  { running, state }: { running: boolean; state: DaemonState | null },
-  baseUrl: string,
-  filter: ListFilter,
-  expect: Expect = () => NO_EXPECTATION,
-  pauses: InForce = NOT_PAUSED,
+  { running, state }: Snapshot,
+  { baseUrl, filter, host = {}, ...circumstances }: Asking,
 ) {
   const live = running ? state : null
-  const reportOf = history && uploadReports(history, expect, pauses)
+  const reportOf = history && uploadReports(history, circumstances)
   const reports = (versions: readonly Version[]) =>
     versions.flatMap((version) => reportOf?.(withProbeTime(version, live)) ?? [])
+  const pauses = circumstances.pauses ?? NOT_PAUSED
   return {
     daemon: {
       running,
       pid: live?.pid ?? null,
       startedAt: isoTime(live?.startedAt ?? null),
+      /** The daemon's last sign of life. */
+      heartbeatAt: isoTime(state?.heartbeatAt || null),
       lastScanAt: isoTime(state?.lastScanAt ?? null),
       mode: state?.mode ?? null,
       /** Why the folder is polled; null with events. */
       modeReason: state?.modeReason ?? null,
-      /** The critical ones first. */
+      /** The oldest first. */
       conditions: (state?.conditions ?? []).map(conditionReport),
       /** Old files with temporary names in the last listing: the 10 oldest. */
       unfinished: (state?.unfinished ?? []).map(({ path, modifiedAt }) => ({
@@ -172,11 +153,19 @@ export function statusReport(
       })),
       /** Files that match no pattern of `inbox.include`: their number, and the first 10 by name. */
       ignored: state?.ignored ?? NONE,
+      /** The command that starts this daemon again; null: its unit, or `feedsyncd run`. */
+      startWith: state?.startWith ?? null,
+      historyIsMissing: host.historyIsMissing ?? false,
+      unit: host.unit ?? null,
+      staleAfterMs: host.staleAfterMs ?? Number.POSITIVE_INFINITY,
+      exposedAt: host.exposedAt ?? null,
     },
     service: {
       baseUrl,
       state: live?.service ?? 'unknown',
       reason: live?.serviceReason ?? null,
+      /** When it got into this state. */
+      since: isoTime(live?.serviceSince ?? null),
       clockSkewMs: state?.clockSkewMs ?? null,
     },
     ...pauseReports(pauses),
@@ -185,20 +174,6 @@ export function statusReport(
     uploads: history === null ? [] : reports(history.list(filter)),
     /** Unfinished versions that are not the newest of their feed. */
     owed: history === null ? [] : reports(owedOlderVersions(history, filter)),
-  }
-}
-
-/** Adds the probe's time to a queued version while the service is down. Rows do not store it: thousands may wait. */
-function withProbeTime(version: Version, live: DaemonState | null): Version {
-  const { nextAttemptAt, reason, reasonCode, state } = version
-  const probeAt = live?.nextProbeAt ?? null
-  if (state !== 'queued' || probeAt === null || (nextAttemptAt ?? 0) >= probeAt) return version
-  const told = reason ?? live?.serviceReason ?? null
-  return {
-    ...version,
-    reason: told,
-    reasonCode: reasonCode ?? ENDPOINT_DOWN,
-    nextAttemptAt: probeAt,
   }
 }
 
@@ -213,16 +188,14 @@ function owedOlderVersions(history: VersionReads, { limit: _, ...filter }: ListF
 export function feedReport(
   history: Reported,
   feed: string,
-  expect: Expect = () => NO_EXPECTATION,
-  most?: number,
-  pauses: InForce = NOT_PAUSED,
+  { most, ...circumstances }: Circumstances & { most?: number | undefined } = {},
 ) {
   const versions = history.list({ feed, all: true, ...(most !== undefined && { limit: most }) })
   if (versions.length === 0) return null
   return {
     feed,
     onService: onService(history, feed),
-    uploads: versions.map(uploadReports(history, expect, pauses)),
+    uploads: versions.map(uploadReports(history, circumstances)),
   }
 }
 
@@ -230,18 +203,16 @@ export type FeedReport = NonNullable<ReturnType<typeof feedReport>>
 
 /** showReport returns all facts of one version, with its newest `most` events and attempts; null for an unknown id. */
 export function showReport(
-  history: Reported & Pick<Attempts, 'attempts'>,
+  history: Reported,
   id: number,
-  expect: Expect = () => NO_EXPECTATION,
-  most?: number,
-  pauses: InForce = NOT_PAUSED,
+  { most, ...circumstances }: Circumstances & { most?: number | undefined } = {},
 ) {
   const version = history.version(id)
   if (version === null) return null
   const attempts = history.attempts(id, most)
   const events = history.events(id, most)
   return {
-    ...uploadReports(history, expect, pauses)(version),
+    ...uploadReports(history, circumstances)(version),
     md5: version.md5,
     encoding: version.encoding,
     root: version.root,

@@ -12,13 +12,14 @@ import type {
   VersionReads,
 } from '../history/port.ts'
 import { ACCEPTED, REPLACEABLE } from '../history/states.ts'
+import { retriesOf } from '../history/transitions.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { FileFacts } from './decide/file.ts'
 import type { DeedFacts } from './decide/person.ts'
 import { type BytesFacts, withNewestDate } from './decide/same-bytes.ts'
 import type { Held, SendEvent, SendFacts } from './decide/sending.ts'
 
-type Reads = Pick<History, 'version' | 'list' | 'pauses' | 'attemptsInARow'>
+type Reads = Pick<History, 'version' | 'list' | 'note' | 'pauses' | 'attemptsInARow'>
 
 /** newerOf returns the newest version of the feed in these states that is newer than this one, or null. */
 function newerOf(
@@ -51,6 +52,7 @@ export function sendFacts(
       held: isBeginning ? (newerOf(history, version, ['held'])?.id ?? null) : null,
     },
     inARow: code === null ? 0 : history.attemptsInARow(id, code),
+    retries: code === null ? 0 : retriesOf(history, id),
   }
 }
 

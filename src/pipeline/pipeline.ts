@@ -160,7 +160,10 @@ export class Pipeline {
       ? await comparisons.ofIndex({ ...named, bytes: read.bytes }, spool.indexOf(copy))
       : new Map()
     const isKept = isAccepted || (answer.kind === 'older' && read.verdict.kind === 'ok')
-    const kept = isKept ? await spool.keep(copy, await this.#idFor(file, isAccepted)) : null
+    const { feed } = file.rule
+    const postings = read.verdict.kind === 'ok' ? read.verdict.content.postings : 0
+    const copyOf = async () => ({ id: await this.#idFor(file, isAccepted), feed, postings })
+    const kept = isKept ? await spool.keep(copy, await copyOf()) : null
     if (kept === null && read.verdict.kind === 'ok') await spool.discard(copy)
     const [changes = null] = compared.values()
     const judged = readFileOf(read, file.final, kept === null ? {} : { spool: kept, changes })

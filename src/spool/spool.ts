@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { stateCondition } from '../lib/conditions.ts'
 import { errnoText } from '../lib/errno.ts'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
+import { copyName, type SpoolCopy } from '../lib/spool-name.ts'
 
 const INDEX = '.index'
 
@@ -48,9 +49,9 @@ export function createSpool(directory: string) {
     indexOf: (path: string) => path + INDEX,
     /** discard removes a prepared file and its index, if they exist. */
     discard: removed,
-    /** keep renames a prepared file and its index durably to the name of their version and returns that name. */
-    async keep(prepared: string, id: number): Promise<string> {
-      const name = `${id}.xml`
+    /** keep renames a prepared file and its index durably to a name that says what they are, and returns that name. */
+    async keep(prepared: string, copy: SpoolCopy): Promise<string> {
+      const name = copyName(copy)
       const renamed = async () => {
         // The index first, so that after a crash a copy with its final name always has its index. Synchronously,
         // because a local rename costs less than a trip through the thread pool.

@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { build as bundle } from 'rolldown'
 import config, { bundledLibraries } from '../../rolldown.config.ts'
+import { formatDuration } from '../../src/lib/units.ts'
 import { addContents } from './contents.ts'
 import { type Arch, nodeRuntime } from './node-runtime.ts'
 import { packDeb, packTarball, requireTools } from './pack.ts'
@@ -65,11 +66,13 @@ async function build(arch: Arch): Promise<void> {
     { name: `feedsyncd_${debian}_${arch === 'x64' ? 'amd64' : arch}.deb`, pack: packDeb },
   ]
   for (const { name, pack } of packages) {
-    console.error(`packing ${name}${quick ? '' : ' (about a minute)'}`)
+    console.error(`packing ${name}${quick ? '' : ', which takes minutes'}`)
+    const began = performance.now()
     // An interrupted run must not leave a file that looks like a package.
     const part = file(`${name}.part`)
     pack(tree, part, { version: debian, arch, epoch, quick })
     renameSync(part, file(name))
+    console.error(`packed in ${formatDuration(performance.now() - began)}`)
     const sha256 = createHash('sha256')
       .update(readFileSync(file(name)))
       .digest('hex')

@@ -3,5 +3,5 @@
 import type { Condition } from '../../src/lib/conditions.ts'
 
 export function conditionOf(message: string, over: Partial<Condition> = {}): Condition {
-  return { ...{ code: 'state-full', severity: 'critical', hint: null, since: 0 }, message, ...over }
+  return { ...{ code: 'state-full', hint: null, since: 0, mark: null }, message, ...over }
 }

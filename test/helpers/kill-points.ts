@@ -45,10 +45,14 @@ function shape(path: unknown): string | null {
   const inside = relative(ROOT, followed(String(path))) || '.'
   // The daemon file matters only while a daemon runs. The mark of the state has its own tests (state-mark).
   if (/^(\.\.|runtime|state\/(daemon\.json|feedsyncd\.db\.mark))/.test(inside)) return null
-  return inside
-    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '*')
-    .replace(/[0-9a-f]{12}/, '*')
-    .replace(/\d{8}T\d{9}Z/, '<time>')
+  return (
+    inside
+      .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '*')
+      // `3-1000-56fdeea37f948fc4.xml` is the copy of version 3.
+      .replace(/(\d+)-\d+-[0-9a-f]{16}\.xml/, '$1.xml')
+      .replace(/[0-9a-f]{12}/, '*')
+      .replace(/\d{8}T\d{9}Z/, '<time>')
+  )
 }
 
 /** followed replaces the descriptor of an open directory by the path of the directory. */

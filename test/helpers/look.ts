@@ -1,6 +1,6 @@
 // Reads a site as its operator sees it.
 
-import { openStatus } from '../../src/app/queries.ts'
+import { openStatus } from '../../src/app/open-status.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { PathReport } from '../../src/ops/path-report.ts'
@@ -10,7 +10,7 @@ import type { Site } from './site.ts'
 
 /** statusOf returns the report of `status --json` without a process, so that a test can wait for a state. */
 export function statusOf(site: Site): StatusReport {
-  using status = openStatus(configOf(site), site.clock, site.runtime)
+  using status = openStatus(configOf(site), optionsOf(site))
   return status.report({})
 }
 
@@ -25,7 +25,7 @@ export function untilSkipped(site: Site, path: string): Promise<StatusReport['sk
 
 /** pathReportOf returns the report of `show path:PATH` without a process. */
 export async function pathReportOf(site: Site, path: string): Promise<PathReport> {
-  using status = openStatus(configOf(site), site.clock, site.runtime)
+  using status = openStatus(configOf(site), optionsOf(site))
   const report = await status.path(path)
   if (report === null) throw new Error(`there is no file ${path}`)
   return report
@@ -34,6 +34,11 @@ export async function pathReportOf(site: Site, path: string): Promise<PathReport
 /** trail returns the states of a version in order. */
 export function trail(site: Site, id: number): string[] {
   return site.show(id).events.map(({ to }) => to)
+}
+
+function optionsOf({ clock, configFile, runtime }: Site) {
+  const commandLine = (command: string) => `feedsyncd ${command} --config ${configFile}`
+  return { clock, commandLine, env: runtime }
 }
 
 function configOf(site: Site): Config {

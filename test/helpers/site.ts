@@ -209,8 +209,7 @@ export class Site implements AsyncDisposable {
     return statusReport(
       history,
       { running: true, state: readDaemonFile(state, this.runtime) },
-      this.sandbox.url,
-      filter,
+      { baseUrl: this.sandbox.url, filter },
     ).uploads
   }
 

@@ -184,20 +184,33 @@ describe('status', () => {
         running: false,
         pid: null,
         startedAt: null,
+        heartbeatAt: null,
         lastScanAt: null,
         mode: null,
         modeReason: null,
         conditions: [],
         unfinished: [],
         ignored: { count: 0, paths: [] },
+        ...{ startWith: null, historyIsMissing: false, unit: null, staleAfterMs: 60_000 },
+        exposedAt: null,
       },
-      service: { baseUrl: site.sandbox.url, state: 'unknown', reason: null, clockSkewMs: null },
+      service: {
+        ...{ baseUrl: site.sandbox.url, state: 'unknown', reason: null, since: null },
+        clockSkewMs: null,
+      },
       skipped: [],
       uploads: [],
       owed: [],
       paused: null,
       pausedFeeds: [],
       campaigns: null,
+      problems: [
+        {
+          ...{ code: 'daemon-down', severity: 'critical', subject: { kind: 'daemon' } },
+          ...{ says: 'the daemon is not running', since: null },
+          next: [{ command: `feedsyncd run --config ${site.configFile}` }],
+        },
+      ],
     })
   })
 
@@ -210,7 +223,7 @@ describe('status', () => {
 
     expect(stdout).toContain('evil\\u001b[31m\\nname.xml')
     expect(stdout).not.toContain('\u001b')
-    expect(stdout).toMatch(/^next: .*correct the export/m)
+    expect(stdout).toMatch(/^ {2}correct the export/m)
   })
 
   it('--check prints one line for monitoring and exits 2 without a daemon, 0 with one', async () => {

@@ -9,6 +9,7 @@ import { commandTable } from '../../systemd/package/command-table.ts'
 import { CampaignsSite } from '../helpers/campaigns/campaigns-site.ts'
 import { entry, fileOf } from '../helpers/campaigns/file.ts'
 import { runWithin } from '../helpers/command.ts'
+import { fieldsOf, headingFor, namedBy, pathsOf } from '../helpers/json-page.ts'
 import { feedOf, type Site } from '../helpers/site.ts'
 
 /** Each command and subcommand, by its words. */
@@ -37,10 +38,13 @@ it.each(COMMANDS)('%s --help says what it does and how to call it', async (words
 /** The order matters: a command uses the results of earlier ones. The daemon runs, and nothing is uploaded yet. */
 const FEEDS: Case[] = [
   ['status', []],
+  ['status', ['--check'], { variant: 'status --check', code: 1 }],
   ['check', ['corrected.xml']],
   ['upload', ['corrected.xml', '--feed', 'jobs.xml']],
   ['campaigns why', ['J-1']],
   ['show', ['1']],
+  ['show', ['jobs.xml'], { variant: 'show FEED' }],
+  ['show', ['path:nothing.csv'], { variant: 'show PATH', before: (site) => ignored(site) }],
   ['restore', ['1']],
   ['release', ['3'], { before: (site) => dropped(site, feedOf(2)) }],
   ['discard', ['4'], { before: (site) => dropped(site, '<source/>') }],
@@ -76,10 +80,10 @@ const CAMPAIGNS: Case[] = [
 type Case = [
   command: string,
   args: string[],
-  settings?: { before?: (site: Site) => Promise<unknown>; code?: number },
+  settings?: { before?: (site: Site) => Promise<unknown>; code?: number; variant?: string },
 ]
 
-it('every command with --json prints exactly one line of JSON with its schema version', async () => {
+it('every command with --json prints exactly one line of JSON, with its schema version and only fields that docs/json.md names', async () => {
   await using vendor = await CampaignsSite.open(fileOf(entry('NUR-Q1')))
   const { site } = vendor
   site.configure({ alerts: [{ on: ['held'], exec: ['/bin/true'] }] })
@@ -120,7 +124,17 @@ async function answersJson(site: Site, [command, args, settings = {}]: Case): Pr
 
   expect(`${command}: ${code}`).toBe(`${command}: ${settings.code ?? 0}`)
   expect(stdout).toMatch(/^\{.*\}\n$/)
-  expect(JSON.parse(stdout)).toMatchObject({ schemaVersion: 1 })
+  const answer = JSON.parse(stdout)
+  expect(answer).toMatchObject({ schemaVersion: 1 })
+  const { schemaVersion: _, ...told } = answer
+  const variant = settings.variant ?? command
+  const fields = fieldsOf(headingFor(command, variant))
+  const unnamed = pathsOf(told).filter((path) => namedBy(path, fields) === undefined)
+  expect(`${variant}: ${unnamed.join(', ')}`).toBe(`${variant}: `)
+}
+
+async function ignored(site: Site): Promise<void> {
+  site.drop('nothing.csv', 'a,b')
 }
 
 async function uploaded(site: Site, feed: string): Promise<void> {

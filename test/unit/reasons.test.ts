@@ -15,9 +15,9 @@ const BY_TEXT = [
 
 const SHOWN = [
   // A condition with new words is shown again. No decision follows from the words.
-  'lib/conditions.ts: if (known?.message !== message || known.hint !== hint)',
+  'lib/conditions.ts: if (known?.message !== message || known.hint !== hint || known.mark !== mark)',
   // The command at the end of a hint is replaced by the command for this shell.
-  'ops/advice.ts: const found = /^(.*: )?feedsyncd (.*)$/.exec(hint)',
+  "ops/advice.ts: const [, says = '', command] = /^(.*: )?feedsyncd (.*)$/s.exec(hint)",
 ]
 
 it('no code decides by the words of a reason, a hint or a problem; it uses their codes', () => {

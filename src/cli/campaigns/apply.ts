@@ -53,7 +53,7 @@ export function planCommand(context: Context): Command {
   const text = 'show what differs between the campaigns file and the service; writes nothing'
   return define(context, 'plan', text, async (call, keys: string[]) => {
     const { plan, judged } = await planWith(call, await subjectOf(call, keys))
-    call.show(plan, () => planText(plan, { commandLine: call.commandLine, keys, judged }))
+    call.showWrapped(plan, () => planText(plan, { commandLine: call.commandLine, keys, judged }))
     context.exit(exitCodeOf(plan))
   }).argument('[key...]', KEYS)
 }
@@ -123,7 +123,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   const { kind, plan, results } = valueOrThrow(await apply(parts, file, options))
   if (kind === 'stale') {
     context.err('the plan has changed, so nothing was sent')
-    call.show({ kind, results, plan }, () => planText(plan, { commandLine, keys }))
+    call.showWrapped({ kind, results, plan }, () => planText(plan, { commandLine, keys }))
     return context.exit(EXIT.notAllOk)
   }
   call.show({ kind, results, plan }, () => resultsText(results))

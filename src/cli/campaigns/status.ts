@@ -10,14 +10,16 @@ import { isoTime } from '../../lib/clock.ts'
 import { counted } from '../../lib/counted.ts'
 import { EXIT } from '../../lib/errors.ts'
 import { hintText } from '../../ops/advice.ts'
+import { campaignProblemsOf } from '../../ops/problems.ts'
 import type { Context } from '../context.ts'
 import { type Call, define } from '../define.ts'
+import { problemLines } from '../problem-view.ts'
 import { factsText, printable, proseTable, widthOf } from '../render.ts'
 import { checkKey, outcomeText } from './command.ts'
 import { wholeNumber } from './fields.ts'
 import { numberFacts, numbersTable } from './numbers-view.ts'
 import { bodyLines, hiddenText } from './plan-view.ts'
-import { campaignLines } from './status-view.ts'
+import { campaignLine } from './status-view.ts'
 
 const DEFAULT_LIMIT = 50
 
@@ -106,7 +108,12 @@ function statusText({ context, commandLine }: Call<unknown>, model: Model, count
   return [
     ...[first, ...file.problems].map(printable),
     ...(entries.length === 0 ? [] : ['', numbersTable(entries, now, widthOf(context)), '']),
-    ...campaignLines(lastRun, { now, commandLine }),
+    campaignLine(lastRun, now),
+    ...problemLines(
+      campaignProblemsOf(lastRun, { now, commandLine }),
+      { now, terminal: context.terminal },
+      commandLine('campaigns plan'),
+    ),
   ].join('\n')
 }
 

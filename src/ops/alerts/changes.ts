@@ -1,17 +1,23 @@
 // Compares the present problems with those that a receiver knows. It compares states, not events: after a crash, a
 // restart or a receiver's failure nothing is missed and nothing is sent twice. Pure functions.
 
-import type { Version, VersionReads } from '../../history/port.ts'
+import type { VersionReads } from '../../history/port.ts'
 import { IN_WORK } from '../../history/states.ts'
-import { advice, hintText } from '../advice.ts'
+import { stepText } from '../advice.ts'
 import type { AlertEvent } from '../alert-events.ts'
-import { campaignConditions } from '../campaign-conditions.ts'
-import type { AlertFacts, CommandLine } from '../port.ts'
+import type { AlertFacts } from '../port.ts'
+import { firstLine, type Problem } from '../problem.ts'
+import { KINDS, type Severity } from '../problem-kinds.ts'
+import type { VersionFacts } from '../version-report.ts'
 
 /** AlertChange is what a receiver gets about a problem that began or ended. */
 export interface AlertChange {
   event: AlertEvent
   recovered: boolean
+  /** null if it is over. */
+  severity: Severity | null
+  /** The first line of the problem, as `status` shows it; null if it is over. */
+  says: string | null
   /** null if it concerns no single feed. */
   feed: string | null
   /** External campaign id, or the service's id if no entry names the campaign; null if it concerns no single one. */
@@ -40,54 +46,42 @@ export type Told = Record<
   { mark: string; event: AlertEvent; feed: string | null; campaign?: string | null }
 >
 
-/** troublesOf returns the present problems by key. */
-export function troublesOf(
-  history: VersionReads,
-  facts: AlertFacts,
-  commandLine: CommandLine,
-): ReadonlyMap<string, Change> {
-  const rejected = history.list({ states: ['rejected'] })
-  const waiting = history.list({ states: ['held', 'failed'], all: true })
-  const conditions = facts.conditions()
-  const refusals = [facts.refusal()].filter((refusal) => refusal !== null)
-  const all = [
-    // Newest first: a feed with several problems reports its newest version.
-    ...[...rejected, ...waiting].map((version) => {
-      const { id, state, reason, reasonCode, attempts } = version
-      return changeOf(state as 'rejected' | 'held' | 'failed', {
-        ...factsOf(version),
-        reason: reason ?? state,
-        reasonCode,
-        hint: advice(version, commandLine),
-        // Alert again only after a retry: the number of attempts is part of the mark.
-        mark: `${id}/${attempts}`,
-      })
-    }),
-    ...facts.overdue().map(({ version, expectedBy }) => {
-      const mark = new Date(expectedBy).toISOString()
-      const reason = `its next version was expected by ${mark}`
-      const hint = 'check whether its export still runs, and where it writes to'
-      return changeOf('overdue', { ...factsOf(version), reason, hint, mark })
-    }),
-    ...refusals.map(({ reason, hint, mark }) => changeOf('credentials', { reason, hint, mark })),
-    // Refused credentials have their own event, whose mark holds the accounts.
-    ...conditions
-      .filter(({ code }) => code !== 'credentials')
-      .map(({ code, message, hint: says }) => {
-        const hint = says && hintText(says, commandLine)
-        const key = JSON.stringify(['daemon', code])
-        // A condition that lasts over a restart is the same occurrence: the mark must not hold a time.
-        return changeOf('daemon', { reason: message, reasonCode: code, hint, mark: code, key })
-      }),
-    ...campaignConditions(facts.campaigns()).map(({ event, hint: step, ...what }) => {
-      const { campaign, state, reason, mark } = what
-      const hint = step && hintText(step, commandLine)
-      return changeOf(event, { campaign, state, reason, hint, mark })
-    }),
-  ]
+/** troublesOf returns the problems that alerts report, by key. Of several problems with one key, the worst comes first. */
+export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, Change> {
   const found = new Map<string, Change>()
-  for (const change of all) if (!found.has(change.key)) found.set(change.key, change)
+  for (const problem of problems) {
+    const change = changeOfProblem(problem)
+    if (change === null) continue
+    const known = found.get(change.key)
+    // A campaign may have several problems: one alert names them all.
+    if (known === undefined) found.set(change.key, change)
+    else if (change.campaign !== null) found.set(change.key, joined(known, change))
+  }
   return found
+}
+
+function changeOfProblem(problem: Problem): Change | null {
+  const { code, mark, says, severity, subject, version } = problem
+  const { event } = KINDS[code]
+  if (event === null) return null
+  const facts = {
+    ...(version === null ? NO_FACTS : factsOf(version)),
+    feed: subject.kind === 'feed' ? subject.feed : null,
+    campaign: subject.kind === 'campaign' ? subject.campaign : null,
+  }
+  const key = event === 'daemon' ? JSON.stringify([event, code]) : null
+  return changeOf(event, {
+    ...facts,
+    ...{ mark, severity, says: firstLine(problem), reason: says, reasonCode: code },
+    ...(version !== null && { reason: version.reason ?? says, reasonCode: version.reasonCode }),
+    hint: stepText(problem.next),
+    ...(key !== null && { key }),
+  })
+}
+
+function joined(one: Change, other: Change): Change {
+  const both = (field: 'says' | 'reason' | 'mark') => `${one[field]}; ${other[field]}`
+  return { ...one, says: both('says'), reason: both('reason'), mark: both('mark') }
 }
 
 /**
@@ -99,7 +93,13 @@ export function changesFor(
   told: Told,
   now: ReadonlyMap<string, Change>,
   history: VersionReads,
-  { isOver, trusted }: Pick<AlertFacts, 'trusted'> & { isOver: (key: string) => boolean },
+  {
+    isOver,
+    service,
+    trusted,
+  }: Pick<AlertFacts, 'service' | 'trusted'> & {
+    isOver: (key: string) => boolean
+  },
 ): Change[] {
   const changes = [...now.values()].filter(
     ({ event, key, mark }) => on.includes(event) && told[key]?.mark !== mark,
@@ -111,9 +111,11 @@ export function changesFor(
       // A feed has not recovered while its newest version is still in work.
       event === 'credentials'
         ? !trusted()
-        : event === 'daemon'
-          ? !isOver(key)
-          : event !== 'overdue' && newest !== null && IN_WORK.includes(newest.state)
+        : event === 'service'
+          ? service() !== 'ok' && service() !== 'degraded'
+          : event === 'daemon'
+            ? !isOver(key) || key === TOLD_ONCE
+            : event !== 'overdue' && newest !== null && IN_WORK.includes(newest.state)
     if (isOpen) continue
     const last =
       event === 'daemon'
@@ -125,14 +127,17 @@ export function changesFor(
   return changes
 }
 
+/** A restart is over at once, so its end is no news. */
+const TOLD_ONCE = JSON.stringify(['daemon', 'watchdog-restart'])
+
 /** Names the condition that is over. The reason names those that remain. */
 function pastCondition(key: string, now: ReadonlyMap<string, Change>): Partial<Change> {
   const [, reasonCode] = JSON.parse(key) as [AlertEvent, string]
   const left = [...now.values()].filter(({ event }) => DAEMON_EVENTS.includes(event))
-  return { reasonCode, reason: left.map(({ reason }) => reason).join('; ') || null }
+  return { reasonCode, reason: left.map(({ says }) => says).join('; ') || null }
 }
 
-const DAEMON_EVENTS: readonly AlertEvent[] = ['daemon', 'credentials']
+const DAEMON_EVENTS: readonly AlertEvent[] = ['daemon', 'credentials', 'service']
 
 /** toldAfter returns what a receiver knows after it has received these changes. */
 export function toldAfter(told: Told, changes: readonly Change[]): Told {
@@ -146,6 +151,8 @@ export function toldAfter(told: Told, changes: readonly Change[]): Told {
 
 export const NO_FACTS = {
   recovered: false,
+  severity: null,
+  says: null,
   feed: null,
   campaign: null,
   version: null,
@@ -165,6 +172,13 @@ function changeOf(event: AlertEvent, facts: Partial<Change>): Change {
   return { event, ...NO_FACTS, key, mark: '', ...facts }
 }
 
-function factsOf({ id, feed, path, state, line, column }: Version) {
+function factsOf({
+  column,
+  feed,
+  id,
+  line,
+  path,
+  state,
+}: Pick<VersionFacts, 'column' | 'feed' | 'id' | 'line' | 'path' | 'state'>) {
   return { version: id, feed, path, state, line, column }
 }

@@ -21,6 +21,8 @@ export interface AlertDeskParts {
   facts: AlertFacts
   conditions: Pick<Conditions, 'set' | 'clear'>
   host: string
+  /** Address of the status page; null if there is none. */
+  page: string | null
   commandLine: CommandLine
   send: (target: AlertTarget, message: AlertMessage, signal: AbortSignal) => Promise<Sent>
 }
@@ -119,16 +121,16 @@ export class AlertDesk {
   }
 
   #sendChanges(signal: AbortSignal, isLast: boolean): void {
-    const { clock, commandLine, facts, history } = this.#parts
+    const { clock, facts, history } = this.#parts
     this.#lookedAt = clock.monotonic()
     this.#mayHaveChanged = false
-    const now = troublesOf(history, facts, commandLine)
+    const now = troublesOf(facts.problems())
     for (const { event, key } of now.values()) if (event === 'daemon') this.#met.add(key)
     const isSettled = isLast || this.#lookedAt - this.#openedAt >= CONDITIONS_KNOWN_MS
     const isOver = (key: string) => isSettled || this.#met.has(key)
     for (const receiver of this.#receivers) {
       const { target, told } = receiver
-      const changes = changesFor(target.on, told, now, history, { isOver, trusted: facts.trusted })
+      const changes = changesFor(target.on, told, now, history, { ...facts, isOver })
       if (changes.length === 0) continue
       // The next look checks whether these changes were sent.
       this.#mayHaveChanged = true
@@ -144,9 +146,9 @@ export class AlertDesk {
   }
 
   async #send(receiver: Receiver, changes: Change[], signal: AbortSignal): Promise<void> {
-    const { clock, commandLine, history, host, log, send } = this.#parts
+    const { clock, commandLine, history, host, log, page, send } = this.#parts
     const { target, note, sequence } = receiver
-    const message = alertMessage(changes, { at: clock.now(), commandLine, host, sequence })
+    const message = alertMessage(changes, { at: clock.now(), commandLine, host, page, sequence })
     const sent = await send(target, message, signal)
     if (signal.aborted) return
     if (sent.kind === 'failed') return this.#failed(receiver, sent)

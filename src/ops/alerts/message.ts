@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { isoTime } from '../../lib/clock.ts'
+import { countOf } from '../../lib/units.ts'
 import type { AlertEvent } from '../alert-events.ts'
 import type { CommandLine } from '../port.ts'
 import { type AlertChange, type Change, NO_FACTS } from './changes.ts'
@@ -16,8 +17,12 @@ export interface AlertMessage {
   host: string
   /** `several` if the changes are of different kinds. */
   event: AlertEvent | 'recovered' | 'several' | 'test'
-  /** The whole message in one sentence. Chat services show the field `text`. */
+  /** What a mail has as its subject: `feedsyncd on ats: 5 rejected, 5 held`. */
+  subject: string
+  /** The whole message, one line for each change. Chat services show the field `text`. */
   text: string
+  /** Address of the status page; null if there is none. */
+  page: string | null
   /** Number of all changes; `changes` holds the first 100. */
   count: number
   changes: AlertChange[]
@@ -29,23 +34,29 @@ export interface Origin {
   host: string
   /** Number of earlier messages to this receiver: it gives the same problem a month later another message id. */
   sequence: number
+  page: string | null
   commandLine: CommandLine
 }
 
 const MOST_CHANGES = 100
 /** Changes that the text describes. */
-const MOST_IN_TEXT = 5
+const MOST_IN_TEXT = 20
 const MOST_CHARACTERS = 1000
 
 export function alertMessage(
   changes: readonly Change[],
-  { at, commandLine, host, sequence }: Origin,
+  { at, commandLine, host, page, sequence }: Origin,
 ): AlertMessage {
   const shown = changes.slice(0, MOST_CHANGES).map(shownChange)
   const told = shown.slice(0, MOST_IN_TEXT).map(sentence)
   const left = changes.length - told.length
-  if (left > 0) told.push(`and ${left} more: ${commandLine('status')}`)
-  const text = told.length === 1 ? told[0] : `${changes.length} changes: ${told.join(' | ')}`
+  if (left > 0) told.push(`and ${countOf(left)} more: ${commandLine('status')}`)
+  const subject = `feedsyncd on ${host}: ${summaryOf(changes)}`
+  const lines =
+    told.length === 1
+      ? [`feedsyncd on ${host}: ${told[0]}`]
+      : [subject, ...told.map((one) => `- ${one}`)]
+  if (page !== null) lines.push(`page: ${page}`)
   const [kind = 'several', ...others] = new Set(
     changes.map(({ event, recovered }) => (recovered ? 'recovered' : event)),
   )
@@ -53,7 +64,9 @@ export function alertMessage(
   return {
     ...heading(JSON.stringify([host, sequence, identity]), at, host),
     event: others.length === 0 ? kind : 'several',
-    text: `feedsyncd on ${host}: ${text}`,
+    subject,
+    text: lines.join('\n'),
+    page,
     count: changes.length,
     changes: shown,
   }
@@ -61,8 +74,10 @@ export function alertMessage(
 
 /** testMessage builds the message of `feedsyncd alerts test`. */
 export function testMessage({ at, host }: Pick<Origin, 'at' | 'host'>): AlertMessage {
+  const subject = `feedsyncd on ${host}: test`
   const text = `feedsyncd on ${host}: this is a test; alerts arrive here`
-  return { ...heading(`test ${host} ${at}`, at, host), event: 'test', text, count: 0, changes: [] }
+  const message = { event: 'test', subject, text, page: null, count: 0, changes: [] } as const
+  return { ...heading(`test ${host} ${at}`, at, host), ...message, changes: [] }
 }
 
 function heading(identity: string, at: number, host: string) {
@@ -75,11 +90,11 @@ function heading(identity: string, at: number, host: string) {
  * FEEDSYNCD_ALERT_REASON_CODE. A missing fact is an empty text. RECOVERED holds the event that is over.
  */
 export function alertVariables(message: AlertMessage): Record<string, string> {
-  const { id, at, event, text, count, changes } = message
+  const { id, at, event, page, subject, text, count, changes } = message
   const [first] = changes
   const change = count === 1 && first !== undefined ? first : { ...NO_FACTS, event }
   const recovered = change.recovered ? change.event : null
-  const fields = { ...change, id, at, event, text, count, recovered }
+  const fields = { ...change, id, at, event, page, subject, text, count, recovered }
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
       const upper = name.replace(/[A-Z]/g, '_$&').toUpperCase()
@@ -96,24 +111,28 @@ function shownChange({ key: _, mark: __, ...change }: Change): AlertChange {
 }
 
 function sentence(change: AlertChange): string {
-  const { event, recovered, feed, campaign, state, reason, reasonCode, hint } = change
-  const what = feed ?? (campaign === null ? 'the service' : `campaign ${campaign}`)
+  const { event, recovered, feed, campaign, says, state, reason, reasonCode, hint } = change
+  if (!recovered) return `${says}${hint === null ? '' : `; ${hint}`}`
+  if (event === 'daemon' && reason !== null)
+    return `${reasonCode} is over; feedsyncd still has a problem: ${reason}`
   const word = campaign === null ? event : event.replace('campaign-', '')
-  if (recovered && event === 'daemon' && reason !== null)
-    return `${reasonCode} is over; feedsyncd still cannot work as it should: ${reason}`
-  if (recovered) {
-    const now = campaign === null ? `, ${state ?? 'gone'} now` : ''
-    return GENERAL_TEXTS[event]?.over ?? `${what} recovered (${word} before${now})`
-  }
-  const said = GENERAL_TEXTS[event]?.now ?? `${what} ${word}`
-  return `${said}: ${reason}${hint === null ? '' : `; ${hint}`}`
+  const what = feed ?? (campaign === null ? 'the service' : `campaign ${campaign}`)
+  const now = campaign === null ? `, ${state ?? 'gone'} now` : ''
+  return OVER[event] ?? `${what} recovered (${word} before${now})`
 }
 
-/** Texts of events that concern no single feed or campaign. */
-const GENERAL_TEXTS: { [event in AlertEvent]?: { now: string; over: string } } = {
-  credentials: { now: 'credentials refused', over: 'the service accepts the credentials again' },
-  daemon: { now: 'feedsyncd cannot work as it should', over: 'feedsyncd works again' },
-  'campaigns-stopped': { now: 'campaigns stopped', over: 'campaigns are managed again' },
+/** What is said when a problem that concerns no single feed or campaign is over. */
+const OVER: { [event in AlertEvent]?: string } = {
+  credentials: 'the service accepts the credentials again',
+  service: 'the service works again',
+  daemon: 'feedsyncd works again',
+  'campaigns-stopped': 'campaigns are managed again',
+}
+
+/** summaryOf counts the changes by kind: `5 rejected, 5 held`. */
+function summaryOf(changes: readonly Change[]): string {
+  const kinds = Map.groupBy(changes, ({ event, recovered }) => (recovered ? 'recovered' : event))
+  return [...kinds].map(([kind, all]) => `${countOf(all.length)} ${kind}`).join(', ')
 }
 
 /**

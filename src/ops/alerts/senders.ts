@@ -124,7 +124,7 @@ async function post(
   { clock, http }: SenderParts,
   signal: AbortSignal,
 ): Promise<Sent> {
-  const body = JSON.stringify(message)
+  const body = JSON.stringify({ ...message, text: chatText(message.text), mrkdwn: false })
   const timestamp = String(Math.floor(clock.now() / SECOND))
   const headers: Record<string, string> = {
     'content-type': 'application/json',
@@ -155,6 +155,18 @@ async function post(
   if (answer.kind === 'no-answer') return failed(answer.reason)
   if (answer.status >= 200 && answer.status < 300) return SENT
   return failed(`${origin} answered ${answer.status}`)
+}
+
+/**
+ * chatText escapes what chat services read as markup (`&`, `<`, `>`) and breaks up words that call everybody, because a
+ * feed may have any name. `mrkdwn: false` switches the rest off at Slack.
+ */
+export function chatText(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replace(/@(?=(?:channel|here|all|everyone)\b)/gi, '@\u200b')
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?$/

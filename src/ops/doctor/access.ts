@@ -3,7 +3,7 @@
 
 import { constants } from 'node:fs'
 import { access, lstat, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { errnoText, type Subject } from '../../lib/errno.ts'
 import { EXIT, errorCode } from '../../lib/errors.ts'
 import { type Answer, ok, problem } from './finding.ts'
@@ -47,6 +47,22 @@ export async function checkFile(
   } catch (error) {
     return refused(error, { name: path, setting, use }, EXIT.config)
   }
+}
+
+/** checkProgram looks for a program in PATH, as a shell does. */
+export async function checkProgram(
+  name: string,
+  { PATH = '' }: NodeJS.ProcessEnv,
+): Promise<Answer> {
+  for (const folder of PATH.split(':')) {
+    const path = join(folder, name)
+    const isThere = await access(path, X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (folder !== '' && isThere) return ok(`${path} can be run`)
+  }
+  return problem(`${name} is not installed`, `apt-get install ${name}`)
 }
 
 function refused(error: unknown, subject: Subject, exitCode: number = EXIT.failed): Answer {

@@ -5,8 +5,9 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Verdict } from '../../feed/port.ts'
 import { IN_WORK, STATES, type State } from '../../history/states.ts'
 import { isInboxCondition } from '../../lib/conditions.ts'
-import { waitingCampaigns } from '../campaign-conditions.ts'
+import { campaignsInTrouble } from '../campaign-problems.ts'
 import type { MetricsSource } from '../port.ts'
+import { KINDS, PROBLEM_CODES } from '../problem-kinds.ts'
 
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 
@@ -123,9 +124,22 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
   gauge('active_pauses', 'Pauses in force, of all feeds or of one.', () => {
     return source.history.pauses(source.clock.now()).all.length
   })
-  gauge('overdue_feeds', 'Feeds whose next version is late.', () => source.overdue().length)
+  gauge('overdue_feeds', 'Feeds whose next version is late.', () => {
+    return source.problems().filter(({ code }) => code === 'overdue').length
+  })
+  new Gauge({
+    ...named('problems', 'What is wrong or waits for a person, as status shows it.'),
+    labelNames: ['code', 'severity'],
+    collect() {
+      const counts = Map.groupBy(source.problems(), ({ code }) => code)
+      for (const code of PROBLEM_CODES) {
+        const { severity } = KINDS[code]
+        this.set({ code, severity }, counts.get(code)?.length ?? 0)
+      }
+    },
+  })
   gauge('campaigns_waiting', 'Campaigns that wait for a person.', () =>
-    waitingCampaigns(source.campaigns()),
+    campaignsInTrouble(source.problems()),
   )
   const looked = 'Time of the last look at campaigns; 0 if there is none.'
   seconds('campaigns_last_look_timestamp', looked, () => {

@@ -2,8 +2,7 @@
 
 import type { CampaignFinding, CampaignRun, CampaignSeen, Coverage } from '../../campaigns/port.ts'
 import { groupedMoney } from '../../lib/counted.ts'
-import { partsOfHint } from '../advice.ts'
-import { openCampaignConditions, waitingCampaigns } from '../campaign-conditions.ts'
+import { stepsOfHint } from '../advice.ts'
 import {
   budgetText,
   countText,
@@ -12,43 +11,27 @@ import {
   type Totals,
   totalsOf,
 } from '../campaign-numbers.ts'
+import { campaignsInTrouble } from '../campaign-problems.ts'
 import type { CommandLine } from '../port.ts'
+import type { Problem } from '../problem.ts'
 import { html, type Markup } from './html.ts'
-import {
-  ago,
-  choice,
-  count,
-  NONE,
-  type PageContext,
-  sentence,
-  type Tone,
-  table,
-} from './page-parts.ts'
+import { ago, count, NONE, type PageContext, sentence, type Tone, table } from './page-parts.ts'
 import { paceBar } from './plots.ts'
+import { steps } from './problem-cards.ts'
 
-/** Rows of each list. */
-const MOST = 50
-
-/** campaignCards returns the campaigns that need a person as items of the list at the top of the page. */
-export function campaignCards(run: CampaignRun | null, { commandLine }: PageContext): Markup[] {
-  return openCampaignConditions(run)
-    .slice(0, MOST)
-    .map(({ campaign, state, reason, hint }) => {
-      const word = campaign === null ? state : `campaign ${state}`
-      return html`<li class="card warn" data-key="campaign ${campaign} ${word}"><div class="top"><h3 class="name"><bdi>${campaign ?? 'Campaigns'}</bdi></h3><span class="state warn">${word}</span></div>
-<p class="reason">${sentence(reason)}</p>${nextStep(hint, commandLine)}</li>`
-    })
-}
+/** Rows of each list: the problems of campaigns stand above. */
+const MOST = 5
 
 export function campaignsSection(
   run: CampaignRun | null,
+  problems: readonly Problem[],
   { commandLine, now }: PageContext,
 ): Markup {
   if (run === null) {
     return html`<section><h2>Campaigns</h2><p class="dim">Off, or not checked yet. The daemon keeps the targeting of campaigns when there is a campaigns file.</p></section>`
   }
   const { at, entries, findings, mode, problem, state } = run
-  const waiting = waitingCampaigns(run)
+  const waiting = campaignsInTrouble(problems)
   const found = [
     ...[...Map.groupBy(entries, (entry) => entry.state)].map(
       ([of, all]) => `${count(all.length)} ${of}`,
@@ -114,7 +97,5 @@ function findingRow(finding: CampaignFinding, commandLine: CommandLine): Markup 
 
 /** Shows the edit or the command that resolves an entry. */
 function nextStep(step: string | null, commandLine: CommandLine): Markup | null {
-  if (step === null) return null
-  const { says, command } = partsOfHint(step, commandLine)
-  return html`${says === '' ? null : html`<p class="next">${sentence(says)}</p>`}${choice(command === null ? [] : [command])}`
+  return step === null ? null : steps(stepsOfHint(step, commandLine))
 }

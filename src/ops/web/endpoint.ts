@@ -5,17 +5,19 @@ import { once } from 'node:events'
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
+import { type Clock, SECOND } from '../../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../../lib/errors.ts'
 import { isLoopback } from '../../lib/http-text.ts'
 import type { Log } from '../../lib/log.ts'
 import { printableJson } from '../../lib/printable.ts'
 import { CONTENT_TYPE } from '../metrics/metrics.ts'
 import type { Listen } from '../port.ts'
+import { problemReport } from '../problems.ts'
 import { feedPage, versionPage } from './feed-pages.ts'
 import { statusPage } from './page.ts'
 import { missingPage } from './page-parts.ts'
 import { POLICY } from './page-style.ts'
+import { whyNotAlive, whyNotReady } from './probes.ts'
 import type { EndpointSource } from './source.ts'
 
 export interface EndpointOptions {
@@ -38,8 +40,6 @@ interface Answer {
 
 const HTML = 'text/html; charset=utf-8'
 const TEXT = 'text/plain; charset=utf-8'
-/** A round that takes longer hangs: even a listing of 100,000 files takes only seconds. */
-const HUNG_MS = 5 * MINUTE
 const CLIENT_TIMEOUT = 10 * SECOND
 const TIMEOUT_CHECK_INTERVAL = 2 * SECOND
 const MOST_CONNECTIONS = 64
@@ -160,36 +160,20 @@ async function route(
       return html(versionPage(version, context))
     }
     case '/healthz':
-      return probe(liveness(source))
+      return probe(whyNotAlive(source))
     case '/readyz':
-      return probe(liveness(source) ?? readiness(source))
+      return probe(whyNotAlive(source) ?? whyNotReady(source))
     case '/metrics':
       return { status: 200, type: CONTENT_TYPE, body: await source.metrics() }
     case '/api/status': {
-      const body = printableJson(JSON.stringify({ schemaVersion: 1, ...source.status() }))
+      const status = source.status()
+      const shown = { ...status, problems: status.problems.map(problemReport) }
+      const body = printableJson(JSON.stringify({ schemaVersion: 1, ...shown }))
       return { status: 200, type: 'application/json', body }
     }
     default:
       return text(404, 'not found; the paths are /, /healthz, /readyz, /metrics and /api/status')
   }
-}
-
-/** Returns why a restart may help, or null. The query shows that SQLite answers; an error of it becomes a 503. */
-function liveness(source: EndpointSource): string | null {
-  source.history.count()
-  const { sinceRoundMs } = source.pulse()
-  return sinceRoundMs > HUNG_MS
-    ? `the main loop has hung for ${Math.round(sinceRoundMs / SECOND)} s`
-    : null
-}
-
-/** Returns why feeds are not taken or sent, or null. The daemon waits for an unreachable service, so it stays ready. */
-function readiness(source: EndpointSource): string | null {
-  const { stage, conditions } = source.pulse()
-  if (stage !== 'running') return stage
-  const critical = conditions.filter(({ severity }) => severity === 'critical')
-  if (critical.length > 0) return critical.map(({ message }) => message).join('\n')
-  return source.daemon().lastScanAt === null ? 'the folder was not listed yet' : null
 }
 
 const probe = (problem: string | null) => text(problem === null ? 200 : 503, problem ?? 'ok')

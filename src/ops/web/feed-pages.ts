@@ -25,7 +25,7 @@ import { type Point, plot } from './plots.ts'
 type VersionEvent = ShowReport['events'][number]
 
 const MOST_CAMPAIGNS = 50
-const TONES = { stored: 'good', refused: 'bad', failed: 'bad', unknown: 'warn' } as const
+const TONES = { stored: 'good', refused: 'warn', failed: 'warn', unknown: 'warn' } as const
 
 /** feedPage gets `versions` newest first, with `newest` among them. `most` is the limit of that list. */
 export function feedPage(
@@ -105,7 +105,8 @@ function facts(version: ShowReport): (Markup | null)[] {
   const all = {
     Postings: version.postings && count(version.postings),
     Changes:
-      changes && `${changes.added} added, ${changes.removed} removed, ${changes.changed} changed`,
+      changes &&
+      `${count(changes.added)} added, ${count(changes.removed)} removed, ${count(changes.changed)} changed`,
     Size: bytes === null ? null : size(bytes),
     Path: html`<bdi>${version.path}</bdi>`,
     Account: version.account,
@@ -143,7 +144,10 @@ function eventItem(
   before: VersionEvent | undefined,
 ): Markup {
   const took = at && before?.at ? Date.parse(at) - Date.parse(before.at) : null
-  const tone = to === 'seen' ? 'dim' : toneOf({ state: to as ShowReport['state'], overdue: false })
+  const tone =
+    to === 'seen'
+      ? 'dim'
+      : toneOf({ state: to as ShowReport['state'], overdue: false, reasonCode: null, refusals: 0 })
   return html`<li><span class="state ${tone}">${to}</span><time class="dim" datetime="${at}">${at === null ? '–' : utc(at)}</time><span class="dim n">${took === null ? null : `after ${formatDuration(took)}`}</span>${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${firstAt ? html`<p class="dim">${count(times ?? 1)} times since ${utc(firstAt)}</p>` : null}</li>`
 }
 

@@ -1,11 +1,12 @@
 // The parts that all pages share: the frame, times, states and next steps.
 
-import { IN_MOTION } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatBytes, formatProgress, relativeTime } from '../../lib/units.ts'
-import { needsPerson, nextStep, onServiceText } from '../advice.ts'
+import { nextSteps, onServiceText } from '../advice.ts'
 import type { CommandLine } from '../port.ts'
+import { KINDS } from '../problem-kinds.ts'
 import type { ShowReport, UploadReport } from '../report.ts'
+import { codeOf } from '../version-problems.ts'
 import { html, Markup } from './html.ts'
 import { icon, SCRIPT, STYLE, type Tone } from './page-style.ts'
 
@@ -33,7 +34,7 @@ export function document(
   return String(html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>${title} · feedsyncd on ${host}</title>
-<link rel="icon" href="${new Markup(icon(tone))}"><style>${new Markup(STYLE)}</style>
+<link rel="icon" href="${new Markup(icon(tone))}" data-stale="${new Markup(icon('dim'))}"><style>${new Markup(STYLE)}</style>
 <noscript><meta http-equiv="refresh" content="10"></noscript></head>
 <body><header><a class="brand" href="/">feedsyncd</a><span class="dim name">${host}</span></header>
 <p id="stale" role="status" hidden>The daemon does not answer. This page is from <b>${utc(now).slice(11, 19)} UTC</b>.</p>
@@ -82,21 +83,27 @@ export function table(
   return html`<table class="${name}" aria-label="${label}"><thead><tr>${heads}</tr></thead><tbody>${rows}</tbody></table>`
 }
 
-export function toneOf({ state, overdue }: Pick<UploadReport, 'state' | 'overdue'>): Tone {
-  if (state === 'rejected' || state === 'failed') return 'bad'
-  if (state === 'held' || state === 'incomplete' || overdue) return 'warn'
-  return state === 'uploaded' ? 'good' : 'dim'
+type Judgeable = Parameters<typeof codeOf>[0] & Pick<UploadReport, 'overdue'>
+
+/** toneOf returns the colour of a version's state, which is that of its problem. */
+export function toneOf({ overdue, ...version }: Judgeable): Tone {
+  const code = codeOf(version)
+  const severity = code === null ? null : KINDS[code].severity
+  if (severity === 'critical') return 'bad'
+  if (severity === 'warning' || overdue) return 'warn'
+  return version.state === 'uploaded' ? 'good' : 'dim'
 }
 
-export function stateOf(upload: Pick<UploadReport, 'state' | 'overdue'>): Markup {
+export function stateOf(upload: Judgeable): Markup {
   const text = upload.overdue ? `${upload.state}, overdue` : upload.state
   return html`<span class="state ${toneOf(upload)}">${text}</span>`
 }
 
-export function feedLink(feed: string): Markup {
+/** feedLink links to a feed. `text` is its name, perhaps without what all names of a list share. */
+export function feedLink(feed: string, text = feed): Markup {
   // A name with a lone surrogate has no UTF-8, so no URL can hold it.
-  if (!feed.isWellFormed()) return html`<bdi>${feed}</bdi>`
-  return html`<a href="/feed?name=${encodeURIComponent(feed)}"><bdi>${feed}</bdi></a>`
+  if (!feed.isWellFormed()) return html`<bdi>${text}</bdi>`
+  return html`<a href="/feed?name=${encodeURIComponent(feed)}"><bdi>${text}</bdi></a>`
 }
 
 export function versionLink(id: number, text = `version ${id}`): Markup {
@@ -109,22 +116,16 @@ export function changes(upload: Pick<UploadReport, 'changes'>): Markup | null {
   const { added, removed, changed } = upload.changes
   const signed = Object.entries({ '+': added, '−': removed, '~': changed })
   const parts = signed.filter(([, n]) => n > 0).map(([sign, n]) => sign + COUNTS.format(n))
-  const said = `${added} added, ${removed} removed, ${changed} changed`
+  const said = `${COUNTS.format(added)} added, ${COUNTS.format(removed)} removed, ${COUNTS.format(changed)} changed`
   const shown = parts.length === 0 ? '±0' : parts.join(' ')
   return html`<small class="dim" title="${said}">${shown}</small>`
 }
 
 /** story shows a version's progress, reason and next step. */
-export function story(
-  upload: UploadReport | ShowReport,
-  { now, commandLine }: PageContext,
-): Markup {
-  const { says, commands } = nextStep(upload, now, commandLine)
-  // The state itself already says that the version is in work.
-  const isMoving = IN_MOTION.includes(upload.state)
-  const next =
-    says.length === 0 || isMoving ? null : html`<p class="next">${sentence(says.join('; '))}</p>`
-  return html`${upload.progress === null ? null : html`<p class="reason">${formatProgress(upload.progress, upload.bytes ?? 0)}</p>`}${upload.reason === null ? null : html`<p class="reason">${sentence(upload.reason)}</p>`}${stored(upload, now)}${next}${choice(commands)}`
+export function story(upload: UploadReport | ShowReport, context: PageContext): Markup {
+  const { progress, reason } = upload
+  const next = nextSteps(upload, context)
+  return html`${progress === null ? null : html`<p class="reason">${formatProgress(progress, upload.bytes ?? 0)}</p>`}${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${stored(upload, context.now)}${next.map((step) => ('says' in step ? html`<p class="next">${sentence(step.says)}</p>` : null))}${choice(next.flatMap((step) => ('command' in step ? step.command : [])))}`
 }
 
 /** Shows when the file left the folder, or which other version of the feed the service has. */
@@ -132,7 +133,7 @@ function stored(upload: UploadReport | ShowReport, now: number): Markup | null {
   const { id, leftAt, onService } = upload
   if (leftAt !== null)
     return html`<p class="reason">Its file left the folder ${ago(leftAt, now)}.</p>`
-  const isOther = onService === null ? needsPerson(upload) : onService.id !== id
+  const isOther = onService === null ? toneOf(upload) === 'warn' : onService.id !== id
   return isOther
     ? html`<p class="reason">On the service: ${onServiceText(onService, now)}</p>`
     : null

@@ -7,12 +7,12 @@ export const STYLE = `
 :root {
   color-scheme: light dark;
   --ground: #f7f7f5; --card: #fff; --ink: #1c2024; --dim: #5c646d; --line: #e2e3e0;
-  --good: #16703f; --warn: #8a5100; --bad: #b3261e; --wash: #1c20240a; --focus: #1f5fbf;
+  --good: #16703f; --warn: #a14d00; --mark: #f0a000; --bad: #b3261e; --wash: #1c20240a; --focus: #1f5fbf;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #121416; --card: #1a1d20; --ink: #e7e8ea; --dim: #9da5ae; --line: #2c3136;
-    --good: #6ecb92; --warn: #f0b35a; --bad: #ff8a7d; --wash: #ffffff0d; --focus: #8ab8ff;
+    --good: #6ecb92; --warn: #f0b35a; --mark: #f0b35a; --bad: #ff8a7d; --wash: #ffffff0d; --focus: #8ab8ff;
   }
 }
 * { box-sizing: border-box }
@@ -28,15 +28,15 @@ a:hover { text-decoration-color: currentColor }
 code { font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; display: inline-block; max-width: 100%; overflow: clip; vertical-align: bottom }
 p, h1, h2, h3, ul, ol, dl, dd, figure { margin: 0; padding: 0 }
 ul, ol { list-style: none }
-.dim { color: var(--dim) } .bad { --tone: var(--bad) } .warn { --tone: var(--warn) }
-.good { --tone: var(--good) } .state.dim, .card.dim, .dot.dim { --tone: var(--dim) } .card.dim { color: inherit }
+.dim { color: var(--dim) } .bad { --tone: var(--bad); --dot: var(--bad) } .warn { --tone: var(--warn); --dot: var(--mark) }
+.good { --tone: var(--good); --dot: var(--good) } .state.dim, .card.dim, .dot.dim { --tone: var(--dim); --dot: var(--dim) } .card.dim { color: inherit }
 .n { text-align: right; white-space: nowrap }
 .name, .reason, .next, .warnings { overflow-wrap: anywhere; min-width: 0 }
 
 header { display: flex; gap: .75rem; align-items: baseline; padding: 1.25rem 0 1.5rem; font-size: .875rem }
 .brand { font-weight: 600; text-decoration: none; letter-spacing: -.01em }
 h1 { font-size: 1.75rem; line-height: 1.25; font-weight: 600; letter-spacing: -.02em; color: var(--ink) }
-h1[aria-live]::before { content: ""; display: inline-block; width: .55em; height: .55em; margin-right: .45em; border-radius: 50%; background: var(--tone); vertical-align: .08em }
+h1[aria-live]::before { content: ""; display: inline-block; width: .55em; height: .55em; margin-right: .45em; border-radius: 50%; background: var(--dot); vertical-align: .08em }
 h2 { font-size: 1rem; font-weight: 600; margin: 0 0 .75rem } h2 .dim { font-weight: 400; margin-left: .25rem }
 h3 { font-size: 1rem; font-weight: 600 }
 section { margin-top: 2.5rem }
@@ -47,10 +47,10 @@ section { margin-top: 2.5rem }
 .vitals dd + dd { font-size: .8125rem }
 
 .state { color: var(--tone); font-weight: 500; white-space: nowrap }
-.state::before { content: ""; display: inline-block; width: .5em; height: .5em; margin-right: .45em; border-radius: 50%; background: currentColor; vertical-align: .06em }
+.state::before { content: ""; display: inline-block; width: .5em; height: .5em; margin-right: .45em; border-radius: 50%; background: var(--dot, currentColor); vertical-align: .06em }
 
 .cards { display: grid; gap: .75rem }
-.card { background: var(--card); border: 1px solid var(--line); border-left: 3px solid var(--tone); border-radius: 6px; padding: .875rem 1.125rem }
+.card { background: var(--card); border: 1px solid var(--line); border-left: 3px solid var(--dot, var(--line)); border-radius: 6px; padding: .875rem 1.125rem }
 main > .card { margin-top: 1.25rem }
 .top { display: flex; flex-wrap: wrap; gap: .25rem .875rem; align-items: baseline } .top .when { margin-left: auto }
 .when { font-size: .875rem }
@@ -60,6 +60,8 @@ main > .card { margin-top: 1.25rem }
 .commands code, .empty code { padding: .125rem .5rem; border-radius: 4px; background: var(--wash); user-select: all }
 .warnings { margin-top: .5rem; color: var(--dim); font-size: .875rem } .warnings li::before { content: "Warning: " }
 .empty { color: var(--dim) }
+.names { display: flex; flex-wrap: wrap; gap: 0 .875rem } .names li { min-width: 0; overflow-wrap: anywhere } .top details { margin-top: 0 }
+.cards + details .cards, section > details > .cards { margin-top: .75rem } section > details > summary { font-weight: 600 } section > details > summary .dim { font-weight: 400 }
 
 table { width: 100%; border-collapse: collapse } .managed { margin-top: .75rem }
 th, td { padding: .5rem 0 .5rem 1.25rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: baseline; font-weight: 400 }
@@ -92,6 +94,7 @@ figcaption b { font-weight: 500 } figcaption .dim { font-size: .8125rem; margin-
 details { margin-top: .75rem } summary { cursor: pointer; width: fit-content } details table { margin-top: .75rem } td .reason { margin-top: 0 }
 
 form { margin-bottom: .75rem } label { color: var(--dim) }
+select, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .375rem .625rem }
 input { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .375rem .625rem; margin-left: .375rem; width: min(20rem, 100%) }
 .pages { display: flex; gap: 1rem; justify-content: center; margin-top: 1rem }
 #stale { background: var(--bad); color: var(--ground); border-radius: 6px; padding: .5rem 1rem; margin-bottom: 1.25rem }
@@ -121,7 +124,8 @@ footer { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin-top: 3rem; fon
 
 /**
  * Fetches the page again and changes only what differs, so focus, selection and scroll position stay. `data-key`
- * identifies an entry. DOMParser runs no script of an answer. A slow host is asked less often.
+ * identifies an entry. DOMParser runs no script of an answer. A slow host is asked less often, and a hidden page asks each
+ * minute. Without an answer for two minutes, title and icon say that the page is stale.
  */
 export const SCRIPT = `
 const stale = document.querySelector('#stale')
@@ -160,13 +164,27 @@ const refresh = async () => {
   for (const part of ['main', 'footer', 'link', 'title', '#stale b'])
     morph(document.querySelector(part), fresh.querySelector(part))
 }
-const look = () => refresh().then(() => (stale.hidden = true), () => (stale.hidden = false))
+let seen = performance.now()
+const fresh = () => {
+  stale.hidden = true
+  seen = performance.now()
+}
+const old = () => {
+  stale.hidden = false
+  if (performance.now() - seen < 120000) return
+  const icon = document.querySelector('link')
+  icon.href = icon.dataset.stale
+  if (!document.title.startsWith('Stale: ')) document.title = 'Stale: ' + document.title
+}
+const look = () => refresh().then(fresh, old)
 const pause = (ms) => new Promise((go) => AbortSignal.timeout(ms).addEventListener('abort', go))
 const run = async () => {
-  for (let took = 0; ; ) {
+  for (let took = 0, last = 0; ; ) {
     await pause(Math.max(3000, 30 * took))
+    if (document.hidden && performance.now() - last < 60000) continue
     const began = performance.now()
-    if (!document.hidden) await look()
+    await look()
+    last = performance.now()
     took = performance.now() - began
   }
 }

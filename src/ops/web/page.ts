@@ -1,15 +1,15 @@
-// The status page: first what needs a person, then what is on its way, then every feed. The server renders it from the
+// The status page: first what needs a person, then what ends by itself, then every feed. The server renders it from the
 // report of `status`. The page changes nothing; it shows the commands that do.
 
-import { IN_WORK } from '../../history/states.ts'
+import { STATES } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { conditionText } from '../../lib/conditions.ts'
+import { shellWord } from '../../lib/printable.ts'
+import { sharedFolder, withoutShared } from '../../lib/shared-folder.ts'
 import { formatDuration } from '../../lib/units.ts'
-import { needsPerson, pauseLines } from '../advice.ts'
-import { waitingCampaigns } from '../campaign-conditions.ts'
-import type { Pulse } from '../port.ts'
+import type { Problem } from '../problem.ts'
+import { worst } from '../problems.ts'
 import type { StatusReport, UploadReport } from '../report.ts'
-import { campaignCards, campaignsSection } from './campaigns-section.ts'
+import { campaignsSection } from './campaigns-section.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,
@@ -19,154 +19,90 @@ import {
   document,
   feedLink,
   type PageContext,
-  sentence,
   size,
   stateOf,
-  story,
   type Tone,
   table,
-  toneOf,
-  versionLink,
 } from './page-parts.ts'
 import { sparkline } from './plots.ts'
+import { headlineOf, problemCards, TONES } from './problem-cards.ts'
 import type { EndpointSource } from './source.ts'
 
-/** Rows of each list: as many as a person can read and a phone can show. */
-const MOST = 100
-/** Versions on their way. The list is short because they need nobody. */
-const MOST_MOVING = 12
+/** Rows of the table on one page, so that the page stays short on a phone. */
+const MOST = 12
 /** Points of a sparkline. */
 const MOST_POINTS = 30
 
-/** statusPage reads two parameters: `find`, a part of a feed's name in any case, and `page`, counted from 1. */
+/**
+ * statusPage reads three parameters: `find`, a part of a feed's name in any case, `state`, a state of versions, and
+ * `page`, counted from 1.
+ */
 export function statusPage(source: EndpointSource & PageContext, query: URLSearchParams): string {
   const status = source.status()
-  const { daemon, uploads, skipped, campaigns = null } = status
-  const { ignored } = daemon
-  const all = [...uploads, ...status.owed]
-  const urgent = all.filter(needsPerson)
-  const moving = all.filter((upload) => IN_WORK.includes(upload.state) && !needsPerson(upload))
-  const troubles = troublesOf(status, source.pulse())
-  const waiting = waitingCampaigns(campaigns)
-  const pauses = pauseLines(status, source.now, source.commandLine)
-  const tone: Tone =
-    troubles.length > 0 || urgent.some((one) => toneOf(one) === 'bad')
-      ? 'bad'
-      : urgent.length + waiting + skipped.length + pauses.length > 0
-        ? 'warn'
-        : 'good'
-  const owed = { feed: urgent.length, campaign: waiting, path: skipped.length }
-  const isPaused = status.paused !== null
-  const headline = headlineOf(troubles.length, owed, isPaused, uploads.length)
+  const { campaigns, daemon, owed, problems, uploads } = status
+  const urgent = problems.filter(({ severity }) => severity !== 'info')
+  const quiet = problems.filter(({ severity }) => severity === 'info')
+  const worstOfAll = worst(urgent)
+  const tone: Tone = worstOfAll === null ? 'good' : TONES[worstOfAll]
+  const headline = headlineOf(problems, uploads.length)
+  const versions = [...uploads, ...owed]
   const main = html`<main>
 <h1 class="${tone}" aria-live="polite">${headline}</h1>
 ${vitals(status, source)}
-${section(
-  'Needs attention',
-  troubles.length + urgent.length + waiting,
-  html`<ul class="cards">${troubles.map((says) => trouble(says, source))}${listed(urgent, MOST, source)}${campaignCards(campaigns, source)}</ul>`,
-)}
-${section('On its way', moving.length, html`<ul class="cards">${listed(moving, MOST_MOVING, source)}</ul>`)}
-${section('Paused', pauses.length, html`<ul class="cards">${pauses.slice(0, MOST).map(paused)}</ul>`)}
-${section('Skipped', skipped.length, skippedPaths(skipped, source))}
-${section('Left unfinished', daemon.unfinished.length, unfinished(daemon, source.now))}
-${section('Ignored by name', ignored.count, passedOver(ignored, 'No pattern of inbox.include matches these files', source))}
+${section('Needs attention', urgent.length, problemCards(urgent, versions, source))}
+${quietly(quiet, problemCards(quiet, versions, source), urgent.length === 0)}
+${section('Ignored by name', daemon.ignored.count, passedOver(daemon.ignored, source))}
 <section><h2>Feeds${uploads.length > 0 ? html` <span class="dim">${count(uploads.length)}</span>` : null}</h2>
 ${uploads.length === 0 ? html`<p class="empty">No feed has been seen yet. Drop an XML file into <code>${source.inbox}</code></p>` : feeds(uploads, source, query)}</section>
-${campaignsSection(campaigns, source)}
+${campaignsSection(campaigns, problems, source)}
 </main>`
-  const number = Object.values(owed).reduce((sum, n) => sum + n, troubles.length)
-  return document(number === 0 ? 'All well' : `(${number}) ${headline}`, tone, main, source)
-}
-
-/** `owed` counts what needs a person, by noun. */
-function headlineOf(
-  troubles: number,
-  owed: Record<string, number>,
-  isPaused: boolean,
-  feeds: number,
-): string {
-  if (troubles > 0) return 'feedsyncd cannot work as it should'
-  const counts = Object.entries(owed).filter(([, n]) => n > 0)
-  const who = counts.map(([noun, n]) => `${n} ${noun}${n === 1 ? '' : 's'}`).join(' and ')
-  const isOne = counts.length === 1 && counts[0]?.[1] === 1
-  if (who !== '') return `${who} ${isOne ? 'needs' : 'need'} attention`
-  if (isPaused) return 'Nothing is sent: paused'
-  return feeds === 0 ? 'Waiting for the first feed' : 'Nothing needs attention'
-}
-
-function troublesOf({ service }: StatusReport, { conditions }: Pulse): string[] {
-  const found = conditions.map(conditionText)
-  if (['ok', 'unknown', 'credentials'].includes(service.state)) return found
-  return [...found, `service ${service.state}: ${service.reason ?? 'no reason given'}`]
+  const title = urgent.length === 0 ? 'All well' : `(${count(urgent.length)}) ${headline}`
+  return document(title, tone, main, source)
 }
 
 function vitals(
-  { daemon, service, uploads }: StatusReport,
+  { daemon, problems, service, uploads }: StatusReport,
   source: EndpointSource & PageContext,
 ): Markup {
   const { history, now } = source
-  const tone = { ok: 'good', degraded: 'warn', down: 'bad', credentials: 'bad', unknown: 'dim' }[
-    service.state
-  ]
+  const known = problems.find(({ subject }) => subject.kind === 'service')
+  const tone: Tone =
+    known !== undefined ? TONES[known.severity] : service.state === 'ok' ? 'good' : 'dim'
   const state = service.state === 'unknown' ? 'not asked yet' : service.state
   const up = daemon.startedAt === null ? '–' : formatDuration(now - Date.parse(daemon.startedAt))
   const upToDate = uploads.filter((one) => one.state === 'uploaded').length
   const how = daemon.mode === 'poll' ? `polled: ${daemon.modeReason}` : 'watched by events'
   return html`<dl class="vitals">
 <div><dt>Service</dt><dd><span class="state ${tone}">${state}</span></dd><dd class="dim">${service.baseUrl.replace(/^https:\/\//, '')}</dd></div>
-<div><dt>Last upload</dt><dd>${ago(isoTime(history.lastSuccessAt(now)), now)}</dd><dd class="dim">${uploads.length === 0 ? 'no feed yet' : `${upToDate} of ${uploads.length} feeds up to date`}</dd></div>
+<div><dt>Last upload</dt><dd>${ago(isoTime(history.lastSuccessAt(now)), now)}</dd><dd class="dim">${uploads.length === 0 ? 'no feed yet' : `${count(upToDate)} of ${count(uploads.length)} feeds up to date`}</dd></div>
 <div><dt>Folder listed</dt><dd>${ago(daemon.lastScanAt, now)}</dd><dd class="dim">${how}</dd></div>
 <div><dt>Running for</dt><dd>${up}</dd><dd class="dim">pid ${daemon.pid}</dd></div>
 </dl>`
 }
 
-function section(name: string, entries: number, body: Markup): Markup | null {
-  if (entries === 0) return null
+function section(name: string, entries: number, body: Markup | null): Markup | null {
+  if (entries === 0 || body === null) return null
   return html`<section><h2>${name} <span class="dim">${count(entries)}</span></h2>${body}</section>`
 }
 
-function paused({ ends, says }: ReturnType<typeof pauseLines>[number]): Markup {
-  return html`<li class="card warn" data-key="pause ${says}"><p class="reason">${sentence(says)}</p>${choice([ends])}</li>`
+/** Shows what ends by itself, closed while something else needs attention. */
+function quietly(quiet: readonly Problem[], cards: Markup | null, isOpen: boolean): Markup | null {
+  if (cards === null) return null
+  const summary = html`<summary>Needs nobody <span class="dim">${count(quiet.length)}</span></summary>`
+  return isOpen
+    ? html`<section><details open>${summary}${cards}</details></section>`
+    : html`<section><details>${summary}${cards}</details></section>`
 }
 
-function trouble(says: string, { commandLine }: PageContext): Markup {
-  return html`<li class="card bad" data-key="trouble ${says}"><p class="reason">${sentence(says)}</p>${choice([commandLine('doctor')])}</li>`
-}
-
-function card(upload: UploadReport, context: PageContext): Markup {
-  const { feed, id, detectedAt } = upload
-  return html`<li class="card ${toneOf(upload)}" data-key="version ${id}">
-<div class="top"><h3 class="name">${feedLink(feed)}</h3>${stateOf(upload)}<span class="dim when">${versionLink(id)}, ${ago(detectedAt, context.now)}</span></div>
-${story(upload, context)}</li>`
-}
-
-function unfinished({ unfinished }: StatusReport['daemon'], now: number): Markup {
-  return html`<ul class="cards">${unfinished.map(
-    ({ path, modifiedAt }) =>
-      html`<li class="card warn" data-key="path ${path}"><div class="top"><h3 class="name"><bdi>${path}</bdi></h3><span class="dim when">last written ${ago(modifiedAt, now)}</span></div><p class="next">Rename it if it is complete; otherwise delete it.</p></li>`,
-  )}</ul>`
-}
-
-function skippedPaths(skipped: StatusReport['skipped'], { commandLine, now }: PageContext): Markup {
-  const more = skipped.length - MOST
-  return html`<ul class="cards">${skipped
-    .slice(0, MOST)
-    .map(
-      ({ hint, path, reason, since }) =>
-        html`<li class="card warn" data-key="path ${path}"><div class="top"><h3 class="name"><bdi>${path}</bdi></h3><span class="dim when">since ${ago(since, now)}</span></div><p class="reason">${sentence(reason)}</p><p class="next">${sentence(hint)}</p></li>`,
-    )}${more > 0 ? html`<li class="dim">${count(more)} more: <code>${commandLine('status --json')}</code></li>` : null}</ul>`
-}
-
-/** Lists paths that are left out, and why. */
+/** Lists files that no pattern of inbox.include matches. */
 function passedOver(
   { count: all, paths }: StatusReport['daemon']['ignored'],
-  why: string,
   { commandLine }: PageContext,
 ): Markup {
   const more = all - paths.length
-  return html`<p class="dim">${why}${more > 0 ? ` (${count(more)} more)` : null}. <code>${commandLine('show PATH')}</code> says why.</p>
-<ul>${paths.map((path) => html`<li data-key="passed ${path}"><bdi>${path}</bdi></li>`)}</ul>`
+  const [first = ''] = paths
+  return html`<p class="dim">No pattern of inbox.include matches these files${more > 0 ? html` (${count(more)} more)` : null}.</p>
+<ul class="names">${paths.map((path) => html`<li data-key="passed ${path}"><bdi>${path}</bdi></li>`)}</ul>${choice([commandLine(`show ${shellWord(`path:${first}`)}`)])}`
 }
 
 function feeds(
@@ -177,42 +113,52 @@ function feeds(
   const find = query.get('find') ?? ''
   const number = Number(query.get('page'))
   const page = Number.isSafeInteger(number) && number > 0 ? number : 1
+  const state = STATES.find((each) => each === query.get('state')) ?? ''
   const sought = find.toLowerCase()
-  const found = uploads.filter(({ feed }) => feed.toLowerCase().includes(sought))
+  const found = uploads.filter(
+    (upload) =>
+      upload.feed.toLowerCase().includes(sought) && (state === '' || upload.state === state),
+  )
   const shown = found.slice((page - 1) * MOST, page * MOST)
+  const shared = sharedFolder(shown.map(({ feed }) => feed))
   const rows = shown.map((upload) => {
     const { feed, files, bytes, uploadedAt, detectedAt } = upload
     const joined =
       files !== null && files.count > 1
         ? html` <small class="dim">${count(files.count)} files</small>`
         : null
-    return html`<tr data-key="feed ${feed}"><th scope="row" class="name">${feedLink(feed)}${joined}</th><td class="is">${stateOf(upload)}</td>
+    return html`<tr data-key="feed ${feed}"><th scope="row" class="name">${feedLink(feed, withoutShared(feed, shared))}${joined}</th><td class="is">${stateOf(upload)}</td>
 <td class="n postings" data-label="${upload.postings === 1 ? 'posting' : 'postings'}">${count(upload.postings)}</td><td class="n delta">${changes(upload)}</td>
 <td class="trend">${sparkline(history.postings(feed, MOST_POINTS).toReversed())}</td><td class="n size">${size(bytes)}</td><td class="n when">${ago(uploadedAt ?? detectedAt, now)}</td></tr>`
   })
   const columns = ['Feed', 'State', '#Postings', '#Changed', 'Trend', '#Size', '#When']
-  return html`${uploads.length > MOST || find !== '' ? search(find) : null}
-${shown.length === 0 ? html`<p class="empty">No feed has this text in its name.</p>` : table('feeds', 'Feeds', columns, rows)}${pages(found.length, page, find)}`
+  const isFiltered = find !== '' || state !== ''
+  return html`${uploads.length > MOST || isFiltered ? search(uploads, { find, state }) : null}
+${shown.length === 0 ? html`<p class="empty">No feed matches.</p>` : table('feeds', 'Feeds', columns, rows)}${pages(found.length, page, { find, state })}`
 }
 
-function search(find: string): Markup {
-  return html`<form action="/" role="search"><label>Find <input type="search" name="find" value="${find}" placeholder="part of a name" maxlength="200"></label></form>`
+interface Sought {
+  find: string
+  state: string
 }
 
-function pages(found: number, page: number, find: string): Markup | null {
+function search(uploads: readonly UploadReport[], { find, state }: Sought): Markup {
+  const present = STATES.filter(
+    (each) => each === state || uploads.some((one) => one.state === each),
+  )
+  const options = present.map((each) =>
+    each === state ? html`<option selected>${each}</option>` : html`<option>${each}</option>`,
+  )
+  return html`<form action="/" role="search"><label>Find <input type="search" name="find" value="${find}" placeholder="part of a name" maxlength="200"></label> <label>State <select name="state"><option value="">any</option>${options}</select></label> <button>Filter</button></form>`
+}
+
+function pages(found: number, page: number, { find, state }: Sought): Markup | null {
   const last = Math.ceil(found / MOST)
   if (last <= 1) return null
-  const to = (n: number, text: string) =>
-    html`<a href="/?page=${n}${find === '' ? '' : `&find=${encodeURIComponent(find)}`}">${text}</a>`
+  const kept = Object.entries({ find, state }).filter(([, value]) => value !== '')
+  const to = (n: number, text: string) => {
+    const query = new URLSearchParams([['page', String(n)], ...kept])
+    return html`<a href="/?${query.toString()}">${text}</a>`
+  }
   return html`<nav class="pages" aria-label="Pages of feeds">${page > 1 ? to(page - 1, 'Previous') : null}<span class="dim">Page ${page} of ${last}</span>${page < last ? to(page + 1, 'Next') : null}</nav>`
-}
-
-function listed(
-  uploads: readonly UploadReport[],
-  most: number,
-  context: PageContext,
-): (Markup | null)[] {
-  const more = uploads.length - most
-  const rest = html`<li class="dim">${count(more)} more: <code>${context.commandLine('status --json')}</code></li>`
-  return [...uploads.slice(0, most).map((one) => card(one, context)), more > 0 ? rest : null]
 }

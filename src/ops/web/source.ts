@@ -1,5 +1,6 @@
 import type { VersionReads } from '../../history/port.ts'
 import type { CommandLine, DaemonState, Pulse } from '../port.ts'
+import type { Problem } from '../problem.ts'
 import type { ShowReport, StatusReport, UploadReport } from '../report.ts'
 
 /** EndpointSource is what the endpoint and its pages read for each request. */
@@ -8,6 +9,8 @@ export interface EndpointSource {
   daemon(): DaemonState
   pulse(): Pulse
   status(): StatusReport
+  /** What is wrong now, the worst first. */
+  problems(): readonly Problem[]
   /** Versions of a feed, newest first. */
   versions(feed: string, limit: number): UploadReport[]
   version(id: number): ShowReport | null

@@ -25,6 +25,8 @@ export interface SendFacts {
   newer: { queued: number | null; held: number | null }
   /** The earlier attempts in a row that ended with the code of the present failure. */
   inARow: number
+  /** The attempts that a person asked for: they do not lengthen the wait for the next one. */
+  retries: number
 }
 
 /** Try is an attempt without its result. */
@@ -150,7 +152,7 @@ function ifOvertaken({ newer, version: { id } }: SendFacts): Transition[] {
 }
 
 function afterFailure(
-  { inARow, version: { attempts, id, state } }: SendFacts,
+  { inARow, retries, version: { attempts, id, state } }: SendFacts,
   { attempt, failure, hold, notBefore, random }: Failed,
 ): Transition[] {
   if (failure.class === 'credentials') {
@@ -163,7 +165,7 @@ function afterFailure(
     return [{ kind: 'move', id, to: 'failed', reason: reasonOf(failure) }]
   // The row of a running attempt is counted already.
   const made = state === 'uploading' ? attempts : attempts + 1
-  const at = attempt.endedAt + waitAfter(failure, made, random)
+  const at = attempt.endedAt + waitAfter(failure, Math.max(1, made - retries), random)
   return [again(id, state, reasonOf(failure), Math.max(at, notBefore ?? 0))]
 }
 

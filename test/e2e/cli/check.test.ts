@@ -6,13 +6,17 @@ import { Command } from '../../helpers/command.ts'
 import { examples } from '../../helpers/feeds-page.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-it('check says of a mistyped path that there is no such file', async () => {
+it('check says of a mistyped path, and of a file that it may not read, that it cannot be read; exit 1', async () => {
   await using site = await Site.open()
 
-  const { code, stderr, stdout } = await site.run('check', 'mistyped.xml')
+  const { code, stdout } = await site.run('check', 'mistyped.xml')
+  const folder = await site.run('check', site.inbox)
+  const json = JSON.parse((await site.run('check', 'mistyped.xml', '--json')).stdout)
 
-  expect([code, stdout]).toEqual([64, ''])
-  expect(stderr).toBe('error: check mistyped.xml: there is no such file\ntry: check the path\n')
+  expect(code).toBe(1)
+  expect(stdout).toBe('mistyped.xml: cannot be read: it does not exist (ENOENT)\n')
+  expect([folder.code, folder.stdout]).toEqual([1, expect.stringMatching(/: cannot be read: /)])
+  expect(json.files).toMatchObject([{ path: 'mistyped.xml', verdict: 'unreadable' }])
 })
 
 it('check prints the documented JSON and exits 3 if any file is not ok', async () => {

@@ -4,9 +4,11 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { SECOND } from '../../../src/lib/clock.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { feedOf } from '../../helpers/feed.ts'
 import { statusOf } from '../../helpers/look.ts'
+import { Outlet } from '../../helpers/outlet.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { Site } from '../../helpers/site.ts'
 
@@ -45,7 +47,7 @@ it('retry prints why the attempt failed, and when the next one follows', async (
 
   const { code, stdout, stderr } = await site.run('retry', id)
 
-  expect(code).toBe(0)
+  expect(code).toBe(75)
   expect(stdout).toMatch(new RegExp(`^version ${id} of a\\.xml is queued`))
   expect(stderr).toMatch(/^error: .*503.*\ntry: next automatic attempt in /)
   expect(site.show(Number(id)).attempts).toHaveLength(2)
@@ -110,4 +112,35 @@ it('retry --all sends a failed version even while a newer file of its feed is in
 
   expect(stdout).toMatch(/ of jobs\.xml is uploaded/)
   expect(code).toBe(0)
+})
+
+it('retry of a version that fails again ends with 1', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413 })
+  await site.daemon()
+  site.drop('jobs.xml', feedOf(3))
+  const { id } = await site.until('jobs.xml', 'failed')
+
+  const { code, stdout } = await site.run('retry', String(id))
+
+  expect(stdout).toMatch(/^version 1 of jobs\.xml is failed/)
+  expect(code).toBe(1)
+})
+
+it('impatient retries do not lengthen the wait for the next automatic attempt', async () => {
+  await using outlet = await Outlet.open()
+  outlet.fault({ at: 'storage', kind: 'answer', status: 500 })
+  const { id } = await outlet.take('jobs.xml')
+  await outlet.run(5 * SECOND)
+  const waits = () => [...outlet.logged.matchAll(/"waitMs":(\d+)/g)].map(([, ms]) => Number(ms))
+  const automatic = waits()
+
+  for (let n = 0; n < 3; n++) {
+    outlet.carryOut('retry', id)
+    await outlet.run(0)
+  }
+
+  const last = automatic.at(-1)
+  expect(automatic.length).toBeGreaterThanOrEqual(3)
+  expect(waits().slice(automatic.length)).toEqual([last, last, last])
 })

@@ -117,7 +117,7 @@ describe('show PATH', () => {
     )
     expect(incomplete.stdout).toMatch(/^jobs\.xml: its version 1 is incomplete: line 1, column 9: /)
     expect(incomplete.stdout).toMatch(
-      /^next: wait for its writer.*; it last grew .* and is rejected after inbox\.incompleteAfter$/m,
+      /^ {2}wait for its writer.*\n {2}it is rejected at [-\d :]+ UTC unless it grows$/m,
     )
     expect(Date.parse(json.upload.incompleteSince)).toBeGreaterThan(
       Date.parse(json.upload.detectedAt),
@@ -203,9 +203,10 @@ describe('show FEED', () => {
     expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^on the service: version 1, 4 postings, since [-\d :]+ UTC$/),
       expect.stringMatching(/^acme\/jobs\.xml: its version 2 is held: /),
-      expect.stringMatching(/^next: If this is right, release it; /),
-      `  feedsyncd release ${id} --config ${site.configFile}`,
-      `  feedsyncd discard ${id} --config ${site.configFile}`,
+      expect.stringMatching(/^ {2}If this is right, release it; /),
+      ...['show', 'release', 'discard'].map(
+        (word) => `    feedsyncd ${word} ${id} --config ${site.configFile}`,
+      ),
       '',
       expect.stringMatching(/^id +state +postings +size +attempts +when$/),
       expect.stringMatching(/^ *2 +held +0 /),
@@ -253,7 +254,7 @@ describe('show FEED', () => {
 
     const { stdout } = await site.run('show', 'jobs.xml')
 
-    expect(stdout).toMatch(/^on the service: nothing of this feed\n/)
+    expect(stdout).toMatch(/^on the service: no version of this feed\n/)
   })
 
   it('reads a name as a feed before a path, and digits as an id, unless feed: or path: says which', async () => {
@@ -270,7 +271,7 @@ describe('show FEED', () => {
     const misspelt = await site.run('show', 'job.xml')
 
     expect(await first('1')).toBe('feed      jobs.xml')
-    expect(await first('jobs.xml')).toBe('on the service: nothing of this feed')
+    expect(await first('jobs.xml')).toBe('on the service: no version of this feed')
     expect(await first('path:jobs.xml')).toMatch(/^jobs\.xml: its version 1 is rejected: /)
     expect(await first('feed:2026')).toMatch(/^on the service: version 2, 2 postings/)
     for (const none of ['2026', 'feed:year.xml', 'path:2026'])
@@ -303,15 +304,18 @@ it('status names the next action for everything that is owed', async () => {
 
   const { stdout } = await site.run('status')
 
-  const next = (feed: string) =>
-    stdout.split('\n').find((line) => line.startsWith(`next: ${feed} (`)) ?? 'nothing'
+  const next = (feed: string) => {
+    const [, block = 'nothing'] =
+      new RegExp(`^\\w+: ${feed} [^\\n]*\\n((?: {2}.*\\n)+)`, 'm').exec(stdout) ?? []
+    return block
+  }
   expect(next('queued.xml')).toMatch(/next automatic attempt in \d+m/)
   expect(next('held.xml')).toMatch(/If this is right, release it/)
-  expect(stdout).toMatch(
-    /^ {2}feedsyncd release \d+ --config .+\n {2}feedsyncd discard \d+ --config /m,
+  expect(next('held.xml')).toMatch(
+    / {4}feedsyncd show \d+ .+\n {4}feedsyncd release \d+ .+\n {4}feedsyncd discard \d+ /,
   )
   expect(next('deep/rejected.xml')).toMatch(/correct the export and drop the file again/)
-  expect(next('incomplete.xml')).toMatch(/wait for its writer.*it last grew/)
+  expect(next('incomplete.xml')).toMatch(/wait for its writer[\s\S]*it is rejected at [-\d :]+ UTC/)
 })
 
 it('show names the person who decided about a version: the user, or the caller of sudo', async () => {

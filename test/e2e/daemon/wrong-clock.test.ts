@@ -58,7 +58,7 @@ describe('a feed that waits for its next attempt under a clock 400 days ahead', 
     await site.daemon()
 
     await site.until('jobs.xml', 'uploaded')
-    expect(stdout).toContain('delivered as soon as possible')
+    expect(stdout).toContain('it is sent as soon as possible')
   })
 
   it('is not sent too early while the clock stays wrong', async () => {

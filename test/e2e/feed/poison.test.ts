@@ -62,7 +62,7 @@ it('reads a failed file again after a retry by a person, or after a change', asy
   await site.daemonProcess()
   const corrected = await site.until('errs.xml', 'uploaded')
 
-  expect(retried.code).toBe(0)
+  expect(retried.code).toBe(1)
   expect(corrected.id).toBe(errs.id)
   expect((await site.until('ends.xml', 'uploaded')).postings).toBe(4)
 })

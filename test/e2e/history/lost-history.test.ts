@@ -18,7 +18,7 @@ function loseDatabase(site: Site): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(database(site) + suffix, { force: true })
 }
 
-it('after a lost history each feed of the folder is held until one decision releases them all', async () => {
+it('after a lost history each feed of the folder is held until a person releases all that are plausible, and a collapsed one alone', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(10))
@@ -37,9 +37,12 @@ it('after a lost history each feed of the folder is held until one decision rele
   const status = await site.run('status')
   const why = await site.run('show', 'jobs.xml')
   const { because } = await pathReportOf(site, 'jobs.xml')
-  const released = await site.run('release', '--lost-history')
-  await site.until('jobs.xml', 'uploaded')
+  const unasked = await site.run('release', '--lost-history')
+  const released = await site.run('release', '--lost-history', '--yes')
   await site.until('other.xml', 'uploaded')
+  const left = site.uploads({ feed: 'jobs.xml' })[0]
+  await site.run('release', String(left?.id))
+  await site.until('jobs.xml', 'uploaded')
   site.drop('new.xml', feedOf(3))
   await site.until('new.xml', 'uploaded')
 
@@ -50,12 +53,19 @@ it('after a lost history each feed of the folder is held until one decision rele
   })
   expect(sent.toSorted()).toEqual([feedOf(10), feedOf(20)].map(sha256).toSorted())
   const command = `feedsyncd release --lost-history --config ${site.configFile}`
-  expect(status.stdout).toContain(command)
-  expect(why.stdout).toContain(command)
+  const look = 'look at it: 1 posting now, 10 in the largest kept copy'
+  expect(status.stdout).toContain(`  ${look}\n    feedsyncd show ${held.id} --config`)
+  expect(status.stdout).toContain('look at it: 20 postings now, 20 in the largest kept copy')
+  expect(status.stdout.indexOf(command)).toBeGreaterThan(status.stdout.lastIndexOf('look at it'))
+  expect(why.stdout).toContain(look)
   expect(because).toContain('the history was lost')
+  expect(unasked).toMatchObject({ code: 64, stderr: expect.stringContaining('--yes') })
   expect(released.code).toBe(0)
-  expect(released.stdout).toMatch(/^version \d of jobs\.xml is queued$/m)
   expect(released.stdout).toMatch(/^version \d of other\.xml is queued$/m)
+  expect(released.stdout).toMatch(
+    /^left held: version \d of jobs\.xml: 1 posting now, 10 in its largest kept copy$/m,
+  )
+  expect(left).toMatchObject({ state: 'held', keptPostings: null, postings: 1 })
 })
 
 it('an older database counts as a lost history, because its versions are too old for a comparison', async () => {
@@ -131,11 +141,14 @@ it('releasing a lost history does not release a version that another guard holds
   await site.daemon()
   await site.until('jobs.xml', 'held')
 
-  const released = await site.run('release', '--lost-history')
-  const again = await site.run('release', '--lost-history')
+  const released = await site.run('release', '--lost-history', '--yes')
+  const again = await site.run('release', '--lost-history', '--yes')
   const neither = await site.run('release')
 
-  expect(released).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing was held') })
+  expect(released).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('nothing was released'),
+  })
   expect(site.uploads()).toMatchObject([{ state: 'held', guard: 'empty' }])
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('no history was lost') })
   expect(neither.code).toBe(64)

@@ -84,7 +84,7 @@ it('holds a waiting version of a restored state whose file has left, until a per
   await site.daemon()
   const held = await site.until('jobs.xml', 'held')
   const kept = stored(site)
-  const released = await site.run('release', '--lost-history')
+  const released = await site.run('release', '--lost-history', '--yes')
   await site.until('jobs.xml', 'uploaded', sha256(feedOf(10)))
 
   expect(held).toMatchObject({

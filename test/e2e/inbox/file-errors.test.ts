@@ -248,6 +248,6 @@ it('a host without /proc is named as the reason, and no file counts as missing',
   const check = site.spawnBy(['unshare', ...without, hide, 'sh'], 'check', file)
   const { code, stdout } = await finished(check)
 
-  expect(code).toBe(3)
+  expect(code).toBe(1)
   expect(stdout).toContain('/proc is not mounted')
 })

@@ -75,7 +75,7 @@ describe('names and kinds of files', () => {
     for (const reason of Object.values(told)) expect(stdout).toContain(reason)
     expect(stdout).toContain('rename it; its odd bytes are shown as %XX')
     expect(stdout).toContain('put the file or directory itself in its place')
-    expect(stdout).toContain('\n  the same for 2 more: directory, leaves.xml\n')
+    expect(stdout).toContain('\n  dangling.xml, directory, leaves.xml\n')
     expect(stdout).not.toContain('ignored by name')
     expect(site.sandbox.objects()).toHaveLength(1)
   })

@@ -22,7 +22,7 @@ describe('files that are ignored by name', () => {
     const explanation = await pathReportOf(site, 'jobs.txt')
 
     expect(stdout).toContain('3 files are ignored by name: feed.xml.zip, jobs.txt, sub/jobs.csv\n')
-    expect(stdout).toContain('show PATH')
+    expect(stdout).toContain('\n    feedsyncd show path:feed.xml.zip --config ')
     expect(explanation.because).toBe(
       'no pattern of inbox.include matches it (**/*.xml, **/*.xml.gz)',
     )

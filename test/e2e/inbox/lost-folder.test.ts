@@ -153,3 +153,30 @@ it('a folder with too many directories to watch is polled, and status names the 
 
   expect(statusOf(site).daemon.modeReason).toMatch(/ENOSPC.*sysctl fs\.inotify\.max_user_watches/)
 })
+
+it('a mount that is gone and shows old files below it is a warning, which names its folder', async (context) => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  const acme = join(site.inbox, 'acme')
+  mkdirSync(acme)
+  const mount = (...args: string[]) => spawnSync('mount', args).status === 0
+  const isMounted = mount('-t', 'tmpfs', '-o', 'size=1m', 'feedsyncd', acme)
+  context.skip(!isMounted, 'this user may not mount one')
+  onTestFinished(() => void spawnSync('umount', ['-l', acme]))
+  site.drop('acme/jobs.xml', feedOf(3))
+  await site.daemon()
+  await site.until('acme/jobs.xml', 'uploaded')
+
+  spawnSync('umount', ['-l', acme])
+  site.drop('acme/old.xml', feedOf(2))
+  await eventually(() => {
+    expect(statusOf(site).problems).toContainEqual(
+      expect.objectContaining({ code: 'inbox-changed', severity: 'warning' }),
+    )
+  })
+  const check = await site.run('status', '--check')
+
+  expect(check).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(`${acme}/ is on another`),
+  })
+})

@@ -49,7 +49,9 @@ describe('the names of unfinished files', () => {
     await site.until('jobs.xml', 'uploaded')
     await eventually(() => expect(unfinished()).toEqual([]))
 
-    expect(stdout).toMatch(/^unfinished: \.jobs\.xml\.AbC123: last written \d+d.* ago; rename it/m)
+    expect(stdout).toMatch(
+      /^info: \.jobs\.xml\.AbC123 has a temporary name.*\n {2}rename it if it is complete/m,
+    )
   })
 })
 

@@ -121,8 +121,8 @@ describe('the daemon', () => {
     await untilPaged(file, ['campaigns-stopped', 'campaign-waiting', 'recovered'])
     const blocked = await site.run('status', '--check')
 
-    expect(broken.code).toBe(2)
-    expect(broken.stdout).toMatch(/^CRITICAL - no campaign is written: .*campaigns\.yaml:1:1 /)
+    expect(broken.code).toBe(1)
+    expect(broken.stdout).toMatch(/^WARNING - no campaign is written: .*campaigns\.yaml:1:1 /)
     expect(ofOneFeed.code).toBe(0)
     expect(blocked.code).toBe(1)
     expect(blocked.stdout).toMatch(
@@ -222,5 +222,6 @@ it('the mail recipe of the example configuration mails an alert', async () => {
 
   expect([code, stderr]).toEqual([0, ''])
   expect(mails[0]).toMatch(/^Subject: feedsyncd on .+: test\r\n/m)
+  expect(mails[0]).toMatch(/^Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [-+]\d{4}\r\n/m)
   expect(mails[0]).toContain('this is a test; alerts arrive here')
 })

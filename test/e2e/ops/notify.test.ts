@@ -38,9 +38,7 @@ if (HAS_NOTIFY) {
       expect(kinds.filter((kind) => kind !== 'WATCHDOG' && kind !== 'STATUS')).toEqual([
         ...['READY', 'STOPPING'],
       ])
-      expect(socket.messages[0]?.text).toMatch(
-        /^READY=1\nSTATUS=nothing is sent: paused by .+; 0 waiting, 0 uploading, 0 held, 0 failed; nothing uploaded yet; service unknown$/,
-      )
+      expect(socket.messages[0]?.text).toMatch(/^READY=1\nSTATUS=nothing is sent: paused by \S+$/)
     })
 
     it('messages arrive in order, and their senders are still alive then', async () => {

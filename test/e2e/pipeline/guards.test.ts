@@ -282,7 +282,7 @@ it('an honest empty feed stays visible until someone decides, although newer ver
   expect(owed.map(({ id, state }) => [id, state])).toEqual([[held.id, 'held']])
   expect(text.stdout).toMatch(
     new RegExp(
-      `^next: jobs.xml \\(${held.id}\\): .*\\n  feedsyncd release ${held.id} --config `,
+      `^warning: jobs.xml held: .*\\n(?:  .*\\n)*    feedsyncd release ${held.id} --config `,
       'm',
     ),
   )

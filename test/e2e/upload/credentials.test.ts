@@ -94,7 +94,7 @@ describe('refused credentials', () => {
 
     const { code } = await site.run('retry', String(refused()?.id))
     await eventually(() => expect(refused()?.attempts).toBe(2))
-    expect(code).toBe(0)
+    expect(code).toBe(75)
     expect(daemon.exitCode).toBeNull()
   })
 

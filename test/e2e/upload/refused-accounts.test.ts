@@ -41,8 +41,9 @@ describe('an account that the service refuses', () => {
     expect(states(outlet, 5)).toEqual(['queued', 'uploaded', 'queued', 'uploaded', 'queued'])
     expect(accountsAsked(outlet)).toEqual(['wrong 403', 'a 200', 'b 200'])
     expect(outlet.serviceState).toBe('degraded')
-    expect(outlet.reported).toHaveLength(1)
-    expect(outlet.reported[0]).toContain('"wrong"')
+    // It is told again once it is known that only this account is refused.
+    expect(outlet.reported).toHaveLength(2)
+    for (const told of outlet.reported) expect(told).toContain('"wrong"')
   })
 
   it('delays no feed while the first upload of another account takes long', async () => {
@@ -114,7 +115,7 @@ describe('an account that the service refuses', () => {
   it('ends its warning some time after its last feed was discarded', async () => {
     await using outlet = await outletOf(['a', 'wrong'], ['a'])
     await outlet.run(MINUTE)
-    const before = outlet.conditions.has('credentials')
+    const before = outlet.conditions.has('account-refused')
 
     outlet.carryOut('discard', 2)
     outlet.clock.pass(40 * MINUTE)
@@ -122,7 +123,7 @@ describe('an account that the service refuses', () => {
     await outlet.run(MINUTE)
 
     expect(states(outlet, 3)).toEqual(['uploaded', 'discarded', 'uploaded'])
-    expect([before, outlet.conditions.has('credentials')]).toEqual([true, false])
+    expect([before, outlet.conditions.has('account-refused')]).toEqual([true, false])
   })
 
   it('with 401 delays no other account either', async () => {

@@ -4,7 +4,8 @@ import type { DaemonState } from '../../../src/ops/port.ts'
 
 export function daemonState(over: Partial<DaemonState> = {}): DaemonState {
   return {
-    ...{ pid: 7, user: 'feedsyncd', startedAt: 1000, heartbeatAt: 1000, lastScanAt: null },
+    ...{ pid: 7, user: 'feedsyncd', startWith: null, logFile: null, startedAt: 1000 },
+    ...{ heartbeatAt: 1000, lastScanAt: null, serviceSince: 1000 },
     ...({ mode: 'events', modeReason: null, service: 'ok', serviceReason: null } as const),
     ...{
       nextProbeAt: null,

@@ -235,6 +235,7 @@ function attempted(
     held: isJudged ? HELD : null,
     newer: { queued: newest('queued'), held: newest('held') },
     inARow: 0,
+    retries: 0,
   }
   const after = write(story, decisions.decideSending(facts, event))
   const { state } = toldAs(after, id)

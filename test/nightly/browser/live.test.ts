@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 import { CHROMIUM, launch, open, SLOW } from './chromium.ts'
@@ -35,7 +36,7 @@ describe.skipIf(CHROMIUM === null)('the page of a running daemon', SLOW, () => {
 
     expect(await page.title()).toMatch(/^\(1\) 1 feed needs attention/)
     expect(await page.locator('.card').textContent()).toMatch(
-      /b\.xml\s*rejected[\s\S]*Line 1, column 14/,
+      /b\.xml\s*warning[\s\S]*Rejected: line 1, column 14/,
     )
     expect(await page.evaluate('window.isStillHere && document.activeElement.className')).toBe(
       'brand',
@@ -45,6 +46,24 @@ describe.skipIf(CHROMIUM === null)('the page of a running daemon', SLOW, () => {
     await daemon.stop()
     await page.locator('#stale').waitFor({ state: 'visible' })
     expect(await page.locator('tr', { hasText: 'a.xml' }).count()).toBe(1)
+  })
+
+  it('refreshes each minute while its tab is hidden, and says after two without an answer that it is stale', async () => {
+    await using site = await Site.open({ http: { listen: '127.0.0.1:0' } }, { clock: quickClock() })
+    const daemon = await site.daemon()
+    const [, url = ''] = /"address":"(http:[^"]+)"/.exec(daemon.output) ?? []
+    const { page } = await open(browser, url, { first: HIDDEN_AND_QUICK })
+    await heading(page, 'Waiting for the first feed')
+
+    site.drop('b.xml', '<source><job></source>')
+    await heading(page, '1 feed needs attention')
+    const icon = () => page.locator('link[rel=icon]').getAttribute('href')
+    const amber = await icon()
+    await daemon.stop()
+    await eventually(async () => expect(await page.title()).toMatch(/^Stale: /))
+
+    expect(amber).toContain('c77800')
+    expect(await icon()).toContain('7a838c')
   })
 
   it('leads by keyboard from the status page to a feed, to its version, and back', async () => {
@@ -63,10 +82,19 @@ describe.skipIf(CHROMIUM === null)('the page of a running daemon', SLOW, () => {
   it('shows the same content without a script', async () => {
     const { page } = await open(browser, await scene('busy'), { script: false })
 
-    expect(await page.locator('h1').textContent()).toBe('1 feed and 3 campaigns need attention')
-    expect(await page.locator('.feeds tbody tr').count()).toBe(14)
+    expect(await page.locator('h1').textContent()).toBe('1 feed and 1 campaign need attention')
+    expect(await page.locator('.feeds tbody tr').count()).toBe(12)
   })
 })
+
+/** Hides the page and lets its time pass a hundred times as fast. */
+const HIDDEN_AND_QUICK = `
+  Object.defineProperty(Document.prototype, 'hidden', { get: () => true })
+  const after = AbortSignal.timeout.bind(AbortSignal)
+  AbortSignal.timeout = (ms) => after(ms / 10)
+  const now = performance.now.bind(performance)
+  performance.now = () => 100 * now()
+`
 
 /** Makes the page refresh ten times as often: its only timer is 3 s. */
 const TEN_TIMES_AS_OFTEN = `

@@ -20,8 +20,11 @@ describe.skipIf(CHROMIUM === null)('the status page in a browser', SLOW, () => {
     ['nothing has come yet', 'empty', ['']],
     ['the day is busy', 'busy', ['', ...VERSIONS]],
     ['everything is broken', 'broken', ['', ...VERSIONS]],
+    ['there are 3 feeds', 'few', ['']],
+    ['there are 40 feeds', 'some', ['']],
+    ['there are 250 feeds', 'many', ['', '?state=held', '?find=region-01']],
   ] as const)(
-    'when %s fits a desktop and a phone, has enough contrast in light and dark, and does nothing forbidden',
+    'when %s fits a desktop and a phone in 3,000 pixels, has enough contrast in light and dark, and does nothing forbidden',
     async (_, name, paths) => {
       const url = await scene(name)
 
@@ -30,6 +33,9 @@ describe.skipIf(CHROMIUM === null)('the status page in a browser', SLOW, () => {
         for (const size of SIZES) {
           await page.setViewportSize(size)
           expect(await overflows(page)).toEqual([])
+          // The page of a version may be longer: it has every event.
+          if (!path.startsWith('version'))
+            expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3000)
         }
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme })

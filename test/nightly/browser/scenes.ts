@@ -2,13 +2,14 @@
 // history. Their times do not change.
 
 import { onTestFinished } from 'vitest'
-import { statusOf, versionOf } from '../../../src/app/queries.ts'
+import { statusOf, versionOf } from '../../../src/app/status.ts'
 import type { CampaignRun } from '../../../src/campaigns/port.ts'
 import type { Config } from '../../../src/config/config.ts'
 import type { History, State, VersionPatch } from '../../../src/history/port.ts'
 import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import type { DaemonState, Pulse } from '../../../src/ops/port.ts'
+import type { DaemonState } from '../../../src/ops/port.ts'
+import { problems } from '../../../src/ops/problems.ts'
 import { openEndpoint } from '../../../src/ops/web/endpoint.ts'
 import type { EndpointSource } from '../../../src/ops/web/source.ts'
 import { temporaryHistory } from '../../helpers/history/temporary.ts'
@@ -17,13 +18,15 @@ import { daemonState } from '../../helpers/ops/daemon-state.ts'
 
 export const NOW = Date.UTC(2026, 10, 20, 12)
 
-export type SceneName = 'empty' | 'busy' | 'broken'
+export type SceneName = 'empty' | 'busy' | 'broken' | 'few' | 'some' | 'many'
 
 /** The part of the configuration that the pages need. */
 const CONFIG = {
   service: { baseUrl: 'https://api.sponsor.example/api', identity: { account: '123' } },
   campaigns: { file: '/nonexistent/campaigns.yaml', explicit: false },
   state: { directory: '/nonexistent' },
+  http: { listen: null },
+  inbox: { rescanMs: 30 * SECOND, incompleteAfterMs: 15 * MINUTE },
   feeds: [],
 } as unknown as Config
 
@@ -33,25 +36,32 @@ export async function serve(
   over: Partial<EndpointSource> = {},
   state: DaemonState = daemon(),
 ): Promise<string> {
-  const clock = { ...systemClock, now: () => NOW }
+  const surroundings = surroundingsOf(state)
+  const { clock, commandLine } = surroundings
+  const status = over.status ?? (() => statusOf(history, surroundings))
   const source: EndpointSource = {
-    pulse: () => ({ stage: 'running', sinceRoundMs: 5, conditions: [] }),
+    pulse: () => ({ stage: 'running', sinceRoundMs: 5 }),
     history,
     daemon: () => state,
-    status: () => statusOf(history, CONFIG, clock, {}, { running: true, state }),
-    versions: (feed, limit) =>
-      statusOf(history, CONFIG, clock, { feed, limit, all: true }, { running: true, state })
-        .uploads,
-    version: (id) => versionOf(history, CONFIG, clock, id),
+    status,
+    problems: () => status().problems,
+    versions: (feed, limit) => statusOf(history, surroundings, { feed, limit, all: true }).uploads,
+    version: (id) => versionOf(history, surroundings, { id }),
     metrics: async () => '',
     ...{ host: 'ats-07.vendor.example', inbox: '/srv/ats/export' },
-    commandLine: (command) => `feedsyncd ${command}`,
+    commandLine,
     ...over,
   }
   const listen = { kind: 'tcp', host: '127.0.0.1', port: 0 } as const
   const endpoint = await openEndpoint({ listen, source, clock, log: silentLog })
   onTestFinished(() => endpoint[Symbol.asyncDispose]())
   return endpoint.address
+}
+
+function surroundingsOf(state: DaemonState) {
+  const commandLine = (command: string) => `feedsyncd ${command}`
+  const clock = { ...systemClock, now: () => NOW }
+  return { clock, commandLine, config: CONFIG, snapshot: { running: true, state } }
 }
 
 export function scene(name: SceneName): Promise<string> {
@@ -64,27 +74,34 @@ export function scene(name: SceneName): Promise<string> {
       return serve(history, withCampaigns(history, RUN))
     case 'broken':
       history.atomically(() => broken(history))
-      return serve(
-        history,
-        { ...withCampaigns(history, STOPPED, TROUBLED), pulse: () => DISK_FULL },
-        TROUBLED,
-      )
+      return serve(history, withCampaigns(history, STOPPED, TROUBLED), TROUBLED)
+    case 'few':
+    case 'some':
+    case 'many': {
+      const feeds = { few: 3, some: 40, many: 250 }[name]
+      history.atomically(() => troubled(history, feeds))
+      return serve(history)
+    }
     default:
       return name satisfies never
   }
 }
 
+/** withCampaigns judges a report again, with these campaigns in it. */
 function withCampaigns(
   history: History,
   campaigns: CampaignRun,
   state: DaemonState = daemon(),
 ): Pick<EndpointSource, 'status'> {
-  const clock = { ...systemClock, now: () => NOW }
+  const surroundings = surroundingsOf(state)
+  const { commandLine } = surroundings
   return {
-    status: () => ({
-      ...statusOf(history, CONFIG, clock, {}, { running: true, state }),
-      campaigns,
-    }),
+    status: () => {
+      const report = statusOf(history, surroundings)
+      const versions = [...report.uploads, ...report.owed]
+      const judged = { ...report, campaigns, versions }
+      return { ...judged, problems: problems(judged, { now: NOW, commandLine }) }
+    },
   }
 }
 
@@ -127,18 +144,9 @@ const STOPPED = campaignRun({
   ],
 })
 
-const DISK_FULL: Pulse = {
-  ...{ stage: 'running', sinceRoundMs: 5 },
-  conditions: [
-    {
-      ...{ code: 'state-full', severity: 'critical', hint: 'free space on that disk', since: 0 },
-      message: 'the disk of /var/lib/feedsyncd is full: ENOSPC, no space left on device',
-    },
-  ],
-}
-
 function daemon(over: Partial<DaemonState> = {}): DaemonState {
   return daemonState({
+    heartbeatAt: NOW - SECOND,
     ...{ pid: 4711, startedAt: NOW - 12 * DAY - 3 * HOUR, lastScanAt: NOW - 3 * SECOND },
     ...{ clockSkewMs: 40, ...over },
   })
@@ -149,6 +157,12 @@ const TROUBLED = daemon({
   serviceReason: 'the service refused the credentials with 401: signature does not match',
   modeReason: 'the folder is on nfs4, whose events are lost',
   unfinished: [{ path: 'acme/nightly.xml.part', modifiedAt: NOW - 9 * HOUR }],
+  conditions: [
+    {
+      ...{ code: 'state-full', hint: 'free space on that disk', since: NOW - HOUR, mark: null },
+      message: 'the disk of /var/lib/feedsyncd is full: ENOSPC, no space left on device',
+    },
+  ],
 })
 
 interface Story {
@@ -297,4 +311,27 @@ function broken(history: History): void {
     ...{ feed: 'soylent.xml', at: at + 4 * MINUTE, steps: QUEUED_AGAIN },
     patch: facts(410),
   })
+}
+
+/** Adds feeds of a customer each: a tenth is rejected for one reason, a tenth is held, each for a reason of its own. */
+function troubled(history: History, feeds: number): void {
+  for (let n = 0; n < feeds; n++) {
+    const feed = `customers/north-west-region-${String(n).padStart(3, '0')}/jobs-export-full.xml`
+    const at = NOW - 20 * MINUTE - n * SECOND
+    const steps: Story['steps'] =
+      n % 10 === 1
+        ? [
+            ['checking', null],
+            ['rejected', 'line 311, column 14: "&" must be written "&amp;"'],
+          ]
+        : n % 10 === 2
+          ? [
+              ['checking', null],
+              ['held', `postings fell from ${1000 + n} to ${n}, by 99 %`],
+            ]
+          : n % 10 === 3
+            ? QUEUED_AGAIN
+            : UPLOADED
+    addVersion(history, { feed, at, steps, patch: facts(1000 + n) })
+  }
 }

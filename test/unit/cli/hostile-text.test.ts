@@ -8,10 +8,11 @@ import { statusCheck } from '../../../src/cli/status-check.ts'
 import { statusText } from '../../../src/cli/status-view.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { type AlertMessage, alertMessage, alertVariables } from '../../../src/ops/alerts/message.ts'
-import { conditionReport, type StatusReport } from '../../../src/ops/report.ts'
+import { conditionReport } from '../../../src/ops/report.ts'
 import { conditionOf } from '../../helpers/condition.ts'
 import { hostileNames } from '../../helpers/hostile-names.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
+import { statusWith } from '../../helpers/ops/status-report.ts'
 
 /** Every hostile name alone, and every pair of them. */
 const NAMES = hostileNames(2_000)
@@ -24,28 +25,21 @@ const uploads = NAMES.map((name, n) =>
     state: n % 2 ? 'held' : 'rejected',
   }),
 )
-const report: StatusReport = {
+const report = statusWith({
   daemon: {
-    ...{
-      running: true,
-      pid: 7,
-      startedAt: null,
-      lastScanAt: null,
-      mode: 'poll',
-      modeReason: 'nfs',
-    },
+    ...({ startedAt: null, lastScanAt: null, mode: 'poll', modeReason: 'nfs' } as const),
     conditions: [conditionReport(conditionOf(NAMES[20] ?? ''))],
     unfinished: NAMES.slice(0, 10).map((path) => ({ path, modifiedAt: null })),
     ignored: { count: NAMES.length, paths: NAMES },
   },
-  service: { baseUrl: 'https://x', state: 'down', reason: NAMES[21] ?? '', clockSkewMs: null },
+  service: { state: 'down', reason: NAMES[21] ?? '' },
   ...{ uploads, owed: [] },
   paused: { by: NAMES[3] ?? '', since: null, until: null },
   pausedFeeds: NAMES.map((feed) => ({ feed, by: feed, since: null, until: null })),
   skipped: NAMES.map((path) => ({ path, reason: path, hint: path, since: null })),
-}
+})
 const view = {
-  ...{ now: 0, terminal: false, width: null, staleAfterMs: 1000, limit: NAMES.length },
+  ...{ now: 0, terminal: false, width: null, limit: NAMES.length },
   commandLine: (command: string) => `feedsyncd ${command}`,
 }
 
@@ -59,7 +53,7 @@ describe('hostile names and reasons', () => {
     // The escaped form shows people which characters the name has.
     expect(shown).toContain('a\\tb\\u0000c\\u0007\\u001b[31mred\\u001b[2J\\u009b2J')
     expect(shown.split('\n').length).toBeLessThan(2 * NAMES.length + 300)
-    expect(statusCheck(report, view).line).not.toMatch(OBEYED)
+    expect(statusCheck(report, 0).line).not.toMatch(OBEYED)
   })
 
   it('in a plan of the campaigns take one line each', () => {
@@ -132,10 +126,10 @@ describe('hostile names and reasons', () => {
           {
             ...{ key: name, mark: '1', event: 'held', recovered: false, feed: name, version: n },
             ...{ reason: name, hint: name, campaign: name, state: name, reasonCode: name },
-            ...{ path: name, line: null, column: null },
+            ...{ path: name, line: null, column: null, says: name, severity: 'warning' },
           },
         ],
-        { at: 0, host: 'ats', sequence: 0, commandLine: view.commandLine },
+        { at: 0, host: 'ats', page: null, sequence: 0, commandLine: view.commandLine },
       ),
     )
 

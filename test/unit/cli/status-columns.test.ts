@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { statusText } from '../../../src/cli/status-view.ts'
+import { feedTable } from '../../../src/cli/feed-table.ts'
+import { table } from '../../../src/cli/render.ts'
 import type { UploadReport } from '../../../src/ops/report.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 
@@ -24,27 +25,16 @@ const graphemes = (text: string) =>
   [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)
 
 /** rows returns the lines of the table below its heading. */
-const rows = (uploads: UploadReport[], width: number | null) => table(uploads, width).slice(1)
+const rows = (uploads: UploadReport[], width: number | null) =>
+  feedTable(uploads, { now: 0, width }).slice(1)
 
-function table(uploads: UploadReport[], width: number | null): string[] {
-  const report = {
-    daemon: {
-      ...{ running: true, pid: 7, startedAt: null, lastScanAt: null, mode: 'events' as const },
-      ...{
-        modeReason: null,
-        conditions: [],
-        unfinished: [],
-        ignored: { count: 0, paths: [] },
-      },
-    },
-    service: { baseUrl: 'https://x', state: 'ok' as const, reason: null, clockSkewMs: 0 },
-    ...{ uploads, owed: [], skipped: [], paused: null, pausedFeeds: [] },
-  }
-  const view = { now: 0, terminal: false, width, staleAfterMs: 1000, limit: 50 }
-  const shown = statusText(report, { ...view, commandLine: (command) => command })
-  const from = shown.split('\n').findIndex((line) => line.trimStart().startsWith('id '))
-  return shown.split('\n').slice(from)
-}
+/** names returns a table of names that loses the middle of what does not fit. */
+const names = (all: string[], width: number) =>
+  table(
+    ['id', 'name', 'state'],
+    all.map((name, n) => [n + 1, name, 'uploaded']),
+    width,
+  ).split('\n')
 
 describe('the table of status', () => {
   it.each(Object.entries(NAMES))('aligns the columns after the name %s', (name, columns) => {
@@ -61,11 +51,38 @@ describe('the table of status', () => {
     ['emoji of several characters', '👩‍⚕️🇩🇪👍🏽'.repeat(40)],
     ['combining accents', 'e\u0301a\u0323\u0302'.repeat(80)],
     ['Hindi', 'नर्सक्षि'.repeat(40)],
-  ])('cuts a name in %s only between two characters', (_, feed) => {
+  ])('shows a feed in %s whole, even if its line overflows', (_, feed) => {
+    expect(rows([reportOf({ feed })], 80)[0]).toContain(feed)
+  })
+
+  it('drops attempts, then size, and shortens the folders that all names share', () => {
+    const uploads = [1, 2].map((n) =>
+      reportOf({ feed: `customers/north-${n}/jobs-of-the-whole-region-full.xml` }),
+    )
+    const head = (width: number | null) => feedTable(uploads, { now: 0, width })[0]?.split(/ +/)
+
+    expect(head(null)).toEqual(['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when'])
+    expect(head(100)).toEqual(['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when'])
+    expect(head(90)).toEqual(['id', 'feed', 'state', 'postings', 'size', 'when'])
+    expect(head(80)).toEqual(['id', 'feed', 'state', 'postings', 'when'])
+    expect(rows(uploads, 80).map((row) => /\S+\.xml/.exec(row)?.[0])).toEqual([
+      '…/north-1/jobs-of-the-whole-region-full.xml',
+      '…/north-2/jobs-of-the-whole-region-full.xml',
+    ])
+  })
+})
+
+describe('a table of names', () => {
+  it.each([
+    ['Chinese', '护士职位'.repeat(40)],
+    ['emoji of several characters', '👩‍⚕️🇩🇪👍🏽'.repeat(40)],
+    ['combining accents', 'e\u0301a\u0323\u0302'.repeat(80)],
+    ['Hindi', 'नर्सक्षि'.repeat(40)],
+  ])('cuts a name in %s only between two characters', (_, name) => {
     for (let width = 75; width < 95; width++) {
-      const [row = ''] = rows([reportOf({ feed })], width)
+      const [, row = ''] = names([name], width)
       const [begin = '', end = ''] = row.slice(4, row.indexOf('uploaded')).trim().split('...')
-      const all = graphemes(feed)
+      const all = graphemes(name)
       expect(graphemes(begin)).toEqual(all.slice(0, graphemes(begin).length))
       expect(graphemes(end)).toEqual(all.slice(-graphemes(end).length))
     }
@@ -73,33 +90,21 @@ describe('the table of status', () => {
 
   it('fills the width of the terminal exactly, with wide and with narrow characters', () => {
     for (let width = 75; width < 95; width++) {
-      const [wide = ''] = rows([reportOf({ feed: '护'.repeat(80) })], width)
+      const [, wide = ''] = names(['护'.repeat(80)], width)
       expect(wide.length + wide.replace(/[^护]/g, '').length).toBe(width)
 
-      const [heading, plain] = table([reportOf({ feed: 'x'.repeat(80) })], width)
+      const [heading, plain] = names(['x'.repeat(80)], width)
       expect(plain).toHaveLength(width)
       expect(heading?.length).toBeLessThanOrEqual(width)
 
-      const [narrow = ''] = rows([reportOf({ feed: 'e\u0301'.repeat(80) })], width)
+      const [, narrow = ''] = names(['e\u0301'.repeat(80)], width)
       expect(narrow.replaceAll('\u0301', '')).toHaveLength(width)
     }
   })
 
-  it.each([80, 200])('shows the whole reason below its row at %i columns', (width) => {
-    const reason = '护士 '.repeat(80).trim()
-
-    expect(rows([reportOf({ reason })], width)[1]).toBe(`    ${reason}`)
-  })
-
   it('shows both ends of a long name in the same width as a plain name', () => {
-    const [plain = '', han = '', accents = ''] = rows(
-      [
-        reportOf({ feed: `${'x'.repeat(90)}.xml` }),
-        reportOf({ feed: `${'护'.repeat(90)}.xml` }),
-        reportOf({ feed: `${'e\u0301'.repeat(90)}.xml` }),
-      ],
-      100,
-    )
+    const long = ['x', '护', 'e\u0301'].map((letter) => `${letter.repeat(90)}.xml`)
+    const [, plain = '', han = '', accents = ''] = names(long, 60)
 
     expect(han).toMatch(/护{9}\.\.\.护+\.xml +uploaded/)
     expect(han.replaceAll('护', 'xx').indexOf('uploaded')).toBe(plain.indexOf('uploaded'))

@@ -2,53 +2,34 @@ import { describe, expect, it } from 'vitest'
 import { commandLineAnywhere, commandLineHere } from '../../../src/cli/command-line.ts'
 import { statusCheck } from '../../../src/cli/status-check.ts'
 import { statusText, type View } from '../../../src/cli/status-view.ts'
-import { MINUTE } from '../../../src/lib/clock.ts'
 import type { StatusReport, UploadReport } from '../../../src/ops/report.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
+import { at, NOW, statusWith } from '../../helpers/ops/status-report.ts'
 
-const NOW = Date.UTC(2026, 10, 20, 12)
-const at = (minutesAgo: number) => new Date(NOW - minutesAgo * MINUTE).toISOString()
+const commandLine = commandLineHere({}, 'my.yaml')
 
-function report(over: Partial<StatusReport> = {}, daemon: object = {}): StatusReport {
-  return {
-    daemon: {
-      ...{ running: true, pid: 7, startedAt: at(60), lastScanAt: at(0), mode: 'events' },
-      ...{
-        modeReason: null,
-        conditions: [],
-        unfinished: [],
-        ignored: { count: 0, paths: [] },
-        ...daemon,
-      },
-    } as StatusReport['daemon'],
-    service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: 0 },
-    ...{ uploads: [], owed: [], skipped: [], paused: null, pausedFeeds: [], ...over },
-  }
-}
+const report = (over: Parameters<typeof statusWith>[0] = {}) => statusWith(over, commandLine)
 
 function text(model: StatusReport, over: Partial<View> = {}): string {
-  const commandLine = commandLineHere({}, 'my.yaml')
-  const view = { commandLine, now: NOW, terminal: false, staleAfterMs: 5 * MINUTE }
-  return statusText(model, { ...view, limit: 50, width: null, ...over })
+  const view = { commandLine, now: NOW, terminal: false, limit: 50, width: null }
+  return statusText(model, { ...view, ...over })
 }
 
-const check = (model: StatusReport) => statusCheck(model, { now: NOW, staleAfterMs: 5 * MINUTE })
+const check = (model: StatusReport) => statusCheck(model, NOW)
 
 const held = (over: Partial<UploadReport> = {}) =>
   reportOf({ id: 9, feed: 'globex', state: 'held', reason: '40 -> 2 postings', ...over })
+
+const HELD_BLOCK = `warning: globex held: 40 -> 2 postings (1m ago)
+    feedsyncd show 9 --config my.yaml
+    feedsyncd release 9 --config my.yaml
+    feedsyncd discard 9 --config my.yaml
+`
 
 describe('status', () => {
   it('before the first feed shows only the daemon and says that no feed was seen', () => {
     expect(text(report())).toBe(
       'daemon running (pid 7); folder listed just now (events); service ok\n\nno feed has been seen yet',
-    )
-  })
-
-  it('of a stopped instance says how to start its unit', () => {
-    const commandLine = commandLineHere({}, '/etc/feedsyncd/a/feedsyncd.yaml')
-
-    expect(text(report({}, { running: false }), { commandLine })).toContain(
-      '\n  systemctl start feedsyncd@a',
     )
   })
 
@@ -63,15 +44,12 @@ describe('status', () => {
     expect(lines[1]).toBe('2 uploaded')
   })
 
-  it('shows each command for a decision on its own line, ready to be copied', () => {
-    expect(text(report({ uploads: [held()] }))).toContain(
-      '\nnext: globex (9): it is held\n' +
-        '  feedsyncd release 9 --config my.yaml\n  feedsyncd discard 9 --config my.yaml',
-    )
+  it('begins with what is wrong, and shows each command on its own line, ready to be copied', () => {
+    expect(text(report({ uploads: [held()] })).startsWith(HELD_BLOCK)).toBe(true)
   })
 
   it('says what the service has of a held feed, that a file has left, and which files are one feed', () => {
-    const onService = { id: 15, postings: 100, uploadedAt: '2026-11-20T10:57:00.000Z' }
+    const onService = { id: 15, postings: 1000, uploadedAt: '2026-11-20T10:57:00.000Z' }
     const left = reportOf({ id: 3, feed: 'left.xml', leftAt: '2026-11-20T10:57:00.000Z' })
     const dated = { count: 12, paths: ['jobs-20261122.xml', 'jobs-20261121.xml'] }
     const joined = reportOf({ id: 4, feed: 'jobs-{date}.xml', files: dated })
@@ -80,21 +58,22 @@ describe('status', () => {
     const before = { ...onService, uploadedAt: '2026-11-19T20:57:00.000Z', postings: 1 }
     const earlier = text(report({ uploads: [held({ onService: before })] }))
 
-    expect(shown).toContain('    on the service: version 15, 100 postings, since 10:57 UTC')
-    expect(earlier).toContain('on the service: version 15, 1 posting, since 2026-11-19 20:57 UTC\n')
+    expect(shown).toContain('    on the service: version 15, 1,000 postings, since 10:57 UTC')
+    expect(earlier).toMatch(/on the service: version 15, 1 posting, since 2026-11-19 20:57 UTC$/)
     expect(shown).toContain('    its file has left the folder')
     expect(shown).toContain(
       '12 files are one feed, jobs-{date}.xml: jobs-20261122.xml, jobs-20261121.xml, and 10 more',
     )
   })
 
-  it('puts problems first, and shows each full reason and each next action once', () => {
+  it('tells equal problems once, with all ids in one command, and feeds with problems first', () => {
     const reason = `line 5, column 19: ${'a very long reason '.repeat(10)}`.trim()
     const broken = (feed: string, over: Partial<UploadReport> = {}) =>
       reportOf({ feed, state: 'rejected', reason, hint: 'correct it', uploadedAt: null, ...over })
     const uploads = [
       ...Array.from({ length: 253 }, (_, n) => reportOf({ id: 300 - n, feed: `f${n}.xml` })),
       broken('a.xml', { id: 4 }),
+      held({ id: 7, feed: 'initech' }),
       broken('other.xml', { id: 3, reason: 'another reason' }),
       broken('b.xml', { id: 2 }),
       held(),
@@ -102,47 +81,55 @@ describe('status', () => {
 
     const shown = text(report({ uploads }), { width: 80, terminal: true })
 
-    expect(shown.slice(shown.indexOf('id  feed')).split('\n')).toEqual([
-      expect.stringMatching(/^id {2}feed +state +postings +size +attempts +when$/),
-      expect.stringMatching(/^ 4 {2}a\.xml +rejected +40 +2 KiB +1 +1m ago$/),
-      expect.stringMatching(/^ 2 {2}b\.xml +rejected/),
-      `    ${reason}`,
-      expect.stringMatching(/^ 3 {2}other\.xml +rejected/),
-      '    another reason',
-      expect.stringMatching(/^ 9 {2}globex +held/),
-      '    40 -> 2 postings',
-      '253 uploaded (--all lists them)',
+    expect(shown.split('\n').map((line) => line.replace(/ (rejected|held) .*/, ' $1'))).toEqual([
+      `warning: 2 feeds rejected: ${reason}`.replace(/ (rejected) .*/, ' $1'),
+      '  a.xml, b.xml',
+      '  correct it',
+      'warning: 2 feeds held: 40 -> 2 postings',
+      '  initech, globex',
+      '    feedsyncd show 7 --config my.yaml',
+      '    feedsyncd release 7 9 --config my.yaml',
+      '    feedsyncd discard 7 9 --config my.yaml',
+      'warning: other.xml rejected: another reason (1m ago)',
+      '  correct it',
       '',
-      'next: a.xml (4), b.xml (2), other.xml (3): correct it',
-      'next: globex (9): it is held',
-      '  feedsyncd release 9 --config my.yaml',
-      '  feedsyncd discard 9 --config my.yaml',
+      'daemon running (pid 7); folder listed just now (events); service ok',
+      '253 uploaded, 3 rejected, 2 held',
+      '',
+      expect.stringMatching(/^id {2}feed +state +postings +size +attempts +when$/),
+      ' 4  a.xml      rejected',
+      ' 3  other.xml  rejected',
+      ' 2  b.xml      rejected',
+      ' 7  initech    held',
+      ' 9  globex     held',
+      '253 uploaded (--all lists them)',
     ])
   })
 
-  it('names three of many feeds with the same next action, and its command once', () => {
+  it('names three of many feeds with the same problem, and their ids in one command', () => {
     const uploads = Array.from({ length: 23 }, (_, n) =>
       reportOf({ id: n + 1, feed: `f${n}`, state: 'failed', reason: 'no form', hint: 'ask' }),
     )
 
     const lines = text(report({ uploads }), { terminal: true }).split('\n')
 
-    expect(lines.slice(-5)).toEqual([
-      '3 more failed (--all lists them)',
-      '    no form',
-      '',
-      'next: f0 (1), f1 (2), f2 (3), and 20 more: ask',
-      '  feedsyncd retry ID --config my.yaml',
+    const ids = uploads.map(({ id }) => id).join(' ')
+    expect(lines.slice(0, 4)).toEqual([
+      'warning: 23 feeds failed: no form',
+      '  f0, f1, f2, and 20 more',
+      '  ask',
+      `    feedsyncd retry ${ids} --config my.yaml`,
     ])
+    expect(lines.at(-1)).toBe('3 more failed (--all lists them)')
   })
 
   it('lists up to 20 feeds that need nothing, and keeps the order of a list that was asked for', () => {
     const uploads = [...Array.from({ length: 20 }, () => reportOf()), held()]
 
-    const names = (shown: string) => shown.match(/\b(acme|globex)\b/g)
+    const names = (shown: string) => shown.match(/(?<=^ *\d+ +)(acme|globex)\b/gm)
 
     expect(names(text(report({ uploads })))?.slice(0, 2)).toEqual(['globex', 'acme'])
-    expect(names(text(report({ uploads })))).toHaveLength(22)
+    expect(names(text(report({ uploads })))).toHaveLength(21)
     expect(names(text(report({ uploads }), { listed: true }))?.slice(0, 2)).toEqual([
       'acme',
       'acme',
@@ -154,8 +141,20 @@ describe('status', () => {
     const upload = reportOf({ state: 'uploading', bytes: 1024 * 1024, progress })
 
     expect(text(report({ uploads: [upload] }))).toContain(
-      '\n    50 %: 512 KiB of 1 MiB, 256 KiB/s, 2s left\n',
+      '\n    50 %: 512 KiB of 1 MiB, 256 KiB/s, 2s left',
     )
+  })
+
+  it('shows the reason of a version without a problem under its own row', () => {
+    const uploads = ['a', 'b'].map((feed) =>
+      reportOf({ feed, state: 'discarded', reason: `discarded by ${feed}` }),
+    )
+
+    const lines = text(report({ uploads }), { listed: true }).split('\n').slice(-4)
+
+    expect(lines.map((line) => line.trim().split(/ {2,}/)[1] ?? line)).toEqual([
+      ...['a', '    discarded by a', 'b', '    discarded by b'],
+    ])
   })
 
   it('names pending work even if the table is cut before its row', () => {
@@ -164,56 +163,77 @@ describe('status', () => {
     const shown = text(report({ uploads }), { limit: 2, listed: true })
 
     expect(shown).toContain('59 more: --limit N shows them')
-    expect(shown).toContain('next: globex (9)')
+    expect(shown).toContain('warning: globex held')
   })
 
-  it('puts actions for a person first, and feeds that need no action last', () => {
+  it('puts what ends by itself last', () => {
     const uploads = [
       reportOf({ feed: 'a', state: 'uploading' }),
       reportOf({ feed: 'b', state: 'queued', nextAttemptAt: at(-3) }),
       reportOf({ feed: 'c', state: 'rejected', hint: 'correct it' }),
     ]
 
-    const next = text(report({ uploads }))
-      .split('\n')
-      .filter((line) => line.startsWith('next'))
-
-    expect(next).toEqual([
-      'next: c (1): correct it',
-      'next: b (1): next automatic attempt in 3m',
-      'next: a (1): nothing to do; it is being worked on',
+    expect(text(report({ uploads })).split('\n').slice(0, 5)).toEqual([
+      'warning: c rejected (1m ago)',
+      '  correct it',
+      'info: a uploading',
+      'info: b queued',
+      '  next automatic attempt in 3m',
     ])
   })
 
-  it('with the daemon down says first how to start it', () => {
-    const shown = text(report({ uploads: [held()] }, { running: false, pid: null }))
+  it('names the first file that is ignored by name in the command that says why', () => {
+    const daemon = { ignored: { count: 12, paths: ['a.csv', 'b.csv'] } }
 
-    expect(shown).toMatch(/^daemon not running; /)
-    expect(shown.indexOf('  feedsyncd run --config my.yaml')).toBeLessThan(
-      shown.indexOf('next: globex'),
+    expect(text(report({ daemon }))).toMatch(
+      /\n12 files are ignored by name: a\.csv, b\.csv, and 10 more\n {4}feedsyncd show path:a\.csv --config my\.yaml$/,
     )
   })
+})
 
-  it('reports a folder that was not listed for long, in the text and to monitoring', () => {
-    const stale = report({}, { lastScanAt: at(125) })
-
-    expect(text(stale)).toContain('next: the folder was not listed for 2h 5m; its log says why')
-    expect(check(stale)).toEqual({
-      code: 2,
-      line: 'CRITICAL - the folder was not listed for 2h 5m',
-    })
+describe('a daemon that does not run', () => {
+  const down = (over: object, line = commandLineHere({}, undefined)) =>
+    statusWith({ daemon: { running: false, ...over } }, line).problems.find(
+      ({ code }) => code === 'daemon-down',
+    )
+  const unit = (result: string | null, exitStatus: number | null) => ({
+    unit: { name: 'feedsyncd@a', result, exitStatus },
   })
 
-  it('suggests doctor if the service refuses the credentials', () => {
-    const service = {
-      ...report().service,
-      state: 'credentials',
-      reason: 'refused with 401',
-    } as const
+  it('is started by its unit, by the command of the trial, or by the command that runs it', () => {
+    expect(down(unit(null, null))?.next).toEqual([{ command: 'systemctl start feedsyncd@a' }])
+    expect(down(unit('success', 0))?.next).toEqual([{ command: 'systemctl start feedsyncd@a' }])
+    expect(down({ startWith: 'npm start' })?.next).toEqual([{ command: 'npm start' }])
+    expect(down({}, commandLine)?.next).toEqual([{ command: 'feedsyncd run --config my.yaml' }])
+  })
 
-    expect(text(report({ service }))).toContain(
-      'next: nothing can be sent (service credentials)\n  feedsyncd doctor --config my.yaml',
-    )
+  it.each([
+    [243, /systemd could not read the key file/],
+    [78, /configuration or its history cannot be used/],
+    [1, /its unit ended with exit-code \(exit 1\)/],
+  ])('and whose unit failed with %i is not started in the same way again', (exitStatus, says) => {
+    const found = down(unit('exit-code', exitStatus))
+
+    expect(found?.says).toMatch(says)
+    expect(JSON.stringify(found?.next)).not.toMatch(/systemctl start|feedsyncd run/)
+    expect(found?.next).toContainEqual({ command: 'systemctl status feedsyncd@a --no-pager' })
+  })
+
+  it.each(['config-broken', 'database-damaged', 'state-full', 'state-read-only'] as const)(
+    'is not started while %s prevents it',
+    (code) => {
+      const words = { message: 'it is so', hint: null, since: at(1), mark: null }
+      const found = down({ conditions: [{ code, ...words }] })
+
+      expect(found?.next).toEqual([{ says: 'correct what is critical, then start the daemon' }])
+    },
+  )
+
+  it('is not started without its database, because that would begin an empty history', () => {
+    const found = down({ historyIsMissing: true })
+
+    expect(JSON.stringify(found?.next)).toMatch(/put it back first/)
+    expect(found?.next.every((step) => 'says' in step)).toBe(true)
   })
 })
 
@@ -231,11 +251,15 @@ describe('status --check', () => {
         reportOf({ feed: `f${n}`, state: 'failed', reason: 'no such account' }),
       ),
     ]
+    const condition = { code: 'state-full', message: 'the disk is full', hint: null } as const
+    const conditions = [{ ...condition, since: at(1), mark: null }]
 
-    const { code, line } = check(report({ uploads }))
+    const { code, line } = check(report({ uploads, daemon: { conditions } }))
 
     expect(code).toBe(2)
-    expect(line).toMatch(/^CRITICAL - f0 failed: no such account; f1 failed: .*; and 995 more$/)
+    expect(line).toMatch(
+      /^CRITICAL - the disk is full; globex held: .*; f0 failed: .*; and 99\d more$/,
+    )
     expect(line.length).toBeLessThanOrEqual(200)
   })
 
@@ -245,20 +269,8 @@ describe('status --check', () => {
 
     const { line } = check(report({ uploads }))
 
-    expect(line).toMatch(/^CRITICAL - a failed: very .+\.\.\..+ long; and 1 more$/)
+    expect(line).toMatch(/^WARNING - a failed: very .+\.\.\..+ long; and 1 more$/)
     expect(line).toHaveLength(200)
-  })
-
-  it('is critical for a feed without room in the spool, and ok for a new feed', () => {
-    const fresh = reportOf({ state: 'settling', reason: null })
-    const reason = 'not enough disk space for the copy: 9 GiB'
-    const large = { ...fresh, reason, reasonCode: 'no-room', hint: 'make room' }
-
-    const [well, full] = [fresh, large].map((upload) => check(report({ uploads: [upload] })))
-
-    expect(well).toMatchObject({ code: 0 })
-    expect(full).toMatchObject({ code: 2, line: expect.stringContaining('for the copy: 9 GiB') })
-    expect(text(report({ uploads: [large] }))).toMatch(/\nnext: .*: make room$/)
   })
 })
 

@@ -197,7 +197,7 @@ describe('a value', () => {
     ],
     [
       'alerts: [{ on: [died], exec: [x] }]',
-      'alerts[0].on[0]: expected rejected, held, failed, overdue, credentials, daemon, campaigns-stopped, campaign-unknown or campaign-waiting (got "died")',
+      'alerts[0].on[0]: expected rejected, held, failed, overdue, credentials, service, daemon, campaigns-stopped, campaign-unknown or campaign-waiting (got "died")',
     ],
     [
       'alerts: [{ on: [held], exec: page }]',

@@ -47,6 +47,8 @@ it('accepts an empty ordinary directory, and a former mount point that now has f
 
   expect(replaced).toBe(true)
   expect(mounts.missing()).toEqual([])
+  // Its files may be old ones, which lay below the mount.
+  expect(mounts.replaced()).toEqual(['acme/'])
 })
 
 it('reports no missing mount below a directory that could not be read', () => {

@@ -13,10 +13,10 @@ function setting(name: string): string[] {
 }
 
 describe('the systemd unit', () => {
-  it('runs the daemon, and is not restarted after usage or configuration errors', () => {
+  it('runs the daemon, and is not restarted after usage or configuration errors, or without its key', () => {
     expect(setting('ExecStart')).toEqual(['/usr/bin/feedsyncd run'])
     expect(setting('Restart')).toEqual(['on-failure'])
-    expect(setting('RestartPreventExitStatus')).toEqual(['64 78'])
+    expect(setting('RestartPreventExitStatus')).toEqual(['64 78 243'])
   })
 
   it('has a type of service that the systemd of Debian 12 knows', () => {
@@ -26,6 +26,21 @@ describe('the systemd unit', () => {
   it('accepts notifications from a child of the daemon, and restarts a daemon whose loop hangs', () => {
     expect(setting('NotifyAccess')).toEqual(['all'])
     expect(setting('WatchdogSec')).toEqual(['5min'])
+  })
+
+  it('leaves a file for the next start only if the watchdog ended it', () => {
+    const [command = ''] = setting('ExecStopPost')
+    const folder = mkdtempSync(join(tmpdir(), 'unit-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const [, script = ''] = /^-\/bin\/sh -c '(.*)'$/.exec(command) ?? []
+    const left = ['success', 'exit-code', 'watchdog'].map((result) => {
+      const env = { RUNTIME_DIRECTORY: folder, SERVICE_RESULT: result }
+      const plain = script.replaceAll('$$', '$').replace('%N', 'feedsyncd')
+      spawnSync('/bin/sh', ['-c', plain], { env })
+      return readdirSync(folder)
+    })
+
+    expect(left).toEqual([[], [], ['watchdog-feedsyncd']])
   })
 
   it('passes the key as a credential, and closes the ways to read it by debugger or core dump', () => {

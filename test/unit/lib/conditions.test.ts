@@ -22,8 +22,8 @@ describe('conditions of the daemon', () => {
     expect(changes.map(({ kind }) => kind)).toEqual(['set'])
     expect(conditions.current()).toEqual([
       {
-        ...{ code: 'state-full', severity: 'critical', message: 'the disk is full' },
-        ...{ hint: 'make room', since: 1000 },
+        ...{ code: 'state-full', message: 'the disk is full' },
+        ...{ hint: 'make room', since: 1000, mark: null },
       },
     ])
   })
@@ -37,12 +37,12 @@ describe('conditions of the daemon', () => {
     expect(conditions.current()).toMatchObject([{ message: 'line 4', since: 1000 }])
   })
 
-  it('announces a change of severity as a change of severity', () => {
+  it('announces a condition anew when its mark changes', () => {
     const { conditions, changes } = conditionsAt()
-    conditions.set('credentials', { message: 'rejected' })
-    conditions.set('credentials', { message: 'rejected', severity: 'warning' })
-    expect(changes.map(({ kind }) => kind)).toEqual(['set', 'rated'])
-    expect(conditions.current()).toMatchObject([{ severity: 'warning' }])
+    conditions.set('account-refused', { message: 'rejected', mark: '["a"]' })
+    conditions.set('account-refused', { message: 'rejected', mark: '["a","b"]' })
+    expect(changes.map(({ kind }) => kind)).toEqual(['set', 'set'])
+    expect(conditions.current()).toMatchObject([{ mark: '["a","b"]' }])
   })
 
   it('announces its end once', () => {
@@ -69,7 +69,7 @@ describe('conditions of the daemon', () => {
     expect(conditions.current().map(({ code }) => code)).toEqual(['inbox-missing'])
   })
 
-  it('lists critical conditions first, then the oldest', () => {
+  it('lists the oldest condition first', () => {
     const { conditions, pass } = conditionsAt()
     conditions.set('alerts-failing', { message: 'a' })
     pass(1)
@@ -77,9 +77,9 @@ describe('conditions of the daemon', () => {
     pass(1)
     conditions.set('inbox-missing', { message: 'c' })
     expect(conditions.current().map(({ code }) => code)).toEqual([
+      'alerts-failing',
       'state-full',
       'inbox-missing',
-      'alerts-failing',
     ])
   })
 })

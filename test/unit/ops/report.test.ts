@@ -4,6 +4,8 @@ import { statusReport } from '../../../src/ops/report.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 import { daemonState } from '../../helpers/ops/daemon-state.ts'
 
+const ASKING = { baseUrl: 'https://service.test', filter: {} }
+
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '1700000000123456789', ctimeNs: '5' }
 
 describe('known files', () => {
@@ -56,7 +58,7 @@ it('status says for each due feed what it waits for and until when, while the se
   history.update(later.id, { nextAttemptAt: 120_000 }, { code: 'http-429', text: 'it is busy' })
 
   const shown = (running: boolean) =>
-    statusReport(history, { running, state }, 'https://service.test', {}).uploads.map(
+    statusReport(history, { running, state }, ASKING).uploads.map(
       ({ reason, reasonCode, nextAttemptAt }) => [reason, reasonCode, nextAttemptAt],
     )
 

@@ -18,6 +18,9 @@ function opened() {
   return { directory, spool: createSpool(directory) }
 }
 
+const COPY = { id: 42, feed: 'jobs.xml', postings: 1000 }
+const NAME = '42-1000-56fdeea37f948fc4.xml'
+
 describe('the spool', () => {
   it('is a directory for our user only', () => {
     const { directory } = opened()
@@ -35,15 +38,15 @@ describe('the spool', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('keeps a written copy under the version’s name', async () => {
+  it('keeps a written copy under a name that says its version, its postings and its feed', async () => {
     const { directory, spool } = opened()
     const prepared = spool.prepare()
     writeFileSync(prepared, '<a/>', { flag: 'wx' })
 
-    const name = await spool.keep(prepared, 42)
+    const name = await spool.keep(prepared, COPY)
 
-    expect(name).toBe('42.xml')
-    expect(readdirSync(directory)).toEqual(['42.xml'])
+    expect(name).toBe(NAME)
+    expect(readdirSync(directory)).toEqual([NAME])
     expect(readFileSync(spool.path(name), 'utf8')).toBe('<a/>')
   })
 
@@ -53,9 +56,9 @@ describe('the spool', () => {
     writeFileSync(prepared, '<a/>')
     writeFileSync(spool.indexOf(prepared), 'index')
 
-    const name = await spool.keep(prepared, 42)
+    const name = await spool.keep(prepared, COPY)
 
-    expect(readdirSync(directory).sort()).toEqual(['42.xml', '42.xml.index'])
+    expect(readdirSync(directory).sort()).toEqual([NAME, `${NAME}.index`])
     expect(readFileSync(spool.indexOf(spool.path(name)), 'utf8')).toBe('index')
   })
 
@@ -131,7 +134,7 @@ describe('the spool', () => {
     rmSync(directory, { recursive: true })
     writeFileSync(directory, '')
 
-    const kept = spool.keep(spool.prepare(), 1)
+    const kept = spool.keep(spool.prepare(), COPY)
     const reopened = () => createSpool(join(directory, 'below'))
 
     await expect(kept).rejects.toMatchObject({

@@ -10,27 +10,33 @@ import { ALERT_EVENTS, type AlertEvent } from '../../../../src/ops/alert-events.
 import { AlertDesk } from '../../../../src/ops/alerts/desk.ts'
 import type { AlertMessage } from '../../../../src/ops/alerts/message.ts'
 import type { Sent } from '../../../../src/ops/alerts/senders.ts'
-import type { AlertFacts, AlertTarget } from '../../../../src/ops/port.ts'
+import { judgedVersions } from '../../../../src/ops/judged.ts'
+import type { AlertTarget, DaemonState } from '../../../../src/ops/port.ts'
+import type { Problem } from '../../../../src/ops/problem.ts'
+import { problems } from '../../../../src/ops/problems.ts'
+import { conditionReport } from '../../../../src/ops/report.ts'
 import { because, temporaryHistory, versionIn } from '../../../helpers/history/temporary.ts'
 import { campaignRun, campaignSeen } from '../../../helpers/ops/campaign-run.ts'
+import { at, NOW, statusWith } from '../../../helpers/ops/status-report.ts'
 
 const ALL: AlertEvent[] = [...ALERT_EVENTS]
 const PROGRAM: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/page'] } }
 
-const REFUSED = { reason: 'refused with 401', hint: 'see the key', mark: 'refused' }
-
 function conditionOf(code: Condition['code'], facts: Partial<Condition> = {}): Condition {
-  const words = { message: `the cause of ${code}`, hint: 'look at it' }
-  return { code, severity: 'critical', since: 1000, ...words, ...facts }
+  const words = { message: `the cause of ${code}`, hint: 'look at it', mark: null }
+  return { code, since: 1000, ...words, ...facts }
 }
+
+const refusedWith = (mark: string) =>
+  conditionOf('credentials', { message: 'refused with 401', hint: 'see the key', mark })
 
 /** An alert desk over a history. It keeps the sent messages. `pass` moves the clock and looks. */
 class Bench {
   readonly sent: AlertMessage[] = []
   readonly facts = {
-    late: [] as { version: Version; expectedBy: number }[],
+    late: [] as { version: Version; expectedBy: string }[],
     conditions: [] as Condition[],
-    refusal: null as ReturnType<AlertFacts['refusal']>,
+    service: 'ok' as DaemonState['service'],
     trusted: false,
     campaigns: null as CampaignRun | null,
   }
@@ -46,12 +52,11 @@ class Bench {
     this.#desk = new AlertDesk({
       ...{ clock, history, targets, log: silentLog, host: 'ats', conditions: this.conditions },
       commandLine: (command) => `feedsyncd ${command}`,
+      page: null,
       facts: {
-        overdue: () => this.facts.late,
-        refusal: () => this.facts.refusal,
-        conditions: () => this.facts.conditions,
+        problems: () => this.#problems(history),
+        service: () => this.facts.service,
         trusted: () => this.facts.trusted,
-        campaigns: () => this.facts.campaigns,
       },
       send: async (_target, message) => {
         this.tries += 1
@@ -60,6 +65,30 @@ class Bench {
         return answer
       },
     })
+  }
+
+  /** #problems judges as the daemon does. */
+  #problems(history: History): Problem[] {
+    const { campaigns, conditions, late, service } = this.facts
+    const { problems: _, ...report } = statusWith({
+      daemon: { conditions: conditions.map(conditionReport) },
+      service: { state: service, reason: 'no answer', since: at(20) },
+      campaigns,
+    })
+    const isLate = (version: Version) => late.find((one) => one.version.id === version.id)
+    const versions = judgedVersions(
+      history,
+      { state: null },
+      {
+        late: late.map(({ version }) => version),
+        expect: (version) => ({
+          expectedBy: isLate(version)?.expectedBy ?? null,
+          overdue: isLate(version) !== undefined,
+        }),
+      },
+    )
+    const commandLine = (command: string) => `feedsyncd ${command}`
+    return problems({ ...report, versions }, { now: NOW, commandLine })
   }
 
   /** Begins to send new changes. */
@@ -86,7 +115,7 @@ describe('alerts', () => {
     ['rejected', 'acme rejected: line 3, column 1: it is broken; correct the export'],
     [
       'held',
-      'acme held: line 3, column 1: it is broken; correct the export; then feedsyncd release 1, or feedsyncd discard 1',
+      'acme held: line 3, column 1: it is broken; correct the export; then feedsyncd show 1, or feedsyncd release 1, or feedsyncd discard 1',
     ],
     [
       'failed',
@@ -128,7 +157,9 @@ describe('alerts', () => {
 
     versionIn(history, 'rejected', { at: 2000, reason: because('another fault') })
 
-    expect(await bench.pass(MINUTE)).toEqual(['acme rejected: another fault'])
+    expect(await bench.pass(MINUTE)).toEqual([
+      'acme rejected: another fault; correct the export and drop the file again',
+    ])
   })
 
   it('repeat nothing after a restart, and report what happened meanwhile', async () => {
@@ -141,7 +172,7 @@ describe('alerts', () => {
 
     const told = await new Bench(reopened).pass(SECOND)
 
-    expect(told).toEqual(['globex failed: failed; feedsyncd retry 2'])
+    expect(told).toEqual(['globex failed; feedsyncd retry 2'])
   })
 
   it('never flood: one look sends one message, and the next one waits for half a minute', async () => {
@@ -159,13 +190,15 @@ describe('alerts', () => {
     await bench.pass(MINUTE)
 
     expect(first).toEqual([
-      expect.stringMatching(/^300 changes: f299 rejected: .* \| and 295 more: feedsyncd status$/),
+      expect.stringMatching(
+        /^200 rejected, 100 held\n- f299 rejected; .*\n- f298 rejected; [\s\S]*\n- and 280 more: feedsyncd status$/,
+      ),
     ])
     expect(bench.sent[0]).toMatchObject({ event: 'several', count: 300 })
     expect(bench.sent[0]?.changes).toHaveLength(100)
     expect(early).toEqual([])
     expect(later).toEqual([
-      '2 changes: g2 failed: failed; feedsyncd retry 302 | g1 failed: failed; feedsyncd retry 301',
+      '2 failed\n- g2 failed; feedsyncd retry 302\n- g1 failed; feedsyncd retry 301',
     ])
     expect(bench.sent.map(({ event }) => event)).toEqual(['several', 'failed', 'several'])
   })
@@ -194,7 +227,7 @@ describe('alerts', () => {
     const bench = new Bench(history)
     const ids: (string | undefined)[] = []
     for (const trusted of [false, true, false]) {
-      bench.facts.refusal = trusted ? null : REFUSED
+      bench.facts.conditions = trusted ? [] : [refusedWith('refused')]
       bench.facts.trusted = trusted
       await bench.pass(MINUTE)
       ids.push(bench.sent.at(-1)?.id)
@@ -212,7 +245,7 @@ describe('alerts', () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     for (const mark of ['["a"]', '["a"]', '["a","b"]', '["a","b"]']) {
-      bench.facts.refusal = { ...REFUSED, mark }
+      bench.facts.conditions = [refusedWith(mark)]
       await bench.pass(15 * MINUTE)
     }
 
@@ -222,10 +255,10 @@ describe('alerts', () => {
   it('report a recovery of the credentials only when they worked, not after a retry or a restart', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
-    bench.facts.refusal = REFUSED
+    bench.facts.conditions = [refusedWith('refused')]
     await bench.pass(SECOND)
 
-    bench.facts.refusal = null
+    bench.facts.conditions = []
     const tried = await bench.pass(15 * MINUTE)
     const restarted = new Bench(history)
     const afterRestart = await restarted.pass(SECOND)
@@ -248,11 +281,7 @@ describe('alerts', () => {
     const atItsStart = await repaired.pass(SECOND)
     const later = await repaired.pass(MINUTE)
 
-    expect(told).toEqual([
-      ['feedsyncd cannot work as it should: the cause of inbox-missing; look at it'],
-      [],
-      [],
-    ])
+    expect(told).toEqual([['the cause of inbox-missing; look at it'], [], []])
     // The daemon meets a lasting cause again within its first rounds, so at the start it cannot be over yet.
     expect(atItsStart).toEqual([])
     expect(later).toEqual(['feedsyncd works again'])
@@ -276,7 +305,7 @@ describe('alerts', () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     const missing = conditionOf('inbox-missing')
-    bench.facts.conditions = [missing, conditionOf('key-unreadable', { severity: 'warning' })]
+    bench.facts.conditions = [missing, conditionOf('key-unreadable')]
     await bench.pass(SECOND)
 
     bench.facts.conditions = [missing]
@@ -285,7 +314,7 @@ describe('alerts', () => {
     const all = await bench.pass(MINUTE)
 
     expect(one).toEqual([
-      'key-unreadable is over; feedsyncd still cannot work as it should: the cause of inbox-missing',
+      'key-unreadable is over; feedsyncd still has a problem: the cause of inbox-missing',
     ])
     expect(all).toEqual(['feedsyncd works again'])
     expect(bench.sent.slice(-2)).toMatchObject([
@@ -294,18 +323,53 @@ describe('alerts', () => {
     ])
   })
 
+  it('report once that the service is down for 15 minutes, and that it works again', async () => {
+    const { history } = temporaryHistory()
+    for (const feed of ['a', 'b']) versionIn(history, 'queued', { feed })
+    const bench = new Bench(history)
+    const told: string[][] = []
+    for (const service of ['ok', 'down', 'down', 'unknown', 'ok', 'ok'] as const) {
+      bench.facts.service = service
+      told.push(await bench.pass(MINUTE))
+    }
+
+    expect(told).toEqual([
+      [],
+      ['the service is down since 11:40 UTC: no answer; 2 feeds wait; feedsyncd doctor'],
+      [],
+      // A restart proves nothing.
+      [],
+      ['the service works again'],
+      [],
+    ])
+    expect(bench.sent.map(({ event }) => event)).toEqual(['service', 'recovered'])
+  })
+
+  it('report a restart by the watchdog once, and its next one', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    const told: string[][] = []
+    for (const mark of ['1', '1', null, '2']) {
+      bench.facts.conditions = mark === null ? [] : [conditionOf('watchdog-restart', { mark })]
+      told.push(await bench.pass(5 * MINUTE))
+    }
+
+    const restart = ['the cause of watchdog-restart; look at it']
+    expect(told).toEqual([restart, [], [], restart])
+  })
+
   it('report that a feed is overdue, and that its next version came', async () => {
     const { history } = temporaryHistory()
     const version = versionIn(history, 'uploaded')
     const bench = new Bench(history)
-    bench.facts.late = [{ version, expectedBy: Date.UTC(2026, 0, 2) }]
+    bench.facts.late = [{ version, expectedBy: '2026-01-02T00:00:00.000Z' }]
 
     const late = await bench.pass(SECOND)
     bench.facts.late = []
     const came = await bench.pass(MINUTE)
 
     expect(late).toEqual([
-      'acme overdue: its next version was expected by 2026-01-02T00:00:00.000Z; ' +
+      'acme overdue: its next version was expected by 2026-01-02 00:00 UTC; ' +
         'check whether its export still runs, and where it writes to',
     ])
     expect(came).toEqual(['acme recovered (overdue before, uploaded now)'])
@@ -333,14 +397,14 @@ describe('alerts', () => {
     }
 
     expect(told).toEqual([
-      ['campaign NUR waiting: it is gone; feedsyncd campaigns forget NUR'],
+      ['campaign NUR blocked: it is gone; feedsyncd campaigns forget NUR'],
       [],
-      ['campaign NUR waiting: it is another one; correct campaignId'],
+      ['campaign NUR blocked: it is another one; correct campaignId'],
       ['campaign NUR recovered (waiting before)'],
       [],
     ])
     expect(bench.sent[0]?.changes).toMatchObject([
-      { event: 'campaign-waiting', campaign: 'NUR', feed: null, state: 'blocked' },
+      { event: 'campaign-waiting', campaign: 'NUR', feed: null, reasonCode: 'campaign-blocked' },
     ])
   })
 
@@ -356,7 +420,7 @@ describe('alerts', () => {
     }
 
     expect(told).toEqual([
-      ['campaigns stopped: campaigns.yaml:1:1 it is empty; correct the file'],
+      ['no campaign is written: campaigns.yaml:1:1 it is empty; correct the file'],
       [],
       ['campaigns are managed again'],
     ])
@@ -427,7 +491,7 @@ describe('alerts', () => {
     bench.answer = { kind: 'sent' }
     await bench.pass(MINUTE)
 
-    expect(stuck).toMatchObject([{ code: 'hook-stuck', severity: 'warning' }])
+    expect(stuck).toMatchObject([{ code: 'hook-stuck' }])
     expect(bench.conditions.current()).toEqual([])
   })
 

@@ -11,7 +11,7 @@ import { createHttpClient } from '../../../../src/lib/http.ts'
 import { Secret } from '../../../../src/lib/secrets.ts'
 import type { Change } from '../../../../src/ops/alerts/changes.ts'
 import { type AlertMessage, alertMessage } from '../../../../src/ops/alerts/message.ts'
-import { type Sent, sendAlert } from '../../../../src/ops/alerts/senders.ts'
+import { chatText, type Sent, sendAlert } from '../../../../src/ops/alerts/senders.ts'
 import type { AlertTarget } from '../../../../src/ops/port.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 
@@ -23,6 +23,8 @@ function held(feed: string): Change {
     mark: '7/0',
     event: 'held',
     recovered: false,
+    severity: 'warning',
+    says: `${feed} held: it shrank`,
     feed,
     campaign: null,
     version: 7,
@@ -40,6 +42,7 @@ function message(feed = 'acme'): AlertMessage {
   return alertMessage([held(feed)], {
     at: 0,
     host: 'ats',
+    page: null,
     sequence: 0,
     commandLine: (command) => command,
   })
@@ -94,6 +97,33 @@ async function untilGone(file: string): Promise<void> {
   const isGone = () => /^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   await eventually(() => expect(!existsSync(`/proc/${pid}/stat`) || isGone()).toBe(true))
 }
+
+describe('the text of a message', () => {
+  const changes = ['a', 'b'].map((feed): Change => ({ ...held(feed), key: feed }))
+  const origin = { at: 0, host: 'ats', sequence: 0, commandLine: (command: string) => command }
+
+  it('has a subject that counts the changes, a line for each of them, and the address of the page', () => {
+    const { subject, text } = alertMessage(changes, { ...origin, page: 'http://127.0.0.1:9464/' })
+
+    expect(subject).toBe('feedsyncd on ats: 2 held')
+    expect(text.split('\n')).toEqual([
+      subject,
+      '- a held: it shrank; look',
+      '- b held: it shrank; look',
+      'page: http://127.0.0.1:9464/',
+    ])
+  })
+
+  it('escapes for chat services what they read as markup or as a call to everybody', () => {
+    const text = chatText(
+      '<!channel> *a* & <https://evil.example|b> @channel @here mail@example.com',
+    )
+
+    expect(text).toBe(
+      '&lt;!channel&gt; *a* &amp; &lt;https://evil.example|b&gt; @\u200bchannel @\u200bhere mail@example.com',
+    )
+  })
+})
 
 describe('a program', () => {
   /** Runs Node as the operator's program: it writes its environment and its input to a file. */

@@ -10,14 +10,16 @@ import { hostileNames } from '../../../helpers/hostile-names.ts'
 import { campaignRun, campaignSeen } from '../../../helpers/ops/campaign-run.ts'
 import { daemonState } from '../../../helpers/ops/daemon-state.ts'
 import { samplesOf } from '../../../helpers/ops/exposition.ts'
+import { statusWith } from '../../../helpers/ops/status-report.ts'
 
 const SRC = join(import.meta.dirname, '..', '..', '..', '..', 'src')
 
 function bench(run: CampaignRun | null = null) {
   const { history } = temporaryHistory()
   const source = {
-    ...{ history, clock: systemClock, overdue: () => [], daemon: () => daemonState() },
+    ...{ history, clock: systemClock, daemon: () => daemonState() },
     campaigns: (): CampaignRun | null => run,
+    problems: () => statusWith({ campaigns: run }).problems,
   }
   const metrics = createMetrics({ version: '1.2.3', startedAt: 1000 })
   return { history, metrics, samples: async () => samplesOf(await metrics.text(source)) }
@@ -100,7 +102,9 @@ it('docs/metrics.md lists exactly the metrics that are served', async () => {
       .replace(/_(bucket|sum|count)$/, ''),
   )
   const [table = ''] = text.match(/^\| name[\s\S]*?\n\n/m) ?? []
-  const named = [...table.matchAll(/`(\w+_\w+|versions)(?:\{[\w,]+\})?`/g)].map(([, name]) => name)
+  const named = [...table.matchAll(/`(\w+_\w+|versions|problems)(?:\{[\w,]+\})?`/g)].map(
+    ([, name]) => name,
+  )
   expect(new Set(served.filter((name) => !name.startsWith('process_')))).toEqual(
     new Set(named.filter((name) => name !== 'feedsyncd_')),
   )

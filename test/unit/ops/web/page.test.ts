@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Pulse } from '../../../../src/ops/port.ts'
-import type { ShowReport, StatusReport, UploadReport } from '../../../../src/ops/report.ts'
+import { conditionReport, type ShowReport, type UploadReport } from '../../../../src/ops/report.ts'
 import { feedPage, versionPage } from '../../../../src/ops/web/feed-pages.ts'
 import { statusPage } from '../../../../src/ops/web/page.ts'
 import type { PageContext } from '../../../../src/ops/web/page-parts.ts'
@@ -16,9 +16,9 @@ import {
 } from '../../../helpers/ops/campaign-run.ts'
 import { daemonState } from '../../../helpers/ops/daemon-state.ts'
 import { reportOf } from '../../../helpers/ops/samples.ts'
+import { at, NOW, statusWith } from '../../../helpers/ops/status-report.ts'
 
-const NOW = Date.UTC(2026, 10, 20, 12)
-const PULSE: Pulse = { stage: 'running', sinceRoundMs: 5, conditions: [] }
+const PULSE: Pulse = { stage: 'running', sinceRoundMs: 5 }
 const CONTEXT: PageContext = {
   now: NOW,
   host: 'ats',
@@ -45,37 +45,19 @@ function version(over: Partial<ShowReport> = {}): ShowReport {
   }
 }
 
-function status(over: Partial<StatusReport> = {}): StatusReport {
-  return {
-    daemon: {
-      ...{ running: true, pid: 7, startedAt: '2026-11-20T11:00:00.000Z', mode: 'events' },
-      conditions: [],
-      ...{
-        lastScanAt: '2026-11-20T11:59:59.000Z',
-        unfinished: [],
-        ignored: { count: 0, paths: [] },
-        modeReason: null,
-      },
-    },
-    service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: null },
-    uploads: [upload()],
-    owed: [],
-    skipped: [],
-    paused: null,
-    pausedFeeds: [],
-    ...over,
-  }
-}
+type Over = NonNullable<Parameters<typeof statusWith>[0]>
 
-function page(over: Partial<StatusReport>, pulse = PULSE, asked: Record<string, string> = {}) {
+function page(over: Over, asked: Record<string, string> = {}) {
   const history = { lastSuccessAt: () => NOW, postings: () => [null, 38, 40] }
+  const report = statusWith({ uploads: [upload()], ...over })
   const source = {
     ...{
       ...CONTEXT,
       history: history as unknown as EndpointSource['history'],
       inbox: '/srv/export',
     },
-    ...{ pulse: () => pulse, status: () => status(over), versions: () => [], version: () => null },
+    ...{ pulse: () => PULSE, status: () => report, versions: () => [], version: () => null },
+    problems: () => report.problems,
     metrics: async () => '',
     daemon: () => daemonState(),
   }
@@ -106,7 +88,7 @@ describe('the status page', () => {
     expect(shown).toContain('1 feed needs attention')
     expect(shown).toContain('40 -&#62; 2 postings')
     expect(shown).toContain(
-      '<code>feedsyncd release 9</code></li><li><code>feedsyncd discard 9</code>',
+      '<code>feedsyncd show 9</code></li><li><code>feedsyncd release 9</code></li><li><code>feedsyncd discard 9</code>',
     )
     expect(shown.indexOf('40 -&#62; 2')).toBeLessThan(shown.indexOf('<h2>Feeds'))
   })
@@ -119,7 +101,7 @@ describe('the status page', () => {
     const first = page({ uploads: [{ ...held, onService: null }] })
 
     expect(shown).toContain('On the service: version 8, 40 postings, since 10:57 UTC')
-    expect(first).toContain('On the service: nothing of this feed')
+    expect(first).toContain('On the service: no version of this feed')
   })
 
   it('shows older versions that need a person, and late feeds', () => {
@@ -129,25 +111,61 @@ describe('the status page', () => {
     const shown = page({ uploads: [late], owed: [failed] })
 
     expect(shown).toContain('2 feeds need attention')
-    expect(shown).toContain('No such account')
-    expect(shown).toContain('expected 3h ago')
+    expect(shown).toContain('Failed: no such account')
+    expect(shown).toContain('Overdue: its next version was expected by 09:00 UTC')
   })
 
-  it('shows above the feeds what stops the whole daemon', () => {
-    const service = { ...status().service, state: 'down', reason: 'no answer' } as const
-    const shown = page({ service }, { ...PULSE, conditions: [conditionOf('the disk is full')] })
+  it('begins with what stops the whole daemon, in the heading, the title and the icon', () => {
+    const condition = conditionReport(conditionOf('the disk is full'))
+    const service = { state: 'down', reason: 'no answer', since: at(4) } as const
+    const shown = page({ service, daemon: { conditions: [condition] } })
 
-    expect(shown).toContain('feedsyncd cannot work as it should')
-    expect(shown).toContain('The disk is full')
-    expect(shown).toContain('Service down: no answer')
+    expect(shown).toContain('<h1 class="bad" aria-live="polite">The disk is full</h1>')
+    expect(shown).toContain('<title>(2) The disk is full ·')
+    expect(shown).toContain('The service is down since 11:56 UTC: no answer')
+    expect(shown).toMatch(/<link rel="icon" href="[^"]*c5342b/)
+  })
+
+  it('is amber and not well while everything is paused', () => {
+    const shown = page({ paused: { by: 'maria', since: at(30), until: null } })
+
+    expect(shown).toContain('<h1 class="warn" aria-live="polite">Nothing is sent: paused by maria')
+    expect(shown).toContain('<title>(1) Nothing is sent: paused by maria ·')
+    expect(shown).toContain('<code>feedsyncd resume</code>')
+  })
+
+  it('says that other hosts may reach it, without counting that as a problem', () => {
+    const shown = page({ daemon: { exposedAt: 'http://0.0.0.0:9464' } })
+
+    expect(shown).toContain('The page at http://0.0.0.0:9464 is open to other hosts')
+    expect(shown).toContain('<title>All well ·')
+  })
+
+  it('tells equal problems in one card, with every name in reach and all ids in one command', () => {
+    const uploads = Array.from({ length: 250 }, (_, n) =>
+      upload({ id: n + 1, feed: `f${n}.xml`, state: 'held', reason: '40 -> 2 postings' }),
+    )
+
+    const shown = page({ uploads })
+
+    expect(shown).toContain('250 feeds need attention')
+    expect(shown.match(/<li class="card warn"/g)).toHaveLength(1)
+    expect(shown).toContain('<summary>247 more</summary>')
+    expect(shown).toMatch(/<code>feedsyncd release 1 2 3 .* 30<\/code>/)
+    expect(shown).toContain('220 more follow when these are decided')
   })
 
   it('shows each skipped path with its reason, its time, and what to do', () => {
     const words = { reason: 'it is a fifo', hint: 'put a file in its place' }
     const shown = page({ skipped: [{ path: 'pipe.xml', ...words, since: '2026-11-20T11:00:00Z' }] })
 
-    expect(shown).toContain('1 path needs attention</h1>')
-    for (const text of ['<bdi>pipe.xml</bdi>', 'It is a fifo', 'Put a file in its place', '1h ago'])
+    expect(shown).toContain('1 file needs attention</h1>')
+    for (const text of [
+      '<bdi>pipe.xml</bdi>',
+      'Skipped: it is a fifo',
+      'Put a file in its place',
+      '1h ago',
+    ])
       expect(shown).toContain(text)
   })
 
@@ -162,7 +180,7 @@ describe('the status page', () => {
     expect(shown).toContain('2 campaigns need attention')
     expect(shown).toContain('<span class="state warn">1 blocked, 2 need attention</span>')
     expect(well).toContain('<span class="state good">1 in line</span>')
-    expect(shown).toContain('It is gone')
+    expect(shown).toContain('Blocked: it is gone')
     expect(shown).toContain(`<code>${next}</code>`)
     expect(shown).toContain('Write campaignId: &#34;48213&#34; into an entry')
     expect(off).toContain('there is a campaigns file')
@@ -203,7 +221,7 @@ describe('the status page', () => {
       `GEN-26 1,200 (40) 320.10 1,179.90 1,500.00 a month ends in 42 days ${PACE} in line`,
       'INT-26 – – – – unknown It may be there',
       'All 3 1,240 (80) 640.20 2,359.80 3,000.00',
-      `48213 Campaign 48213 (Interns) runs without an entry, and may spend up to 900.00 End it: ${update}`,
+      `48213 Campaign 48213 (Interns) runs without an entry, and may spend up to 900.00 End it ${update}`,
     ])
   })
 
@@ -211,10 +229,12 @@ describe('the status page', () => {
     const uploads = Array.from({ length: 5000 }, (_, n) => upload({ id: n, feed: `feed ${n}` }))
 
     const first = page({ uploads })
-    const last = page({ uploads }, PULSE, { page: '50' })
-    const found = page({ uploads }, PULSE, { find: 'EED 4321' })
+    const last = page({ uploads }, { page: '417' })
+    const found = page({ uploads }, { find: 'EED 4321' })
+    const none = page({ uploads }, { state: 'held' })
 
-    expect(first).toContain('Page 1 of 50')
+    expect(none).toContain('No feed matches.')
+    expect(first).toContain('Page 1 of 417')
     expect(first.length).toBeLessThan(150_000)
     expect(last).toContain('<bdi>feed 4999</bdi>')
     expect(found.match(/<tr data-key/g)).toHaveLength(1)
@@ -286,7 +306,7 @@ describe('a version’s page', () => {
 
     expect(shown).toContain('<bdi>NUR-Q1</bdi> <span class="dim">12</span>')
     expect(shown).toContain('503 SlowDown')
-    expect(shown).toContain('2.5s')
+    expect(shown).toContain('3s')
     expect(shown).toMatch(/after 1m 3s[\s\S]*Slow down/)
   })
 })
@@ -315,14 +335,14 @@ describe('hostile names and reasons', () => {
       upload({ ...over, id, state }),
     ) as [UploadReport, ...UploadReport[]]
     const daemon = {
-      ...status().daemon,
+      conditions: [conditionReport(conditionOf(text))],
       unfinished: [{ path: text, modifiedAt: null }],
       ignored: { count: 1, paths: [text] },
     }
     const paused = { by: text, since: null, until: null }
     const pausedFeeds = [{ feed: text, ...paused }]
     const skipped = [{ path: text, reason: text, hint: text, since: null }]
-    const service = { baseUrl: text, state: 'down', reason: text, clockSkewMs: null } as const
+    const service = { baseUrl: text, state: 'down', reason: text, since: at(4) } as const
     const words = { key: text, name: text, reason: text, next: text, status: text, changes: [text] }
     const campaigns = campaignRun({
       ...{ state: 'unusable', problem: text, hint: text },
@@ -335,11 +355,8 @@ describe('hostile names and reasons', () => {
       events: [{ at: null, from: null, to: 'seen', ...NO_REASON, reason: text }],
     })
     return [
-      page(
-        { uploads, daemon, service, campaigns, skipped, paused, pausedFeeds },
-        { ...PULSE, conditions: [conditionOf(text)] },
-      ),
-      page({}, PULSE, { find: `${text}~` }),
+      page({ uploads, daemon, service, campaigns, skipped, paused, pausedFeeds }),
+      page({}, { find: `${text}~` }),
       feedPage(uploads[0], uploads, 60, CONTEXT),
       versionPage(one, CONTEXT),
     ]

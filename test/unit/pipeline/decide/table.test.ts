@@ -12,7 +12,13 @@ import {
 } from '../../../../src/pipeline/decide/sending.ts'
 
 const TRY = { startedAt: 1, endedAt: 2, key: 'key', status: 503, bytesSent: 7 }
-const OPEN = { isPaused: false, held: null, newer: { queued: null, held: null }, inARow: 0 }
+const OPEN = {
+  isPaused: false,
+  held: null,
+  newer: { queued: null, held: null },
+  inARow: 0,
+  retries: 0,
+}
 const HELD = { held: { code: 'drop', text: 'it dropped' } } as const
 
 const failed = (rule: keyof typeof RULES, times: Partial<SendEvent> = {}): SendEvent =>

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { CampaignRun, CampaignSeen } from '../../../src/campaigns/port.ts'
 import { statusCheck } from '../../../src/cli/status-check.ts'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
-import { campaignConditions } from '../../../src/ops/campaign-conditions.ts'
-import type { StatusReport } from '../../../src/ops/report.ts'
+import { troublesOf } from '../../../src/ops/alerts/changes.ts'
+import { exitOf } from '../../../src/ops/problems.ts'
 import { campaignFinding, campaignRun, campaignSeen } from '../../helpers/ops/campaign-run.ts'
+import { NOW, statusWith } from '../../helpers/ops/status-report.ts'
 
-const NOW = Date.UTC(2026, 10, 22, 6)
 const ago = (ms: number) => new Date(NOW - ms).toISOString()
 
 const run = (over: Partial<CampaignRun> = {}) => campaignRun({ at: ago(0), since: ago(0), ...over })
@@ -18,25 +18,11 @@ const entry = (state: CampaignSeen['state'], ageMs = 0, over: Partial<CampaignSe
 const BLOCKED = { reason: 'campaign 48211 is gone', next: 'feedsyncd campaigns forget NUR-Q1' }
 const RAISED = { changes: ['budget: 100.00 -> 150.00  [can spend more]'] }
 
-function check(campaigns: CampaignRun | null, daemon: Partial<StatusReport['daemon']> = {}) {
-  const report: StatusReport = {
-    daemon: {
-      ...{ running: true, pid: 7, startedAt: ago(HOUR), lastScanAt: ago(0), mode: 'events' },
-      ...{
-        modeReason: null,
-        conditions: [],
-        unfinished: [],
-        ignored: { count: 0, paths: [] },
-        ...daemon,
-      },
-    },
-    service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: 0 },
-    ...{ uploads: [], owed: [], skipped: [], paused: null, pausedFeeds: [], campaigns },
-  }
-  return statusCheck(report, { now: NOW, staleAfterMs: 5 * MINUTE })
-}
+const found = (campaigns: CampaignRun | null, daemon: object = {}) =>
+  statusWith({ campaigns, daemon })
 
-const events = (found: CampaignRun) => campaignConditions(found).map(({ event }) => event)
+const check = (campaigns: CampaignRun | null, daemon: object = {}) =>
+  statusCheck(found(campaigns, daemon), NOW)
 
 describe('monitoring', () => {
   it('is ok when campaigns are in line or off', () => {
@@ -50,15 +36,12 @@ describe('monitoring', () => {
     ['refused', 'the service answered 403'],
     ['credentials', 'the service answered 401'],
   ] as const)(
-    'is critical when no targeting is kept (%s), even after the clock was set back; in mode report it only warns',
+    'warns when no targeting is kept (%s), even after the clock was set back',
     (state, problem) => {
-      const found = { state, problem, since: ago(-HOUR) }
-
-      expect(check(run(found))).toEqual({
-        code: 2,
-        line: `CRITICAL - no campaign is written: ${problem}`,
+      expect(check(run({ state, problem, since: ago(-HOUR) }))).toEqual({
+        code: 1,
+        line: `WARNING - no campaign is written: ${problem}`,
       })
-      expect(check(run({ ...found, mode: 'report' })).code).toBe(1)
     },
   )
 
@@ -67,13 +50,13 @@ describe('monitoring', () => {
       (minutes) => check(run({ state, since: ago(minutes * MINUTE) })).code,
     )
 
-    expect(codes).toEqual([0, 2])
+    expect(codes).toEqual([0, 1])
   })
 
-  it('is critical at once when the outcome of a create is unknown', () => {
+  it('warns at once when the outcome of a create is unknown', () => {
     expect(check(run(entry('unknown', 0, { reason: 'a create had no answer' })))).toEqual({
-      code: 2,
-      line: 'CRITICAL - campaign NUR-Q1 unknown: a create had no answer',
+      code: 1,
+      line: 'WARNING - campaign NUR-Q1 unknown: a create had no answer',
     })
   })
 
@@ -122,7 +105,7 @@ describe('monitoring', () => {
   it('warns when the daemon has not looked for three hours, unless the daemon does not run at all', () => {
     const old = run({ at: ago(3.5 * HOUR) })
 
-    expect(check(old).line).toBe('WARNING - last look at the campaigns: 3h 30m ago')
+    expect(check(old).line).toBe('WARNING - the daemon last looked at the campaigns at 08:30 UTC')
     expect(check(old, { running: false }).line).toBe('CRITICAL - the daemon is not running')
   })
 
@@ -137,9 +120,9 @@ describe('monitoring', () => {
   })
 })
 
-describe('a condition of the campaigns', () => {
+describe('a problem of a campaign', () => {
   const mark = (over: Partial<CampaignSeen>) =>
-    campaignConditions(run(entry('blocked', 0, { ...BLOCKED, ...over })))[0]?.mark
+    found(run(entry('blocked', 0, { ...BLOCKED, ...over }))).problems[0]?.mark
 
   it('has the same mark while only its words change, and a new mark when its next step changes', () => {
     expect(mark({ reason: 'it is not there' })).toBe(mark({}))
@@ -149,17 +132,31 @@ describe('a condition of the campaigns', () => {
   it('stays while the service does not answer for a moment', () => {
     const away = run({ state: 'failed', ...entry('blocked', 0, BLOCKED) })
 
-    expect(events(away)).toEqual(['campaign-waiting'])
+    expect(found(away).problems.map(({ code }) => code)).toEqual([
+      ...['campaign-blocked', 'campaigns-failing'],
+    ])
   })
 
-  it('is one for each campaign, even if several reasons apply', () => {
-    const found = run({
-      ...entry('blocked', 0, BLOCKED),
-      findings: [campaignFinding({ code: 'twin', key: 'NUR-Q1', text: 'a twin runs' })],
-    })
+  it('is one alert for each campaign, even if several reasons apply', () => {
+    const { problems } = found(
+      run({
+        ...entry('blocked', 0, BLOCKED),
+        findings: [campaignFinding({ code: 'twin', key: 'NUR-Q1', text: 'a twin runs' })],
+      }),
+    )
 
-    expect(campaignConditions(found)).toMatchObject([
-      { campaign: 'NUR-Q1', reason: 'campaign 48211 is gone; a twin runs' },
+    expect([...troublesOf(problems).values()]).toMatchObject([
+      { campaign: 'NUR-Q1', reason: 'blocked: campaign 48211 is gone; twin: a twin runs' },
     ])
+  })
+
+  it('does not change the exit code of a pass by what a campaign covers or has spent', () => {
+    const text = 'campaign 48001 has spent 92 % of its budget'
+    const spent = run({ findings: [campaignFinding({ code: 'spent', key: 'NUR-Q1', text })] })
+
+    expect(found(spent).problems).toMatchObject([
+      { code: 'campaign-numbers', severity: 'warning', says: `spent: ${text}` },
+    ])
+    expect(exitOf(found(spent).problems)).toBe(0)
   })
 })

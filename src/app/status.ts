@@ -1,0 +1,176 @@
+// Builds the reports of `status` and `show` and the judgement of problems, for commands and for the daemon itself.
+
+import { existsSync } from 'node:fs'
+import type { CampaignRun } from '../campaigns/port.ts'
+import type { Config } from '../config/config.ts'
+import type { CampaignReader } from '../history/campaign-store.ts'
+import { expectations } from '../history/expected-feeds.ts'
+import { keptPostings } from '../history/lost-history.ts'
+import type { ListFilter, Notes, Pauses, Version, VersionReads } from '../history/port.ts'
+import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
+import { messageOf } from '../lib/errors.ts'
+import { isLoopback } from '../lib/http-text.ts'
+import { judgedVersions } from '../ops/judged.ts'
+import type { CommandLine, DaemonState } from '../ops/port.ts'
+import { firstLine, type Problem } from '../ops/problem.ts'
+import { problems } from '../ops/problems.ts'
+import {
+  type HostFacts,
+  type Reported,
+  type ShowReport,
+  type Snapshot,
+  type StatusReport,
+  showReport,
+  statusReport,
+} from '../ops/report.ts'
+import type { Circumstances } from '../ops/version-report.ts'
+import { overdueFeeds, readCampaigns, rulesOf } from './queries.ts'
+
+export type StatusHistory = Reported & Pick<Pauses, 'pauses'> & Pick<Notes, 'note'>
+
+/** Surroundings are what a report needs beside the history. */
+export interface Surroundings {
+  config: Config
+  clock: Pick<Clock, 'now' | 'monotonic'>
+  commandLine: CommandLine
+  snapshot: Snapshot
+  /** What the caller knows of the daemon's host; the daemon itself knows nothing more. */
+  host?: Partial<HostFacts> | undefined
+}
+
+/** statusOf returns the document of `status --json` and of the endpoint. */
+export function statusOf(
+  history: StatusHistory | null,
+  surroundings: Surroundings,
+  filter: ListFilter = {},
+): StatusReport {
+  const { config, snapshot } = surroundings
+  const { host } = surroundings
+  const circumstances = circumstancesOf(history, surroundings)
+  const asking = { baseUrl: config.service.baseUrl, filter, host: hostOf(config, host) }
+  const report = statusReport(history, snapshot, { ...asking, ...circumstances })
+  const running = snapshot.state?.uploads ?? {}
+  for (const upload of report.uploads) upload.progress = progressOf(upload, running)
+  const isAsked = ({ path }: { path: string }) =>
+    filter.feed === undefined || rulesOf(config)(path).feed === filter.feed
+  const skipped = report.skipped.filter(isAsked)
+  const pausedFeeds = report.pausedFeeds.filter(
+    ({ feed }) => filter.feed === undefined || feed === filter.feed,
+  )
+  const shown = { ...report, pausedFeeds, skipped, campaigns: lastCampaignRun(config) }
+  return { ...shown, problems: judge(history, surroundings, { ...shown, feed: filter.feed }) }
+}
+
+/** problemsOf returns the problems of the daemon, the campaigns and all feeds, without the rest of a report. */
+export function problemsOf(
+  history: StatusHistory,
+  surroundings: Surroundings,
+  campaigns: CampaignRun | null,
+): Problem[] {
+  const { config, host, snapshot } = surroundings
+  const circumstances = circumstancesOf(history, surroundings)
+  const asking = { baseUrl: config.service.baseUrl, filter: NOTHING, host: hostOf(config, host) }
+  const report = statusReport(null, snapshot, { ...asking, ...circumstances })
+  return judge(history, surroundings, { ...report, campaigns })
+}
+
+const NOTHING: ListFilter = { limit: 0 }
+
+type Shown = Omit<StatusReport, 'problems'> & { feed?: string | undefined }
+
+/** judge judges a report. For one feed it leaves out the campaigns, which belong to no single feed. */
+function judge(
+  history: StatusHistory | null,
+  surroundings: Surroundings,
+  { feed, ...shown }: Shown,
+): Problem[] {
+  const { clock, commandLine, config, snapshot } = surroundings
+  const late = history === null ? [] : overdueFeeds(config, history, clock)()
+  const about = {
+    ...circumstancesOf(history, surroundings),
+    feed,
+    late: late.map(({ version }) => version),
+  }
+  const versions = history === null ? [] : judgedVersions(history, snapshot, about)
+  const campaigns = feed === undefined ? shown.campaigns : null
+  return problems({ ...shown, versions, campaigns }, { now: clock.now(), commandLine })
+}
+
+/** circumstancesOf returns what the report of a version needs beside its row. */
+export function circumstancesOf(
+  history: StatusHistory | null,
+  { clock, config }: Pick<Surroundings, 'clock' | 'config'>,
+): Circumstances {
+  if (history === null) return {}
+  return {
+    expect: expectations(history, rulesOf(config), clock.now()),
+    pauses: history.pauses(clock.now()),
+    incompleteAfterMs: config.inbox.incompleteAfterMs,
+    kept: (feed) => keptPostings(history, feed),
+  }
+}
+
+/** hostOf adds what the configuration says. Three missed listings are a problem; one slow listing is not. */
+function hostOf({ http, inbox }: Config, host: Partial<HostFacts> = {}): Partial<HostFacts> {
+  const { listen } = http
+  const isExposed = listen?.kind === 'tcp' && !isLoopback({ hostname: listen.host })
+  return {
+    staleAfterMs: Math.max(MINUTE, 3 * inbox.rescanMs),
+    exposedAt: isExposed ? `http://${listen.host}:${listen.port}` : null,
+    ...host,
+  }
+}
+
+/** progressOf returns null unless the version is uploading: the daemon's file may still hold an old attempt. */
+export function progressOf(
+  { id, state }: Pick<Version, 'id' | 'state'>,
+  uploads: DaemonState['uploads'],
+) {
+  return (state === 'uploading' && uploads[id]) || null
+}
+
+export function lastCampaignRun(config: Config): CampaignRun | null {
+  const { file, explicit } = config.campaigns
+  // If the file is missing while its campaigns run, the last look says so.
+  const isOn = explicit || existsSync(file)
+  const read = (known: CampaignReader) =>
+    isOn || known.bindings().length > 0 ? known.lastRun() : null
+  return readCampaigns(config, read, null)
+}
+
+/** versionOf returns the document of `show --json`, with at most `most` events and attempts; null for an unknown id. */
+export function versionOf(
+  history: StatusHistory,
+  surroundings: Pick<Surroundings, 'clock' | 'config' | 'snapshot'>,
+  { id, most }: { id: number; most?: number | undefined },
+): ShowReport | null {
+  const report = showReport(history, id, { ...circumstancesOf(history, surroundings), most })
+  const uploads = surroundings.snapshot.state?.uploads ?? {}
+  return report && { ...report, progress: progressOf(report, uploads) }
+}
+
+/** statusLine describes the daemon in one line for `systemctl status`: its first problem, or what it has done. */
+export function statusLine(
+  history: VersionReads,
+  found: () => readonly Problem[],
+  { now, service }: { now: number; service: DaemonState['service'] },
+): string {
+  try {
+    const [first, ...others] = found().filter(({ severity }) => severity !== 'info')
+    if (first === undefined) return countsLine(history, service, now)
+    return firstLine(first) + (others.length === 0 ? '' : `; and ${others.length} more`)
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+function countsLine(history: VersionReads, service: DaemonState['service'], now: number): string {
+  const count = history.count()
+  const waiting = count.settling + count.incomplete + count.checking + count.queued
+  const last = isoTime(history.lastSuccessAt(now))
+  return [
+    `${waiting} waiting, ${count.uploading} uploading`,
+    last === null ? 'nothing uploaded yet' : `last upload ${last}`,
+    `service ${service}`,
+  ].join('; ')
+}

@@ -1,0 +1,39 @@
+// Tells once that systemd's watchdog restarted the daemon. The unit leaves a file when the watchdog ended the service
+// (ExecStopPost=), because the daemon that hung can tell nothing itself.
+
+import { rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, HOUR } from '../lib/clock.ts'
+import type { Conditions } from '../lib/conditions.ts'
+import type { CommandLine } from '../ops/port.ts'
+import { unitOfRun } from './unit-state.ts'
+
+/** `status` shows the restart for this time; an alert reports it once. */
+const SHOWN_MS = HOUR
+
+/** noteWatchdogRestart sets the condition if the unit left its file, and removes the file. */
+export function noteWatchdogRestart(
+  {
+    clock,
+    commandLine,
+    env,
+  }: {
+    clock: Pick<Clock, 'now'>
+    commandLine: CommandLine
+    env: NodeJS.ProcessEnv
+  },
+  conditions: Pick<Conditions, 'set'>,
+): void {
+  const [folder = ''] = (env.RUNTIME_DIRECTORY ?? '').split(':')
+  const unit = unitOfRun(commandLine('run'))
+  if (folder === '' || unit === null) return
+  const file = join(folder, `watchdog-${unit}`)
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return
+  rmSync(file, { force: true })
+  const words = {
+    message: 'the daemon hung, and systemd restarted it',
+    hint: 'the log from before the restart says what it did last: feedsyncd logs',
+    mark: String(clock.now()),
+  }
+  conditions.set('watchdog-restart', words, SHOWN_MS)
+}

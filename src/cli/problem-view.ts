@@ -1,0 +1,60 @@
+// Prints problems for people: each kind once, with its names and what to do. Commands stand on lines of their own.
+
+import { limited } from '../lib/limited.ts'
+import { countOf, relativeTime } from '../lib/units.ts'
+import { firstLine, type Problem, type Step, subjectName } from '../ops/problem.ts'
+import type { Severity } from '../ops/problem-kinds.ts'
+import { type Alike, alike } from '../ops/problems.ts'
+import { printable, styled } from './render.ts'
+
+interface Look {
+  /** Wall ms. */
+  now: number
+  terminal: boolean
+}
+
+const COLOUR = { critical: 'red', warning: 'yellow', info: 'gray' } as const
+/** Largest number of kinds of problems, elsewhere and on a terminal; `--json` has them all. */
+const MOST_KINDS = { elsewhere: 50, terminal: 12 }
+/** Largest number of names in a line that is the same for several feeds. */
+const MOST_NAMED = 3
+
+const NOUNS = { feed: 'feed', path: 'file', campaign: 'campaign', daemon: '', service: '' } as const
+
+/** problemLines returns one block of lines for each kind of problem, the worst first. */
+export function problemLines(
+  problems: readonly Problem[],
+  { now, terminal }: Look,
+  more: string,
+): string[] {
+  const blocks = alike(problems).map((group) => blockOf(group, { now, terminal }))
+  const most = terminal ? MOST_KINDS.terminal : MOST_KINDS.elsewhere
+  return limited(blocks, most, (left) => `${countOf(left)} more kinds of problems\n    ${more}`)
+}
+
+/** coloured colours a line after the severity of what it says. */
+export function coloured(line: string, severity: Severity | null, terminal: boolean): string {
+  return severity === null ? line : styled(COLOUR[severity], line, terminal)
+}
+
+function blockOf({ next, problems }: Alike, { now, terminal }: Look): string {
+  const [first, ...others] = problems
+  const { severity, since, subject } = first
+  const ago = since === null || severity === 'info' ? '' : ` (${relativeTime(since, now)})`
+  const says =
+    others.length === 0
+      ? firstLine(first) + ago
+      : `${countOf(problems.length, NOUNS[subject.kind])} ${first.says}`
+  const names = problems.map((each) => printable(subjectName(each.subject)))
+  const lines = [
+    coloured(`${severity}: ${printable(says)}`, severity, terminal),
+    ...(others.length === 0 ? [] : [`  ${limited(names, MOST_NAMED).join(', ')}`]),
+    ...next.map(stepLine),
+  ]
+  return lines.join('\n')
+}
+
+/** stepLine indents a command further than a sentence. */
+export function stepLine(step: Step): string {
+  return 'says' in step ? `  ${printable(step.says)}` : `    ${printable(step.command)}`
+}

@@ -1,0 +1,60 @@
+// Says how a person gets at a file that this user may not read: which component of its path refuses, and which group
+// may pass. It never suggests to weaken a permission.
+
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { userName } from './user.ts'
+
+/** forbiddenAt returns the first component of a path that this user may not enter or read; null: it may read it. */
+export function forbiddenAt(file: string): string | null {
+  const path = resolve(file)
+  const folders: string[] = []
+  for (let at = dirname(path); ; at = dirname(at)) {
+    folders.unshift(at)
+    if (at === dirname(at)) break
+  }
+  return (
+    folders.find((folder) => !may(folder, constants.X_OK)) ??
+    (may(path, constants.R_OK) ? null : path)
+  )
+}
+
+/** Everybody may be in this group, and nobody should be in that of root. */
+const NO_GROUPS = ['nogroup', 'nobody', 'root']
+
+/**
+ * groupHint returns which group this user has to join to read a file; null if no group would help, or if the user may
+ * read it.
+ */
+export function groupHint(file: string): string | null {
+  const refusing = forbiddenAt(file)
+  if (refusing === null) return null
+  try {
+    const { gid, mode } = statSync(refusing)
+    const isOpen = (mode & (refusing === resolve(file) ? 0o040 : 0o010)) !== 0
+    const group = groupName(gid)
+    if (!isOpen || group === null || NO_GROUPS.includes(group)) return null
+    return `${refusing} is open to the group ${group}: as root, usermod -aG ${group} ${userName()}, then log in again`
+  } catch {
+    return null
+  }
+}
+
+/** A file that is not there is no matter of permissions. */
+function may(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EACCES'
+  }
+}
+
+function groupName(gid: number): string | null {
+  try {
+    const lines = readFileSync('/etc/group', 'utf8').split('\n')
+    return lines.map((line) => line.split(':')).find(([, , id]) => id === String(gid))?.[0] ?? null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,130 @@
+// What is wrong with campaigns, from the daemon's last look at them. Pure.
+
+import type { CampaignRun, CampaignSeen } from '../campaigns/port.ts'
+import { HOUR } from '../lib/clock.ts'
+import { isRecent } from '../lib/due.ts'
+import { limited } from '../lib/limited.ts'
+import { type Asked, clockText, stepsOfHint } from './advice.ts'
+import type { Judged } from './judged.ts'
+import type { Found, Step } from './problem.ts'
+import type { ProblemCode } from './problem-kinds.ts'
+
+/** How long an entry may wait for `campaigns apply`, and the service may be away, before a person should know. */
+const GRACE_MS = HOUR
+/** The daemon sends targeting itself: nobody is needed before this time. */
+const PENDING_MS = 2 * HOUR
+/** The daemon looks at the campaigns each hour. After this time its last look is late. */
+const LATE_LOOK_MS = 3 * HOUR
+/** A repeated write would have the same outcome. */
+const PERMANENT_OUTCOMES = ['refused', 'not-as-sent']
+const MOST_CHANGES = 3
+/** Findings about what a campaign covers and spends: a person should look, but the daemon has nothing left to do. */
+const ABOUT_NUMBERS = ['covers-none', 'covers-more', 'covers-fewer', 'spent', 'missing']
+
+/** campaignProblems returns what the last look at the campaigns found. */
+export function campaignProblems(run: CampaignRun | null, asked: Asked): Found[] {
+  if (run === null) return []
+  const of = (campaign: string | null, code: ProblemCode, words: Words): Found => {
+    const { mark, next, says, since = run.at } = words
+    const steps = next === null ? [] : stepsOfHint(next, asked.commandLine)
+    const subject = { kind: 'campaign', campaign } as const
+    return { code, subject, says, since, next: steps, mark: mark ?? `${code} ${next}` }
+  }
+  return [
+    ...stopped(run, of),
+    ...run.entries.flatMap((entry) => ofEntry(entry, run, of)),
+    ...run.findings
+      .filter(({ severity }) => severity === 'warning')
+      .map(({ campaignId, code, key, next, text }) =>
+        of(
+          key ?? campaignId,
+          ABOUT_NUMBERS.includes(code) ? 'campaign-numbers' : 'campaign-finding',
+          {
+            says: `${code}: ${text}`,
+            next,
+            mark: `${code} ${campaignId}`,
+          },
+        ),
+      ),
+    ...run.failures.map(({ key, outcome, reason }) => {
+      const isPermanent = PERMANENT_OUTCOMES.includes(outcome)
+      return of(key, isPermanent ? 'campaign-write-failed' : 'campaign-write-repeats', {
+        says: `${outcome}: ${reason ?? 'a write did not succeed'}`,
+        next: 'feedsyncd campaigns plan',
+        mark: outcome,
+      })
+    }),
+  ]
+}
+
+/** campaignsInTrouble counts the campaigns that need a person. A problem of all campaigns counts as one. */
+export function campaignsInTrouble(all: readonly Pick<Found, 'code' | 'subject'>[]): number {
+  const names = all.flatMap(({ subject }) =>
+    subject.kind === 'campaign' ? [subject.campaign] : [],
+  )
+  return new Set(names).size
+}
+
+type Words = { says: string; next: string | null; since?: string; mark?: string }
+type Of = (campaign: string | null, code: ProblemCode, words: Words) => Found
+
+function stopped(run: CampaignRun, of: Of): Found[] {
+  const { hint, problem, since, state } = run
+  const isLong = lasted(run, since, GRACE_MS)
+  const codes = {
+    done: null,
+    unusable: 'campaigns-unusable',
+    refused: 'campaigns-refused',
+    credentials: 'campaigns-credentials',
+    failed: isLong ? 'campaigns-down' : 'campaigns-failing',
+    busy: isLong ? 'campaigns-down' : 'campaigns-failing',
+  } as const
+  const code = codes[state]
+  if (code === null) return []
+  const says = `no campaign is written: ${problem ?? state}`
+  return [of(null, code, { says, next: hint, since, mark: state })]
+}
+
+/** lateLook returns the problem of a daemon that has not looked at the campaigns for long. */
+export function lateLook({ campaigns, daemon }: Judged, { commandLine, now }: Asked): Found[] {
+  if (campaigns === null || !daemon.running) return []
+  const { at } = campaigns
+  if (isRecent(Date.parse(at), now, LATE_LOOK_MS)) return []
+  const subject = { kind: 'campaign', campaign: null } as const
+  const says = `the daemon last looked at the campaigns at ${clockText(at, now)}`
+  const next: Step[] = [{ says: 'the log says why' }, { command: commandLine('logs') }]
+  return [{ code: 'campaigns-late', subject, says, since: at, next }]
+}
+
+function ofEntry(entry: CampaignSeen, run: CampaignRun, of: Of): Found[] {
+  const { key, next, since, state } = entry
+  const codes: { [state in CampaignSeen['state']]: ProblemCode | null } = {
+    'in line': null,
+    blocked: 'campaign-blocked',
+    unknown: 'campaign-unknown',
+    new: lasted(run, since, GRACE_MS) ? 'campaign-differs' : 'campaign-differs-since-now',
+    differs: lasted(run, since, GRACE_MS) ? 'campaign-differs' : 'campaign-differs-since-now',
+    pending: lasted(run, since, PENDING_MS) ? 'campaign-pending' : null,
+  }
+  const code = codes[state]
+  if (code === null) return []
+  const why = whyOf(entry)
+  const says = why === null ? state : `${state}: ${why}`
+  return [of(key, code, { says, next, since, mark: `${state} ${next}` })]
+}
+
+/** whyOf returns why an entry is in its state; null if nothing more is known. */
+function whyOf({ campaignId, changes, reason, state }: CampaignSeen): string | null {
+  if (reason !== null) return reason
+  if (state !== 'new') return limited(changes, MOST_CHANGES).join('; ') || null
+  return campaignId === null
+    ? 'it is not created yet'
+    : limited([`campaign ${campaignId} is not bound to it yet`, ...changes], MOST_CHANGES).join(
+        '; ',
+      )
+}
+
+/** lasted returns whether `since` is `ms` ago. */
+function lasted({ at }: CampaignRun, since: string, ms: number): boolean {
+  return Date.parse(at) - Date.parse(since) >= ms
+}

@@ -1,0 +1,174 @@
+// What is wrong with the daemon, its host and the service. Pure.
+
+import { MINUTE } from '../lib/clock.ts'
+import type { ConditionCode } from '../lib/conditions.ts'
+import { isRecent } from '../lib/due.ts'
+import { countOf, formatDuration } from '../lib/units.ts'
+import { type Asked, clockText, stepsOfHint } from './advice.ts'
+import type { Judged } from './judged.ts'
+import type { Found, Step } from './problem.ts'
+import type { ProblemCode } from './problem-kinds.ts'
+import { pauseText } from './version-problems.ts'
+
+/** The loop writes a heartbeat every 30 s. An older one means a stuck process. */
+const SILENT_MS = 2 * MINUTE
+/** An outage that lasts longer is critical. */
+const LONG_OUTAGE_MS = 15 * MINUTE
+/** Service requests are dated with the service's clock, so a smaller error of ours does no harm. */
+const CLOCK_OFF_MS = 5 * MINUTE
+
+const DAEMON = { kind: 'daemon' } as const
+const SERVICE = { kind: 'service' } as const
+
+export function daemonProblems(judged: Judged, asked: Asked): Found[] {
+  const { daemon, paused } = judged
+  const since = paused?.since ?? null
+  const says = paused && `nothing is sent: ${pauseText(paused, asked.now)}`
+  const resume = [{ command: asked.commandLine('resume') }]
+  return [
+    ...conditions(judged, asked),
+    ...(daemon.running ? running(judged, asked) : [down(judged, asked)]),
+    ...service(judged, asked),
+    ...(says === null
+      ? []
+      : [{ code: 'paused', subject: DAEMON, says, since, next: resume } as const]),
+    ...clock(judged),
+    ...exposed(judged),
+  ]
+}
+
+function conditions({ daemon }: Judged, { commandLine }: Asked): Found[] {
+  return daemon.conditions.map(({ code, hint, mark, message, since }) => {
+    const next = hint === null ? [] : stepsOfHint(hint, commandLine)
+    const isOfService = code === 'credentials' || code === 'account-refused'
+    return {
+      code,
+      subject: isOfService ? SERVICE : DAEMON,
+      says: message,
+      since,
+      next,
+      mark: mark ?? code,
+    }
+  })
+}
+
+/** After these conditions a start would fail in the same way. */
+const NOT_HEALED_BY_START: readonly ConditionCode[] = [
+  'config-broken',
+  'database-damaged',
+  'state-failing',
+  'state-full',
+  'state-read-only',
+]
+
+function down({ daemon }: Judged, asked: Asked): Found {
+  const { conditions, heartbeatAt, historyIsMissing, unit } = daemon
+  const found = { code: 'daemon-down', subject: DAEMON, since: heartbeatAt } as const
+  const reason = unit === null ? null : reasonOfUnit(unit, asked)
+  const says = `the daemon is not running${reason === null ? '' : `: ${reason.says}`}`
+  if (historyIsMissing) {
+    const step =
+      'without the database a start begins an empty history, so put it back first; the condition says how'
+    return { ...found, says, next: [{ says: step }] }
+  }
+  if (conditions.some(({ code }) => NOT_HEALED_BY_START.includes(code)))
+    return { ...found, says, next: [{ says: 'correct what is critical, then start the daemon' }] }
+  if (reason !== null) return { ...found, says, next: reason.next }
+  return { ...found, says, next: [{ command: startCommand(daemon, asked) }] }
+}
+
+type Daemon = Judged['daemon']
+
+/** reasonOfUnit returns why systemd's last start of the unit failed, if another start would fail in the same way. */
+function reasonOfUnit(
+  unit: NonNullable<Daemon['unit']>,
+  { commandLine }: Asked,
+): { says: string; next: Step[] } | null {
+  const { exitStatus, name, result } = unit
+  if (result === null || result === 'success') return null
+  const look = { command: `systemctl status ${name} --no-pager` }
+  switch (exitStatus) {
+    case 243: {
+      const says = 'systemd could not read the key file for it (exit 243)'
+      const step =
+        'write the key to the file that LoadCredential= of the unit names, as root with mode 0600, and then start the unit'
+      return { says, next: [{ says: step }, look] }
+    }
+    case 78:
+      return {
+        says: 'its configuration or its history cannot be used (exit 78)',
+        next: [{ command: commandLine('config check') }, look],
+      }
+    default:
+      return { says: `its unit ended with ${result} (exit ${exitStatus})`, next: [look] }
+  }
+}
+
+/** startCommand returns the command that starts this daemon again. */
+function startCommand({ startWith, unit }: Daemon, { commandLine }: Asked): string {
+  if (startWith !== null) return startWith
+  return unit === null ? commandLine('run') : `systemctl start ${unit.name}`
+}
+
+function running(judged: Judged, asked: Asked): Found[] {
+  const { daemon } = judged
+  const { now } = asked
+  const { heartbeatAt, lastScanAt, pid, startedAt } = daemon
+  // A sign of life from the future proves only that a clock is or was wrong.
+  if (heartbeatAt !== null && now - Date.parse(heartbeatAt) > SILENT_MS) {
+    const says = `the daemon is stuck: its last sign of life was at ${clockText(heartbeatAt, now)}`
+    const { startWith, unit } = daemon
+    const end = 'end its process, which loses nothing, and start it again'
+    const next: Step[] =
+      unit !== null && startWith === null
+        ? [{ command: `systemctl restart ${unit.name}` }]
+        : [{ says: end }, { command: `kill -KILL ${pid}` }]
+    return [{ code: 'daemon-stuck', subject: DAEMON, says, since: heartbeatAt, next }]
+  }
+  const since = lastScanAt ?? startedAt
+  if (since === null || isRecent(Date.parse(since), now, daemon.staleAfterMs)) return []
+  const ageMs = now - Date.parse(since)
+  const says =
+    ageMs < 0
+      ? `the last listing of the folder is dated ${formatDuration(-ageMs)} ahead: the clock of this host is or was wrong`
+      : lastScanAt === null
+        ? `the daemon has run since ${clockText(since, now)} and has not listed the folder yet`
+        : `the folder was not listed since ${clockText(since, now)}`
+  const next = [{ says: 'the log says why' }, { command: asked.commandLine('logs') }]
+  return [{ code: 'listing-late', subject: DAEMON, says, since, next }]
+}
+
+function service({ service, versions }: Judged, { commandLine, now }: Asked): Found[] {
+  const { reason, since, state } = service
+  const waiting = versions.filter((version) => version.state === 'queued').length
+  if (state !== 'down' && state !== 'degraded') return []
+  const because = reason === null ? '' : `: ${reason}`
+  const next = [{ command: commandLine('doctor') }]
+  const found = { subject: SERVICE, since, next }
+  if (state === 'degraded')
+    return [{ ...found, code: 'service-degraded', says: `some requests fail${because}` }]
+  const isLong = since !== null && now - Date.parse(since) >= LONG_OUTAGE_MS
+  const code: ProblemCode = isLong ? 'service-down' : 'service-failing'
+  const at = since === null ? '' : ` since ${clockText(since, now)}`
+  const feeds =
+    waiting === 0 ? '' : `; ${countOf(waiting, 'feed')} ${waiting === 1 ? 'waits' : 'wait'}`
+  return [{ ...found, code, says: `the service is down${at}${because}${feeds}` }]
+}
+
+function clock({ service }: Judged): Found[] {
+  const { clockSkewMs } = service
+  if (clockSkewMs === null || Math.abs(clockSkewMs) < CLOCK_OFF_MS) return []
+  const way = clockSkewMs > 0 ? 'behind' : 'ahead of'
+  const says = `the clock of this host is ${formatDuration(Math.abs(clockSkewMs))} ${way} that of the service`
+  const next = [{ says: 'correct the clock' }, { command: 'timedatectl' }]
+  return [{ code: 'clock-off', subject: DAEMON, says, since: null, next }]
+}
+
+function exposed({ daemon }: Judged): Found[] {
+  if (daemon.exposedAt === null) return []
+  const says = `the page at ${daemon.exposedAt} is open to other hosts, and has no login`
+  const next = [
+    { says: 'set http.listen to a loopback address, or let only trusted hosts reach it' },
+  ]
+  return [{ code: 'endpoint-exposed', subject: DAEMON, says, since: null, next }]
+}

@@ -1,0 +1,42 @@
+// What the judgement of problems reads: the report of `status`, and the versions that are not well.
+
+import type { CampaignRun } from '../campaigns/port.ts'
+import type { Version } from '../history/port.ts'
+import { OPEN } from '../history/states.ts'
+import type { Reported, Snapshot, StatusReport } from './report.ts'
+import { type Circumstances, factsOf, type VersionFacts, withProbeTime } from './version-report.ts'
+
+/** Judged is everything that the judgement needs: the report of `status`, without the versions that need nothing. */
+export interface Judged
+  extends Pick<StatusReport, 'daemon' | 'service' | 'paused' | 'pausedFeeds' | 'skipped'> {
+  /** The versions that are open, rejected or overdue, newest first. */
+  versions: readonly VersionFacts[]
+  /** The daemon's last look at the campaigns; null if there was none. */
+  campaigns: CampaignRun | null
+}
+
+/** The states of the newest version of a feed, or of an older one, that may be a problem. */
+const TROUBLED = { newest: [...OPEN, 'rejected'], older: OPEN } as const
+
+/**
+ * judgedVersions returns the versions that `problems` judges: the open ones, the rejected ones, and those of late feeds.
+ * With `feed` it returns only those of one feed.
+ */
+export function judgedVersions(
+  history: Reported,
+  { state }: Pick<Snapshot, 'state'>,
+  {
+    feed,
+    ...circumstances
+  }: Circumstances & { feed?: string | undefined; late: readonly Version[] },
+): VersionFacts[] {
+  const only = feed === undefined ? {} : { feed }
+  const newest = history.list({ ...only, states: TROUBLED.newest })
+  const older = history.list({ ...only, states: TROUBLED.older, all: true })
+  const isOf = (version: Version) => feed === undefined || version.feed === feed
+  const all = [...newest, ...older, ...circumstances.late.filter(isOf)]
+  const factsOfVersion = factsOf(history, circumstances)
+  return [...new Map(all.map((version) => [version.id, version])).values()].map((version) =>
+    factsOfVersion(withProbeTime(version, state)),
+  )
+}

@@ -1,0 +1,60 @@
+// The shape of a problem, and its first line.
+
+import type { ProblemCode, Severity } from './problem-kinds.ts'
+import type { VersionFacts } from './version-report.ts'
+
+/** Step is a plain sentence, or a command that can be pasted into a shell. */
+export type Step = { says: string } | { command: string }
+
+/** Subject is what a problem is about. */
+export type Subject =
+  | { kind: 'daemon' }
+  | { kind: 'service' }
+  /** `version` is null for a pause, which concerns all versions of the feed. */
+  | { kind: 'feed'; feed: string; version: number | null }
+  | { kind: 'path'; path: string }
+  /** External campaign id, or the service's id if no entry names the campaign; null: it concerns all campaigns. */
+  | { kind: 'campaign'; campaign: string | null }
+
+export interface Problem {
+  code: ProblemCode
+  severity: Severity
+  subject: Subject
+  /** What is wrong, without the name of the subject and without a full stop. */
+  says: string
+  /** ISO 8601 UTC; null if unknown. */
+  since: string | null
+  /** Sentences and pastable commands, in the order in which a person needs them. */
+  next: Step[]
+  /** Identifies the occurrence for alerts: a new mark for the same subject is a new occurrence. */
+  mark: string
+  /** The version that it is about; null for other subjects. */
+  version: VersionFacts | null
+}
+
+/** ProblemReport is a problem as programs read it. */
+export type ProblemReport = Omit<Problem, 'mark' | 'version'>
+
+/** Found is a problem before the table gave it its severity. */
+export type Found = Omit<Problem, 'severity' | 'mark' | 'version'> &
+  Partial<Pick<Problem, 'mark' | 'version'>>
+
+/** subjectName returns the name that a problem's sentence begins with; empty for the daemon and the service. */
+export function subjectName(subject: Subject): string {
+  switch (subject.kind) {
+    case 'feed':
+      return subject.feed
+    case 'path':
+      return subject.path
+    case 'campaign':
+      return subject.campaign === null ? '' : `campaign ${subject.campaign}`
+    default:
+      return ''
+  }
+}
+
+/** firstLine returns a problem as one sentence, the same everywhere. */
+export function firstLine({ says, subject }: Pick<Problem, 'says' | 'subject'>): string {
+  const name = subjectName(subject)
+  return name === '' ? says : `${name} ${says}`
+}

@@ -1,0 +1,96 @@
+// problems decides what is wrong and what waits for a person. `status`, its JSON and `--check`, the page, alerts,
+// /readyz, systemd's status line, `doctor` and the exit code of `run --once` only render its answer. Pure.
+
+import type { CampaignRun } from '../campaigns/port.ts'
+import { EXIT } from '../lib/errors.ts'
+import type { Asked } from './advice.ts'
+import { campaignProblems, lateLook } from './campaign-problems.ts'
+import { daemonProblems } from './daemon-problems.ts'
+import type { Judged } from './judged.ts'
+import type { Found, Problem, ProblemReport, Step } from './problem.ts'
+import { KINDS, SEVERITIES, type Severity } from './problem-kinds.ts'
+import { feedProblems } from './version-problems.ts'
+
+/** problems returns what is wrong or waits for a person: the worst first, and the newest first of equal ones. */
+export function problems(judged: Judged, asked: Asked): Problem[] {
+  return judgedAs([
+    ...daemonProblems(judged, asked),
+    ...feedProblems(judged, asked),
+    ...campaignProblems(judged.campaigns, asked),
+    ...lateLook(judged, asked),
+  ])
+}
+
+/** judgedAs gives each problem the severity of its kind, and puts the worst first. */
+function judgedAs(found: readonly Found[]): Problem[] {
+  const all = found.map((one): Problem => {
+    return { mark: one.code, version: null, ...one, severity: KINDS[one.code].severity }
+  })
+  return SEVERITIES.flatMap((severity) => all.filter((one) => one.severity === severity))
+}
+
+/** campaignProblemsOf returns only the problems of campaigns. */
+export function campaignProblemsOf(run: CampaignRun | null, asked: Asked): Problem[] {
+  return judgedAs(campaignProblems(run, asked))
+}
+
+/** problemReport returns a problem as programs read it. */
+export function problemReport({ mark: _, version: __, ...problem }: Problem): ProblemReport {
+  return problem
+}
+
+/** worst returns the severity of the first problem; null without problems. */
+export function worst(all: readonly Pick<Problem, 'severity'>[]): Severity | null {
+  return all[0]?.severity ?? null
+}
+
+/** The exit codes of `run --once`, the most important first. */
+const EXITS = [EXIT.notAllOk, EXIT.credentials, EXIT.temporary]
+
+/** exitOf returns how `run --once` ends. */
+export function exitOf(all: readonly Pick<Problem, 'code'>[]): number {
+  const exits = new Set<number>(all.map(({ code }) => KINDS[code].exit))
+  return EXITS.find((exit) => exits.has(exit)) ?? EXIT.ok
+}
+
+/** Alike are problems that differ only in their subjects. */
+export interface Alike {
+  problems: readonly [Problem, ...Problem[]]
+  next: Step[]
+}
+
+/** The largest number of ids in one command. */
+const MOST_IDS = 30
+
+/** alike groups problems with the same sentence and the same next steps. A command that takes several ids names all. */
+export function alike(all: readonly Problem[]): Alike[] {
+  const groups = Map.groupBy(all, ({ code, next, says, version }) => {
+    const steps = next.filter((step) => !('says' in step) || version?.state !== 'queued')
+    return JSON.stringify([code, says, steps.map((step) => withId(step, version?.id, '#'))])
+  })
+  return [...groups.values()].map((group) => {
+    const [first, ...others] = group as [Problem, ...Problem[]]
+    return {
+      problems: [first, ...others],
+      next: others.length === 0 ? first.next : nextOfAll(group),
+    }
+  })
+}
+
+function nextOfAll(group: readonly Problem[]): Step[] {
+  const [first] = group
+  const ids = group.flatMap(({ version }) => version?.id ?? []).slice(0, MOST_IDS)
+  const left = group.length - ids.length
+  const steps = (first?.next ?? []).map((step) => {
+    const isOfOne = 'says' in step || / show \d/.test(step.command)
+    return isOfOne ? step : withId(step, first?.version?.id, ids.join(' '))
+  })
+  const isCut = ids.length > 0 && left > 0 && steps.some((step) => 'command' in step)
+  return isCut ? [...steps, { says: `${left} more follow when these are decided` }] : steps
+}
+
+/** withId returns a step with other ids in the place of this one. */
+function withId(step: Step, id: number | undefined, ids: string): Step {
+  if ('says' in step || id === undefined) return step
+  return { command: step.command.replace(new RegExp(` ${id}(?= |$)`), ` ${ids}`) }
+}

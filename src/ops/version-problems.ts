@@ -1,0 +1,125 @@
+// What is wrong with feeds and paths, and what waits. Pure.
+
+import { isBlocked } from '../history/reason-codes.ts'
+import { shellWord } from '../lib/printable.ts'
+import { countOf } from '../lib/units.ts'
+import { type Asked, clockText, nextSteps } from './advice.ts'
+import type { Judged } from './judged.ts'
+import type { Found } from './problem.ts'
+import type { ProblemCode } from './problem-kinds.ts'
+import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
+
+/** feedProblems returns the problems of feeds and paths. A late feed has its own problem beside that of its version. */
+export function feedProblems(judged: Judged, asked: Asked): Found[] {
+  const { daemon, pausedFeeds, skipped, versions } = judged
+  return [
+    ...pausedFeeds.map(({ feed, since, ...pause }): Found => {
+      const subject = { kind: 'feed', feed, version: null } as const
+      const next = [{ command: asked.commandLine(`resume ${shellWord(feed)}`) }]
+      return { code: 'feed-paused', subject, says: pauseText(pause, asked.now), since, next }
+    }),
+    ...versions.flatMap((version) => ofVersion(version, asked)),
+    ...skipped.map(({ hint, path, reason, since }): Found => {
+      const subject = { kind: 'path', path } as const
+      return { code: 'skipped', subject, says: `skipped: ${reason}`, since, next: [{ says: hint }] }
+    }),
+    ...daemon.unfinished.map(({ modifiedAt, path }): Found => {
+      const subject = { kind: 'path', path } as const
+      const next = [{ says: 'rename it if it is complete, otherwise remove it' }]
+      const says = 'has a temporary name, and its writer has not renamed it'
+      return { code: 'unfinished', subject, says, since: modifiedAt, next }
+    }),
+    ...afterLoss(versions, asked),
+  ]
+}
+
+/** afterLoss names the one decision about all feeds that a lost history holds. It comes after each single feed. */
+function afterLoss(versions: readonly VersionFacts[], { commandLine }: Asked): Found[] {
+  const held = versions.filter(({ guard, state }) => state === 'held' && guard === 'history-lost')
+  const [first] = held
+  if (first === undefined) return []
+  const says = `the history was lost, so ${countOf(held.length, 'feed')} ${held.length === 1 ? 'is' : 'are'} held once`
+  const step =
+    'look at each of them first; then release together all that have at least half of the postings of their largest kept copy'
+  const next = [{ says: step }, { command: commandLine('release --lost-history') }]
+  const since = first.detectedAt
+  return [{ code: 'history-lost', subject: { kind: 'daemon' }, says, since, next }]
+}
+
+/** pauseText says who paused and until when. */
+export function pauseText(
+  { by, until }: { by: string; until: string | null },
+  now: number,
+): string {
+  return `paused by ${by}${until === null ? '' : ` until ${clockText(until, now)}`}`
+}
+
+function ofVersion(version: VersionFacts, asked: Asked): Found[] {
+  const { attempts, expectedBy, feed, id, overdue } = version
+  const subject = { kind: 'feed', feed, version: id } as const
+  const next = (of: VersionFacts) => nextSteps(of, asked)
+  const found: Found[] = []
+  const code = codeOf(version)
+  if (code !== null) {
+    const own = { ...version, overdue: false }
+    const since = sinceOf(version)
+    const mark = `${id}/${code === 'refused' ? code : attempts}`
+    found.push({
+      code,
+      subject,
+      says: saysOf(version, code),
+      since,
+      next: next(own),
+      mark,
+      version,
+    })
+  }
+  if (overdue) {
+    const by = expectedBy === null ? '' : ` by ${clockText(expectedBy, asked.now)}`
+    const says = `overdue: its next version was expected${by}`
+    const late = { ...version, state: 'uploaded', hint: null } as const
+    const mark = expectedBy ?? ''
+    found.push({
+      code: 'overdue',
+      subject,
+      says,
+      since: expectedBy,
+      next: next(late),
+      mark,
+      version,
+    })
+  }
+  return found
+}
+
+/** codeOf returns the problem that the state of a version is; null if it is none. */
+export function codeOf(
+  version: Pick<VersionFacts, 'reasonCode' | 'refusals' | 'state'>,
+): ProblemCode | null {
+  const { refusals, state } = version
+  switch (state) {
+    case 'rejected':
+    case 'held':
+    case 'failed':
+    case 'incomplete':
+      return state
+    case 'queued':
+      return refusals >= REFUSALS_SHOWN ? 'refused' : 'queued'
+    case 'settling':
+      return isBlocked(version) ? 'no-room' : 'working'
+    case 'checking':
+    case 'uploading':
+      return 'working'
+    default:
+      return null
+  }
+}
+
+function saysOf({ reason, refusals, state }: VersionFacts, code: ProblemCode): string {
+  const word = code === 'refused' ? `refused ${countOf(refusals)} times in a row` : state
+  return reason === null ? word : `${word}: ${reason}`
+}
+
+function sinceOf({ detectedAt, incompleteSince, state }: VersionFacts): string | null {
+  return state === 'incomplete' ? (incompleteSince ?? detectedAt) : detectedAt
+}

@@ -1,0 +1,135 @@
+// What `status`, `show` and the judgement of problems know of one version. Times are ISO 8601 UTC or null.
+
+import type { Attempts, Expectation, InForce, Version } from '../history/port.ts'
+import { ENDPOINT_DOWN, ON_HOLD, PAUSED } from '../history/reason-codes.ts'
+import { isoTime } from '../lib/clock.ts'
+
+type Expect = (version: Version) => Expectation
+
+/** NO_EXPECTATION is for commands that do not check whether a feed is late. */
+export const NO_EXPECTATION: Expectation = { expectedBy: null, overdue: false }
+
+export const NOT_PAUSED: InForce = { all: [], of: () => null }
+
+export type VersionReport = ReturnType<typeof versionReport>
+
+/** versionReport reports the columns of a version's own row. */
+export function versionReport(version: Version) {
+  const { id, feed, path, account, sha256, bytes, postings, changes, state, guard } = version
+  const { reason, reasonCode, hint, line, column } = version
+  return {
+    id,
+    feed,
+    path,
+    account,
+    sha256,
+    bytes,
+    postings,
+    changes,
+    state,
+    reason,
+    reasonCode,
+    hint,
+    line,
+    column,
+    guard,
+    attempts: version.attempts,
+    nextAttemptAt: isoTime(version.nextAttemptAt),
+    incompleteSince: isoTime(version.incompleteSince),
+    detectedAt: isoTime(version.detectedAt),
+    uploadedAt: isoTime(version.uploadedAt),
+    fileUrl: version.fileUrl,
+    etagVerified: version.etagVerified,
+    warnings: version.warnings,
+  }
+}
+
+/** withPause adds the reason of a pause to a queued version. Rows do not store it: thousands may wait. */
+export function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
+  const pause = version.state === 'queued' ? pauses.of(version.feed) : null
+  if (pause === null) return version
+  const nextAttemptAt = pause.until && Math.max(pause.until, version.nextAttemptAt ?? 0)
+  const reason = `paused by ${pause.by}`
+  return { ...version, reason, reasonCode: PAUSED, hint: null, nextAttemptAt }
+}
+
+/** VersionFacts is what is known of a version when its next step is chosen. */
+export interface VersionFacts extends VersionReport, Expectation {
+  /** When an incomplete version is rejected; null in other states. */
+  rejectedAt: string | null
+  /** Number of the last attempts that service or storage refused in a row, while another attempt follows. */
+  refusals: number
+  /** After a lost history: the number of postings in the largest copy that was kept of this feed; null if unknown. */
+  keptPostings: number | null
+}
+
+/** This many refusals in a row need a person. */
+export const REFUSALS_SHOWN = 3
+
+/** Circumstances are the facts outside of a version's row that its report needs. All may be left out. */
+export interface Circumstances {
+  /** Says whether a version's feed is late; see history/expected-feeds.ts. */
+  expect?: Expect | undefined
+  pauses?: InForce | undefined
+  /** `inbox.incompleteAfter`: how long a version may be incomplete, ms. */
+  incompleteAfterMs?: number | undefined
+  /** After a lost history: the number of postings in the largest copy that was kept of a feed; null if unknown. */
+  kept?: ((feed: string) => number | null) | undefined
+}
+
+/** factsOf returns a function that reads all that the judgement of a version needs. */
+export function factsOf(
+  history: Pick<Attempts, 'attempts'>,
+  {
+    expect = () => NO_EXPECTATION,
+    incompleteAfterMs,
+    kept = () => null,
+    pauses,
+  }: Circumstances = {},
+): (version: Version) => VersionFacts {
+  return (version) => {
+    const { incompleteSince, state } = version
+    const isTimed = state === 'incomplete' && incompleteSince !== null
+    const deadline = isTimed && incompleteAfterMs ? incompleteSince + incompleteAfterMs : null
+    return {
+      ...versionReport(withPause(version, pauses)),
+      ...expect(version),
+      rejectedAt: isoTime(deadline),
+      refusals: refusalsOf(history, version),
+      keptPostings: version.guard === 'history-lost' ? kept(version.feed) : null,
+    }
+  }
+}
+
+/** Attempts in a row that are counted. */
+const MOST_REFUSALS = 50
+
+/** refusalsOf counts the last attempts in a row that the other side refused, while another attempt follows. */
+function refusalsOf(history: Pick<Attempts, 'attempts'>, version: Version): number {
+  const { attempts, id, reasonCode, state } = version
+  if (state !== 'queued' || attempts < REFUSALS_SHOWN || reasonCode === ON_HOLD) return 0
+  const outcomes = history.attempts(id, MOST_REFUSALS).map(({ outcome }) => outcome)
+  return outcomes.length - 1 - outcomes.findLastIndex((outcome) => outcome !== 'refused')
+}
+
+interface Outage {
+  nextProbeAt: number | null
+  serviceReason: string | null
+}
+
+/**
+ * withProbeTime adds the probe's time to a queued version while the service is down. Rows do not store it: thousands may
+ * wait.
+ */
+export function withProbeTime(version: Version, live: Outage | null): Version {
+  const { nextAttemptAt, reason, reasonCode, state } = version
+  const probeAt = live?.nextProbeAt ?? null
+  if (state !== 'queued' || probeAt === null || (nextAttemptAt ?? 0) >= probeAt) return version
+  const told = reason ?? live?.serviceReason ?? null
+  return {
+    ...version,
+    reason: told,
+    reasonCode: reasonCode ?? ENDPOINT_DOWN,
+    nextAttemptAt: probeAt,
+  }
+}

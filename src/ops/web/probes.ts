@@ -1,0 +1,33 @@
+// The answers to probes: whether a restart may help, and whether feeds are taken and sent.
+
+import { MINUTE, SECOND } from '../../lib/clock.ts'
+import { printable } from '../../lib/printable.ts'
+import { firstLine } from '../problem.ts'
+import type { EndpointSource } from './source.ts'
+
+/** A round that takes longer hangs: even a listing of 100,000 files takes only seconds. */
+const HUNG_MS = 5 * MINUTE
+
+/**
+ * whyNotAlive returns why a restart may help, or null. Its query shows that SQLite answers: an error of it becomes a
+ * 503.
+ */
+export function whyNotAlive(source: Pick<EndpointSource, 'history' | 'pulse'>): string | null {
+  source.history.count()
+  const { sinceRoundMs } = source.pulse()
+  return sinceRoundMs > HUNG_MS
+    ? `the main loop has hung for ${Math.round(sinceRoundMs / SECOND)} s`
+    : null
+}
+
+/** whyNotReady returns why feeds are not taken or sent, or null: the critical problems. */
+export function whyNotReady(
+  source: Pick<EndpointSource, 'daemon' | 'problems' | 'pulse'>,
+): string | null {
+  const { stage } = source.pulse()
+  if (stage !== 'running') return stage
+  const critical = source.problems().filter(({ severity }) => severity === 'critical')
+  if (critical.length > 0)
+    return critical.map((problem) => printable(firstLine(problem))).join('\n')
+  return source.daemon().lastScanAt === null ? 'the folder was not listed yet' : null
+}

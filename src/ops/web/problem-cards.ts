@@ -1,0 +1,140 @@
+// The problems on the status page: each kind once, the worst first, with its names and what to do.
+
+import { IN_WORK } from '../../history/states.ts'
+import { formatProgress } from '../../lib/units.ts'
+import { onServiceText } from '../advice.ts'
+import { firstLine, type Problem, type Step, subjectName } from '../problem.ts'
+import type { Severity } from '../problem-kinds.ts'
+import { type Alike, alike } from '../problems.ts'
+import type { UploadReport } from '../report.ts'
+import { html, type Markup } from './html.ts'
+import {
+  ago,
+  count,
+  feedLink,
+  type PageContext,
+  sentence,
+  type Tone,
+  versionLink,
+} from './page-parts.ts'
+
+/** Kinds of problems that are open at once. The others are one click away, so that the page stays short. */
+const MOST_OPEN = 3
+/** Names of one kind that are shown at once. */
+const MOST_NAMED = 3
+const MOST_LISTED = 500
+
+export const TONES = { critical: 'bad', warning: 'warn', info: 'dim' } as const satisfies Record<
+  Severity,
+  Tone
+>
+
+const NOUNS = { feed: 'feed', path: 'file', campaign: 'campaign' } as const
+
+/** headlineOf says in one sentence what a person has to know first. */
+export function headlineOf(problems: readonly Problem[], feeds: number): string {
+  const urgent = problems.filter(({ severity }) => severity !== 'info')
+  const [first, ...others] = urgent
+  if (first === undefined)
+    return feeds === 0 ? 'Waiting for the first feed' : 'Nothing needs attention'
+  const isOfHost = first.subject.kind === 'daemon' || first.subject.kind === 'service'
+  if (first.severity === 'critical' || (isOfHost && others.length === 0))
+    return sentence(firstLine(first))
+  const names = new Map<string, Set<string>>()
+  for (const { code, subject } of urgent) {
+    const noun = subject.kind in NOUNS ? NOUNS[subject.kind as keyof typeof NOUNS] : 'problem'
+    const known = names.get(noun) ?? new Set()
+    names.set(noun, known.add(subjectName(subject) || code))
+  }
+  const counts = [...names].map(
+    ([noun, { size }]) => `${count(size)} ${noun}${size === 1 ? '' : 's'}`,
+  )
+  const isOne = names.size === 1 && [...names.values()][0]?.size === 1
+  return `${counts.join(' and ')} ${isOne ? 'needs' : 'need'} attention`
+}
+
+/** problemCards returns the problems of these severities as a list; null if there are none. */
+export function problemCards(
+  problems: readonly Problem[],
+  uploads: readonly UploadReport[],
+  context: PageContext,
+): Markup | null {
+  const groups = alike(problems)
+  if (groups.length === 0) return null
+  const byId = new Map(uploads.map((upload) => [upload.id, upload]))
+  const cards = groups.map((group) => card(group, byId, context))
+  const rest = cards.slice(MOST_OPEN)
+  const more =
+    rest.length === 0
+      ? null
+      : html`<details data-key="more ${problems[0]?.severity ?? ''}"><summary>${count(rest.length)} more kinds of problems</summary><ul class="cards">${rest}</ul></details>`
+  return html`<ul class="cards">${cards.slice(0, MOST_OPEN)}</ul>${more}`
+}
+
+function card(
+  { next, problems }: Alike,
+  byId: ReadonlyMap<number, UploadReport>,
+  context: PageContext,
+): Markup {
+  const [first, ...others] = problems
+  const { code, severity, since, version } = first
+  const upload = version === null ? undefined : byId.get(version.id)
+  const key = others.length === 0 ? firstLine(first) : `${code} ${first.says}`
+  const names = others.length === 0 ? nameOf(first) : namesOf(problems)
+  const link = others.length === 0 && version !== null ? html`${versionLink(version.id)}, ` : null
+  return html`<li class="card ${TONES[severity]}" data-key="problem ${key}"><div class="top">${names}<span class="state ${TONES[severity]}">${severity}</span><span class="dim when">${link}${ago(since, context.now)}</span></div>
+<p class="reason">${sentence(first.says)}</p>${others.length === 0 && upload !== undefined ? about(upload, context.now) : null}${steps(next)}</li>`
+}
+
+function nameOf({ subject }: Problem): Markup | null {
+  const name = subjectName(subject)
+  if (name === '') return null
+  const shown = subject.kind === 'feed' ? feedLink(subject.feed) : html`<bdi>${name}</bdi>`
+  return html`<h3 class="name">${shown}</h3>`
+}
+
+function namesOf(problems: readonly Problem[]): Markup {
+  const [first] = problems
+  const kind = first?.subject.kind ?? 'feed'
+  const noun = kind in NOUNS ? NOUNS[kind as keyof typeof NOUNS] : 'problem'
+  const shown = problems.slice(0, MOST_NAMED).map((each) => html`<li>${nameOnly(each)}</li>`)
+  const rest = problems.slice(MOST_NAMED, MOST_LISTED)
+  const more =
+    rest.length === 0
+      ? null
+      : html`<details><summary>${count(problems.length - MOST_NAMED)} more</summary><ul class="names">${rest.map((each) => html`<li>${nameOnly(each)}</li>`)}</ul></details>`
+  return html`<h3 class="name">${count(problems.length)} ${noun}s</h3><ul class="names">${shown}</ul>${more}`
+}
+
+function nameOnly({ subject }: Problem): Markup {
+  return subject.kind === 'feed' ? feedLink(subject.feed) : html`<bdi>${subjectName(subject)}</bdi>`
+}
+
+/** about shows the progress of an upload, or what the service has of a feed while a person decides. */
+function about(upload: UploadReport, now: number): Markup | null {
+  const { bytes, onService, progress, state } = upload
+  if (progress !== null) return html`<p class="reason">${formatProgress(progress, bytes ?? 0)}</p>`
+  if (IN_WORK.includes(state)) return null
+  return html`<p class="reason">On the service: ${onServiceText(onService, now)}</p>`
+}
+
+/** steps shows sentences, and commands that a click selects whole. */
+export function steps(all: readonly Step[]): Markup | null {
+  if (all.length === 0) return null
+  const shown: Markup[] = []
+  let commands: Markup[] = []
+  const flush = () => {
+    if (commands.length > 0) shown.push(html`<ul class="commands">${commands}</ul>`)
+    commands = []
+  }
+  for (const step of all) {
+    if ('command' in step) {
+      commands.push(html`<li><code>${step.command}</code></li>`)
+      continue
+    }
+    flush()
+    shown.push(html`<p class="next">${sentence(step.says)}</p>`)
+  }
+  flush()
+  return html`${shown}`
+}

@@ -1,0 +1,76 @@
+// `status` on a terminal of 80 columns, with few and with many feeds.
+
+import { describe, expect, it } from 'vitest'
+import { columnsOf, cutToHeight, fitted } from '../../../src/cli/render.ts'
+import { statusText } from '../../../src/cli/status-view.ts'
+import type { UploadReport } from '../../../src/ops/report.ts'
+import { reportOf } from '../../helpers/ops/samples.ts'
+import { NOW, statusWith } from '../../helpers/ops/status-report.ts'
+
+const commandLine = (command: string) => `feedsyncd ${command}`
+
+/** feeds returns feeds of a customer each: a tenth is rejected for one reason, a tenth is held for its own, some wait. */
+function feeds(count: number): UploadReport[] {
+  return Array.from({ length: count }, (_, n) => {
+    const feed = `customers/north-west-${String(n).padStart(3, '0')}/jobs-full.xml`
+    const over = { id: n + 1, feed, postings: 1000 + n }
+    if (n % 10 === 1)
+      return reportOf({
+        ...over,
+        state: 'rejected',
+        reason: 'line 311, column 14: "&" must be written "&amp;"',
+      })
+    if (n % 10 === 2)
+      return reportOf({
+        ...over,
+        state: 'held',
+        reason: `postings fell from 1,000 to ${n}, by 99 %`,
+      })
+    return reportOf({ ...over, state: n % 10 === 3 ? 'queued' : 'uploaded' })
+  })
+}
+
+function shown(count: number): string[] {
+  const report = statusWith({ uploads: feeds(count) })
+  const view = { now: NOW, terminal: true, width: 80, commandLine, limit: 50 }
+  return fitted(statusText(report, view), 80).split('\n')
+}
+
+describe.each([3, 40, 250])('status with %i feeds at 80 columns', (count) => {
+  it('fits, except for commands and names, which stay whole', () => {
+    const long = shown(count).filter((line) => columnsOf(line) > 80)
+
+    expect(long.filter((line) => !/^ {4}feedsyncd /.test(line))).toEqual([])
+  })
+
+  it('tells each sentence at most twice, and prints no placeholder as a command', () => {
+    const lines = shown(count)
+    const sentences = lines.filter((line) => /^\w+: |^ {2}\S/.test(line))
+
+    const often = [...Map.groupBy(sentences, (line) => line)].filter(([, all]) => all.length > 2)
+    expect(often).toEqual([])
+    expect(lines.filter((line) => /feedsyncd \w+ (?:ID|PATH|FEED)\b/.test(line))).toEqual([])
+  })
+
+  it('keeps the part of each name that differs', () => {
+    const names = shown(count).flatMap(
+      (line) => line.match(/…\/north-west-\d{3}\/jobs-full\.xml/g) ?? [],
+    )
+
+    expect(names.length).toBeGreaterThan(count === 3 ? 2 : 10)
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
+
+it('status --watch fits the height of the terminal, and says how many lines do not', () => {
+  const all = shown(250)
+  const lines = cutToHeight(all.join('\n'), 24).split('\n')
+
+  expect(lines).toHaveLength(23)
+  expect(lines.at(-1)).toBe(`… ${all.length - 22} more lines: leave out --watch`)
+  expect(cutToHeight('a\nb', 24)).toBe('a\nb')
+})
+
+it('status with 250 feeds fits on a few screens', () => {
+  expect(shown(250).length).toBeLessThan(140)
+})

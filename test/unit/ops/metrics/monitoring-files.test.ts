@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { systemClock } from '../../../../src/lib/clock.ts'
+import { createMetrics } from '../../../../src/ops/metrics/metrics.ts'
+import { PROBLEM_CODES } from '../../../../src/ops/problem-kinds.ts'
+import { temporaryHistory } from '../../../helpers/history/temporary.ts'
+import { daemonState } from '../../../helpers/ops/daemon-state.ts'
+
+const CONFIG = join(import.meta.dirname, '..', '..', '..', '..', 'config')
+
+interface Rule {
+  alert: string
+  expr: string
+  for?: string
+  labels: { severity: string }
+  annotations: { summary: string }
+}
+
+/** served returns the names of the metrics that the daemon serves, with those of the parts of a histogram. */
+async function served(): Promise<Set<string>> {
+  const metrics = createMetrics({ version: '1.2.3', startedAt: 1000 })
+  const { history } = temporaryHistory()
+  const text = await metrics.text({
+    ...{ history, clock: systemClock, daemon: () => daemonState() },
+    ...{ campaigns: () => null, problems: () => [] },
+  })
+  return new Set([...text.matchAll(/^(\w+)[ {]/gm)].map(([, name = '']) => name))
+}
+
+const namesIn = (expr: string) => expr.match(/feedsyncd_\w+/g) ?? []
+const codesIn = (expr: string) =>
+  [...expr.matchAll(/code=~?"([^"]+)"/g)].flatMap(([, codes = '']) => codes.split('|'))
+
+describe('config/prometheus-rules.yaml', () => {
+  const { groups } = parse(readFileSync(join(CONFIG, 'prometheus-rules.yaml'), 'utf8')) as {
+    groups: { name: string; rules: Rule[] }[]
+  }
+  const rules = groups.flatMap((group) => group.rules)
+
+  it('has the form that Prometheus wants: groups of rules with an alert, an expression and texts', () => {
+    expect(Object.keys(groups[0] ?? {})).toEqual(['name', 'rules'])
+    for (const rule of rules) {
+      expect(rule.alert).toMatch(/^[A-Z][A-Za-z]+$/)
+      expect(rule.for ?? '1m').toMatch(/^\d+[smhd]$/)
+      expect(['critical', 'warning']).toContain(rule.labels.severity)
+      expect(rule.annotations.summary).not.toBe('')
+    }
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
+  })
+
+  it('asks only for metrics that are served and for kinds of problems that exist', async () => {
+    const names = await served()
+
+    for (const { expr } of rules) {
+      expect(namesIn(expr).filter((name) => !names.has(name))).toEqual([])
+      const unknown = codesIn(expr).filter((code) => !PROBLEM_CODES.some((one) => one === code))
+      expect(unknown).toEqual([])
+    }
+  })
+
+  it('reports rejected feeds, a forgotten pause and a service that is down', () => {
+    expect(rules.map(({ alert }) => alert)).toEqual(
+      expect.arrayContaining(['FeedsRejected', 'PauseForgotten', 'ServiceDown']),
+    )
+  })
+})
+
+describe('config/grafana-dashboard.json', () => {
+  const dashboard = JSON.parse(readFileSync(join(CONFIG, 'grafana-dashboard.json'), 'utf8'))
+  const panels = dashboard.panels as {
+    id: number
+    title: string
+    gridPos: { x: number; w: number }
+    targets: { expr: string; datasource: { uid: string } }[]
+  }[]
+
+  it('asks for its data source when it is imported, and uses that one in each panel', () => {
+    const [{ name }] = dashboard.__inputs
+    for (const { gridPos, targets } of panels) {
+      expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
+      for (const { datasource } of targets) expect(datasource.uid).toBe(`\${${name}}`)
+    }
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+  })
+
+  it('shows uploads, durations, bytes, states and waits, from metrics that are served', async () => {
+    const names = await served()
+    const asked = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => namesIn(expr)))
+
+    expect(asked.filter((name) => !names.has(name))).toEqual([])
+    expect(asked).toEqual(
+      expect.arrayContaining([
+        ...['feedsyncd_uploads_total', 'feedsyncd_upload_duration_seconds_bucket'],
+        ...['feedsyncd_upload_bytes_total', 'feedsyncd_versions', 'feedsyncd_problems'],
+        'feedsyncd_queue_oldest_timestamp_seconds',
+      ]),
+    )
+  })
+})
