@@ -694,8 +694,8 @@ export class Simulation {
       await this.daemon(NO_FAULTS)
       await this.check()
       this.pass(HOUR + MINUTE)
-      const isOpen = this.host.store.bindings().some(({ repeatAt }) => repeatAt !== null)
-      if (n > 0 && !isOpen && (await this.host.plan()).items.length === 0) break
+      const { entries } = await this.host.plan()
+      if (n > 0 && entries.every(({ state }) => state === 'in line')) break
     }
     await this.daemon(NO_FAULTS)
     await this.apply(NO_FAULTS)
