@@ -695,8 +695,8 @@ export class Simulation {
       await this.daemon(NO_FAULTS)
       await this.check()
       this.pass(HOUR + MINUTE)
-      const isOpen = this.host.store.bindings().some(({ repeatAt }) => repeatAt !== null)
-      if (n > 0 && !isOpen && (await this.host.plan()).items.length === 0) break
+      const { entries } = await this.host.plan()
+      if (n > 0 && entries.every(({ state }) => state === 'in line')) break
     }
     await this.daemon(NO_FAULTS)
     await this.apply(NO_FAULTS)
@@ -704,7 +704,10 @@ export class Simulation {
     const { plan, judged } = await this.host.look()
     await this.daemon(NO_FAULTS)
     must(this.world.writes().length === before, 'the daemon writes again and again')
-    if (plan.items.some((item) => this.#isOdd(item))) return
+    // A service that drops titles shows less than was sent each time, and each time the apply stops there.
+    const isDropped = ({ entry }: Look['judged'][number]) =>
+      this.#echo === 'without titles' && (entry.targeting?.jobTitles.length ?? 0) > 0
+    if (plan.items.some((item) => this.#isOdd(item)) || judged.some(isDropped)) return
     must(plan.items.length === 0, `it never ends: ${JSON.stringify(plan.items)}`)
     await this.apply(NO_FAULTS)
     must(this.world.writes().length === before, 'something is written again and again')
