@@ -21,6 +21,8 @@ const REJECTS_ALL_FROM = 3
 /** Pass permits one request; `leave` returns it with the result. */
 export interface Pass {
   readonly isProbe: boolean
+  /** A person asked for it before the next probe, which stays when it was if this request fails, too. */
+  readonly before?: { probeAt: number; shownAt: number }
 }
 
 /**
@@ -78,12 +80,14 @@ export class Breaker {
   enter(isForced = false): Pass | null {
     if (!isForced && this.waitMs() > 0) return null
     if (this.#state.kind === 'closed') return { isProbe: false }
+    const { probeAt, shownAt } = this.#state
+    const isEarly = this.waitMs() > 0
     this.#state = { ...this.#state, isProbing: true, probeAt: this.#clock.monotonic() }
-    return { isProbe: true }
+    return isEarly ? { isProbe: true, before: { probeAt, shownAt } } : { isProbe: true }
   }
 
   /** leave returns a pass with the result of the request, which was sent for this account. */
-  leave({ isProbe }: Pass, result: BreakerResult, account: Account = null): void {
+  leave({ before, isProbe }: Pass, result: BreakerResult, account: Account = null): void {
     if (result === 'nothing') {
       if (isProbe && this.#state.kind === 'open') this.#state = { ...this.#state, isProbing: false }
       return
@@ -94,6 +98,10 @@ export class Breaker {
     if (result === 'up') {
       this.#state = CLOSED
       this.#probed.clear()
+      return
+    }
+    if (before !== undefined && this.#state.kind === 'open') {
+      this.#state = { ...this.#state, ...before, isProbing: false }
       return
     }
     if (isProbe) this.#probed.add(account)

@@ -40,7 +40,7 @@ const FEEDS: Case[] = [
   ['status', []],
   ['status', ['--check'], { variant: 'status --check', code: 1 }],
   ['check', ['corrected.xml']],
-  ['upload', ['corrected.xml', '--feed', 'jobs.xml']],
+  ['upload', ['corrected.xml', '--feed', 'jobs.xml', '--new']],
   ['campaigns why', ['J-1']],
   ['show', ['1']],
   ['show', ['jobs.xml'], { variant: 'show FEED' }],
@@ -138,7 +138,7 @@ async function ignored(site: Site): Promise<void> {
 }
 
 async function uploaded(site: Site, feed: string): Promise<void> {
-  await site.run('upload', join(site.root, 'corrected.xml'), '--feed', feed)
+  await site.run('upload', join(site.root, 'corrected.xml'), '--feed', feed, '--new')
 }
 
 async function dropped(site: Site, bytes: string): Promise<void> {

@@ -57,7 +57,9 @@ describe('feedsyncd campaigns covers', () => {
     )
     expect(status.stdout).toMatch(/^NUR +in line +0 +0 +0\.00 +100\.00 +100\.00 +no end$/m)
     expect(status.stdout).toContain('its targeting leaves out all 2 postings that carry its id')
-    expect(status.stdout).toMatch(/to see which criterion leaves them out: .* covers NUR --config/)
+    expect(status.stdout).toMatch(
+      /to see which criterion leaves them out\n +feedsyncd campaigns covers NUR --config/,
+    )
   })
 
   it('ends with 64 for a key that does not exist', async () => {
@@ -170,7 +172,7 @@ it('a file without its last line break is not used by the daemon, and status say
   const applied = await vendor.apply()
 
   expect(status.stdout).toContain('it does not end in a line break')
-  expect(status.stdout).toMatch(/if the file is complete: .*campaigns apply --config/)
+  expect(status.stdout).toMatch(/if the file is complete\n +feedsyncd campaigns apply --config/)
   expect([sent, applied.code, vendor.writes()]).toEqual([1, 0, 2])
 })
 
