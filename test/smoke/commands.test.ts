@@ -245,7 +245,7 @@ describe('upload', () => {
     const file = join(site.root, 'elsewhere.xml')
     writeFileSync(file, feedOf(3))
 
-    const { code, stdout } = await site.run('upload', file, '--feed', 'nursing', '--json')
+    const { code, stdout } = await site.run('upload', file, '--feed', 'nursing', '--new', '--json')
 
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ feed: 'nursing', path: file, state: 'uploaded' })
@@ -257,7 +257,7 @@ describe('upload', () => {
     const file = join(site.root, 'elsewhere.xml')
     writeFileSync(file, feedOf(3))
 
-    const { code, stdout } = await site.run('upload', file, '--feed', 'nursing')
+    const { code, stdout } = await site.run('upload', file, '--feed', 'nursing', '--new')
 
     expect(code).toBe(0)
     expect(stdout).toContain('is uploaded')
@@ -268,10 +268,10 @@ describe('upload', () => {
     const file = join(site.root, 'broken.xml')
     writeFileSync(file, '<a>\n<b></c></a>')
 
-    const { code, stderr } = await site.run('upload', file, '--feed', 'nursing')
+    const { code, stderr } = await site.run('upload', file, '--feed', 'nursing', '--new')
 
     expect(code).toBe(3)
-    expect(stderr).toMatch(/\nerror: line 2, column 4: /)
+    expect(stderr).toMatch(/^error: line 2, column 4: /)
   })
 })
 
