@@ -39,6 +39,7 @@ function steady(text: string, root: string): string {
       .replace(/\[#[0-9a-z]{10}\]/g, '[#k7m2q9x4c1]')
       .replace(/\(asked [^)]*\)/g, '(asked 2s ago)')
       .replace(/looked at (just now|[\dhms. ]+ ago)/g, 'looked at 2s ago')
+      .replace(/\((just now|[\dhms. ]+ ago)\)$/gm, '(just now)')
       .replace(/\S+: campaigns /g, 'maria: campaigns ')
       // The name of the user who runs the test decides the width of this column.
       .replace(/^(at|\d{4}-).*$/gm, (line) => line.replace(/ {2,}/g, '  '))
