@@ -1,54 +1,13 @@
 // What a sandbox in a process of its own survives: a full disk, kill -9, a read-only /tmp, a second sandbox in its
 // directory, and a feed of 100,000 postings.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { runWithin } from '../../helpers/command.ts'
+import { killed, sandboxFolder, sandboxProcess } from '../../helpers/sandbox/process.ts'
 import { CAMPAIGNS, feedOf, PRESIGN, post } from '../../helpers/sandbox/vendor.ts'
-import { MAIN } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
-
-function folder(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-robust-'))
-  onTestFinished(() => rmSync(directory, { recursive: true }))
-  return directory
-}
-
-/** started starts a sandbox, and returns functions that call it. */
-async function started(directory: string) {
-  const child = spawn(process.execPath, [MAIN, 'sandbox', '--json', '--dir', directory], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const [line] = await once(createInterface(child.stdout as NodeJS.ReadableStream), 'line')
-  const printed = JSON.parse(line)
-  const secret = readFileSync(printed.keyFile, 'utf8').trimEnd()
-  const ask = async (method: string, path: string, json?: object) => {
-    const [date, body] = [new Date().toUTCString(), json ? JSON.stringify(json) : '']
-    const [route, query = ''] = path.split('?')
-    const signature = createHmac('sha1', secret).update(
-      `${method}${route}?${query};${body};${date}`,
-    )
-    const headers = {
-      ...{ 'X-SVC-Account': printed.account, 'X-SVC-Date': date },
-      'X-SVC-Signature': signature.digest('base64'),
-    }
-    const answer = await fetch(printed.url + path, { method, headers, ...(json && { body }) })
-    // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
-    return { status: answer.status, json: (await answer.json()) as any }
-  }
-  const health = async () => {
-    const answer = await fetch(`${new URL(printed.url).origin}/_sandbox/health`)
-    return { status: answer.status, json: (await answer.json()) as { problem: string | null } }
-  }
-  return { child, printed, ask, health }
-}
 
 /** linkOf returns where a link leads, or nothing if it has just gone. */
 function linkOf(path: string): string[] {
@@ -59,15 +18,10 @@ function linkOf(path: string): string[] {
   }
 }
 
-async function killed(child: ChildProcess): Promise<void> {
-  child.kill('SIGKILL')
-  await once(child, 'exit')
-}
-
 it('a full disk is answered with 507, nothing that was acknowledged is lost, and it ends with the space', async () => {
-  const directory = join(folder(), 'disk')
+  const directory = join(sandboxFolder(), 'disk')
   using disk = new SmallDisk(directory)
-  const first = await started(directory)
+  const first = await sandboxProcess(directory)
   const { json: form } = await first.ask('POST', PRESIGN)
   const feed = feedOf({ title: 'Nurse' })
   const acknowledged: string[] = []
@@ -89,13 +43,13 @@ it('a full disk is answered with 507, nothing that was acknowledged is lost, and
   }
   const upload = await post(late, feedOf({ description: 'x'.repeat(3_000_000) }))
   expect([refused, upload.status]).toEqual([3, 507])
-  expect((await first.health()).status).toBe(503)
+  expect((await first.control('health')).status).toBe(503)
   disk.free(first.child)
 
   expect((await first.ask('POST', CAMPAIGNS, { name: 'after' })).status).toBe(200)
-  expect((await first.health()).status).toBe(200)
+  expect((await first.control('health')).status).toBe(200)
   await killed(first.child)
-  const second = await started(directory)
+  const second = await sandboxProcess(directory)
   const found = await second.ask('GET', `${CAMPAIGNS}?Num=1000&Name=`)
   const ids = new Set(found.json.campaigns.map(({ id }: { id: string }) => id))
   const pages = Math.ceil(found.json.total / 100)
@@ -108,8 +62,8 @@ it('a full disk is answered with 507, nothing that was acknowledged is lost, and
 })
 
 it('kill -9 in the middle of writes loses nothing that was acknowledged', async () => {
-  const directory = folder()
-  const first = await started(directory)
+  const directory = sandboxFolder()
+  const first = await sandboxProcess(directory)
   const campaigns: string[] = []
   const objects: string[] = []
   const write = async () => {
@@ -129,7 +83,7 @@ it('kill -9 in the middle of writes loses nothing that was acknowledged', async 
   await killed(first.child)
   await Promise.all(writers)
 
-  const second = await started(directory)
+  const second = await sandboxProcess(directory)
   const lost = []
   for (const id of campaigns) {
     if ((await second.ask('GET', `${CAMPAIGNS}/${id}`)).status !== 200) lost.push(id)
@@ -139,20 +93,20 @@ it('kill -9 in the middle of writes loses nothing that was acknowledged', async 
 })
 
 it('two sandboxes in one directory: the second one ends with 75', async () => {
-  const directory = folder()
-  const { child, ask } = await started(directory)
+  const directory = sandboxFolder()
+  const { child, ask } = await sandboxProcess(directory)
 
   const { code, stderr } = await runWithin(['sandbox', '--dir', directory])
 
   expect([code, stderr]).toEqual([75, expect.stringContaining('another sandbox uses ')])
   expect((await ask('GET', CAMPAIGNS)).status).toBe(200)
   await killed(child)
-  expect((await (await started(directory)).ask('GET', CAMPAIGNS)).status).toBe(200)
+  expect((await (await sandboxProcess(directory)).ask('GET', CAMPAIGNS)).status).toBe(200)
 })
 
 it('100,000 postings and 20 titles are counted while other requests are answered, and no file outside of --dir is open', async () => {
-  const directory = folder()
-  const { ask, child, health } = await started(directory)
+  const directory = sandboxFolder()
+  const { ask, child, control } = await sandboxProcess(directory)
   const titles = 'nurse cook driver clerk teacher engineer chef welder painter baker'.split(' ')
   const postings = Array.from({ length: 100_000 }, (_, n) => ({
     ...{ id: String(n), title: `Senior ${titles[n % 10]} ${n % 100}`, state: 'MA' },
@@ -168,7 +122,7 @@ it('100,000 postings and 20 titles are counted while other requests are answered
   const watching = (async () => {
     while (isCounting) {
       const began = performance.now()
-      await health()
+      await control('health')
       longest = Math.max(longest, performance.now() - began)
     }
   })()

@@ -19,6 +19,7 @@ interface Call {
   date?: string
   /** signature replaces the correct signature; null sends none. */
   signature?: string | null
+  secret?: string
 }
 
 /** call makes one signed call of the service. `path` may have a query. */
@@ -27,11 +28,11 @@ export async function call(
   method: string,
   path: string,
   body?: unknown,
-  { who = ACCOUNT, date = new Date().toUTCString(), signature }: Call = {},
+  { who = ACCOUNT, date = new Date().toUTCString(), signature, secret = SECRET }: Call = {},
 ): Promise<Called> {
   const [route, query = ''] = path.split('?')
   const text = body === undefined ? '' : JSON.stringify(body)
-  const signed = createHmac('sha1', SECRET)
+  const signed = createHmac('sha1', secret)
     .update(`${method}${route}?${query};${text};${date}`)
     .digest('base64')
   const headers: Record<string, string> = { ...who, 'X-SVC-Date': date }

@@ -1,0 +1,43 @@
+// Starts `feedsyncd sandbox` in a process of its own, so that a test can kill it, and calls it as a vendor would.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { onTestFinished } from 'vitest'
+import { MAIN } from '../site.ts'
+import { call } from './vendor.ts'
+
+/** sandboxFolder returns an empty directory, which is removed after the test. */
+export function sandboxFolder(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  return directory
+}
+
+/** sandboxProcess starts a sandbox, and returns functions that call its service and its control routes. */
+export async function sandboxProcess(directory: string) {
+  const child = spawn(process.execPath, [MAIN, 'sandbox', '--json', '--dir', directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [line] = await once(createInterface(child.stdout), 'line')
+  const printed = JSON.parse(line)
+  const who = { 'X-SVC-Account': printed.account }
+  const secret = readFileSync(printed.keyFile, 'utf8').trimEnd()
+  const ask = (method: string, path: string, json?: object) =>
+    call(printed.url, method, path, json, { who, secret })
+  const control = async (what: string) => {
+    const answer = await fetch(`${new URL(printed.url).origin}/_sandbox/${what}`)
+    // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
+    return { status: answer.status, json: (await answer.json()) as any }
+  }
+  return { child, printed, ask, control }
+}
+
+export async function killed(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
