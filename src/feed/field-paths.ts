@@ -182,11 +182,6 @@ function parsedOnce(text: string): FieldPath {
   return path
 }
 
-/** isAddress returns true for an id path that holds a URL, in any spelling. */
-export function isAddress(path: string): boolean {
-  return ADDRESSES.has(folded(path).replace(/^@/, ''))
-}
-
 function unreadable(path: string): FeedsyncError {
   return new FeedsyncError(`the field path "${path}" cannot be read`, {
     hint: "write it like city, location/city, @id, Id/@validFrom or Classification[@name='Location']",

@@ -7,14 +7,14 @@ import { isoTime } from '../lib/clock.ts'
 type Expect = (version: Version) => Expectation
 
 /** NO_EXPECTATION is for commands that do not check whether a feed is late. */
-export const NO_EXPECTATION: Expectation = { expectedBy: null, overdue: false }
+const NO_EXPECTATION: Expectation = { expectedBy: null, overdue: false }
 
 export const NOT_PAUSED: InForce = { all: [], of: () => null }
 
-export type VersionReport = ReturnType<typeof versionReport>
+type VersionReport = ReturnType<typeof versionReport>
 
 /** versionReport reports the columns of a version's own row. */
-export function versionReport(version: Version) {
+function versionReport(version: Version) {
   const { id, feed, path, account, sha256, bytes, postings, changes, state, guard } = version
   const { reason, reasonCode, hint, line, column } = version
   return {
@@ -45,7 +45,7 @@ export function versionReport(version: Version) {
 }
 
 /** withPause adds the reason of a pause to a queued version. Rows do not store it: thousands may wait. */
-export function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
+function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
   const pause = version.state === 'queued' ? pauses.of(version.feed) : null
   if (pause === null) return version
   const nextAttemptAt = pause.until && Math.max(pause.until, version.nextAttemptAt ?? 0)
