@@ -2,7 +2,7 @@
 // than we count; budgets that are spent; and periods that begin, end or renew soon. Pure.
 
 import { DAY } from '../lib/clock.ts'
-import { counted, groupedMoney } from '../lib/counted.ts'
+import { countOf, groupedMoney } from '../lib/units.ts'
 import { coverageOf } from './coverage.ts'
 import { idleReason, shownValue } from './fields.ts'
 import type { Finding, LookFacts } from './finding.ts'
@@ -58,11 +58,11 @@ function covering(
   if (shown === 0 && (ours ?? 0) === 0)
     return told(
       'covers-none',
-      `campaign ${campaignId} covers no posting${carried === null ? '' : `: its targeting leaves out ${carried === 1 ? 'the one posting that carries' : `all ${counted(carried, 'posting')} that carry`} its id`}`,
+      `campaign ${campaignId} covers no posting${carried === null ? '' : `: its targeting leaves out ${carried === 1 ? 'the one posting that carries' : `all ${countOf(carried, 'posting')} that carry`} its id`}`,
       `to see which criterion leaves them out: ${list}`,
     )
   if (covered === null || ours === null) return []
-  const text = `the service sponsors ${counted(covered, 'posting')} for campaign ${campaignId}, but its targeting selects ${isAtMost ? 'at most ' : ''}${counted(ours)}`
+  const text = `the service sponsors ${countOf(covered, 'posting')} for campaign ${campaignId}, but its targeting selects ${isAtMost ? 'at most ' : ''}${countOf(ours)}`
   const compare = `compare its targeting on the service with ours: ${list}`
   if (isFarAbove(covered, ours)) return told('covers-more', text, compare)
   if (isAtMost || !(covered === 0 || isFarAbove(ours, covered))) return []
@@ -79,7 +79,7 @@ function spent({ entry: { key }, campaignId }: Judged, coverage: Coverage, now: 
   const of = `${groupedMoney(spent)} of ${groupedMoney(budget)}${isMonthly ? ' a month' : ''}`
   const days = ends === null ? 0 : Math.ceil((Date.parse(ends) - now) / DAY)
   const left =
-    days > 0 ? `, and ${counted(days, 'day')} of its period ${days === 1 ? 'is' : 'are'} left` : ''
+    days > 0 ? `, and ${countOf(days, 'day')} of its period ${days === 1 ? 'is' : 'are'} left` : ''
   return [
     {
       code: 'spent',

@@ -68,9 +68,9 @@ function fileText(file: FileReport, terminal: boolean): string {
   }
   const campaigns = Object.keys(file.externalCampaignIds).length
   const facts = [
-    counted(file.postings ?? 0, 'posting') + (file.records === null ? '' : ` at ${file.records}`),
-    ...(campaigns > 0 ? [counted(campaigns, 'campaign id')] : []),
-    ...(file.requisitionIds > 0 ? [counted(file.requisitionIds, 'requisition id')] : []),
+    countOf(file.postings ?? 0, 'posting') + (file.records === null ? '' : ` at ${file.records}`),
+    ...(campaigns > 0 ? [countOf(campaigns, 'campaign id')] : []),
+    ...(file.requisitionIds > 0 ? [countOf(file.requisitionIds, 'requisition id')] : []),
     formatBytes(file.bytes ?? 0),
     file.encoding ?? '',
   ]
@@ -120,10 +120,6 @@ function listed(what: string, words: readonly string[]): string {
 function summary(files: readonly FileReport[]): string {
   const counts = [...Map.groupBy(files, judgement)]
   return `${countOf(files.length)} files: ${counts.map(([judged, of]) => `${countOf(of.length)} ${judged}`).join(', ')}`
-}
-
-function counted(count: number, what: string): string {
-  return countOf(count, what)
 }
 
 /** excerpt returns the part of the line around the mistake, with a mark below the mistake. */

@@ -1,6 +1,7 @@
 // Counts the postings and ids of a feed, and finds ids that are missing or used twice. Its memory stays bounded for
 // any number of postings.
 
+import { countOf } from '../lib/units.ts'
 import { short } from '../xml/fault.ts'
 import { Entries, MOST_ENTRIES, NEW } from './entries.ts'
 import { FIELDS } from './field-paths.ts'
@@ -128,7 +129,7 @@ export class PostingTally {
     const { leftOut, leftOutIds } = this.#ids
     if (leftOut > 0) {
       const what = leftOutIds > 0 ? 'changes and duplicate ids' : 'changes'
-      warnings.push(`more than ${numbered(MOST_ENTRIES)} postings; ${what} are not counted`)
+      warnings.push(`more than ${countOf(MOST_ENTRIES)} postings; ${what} are not counted`)
     }
     if (shared !== null) {
       warnings.push(
@@ -137,16 +138,16 @@ export class PostingTally {
     } else if (leftOutIds === 0 && this.#repeated > 0) {
       const examples = [...this.#duplicates].map((id) => `"${short(id, 40)}"`).join(', ')
       const such = examples === '' ? '' : `, such as ${examples}`
-      warnings.push(`${counted(this.#repeated, 'posting')} with the id of another posting${such}`)
+      warnings.push(`${countOf(this.#repeated, 'posting')} with the id of another posting${such}`)
     }
     if (shared === null && this.#withoutId > 0) {
       warnings.push(this.#withoutIdText())
     }
     if (this.#requisitions.leftOut > 0) {
-      warnings.push(`more than ${numbered(MOST_ENTRIES)} requisition ids; the rest are not counted`)
+      warnings.push(`more than ${countOf(MOST_ENTRIES)} requisition ids; the rest are not counted`)
     }
     if (this.#campaignIds.leftOut > 0) {
-      const most = numbered(MAX_CAMPAIGN_IDS)
+      const most = countOf(MAX_CAMPAIGN_IDS)
       warnings.push(`more than ${most} campaign ids; the rest are not counted`)
     }
     return warnings
@@ -154,17 +155,10 @@ export class PostingTally {
 
   #withoutIdText(): string {
     if (this.#withoutId < this.#postings)
-      return `${counted(this.#withoutId, 'posting')} without an id`
+      return `${countOf(this.#withoutId, 'posting')} without an id`
     if (Object.values(this.#fieldPaths.all()).some((path) => path !== null)) {
       return "no posting has an id; name the id's path in fields.id"
     }
     return 'no field was found, so the path of the postings may be wrong: name it in feeds.records'
   }
-}
-
-/** numbered is called only for warnings, because the first call loads 8 MB of ICU data. */
-const numbered = (count: number) => count.toLocaleString('en-US')
-
-function counted(count: number, thing: string): string {
-  return `${numbered(count)} ${thing}${count === 1 ? '' : 's'}`
 }

@@ -2,7 +2,7 @@
 
 import type { Coverage } from '../campaigns/port.ts'
 import { DAY } from '../lib/clock.ts'
-import { counted, groupedMoney } from '../lib/counted.ts'
+import { countOf, groupedMoney } from '../lib/units.ts'
 
 /** Totals are the sums over campaigns; null: no campaign shows the number. */
 export type Totals = Pick<
@@ -32,7 +32,7 @@ export const budgetText = ({ budget, isMonthly }: Coverage): string | null =>
 
 /** countText writes our own count; `at most 57` if the service may have fewer postings. */
 export const countText = ({ counted: ours, isAtMost }: Pick<Totals, 'counted' | 'isAtMost'>) =>
-  ours === null ? null : `${isAtMost ? 'at most ' : ''}${counted(ours)}`
+  ours === null ? null : `${isAtMost ? 'at most ' : ''}${countOf(ours)}`
 
 /** periodText says what is left of a campaign's period, or why it does not run. `now`: wall ms. */
 export function periodText(
@@ -41,7 +41,7 @@ export function periodText(
   now: number,
 ): string {
   if (status !== null && status !== 'running') return status
-  const until = (iso: string) => counted(Math.ceil((Date.parse(iso) - now) / DAY), 'day')
+  const until = (iso: string) => countOf(Math.ceil((Date.parse(iso) - now) / DAY), 'day')
   if (begins !== null && Date.parse(begins) > now) return `starts in ${until(begins)}`
   if (ends === null) return 'no end'
   if (Date.parse(ends) <= now) return `ended ${ends.slice(0, 10)}`
@@ -53,7 +53,7 @@ export function periodText(
 export function numbersText(totals: Totals, isMonthly = false): string {
   const { covered, spent, budget, left } = totals
   const ours = countText(totals)
-  const postings = covered === null ? 'an unknown number of postings' : counted(covered, 'posting')
+  const postings = covered === null ? 'an unknown number of postings' : countOf(covered, 'posting')
   const month = isMonthly ? ' a month' : ''
   return [
     `${postings} covered${ours === null ? '' : ` (${ours} by our count)`}`,

@@ -9,8 +9,8 @@ import { valueOrThrow } from '../../campaigns/refused.ts'
 import { doubtAbout } from '../../campaigns/taken.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { counted } from '../../lib/counted.ts'
 import { EXIT, messageOf } from '../../lib/errors.ts'
+import { countOf } from '../../lib/units.ts'
 import type { Context } from '../context.ts'
 import { type Call, define, usageError } from '../define.ts'
 import { printable } from '../render.ts'
@@ -132,7 +132,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   const left = await saveLookAgain(call, writer, file, results)
   const open = left.filter((key) => named?.has(key) ?? true).length
   if (open > 0)
-    context.err(`${counted(open, 'campaign')} still to send: ${commandLine('campaigns plan')}`)
+    context.err(`${countOf(open, 'campaign')} still to send: ${commandLine('campaigns plan')}`)
   const isDone = results.every(({ outcome }) => outcome === 'done') && stuck.length === 0
   context.exit(isDone && (digest === null || open === 0) ? EXIT.ok : EXIT.notAllOk)
 }

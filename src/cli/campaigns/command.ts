@@ -6,8 +6,8 @@ import type { CampaignWrite, Outcome } from '../../campaigns/port.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { SECOND } from '../../lib/clock.ts'
-import { counted } from '../../lib/counted.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
+import { countOf } from '../../lib/units.ts'
 import { personName } from '../../lib/user.ts'
 import type { Context } from '../context.ts'
 import { type Call, unknownName, usageError } from '../define.ts'
@@ -30,7 +30,7 @@ export function withProgress(context: Context) {
     const now = context.clock.monotonic()
     if (!context.terminal || now - toldAt < TELL_EVERY_MS) return
     toldAt = now
-    context.err(`${counted(read)}${total === null ? '' : ` of ${counted(total)}`} campaigns read`)
+    context.err(`${countOf(read)}${total === null ? '' : ` of ${countOf(total)}`} campaigns read`)
   }
   return { ...context, onPage }
 }

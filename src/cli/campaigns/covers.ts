@@ -4,8 +4,7 @@
 import type { Command } from 'commander'
 import type { Covers, WhyEntry, WhyPosting } from '../../app/covers.ts'
 import type { FieldPaths } from '../../feed/port.ts'
-import { counted } from '../../lib/counted.ts'
-import { relativeTime } from '../../lib/units.ts'
+import { countOf, relativeTime } from '../../lib/units.ts'
 import type { Context } from '../context.ts'
 import { define, usageError } from '../define.ts'
 import { printable, table, widthOf } from '../render.ts'
@@ -28,7 +27,7 @@ export function coversCommand(context: Context): Command {
     if (options.json) return show(covers, () => '')
     if (covers.rows.length > 0) context.out(postingsTable(covers.rows, widthOf(context)))
     const left = covers.counted - covers.rows.length
-    if (left > 0) context.err(`and ${counted(left)} more; --limit shows them`)
+    if (left > 0) context.err(`and ${countOf(left)} more; --limit shows them`)
     for (const line of coversLines(covers, context.clock.now())) context.err(printable(line))
   })
     .argument('<key>', 'external campaign id of the entry')
@@ -52,17 +51,17 @@ function coversLines(covers: Covers, now: number): string[] {
   const service =
     covered === null
       ? ''
-      : `; the service says ${counted(covered)} (asked ${relativeTime(at, now)})`
+      : `; the service says ${countOf(covered)} (asked ${relativeTime(at, now)})`
   return [
-    `${campaignId === null ? key : `campaign ${campaignId} of ${key}`} covers ${isAtMost ? 'at most ' : ''}${counted(covers.counted)} of ${counted(postings, 'posting')} by our count${service}`,
+    `${campaignId === null ? key : `campaign ${campaignId} of ${key}`} covers ${isAtMost ? 'at most ' : ''}${countOf(covers.counted)} of ${countOf(postings, 'posting')} by our count${service}`,
     ...(isOlder ? ['this is the targeting that was sent last; the file has another one'] : []),
-    `${counted(carrying, 'posting')} ${carrying === 1 ? 'carries' : 'carry'} the id ${key}`,
+    `${countOf(carrying, 'posting')} ${carrying === 1 ? 'carries' : 'carry'} the id ${key}`,
     ...few.map(({ name, takes, unmet }) => {
       const values = unmet.slice(0, MOST_UNMET).map(({ value, near }) => {
         return near === null ? value : `${value} (did you mean ${near}?)`
       })
       const none = values.length === 0 ? '' : `; none of them has ${values.join(', ')}`
-      return `  ${name} takes ${counted(takes)} of them${none}`
+      return `  ${name} takes ${countOf(takes)} of them${none}`
     }),
   ]
 }
@@ -103,7 +102,7 @@ function whyText({ posting, entries, others, near }: WhyPosting): string[] {
     ...(others === 0
       ? []
       : [
-          `- ${others === 1 ? 'another entry leaves' : `${counted(others)} other entries leave`} it out: externalCampaignId`,
+          `- ${others === 1 ? 'another entry leaves' : `${countOf(others)} other entries leave`} it out: externalCampaignId`,
         ]),
   ]
 }

@@ -1,7 +1,7 @@
 // Writes the main numbers of the entries as a table with a line of totals.
 
 import type { CampaignSeen, Coverage } from '../../campaigns/port.ts'
-import { groupedMoney } from '../../lib/counted.ts'
+import { groupedMoney } from '../../lib/units.ts'
 import {
   budgetText,
   countText,

@@ -10,7 +10,7 @@ import { isStuck, type Plan, type PlanEntry, type PlanItem } from '../../campaig
 import type { Coverage } from '../../campaigns/port.ts'
 import { sentOf } from '../../campaigns/sent.ts'
 import { type CanonicalTargeting, readTargeting } from '../../campaigns/targeting.ts'
-import { counted } from '../../lib/counted.ts'
+import { countOf } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
 import { numbersText, totalsOf } from '../../ops/campaign-numbers.ts'
 import type { CommandLine } from '../../ops/port.ts'
@@ -36,8 +36,8 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
   const sent = items.filter(({ changes }) => changes.length > 0).length
   const bound = items.filter(({ action }) => action === 'bind').length
   const sizes = [
-    ...(bound === 0 ? [] : [`${counted(bound, 'campaign')} to bind`]),
-    ...(sent === 0 ? [] : [`${bound === 0 ? counted(sent, 'campaign') : sent} to send`]),
+    ...(bound === 0 ? [] : [`${countOf(bound, 'campaign')} to bind`]),
+    ...(sent === 0 ? [] : [`${bound === 0 ? countOf(sent, 'campaign') : sent} to send`]),
   ]
   const coverages = new Map(entries.map(({ key, coverage }) => [key, coverage]))
   const seen = entries.flatMap(({ coverage }) => coverage ?? [])
@@ -59,7 +59,7 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
     [
       ...(seen.length === 0
         ? []
-        : [`${counted(seen.length, 'campaign')}: ${numbersText(totalsOf(seen))}`]),
+        : [`${countOf(seen.length, 'campaign')}: ${numbersText(totalsOf(seen))}`]),
       sizes.join(', ') || 'nothing to send',
       ...(isNamed ? [`to send exactly this: ${commandLine(words)}`] : []),
     ],
@@ -71,14 +71,14 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
 function listingText(listing: Plan['listing']): string {
   if (listing === null) return 'campaigns were read by id, without a listing'
   const { campaigns, complete, reason } = listing
-  const count = `${counted(campaigns, 'campaign')} read`
+  const count = `${countOf(campaigns, 'campaign')} read`
   return complete ? count : `${count}, but the list is not complete: ${reason}`
 }
 
 export const NO_FEED = 'no feed was uploaded yet, so no postings are counted'
 
 function feedTexts({ feeds: { count, postings, problems } }: Plan): string[] {
-  const uploaded = `${counted(postings, 'posting')} in ${counted(count, 'feed')}, as last uploaded`
+  const uploaded = `${countOf(postings, 'posting')} in ${countOf(count, 'feed')}, as last uploaded`
   return [
     count === 0 ? NO_FEED : uploaded,
     ...problems.map((problem) => `postings are not counted: ${problem}`),

@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander'
 import type { PreviewRow } from '../../app/preview.ts'
-import { counted } from '../../lib/counted.ts'
+import { countOf } from '../../lib/units.ts'
 import type { Context } from '../context.ts'
 import { type Call, define } from '../define.ts'
 import { printable, table } from '../render.ts'
@@ -33,7 +33,7 @@ async function allEntries({ context, config, options, show }: Call<unknown>): Pr
   show(all, () => table(['key', 'sent last', 'after'], rows, null))
   if (options.json) return
   for (const problem of all.problems) context.err(printable(problem))
-  const of = `of ${counted(all.postings, 'posting')} in ${counted(all.feeds, 'feed')}`
+  const of = `of ${countOf(all.postings, 'posting')} in ${countOf(all.feeds, 'feed')}`
   context.err(all.feeds === 0 ? NO_FEED : of)
 }
 
@@ -51,7 +51,7 @@ async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<voi
   if (left > 0) context.err(`and ${left} more; --limit shows them`)
   for (const problem of one.problems) context.err(printable(problem))
   const moves = one.gained + one.lost === 0 ? '' : ` (+${one.gained}, -${one.lost})`
-  context.err(`${selectionText(one)}${moves}, of ${counted(one.postings, 'posting')}`)
+  context.err(`${selectionText(one)}${moves}, of ${countOf(one.postings, 'posting')}`)
 }
 
 /** rowsText returns a table of postings; + marks a posting that `apply` would add, - one that it would remove. */

@@ -7,8 +7,8 @@ import { needsPerson } from '../../campaigns/judge.ts'
 import type { Binding, CampaignReads, CampaignSeen, CampaignWrite } from '../../campaigns/port.ts'
 import { briefTargeting, type CanonicalTargeting, isSame } from '../../campaigns/targeting.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { counted } from '../../lib/counted.ts'
 import { EXIT } from '../../lib/errors.ts'
+import { countOf } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
 import { campaignProblemsOf } from '../../ops/problems.ts'
 import type { Context } from '../context.ts'
@@ -98,7 +98,7 @@ function unseen(
 
 function statusText({ context, commandLine }: Call<unknown>, model: Model, count: number): string {
   const { file, entries, lastRun } = model
-  const bound = `${counted(count, 'campaign')} bound`
+  const bound = `${countOf(count, 'campaign')} bound`
   const first = {
     off: `${count === 0 ? 'off' : `stopped, ${bound}`}: there is no campaigns file at ${file.path}`,
     unusable: `stopped, ${bound}: ${file.path} cannot be used, so nothing is written`,

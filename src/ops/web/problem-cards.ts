@@ -1,7 +1,7 @@
 // The problems on the status page: each kind once, the worst first, with its names and what to do.
 
 import { IN_WORK } from '../../history/states.ts'
-import { formatProgress } from '../../lib/units.ts'
+import { countOf, formatProgress } from '../../lib/units.ts'
 import { onServiceText } from '../advice.ts'
 import { firstLine, type Problem, type Step, subjectName } from '../problem.ts'
 import type { Severity } from '../problem-kinds.ts'
@@ -46,9 +46,7 @@ export function headlineOf(problems: readonly Problem[], feeds: number): string 
     const known = names.get(noun) ?? new Set()
     names.set(noun, known.add(subjectName(subject) || code))
   }
-  const counts = [...names].map(
-    ([noun, { size }]) => `${count(size)} ${noun}${size === 1 ? '' : 's'}`,
-  )
+  const counts = [...names].map(([noun, { size }]) => countOf(size, noun))
   const isOne = names.size === 1 && [...names.values()][0]?.size === 1
   return `${counts.join(' and ')} ${isOne ? 'needs' : 'need'} attention`
 }
