@@ -94,10 +94,9 @@ export class AttemptRunner {
       () => this.#write(queued.id, event),
       signal,
     )
-    if (isCounted && 'attempt' in event) {
-      observer?.attemptEnded({ ...event.attempt, ms: clock.monotonic() - beganAt })
-      const [previous] = history.attempts(queued.id, 2)
-      if (version.attempts > 1) observer?.retried(previous?.status ?? null)
+    if (observer !== null && isCounted && 'attempt' in event) {
+      observer.attemptEnded({ ...event.attempt, ms: clock.monotonic() - beganAt })
+      if (version.attempts > 1) observer.retried(history.attempts(queued.id, 2)[0]?.status ?? null)
     }
     if (event.kind === 'fault') throw event.error
     if (event.kind !== 'failed') return this.#ended(version, null)
