@@ -133,13 +133,18 @@ class Unmet {
   }
 }
 
-function knownOf(config: Config, key: string) {
+/** lastKnown returns the bindings and the last run of the history; none without a history. */
+function lastKnown(config: Config) {
   const none = { bindings: [], run: null as CampaignRun | null }
-  const { bindings, run } = readCampaigns(
+  return readCampaigns(
     config,
     (known) => ({ bindings: known.bindings(), run: known.lastRun() }),
     none,
   )
+}
+
+function knownOf(config: Config, key: string) {
+  const { bindings, run } = lastKnown(config)
   const bound = bindings.find((one) => one.key === key)
   const seen: CampaignSeen | null = run?.entries.find((one) => one.key === key) ?? null
   return { sent: bound?.sent.targeting ?? null, seen, at: run?.at ?? null }
@@ -177,12 +182,7 @@ export async function whyOf(config: Config, entries: readonly Entry[], id: strin
   }
   const side = feedSideOf(config)
   const problems = await side.read(FIELDS, [], take, forever)
-  const none = { bindings: [], run: null as CampaignRun | null }
-  const { bindings, run } = readCampaigns(
-    config,
-    (known) => ({ bindings: known.bindings(), run: known.lastRun() }),
-    none,
-  )
+  const { bindings, run } = lastKnown(config)
   const sent = new Map(bindings.map((one) => [one.key, one.sent.targeting]))
   const seen = new Map(run?.entries.map((one) => [one.key, one]))
   const explained = found.map(({ description, ...posting }): WhyPosting => {
