@@ -14,9 +14,8 @@ import { clockText, nextSteps, onServiceText, stepText } from '../ops/advice.ts'
 import type { PathReport } from '../ops/path-report.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { Step } from '../ops/problem.ts'
-import { KINDS, type Severity } from '../ops/problem-kinds.ts'
 import type { FeedReport, ShowReport, UploadReport } from '../ops/report.ts'
-import { codeOf } from '../ops/version-problems.ts'
+import { severityOf } from '../ops/version-problems.ts'
 import type { Context } from './context.ts'
 import { type Call, define, unknownName, usageError } from './define.ts'
 import { coloured, stepLine } from './problem-view.ts'
@@ -150,12 +149,6 @@ function nextOf(upload: UploadReport | null, call: Show): string | null {
 
 function stepsOf(upload: UploadReport, { commandLine, context }: Show): Step[] {
   return nextSteps(upload, { now: context.clock.now(), commandLine })
-}
-
-/** severityOf returns how bad the state of a version is, as `status` says it. */
-function severityOf(version: Parameters<typeof codeOf>[0]): Severity | null {
-  const code = codeOf(version)
-  return code === null ? null : KINDS[code].severity
 }
 
 /** lines returns a sentence and the next step. `next` is the step of a path and replaces that of its version. */

@@ -6,7 +6,7 @@ import { countOf } from '../lib/units.ts'
 import { type Asked, clockText, nextSteps } from './advice.ts'
 import type { Judged } from './judged.ts'
 import type { Found } from './problem.ts'
-import type { ProblemCode } from './problem-kinds.ts'
+import { KINDS, type ProblemCode, type Severity } from './problem-kinds.ts'
 import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
 
 /** feedProblems returns the problems of feeds and paths. A late feed has its own problem beside that of its version. */
@@ -113,6 +113,12 @@ export function codeOf(
     default:
       return null
   }
+}
+
+/** severityOf returns how bad the state of a version is; null if it is no problem. */
+export function severityOf(version: Parameters<typeof codeOf>[0]): Severity | null {
+  const code = codeOf(version)
+  return code === null ? null : KINDS[code].severity
 }
 
 function saysOf({ reason, refusals, state }: VersionFacts, code: ProblemCode): string {

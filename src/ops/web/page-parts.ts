@@ -4,9 +4,8 @@ import { isoTime } from '../../lib/clock.ts'
 import { formatBytes, formatProgress, relativeTime } from '../../lib/units.ts'
 import { nextSteps, onServiceText } from '../advice.ts'
 import type { CommandLine } from '../port.ts'
-import { KINDS } from '../problem-kinds.ts'
 import type { ShowReport, UploadReport } from '../report.ts'
-import { codeOf } from '../version-problems.ts'
+import { severityOf } from '../version-problems.ts'
 import { html, Markup } from './html.ts'
 import { icon, SCRIPT, STYLE, type Tone } from './page-style.ts'
 
@@ -83,12 +82,11 @@ export function table(
   return html`<table class="${name}" aria-label="${label}"><thead><tr>${heads}</tr></thead><tbody>${rows}</tbody></table>`
 }
 
-type Judgeable = Parameters<typeof codeOf>[0] & Pick<UploadReport, 'overdue'>
+type Judgeable = Parameters<typeof severityOf>[0] & Pick<UploadReport, 'overdue'>
 
 /** toneOf returns the colour of a version's state, which is that of its problem. */
 export function toneOf({ overdue, ...version }: Judgeable): Tone {
-  const code = codeOf(version)
-  const severity = code === null ? null : KINDS[code].severity
+  const severity = severityOf(version)
   if (severity === 'critical') return 'bad'
   if (severity === 'warning' || overdue) return 'warn'
   return version.state === 'uploaded' ? 'good' : 'dim'
