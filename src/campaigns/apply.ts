@@ -16,7 +16,7 @@ import { inParallel, type Seen } from './seen.ts'
 import { bodyOf, sentOf } from './sent.ts'
 import { doubtAbout, type ManagedFile, take } from './taken.ts'
 import { briefTargeting } from './targeting.ts'
-import { beginWriting, isLimited, type Result, update } from './write.ts'
+import { beginCreate, beginWriting, isLimited, type Result, update } from './write.ts'
 
 export interface ApplyParts extends Omit<PlanParts, 'fileDoubt'> {
   store: CampaignStore
@@ -228,20 +228,11 @@ class Run {
    * mark, or plans a new create after an hour.
    */
   async #create({ key }: PlanItem): Promise<Result> {
-    const { store, api, identity, by, clock } = this.#parts
+    const { store, api, identity, clock } = this.#parts
     const entry = this.#entries.get(key)
     if (entry === undefined) throw new Error(`${key} is no entry`)
     const body = createOf(entry, markOf(identity, key))
-    const row = {
-      key,
-      campaignId: null,
-      action: 'create',
-      body,
-      before: {},
-      actor: 'person',
-      by,
-    } as const
-    const id = store.begin({ ...row, at: clock.now() })
+    const id = beginCreate(this.#parts, key, body)
     const answer = await api.create(body, this.#signal)
     const ended = (outcome: Exclude<Outcome, 'sending'>, reason: string | null) => {
       const limited = isLimited(answer)

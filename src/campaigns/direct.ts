@@ -11,7 +11,7 @@ import type {
 import { NOTHING_KNOWN } from './diff.ts'
 import type { CampaignStore } from './port.ts'
 import { withWriteBegun, withWriteDone } from './sent.ts'
-import { beginWriting, valuesBefore } from './write.ts'
+import { beginCreate, beginWriting, valuesBefore } from './write.ts'
 
 export interface DirectParts {
   api: Pick<CampaignApi, 'get' | 'create' | 'update'>
@@ -28,16 +28,7 @@ export async function createDirectly(
 ): Promise<CampaignAnswer<Campaign>> {
   beginWriting({ store, clock })
   const key = body.targeting?.externalCampaignId ?? ''
-  const row = {
-    key,
-    campaignId: null,
-    action: 'create',
-    body,
-    before: {},
-    actor: 'person',
-    by,
-  } as const
-  const id = store.begin({ ...row, at: clock.now() })
+  const id = beginCreate({ store, clock, by }, key, body)
   const answer = await api.create(body, signal)
   if (answer.kind === 'ok') store.end(id, 'done', null, clock.now(), answer.value.id)
   else store.end(id, answer.effect, answer.reason, clock.now())

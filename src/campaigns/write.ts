@@ -2,7 +2,7 @@
 // After a crash at any point, the row shows that a request was sent.
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
-import type { Campaign, CampaignAnswer, CampaignUpdate } from '../service/port.ts'
+import type { Campaign, CampaignAnswer, CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import { isEchoOf } from './echo.ts'
 import { type Field, rawOf } from './fields.ts'
 import { LATE_MS } from './open-create.ts'
@@ -50,6 +50,16 @@ export function beginWriting({
   store.renewMark()
   for (const { id } of store.sending())
     store.end(id, 'unknown', 'the process ended while it sent the request', clock.now())
+}
+
+/** beginCreate records that a person's create is about to be sent, and returns the id of its row. */
+export function beginCreate(
+  { store, clock, by }: Pick<WriteParts, 'store' | 'by'> & { clock: Pick<Clock, 'now'> },
+  key: string,
+  body: CampaignCreate,
+): number {
+  const row = { key, campaignId: null, action: 'create', body, before: {} } as const
+  return store.begin({ ...row, at: clock.now(), actor: 'person', by })
 }
 
 /**
