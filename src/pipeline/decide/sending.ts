@@ -87,17 +87,17 @@ function whileQueued(facts: SendFacts, event: SendEvent): Transition[] {
     case 'closed':
       return [wait(id, withCode(ENDPOINT_DOWN, event.failure), event.until)]
     case 'failed': {
-      const { startedAt, key } = event.attempt
-      const attempt: Transition = { kind: 'attempt', id, startedAt, key, end: endOf(event) }
-      return [attempt, ...afterFailure(facts, event), ...ifOvertaken(facts)]
+      return [attemptOf(id, event), ...afterFailure(facts, event), ...ifOvertaken(facts)]
     }
     case 'fault': {
       // A full disk or a locked database: nothing was sent, and the version still waits for its turn.
       if (isRetryable(event.error)) return []
-      const { startedAt, key } = event.attempt
-      const attempt: Transition = { kind: 'attempt', id, startedAt, key, end: endOf(event) }
       const reason = faultReason(event.error)
-      return [attempt, { kind: 'move', id, to: 'failed', reason }, ...ifOvertaken(facts)]
+      return [
+        attemptOf(id, event),
+        { kind: 'move', id, to: 'failed', reason },
+        ...ifOvertaken(facts),
+      ]
     }
     default:
       // Nothing was sent. Storage cannot have confirmed a file that has no form.
@@ -194,12 +194,18 @@ function wait(id: number, reason: Reason, nextAttemptAt: number | null): Transit
   return { kind: 'set', id, reason, patch: { nextAttemptAt } }
 }
 
-function endOf(event: Exclude<SendEvent, { kind: 'prepared' | 'closed' }>): AttemptEnd {
+type Ended = Exclude<SendEvent, { kind: 'prepared' | 'closed' }>
+
+/** attemptOf is a whole attempt: it ended before a byte of the file left. */
+function attemptOf(id: number, event: Ended): Transition {
+  const { startedAt, key } = event.attempt
+  return { kind: 'attempt', id, startedAt, key, end: endOf(event) }
+}
+
+function endOf(event: Ended): AttemptEnd {
   const { startedAt: _, ...attempt } = event.attempt
   return { ...attempt, outcome: outcomeOf(event), code: codeOf(event) }
 }
-
-type Ended = Exclude<SendEvent, { kind: 'prepared' | 'closed' }>
 
 function outcomeOf(event: Ended): AttemptOutcome {
   if (event.kind === 'stored') return 'stored'
