@@ -222,7 +222,7 @@ export class Exchange {
   async answerFile(status: number, headers: Record<string, string>, path: string): Promise<void> {
     this.#noteAnswer({ status, headers, body: Buffer.alloc(0), code: null })
     this.#response.sendDate = false
-    this.#response.writeHead(status, { ...this.#headers({ headers }), ...headers })
+    this.#response.writeHead(status, this.#headers({ headers }))
     if (this.request.method === 'HEAD') {
       this.#response.end()
       await finished(this.#response).catch(() => {})
