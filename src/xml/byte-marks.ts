@@ -1,11 +1,12 @@
 // Marks the bytes that end a text or a value, one bit for each byte, so that readers jump from mark to mark instead of
-// looking at every byte. A WebAssembly kernel marks 16 bytes in one step. It knows no grammar, only the tables made
-// from the classes of bytes.ts. `markByteByByte` does the same where the kernel cannot run.
+// looking at every byte. A WebAssembly kernel (kernel/byte-marks.wat) marks 16 bytes in one step. It knows no grammar,
+// only the tables made from the classes of bytes.ts. `markByteByByte` does the same where the kernel cannot run.
 //
 // TypeScript alone was measured: the check reaches 1.9 to 2.9 x xmllint instead of 2.1 to 3.4 x. A feed of 200 MB takes
 // 0.60 to 0.68 of the time of the shell chain in four of seven shapes; the target is 0.6 (docs/design.md).
 
 import { CLASSES, CONTROL, TEXT_STOP, VALUE_STOP } from './bytes.ts'
+import { KERNEL } from './kernel/assembled.ts'
 
 /** Marks has one bit for each byte: bit 31 of the first word is byte 0, bit 30 is byte 1, and so on. */
 export interface Marks {
@@ -80,16 +81,20 @@ const STEP = 16
 const WORD = 32
 const BLOCK = 65_536
 
-/** Layout of the kernel's memory of two pages: a block of bytes, the two kinds of marks, the tables. */
-const MARKS_AT = BLOCK + WORD
-const MARK_BYTES = MARKS_AT / 8
-const TABLES_AT = MARKS_AT + 2 * MARK_BYTES
-
 /** The used part of the WebAssembly interface, which Node's types lack. */
 declare const WebAssembly: {
   validate(bytes: Uint8Array<ArrayBuffer>): boolean
   Module: new (bytes: Uint8Array<ArrayBuffer>) => object
-  Instance: new (module: object) => { exports: object }
+  Instance: new (module: object) => { exports: KernelExports }
+}
+
+/** KernelExports are what kernel/byte-marks.wat exports; the values of the globals are places in its memory. */
+interface KernelExports {
+  memory: { buffer: ArrayBuffer }
+  textMarks: { value: number }
+  valueMarks: { value: number }
+  tables: { value: number }
+  mark: Kernel['mark']
 }
 
 interface Kernel extends Marks {
@@ -102,20 +107,21 @@ interface Kernel extends Marks {
 let kernel: Kernel | 'none' | null = null
 
 function startKernel(): Kernel | 'none' {
-  const bytes = kernelModule()
+  const bytes = Uint8Array.from(Buffer.from(KERNEL, 'base64'))
   if (!WebAssembly.validate(bytes)) return 'none'
-  const { memory, mark } = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports as {
-    memory: { buffer: ArrayBuffer }
-    mark: (length: number) => number
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes))
+  const { buffer } = exports.memory
+  new Uint8Array(buffer, exports.tables.value).set(kernelTables().flat())
+  const marks = (at: number) => new Int32Array(buffer, at, BLOCK >> 5)
+  return {
+    mark: exports.mark,
+    block: new Uint8Array(buffer, 0, BLOCK + WORD),
+    text: marks(exports.textMarks.value),
+    value: marks(exports.valueMarks.value),
   }
-  const { buffer } = memory
-  new Uint8Array(buffer, TABLES_AT).set(kernelTables().flat())
-  const marks = (i: number) => new Int32Array(buffer, MARKS_AT + i * MARK_BYTES, BLOCK >> 5)
-  const block = new Uint8Array(buffer, 0, MARKS_AT)
-  return { mark, block, text: marks(0), value: marks(1) }
 }
 
-/** kernelTables returns the tables that the kernel holds in registers, 16 bytes each. */
+/** kernelTables returns the tables of 16 bytes in the order in which the kernel loads them. */
 function kernelTables(): number[][] {
   const reversed = Array.from({ length: 16 }, (_, i) => 15 - i)
   const low = new Array<number>(16).fill(0x0f)
@@ -143,102 +149,4 @@ function nibbleTables(ofClass: number): [number[], number[]] {
     for (const lower of lowers) low[lower] = (low[lower] as number) | bit
   }
   return [low, high]
-}
-
-/** The kernel in WebAssembly's binary format. */
-function kernelModule(): Uint8Array<ArrayBuffer> {
-  const [length, at, low, high, found, seen, first] = [0, 1, 2, 3, 4, 5, 6]
-  const tables = kernelTables().map((_, i) => first + i)
-  const [reversed, lowHalf, controls] = [first, first + 1, first + tables.length - 1]
-  const get = (local: number) => [0x20, local]
-  const set = (local: number) => [0x21, local]
-  const tee = (local: number) => [0x22, local]
-  const i32 = (value: number) => [0x41, ...signed(value)]
-  const load = [0xfd, 0, 0, 0]
-  const store16 = (to: number) => [0x3b, 1, ...unsigned(to)]
-  const [xor32, shr32, add32, less32] = [[0x73], [0x76], [0x6a], [0x49]]
-  const vector = (operation: number) => [0xfd, ...unsigned(operation)]
-  const [swizzle, and, or, unequal] = [vector(14), vector(78), vector(80), vector(36)]
-  const [bitmask, shifted, anyTrue] = [vector(100), vector(141), vector(83)]
-  const zero = [0xfd, 12, ...new Array<number>(16).fill(0)]
-  const code = [
-    [2, 1, 0x7f, 4 + tables.length, 0x7b],
-    ...tables.flatMap((table, i) => [i32(TABLES_AT + 16 * i), load, set(table)]),
-    [0x03, 0x40],
-    // Reverse the bytes, so that the first one becomes the highest bit, and split each into its halves.
-    get(at),
-    load,
-    get(reversed),
-    swizzle,
-    tee(high),
-    get(lowHalf),
-    and,
-    set(low),
-    get(high),
-    i32(4),
-    shifted,
-    get(lowHalf),
-    and,
-    set(high),
-    ...[0, 1].flatMap((kind) => [
-      // The marks of the first 16 bytes are the upper half of a word, which comes second in memory.
-      get(at),
-      i32(3),
-      shr32,
-      i32(2),
-      xor32,
-      get(first + 2 + 2 * kind),
-      get(low),
-      swizzle,
-      get(first + 3 + 2 * kind),
-      get(high),
-      swizzle,
-      and,
-      ...(kind === 0 ? [tee(found), get(seen), or, set(seen), get(found)] : []),
-      zero,
-      unequal,
-      bitmask,
-      store16(MARKS_AT + kind * MARK_BYTES),
-    ]),
-    get(at),
-    i32(STEP),
-    add32,
-    tee(at),
-    get(length),
-    less32,
-    [0x0d, 0],
-    [0x0b],
-    get(seen),
-    get(controls),
-    and,
-    anyTrue,
-    [0x0b],
-  ].flat()
-  const section = (id: number, bytes: number[]) => [id, ...unsigned(bytes.length), ...bytes]
-  const text = (name: string) => [name.length, ...Buffer.from(name)]
-  return Uint8Array.from([
-    0,
-    0x61,
-    0x73,
-    0x6d,
-    1,
-    0,
-    0,
-    0,
-    // One type (i32 -> i32), one function of this type, a memory of two pages; both are exported by name.
-    ...section(1, [1, 0x60, 1, 0x7f, 1, 0x7f]),
-    ...section(3, [1, 0]),
-    ...section(5, [1, 0, 2]),
-    ...section(7, [2, ...text('memory'), 2, 0, ...text('mark'), 0, 0]),
-    ...section(10, [1, ...unsigned(code.length), ...code]),
-  ])
-}
-
-/** unsigned encodes a number as LEB128. */
-function unsigned(value: number): number[] {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
-}
-
-function signed(value: number): number[] {
-  return value < 0x40 ? [value] : [(value & 0x7f) | 0x80, ...signed(value >> 7)]
 }

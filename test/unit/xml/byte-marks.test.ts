@@ -7,6 +7,8 @@ import {
   marksFor,
   nextMark,
 } from '../../../src/xml/byte-marks.ts'
+import { KERNEL } from '../../../src/xml/kernel/assembled.ts'
+import { assembledKernel } from '../../helpers/xml/assemble-kernel.ts'
 
 /** placesOf returns all marked places, found as the readers find them. */
 function placesOf(marks: Marks, size: number): number[][] {
@@ -54,4 +56,8 @@ it('marks more bytes than fit into one call of the kernel', () => {
 it('finds the next mark from every place in a word', () => {
   const bytes = Buffer.from(`${' '.repeat(31)}<${' '.repeat(100)}<<${' '.repeat(40)}<`)
   expect(marked(mark, bytes).places[0]).toEqual([31, 132, 133, 174])
+})
+
+it('uses the kernel that its text assembles to', async () => {
+  expect(await assembledKernel()).toContain(KERNEL)
 })
