@@ -1,5 +1,7 @@
 // Finds the name for "did you mean": the known name that is closest to a misspelt one.
 
+import leven from 'leven'
+
 /** nearest returns the closest name at a distance of at most a third of its length, or null. */
 export function nearest(name: string, names: Iterable<string>): string | null {
   const [best] = [...names]
@@ -16,17 +18,8 @@ function beginningWith(name: string, names: readonly string[]): string | null {
   return found.length === 1 ? (found[0] ?? null) : null
 }
 
-/** editDistance is the Levenshtein distance; it ignores case, underscores and dashes. */
+/** editDistance ignores case, underscores and dashes. */
 function editDistance(a: string, b: string): number {
-  const [from, to] = [a, b].map((word) => [...word.toLowerCase().replace(/[_-]/g, '')])
-  let row = Array.from({ length: (to?.length ?? 0) + 1 }, (_, index) => index)
-  for (const [i, left] of (from ?? []).entries()) {
-    const next = [i + 1]
-    for (const [j, right] of (to ?? []).entries()) {
-      const replaced = (row[j] ?? 0) + (left === right ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
+  const plain = (word: string) => word.toLowerCase().replace(/[_-]/g, '')
+  return leven(plain(a), plain(b))
 }

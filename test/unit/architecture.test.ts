@@ -90,6 +90,7 @@ const OWNERS: Record<string, string> = {
   commander: 'cli/',
   entities: 'campaigns/',
   'fast-xml-parser': 'upload/',
+  leven: 'lib/nearest.ts',
   'p-retry': 'lib/retry.ts',
   picomatch: 'lib/glob.ts',
   pino: 'lib/log.ts',
