@@ -1,0 +1,33 @@
+// Reads JSON whose objects keep all members in the order of the text. A JavaScript object moves names that are integers
+// to the front, and keeps only one of two equal names.
+
+/** Members are the members of a JSON object, in the order of the text. */
+export class Members extends Array<readonly [name: string, value: unknown]> {}
+
+/** A string, a mark, or a number or word. The text is valid JSON, so each match begins where the last one ended. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
+
+/** parseInOrder returns what JSON.parse returns, with `Members` for objects. Throws SyntaxError if it is not JSON. */
+export function parseInOrder(text: string): unknown {
+  JSON.parse(text)
+  const root: unknown[] = []
+  const open: (unknown[] | Members)[] = [root]
+  let name: string | null = null
+  const add = (value: unknown) => {
+    const list = open.at(-1)
+    if (!(list instanceof Members)) list?.push(value)
+    else if (name !== null) list.push([name, value])
+    name = null
+  }
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') {
+      const inner = token === '{' ? new Members() : []
+      add(inner)
+      open.push(inner)
+    } else if (token === '}' || token === ']') open.pop()
+    else if (token === ',' || token === ':') continue
+    else if (open.at(-1) instanceof Members && name === null) name = JSON.parse(token)
+    else add(JSON.parse(token))
+  }
+  return root[0]
+}
