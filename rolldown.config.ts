@@ -22,7 +22,7 @@ const config = {
     'hash-worker': 'src/feed/hash-worker.ts',
     // piscina's own side of each thread.
     worker: 'node_modules/piscina/dist/worker.js',
-    'wide-columns': 'src/cli/wide-columns.ts',
+    'text-layout': 'src/cli/text-layout.ts',
   },
   output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
   plugins: [licences(), openApi()],

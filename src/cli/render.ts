@@ -163,8 +163,8 @@ export function columnsOf(text: string): number {
 }
 
 /** wide loads the tables of wide characters on first use. Node keeps them loaded. */
-function wide(): typeof import('./wide-columns.ts') {
-  return createRequire(import.meta.url)(fileURLToPath(siblingFile('wide-columns', import.meta.url)))
+function wide(): typeof import('./text-layout.ts') {
+  return createRequire(import.meta.url)(fileURLToPath(siblingFile('text-layout', import.meta.url)))
 }
 
 type Style = Parameters<typeof styleText>[0]

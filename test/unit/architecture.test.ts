@@ -96,7 +96,7 @@ const OWNERS: Record<string, string> = {
   pino: 'lib/log.ts',
   piscina: 'feed/',
   'prom-client': 'ops/metrics/',
-  'string-width': 'cli/wide-columns.ts',
+  'string-width': 'cli/text-layout.ts',
   undici: 'lib/http.ts',
   yaml: 'lib/yaml.ts',
   zod: 'config/',
