@@ -13,7 +13,6 @@ export { printable }
 
 export type Cell = string | number | null
 
-const DOTS = '...'
 const ASCII = /^[\x20-\x7E]*$/
 const LEAST_COLUMNS = 12
 const LEAST_PROSE = 24
@@ -100,14 +99,10 @@ export function fitted(text: string, width: number | null): string {
 
 /** wrapped breaks text at spaces. The first line begins at column `hang`; all other lines begin with `hang` spaces. */
 function wrapped(text: string, width: number, hang: number): string {
-  const lines = ['']
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1) ?? ''
-    const longer = line === '' ? word : `${line} ${word}`
-    if (line === '' || shownColumns(longer) <= width - hang) lines[lines.length - 1] = longer
-    else lines.push(word)
-  }
-  return lines.map((line) => line.trimEnd()).join(`\n${' '.repeat(hang)}`)
+  if (shownColumns(text) <= width - hang) return text.trimEnd()
+  return layout()
+    .wrapped(text, width - hang)
+    .join(`\n${' '.repeat(hang)}`)
 }
 
 const shownColumns = (text: string) => columnsOf(stripVTControlCharacters(text))
@@ -141,29 +136,15 @@ export function cutToHeight(text: string, height: number | null): string {
 
 /** middleCut removes the middle of a long text, because both ends of a name say more than its beginning. */
 export function middleCut(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text
-  const end = Math.floor((columns - DOTS.length) / 2)
-  const all = ASCII.test(text) ? [...text] : wide().graphemes(text)
-  const tail = all.slice(all.length - fitting(all.toReversed(), end))
-  return [...all.slice(0, fitting(all, columns - DOTS.length - end)), DOTS, ...tail].join('')
-}
-
-/** fitting returns how many graphemes, from the first on, fit into the columns. */
-function fitting(all: readonly string[], columns: number): number {
-  let left = columns
-  const first = all.findIndex((grapheme) => {
-    left -= columnsOf(grapheme)
-    return left < 0
-  })
-  return first === -1 ? all.length : first
+  return columnsOf(text) <= columns ? text : layout().middleCut(text, columns)
 }
 
 export function columnsOf(text: string): number {
-  return ASCII.test(text) ? text.length : wide().columnsOf(text)
+  return ASCII.test(text) ? text.length : layout().columnsOf(text)
 }
 
-/** wide loads the tables of wide characters on first use. Node keeps them loaded. */
-function wide(): typeof import('./text-layout.ts') {
+/** layout loads the tables of wide characters on first use. Node keeps them loaded. */
+function layout(): typeof import('./text-layout.ts') {
   return createRequire(import.meta.url)(fileURLToPath(siblingFile('text-layout', import.meta.url)))
 }
 

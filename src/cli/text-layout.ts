@@ -1,12 +1,16 @@
-// Measures text that is not plain ASCII. The tables for this take 18 ms to load, a fifth of the time of `status`, so
-// render.ts loads this file only for text that needs it.
+// Measures, wraps and cuts text for a terminal. The tables for this take 18 ms to load, a fifth of the time of `status`,
+// so render.ts loads this file only for text that needs it.
 
-import stringWidth from 'string-width'
+import truncated from 'cli-truncate'
+import columnsOf from 'string-width'
+import wrapAnsi from 'wrap-ansi'
 
-export const columnsOf = (text: string): number => stringWidth(text)
+export { columnsOf }
 
-const segmenter = new Intl.Segmenter()
+/** wrapped returns lines of at most `columns`, broken at spaces. A longer word stays whole. */
+export const wrapped = (text: string, columns: number): string[] =>
+  wrapAnsi(text, columns).split('\n')
 
-/** graphemes splits text into what people see as characters. */
-export const graphemes = (text: string): string[] =>
-  Array.from(segmenter.segment(text), ({ segment }) => segment)
+/** middleCut removes the middle of a text that is wider than `columns`. A grapheme is never cut. */
+export const middleCut = (text: string, columns: number): string =>
+  truncated(text, columns, { position: 'middle', truncationCharacter: '...' })

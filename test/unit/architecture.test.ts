@@ -87,6 +87,7 @@ const FEATURES = Object.keys(RULES).slice(5)
 const OWNERS: Record<string, string> = {
   'better-sqlite3': 'history/',
   chokidar: 'inbox/',
+  'cli-truncate': 'cli/text-layout.ts',
   commander: 'cli/',
   entities: 'campaigns/',
   'fast-xml-parser': 'upload/',
@@ -98,6 +99,7 @@ const OWNERS: Record<string, string> = {
   'prom-client': 'ops/metrics/',
   'string-width': 'cli/text-layout.ts',
   undici: 'lib/http.ts',
+  'wrap-ansi': 'cli/text-layout.ts',
   yaml: 'lib/yaml.ts',
   zod: 'config/',
 }
