@@ -22,6 +22,7 @@ import type { Clock } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { createLog, type LogOptions } from '../lib/log.ts'
+import { becomeOwnerOf } from '../lib/user.ts'
 import { VERSION } from '../lib/version.ts'
 import { AlertDesk } from '../ops/alerts/desk.ts'
 import { sendAlert } from '../ops/alerts/senders.ts'
@@ -90,9 +91,9 @@ export async function openApp(config: Config, options: AppOptions) {
   const ruleFor = rulesOf(config)
 
   const log = await createLog({ ...config.log, destination })
-  // The key is read first: with the lock, root becomes the owner of the state directory, who may not read the key.
   const http = owned.use(createHttpClient({ clock, env }))
   const forms = createFormSource({ http, clock, log, ...config.service })
+  becomeOwnerOf(stateDirectory)
   owned.use(lockOf(stateDirectory))
   const uploads = new RunningUploads(clock)
   const conditions = conditionsOf({ clock, log, notifyOperator })

@@ -23,6 +23,7 @@ import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { readRegular, stampOf } from '../lib/files.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { silentLog } from '../lib/log.ts'
+import { becomeOwnerOf } from '../lib/user.ts'
 import { type ListingParts, listCampaigns } from '../service/campaign-listing.ts'
 import { createCampaignApi } from '../service/campaigns.ts'
 import type { CampaignApi } from '../service/port.ts'
@@ -182,8 +183,8 @@ export async function openWriter(
 ): Promise<Writer> {
   const { clock } = surroundings
   await using owned = new AsyncDisposableStack()
-  // Before the lock, because this reads the key: with the lock, root becomes the owner of the state directory.
   const { api } = owned.use(openCampaignApi(config, surroundings))
+  becomeOwnerOf(config.state.directory)
   const lock = owned.use(await writerLock(config, clock, patienceMs))
   const [account, file] = [accountOf(config), historyFile(config)]
   const parts = planParts(config, surroundings, api)

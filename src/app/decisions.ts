@@ -10,6 +10,7 @@ import { OPEN, REPLACEABLE } from '../history/states.ts'
 import { type Paths, writeTransitions } from '../history/transitions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { becomeOwnerOf } from '../lib/user.ts'
 import { type Deed, decideDeed } from '../pipeline/decide/person.ts'
 import { deedFacts } from '../pipeline/facts.ts'
 import { historyFile, noVersion } from './queries.ts'
@@ -25,9 +26,11 @@ export interface Decided {
   now: number
 }
 
-/** openForDecisions opens the history for writing, with or without a running daemon. */
-export const openForDecisions = (config: Config, clock: Clock) =>
-  openHistory({ file: historyFile(config), clock, isExpected: config.state.expectHistory })
+/** openForDecisions opens the history for writing, with or without a running daemon. Root becomes its owner. */
+export function openForDecisions(config: Config, clock: Clock) {
+  becomeOwnerOf(config.state.directory)
+  return openHistory({ file: historyFile(config), clock, isExpected: config.state.expectHistory })
+}
 
 /**
  * carryOut writes the deed of a person and returns the version after it: for `restore` the new version. Throws

@@ -189,7 +189,6 @@ export function lockFile(directory: string): string {
 /** createPrivately makes an empty file with this mode, and its directories, unless they exist. */
 export function createPrivately(file: string, mode: number): void {
   try {
-    becomeOwner(existingAbove(file))
     const firstMade = mkdirSync(dirname(file), { recursive: true, mode: 0o750 })
     if (firstMade !== undefined) syncDirectory(dirname(firstMade))
     // Never opens an existing file: closing any handle on it would drop this process's locks (fcntl).
@@ -197,30 +196,6 @@ export function createPrivately(file: string, mode: number): void {
   } catch (error) {
     if (errorCode(error) !== 'EEXIST' || !exists(file)) throw fileError(error, file)
   }
-}
-
-function existingAbove(path: string): string {
-  const directory = dirname(path)
-  return exists(directory) ? directory : existingAbove(directory)
-}
-
-/**
- * becomeOwner changes a process of root to the owner of the state directory, so that root leaves no files of its own
- * there. The configuration and the key, which perhaps only root may read, have been read before.
- */
-function becomeOwner(directory: string): void {
-  const { gid, uid } = statSync(directory)
-  if (uid === 0 || process.geteuid?.() !== 0) return
-  // The types of Node lack this function.
-  const { initgroups } = process as unknown as { initgroups: (user: number, group: number) => void }
-  try {
-    initgroups(uid, gid)
-  } catch {
-    // An owner without a user account, as in a container, has no other groups.
-    process.setgroups?.([gid])
-  }
-  process.setgid?.(gid)
-  process.setuid?.(uid)
 }
 
 /** connect opens a database with better-sqlite3 and translates its errors. */

@@ -1,6 +1,8 @@
-// Names the user that runs this process, and the person who typed the command.
+// The user that runs this process, and the person who typed the command.
 
+import { statSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { dirname } from 'node:path'
 
 /** userName returns the name of the user, or the number if the system has no name for it, as in many containers. */
 export function userName(): string {
@@ -17,4 +19,29 @@ export function userName(): string {
  */
 export function personName({ LOGNAME, SUDO_USER, USER }: NodeJS.ProcessEnv): string {
   return SUDO_USER || USER || LOGNAME || userName()
+}
+
+/**
+ * becomeOwnerOf turns a process of root into one of the directory's owner for good, so that root leaves no files of its
+ * own there. A directory that does not exist yet has the owner of the nearest one above it. Call it once what only root
+ * may read was read: the configuration, the key, a file to upload. Throws the errors of stat(2) and setuid(2).
+ */
+export function becomeOwnerOf(directory: string): void {
+  if (process.geteuid?.() !== 0) return
+  const { gid, uid } = statOfNearest(directory)
+  if (uid === 0) return
+  // The types of Node lack this function.
+  const { initgroups } = process as unknown as { initgroups: (user: number, group: number) => void }
+  try {
+    initgroups(uid, gid)
+  } catch {
+    // An owner without a user account, as in a container, has no other groups.
+    process.setgroups?.([gid])
+  }
+  process.setgid?.(gid)
+  process.setuid?.(uid)
+}
+
+function statOfNearest(directory: string): { gid: number; uid: number } {
+  return statSync(directory, { throwIfNoEntry: false }) ?? statOfNearest(dirname(directory))
 }
