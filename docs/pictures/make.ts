@@ -1,5 +1,4 @@
-// Makes the two pictures of the README from the feeds of the demo: `node docs/pictures/make.ts`. It needs Chromium, and
-// script(1) for the terminal, so that the picture has the colours that the program prints.
+// Makes the picture of the README from the feeds of the demo: `node docs/pictures/make.ts`. It needs Chromium.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,11 +13,6 @@ const HERE = import.meta.dirname
 const MAIN = join(HERE, '..', '..', 'src', 'main.ts')
 const COLUMNS = '80'
 const FLAGS = ['--no-sandbox', '--disable-gpu']
-const SHELL = `<style>
-  body { margin: 0; background: #10151c }
-  pre { display: inline-block; margin: 0; padding: 20px 24px; color: #d6dde6; font: 14px/1.45 monospace }
-  b { color: #fff } .s31 { color: #ff8b7e } .s32 { color: #6cc08b } .s33 { color: #f0b35a } .s90 { color: #8b95a1 }
-</style>`
 
 const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-'))
 const daemon = spawn(process.execPath, [MAIN, 'demo', '--stay', '--dir', directory])
@@ -42,39 +36,15 @@ try {
   const isMoving = () => /settling|checking|queued|uploading/.test(run('status'))
   do await sleep(1000)
   while (isMoving())
-  const terminal = ['status', 'show bare-ampersand.xml']
-    .map((command) => `$ feedsyncd ${command}\n${typed(`${command} ${config.join(' ')}`)}`)
-    .join('\n')
-    .replaceAll(` ${config.join(' ')}`, '')
-
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: FLAGS,
   })
   const tab = await browser.newPage({ viewport: { width: 1100, height: 720 } })
-  await tab.setContent(`${SHELL}<pre>${coloured(terminal)}</pre>`)
-  await tab.locator('pre').screenshot({ path: join(HERE, 'terminal.png') })
   await tab.goto(page)
   await tab.screenshot({ path: join(HERE, 'page.png') })
   await browser.close()
 } finally {
   daemon.kill()
   rmSync(directory, { recursive: true, force: true })
-}
-
-/** typed runs a command on a terminal and returns what it prints, with its colours. */
-function typed(command: string): string {
-  const line = `${process.execPath} ${MAIN} ${command}`
-  const { NO_COLOR: _, ...env } = process.env
-  const options = { env: { ...env, COLUMNS, TERM: 'xterm-256color' }, encoding: 'utf8' } as const
-  return execFileSync('script', ['-qec', line, '/dev/null'], options).replaceAll('\r', '')
-}
-
-/** coloured turns the escape sequences of a terminal into markup. */
-function coloured(text: string): string {
-  return text
-    .replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
-    .replace(/^\$ .*$/gm, '<b>$&</b>')
-    .replace(/\u001b\[(3[123]|90)m/g, '<span class="s$1">')
-    .replace(/\u001b\[39m/g, '</span>')
 }
