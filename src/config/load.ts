@@ -9,11 +9,12 @@ import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { readRegular } from '../lib/files.ts'
 import { unpackedName } from '../lib/packing.ts'
 import { parseYaml, type YamlDocument, type YamlProblem } from '../lib/yaml.ts'
+import { type Finding, valueAt } from '../lib/yaml-problems.ts'
 import { isBulkRoute } from '../service/terms.ts'
 import type { Config } from './config.ts'
-import { ConfigProblems, describeProblems, formatProblem } from './problems.ts'
+import { ConfigProblems, configProblems, formatProblem } from './problems.ts'
 import { resolveConfig } from './resolve.ts'
-import { brokenRules, type Finding, type Links, valueAt } from './rules.ts'
+import { brokenRules, type Links } from './rules.ts'
 import { configSchema } from './schema.ts'
 
 /** In bytes: thousands of rules need less. */
@@ -44,7 +45,7 @@ export function loadConfig(
   const parsed = configSchema.safeParse(document.value)
   const findings = brokenRules(document.value, base, links)
   if (!parsed.success || findings.length > 0) {
-    const problems = describeProblems(document, parsed.error?.issues ?? [], findings)
+    const problems = configProblems(document, parsed.error?.issues ?? [], findings)
     const said = valueAt(document.value, ['state', 'directory'])
     const stateDirectory = typeof said === 'string' && said !== '' ? resolve(base, said) : null
     throw new ConfigProblems(lines(problems), stateDirectory)

@@ -5,12 +5,7 @@ import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isWithin } from '../lib/files.ts'
 import { capturingMatcher } from '../lib/glob.ts'
-import type { YamlPath } from '../lib/yaml.ts'
-
-export interface Finding {
-  path: YamlPath
-  problem: string
-}
+import { type Finding, valueAt } from '../lib/yaml-problems.ts'
 
 /** Links says whether to follow links of this host. That needs the disks of the folders, and a disk may hang. */
 export type Links = 'followed' | 'as-written'
@@ -19,16 +14,6 @@ export type Links = 'followed' | 'as-written'
 export function brokenRules(raw: unknown, base: string, links: Links): Finding[] {
   if (typeof raw !== 'object' || Array.isArray(raw)) return []
   return [...identity(raw), ...folders(raw, base, links), ...feeds(raw), ...alerts(raw)]
-}
-
-export function valueAt(raw: unknown, path: YamlPath): unknown {
-  return path.reduce<unknown>(
-    (value, step) =>
-      typeof value === 'object' && value !== null && Object.hasOwn(value, step)
-        ? (value as Record<string | number, unknown>)[step]
-        : undefined,
-    raw,
-  )
 }
 
 function identity(raw: unknown): Finding[] {

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { ENCODINGS } from '../feed/encodings.ts'
 import { DAY, SECOND } from '../lib/clock.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
+import type { JsonSchema } from '../lib/yaml-problems.ts'
 import { ALERT_EVENTS } from '../ops/alert-events.ts'
 import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../service/terms.ts'
 import {
@@ -251,15 +252,6 @@ export const configSchema = section({
       .describe('auto writes text on a terminal and JSON elsewhere.'),
   }),
 })
-
-/** JsonSchema has the parts of a JSON Schema that this program reads. */
-export interface JsonSchema {
-  description?: string
-  properties?: Record<string, JsonSchema>
-  items?: JsonSchema
-  default?: unknown
-  [keyword: string]: unknown
-}
 
 /**
  * configJsonSchema returns the JSON Schema of the file, as draft 7, which YAML editors support best. It checks single

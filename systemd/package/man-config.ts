@@ -1,7 +1,8 @@
 // Writes feedsyncd.yaml(5) from the schema of the configuration: every key with its description and default.
 
 import { readFileSync } from 'node:fs'
-import { configJsonSchema, type JsonSchema } from '../../src/config/schema.ts'
+import { configJsonSchema } from '../../src/config/schema.ts'
+import type { JsonSchema } from '../../src/lib/yaml-problems.ts'
 import { document, entry, heading, literal, page, paragraph } from './roff.ts'
 
 const EXAMPLE = `version: 1

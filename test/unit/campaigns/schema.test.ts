@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readDesired } from '../../../src/campaigns/desired.ts'
-import type { JsonSchema } from '../../../src/config/schema.ts'
+import type { JsonSchema } from '../../../src/lib/yaml-problems.ts'
 
 const CONFIG = join(import.meta.dirname, '..', '..', '..', 'config')
 const schema: JsonSchema = JSON.parse(readFileSync(join(CONFIG, 'campaigns.schema.json'), 'utf8'))

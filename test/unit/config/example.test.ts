@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/load.ts'
-import { configJsonSchema, type JsonSchema } from '../../../src/config/schema.ts'
+import { configJsonSchema } from '../../../src/config/schema.ts'
 import { parseYaml } from '../../../src/lib/yaml.ts'
+import type { JsonSchema } from '../../../src/lib/yaml-problems.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../config')
 const EXAMPLE = readFileSync(join(FOLDER, 'feedsyncd.example.yaml'), 'utf8')
