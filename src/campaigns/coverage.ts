@@ -1,9 +1,9 @@
 // Owns the main numbers of a campaign: the postings that it covers, what it spent, what is left, and what is left of its
 // period. Pure.
 
-import { toWire } from '../lib/amount.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Campaign } from '../service/port.ts'
+import { toWire } from './amount.ts'
 import { currentTargeting } from './diff.ts'
 import type { Effects } from './effects.ts'
 import { shownValue } from './fields.ts'

@@ -1,10 +1,10 @@
 // Writes the campaigns of an account as a campaigns file that changes nothing. Pure.
 
-import { showAmount } from '../lib/amount.ts'
 import { writeYaml } from '../lib/yaml.ts'
 import type { Campaign } from '../service/port.ts'
+import { showAmount } from './amount.ts'
 import { currentTargeting, currentValue, NOTHING_KNOWN } from './diff.ts'
-import { FIELDS, readText } from './fields.ts'
+import { FIELDS, isWritable } from './fields.ts'
 import type { Binding } from './port.ts'
 import { type CanonicalTargeting, CRITERIA, filtersOf, isEmpty } from './targeting.ts'
 
@@ -45,7 +45,7 @@ function fieldsOf(campaign: Campaign, bound: Binding | undefined) {
     // An entry without the field means the same as a campaign without a value.
     if (value == null) return []
     const text = typeof value === 'number' ? showAmount(value) : value
-    if ('value' in readText(field, text)) return [[field, text] as const]
+    if (isWritable(field, text)) return [[field, text] as const]
     isPartial = true
     return []
   })

@@ -1,10 +1,11 @@
 // Owns the fields of a campaign that the file can manage: how each field is read from the file and from the service,
 // how it is sent, and which changes can raise spending. Pure.
 
-import { type Amount, fromWire, showAmount, toWire } from '../lib/amount.ts'
-import { amount, firstSecond, lastSecond, oneOf, type Reader } from '../lib/text-fields.ts'
+import { z } from 'zod'
 import type { Campaign } from '../service/port.ts'
+import { type Amount, fromWire, showAmount, toWire } from './amount.ts'
 import { nameWithoutMark } from './mark.ts'
+import { amount, firstSecond, lastSecond, nonEmpty, oneOf } from './values.ts'
 
 /** STATUS holds the status codes of specification section 3. */
 export const STATUS = { running: 1, archived: 2, paused: 3 } as const
@@ -13,36 +14,80 @@ type Kind = 'amount' | 'date' | 'name' | 'word' | 'period' | 'status'
 
 interface Spec {
   kind: Kind
-  /** Reads the text of the file. */
-  read: Reader<Value>
-  /** The file may say `none`, which removes the value from the campaign. */
-  mayBeNone?: true
+  /** The text of the file. */
+  type: z.ZodType<Value, string>
+  /** What the field is, for people. */
+  is: string
+  /** What `none` means: the file may say it, which removes the value from the campaign. */
+  none?: string
 }
 
-const name: Reader<string> = (text) => {
-  const value = normalized(text)
-  if (value === '') return { problem: 'must not be empty' }
-  // A name with this pattern could be taken for a campaign with our mark.
-  return /\[#/.test(value) ? { problem: 'must not contain "[#", which begins our mark' } : { value }
-}
+const name = () =>
+  nonEmpty()
+    .transform(normalized)
+    // A name with this pattern could be taken for a campaign with our mark.
+    .refine((value) => !value.includes('[#'), 'must not contain "[#", which begins our mark')
 
 /** normalized returns a text as we compare it: in Unicode form NFC, with single spaces. */
 export const normalized = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ')
 
-const bid: Spec = { kind: 'amount', read: amount(4), mayBeNone: true }
-
 /** Specification section 4: an update takes every field but `startDate` and `period`. */
 const SPECS = {
-  name: { kind: 'name', read: name },
-  budget: { kind: 'amount', read: amount(2) },
-  endDate: { kind: 'date', read: lastSecond, mayBeNone: true },
-  startDate: { kind: 'date', read: firstSecond },
-  period: { kind: 'period', read: oneOf('once', 'monthly') },
-  autoBidLevel: { kind: 'word', read: oneOf('accelerated', 'standard'), mayBeNone: true },
-  cpc: bid,
-  maxCpc: bid,
-  paidCpaGoal: bid,
-  status: { kind: 'status', read: oneOf('running', 'paused') },
+  name: {
+    kind: 'name',
+    type: name(),
+    is: 'The name on the service; a new campaign needs one. feedsyncd appends a mark, by which it finds the campaign again.',
+  },
+  budget: {
+    kind: 'amount',
+    type: amount(2),
+    is: 'The budget. For a monthly campaign, the budget of each month.',
+  },
+  endDate: {
+    kind: 'date',
+    type: lastSecond(),
+    is: 'When it ends. A date without a time is the last second of that day in UTC.',
+    none: 'no end',
+  },
+  startDate: {
+    kind: 'date',
+    type: firstSecond(),
+    is: 'When it starts. A date without a time is the first second of that day in UTC. Cannot be changed after creation.',
+  },
+  period: {
+    kind: 'period',
+    type: oneOf('once', 'monthly'),
+    is: 'What the budget is for. Cannot be changed after creation.',
+  },
+  autoBidLevel: {
+    kind: 'word',
+    type: oneOf('accelerated', 'standard'),
+    is: 'How the service sets bids.',
+    none: 'the service takes accelerated, if there is no cpc',
+  },
+  cpc: {
+    kind: 'amount',
+    type: amount(4),
+    is: 'The target cost of an apply click.',
+    none: 'the service sets it for each market',
+  },
+  maxCpc: {
+    kind: 'amount',
+    type: amount(4),
+    is: 'The most that an apply click may cost.',
+    none: 'no limit',
+  },
+  paidCpaGoal: {
+    kind: 'amount',
+    type: amount(4),
+    is: 'The target cost of an application.',
+    none: 'no goal',
+  },
+  status: {
+    kind: 'status',
+    type: oneOf('running', 'paused'),
+    is: 'If you leave it out, the status on the service stays.',
+  },
 } as const satisfies Record<string, Spec>
 
 export type Field = keyof typeof SPECS
@@ -51,10 +96,22 @@ export const FIELDS = Object.keys(SPECS) as readonly Field[]
 export const isFixed = (field: Field) => field === 'startDate' || field === 'period'
 const kindOf = (field: Field): Kind => SPECS[field].kind
 
-export function readText(field: Field, text: string): ReturnType<Reader<Value>> {
-  const spec: Spec = SPECS[field]
-  return text === 'none' && spec.mayBeNone ? { value: null } : spec.read(text)
+/** FIELD_TYPES has what the file may say of each field, with a description. */
+export const FIELD_TYPES = Object.fromEntries(
+  Object.entries(SPECS).map(([field, spec]) => [field, typeOf(spec).optional()]),
+) as { [F in Field]: z.ZodOptional<z.ZodType<Value, string>> }
+
+function typeOf({ type, is, none }: Spec): z.ZodType<Value, string> {
+  if (none === undefined) return type.describe(is)
+  const orNone = z.union([z.literal('none').transform(() => null), type], {
+    // The problem of the text, as without `none`.
+    error: ({ errors }) => (errors as { message: string }[][] | undefined)?.at(-1)?.[0]?.message,
+  })
+  return orNone.describe(`${is} none: ${none}.`)
 }
+
+/** isWritable returns whether the file can have this text for a field. */
+export const isWritable = (field: Field, text: string) => FIELD_TYPES[field].safeParse(text).success
 
 /** Value is an amount, a date (yyyy-MM-ddThh:mm:ssZ), a word, or a name without its mark; null: none. */
 export type Value = Amount | string | null

@@ -1,10 +1,10 @@
 // Finds what a person should know beside the lines of the plan: campaigns without an entry, fields that keep their
 // value, and differences between feeds and campaigns. Pure. Each finding has at most one next step.
 
-import { showAmount } from '../lib/amount.ts'
 import { isoTime } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Campaign } from '../service/port.ts'
+import { showAmount } from './amount.ts'
 import { coverageFindings } from './coverage-findings.ts'
 import { currentValue, droppedFields } from './diff.ts'
 import { idleReason, shownValue, valueText } from './fields.ts'

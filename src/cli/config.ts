@@ -1,6 +1,6 @@
 // feedsyncd config check, print and schema show the configuration and start nothing.
 
-import { Command } from 'commander'
+import { Argument, Command } from 'commander'
 import { configAdvice } from '../config/advice.ts'
 import { findConfig, loadConfig } from '../config/load.ts'
 import { printableConfig } from '../config/print.ts'
@@ -25,8 +25,13 @@ export function configCommand(context: Context): Command {
     show(values, () => writeYaml(values).trimEnd())
   })
   const schema = new Command('schema')
-    .description('print the JSON Schema of the configuration file, for editors')
-    .action(() => context.out(JSON.stringify(configJsonSchema(), null, 2)))
+    .description('print the JSON Schema of a file, for editors')
+    .addArgument(new Argument('[file]').choices(['feedsyncd', 'campaigns']).default('feedsyncd'))
+    .action(async (file: string) => {
+      const { campaignsJsonSchema } = await import('../campaigns/file-schema.ts')
+      const found = file === 'campaigns' ? campaignsJsonSchema() : configJsonSchema()
+      context.out(JSON.stringify(found, null, 2))
+    })
   return new Command('config')
     .description('check, print or describe the configuration')
     .addCommand(check)

@@ -1,7 +1,6 @@
 // Turns the mistakes that a schema finds in a YAML file into problems for a person: place, key, problem, and a likely
 // correction.
 
-import type { z } from 'zod'
 import { nearest } from './nearest.ts'
 import { keyName, type YamlDocument, type YamlPath, type YamlProblem } from './yaml.ts'
 
@@ -20,8 +19,14 @@ export interface Finding {
   problem: string
 }
 
+/** SchemaIssue is what a schema says of a wrong value; `unrecognized_keys` names unknown keys of a block. */
+type SchemaIssue = { path: readonly PropertyKey[]; message: string } & (
+  | { code: 'unrecognized_keys'; keys: readonly string[] }
+  | { code?: string }
+)
+
 export interface Describing {
-  issues: readonly z.core.$ZodIssue[]
+  issues: readonly SchemaIssue[]
   findings: readonly Finding[]
   /** The schema of the file. It names the key that a misspelt key may mean. */
   schema: JsonSchema
@@ -47,7 +52,7 @@ export function describeProblems(document: YamlDocument, options: Describing): Y
   const wrong: Finding[] = []
   for (const issue of issues) {
     const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
-    if (issue.code === 'unrecognized_keys') {
+    if ('keys' in issue) {
       unknown.push(...issue.keys.map((key) => unknownKey([...path, key], options)))
     } else wrong.push({ path, problem: wording(document.value, path, issue.message, options) })
   }

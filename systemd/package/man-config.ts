@@ -1,6 +1,6 @@
 // Writes feedsyncd.yaml(5) from the schema of the configuration: every key with its description and default.
 
-import { readFileSync } from 'node:fs'
+import { campaignsJsonSchema } from '../../src/campaigns/file-schema.ts'
 import { configJsonSchema } from '../../src/config/schema.ts'
 import type { JsonSchema } from '../../src/lib/yaml-problems.ts'
 import { document, entry, heading, literal, page, paragraph } from './roff.ts'
@@ -11,8 +11,6 @@ service:
   account: "123"
 inbox: { directory: /srv/ats/export }
 state: { directory: /var/lib/feedsyncd }`
-
-const CAMPAIGNS = new URL('../../config/campaigns.schema.json', import.meta.url)
 
 export function configPage(version: string, day: string): string {
   return document([
@@ -43,7 +41,7 @@ export function configPage(version: string, day: string): string {
 }
 
 export function campaignsPage(version: string, day: string): string {
-  const schema = JSON.parse(readFileSync(CAMPAIGNS, 'utf8')) as JsonSchema
+  const schema = campaignsJsonSchema()
   return document([
     page('CAMPAIGNS.YAML', 5, day, `feedsyncd ${version}`, 'File Formats'),
     heading('Name'),

@@ -2,11 +2,19 @@
 
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
+import { toWire } from '../../campaigns/amount.ts'
 import { readTargetingText } from '../../campaigns/desired.ts'
 import { FIELDS, STATUS } from '../../campaigns/fields.ts'
-import { toWire } from '../../lib/amount.ts'
+import {
+  amount,
+  firstSecond,
+  lastSecond,
+  nonEmpty,
+  oneOf,
+  readAs,
+  type TextType,
+} from '../../campaigns/values.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { amount, firstSecond, lastSecond, oneOf, type Reader } from '../../lib/text-fields.ts'
 import { isUsableId } from '../../service/campaign-answer.ts'
 import type { CampaignCreate, CampaignUpdate, Targeting } from '../../service/port.ts'
 import { usageError } from '../define.ts'
@@ -17,36 +25,34 @@ const NULL = Symbol('null')
 /** FieldOptions are the options as commander returns them. */
 export type FieldOptions = Record<string, unknown>
 
-/** parsed turns a reader of texts into a parser for commander. */
+/** parsed turns a type of text into a parser for commander. */
 const parsed =
-  <T>(read: Reader<T>, wire: (value: T) => unknown = (value) => value) =>
+  <T>(type: TextType<T>, wire: (value: T) => unknown = (value) => value) =>
   (text: string) => {
-    const result = read(text)
-    if ('problem' in result) throw new InvalidArgumentError(`${result.problem}.`)
-    return wire(result.value)
+    const read = readAs(type, text)
+    if ('problem' in read) throw new InvalidArgumentError(`${read.problem}.`)
+    return wire(read.value)
   }
 
 export const statusOf = parsed(
   oneOf('running', 'archived', 'paused', '1', '2', '3'),
   (text) => STATUS[text as keyof typeof STATUS] ?? Number(text),
 )
+
 /** campaignId reads an id that is safe in a path: it cannot name another route of the service. */
-export const campaignId = parsed((text) =>
-  isUsableId(text) ? { value: text } : { problem: 'expected the id of a campaign' },
-) as (text: string) => string
+export function campaignId(text: string): string {
+  if (!isUsableId(text)) throw new InvalidArgumentError('expected the id of a campaign.')
+  return text
+}
 
 const LARGEST_INT32 = 2 ** 31 - 1
 
 /** wholeNumber reads an int32 that is not negative (specification section 4, Start and Num). */
-export const wholeNumber = parsed((text) =>
-  /^\d{1,10}$/.test(text) && Number(text) <= LARGEST_INT32
-    ? { value: Number(text) }
-    : { problem: `expected a whole number up to ${LARGEST_INT32}` },
-) as (text: string) => number
-
-/** exactName keeps every character of a name, because the service takes any string. */
-const exactName: Reader<string> = (text) =>
-  text.trim() === '' ? { problem: 'must not be empty' } : { value: text }
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,10}$/.test(text) || Number(text) > LARGEST_INT32)
+    throw new InvalidArgumentError(`expected a whole number up to ${LARGEST_INT32}.`)
+  return Number(text)
+}
 
 export function addFields(command: Command, call: 'create' | 'update'): Command {
   const update = call === 'update'
@@ -58,7 +64,7 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
   const money = parsed(amount(4), toWire)
   const end =
     'when it ends: yyyy-MM-ddThh:mm:ssZ, or yyyy-MM-dd for the last second of that day (UTC)'
-  add('--end-date <date>', end, parsed(lastSecond))
+  add('--end-date <date>', end, parsed(lastSecond()))
   add('--budget <amount>', 'the budget; for a monthly campaign, the budget of each month', money)
   const levels = oneOf('accelerated', 'standard')
   add('--auto-bid-level <level>', 'accelerated or standard', parsed(levels))
@@ -69,11 +75,11 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
     .option('--status <status>', 'running, archived or paused', statusOf)
     .option('--targeting <json>', 'the targeting as JSON, or @FILE', targetingOf)
     // The specification takes any text; a blank name could not be found again.
-    .option('--name <name>', 'the name, exactly as given; not blank', parsed(exactName))
+    .option('--name <name>', 'the name, exactly as given; not blank', parsed(nonEmpty()))
   if (update) return command
   const period = parsed(oneOf('once', 'monthly'), (text) => (text === 'monthly' ? 1 : NULL))
   return command
-    .option('--start-date <date>', 'when it starts; default: at once', parsed(firstSecond))
+    .option('--start-date <date>', 'when it starts; default: at once', parsed(firstSecond()))
     .option('--period <period>', 'once or monthly', period)
 }
 

@@ -1,17 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseAmount, showAmount, toWire } from '../../../src/campaigns/amount.ts'
 import {
+  FIELD_TYPES,
   type Field,
   idleReason,
   isLive,
-  readText,
   shownValue,
   spendDirection,
   type Value,
   valueText,
   wireOf,
 } from '../../../src/campaigns/fields.ts'
-import { parseAmount, showAmount, toWire } from '../../../src/lib/amount.ts'
+import { readAs } from '../../../src/campaigns/values.ts'
 import type { Campaign } from '../../../src/service/port.ts'
 
 const NOW = Date.UTC(2027, 0, 4)
@@ -27,7 +28,7 @@ describe('a date', () => {
     ['endDate', '2027-03-31T12:00:00Z', '2027-03-31T12:00:00Z'],
     ['endDate', 'none', null],
   ] as const)('for %s, written as %s, is read as %s', (field, text, value) => {
-    expect(readText(field, text)).toEqual({ value })
+    expect(readAs(FIELD_TYPES[field], text)).toEqual({ value })
     expect(valueText(field, value)).toBe(text)
   })
 
@@ -38,7 +39,7 @@ describe('a date', () => {
     '2027-03-31T12:00:00+01:00',
     '31.3.2027',
   ])('%s is a mistake', (text) => {
-    expect(readText('endDate', text)).toHaveProperty('problem')
+    expect(readAs(FIELD_TYPES.endDate, text)).toHaveProperty('problem')
   })
 
   it.each([

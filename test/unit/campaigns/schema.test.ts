@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readDesired } from '../../../src/campaigns/desired.ts'
+import { campaignsJsonSchema } from '../../../src/campaigns/file-schema.ts'
 import type { JsonSchema } from '../../../src/lib/yaml-problems.ts'
 
 const CONFIG = join(import.meta.dirname, '..', '..', '..', 'config')
-const schema: JsonSchema = JSON.parse(readFileSync(join(CONFIG, 'campaigns.schema.json'), 'utf8'))
+const schema = campaignsJsonSchema()
 const example = readFileSync(join(CONFIG, 'campaigns.example.yaml'), 'utf8')
 
 /** keysOf returns the path of every key, such as `campaigns[].targeting.cities[].name`. */
@@ -23,6 +24,12 @@ function problems(text: string): string {
 }
 
 describe('the schema of campaigns.yaml', () => {
+  it('is the one that npm run schema wrote', () => {
+    const stored = JSON.parse(readFileSync(join(CONFIG, 'campaigns.schema.json'), 'utf8'))
+
+    expect(stored).toEqual(schema)
+  })
+
   it.each(keysOf(schema))('names %s, and the file may have this key', (key) => {
     const name = key.split('.').at(-1) ?? ''
     const block = key

@@ -1,0 +1,94 @@
+// The kinds of values in the campaigns file and in the options of create and update. All are text: YAML's failsafe
+// schema keeps `NO`, `02139` and `1.50` as they are written. Each kind says in plain words what it expects.
+
+import { z } from 'zod'
+import { parseAmount } from './amount.ts'
+
+/** TextType is a kind of text that becomes a value. */
+export type TextType<T> = z.ZodType<T>
+
+/** readAs returns the value that a text has as this type, or its first problem. */
+export function readAs<T>(type: TextType<T>, given: string): { value: T } | { problem: string } {
+  const { data, error } = type.safeParse(given)
+  return error === undefined
+    ? { value: data as T }
+    : { problem: error.issues[0]?.message ?? 'cannot be read' }
+}
+
+const text = () => z.string('expected one value, not a block')
+
+/** written is text of a pattern, which `read` turns into a value; null: the text has no such value. */
+const written = <T>(pattern: RegExp, expected: string, read: (text: string) => T | null) =>
+  text()
+    .regex(pattern, expected)
+    .transform((given, context) => {
+      const value = read(given)
+      if (value !== null) return value
+      context.issues.push({ code: 'custom', message: expected, input: given })
+      return z.NEVER
+    })
+
+export const nonEmpty = () => text().regex(/\S/, 'must not be empty')
+
+/** trimmed is text that is not empty, without the spaces around it. */
+export const trimmed = () => nonEmpty().transform((given) => given.trim())
+
+/** amount is money with at most two decimals, or four for the cost of a single click. */
+export const amount = (decimals: 2 | 4) =>
+  written(
+    decimals === 2 ? /^\d{1,9}(\.\d{1,2})?$/ : /^\d{1,9}(\.\d{1,4})?$/,
+    'expected an amount above 0 such as "1500.00"',
+    (given) => parseAmount(given, decimals),
+  )
+
+const dateAt = (second: string) =>
+  written(
+    /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?$/,
+    'expected a date such as 2027-01-04 or 2027-01-04T00:00:00Z',
+    (given) => {
+      const value = given.includes('T') ? given : `${given}T${second}Z`
+      const ms = Date.parse(value)
+      // Date.parse reads February 30 as March 2.
+      const isReal = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value.slice(0, 19))
+      return isReal ? value : null
+    },
+  )
+
+/** firstSecond is a start: a date without a time is its first second in UTC. The service specifies no zone. */
+export const firstSecond = () => dateAt('00:00:00')
+
+/** lastSecond is an end: a date without a time is its last second in UTC. */
+export const lastSecond = () => dateAt('23:59:59')
+
+export const flag = () =>
+  z.enum(['true', 'false'], 'expected true or false').transform((given) => given === 'true')
+
+/** stateCode has two letters (specification section 2, "Targeting object"). */
+export const stateCode = () =>
+  text().regex(/^\s*[A-Za-z]{2}\s*$/, 'expected a two-letter state or province code such as MA')
+
+export const oneOf = <const T extends readonly [string, ...string[]]>(...words: T) =>
+  z.enum(words, `expected ${words.join(' or ')}`)
+
+/** idOf is a campaign's id on the service. It becomes one segment of a path, so it cannot be `.` or `..`. */
+export const idOf = () =>
+  written(/\S/, "expected the service's id of a campaign", (given) => {
+    const id = given.trim()
+    return ['', '.', '..', '0'].includes(id) ? null : id
+  })
+
+/** listOf refuses an empty list: it would select every posting, but looks as if it selected none. */
+export const listOf = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item, 'expected a list')
+    .min(1, 'the list is empty: leave it out, or name what it selects')
+
+/** block has known keys; problems of unknown and missing keys have their own words (lib/yaml-problems.ts). */
+export const block = <T extends z.core.$ZodLooseShape>(
+  shape: T,
+  expected = 'expected a block of keys',
+) =>
+  z.strictObject(shape, {
+    error: ({ code, input }) =>
+      code === 'invalid_type' && input !== undefined ? expected : undefined,
+  })
