@@ -2,7 +2,7 @@
 
 import { errorCode } from '../lib/errors.ts'
 
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'SQLITE_FULL', 'SQLITE_READONLY'])
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'SQLITE_FULL'])
 
 export function isDiskFull(error: unknown): boolean {
   const code = errorCode(error) ?? ''

@@ -6,7 +6,7 @@ import type { SandboxClock } from '../clock.ts'
 import { isDiskFull } from '../disk.ts'
 import { readFaults } from '../faults/fault-types.ts'
 import type { FaultBook } from '../faults/faults.ts'
-import { jsonAnswer, Refusal, refuse } from '../http/answer.ts'
+import { fetchMethod, jsonAnswer, Refusal, refuse } from '../http/answer.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Journal } from '../journal.ts'
 import { readBody } from '../json-input.ts'
@@ -159,10 +159,8 @@ export function createControl(parts: ControlParts) {
     exchange.note({ route: 'control' })
     const body = await exchange.wholeBody(LARGEST_BODY)
     const query = new URLSearchParams(exchange.query)
-    const { method } = exchange.entry
-    const request = new Request('http://sandbox', {
-      method: /^(?:CONNECT|TRACE|TRACK)$/i.test(method) ? 'OPTIONS' : method,
-    })
+    const method = fetchMethod(exchange.entry.method)
+    const request = new Request('http://sandbox', { method })
     const response = await app.fetch(request, { exchange, body, query })
     return exchange.answer({
       status: response.status,

@@ -69,3 +69,8 @@ export async function refusalAsAnswer(answer: () => Answer | Promise<Answer>): P
     throw error
   }
 }
+
+/** fetchMethod returns the method as `Request` takes it. It takes no TRACE, and no route has one. */
+export function fetchMethod(method: string): string {
+  return /^(?:CONNECT|TRACE|TRACK)$/i.test(method) ? 'OPTIONS' : method
+}

@@ -4,7 +4,14 @@
 import { channel } from 'node:diagnostics_channel'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { isDiskFull } from '../disk.ts'
-import { type Answer, badRequest, jsonAnswer, Refusal, refuse } from '../http/answer.ts'
+import {
+  type Answer,
+  badRequest,
+  fetchMethod,
+  jsonAnswer,
+  Refusal,
+  refuse,
+} from '../http/answer.ts'
 import type { Knobs } from '../knobs.ts'
 import type { Audience, Authenticator, Caller } from './authentication.ts'
 import { readCreate, readUpdate } from './body.ts'
@@ -142,9 +149,7 @@ export function createService({ authenticator, book, issuer, knobs, storageFor }
     /** serve carries a call out. `form` replaces settings of the form that the call asks for. */
     async serve(call: ServiceCall, form: Partial<FormSettings> = {}): Promise<Served> {
       const served: Served = { answer: jsonAnswer(200, null), account: null, key: null }
-      // fetch allows no TRACE, and the service has no such route.
-      const method = /^(?:CONNECT|TRACE|TRACK)$/i.test(call.method) ? 'OPTIONS' : call.method
-      const request = new Request('http://service', { method })
+      const request = new Request('http://service', { method: fetchMethod(call.method) })
       const response = await app.fetch(request, { call, form, served })
       if (served.answer.code === null) {
         served.answer = {

@@ -102,11 +102,9 @@ function changedValues({ values, basePath, headerDate }: SignatureCase): Changed
 }
 
 function otherEncodings(signature: string): [name: string, written: string][] {
-  const bytes = /^(?:[\da-f]{2})+$/i.test(signature)
-    ? Buffer.from(signature, 'hex')
-    : Buffer.from(signature, 'base64')
-  const name = /^(?:[\da-f]{2})+$/i.test(signature) ? 'hex' : 'another form of Base64'
-  return [[name, bytes.toString('base64')]]
+  const isHex = /^(?:[\da-f]{2})+$/i.test(signature)
+  const bytes = Buffer.from(signature, isHex ? 'hex' : 'base64')
+  return [[isHex ? 'hex' : 'another form of Base64', bytes.toString('base64')]]
 }
 
 function unescaped(text: string): string {
