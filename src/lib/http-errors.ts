@@ -1,7 +1,10 @@
 // Translates network errors into a few kinds, each with a sentence for people. It never repeats the message of an
 // error, which may contain an address with its query string or the password of a proxy.
 
+import { Resolver } from 'node:dns'
+import { SECOND } from './clock.ts'
 import { errorCode } from './errors.ts'
+import { LOOKUP_TIMEOUT_MS, TimedOut } from './http-connect.ts'
 
 /**
  * `unreachable`: no connection, so nothing was sent. `certificate`: the other side's certificate is not trusted.
@@ -38,7 +41,6 @@ type Verdict = Pick<NoAnswer, 'why' | 'code' | 'reason'>
 
 const UNREACHABLE: Record<string, string> = {
   ENOTFOUND: 'the name server does not know the host',
-  EAI_AGAIN: 'the name server did not answer',
   ECONNREFUSED: 'the connection was refused',
   EHOSTUNREACH: 'there is no route to the host',
   ENETUNREACH: 'there is no route to the network',
@@ -75,6 +77,10 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
     const reason = `the TLS certificate of ${host} cannot be trusted (${certificate})`
     return verdict('certificate', certificate, reason)
   }
+  const late = all.find((one) => one instanceof TimedOut)
+  if (late !== undefined) return verdict('unreachable', ...explainTimeout(late))
+  if (code === 'EAI_AGAIN')
+    return verdict('unreachable', code, `${noAddress(peer)} (${code}; ${askedServers()})`)
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect))
     return verdict('unreachable', 'connect-timeout', `${peer} did not accept a connection in time`)
   if (code !== null && code in UNREACHABLE)
@@ -94,6 +100,23 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
     return verdict('lost', 'connection-closed', `${host} closed the connection without an answer`)
   const reason = `the connection to ${peer} broke${code === null ? '' : ` (${code})`}`
   return verdict(isConnect ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
+}
+
+function explainTimeout({ peer, step }: TimedOut): [code: string, reason: string] {
+  if (step === 'look-up') {
+    const limit = `within ${LOOKUP_TIMEOUT_MS / SECOND} s`
+    return ['lookup-timeout', `${noAddress(peer)} ${limit} (${askedServers()})`]
+  }
+  return step === 'connect'
+    ? ['connect-timeout', `${peer} did not accept a connection in time`]
+    : ['handshake-timeout', `${peer} accepted a connection, and did not finish the TLS handshake`]
+}
+
+const noAddress = (host: string) => `the name server gave no address of ${host}`
+
+/** askedServers names the servers that the system asks: it asks the first three of /etc/resolv.conf, one after another. */
+function askedServers(): string {
+  return `asked: ${new Resolver().getServers().slice(0, 3).join(', ')}`
 }
 
 /** peerOf returns the host of the failed system call. Behind a proxy that is the proxy, not the target. */

@@ -8,6 +8,12 @@ import { constants, gunzipSync } from 'node:zlib'
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { type Clock, SECOND, unlessAborted } from './clock.ts'
 import { EXIT, errorCode, FeedsyncError } from './errors.ts'
+import {
+  ATTEMPT_TIMEOUT_MS,
+  CONNECT_TIMEOUT_MS,
+  type ConnectLimits,
+  limitConnecting,
+} from './http-connect.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
 import { dropInterimAnswers } from './http-interim.ts'
 import { CountedBody, type StreamBody, watchProgress } from './http-progress.ts'
@@ -56,15 +62,18 @@ export interface HttpClientOptions {
   clock: Clock
   /** The environment with the proxy variables; default: this process's. */
   env?: NodeJS.ProcessEnv
-  /** Longest time in ms until the connection is open and, with TLS, verified. Default 10 s. */
+  /** Longest time in ms from the address of the host to an open and, with TLS, verified connection. Default 20 s. */
   connectTimeoutMs?: number
 }
 
 /** The whole body of an answer, which is small, may take this many times `bodyTimeoutMs`. */
 const MAX_BODY_TIMEOUTS = 10
 
-/** Limit for a proxy's answer to CONNECT, which comes after the proxy's own connection. undici waits five minutes. */
-const TUNNEL_TIMEOUT = 30 * SECOND
+/**
+ * TUNNEL_TIMEOUT limits a proxy's answer to CONNECT. The proxy looks the name up and connects itself, and after its own
+ * limit, which is a minute with most of them, its answer says why it could not. undici waits five minutes.
+ */
+const TUNNEL_TIMEOUT = 90 * SECOND
 
 /** @throws FeedsyncError (78) when a proxy variable holds no usable address. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
@@ -79,18 +88,27 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProxyAgent {
-  const { env = process.env, connectTimeoutMs: timeout = 10 * SECOND } = options
-  // Without this line, NODE_TLS_REJECT_UNAUTHORIZED could switch the verification off.
-  const tls = { rejectUnauthorized: true, autoSelectFamily: true, timeout }
+  const { clock, env = process.env, connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options
+  const limits = { clock, timeoutMs }
+  const tls = {
+    // Without this line, NODE_TLS_REJECT_UNAUTHORIZED could switch the verification off.
+    rejectUnauthorized: true,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ATTEMPT_TIMEOUT_MS,
+    // undici would count the look-up of the name, so http-connect.ts has the limits.
+    timeout: 0,
+  }
   return new EnvHttpProxyAgent({
     allowH2: false,
     pipelining,
     keepAliveTimeout: 4 * SECOND,
     keepAliveMaxTimeout: 4 * SECOND,
     connect: tls,
-    factory: createPool,
-    clientFactory: (origin, opts) => new Pool(origin, { ...opts, headersTimeout: TUNNEL_TIMEOUT }),
-    requestTls: tls,
+    factory: (origin, opts) => createPool(origin, opts, limits),
+    clientFactory: (origin, opts) =>
+      createPool(origin, { ...opts, headersTimeout: TUNNEL_TIMEOUT }, limits),
+    // In a tunnel there is no name to look up.
+    requestTls: { ...tls, timeout: timeoutMs },
     proxyTls: tls,
     // Empty, not undefined: for undefined, undici would read this process's environment.
     httpProxy: proxyAddress(env, 'http_proxy'),
@@ -100,20 +118,23 @@ function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProx
 }
 
 /**
- * createPool does what undici's own factory does, and adds the filter for interim answers. Behind a proxy, `connect`
- * is a function of undici, otherwise our options.
+ * createPool does what undici's own factory does, and adds the limits of http-connect.ts and the filter for interim
+ * answers. Behind a proxy, `connect` is a function of undici, otherwise our options.
  */
-function createPool(origin: string | URL, options: Pool.Options): Pool {
+function createPool(origin: string | URL, options: Pool.Options, limits: ConnectLimits): Pool {
   const { connect } = options
   const open = typeof connect === 'function' ? connect : buildConnector({ ...connect })
   return new Pool(origin, {
     ...options,
-    connect: (target, done) =>
-      open(target, (...opened) => {
+    connect: (target, done) => {
+      const opening: unknown = open(target, (...opened) => {
+        limit[Symbol.dispose]()
         // With an error there is no socket, although the types promise one.
         if (opened[1]) dropInterimAnswers(opened[1])
         done(...opened)
-      }),
+      })
+      const limit = limitConnecting(opening, target, limits)
+    },
   })
 }
 
