@@ -150,6 +150,14 @@ const TABLE = {
     from: 'storage',
     when: 'no answer after the last byte: the file may be stored, and the same form overwrites it',
   }),
+  unreadableAnswer: rule({
+    from: 'storage',
+    class: 'broken',
+    pace: 'slow',
+    tries: 3,
+    when: 'an answer that is not valid HTTP: the file may be stored, and the same form overwrites it',
+    hint: 'ask the service operator whether the file is there, and to correct what storage answers; a proxy may also change the answer: check HTTPS_PROXY; then retry the feed',
+  }),
   stalled: rule({
     from: 'storage',
     when: 'storage takes no byte of the file for 5 minutes',

@@ -5,11 +5,12 @@ import { Resolver } from 'node:dns'
 import { SECOND } from './clock.ts'
 import { errorCode } from './errors.ts'
 import { LOOKUP_TIMEOUT_MS, TimedOut } from './http-connect.ts'
+import { formatBytes } from './units.ts'
 
 /**
  * `unreachable`: no connection, so nothing was sent. `certificate`: the other side's certificate is not trusted.
- * `proxy`: the proxy refused the request. `lost`: the connection broke, or the answer was not HTTP. `silent`: no status
- * line came in time. `stalled`: the other side stopped taking the body. `source`: the body could not be read with its
+ * `proxy`: the proxy refused the request. `lost`: the connection broke. `unreadable`: an answer came that is not HTTP as
+ * Node reads it. `silent`: no status line came in time. `stalled`: the other side stopped taking the body. `source`: the body could not be read with its
  * announced length. `aborted`: the caller stopped the request.
  */
 export type NoAnswerKind =
@@ -17,6 +18,7 @@ export type NoAnswerKind =
   | 'certificate'
   | 'proxy'
   | 'lost'
+  | 'unreadable'
   | 'silent'
   | 'stalled'
   | 'source'
@@ -32,6 +34,9 @@ export interface NoAnswer {
   /** Bytes of the request's body that the socket took. */
   bytesSent: number
 }
+
+/** MAX_HEAD limits the status line and headers of an answer, in bytes. Some proxies set more cookies than Node's 16 KiB. */
+export const MAX_HEAD = 256 * 1024
 
 /** The reason for status 407. */
 export const PROXY_REFUSAL =
@@ -92,10 +97,9 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   }
   if (code === 'UND_ERR_HEADERS_TIMEOUT')
     return verdict('silent', 'answer-timeout', `${host} did not answer in time`)
-  if (name === 'HTTPParserError' || code?.startsWith('HPE_'))
-    return verdict('lost', 'bad-http', `${host} did not answer in valid HTTP`)
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return verdict('lost', 'bad-http', `${host} answered with oversized headers`)
+  const unreadable = whyUnreadable(name, code)
+  if (unreadable !== null)
+    return verdict('unreadable', 'unreadable-answer', `the answer cannot be read (${unreadable})`)
   if (code === 'UND_ERR_SOCKET')
     return verdict('lost', 'connection-closed', `${host} closed the connection without an answer`)
   const reason = `the connection to ${peer} broke${code === null ? '' : ` (${code})`}`
@@ -117,6 +121,20 @@ const noAddress = (host: string) => `the name server gave no address of ${host}`
 /** askedServers names the servers that the system asks: it asks the first three of /etc/resolv.conf, one after another. */
 function askedServers(): string {
   return `asked: ${new Resolver().getServers().slice(0, 3).join(', ')}`
+}
+
+/** whyUnreadable returns the parser's code, or that the head of the answer is too long; null for any other error. */
+function whyUnreadable(name: string, code: string | null): string | null {
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return `its headers have more than ${formatBytes(MAX_HEAD)}`
+  return name === 'HTTPParserError' || code?.startsWith('HPE_') ? (code ?? 'not HTTP') : null
+}
+
+/** noAnswerText says that `who` gave no answer that can be read, and why. */
+export function noAnswerText(who: string, { reason, why }: NoAnswer): string {
+  return why === 'unreadable'
+    ? `${who} answered, and ${reason}`
+    : `no answer from ${who}: ${reason}`
 }
 
 /** peerOf returns the host of the failed system call. Behind a proxy that is the proxy, not the target. */

@@ -14,7 +14,7 @@ import {
   type ConnectLimits,
   limitConnecting,
 } from './http-connect.ts'
-import { explainNetworkError, type NoAnswer } from './http-errors.ts'
+import { explainNetworkError, MAX_HEAD, type NoAnswer } from './http-errors.ts'
 import { dropInterimAnswers } from './http-interim.ts'
 import { CountedBody, type StreamBody, watchProgress } from './http-progress.ts'
 import { registerSecret } from './secrets.ts'
@@ -126,6 +126,7 @@ function createPool(origin: string | URL, options: Pool.Options, limits: Connect
   const open = typeof connect === 'function' ? connect : buildConnector({ ...connect })
   return new Pool(origin, {
     ...options,
+    maxHeaderSize: MAX_HEAD,
     connect: (target, done) => {
       const opening: unknown = open(target, (...opened) => {
         limit[Symbol.dispose]()
@@ -228,7 +229,7 @@ async function send(
       return none({ why: 'source', code: errorCode(failure) ?? 'body-source', reason })
     }
     const verdict = explainNetworkError(error, url.host)
-    const mayBeSent = counted !== null || verdict.why === 'lost' || verdict.why === 'silent'
+    const mayBeSent = counted !== null || ['lost', 'silent', 'unreadable'].includes(verdict.why)
     return { ...none(verdict), bytesSent: mayBeSent ? bytesSent() : 0 }
   }
 }

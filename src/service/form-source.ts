@@ -10,7 +10,7 @@ import {
   ruleOfStatus,
 } from '../lib/decision-table.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
-import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
+import { type NoAnswer, noAnswerText, PROXY_REFUSAL } from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
 import { Rejected, readForm } from './form-answer.ts'
@@ -106,10 +106,11 @@ function placeOf(location: string, origin: string): string {
 }
 
 /** noAnswer is always safe to retry: a form that did not arrive stores nothing. */
-function noAnswer({ why, code, reason }: NoAnswer, origin: string): Failure {
+function noAnswer(answer: NoAnswer, origin: string): Failure {
+  const { code, why } = answer
   const rule =
     why === 'certificate' ? RULES.untrusted : why === 'proxy' ? RULES.proxy : RULES.noForm
-  return failureOf(rule, { code, reason: `no answer from the service: ${reason}`, origin })
+  return failureOf(rule, { code, reason: noAnswerText('the service', answer), origin })
 }
 
 /** refusalMessage returns the service's own words about a refusal, for the partner's support. */

@@ -12,7 +12,7 @@ import {
   ruleOfStatus,
 } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
-import type { NoAnswer } from '../lib/http-errors.ts'
+import { type NoAnswer, noAnswerText } from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { redact, shownName } from '../lib/secrets.ts'
 import { type Confirmation, confirm, isSuccess } from './confirmation.ts'
@@ -92,13 +92,15 @@ const ROW_OF = {
 /** judgeNoAnswer judges a request without an answer. `announced` is the size of its whole body in bytes. */
 export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: string): Failure {
   const { bytesSent, code, why } = answer
-  const common = { code, reason: `no answer from storage: ${answer.reason}`, origin }
+  const common = { code, reason: noAnswerText('storage', answer), origin }
   if (why === 'source') {
     const reason = 'the copy of the file in the state directory could not be read to its end'
     return failureOf(RULES.spoolChanged, { code: 'spool-changed', reason })
   }
   if ((why === 'lost' || why === 'silent') && bytesSent >= announced)
     return failureOf(RULES.lostAfterBody, { ...common, ambiguous: true })
+  if (why === 'unreadable')
+    return failureOf(RULES.unreadableAnswer, { ...common, ambiguous: bytesSent >= announced })
   if (why === 'lost')
     return failureOf(bytesSent === 0 ? RULES.lostBeforeBody : RULES.lostMidBody, common)
   return failureOf(ROW_OF[why], common)

@@ -2,7 +2,8 @@
 
 import { SECOND } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
-import type { HttpAnswer, HttpClient } from '../../lib/http.ts'
+import type { HttpClient } from '../../lib/http.ts'
+import type { NoAnswer } from '../../lib/http-errors.ts'
 import { type Answer, ok, problem } from './finding.ts'
 
 const TIMEOUT = 10 * SECOND
@@ -26,13 +27,11 @@ export async function checkAddress(
   return answer.kind === 'answer' ? ok(`${origin} answers`) : notReached(answer)
 }
 
-export function notReached({
-  reason,
-  why,
-}: Pick<Extract<HttpAnswer, { kind: 'no-answer' }>, 'reason' | 'why'>): Answer {
+export function notReached({ reason, why }: NoAnswer): Answer {
   const fix =
     why === 'certificate'
       ? 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to its CA; otherwise report it to the service operator'
       : 'check the address, the name server, the firewall and HTTPS_PROXY'
-  return problem(`no answer: ${reason}`, fix, EXIT.temporary)
+  const says = why === 'unreadable' ? reason : `no answer: ${reason}`
+  return problem(says, fix, EXIT.temporary)
 }

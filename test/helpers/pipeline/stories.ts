@@ -76,6 +76,7 @@ const DISK = new FeedsyncError('the disk is full', { exitCode: 75 })
 const ENDS: Record<string, SendEvent> = {
   'a failure that passes': failed('throttled'),
   'a failure for good': failed('fileRefused'),
+  'an answer that cannot be read': failed('unreadableAnswer'),
   'refused credentials': failed('credentials', true),
   'refused credentials, and the hold is over': failed('credentials'),
   'a lost copy': failed('spoolChanged'),

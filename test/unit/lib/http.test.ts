@@ -161,14 +161,14 @@ describe('an unrequested interim answer', () => {
     expect(answers).toEqual(answers.map(() => expect.objectContaining(whole)))
   })
 
-  it('ends the request as invalid HTTP if it has no end', async () => {
+  it('is an answer that cannot be read if it has no end', async () => {
     const url = await rawServer(
-      onRequest((socket) => socket.write(`HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(200_000)}`)),
+      onRequest((socket) => socket.write(`HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(300_000)}`)),
     )
 
     const answer = await client()(url)
 
-    expect(answer).toMatchObject({ kind: 'no-answer', why: 'lost', code: 'bad-http' })
+    expect(answer).toMatchObject({ why: 'unreadable', code: 'unreadable-answer' })
   })
 
   it('is a lost connection if no answer follows', async () => {
@@ -249,7 +249,7 @@ describe('no answer', () => {
   it.each([
     ['RST', (socket: Socket) => void socket.resetAndDestroy(), 'lost'],
     ['FIN', (socket: Socket) => void socket.end(), 'lost'],
-    ['bytes that are no HTTP', (socket: Socket) => void socket.end('SSH-2.0-x\r\n'), 'lost'],
+    ['bytes that are no HTTP', (socket: Socket) => void socket.end('SSH-2.0-x\r\n'), 'unreadable'],
     ['silence', () => {}, 'silent'],
   ])('is not "unreachable" after %s', async (_, end, why) => {
     const url = await rawServer(onRequest(end))

@@ -59,6 +59,8 @@ const ROWS: [event: string, event: SendEvent, facts?: Partial<SendFacts>][] = [
   ['failed, about the file', failed('fileRefused')],
   ['failed, final after some tries; the first', failed('formRefused')],
   ['failed, final after some tries; the last', failed('formRefused'), { inARow: 21 }],
+  ['an answer that cannot be read; the first', failed('unreadableAnswer')],
+  ['an answer that cannot be read; the third', failed('unreadableAnswer'), { inARow: 2 }],
   ['the copy is gone or changed', failed('spoolChanged')],
   ['aborted', { kind: 'aborted', attempt: TRY }],
   ['an error of the disk', { kind: 'fault', attempt: TRY, error: full }],
