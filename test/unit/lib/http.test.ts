@@ -16,6 +16,7 @@ async function* pieces(n: number) {
 const streamOf = (n: number) => ({
   length: n * PIECE.length,
   chunks: () => pieces(n),
+  stallMs: 5000,
 })
 
 /** Runs `then` when the first byte of a request has come. */
