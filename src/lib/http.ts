@@ -5,7 +5,7 @@
 // letters. Node itself reads NODE_EXTRA_CA_CERTS. No setting switches TLS verification off.
 
 import { constants, gunzipSync } from 'node:zlib'
-import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { type Clock, SECOND, unlessAborted } from './clock.ts'
 import { EXIT, errorCode, FeedsyncError } from './errors.ts'
 import {
@@ -17,6 +17,7 @@ import {
 import { explainNetworkError, MAX_HEAD, type NoAnswer } from './http-errors.ts'
 import { dropInterimAnswers } from './http-interim.ts'
 import { CountedBody, type StreamBody, watchProgress } from './http-progress.ts'
+import { readNoProxy } from './no-proxy.ts'
 import { registerSecret } from './secrets.ts'
 import { VERSION } from './version.ts'
 
@@ -26,7 +27,7 @@ export interface HttpRequest {
   headers: Readonly<Record<string, string>>
   body: Buffer | StreamBody | null
   signal: AbortSignal
-  /** Longest time in ms from the last byte that the socket took to the next one, or to the status line. */
+  /** Longest time in ms from the last byte that the socket took to the status line. */
   headersTimeoutMs: number
   /** Longest time in ms between two pieces of the answer's body. */
   bodyTimeoutMs: number
@@ -77,17 +78,23 @@ const TUNNEL_TIMEOUT = 90 * SECOND
 
 /** @throws FeedsyncError (78) when a proxy variable holds no usable address. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const pooled = createAgent(options, 1)
-  const single = createAgent(options, 0)
+  const { isDirect } = readNoProxy(options.env ?? process.env)
+  const pooled = createAgents(options, 1)
+  const single = createAgents(options, 0)
   return {
-    request: (request) => send(request.freshConnection ? single : pooled, request, options),
+    request: (request) => {
+      const { direct, proxied } = request.freshConnection ? single : pooled
+      return send(isDirect(request.url) ? direct : proxied, request, options)
+    },
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([pooled.destroy(), single.destroy()])
+      const all = [pooled, single].flatMap(({ direct, proxied }) => [direct, proxied])
+      await Promise.all(all.map((agent) => agent.destroy()))
     },
   }
 }
 
-function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProxyAgent {
+/** createAgents returns the agents for hosts without a proxy, and for all others. */
+function createAgents(options: HttpClientOptions, pipelining: 0 | 1) {
   const { clock, env = process.env, connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options
   const limits = { clock, timeoutMs }
   const tls = {
@@ -98,13 +105,16 @@ function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProx
     // undici would count the look-up of the name, so http-connect.ts has the limits.
     timeout: 0,
   }
-  return new EnvHttpProxyAgent({
+  const shared: Agent.Options = {
     allowH2: false,
     pipelining,
     keepAliveTimeout: 4 * SECOND,
     keepAliveMaxTimeout: 4 * SECOND,
     connect: tls,
     factory: (origin, opts) => createPool(origin, opts, limits),
+  }
+  const proxied = new EnvHttpProxyAgent({
+    ...shared,
     clientFactory: (origin, opts) =>
       createPool(origin, { ...opts, headersTimeout: TUNNEL_TIMEOUT }, limits),
     // In a tunnel there is no name to look up.
@@ -113,8 +123,10 @@ function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProx
     // Empty, not undefined: for undefined, undici would read this process's environment.
     httpProxy: proxyAddress(env, 'http_proxy'),
     httpsProxy: proxyAddress(env, 'https_proxy'),
-    noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
+    // undici knows no networks, so no-proxy.ts decides.
+    noProxy: '',
   })
+  return { direct: new Agent(shared), proxied }
 }
 
 /**

@@ -4,7 +4,8 @@ import { SECOND } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
 import type { HttpClient } from '../../lib/http.ts'
 import type { NoAnswer } from '../../lib/http-errors.ts'
-import { type Answer, ok, problem } from './finding.ts'
+import { readNoProxy } from '../../lib/no-proxy.ts'
+import { type Answer, ok, problem, warning } from './finding.ts'
 
 const TIMEOUT = 10 * SECOND
 
@@ -34,4 +35,19 @@ export function notReached({ reason, why }: NoAnswer): Answer {
       : 'check the address, the name server, the firewall and HTTPS_PROXY'
   const says = why === 'unreadable' ? reason : `no answer: ${reason}`
   return problem(says, fix, EXIT.temporary)
+}
+
+/** checkNoProxy finds entries of NO_PROXY that cannot be used; null: there are none, or there is no proxy. */
+export function checkNoProxy(env: NodeJS.ProcessEnv): Answer | null {
+  const { unusable } = readNoProxy(env)
+  const hasProxy = ['HTTPS_PROXY', 'HTTP_PROXY'].some(
+    (name) => env[name.toLowerCase()] ?? env[name],
+  )
+  if (unusable.length === 0 || !hasProxy) return null
+  // An address of a proxy that stands here by mistake may hold a password.
+  const shown = unusable.map((entry) => `"${entry.replace(/^.*@/, '…@')}"`).join(', ')
+  return warning(
+    `NO_PROXY has entries that mean nothing to feedsyncd, so these hosts are reached through the proxy: ${shown}`,
+    'write each as a host (example.com, with all hosts below it), an address, a network (10.0.0.0/8), or * for all hosts, with commas between them; host and address may have a port (example.com:8443)',
+  )
 }

@@ -27,10 +27,14 @@ describe('a proxy of the environment', () => {
     expect(proxy.seen).toEqual([`CONNECT ${url.host}`])
   })
 
-  it.each(['NO_PROXY', 'no_proxy'])('is not used for hosts in %s', async (name) => {
+  it.each([
+    ['NO_PROXY', 'example.com,127.0.0.1'],
+    ['no_proxy', 'example.com,127.0.0.1'],
+    ['NO_PROXY', '10.0.0.0/8, 127.0.0.0/8'],
+  ])('is not used for hosts in %s (%s)', async (name, value) => {
     const url = await httpServer((_, response) => response.end())
     const proxy = await proxyServer()
-    const env = { HTTP_PROXY: proxy.url.href, [name]: 'example.com,127.0.0.1' }
+    const env = { HTTP_PROXY: proxy.url.href, [name]: value }
 
     const answer = await client(env)(url)
 
@@ -75,7 +79,7 @@ describe('a proxy of the environment', () => {
     }
 
     const answer = await client({ HTTP_PROXY: proxy.url.href })(url, {
-      body: { length: 300_000, chunks },
+      body: { length: 300_000, chunks, stallMs: 5000 },
     })
 
     expect(answer).toMatchObject({ kind: 'answer', status: 200, bytesSent: 300_000 })
