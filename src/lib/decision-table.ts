@@ -3,43 +3,13 @@
 // and a test compares the two.
 
 import type { ConditionCode } from './conditions.ts'
-
-/**
- * FailureClass names one behaviour each. `transient`: temporary; try again after growing waits and never give up.
- * `credentials`: pause the feeds of the account. `file`: fail this version at once. `broken`: a correct request does
- * not get this answer; try `tries` times, then fail the version.
- */
-export type FailureClass = 'transient' | 'credentials' | 'file' | 'broken'
-
-/** Pace selects the curve of waits in upload/retry.ts. */
-export type Pace = 'usual' | 'throttled' | 'slow'
-
-export interface Rule {
-  /** The key in `RULES`; the log shows it. */
-  readonly name: string
-  /** Who gives this answer; `either`: the service or storage; `here`: feedsyncd found it on this host. */
-  readonly from: 'service' | 'storage' | 'either' | 'here'
-  /** What happened. */
-  readonly when: string
-  /** HTTP statuses that mean this if nothing more is known. */
-  readonly statuses: readonly number[]
-  /** Codes of storage's error documents that mean this with any status. */
-  readonly codes: readonly string[]
-  readonly class: FailureClass
-  readonly pace: Pace
-  /** The present form cannot succeed, so the next attempt asks for another one. */
-  readonly freshForm: boolean
-  /** For `broken` only: the version fails after this many attempts in a row with the same code. */
-  readonly tries: number
-  readonly hint: string
-}
+import { type FailureClass, type Rule, rule } from './decision-rule.ts'
 
 /** Attempts in about an hour of growing waits: a deployment of the other side may cause a refusal. */
 const HOUR_OF_TRIES = 22
 /** Attempts in about an hour of the slow curve. */
 const SLOW_HOUR_OF_TRIES = 17
 
-const AUTOMATIC = 'no action needed'
 const OUR_BUG =
   'report this to the makers of feedsyncd with the attempt from "show"; after their answer, retry the feed'
 const ASK_OPERATOR =
@@ -50,19 +20,6 @@ const OTHER_LIMIT =
   'export a smaller file; or ask the service operator, or the owner of the proxy that answered, to raise the limit, and then retry the feed or drop the same file again'
 const CHECK_KEY =
   'check the key file, service.auth and the account or partner; uploads are tried again when the key file changes, and every 5 minutes'
-
-type Row = Pick<Rule, 'from' | 'when'> & Partial<Omit<Rule, 'codes'>> & { codes?: string }
-
-const rule = ({ codes = '', ...row }: Row): Omit<Rule, 'name'> => ({
-  statuses: [],
-  class: 'transient',
-  pace: 'usual',
-  freshForm: false,
-  tries: 1,
-  hint: AUTOMATIC,
-  ...row,
-  codes: codes.split(' ').filter((code) => code !== ''),
-})
 
 const TABLE = {
   noForm: rule({

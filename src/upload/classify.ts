@@ -2,12 +2,12 @@
 // decision table. Pure functions. The XML code decides before the status, because one 403 means "ask for a new form"
 // and another 403 means "this form is wrong".
 
+import type { Rule } from '../lib/decision-rule.ts'
 import {
   type Failure,
   type FailureDetails,
   failureOf,
   RULES,
-  type Rule,
   ruleOfCode,
   ruleOfStatus,
 } from '../lib/decision-table.ts'
