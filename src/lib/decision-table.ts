@@ -16,8 +16,7 @@ const ASK_OPERATOR =
   'ask the service operator whether the form for this account is right; then retry the feed'
 const NOT_CONFIRMED =
   'a proxy may answer in place of storage: check HTTPS_PROXY, and ask the service operator what storage answers and whether the file is there; then retry the feed'
-const OTHER_LIMIT =
-  'export a smaller file; or ask the service operator, or the owner of the proxy that answered, to raise the limit, and then retry the feed or drop the same file again'
+const THEN_AGAIN = 'then retry the feed or drop the same file again'
 const CHECK_KEY =
   'check the key file, service.auth and the account or partner; uploads are tried again when the key file changes, and every 5 minutes'
 
@@ -85,11 +84,17 @@ const TABLE = {
     hint: 'check HTTPS_PROXY (with user:password@ if the proxy needs it) and NO_PROXY, and that the proxy allows this host',
   }),
   waiting: rule({ from: 'here', when: 'the breaker of the origin is open; nothing is sent' }),
-  sizeOutsidePolicy: rule({
+  largerThanForm: rule({
     from: 'here',
     class: 'file',
-    hint: OTHER_LIMIT,
-    when: 'the file is larger or smaller than the form allows; nothing is sent',
+    hint: `export a smaller file; or ask the service operator to raise the limit of the form, ${THEN_AGAIN}`,
+    when: 'the file is larger than the form allows; nothing is sent',
+  }),
+  smallerThanForm: rule({
+    from: 'here',
+    class: 'file',
+    hint: `look whether the export is complete; if it is, ask the service operator to lower the limit of the form, ${THEN_AGAIN}`,
+    when: 'the file is smaller than the form allows; nothing is sent',
   }),
   unreachable: rule({
     from: 'storage',
@@ -181,13 +186,27 @@ const TABLE = {
       'MalformedPOSTRequest InvalidArgument UserKeyMustBeSpecified KeyTooLongError InvalidDigest IncorrectNumberOfFilesInPostRequest MaxPostPreDataLengthExceededError MissingContentLength PreconditionFailed RequestIsNotMultiPartContent NotImplemented',
     hint: OUR_BUG,
   }),
-  fileRefused: rule({
+  tooLarge: rule({
     from: 'storage',
     class: 'file',
     statuses: [413],
-    hint: OTHER_LIMIT,
+    hint: `export a smaller file; or ask the service operator, or the owner of the proxy that answered, to raise the limit, ${THEN_AGAIN}`,
     when: 'storage, or a proxy in front of it, refuses a file of this size',
-    codes: 'EntityTooLarge EntityTooSmall MaxMessageLengthExceeded',
+    codes: 'EntityTooLarge MaxMessageLengthExceeded',
+  }),
+  tooSmall: rule({
+    from: 'storage',
+    class: 'file',
+    hint: `look whether the export is complete; if it is, ask the service operator to lower the limit of storage, ${THEN_AGAIN}`,
+    when: 'storage refuses a file that is this small',
+    codes: 'EntityTooSmall',
+  }),
+  formAllowsOtherSize: rule({
+    from: 'storage',
+    class: 'file',
+    freshForm: true,
+    hint: `the form is at fault, not the file: ask the service operator to give forms the limit of storage, or storage the limit of the forms, ${THEN_AGAIN}`,
+    when: 'storage refuses the size of a file, by one of the codes above, although the form allows it',
   }),
   bytesMissing: rule({
     from: 'storage',

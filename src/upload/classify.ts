@@ -51,10 +51,11 @@ export function judgeReply(
   const { error } = body
   const named = shownName(error.code)
   const called = named === null ? status : `${status} ${named}`
-  const rule = ruleOfError(error, status)
+  const rule = ruleOfError(error, status, facts)
   const isExpired = rule === RULES.policyExpired
   const code = isExpired ? 'policy-expired' : (named ?? `http-${status}`)
-  const clauses = isExpired ? ['the policy has expired'] : error.sizes
+  const clauses = isExpired ? ['the policy has expired'] : [...error.sizes]
+  if (rule === RULES.formAllowsOtherSize) clauses.push(allowedSizes(facts))
   const details = clauses.length === 0 ? '' : ` (${clauses.join(', ')})`
   return failed(rule, { code, reason: `storage answered ${called}${details}` })
 }
@@ -106,10 +107,21 @@ export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: strin
   return failureOf(ROW_OF[why], common)
 }
 
-function ruleOfError({ code, message }: StorageError, status: number): Rule {
+/** ABOUT_SIZE are the rows of an `<Error>` that refuses the size of the file. */
+const ABOUT_SIZE: readonly Rule[] = [RULES.tooLarge, RULES.tooSmall]
+
+/** ruleOfError judges the error of a file whose size the form allows: no other file is sent. */
+function ruleOfError({ code, message }: StorageError, status: number, facts: FormFacts): Rule {
   if (code === 'AccessDenied' && /policy expired/i.test(message)) return RULES.policyExpired
   if (code === 'AccessDenied' && /extra input fields/i.test(message)) return RULES.requestRefused
-  return ruleOfCode(code) ?? ruleOfAnswer(status, status >= 400 && status < 500)
+  const rule = ruleOfCode(code)
+  if (rule !== null && ABOUT_SIZE.includes(rule) && facts.namesSizes)
+    return RULES.formAllowsOtherSize
+  return rule ?? ruleOfAnswer(status, status >= 400 && status < 500)
+}
+
+function allowedSizes({ maxBytes, minBytes }: FormFacts): string {
+  return `the form allows ${minBytes} to ${maxBytes} bytes`
 }
 
 /** ruleOfAnswer judges by the status. `fromStorage`: the body is storage's XML with a code outside the table. */

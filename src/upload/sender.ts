@@ -179,10 +179,10 @@ async function post(
 /** outsidePolicy returns why the form does not allow a file of this size, or null. */
 function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Failure | null {
   if (bytes >= minBytes && bytes <= maxBytes) return null
-  const limit =
-    bytes > maxBytes ? `takes at most ${maxBytes} bytes` : `needs at least ${minBytes} bytes`
-  return failureOf(RULES.sizeOutsidePolicy, {
-    code: bytes > maxBytes ? 'file-too-large' : 'file-too-small',
+  const isLarge = bytes > maxBytes
+  const limit = isLarge ? `takes at most ${maxBytes} bytes` : `needs at least ${minBytes} bytes`
+  return failureOf(isLarge ? RULES.largerThanForm : RULES.smallerThanForm, {
+    code: isLarge ? 'file-too-large' : 'file-too-small',
     reason: `the file has ${bytes} bytes, and the upload form ${limit}; nothing was sent`,
   })
 }

@@ -53,7 +53,8 @@ describe('the decision table', () => {
     )
 
     expect(final.map(({ name }) => name)).toEqual([
-      ...['accountUnusable', 'sizeOutsidePolicy', 'fileRefused', 'spoolChanged'],
+      ...['accountUnusable', 'largerThanForm', 'smallerThanForm', 'tooLarge', 'tooSmall'],
+      ...['formAllowsOtherSize', 'spoolChanged'],
     ])
   })
 })

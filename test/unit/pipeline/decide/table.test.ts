@@ -56,7 +56,7 @@ const ROWS: [event: string, event: SendEvent, facts?: Partial<SendFacts>][] = [
     failed('credentials', { hold: { failure: refusal, until: 9000 } }),
   ],
   ['failed, credentials; the hold has ended', failed('credentials')],
-  ['failed, about the file', failed('fileRefused')],
+  ['failed, about the file', failed('tooLarge')],
   ['failed, final after some tries; the first', failed('formRefused')],
   ['failed, final after some tries; the last', failed('formRefused'), { inARow: 21 }],
   ['an answer that cannot be read; the first', failed('unreadableAnswer')],
