@@ -19,11 +19,17 @@ export const CONNECT_TIMEOUT_MS = 20 * SECOND
  */
 export const ATTEMPT_TIMEOUT_MS = 2 * SECOND
 
+/**
+ * TUNNEL_TIMEOUT_MS limits a proxy's answer to CONNECT. The proxy looks the name up and connects itself, and after its
+ * own limit, which is a minute with most of them, its answer says why it could not.
+ */
+export const TUNNEL_TIMEOUT_MS = 90 * SECOND
+
 /** TimedOut is the error of a connection that did not open in time. */
 export class TimedOut extends Error {
-  /** The host and port that did not answer in time: behind a proxy those of the proxy. */
+  /** The host and port that did not answer in time: behind a proxy, and before the tunnel, those of the proxy. */
   readonly peer: string
-  readonly step: 'look-up' | 'connect' | 'handshake'
+  readonly step: 'look-up' | 'connect' | 'handshake' | 'tunnel'
 
   constructor(peer: string, step: TimedOut['step']) {
     super(`timeout of the ${step}`)
@@ -40,18 +46,27 @@ export interface ConnectLimits {
   timeoutMs: number
 }
 
+/** Target is the other end of a connection. */
+export type Target = Readonly<Record<'hostname' | 'port' | 'protocol', string>>
+
+/** hostAndPort returns host and port of a target, as in an address. */
+export function hostAndPort({ hostname, port, protocol }: Target): string {
+  return `${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port || DEFAULT_PORTS[protocol]}`
+}
+
 /**
  * limitConnecting destroys a connection that does not open in time. `opening` is what a connector of undici returned: a
  * socket, or a promise if the connection goes through a tunnel. Dispose of the answer when the connection is open.
  */
 export function limitConnecting(
   opening: unknown,
-  { hostname, port, protocol }: { hostname: string; port: string; protocol: string },
+  target: Target,
   { clock, timeoutMs }: ConnectLimits,
 ): Disposable {
   if (!(opening instanceof Socket)) return { [Symbol.dispose]: () => {} }
   const socket = opening
-  const peer = `${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port || DEFAULT_PORTS[protocol]}`
+  const { hostname } = target
+  const peer = hostAndPort(target)
   const stop = () => timer[Symbol.dispose]()
   const connecting = () =>
     clock.after(timeoutMs, () => {

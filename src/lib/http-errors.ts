@@ -83,6 +83,10 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
     return verdict('certificate', certificate, reason)
   }
   const late = all.find((one) => one instanceof TimedOut)
+  if (late?.step === 'tunnel') {
+    const reason = `the proxy did not connect to ${late.peer} in time`
+    return verdict('proxy', 'proxy-timeout', reason)
+  }
   if (late !== undefined) return verdict('unreachable', ...explainTimeout(late))
   if (code === 'EAI_AGAIN')
     return verdict('unreachable', code, `${noAddress(peer)} (${code}; ${askedServers()})`)

@@ -12,7 +12,10 @@ import {
   ATTEMPT_TIMEOUT_MS,
   CONNECT_TIMEOUT_MS,
   type ConnectLimits,
+  hostAndPort,
   limitConnecting,
+  TimedOut,
+  TUNNEL_TIMEOUT_MS,
 } from './http-connect.ts'
 import { explainNetworkError, MAX_HEAD, type NoAnswer } from './http-errors.ts'
 import { dropInterimAnswers } from './http-interim.ts'
@@ -65,16 +68,12 @@ export interface HttpClientOptions {
   env?: NodeJS.ProcessEnv
   /** Longest time in ms from the address of the host to an open and, with TLS, verified connection. Default 20 s. */
   connectTimeoutMs?: number
+  /** Longest time in ms until a proxy has connected to an https address. Default 90 s. */
+  tunnelTimeoutMs?: number
 }
 
 /** The whole body of an answer, which is small, may take this many times `bodyTimeoutMs`. */
 const MAX_BODY_TIMEOUTS = 10
-
-/**
- * TUNNEL_TIMEOUT limits a proxy's answer to CONNECT. The proxy looks the name up and connects itself, and after its own
- * limit, which is a minute with most of them, its answer says why it could not. undici waits five minutes.
- */
-const TUNNEL_TIMEOUT = 90 * SECOND
 
 /** @throws FeedsyncError (78) when a proxy variable holds no usable address. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
@@ -95,7 +94,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
 /** createAgents returns the agents for hosts without a proxy, and for all others. */
 function createAgents(options: HttpClientOptions, pipelining: 0 | 1) {
-  const { clock, env = process.env, connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options
+  const { clock, env = process.env, tunnelTimeoutMs = TUNNEL_TIMEOUT_MS } = options
+  const { connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options
   const limits = { clock, timeoutMs }
   const tls = {
     // Without this line, NODE_TLS_REJECT_UNAUTHORIZED could switch the verification off.
@@ -116,7 +116,7 @@ function createAgents(options: HttpClientOptions, pipelining: 0 | 1) {
   const proxied = new EnvHttpProxyAgent({
     ...shared,
     clientFactory: (origin, opts) =>
-      createPool(origin, { ...opts, headersTimeout: TUNNEL_TIMEOUT }, limits),
+      createPool(origin, { ...opts, headersTimeout: tunnelTimeoutMs }, limits),
     // In a tunnel there is no name to look up.
     requestTls: { ...tls, timeout: timeoutMs },
     proxyTls: tls,
@@ -144,7 +144,11 @@ function createPool(origin: string | URL, options: Pool.Options, limits: Connect
         limit[Symbol.dispose]()
         // With an error there is no socket, although the types promise one.
         if (opened[1]) dropInterimAnswers(opened[1])
-        done(...opened)
+        // Only the request to a proxy for a tunnel waits for an answer before the connection is open.
+        const isLate =
+          (opened[0] as NodeJS.ErrnoException | null)?.code === 'UND_ERR_HEADERS_TIMEOUT'
+        if (isLate) done(new TimedOut(hostAndPort(target), 'tunnel'), null)
+        else done(...opened)
       })
       const limit = limitConnecting(opening, target, limits)
     },

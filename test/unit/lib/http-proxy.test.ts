@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createHttpClient } from '../../../src/lib/http.ts'
-import { client } from '../../helpers/lib/http-client.ts'
+import { client, sendWith } from '../../helpers/lib/http-client.ts'
 import { httpServer, proxyServer, rawServer, tlsServer } from '../../helpers/lib/http-servers.ts'
 
 describe('a proxy of the environment', () => {
@@ -98,6 +98,26 @@ describe('a proxy of the environment', () => {
 
     expect(answer).toMatchObject({ kind: 'no-answer', ...expected })
     expect(JSON.stringify(answer)).not.toContain('hidden-password')
+  })
+
+  it('is named as the part that did not connect in time, and nothing was sent', async () => {
+    const proxy = await rawServer(() => {})
+    const http = createHttpClient({
+      ...{ clock: systemClock, env: { HTTPS_PROXY: proxy.href }, tunnelTimeoutMs: 100 },
+    })
+    onTestFinished(() => http[Symbol.asyncDispose]())
+    async function* chunks() {
+      yield Buffer.alloc(10)
+    }
+
+    const answer = await sendWith(http)('https://example.com/', {
+      body: { length: 10, chunks, stallMs: 60_000 },
+    })
+
+    expect(answer).toEqual({
+      ...{ kind: 'no-answer', why: 'proxy', code: 'proxy-timeout', bytesSent: 0 },
+      reason: 'the proxy did not connect to example.com:443 in time',
+    })
   })
 
   it('does not hold a request beyond its end if it never answers', async () => {
