@@ -38,7 +38,7 @@ const TABLE = {
   }),
   badForm: rule({
     from: 'service',
-    when: 'a 2xx without a readable form',
+    when: 'an answer without a readable form: a 2xx, or an answer that is not valid HTTP',
     hint: 'check that service.baseUrl and service.presignPath lead to the service, not to a login or proxy page; feedsyncd tries again automatically',
   }),
   formRejected: rule({

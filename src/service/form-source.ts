@@ -10,7 +10,12 @@ import {
   ruleOfStatus,
 } from '../lib/decision-table.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
-import { type NoAnswer, noAnswerText, PROXY_REFUSAL } from '../lib/http-errors.ts'
+import {
+  type NoAnswer,
+  type NoAnswerKind,
+  noAnswerText,
+  PROXY_REFUSAL,
+} from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
 import { Rejected, readForm } from './form-answer.ts'
@@ -105,12 +110,21 @@ function placeOf(location: string, origin: string): string {
     : 'another host'
 }
 
+/** ROW_OF has the rows for which a person can do something. */
+const ROW_OF: { readonly [why in NoAnswerKind]?: Rule } = {
+  certificate: RULES.untrusted,
+  proxy: RULES.proxy,
+  unreadable: RULES.badForm,
+}
+
 /** noAnswer is always safe to retry: a form that did not arrive stores nothing. */
 function noAnswer(answer: NoAnswer, origin: string): Failure {
   const { code, why } = answer
-  const rule =
-    why === 'certificate' ? RULES.untrusted : why === 'proxy' ? RULES.proxy : RULES.noForm
-  return failureOf(rule, { code, reason: noAnswerText('the service', answer), origin })
+  return failureOf(ROW_OF[why] ?? RULES.noForm, {
+    code,
+    reason: noAnswerText('the service', answer),
+    origin,
+  })
 }
 
 /** refusalMessage returns the service's own words about a refusal, for the partner's support. */

@@ -109,6 +109,19 @@ describe('a service that is slow or gone', () => {
     expect(outlet.story()).toEqual(AT_ONCE)
   })
 
+  it('an answer that is not HTTP is named as such, with what to check', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'service', kind: 'raw', what: 'folded-header' })
+
+    await outlet.take('jobs.xml')
+    await outlet.run(0)
+
+    expect(outlet.version()).toMatchObject({
+      ...{ state: 'queued', hint: expect.stringContaining('service.baseUrl') },
+      reason: expect.stringMatching(/^the service answered, and the answer cannot be read \(HPE_/),
+    })
+  })
+
   it('an answer that never comes is given up after four minutes and requested again', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'slow', never: true, times: 1 })
