@@ -90,10 +90,15 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   if (late !== undefined) return verdict('unreachable', ...explainTimeout(late))
   if (code === 'EAI_AGAIN')
     return verdict('unreachable', code, `${noAddress(peer)} (${code}; ${askedServers()})`)
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect))
-    return verdict('unreachable', 'connect-timeout', `${peer} did not accept a connection in time`)
+  const refusals = refusalsOf(all)
+  const several =
+    refusals.length > 1 ? `no address accepted a connection: ${refusals.join(', ')}` : null
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect)) {
+    const reason = several ?? `${peer} did not accept a connection in time`
+    return verdict('unreachable', 'connect-timeout', reason)
+  }
   if (code !== null && code in UNREACHABLE)
-    return verdict('unreachable', code, `${UNREACHABLE[code]}: ${peer} (${code})`)
+    return verdict('unreachable', code, several ?? `${UNREACHABLE[code]}: ${peer} (${code})`)
   const isHandshake = message.includes('before secure TLS connection was established')
   if (isHandshake || /^(ERR_SSL_|EPROTO$)/.test(code ?? '')) {
     const reason = `the TLS handshake with ${host} did not succeed (${code ?? 'tls'})`
@@ -139,6 +144,12 @@ export function noAnswerText(who: string, { reason, why }: NoAnswer): string {
   return why === 'unreadable'
     ? `${who} answered, and ${reason}`
     : `no answer from ${who}: ${reason}`
+}
+
+/** refusalsOf returns what each address of a host did, if the host has several and none of them answered. */
+function refusalsOf(errors: readonly SystemError[]): string[] {
+  const attempts = errors.filter(({ address, syscall }) => syscall === 'connect' && address)
+  return [...new Set(attempts.map((one) => `${peerOf([one])} (${one.code})`))]
 }
 
 /** peerOf returns the host of the failed system call. Behind a proxy that is the proxy, not the target. */

@@ -144,6 +144,17 @@ describe('a service that cannot be reached', () => {
     expect(real.requests('service')[0]?.status).toBe(200)
   })
 
+  it('at any of its addresses says what each address did', async () => {
+    await using outlet = await Outlet.open({ baseUrl: `http://two.test:${CLOSED_PORT}/api` })
+    onLookup((tell) => tell('127.0.0.1', '::1'))
+
+    await outlet.deliver(undefined, 10_000)
+
+    expect(outlet.version().reason).toMatch(
+      /no address accepted a connection: 127\.0\.0\.1:1 \(ECONNREFUSED\), \[::1\]:1 \(E[A-Z]+\)$/,
+    )
+  })
+
   it('within a second, as on another continent, is reached although it has a second address', async () => {
     await using real = await Outlet.open()
     const { port, wake } = await deafPort(Number(new URL(real.sandbox.url).port))
