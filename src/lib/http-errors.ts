@@ -106,7 +106,7 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   }
   if (code === 'UND_ERR_HEADERS_TIMEOUT')
     return verdict('silent', 'answer-timeout', `${host} did not answer in time`)
-  const unreadable = whyUnreadable(name, code)
+  const unreadable = whyUnreadable({ name, message }, code)
   if (unreadable !== null)
     return verdict('unreadable', 'unreadable-answer', `the answer cannot be read (${unreadable})`)
   if (code === 'UND_ERR_SOCKET')
@@ -132,11 +132,17 @@ function askedServers(): string {
   return `asked: ${new Resolver().getServers().slice(0, 3).join(', ')}`
 }
 
-/** whyUnreadable returns the parser's code, or that the head of the answer is too long; null for any other error. */
-function whyUnreadable(name: string, code: string | null): string | null {
+/**
+ * whyUnreadable returns what of an answer cannot be read; null for any other error. The words in brackets are the
+ * parser's own, and repeat nothing of the answer. After a header with the length, undici names that length for every
+ * error of the parser.
+ */
+function whyUnreadable({ name = '', message = '' }: Partial<Error>, code: string | null) {
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return `its headers have more than ${formatBytes(MAX_HEAD)}`
-  return name === 'HTTPParserError' || code?.startsWith('HPE_') ? (code ?? 'not HTTP') : null
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'it is not valid HTTP'
+  if (name !== 'HTTPParserError') return null
+  return /\((.+)\)$/.exec(message)?.[1] ?? 'it is not valid HTTP'
 }
 
 /** noAnswerText says that `who` gave no answer that can be read, and why. */

@@ -118,7 +118,9 @@ describe('a service that is slow or gone', () => {
 
     expect(outlet.version()).toMatchObject({
       ...{ state: 'queued', hint: expect.stringContaining('service.baseUrl') },
-      reason: expect.stringMatching(/^the service answered, and the answer cannot be read \(HPE_/),
+      reason: expect.stringMatching(
+        /^the service answered, and the answer cannot be read \(Unexpected/,
+      ),
     })
   })
 

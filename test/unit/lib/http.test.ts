@@ -119,6 +119,40 @@ describe('an answer', () => {
   })
 })
 
+describe('an answer that cannot be read', () => {
+  const HEAD = 'HTTP/1.1 201 Created\r\n'
+  it.each([
+    ['its lines end without CR', 'HTTP/1.1 201 Created\nContent-Length: 2\n\nok', 'Missing'],
+    ['two lengths', `${HEAD}Content-Length: 2\r\nContent-Length: 2\r\n\r\nok`, 'it is not'],
+    [
+      'a length beside chunks',
+      `${HEAD}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\nok`,
+      'it is',
+    ],
+    ['a folded header', `${HEAD}X-A: a\r\n b\r\nContent-Length: 2\r\n\r\nok`, 'Unexpected'],
+    [
+      'a folded header after the length',
+      `${HEAD}Content-Length: 2\r\nX-A: a\r\n b\r\n\r\nok`,
+      'it is',
+    ],
+    ['a space before a colon', `${HEAD}X-A : a\r\n\r\nok`, 'Invalid header token'],
+    [
+      '300 kB of cookies',
+      `${HEAD}Set-Cookie: ${'x'.repeat(300_000)}\r\n\r\n`,
+      'its headers have more',
+    ],
+  ])('is told from a lost connection: %s', async (_, bytes, why) => {
+    const url = await rawServer(onRequest((socket) => socket.end(bytes)))
+
+    const answer = await client()(url)
+
+    expect(answer).toMatchObject({
+      ...{ kind: 'no-answer', why: 'unreadable', code: 'unreadable-answer' },
+      reason: expect.stringContaining(`the answer cannot be read (${why}`),
+    })
+  })
+})
+
 describe('an unrequested interim answer', () => {
   const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
   const FINAL = 'HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\ndone'
