@@ -12,17 +12,20 @@ set -eu
 to=${1:?the first argument is the address that gets the mail}
 server=${2:-smtp://localhost}
 host=$(hostname)
-printf '%s\n' \
-  "From: feedsyncd <feedsyncd@$host>" \
-  "To: $to" \
-  "Date: $(LC_ALL=C date '+%a, %d %b %Y %H:%M:%S %z')" \
-  "Subject: $FEEDSYNCD_ALERT_SUBJECT" \
-  "Message-ID: <$FEEDSYNCD_ALERT_ID@$host>" \
-  'MIME-Version: 1.0' \
-  'Content-Type: text/plain; charset=utf-8' \
-  'Content-Transfer-Encoding: 8bit' \
-  '' \
-  "$FEEDSYNCD_ALERT_TEXT" |
+# A line of the text may be longer than the 998 bytes that mail allows, and some servers refuse such a mail: Base64.
+{
+  printf '%s\n' \
+    "From: feedsyncd <feedsyncd@$host>" \
+    "To: $to" \
+    "Date: $(LC_ALL=C date '+%a, %d %b %Y %H:%M:%S %z')" \
+    "Subject: $FEEDSYNCD_ALERT_SUBJECT" \
+    "Message-ID: <$FEEDSYNCD_ALERT_ID@$host>" \
+    'MIME-Version: 1.0' \
+    'Content-Type: text/plain; charset=utf-8' \
+    'Content-Transfer-Encoding: base64' \
+    ''
+  printf '%s\n' "$FEEDSYNCD_ALERT_TEXT" | base64
+} |
   sed 's/$/\r/' |
   curl --silent --show-error --max-time 25 --url "$server" \
     --mail-from "feedsyncd@$host" --mail-rcpt "$to" --upload-file -

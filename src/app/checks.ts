@@ -7,7 +7,7 @@ import type { HttpClient } from '../lib/http.ts'
 import { silentLog } from '../lib/log.ts'
 import type { DaemonFile } from '../ops/daemon-file.ts'
 import { checkFile, checkFolder, checkProgram } from '../ops/doctor/access.ts'
-import { checkAddress } from '../ops/doctor/address.ts'
+import { checkAddress, checkNoProxy } from '../ops/doctor/address.ts'
 import { checkDiskSpace } from '../ops/doctor/disk-space.ts'
 import { check, type Finding } from '../ops/doctor/finding.ts'
 import { checkKeyFile } from '../ops/doctor/key.ts'
@@ -51,6 +51,7 @@ export async function* checkHost(
       yield* check('alerts', () => checkFile(secretFile, 'alerts', 'read'))
     }
   }
+  yield* check('proxy', () => checkNoProxy(parts.env))
   if (offline) return
   const { http, signal } = parts
   yield* check('address', () => checkAddress(new URL(service.baseUrl).origin, http, signal))

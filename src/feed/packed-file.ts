@@ -43,8 +43,9 @@ export class PackedFile {
     let bytes = 0
     try {
       for await (const piece of gunzip) {
+        this.fault = bytes === 0 && isGzip(piece) ? TWICE : null
         bytes += piece.length
-        this.fault = this.#limit(bytes)
+        this.fault ??= this.#limit(bytes)
         if (this.fault !== null) return
         yield piece
       }
@@ -79,11 +80,13 @@ export class PackedFile {
     if (messageOf(error) !== 'incorrect header check') return CORRUPT
     const head = Buffer.alloc(2)
     readAt(this.#file.descriptor, head, head.length, 0)
-    return head.equals(MAGIC) ? TRAILING : NOT_GZIP
+    return isGzip(head) ? TRAILING : NOT_GZIP
   }
 }
 
-const MAGIC = Buffer.from([0x1f, 0x8b])
+function isGzip(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b
+}
 
 const CUT: PackingFault = {
   kind: 'incomplete',
@@ -92,6 +95,7 @@ const CUT: PackingFault = {
 }
 const CORRUPT = corrupt('the gzip-compressed file is damaged: it cannot be unpacked')
 const TRAILING = corrupt('something else follows the gzip-compressed feed in the file')
+const TWICE = corrupt('the file is compressed twice; compress it once')
 const NOT_GZIP = corrupt('the name ends in .gz, but the file is not gzip-compressed')
 
 function corrupt(reason: string): PackingFault {

@@ -3,66 +3,22 @@
 // and a test compares the two.
 
 import type { ConditionCode } from './conditions.ts'
-
-/**
- * FailureClass names one behaviour each. `transient`: temporary; try again after growing waits and never give up.
- * `credentials`: pause the feeds of the account. `file`: fail this version at once. `broken`: a correct request does
- * not get this answer; try `tries` times, then fail the version.
- */
-export type FailureClass = 'transient' | 'credentials' | 'file' | 'broken'
-
-/** Pace selects the curve of waits in upload/retry.ts. */
-export type Pace = 'usual' | 'throttled' | 'slow'
-
-export interface Rule {
-  /** The key in `RULES`; the log shows it. */
-  readonly name: string
-  /** Who gives this answer; `either`: the service or storage; `here`: feedsyncd found it on this host. */
-  readonly from: 'service' | 'storage' | 'either' | 'here'
-  /** What happened. */
-  readonly when: string
-  /** HTTP statuses that mean this if nothing more is known. */
-  readonly statuses: readonly number[]
-  /** Codes of storage's error documents that mean this with any status. */
-  readonly codes: readonly string[]
-  readonly class: FailureClass
-  readonly pace: Pace
-  /** The present form cannot succeed, so the next attempt asks for another one. */
-  readonly freshForm: boolean
-  /** For `broken` only: the version fails after this many attempts in a row with the same code. */
-  readonly tries: number
-  readonly hint: string
-}
+import { type FailureClass, type Rule, rule } from './decision-rule.ts'
 
 /** Attempts in about an hour of growing waits: a deployment of the other side may cause a refusal. */
 const HOUR_OF_TRIES = 22
 /** Attempts in about an hour of the slow curve. */
 const SLOW_HOUR_OF_TRIES = 17
 
-const AUTOMATIC = 'no action needed'
 const OUR_BUG =
   'report this to the makers of feedsyncd with the attempt from "show"; after their answer, retry the feed'
 const ASK_OPERATOR =
   'ask the service operator whether the form for this account is right; then retry the feed'
 const NOT_CONFIRMED =
   'a proxy may answer in place of storage: check HTTPS_PROXY, and ask the service operator what storage answers and whether the file is there; then retry the feed'
-const OTHER_LIMIT =
-  'export a smaller file; or ask the service operator, or the owner of the proxy that answered, to raise the limit, and then retry the feed or drop the same file again'
+const THEN_AGAIN = 'then retry the feed or drop the same file again'
 const CHECK_KEY =
   'check the key file, service.auth and the account or partner; uploads are tried again when the key file changes, and every 5 minutes'
-
-type Row = Pick<Rule, 'from' | 'when'> & Partial<Omit<Rule, 'codes'>> & { codes?: string }
-
-const rule = ({ codes = '', ...row }: Row): Omit<Rule, 'name'> => ({
-  statuses: [],
-  class: 'transient',
-  pace: 'usual',
-  freshForm: false,
-  tries: 1,
-  hint: AUTOMATIC,
-  ...row,
-  codes: codes.split(' ').filter((code) => code !== ''),
-})
 
 const TABLE = {
   noForm: rule({
@@ -82,7 +38,7 @@ const TABLE = {
   }),
   badForm: rule({
     from: 'service',
-    when: 'a 2xx without a readable form',
+    when: 'an answer without a readable form: a 2xx, or an answer that is not valid HTTP',
     hint: 'check that service.baseUrl and service.presignPath lead to the service, not to a login or proxy page; feedsyncd tries again automatically',
   }),
   formRejected: rule({
@@ -128,11 +84,17 @@ const TABLE = {
     hint: 'check HTTPS_PROXY (with user:password@ if the proxy needs it) and NO_PROXY, and that the proxy allows this host',
   }),
   waiting: rule({ from: 'here', when: 'the breaker of the origin is open; nothing is sent' }),
-  sizeOutsidePolicy: rule({
+  largerThanForm: rule({
     from: 'here',
     class: 'file',
-    hint: OTHER_LIMIT,
-    when: 'the file is larger or smaller than the form allows; nothing is sent',
+    hint: `export a smaller file; or ask the service operator to raise the limit of the form, ${THEN_AGAIN}`,
+    when: 'the file is larger than the form allows; nothing is sent',
+  }),
+  smallerThanForm: rule({
+    from: 'here',
+    class: 'file',
+    hint: `look whether the export is complete; if it is, ask the service operator to lower the limit of the form, ${THEN_AGAIN}`,
+    when: 'the file is smaller than the form allows; nothing is sent',
   }),
   unreachable: rule({
     from: 'storage',
@@ -149,6 +111,14 @@ const TABLE = {
   lostAfterBody: rule({
     from: 'storage',
     when: 'no answer after the last byte: the file may be stored, and the same form overwrites it',
+  }),
+  unreadableAnswer: rule({
+    from: 'storage',
+    class: 'broken',
+    pace: 'slow',
+    tries: 3,
+    when: 'an answer that is not valid HTTP: the file may be stored, and the same form overwrites it',
+    hint: 'ask the service operator whether the file is there, and to correct what storage answers; a proxy may also change the answer: check HTTPS_PROXY; then retry the feed',
   }),
   stalled: rule({
     from: 'storage',
@@ -216,13 +186,27 @@ const TABLE = {
       'MalformedPOSTRequest InvalidArgument UserKeyMustBeSpecified KeyTooLongError InvalidDigest IncorrectNumberOfFilesInPostRequest MaxPostPreDataLengthExceededError MissingContentLength PreconditionFailed RequestIsNotMultiPartContent NotImplemented',
     hint: OUR_BUG,
   }),
-  fileRefused: rule({
+  tooLarge: rule({
     from: 'storage',
     class: 'file',
     statuses: [413],
-    hint: OTHER_LIMIT,
+    hint: `export a smaller file; or ask the service operator, or the owner of the proxy that answered, to raise the limit, ${THEN_AGAIN}`,
     when: 'storage, or a proxy in front of it, refuses a file of this size',
-    codes: 'EntityTooLarge EntityTooSmall MaxMessageLengthExceeded',
+    codes: 'EntityTooLarge MaxMessageLengthExceeded',
+  }),
+  tooSmall: rule({
+    from: 'storage',
+    class: 'file',
+    hint: `look whether the export is complete; if it is, ask the service operator to lower the limit of storage, ${THEN_AGAIN}`,
+    when: 'storage refuses a file that is this small',
+    codes: 'EntityTooSmall',
+  }),
+  formAllowsOtherSize: rule({
+    from: 'storage',
+    class: 'file',
+    freshForm: true,
+    hint: `the form is at fault, not the file: ask the service operator to give forms the limit of storage, or storage the limit of the forms, ${THEN_AGAIN}`,
+    when: 'storage refuses the size of a file, by one of the codes above, although the form allows it',
   }),
   bytesMissing: rule({
     from: 'storage',

@@ -1,12 +1,16 @@
 // Translates network errors into a few kinds, each with a sentence for people. It never repeats the message of an
 // error, which may contain an address with its query string or the password of a proxy.
 
+import { Resolver } from 'node:dns'
+import { SECOND } from './clock.ts'
 import { errorCode } from './errors.ts'
+import { LOOKUP_TIMEOUT_MS, TimedOut } from './http-connect.ts'
+import { formatBytes } from './units.ts'
 
 /**
  * `unreachable`: no connection, so nothing was sent. `certificate`: the other side's certificate is not trusted.
- * `proxy`: the proxy refused the request. `lost`: the connection broke, or the answer was not HTTP. `silent`: no status
- * line came in time. `stalled`: the other side stopped taking the body. `source`: the body could not be read with its
+ * `proxy`: the proxy refused the request. `lost`: the connection broke. `unreadable`: an answer came that is not HTTP as
+ * Node reads it. `silent`: no status line came in time. `stalled`: the other side stopped taking the body. `source`: the body could not be read with its
  * announced length. `aborted`: the caller stopped the request.
  */
 export type NoAnswerKind =
@@ -14,6 +18,7 @@ export type NoAnswerKind =
   | 'certificate'
   | 'proxy'
   | 'lost'
+  | 'unreadable'
   | 'silent'
   | 'stalled'
   | 'source'
@@ -30,6 +35,9 @@ export interface NoAnswer {
   bytesSent: number
 }
 
+/** MAX_HEAD limits the status line and headers of an answer, in bytes. Some proxies set more cookies than Node's 16 KiB. */
+export const MAX_HEAD = 256 * 1024
+
 /** The reason for status 407. */
 export const PROXY_REFUSAL =
   'the proxy requires a user name and a password, or refused the given ones (407)'
@@ -38,7 +46,6 @@ type Verdict = Pick<NoAnswer, 'why' | 'code' | 'reason'>
 
 const UNREACHABLE: Record<string, string> = {
   ENOTFOUND: 'the name server does not know the host',
-  EAI_AGAIN: 'the name server did not answer',
   ECONNREFUSED: 'the connection was refused',
   EHOSTUNREACH: 'there is no route to the host',
   ENETUNREACH: 'there is no route to the network',
@@ -75,10 +82,23 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
     const reason = `the TLS certificate of ${host} cannot be trusted (${certificate})`
     return verdict('certificate', certificate, reason)
   }
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect))
-    return verdict('unreachable', 'connect-timeout', `${peer} did not accept a connection in time`)
+  const late = all.find((one) => one instanceof TimedOut)
+  if (late?.step === 'tunnel') {
+    const reason = `the proxy did not connect to ${late.peer} in time`
+    return verdict('proxy', 'proxy-timeout', reason)
+  }
+  if (late !== undefined) return verdict('unreachable', ...explainTimeout(late))
+  if (code === 'EAI_AGAIN')
+    return verdict('unreachable', code, `${noAddress(peer)} (${code}; ${askedServers()})`)
+  const refusals = refusalsOf(all)
+  const several =
+    refusals.length > 1 ? `no address accepted a connection: ${refusals.join(', ')}` : null
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect)) {
+    const reason = several ?? `${peer} did not accept a connection in time`
+    return verdict('unreachable', 'connect-timeout', reason)
+  }
   if (code !== null && code in UNREACHABLE)
-    return verdict('unreachable', code, `${UNREACHABLE[code]}: ${peer} (${code})`)
+    return verdict('unreachable', code, several ?? `${UNREACHABLE[code]}: ${peer} (${code})`)
   const isHandshake = message.includes('before secure TLS connection was established')
   if (isHandshake || /^(ERR_SSL_|EPROTO$)/.test(code ?? '')) {
     const reason = `the TLS handshake with ${host} did not succeed (${code ?? 'tls'})`
@@ -86,14 +106,56 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   }
   if (code === 'UND_ERR_HEADERS_TIMEOUT')
     return verdict('silent', 'answer-timeout', `${host} did not answer in time`)
-  if (name === 'HTTPParserError' || code?.startsWith('HPE_'))
-    return verdict('lost', 'bad-http', `${host} did not answer in valid HTTP`)
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return verdict('lost', 'bad-http', `${host} answered with oversized headers`)
+  const unreadable = whyUnreadable({ name, message }, code)
+  if (unreadable !== null)
+    return verdict('unreadable', 'unreadable-answer', `the answer cannot be read (${unreadable})`)
   if (code === 'UND_ERR_SOCKET')
     return verdict('lost', 'connection-closed', `${host} closed the connection without an answer`)
   const reason = `the connection to ${peer} broke${code === null ? '' : ` (${code})`}`
   return verdict(isConnect ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
+}
+
+function explainTimeout({ peer, step }: TimedOut): [code: string, reason: string] {
+  if (step === 'look-up') {
+    const limit = `within ${LOOKUP_TIMEOUT_MS / SECOND} s`
+    return ['lookup-timeout', `${noAddress(peer)} ${limit} (${askedServers()})`]
+  }
+  return step === 'connect'
+    ? ['connect-timeout', `${peer} did not accept a connection in time`]
+    : ['handshake-timeout', `${peer} accepted a connection, and did not finish the TLS handshake`]
+}
+
+const noAddress = (host: string) => `the name server gave no address of ${host}`
+
+/** askedServers names the servers that the system asks: it asks the first three of /etc/resolv.conf, one after another. */
+function askedServers(): string {
+  return `asked: ${new Resolver().getServers().slice(0, 3).join(', ')}`
+}
+
+/**
+ * whyUnreadable returns what of an answer cannot be read; null for any other error. The words in brackets are the
+ * parser's own, and repeat nothing of the answer. After a header with the length, undici names that length for every
+ * error of the parser.
+ */
+function whyUnreadable({ name = '', message = '' }: Partial<Error>, code: string | null) {
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return `its headers have more than ${formatBytes(MAX_HEAD)}`
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'it is not valid HTTP'
+  if (name !== 'HTTPParserError') return null
+  return /\((.+)\)$/.exec(message)?.[1] ?? 'it is not valid HTTP'
+}
+
+/** noAnswerText says that `who` gave no answer that can be read, and why. */
+export function noAnswerText(who: string, { reason, why }: NoAnswer): string {
+  return why === 'unreadable'
+    ? `${who} answered, and ${reason}`
+    : `no answer from ${who}: ${reason}`
+}
+
+/** refusalsOf returns what each address of a host did, if the host has several and none of them answered. */
+function refusalsOf(errors: readonly SystemError[]): string[] {
+  const attempts = errors.filter(({ address, syscall }) => syscall === 'connect' && address)
+  return [...new Set(attempts.map((one) => `${peerOf([one])} (${one.code})`))]
 }
 
 /** peerOf returns the host of the failed system call. Behind a proxy that is the proxy, not the target. */

@@ -5,9 +5,11 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 
-/** A longer head goes to undici, which has its own limit. */
-const LONGEST_HEAD = 16 * 1024
+/** A longer interim head goes to undici, which then ends the connection. */
+const LONGEST_INTERIM_HEAD = 16 * 1024
 const ANY_HEAD = 'HTTP/1.'
+/** With this many bytes, INTERIM_HEAD knows whether an answer is interim. */
+const STATUS_KNOWN = 'HTTP/1.1 100 '.length
 const INTERIM_HEAD = /^HTTP\/1\.[01] 1(?!01)\d\d\b/
 
 /** The connections that wait for an answer, with the first bytes of its head. */
@@ -38,13 +40,17 @@ function withoutInterim(socket: Socket, chunk: Buffer): Buffer {
   if (held === undefined) return chunk
   let rest = Buffer.concat([held, chunk])
   for (;;) {
+    const start = rest.toString('latin1', 0, STATUS_KNOWN)
+    const isInterim =
+      start.length < STATUS_KNOWN
+        ? ANY_HEAD.startsWith(start.slice(0, ANY_HEAD.length))
+        : INTERIM_HEAD.test(start)
     const end = rest.indexOf('\r\n\r\n')
-    const isHead = ANY_HEAD.startsWith(rest.toString('latin1', 0, ANY_HEAD.length))
-    if (isHead && end === -1 && rest.length < LONGEST_HEAD) {
+    if (!isInterim || (end === -1 && rest.length >= LONGEST_INTERIM_HEAD)) break
+    if (end === -1) {
       heads.set(socket, rest)
       return Buffer.alloc(0)
     }
-    if (end === -1 || !INTERIM_HEAD.test(rest.toString('latin1', 0, 16))) break
     rest = rest.subarray(end + 4)
   }
   heads.delete(socket)

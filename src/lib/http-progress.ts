@@ -5,12 +5,15 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import type { Clock } from './clock.ts'
 import type { NoAnswer } from './http-errors.ts'
+import { formatDuration } from './units.ts'
 
 export interface StreamBody {
   /** Exact number of bytes that `chunks` yields, for Content-Length. */
   length: number
   /** Starts at most once for each request. If it was started, its `finally` runs. */
   chunks: () => AsyncIterable<Buffer>
+  /** Longest time in ms, from the last byte that the socket took to the next one. */
+  stallMs: number
   /** Called with the bytes so far each time the socket took a chunk. */
   onAccepted?: (bytes: number) => void
 }
@@ -27,6 +30,7 @@ subscribe('undici:client:sendHeaders', (message) => {
  */
 export class CountedBody implements AsyncIterable<Buffer> {
   readonly length: number
+  readonly stallMs: number
   readonly #source: StreamBody
   readonly #clock: Clock
   /** Bytes of the chunks that the socket took. */
@@ -42,6 +46,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
     this.#source = source
     this.#clock = clock
     this.length = source.length
+    this.stallMs = source.stallMs
     this.lastProgressAt = clock.monotonic()
   }
 
@@ -75,16 +80,20 @@ export class CountedBody implements AsyncIterable<Buffer> {
   }
 }
 
-/** watchProgress aborts its signal when the body made no progress for `limitMs`. It watches until it is disposed. */
-export function watchProgress(clock: Clock, body: CountedBody, limitMs: number) {
+/**
+ * watchProgress aborts its signal when the body made no progress for its `stallMs`, or when no answer came for `answerMs`
+ * after its last byte. It watches until it is disposed.
+ */
+export function watchProgress(clock: Clock, body: CountedBody, answerMs: number) {
   const controller = new AbortController()
   let timer: Disposable
   const look = () => {
+    const limitMs = body.sentAll ? answerMs : body.stallMs
     const left = body.lastProgressAt + limitMs - clock.monotonic()
     if (left <= 0) controller.abort()
     else timer = clock.after(left, look)
   }
-  timer = clock.after(limitMs, look)
+  timer = clock.after(body.stallMs, look)
 
   return {
     signal: controller.signal,
@@ -92,9 +101,17 @@ export function watchProgress(clock: Clock, body: CountedBody, limitMs: number) 
       const reason = `${host} did not accept a connection in time`
       if (body.socket === null) return { why: 'unreachable', code: 'connect-timeout', reason }
       return body.sentAll
-        ? { why: 'silent', code: 'answer-timeout', reason: `${host} did not answer in time` }
-        : { why: 'stalled', code: 'stalled', reason: `${host} stopped taking bytes` }
+        ? { why: 'silent', code: 'answer-timeout', reason: silence(host, answerMs) }
+        : {
+            why: 'stalled',
+            code: 'stalled',
+            reason: `${host} took no byte for ${formatDuration(body.stallMs)}`,
+          }
     },
     [Symbol.dispose]: () => timer[Symbol.dispose](),
   }
+}
+
+function silence(host: string, answerMs: number): string {
+  return `${host} took the whole request and did not answer within ${formatDuration(answerMs)}`
 }

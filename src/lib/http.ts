@@ -5,12 +5,22 @@
 // letters. Node itself reads NODE_EXTRA_CA_CERTS. No setting switches TLS verification off.
 
 import { constants, gunzipSync } from 'node:zlib'
-import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { type Clock, SECOND, unlessAborted } from './clock.ts'
 import { EXIT, errorCode, FeedsyncError } from './errors.ts'
-import { explainNetworkError, type NoAnswer } from './http-errors.ts'
+import {
+  ATTEMPT_TIMEOUT_MS,
+  CONNECT_TIMEOUT_MS,
+  type ConnectLimits,
+  hostAndPort,
+  limitConnecting,
+  TimedOut,
+  TUNNEL_TIMEOUT_MS,
+} from './http-connect.ts'
+import { explainNetworkError, MAX_HEAD, type NoAnswer } from './http-errors.ts'
 import { dropInterimAnswers } from './http-interim.ts'
 import { CountedBody, type StreamBody, watchProgress } from './http-progress.ts'
+import { readNoProxy } from './no-proxy.ts'
 import { registerSecret } from './secrets.ts'
 import { VERSION } from './version.ts'
 
@@ -20,7 +30,7 @@ export interface HttpRequest {
   headers: Readonly<Record<string, string>>
   body: Buffer | StreamBody | null
   signal: AbortSignal
-  /** Longest time in ms from the last byte that the socket took to the next one, or to the status line. */
+  /** Longest time in ms from the last byte that the socket took to the status line. */
   headersTimeoutMs: number
   /** Longest time in ms between two pieces of the answer's body. */
   bodyTimeoutMs: number
@@ -56,64 +66,92 @@ export interface HttpClientOptions {
   clock: Clock
   /** The environment with the proxy variables; default: this process's. */
   env?: NodeJS.ProcessEnv
-  /** Longest time in ms until the connection is open and, with TLS, verified. Default 10 s. */
+  /** Longest time in ms from the address of the host to an open and, with TLS, verified connection. Default 20 s. */
   connectTimeoutMs?: number
+  /** Longest time in ms until a proxy has connected to an https address. Default 90 s. */
+  tunnelTimeoutMs?: number
 }
 
 /** The whole body of an answer, which is small, may take this many times `bodyTimeoutMs`. */
 const MAX_BODY_TIMEOUTS = 10
 
-/** Limit for a proxy's answer to CONNECT, which comes after the proxy's own connection. undici waits five minutes. */
-const TUNNEL_TIMEOUT = 30 * SECOND
-
 /** @throws FeedsyncError (78) when a proxy variable holds no usable address. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const pooled = createAgent(options, 1)
-  const single = createAgent(options, 0)
+  const { isDirect } = readNoProxy(options.env ?? process.env)
+  const pooled = createAgents(options, 1)
+  const single = createAgents(options, 0)
   return {
-    request: (request) => send(request.freshConnection ? single : pooled, request, options),
+    request: (request) => {
+      const { direct, proxied } = request.freshConnection ? single : pooled
+      return send(isDirect(request.url) ? direct : proxied, request, options)
+    },
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([pooled.destroy(), single.destroy()])
+      const all = [pooled, single].flatMap(({ direct, proxied }) => [direct, proxied])
+      await Promise.all(all.map((agent) => agent.destroy()))
     },
   }
 }
 
-function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProxyAgent {
-  const { env = process.env, connectTimeoutMs: timeout = 10 * SECOND } = options
-  // Without this line, NODE_TLS_REJECT_UNAUTHORIZED could switch the verification off.
-  const tls = { rejectUnauthorized: true, autoSelectFamily: true, timeout }
-  return new EnvHttpProxyAgent({
+/** createAgents returns the agents for hosts without a proxy, and for all others. */
+function createAgents(options: HttpClientOptions, pipelining: 0 | 1) {
+  const { clock, env = process.env, tunnelTimeoutMs = TUNNEL_TIMEOUT_MS } = options
+  const { connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options
+  const limits = { clock, timeoutMs }
+  const tls = {
+    // Without this line, NODE_TLS_REJECT_UNAUTHORIZED could switch the verification off.
+    rejectUnauthorized: true,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ATTEMPT_TIMEOUT_MS,
+    // undici would count the look-up of the name, so http-connect.ts has the limits.
+    timeout: 0,
+  }
+  const shared: Agent.Options = {
     allowH2: false,
     pipelining,
     keepAliveTimeout: 4 * SECOND,
     keepAliveMaxTimeout: 4 * SECOND,
     connect: tls,
-    factory: createPool,
-    clientFactory: (origin, opts) => new Pool(origin, { ...opts, headersTimeout: TUNNEL_TIMEOUT }),
-    requestTls: tls,
+    factory: (origin, opts) => createPool(origin, opts, limits),
+  }
+  const proxied = new EnvHttpProxyAgent({
+    ...shared,
+    clientFactory: (origin, opts) =>
+      createPool(origin, { ...opts, headersTimeout: tunnelTimeoutMs }, limits),
+    // In a tunnel there is no name to look up.
+    requestTls: { ...tls, timeout: timeoutMs },
     proxyTls: tls,
     // Empty, not undefined: for undefined, undici would read this process's environment.
     httpProxy: proxyAddress(env, 'http_proxy'),
     httpsProxy: proxyAddress(env, 'https_proxy'),
-    noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
+    // undici knows no networks, so no-proxy.ts decides.
+    noProxy: '',
   })
+  return { direct: new Agent(shared), proxied }
 }
 
 /**
- * createPool does what undici's own factory does, and adds the filter for interim answers. Behind a proxy, `connect`
- * is a function of undici, otherwise our options.
+ * createPool does what undici's own factory does, and adds the limits of http-connect.ts and the filter for interim
+ * answers. Behind a proxy, `connect` is a function of undici, otherwise our options.
  */
-function createPool(origin: string | URL, options: Pool.Options): Pool {
+function createPool(origin: string | URL, options: Pool.Options, limits: ConnectLimits): Pool {
   const { connect } = options
   const open = typeof connect === 'function' ? connect : buildConnector({ ...connect })
   return new Pool(origin, {
     ...options,
-    connect: (target, done) =>
-      open(target, (...opened) => {
+    maxHeaderSize: MAX_HEAD,
+    connect: (target, done) => {
+      const opening: unknown = open(target, (...opened) => {
+        limit[Symbol.dispose]()
         // With an error there is no socket, although the types promise one.
         if (opened[1]) dropInterimAnswers(opened[1])
-        done(...opened)
-      }),
+        // Only the request to a proxy for a tunnel waits for an answer before the connection is open.
+        const isLate =
+          (opened[0] as NodeJS.ErrnoException | null)?.code === 'UND_ERR_HEADERS_TIMEOUT'
+        if (isLate) done(new TimedOut(hostAndPort(target), 'tunnel'), null)
+        else done(...opened)
+      })
+      const limit = limitConnecting(opening, target, limits)
+    },
   })
 }
 
@@ -207,7 +245,7 @@ async function send(
       return none({ why: 'source', code: errorCode(failure) ?? 'body-source', reason })
     }
     const verdict = explainNetworkError(error, url.host)
-    const mayBeSent = counted !== null || verdict.why === 'lost' || verdict.why === 'silent'
+    const mayBeSent = counted !== null || ['lost', 'silent', 'unreadable'].includes(verdict.why)
     return { ...none(verdict), bytesSent: mayBeSent ? bytesSent() : 0 }
   }
 }

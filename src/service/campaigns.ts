@@ -3,6 +3,7 @@
 
 import { MINUTE, SECOND } from '../lib/clock.ts'
 import type { HttpAnswer } from '../lib/http.ts'
+import { noAnswerText } from '../lib/http-errors.ts'
 import { retryAfterMs } from '../lib/http-text.ts'
 import { fullJitter, retry } from '../lib/retry.ts'
 import { isUsableId, readCampaign, readPage } from './campaign-answer.ts'
@@ -137,7 +138,7 @@ function judge<T>(
 ): CampaignAnswer<T> {
   if (answer.kind === 'no-answer') {
     const isSent = !['unreachable', 'certificate', 'proxy', 'source'].includes(answer.why)
-    const reason = `no answer from the service: ${answer.reason}`
+    const reason = noAnswerText('the service', answer)
     const hint = 'check service.baseUrl and the connection, and try again later'
     const effect = isSent ? 'unknown' : 'not-sent'
     return { ...unsent({ class: 'temporary', reason, hint }), effect }

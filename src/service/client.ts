@@ -1,7 +1,7 @@
 // Owns a signed call of the service (specification section 5): headers, identity, signature, and the service's clock.
 // One call is one request, or two if the first answer shows that our clock is wrong. The callers interpret the answer.
 
-import { type Clock, SECOND } from '../lib/clock.ts'
+import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { HttpAnswer, HttpClient } from '../lib/http.ts'
 import { httpDate } from '../lib/http-text.ts'
@@ -54,8 +54,11 @@ const SLOW_ANSWER = 20 * SECOND
 
 const ANSWER_TIMEOUT = 30 * SECOND
 
-/** Also limits cases without a limit in undici: a proxy that never answers, a body of one byte a second. */
-const TOTAL_TIMEOUT = 60 * SECOND
+/**
+ * TOTAL_TIMEOUT limits a body of one byte a second. It is longer than the limits of lib/http.ts together (look-up,
+ * connection, tunnel, answer), so that the reason names the step that took too long.
+ */
+const TOTAL_TIMEOUT = 4 * MINUTE
 
 export class ServiceClient {
   readonly origin: string

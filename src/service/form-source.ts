@@ -1,16 +1,21 @@
 // Asks for a pre-signed form (specification section 4) and finds the row of the decision table for each answer. It
 // repeats a request only if a wrong clock dated it.
 
+import type { Rule } from '../lib/decision-rule.ts'
 import {
   type Failure,
   type FailureDetails,
   failureOf,
   RULES,
-  type Rule,
   ruleOfStatus,
 } from '../lib/decision-table.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
-import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
+import {
+  type NoAnswer,
+  type NoAnswerKind,
+  noAnswerText,
+  PROXY_REFUSAL,
+} from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
 import { Rejected, readForm } from './form-answer.ts'
@@ -105,11 +110,21 @@ function placeOf(location: string, origin: string): string {
     : 'another host'
 }
 
+/** ROW_OF has the rows for which a person can do something. */
+const ROW_OF: { readonly [why in NoAnswerKind]?: Rule } = {
+  certificate: RULES.untrusted,
+  proxy: RULES.proxy,
+  unreadable: RULES.badForm,
+}
+
 /** noAnswer is always safe to retry: a form that did not arrive stores nothing. */
-function noAnswer({ why, code, reason }: NoAnswer, origin: string): Failure {
-  const rule =
-    why === 'certificate' ? RULES.untrusted : why === 'proxy' ? RULES.proxy : RULES.noForm
-  return failureOf(rule, { code, reason: `no answer from the service: ${reason}`, origin })
+function noAnswer(answer: NoAnswer, origin: string): Failure {
+  const { code, why } = answer
+  return failureOf(ROW_OF[why] ?? RULES.noForm, {
+    code,
+    reason: noAnswerText('the service', answer),
+    origin,
+  })
 }
 
 /** refusalMessage returns the service's own words about a refusal, for the partner's support. */

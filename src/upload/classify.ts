@@ -2,17 +2,17 @@
 // decision table. Pure functions. The XML code decides before the status, because one 403 means "ask for a new form"
 // and another 403 means "this form is wrong".
 
+import type { Rule } from '../lib/decision-rule.ts'
 import {
   type Failure,
   type FailureDetails,
   failureOf,
   RULES,
-  type Rule,
   ruleOfCode,
   ruleOfStatus,
 } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
-import type { NoAnswer } from '../lib/http-errors.ts'
+import { type NoAnswer, noAnswerText } from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { redact, shownName } from '../lib/secrets.ts'
 import { type Confirmation, confirm, isSuccess } from './confirmation.ts'
@@ -51,10 +51,11 @@ export function judgeReply(
   const { error } = body
   const named = shownName(error.code)
   const called = named === null ? status : `${status} ${named}`
-  const rule = ruleOfError(error, status)
+  const rule = ruleOfError(error, status, facts)
   const isExpired = rule === RULES.policyExpired
   const code = isExpired ? 'policy-expired' : (named ?? `http-${status}`)
-  const clauses = isExpired ? ['the policy has expired'] : error.sizes
+  const clauses = isExpired ? ['the policy has expired'] : [...error.sizes]
+  if (rule === RULES.formAllowsOtherSize) clauses.push(allowedSizes(facts))
   const details = clauses.length === 0 ? '' : ` (${clauses.join(', ')})`
   return failed(rule, { code, reason: `storage answered ${called}${details}` })
 }
@@ -92,22 +93,35 @@ const ROW_OF = {
 /** judgeNoAnswer judges a request without an answer. `announced` is the size of its whole body in bytes. */
 export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: string): Failure {
   const { bytesSent, code, why } = answer
-  const common = { code, reason: `no answer from storage: ${answer.reason}`, origin }
+  const common = { code, reason: noAnswerText('storage', answer), origin }
   if (why === 'source') {
     const reason = 'the copy of the file in the state directory could not be read to its end'
     return failureOf(RULES.spoolChanged, { code: 'spool-changed', reason })
   }
   if ((why === 'lost' || why === 'silent') && bytesSent >= announced)
     return failureOf(RULES.lostAfterBody, { ...common, ambiguous: true })
+  if (why === 'unreadable')
+    return failureOf(RULES.unreadableAnswer, { ...common, ambiguous: bytesSent >= announced })
   if (why === 'lost')
     return failureOf(bytesSent === 0 ? RULES.lostBeforeBody : RULES.lostMidBody, common)
   return failureOf(ROW_OF[why], common)
 }
 
-function ruleOfError({ code, message }: StorageError, status: number): Rule {
+/** ABOUT_SIZE are the rows of an `<Error>` that refuses the size of the file. */
+const ABOUT_SIZE: readonly Rule[] = [RULES.tooLarge, RULES.tooSmall]
+
+/** ruleOfError judges the error of a file whose size the form allows: no other file is sent. */
+function ruleOfError({ code, message }: StorageError, status: number, facts: FormFacts): Rule {
   if (code === 'AccessDenied' && /policy expired/i.test(message)) return RULES.policyExpired
   if (code === 'AccessDenied' && /extra input fields/i.test(message)) return RULES.requestRefused
-  return ruleOfCode(code) ?? ruleOfAnswer(status, status >= 400 && status < 500)
+  const rule = ruleOfCode(code)
+  if (rule !== null && ABOUT_SIZE.includes(rule) && facts.namesSizes)
+    return RULES.formAllowsOtherSize
+  return rule ?? ruleOfAnswer(status, status >= 400 && status < 500)
+}
+
+function allowedSizes({ maxBytes, minBytes }: FormFacts): string {
+  return `the form allows ${minBytes} to ${maxBytes} bytes`
 }
 
 /** ruleOfAnswer judges by the status. `fromStorage`: the body is storage's XML with a code outside the table. */

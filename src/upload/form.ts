@@ -21,6 +21,8 @@ export interface FormFacts {
   /** The allowed size of the file, without the request around it. */
   minBytes: number
   maxBytes: number
+  /** The policy can be read and names the allowed sizes. */
+  namesSizes: boolean
   /** The later address of the file without secrets, for display; null if the service does not name one. */
   fileUrl: string | null
 }
@@ -29,7 +31,8 @@ export interface FormFacts {
 export function readFormFacts(form: UploadForm): FormFacts {
   const url = new URL(form.url)
   const policy = decodePolicy(fieldOf(form, 'policy'))
-  const [minBytes, maxBytes] = sizeRange(policy.conditions)
+  const range = sizeRange(policy.conditions)
+  const [minBytes, maxBytes] = range ?? [0, Number.MAX_SAFE_INTEGER]
   // `redirect` is the older name, which storage still accepts. Storage ignores a value that is not an address.
   const redirect = fieldOf(form, 'success_action_redirect') ?? fieldOf(form, 'redirect')
   const redirectTo = URL.parse(redirect ?? '')
@@ -48,6 +51,7 @@ export function readFormFacts(form: UploadForm): FormFacts {
     expiresAt: Number.isNaN(expiration) ? null : expiration,
     minBytes,
     maxBytes,
+    namesSizes: range !== null,
     fileUrl: form.fileUrl === null ? null : shownAddress(form.fileUrl),
   }
 }
@@ -66,7 +70,7 @@ function decodePolicy(policy: string | undefined): { expiration?: unknown; condi
   }
 }
 
-function sizeRange(conditions: unknown): [min: number, max: number] {
+function sizeRange(conditions: unknown): [min: number, max: number] | null {
   for (const condition of Array.isArray(conditions) ? conditions : []) {
     if (!Array.isArray(condition)) continue
     const [name, ...range] = condition
@@ -74,7 +78,7 @@ function sizeRange(conditions: unknown): [min: number, max: number] {
     const [min, max] = range.map(sizeOf)
     if (min != null && max != null && min <= max) return [min, max]
   }
-  return [0, Number.MAX_SAFE_INTEGER]
+  return null
 }
 
 /** sizeOf returns a number of bytes, or null for any other value: an empty text or a list is not 0. */

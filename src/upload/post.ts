@@ -3,11 +3,12 @@
 
 import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { type Clock, MINUTE } from '../lib/clock.ts'
+import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
 import { stateCondition } from '../lib/conditions.ts'
 import { type Failure, failureOf, RULES } from '../lib/decision-table.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
+import { formatDuration } from '../lib/units.ts'
 import { judgeNoAnswer, judgeReply } from './classify.ts'
 import type { Confirmation } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
@@ -22,10 +23,14 @@ export interface PostParts {
 }
 
 /**
- * STALL_MS ends a post after this long without a sent byte or an answer. The system buffers up to 4 MB after the last
- * byte that it took; a line of 14 kB a second sends them in time.
+ * STALL_MS ends a post after this long without a sent byte. The system buffers up to 4 MB; a line of SLOW_LINE sends them
+ * in time.
  */
 const STALL_MS = 5 * MINUTE
+/** SLOW_LINE is the slowest line that is waited for, in bytes a second. */
+const SLOW_LINE = 14_000
+/** LONGEST_ANSWER_WAIT is in ms: a feed that needs longer would be overtaken by the one of the next day. */
+const LONGEST_ANSWER_WAIT = 12 * HOUR
 /** ANSWER_PAUSE_MS limits the time between two pieces of storage's answer. */
 const ANSWER_PAUSE_MS = MINUTE
 
@@ -33,6 +38,18 @@ export interface Post extends Pick<Parcel, 'file' | 'bytes' | 'md5'>, Pick<Sendi
   facts: FormFacts
   /** True after a failed post: use a new connection. */
   freshConnection: boolean
+  /** See `answerWaitMs`. */
+  lostAnswers: number
+}
+
+/**
+ * answerWaitMs returns how long storage may take to answer after the last byte, in ms. A proxy may take the whole file
+ * at once and send it on over a slow line, or look at it for viruses. `lostAnswers` is how many attempts to send this
+ * file ended without an answer after its last byte: each one doubles the wait.
+ */
+export function answerWaitMs(bytes: number, lostAnswers: number): number {
+  const onceMs = STALL_MS + (bytes / SLOW_LINE) * SECOND
+  return Math.min(onceMs * 2 ** lostAnswers, LONGEST_ANSWER_WAIT)
 }
 
 export type PostResult = Confirmation | { kind: 'aborted' }
@@ -90,13 +107,14 @@ async function postTo(
     body: {
       length: body.length,
       chunks: () => body.chunks(signal),
+      stallMs: STALL_MS,
       onAccepted: (sent) => {
         count(sent)
         post.progress?.(tally.bytesSent)
       },
     },
     signal,
-    headersTimeoutMs: STALL_MS,
+    headersTimeoutMs: answerWaitMs(post.bytes, post.lostAnswers),
     bodyTimeoutMs: ANSWER_PAUSE_MS,
     maxAnswerBytes: MAX_ANSWER,
     freshConnection: post.freshConnection,
@@ -110,12 +128,20 @@ async function postTo(
     const failure = isUnreadable
       ? noSpool(post.file, code, 'read')
       : judgeNoAnswer(answer, body.length, url.origin)
-    return { kind: 'failed', failure }
+    return { kind: 'failed', failure: withNextWait(failure, post) }
   }
   const judgement = judgeReply(answer, facts, post.md5, clock.now())
   if (judgement.kind !== 'moved') return judgement
   if (mayRedirect) return postTo(judgement.to, false, file, parts, post, tally, signal)
   return { kind: 'failed', failure: judgement.failure }
+}
+
+/** withNextWait adds to a lost answer how long the next attempt waits for one. */
+function withNextWait(failure: Failure, { bytes, lostAnswers }: Post): Failure {
+  if (failure.rule !== RULES.lostAfterBody) return failure
+  const wait = formatDuration(answerWaitMs(bytes, lostAnswers + 1))
+  const reason = `${failure.reason}; the next attempt waits up to ${wait} for an answer`
+  return { ...failure, reason }
 }
 
 function noSpool(path: string, code: string | null, how: 'opened' | 'read'): Failure {

@@ -308,6 +308,8 @@ function unlessAllAreRejected<T extends { kind: string }>(
   }
   const { failure } = result
   if (failure.class !== 'broken' || failure.origin === null) return result
+  // A file that may be stored is not sent again without end.
+  if (failure.ambiguous) return result
   // Each breaker counts the refusal.
   const isOfAll = breakers.map((breaker) => breaker.rejectsAll(feed, account)).includes(true)
   if (!isOfAll) return result

@@ -40,6 +40,8 @@ interface Kept {
   form: FormFacts | null
   /** The last post failed: use another connection. */
   hasFailed: boolean
+  /** Posts after whose last byte no answer came. */
+  lostAnswers: number
 }
 
 export function createSender(parts: SenderParts): Sender {
@@ -48,7 +50,7 @@ export function createSender(parts: SenderParts): Sender {
   const keptFor = ({ account, feed, id }: Parcel): Kept => {
     const before = kept.get(feed)
     if (before?.id === id && before.account === account) return before
-    const fresh = { id, account, form: null, hasFailed: false }
+    const fresh = { id, account, form: null, hasFailed: false, lostAnswers: 0 }
     kept.set(feed, fresh)
     return fresh
   }
@@ -157,7 +159,8 @@ async function post(
 ): Promise<Answered> {
   const { clock, gate, http } = parts
   const { account, bytes, feed, file, isForced, md5 } = parcel
-  const what = { file, bytes, md5, progress, facts: form, freshConnection: kept.hasFailed }
+  const { hasFailed: freshConnection, lostAnswers } = kept
+  const what = { file, bytes, md5, progress, facts: form, freshConnection, lostAnswers }
   const result = await gate.withBreaker(form.origin, { account, feed, isForced }, () =>
     postFile({ clock, gate, http }, what, tally, signal),
   )
@@ -166,6 +169,7 @@ async function post(
   if (result.kind === 'aborted') return result
   const { rule } = result.failure
   if (rule.freshForm) kept.form = null
+  if (rule === RULES.lostAfterBody) kept.lostAnswers += 1
   if (rule !== RULES.digestDiffers) return notAccepted(parts, parcel, result.failure)
   // If the copy cannot be read now, the next attempt reports it.
   const isChanged = (await md5Of(file).catch(() => md5)) !== md5
@@ -175,10 +179,10 @@ async function post(
 /** outsidePolicy returns why the form does not allow a file of this size, or null. */
 function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Failure | null {
   if (bytes >= minBytes && bytes <= maxBytes) return null
-  const limit =
-    bytes > maxBytes ? `takes at most ${maxBytes} bytes` : `needs at least ${minBytes} bytes`
-  return failureOf(RULES.sizeOutsidePolicy, {
-    code: bytes > maxBytes ? 'file-too-large' : 'file-too-small',
+  const isLarge = bytes > maxBytes
+  const limit = isLarge ? `takes at most ${maxBytes} bytes` : `needs at least ${minBytes} bytes`
+  return failureOf(isLarge ? RULES.largerThanForm : RULES.smallerThanForm, {
+    code: isLarge ? 'file-too-large' : 'file-too-small',
     reason: `the file has ${bytes} bytes, and the upload form ${limit}; nothing was sent`,
   })
 }

@@ -158,15 +158,17 @@ async function post(
 }
 
 /**
- * chatText escapes what chat services read as markup (`&`, `<`, `>`) and breaks up words that call everybody, because a
- * feed may have any name. `mrkdwn: false` switches the rest off at Slack.
+ * chatText escapes what chat services read as markup (`&`, `<`, `>`), and breaks up words that call a person or everybody,
+ * and links that hide their address, because a feed may have any name. `mrkdwn: false` switches the rest off at Slack.
+ * Mattermost and Rocket.Chat show the rest as Markdown.
  */
 export function chatText(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    .replace(/@(?=(?:channel|here|all|everyone)\b)/gi, '@\u200b')
+    .replace(/@(?=(?:channel|here|all|everyone)\b)|(?<!\w)@(?=\w)/gi, '@\u200b')
+    .replaceAll('](', ']\u200b(')
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?$/

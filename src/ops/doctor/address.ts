@@ -2,8 +2,10 @@
 
 import { SECOND } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
-import type { HttpAnswer, HttpClient } from '../../lib/http.ts'
-import { type Answer, ok, problem } from './finding.ts'
+import type { HttpClient } from '../../lib/http.ts'
+import type { NoAnswer } from '../../lib/http-errors.ts'
+import { readNoProxy } from '../../lib/no-proxy.ts'
+import { type Answer, ok, problem, warning } from './finding.ts'
 
 const TIMEOUT = 10 * SECOND
 
@@ -26,13 +28,26 @@ export async function checkAddress(
   return answer.kind === 'answer' ? ok(`${origin} answers`) : notReached(answer)
 }
 
-export function notReached({
-  reason,
-  why,
-}: Pick<Extract<HttpAnswer, { kind: 'no-answer' }>, 'reason' | 'why'>): Answer {
+export function notReached({ reason, why }: NoAnswer): Answer {
   const fix =
     why === 'certificate'
       ? 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to its CA; otherwise report it to the service operator'
       : 'check the address, the name server, the firewall and HTTPS_PROXY'
-  return problem(`no answer: ${reason}`, fix, EXIT.temporary)
+  const says = why === 'unreadable' ? reason : `no answer: ${reason}`
+  return problem(says, fix, EXIT.temporary)
+}
+
+/** checkNoProxy finds entries of NO_PROXY that cannot be used; null: there are none, or there is no proxy. */
+export function checkNoProxy(env: NodeJS.ProcessEnv): Answer | null {
+  const { unusable } = readNoProxy(env)
+  const hasProxy = ['HTTPS_PROXY', 'HTTP_PROXY'].some(
+    (name) => env[name.toLowerCase()] ?? env[name],
+  )
+  if (unusable.length === 0 || !hasProxy) return null
+  // An address of a proxy that stands here by mistake may hold a password.
+  const shown = unusable.map((entry) => `"${entry.replace(/^.*@/, '…@')}"`).join(', ')
+  return warning(
+    `NO_PROXY has entries that mean nothing to feedsyncd, so these hosts are reached through the proxy: ${shown}`,
+    'write each as a host (example.com, with all hosts below it), an address, a network (10.0.0.0/8), or * for all hosts, with commas between them; host and address may have a port (example.com:8443)',
+  )
 }

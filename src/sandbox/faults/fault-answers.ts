@@ -26,12 +26,33 @@ export function replacementAnswer(fault: Replacement, url: string, now: number):
   return { ...answer, headers, ending }
 }
 
-export function rawBytes({ what, bytes = 256 * 1024 }: FaultOf<'raw'>): Buffer {
-  const body = Buffer.from('{}')
-  if (what === 'garbage') return Buffer.from('\u0000\u0001 this is not HTTP at all\r\n\r\n')
-  return what === 'two-answers'
-    ? Buffer.concat([rawHead(500, {}, body), body, rawHead(200, {}, body), body])
-    : rawHead(200, { 'x-filler': 'x'.repeat(bytes) }, body)
+const EMPTY_JSON: Answer = { status: 200, headers: {}, body: Buffer.from('{}'), code: null }
+
+/** rawBytes returns the bytes that the fault sends; `answer` is the real answer. */
+export function rawBytes(
+  { what, bytes = 256 * 1024 }: FaultOf<'raw'>,
+  { body, headers, status }: Answer = EMPTY_JSON,
+): Buffer {
+  const whole = (more: Record<string, string> = {}, change = (head: string) => head) => {
+    const head = rawHead(status, { ...headers, ...more }, body).toString('latin1')
+    return Buffer.concat([Buffer.from(change(head), 'latin1'), body])
+  }
+  switch (what) {
+    case 'garbage':
+      return Buffer.from('\u0000\u0001 this is not HTTP at all\r\n\r\n')
+    case 'two-answers':
+      return Buffer.concat([rawHead(500, {}, EMPTY_JSON.body), EMPTY_JSON.body, whole()])
+    case 'without-cr':
+      return whole({}, (head) => head.replaceAll('\r', ''))
+    case 'both-lengths':
+      return whole({ 'transfer-encoding': 'chunked' })
+    case 'folded-header':
+      return whole({ 'x-folded': 'a' }, (head) => head.replace('x-folded: a', 'x-folded: a\r\n b'))
+    case 'oversized-headers':
+      return whole({ 'set-cookie': 'x'.repeat(bytes) })
+    default:
+      return what satisfies never
+  }
 }
 
 function givenAnswer({ status, body = '' }: FaultOf<'answer'>): Answer {

@@ -102,9 +102,20 @@ const KINDS = [
     location: headerValue,
     ...{ point, ending },
   }),
-  /** `raw` sends bytes that are not HTTP, two final answers, or a header of `bytes` bytes (default 256 KiB). */
+  /**
+   * `raw` sends bytes that are not HTTP, two final answers, or the real answer in a form that some programs read and
+   * others do not: lines that end without CR, a length beside chunks, a folded header, or a header of `bytes` bytes
+   * (default 256 KiB).
+   */
   fault(BOTH, 'raw', {
-    what: z.enum(['garbage', 'two-answers', 'oversized-headers']),
+    what: z.enum([
+      'garbage',
+      'two-answers',
+      'without-cr',
+      'both-lengths',
+      'folded-header',
+      'oversized-headers',
+    ]),
     bytes: z
       .int()
       .min(0)

@@ -28,7 +28,7 @@ export function withStorageFaults(storage: Storage, faults: FaultBook) {
     if (answer === null) return
     await played.waitAtGate('answer')
     const raw = played.fault('raw')
-    if (raw !== undefined) return exchange.answerRaw(rawBytes(raw))
+    if (raw !== undefined) return exchange.answerRaw(rawBytes(raw, answer))
     const lost = played.fault('lose-answer')
     if (lost !== undefined) return exchange.cut(lost.how)
     return exchange.answer(watch.changed(answer))

@@ -42,7 +42,7 @@ function client(clock: Clock) {
 }
 
 const streamOf = (n: number, onAccepted = (_bytes: number) => {}) => ({
-  ...{ length: n * PIECE.length, onAccepted },
+  ...{ length: n * PIECE.length, onAccepted, stallMs: STALL },
   async *chunks() {
     for (let i = 0; i < n; i++) yield PIECE
   },
@@ -69,7 +69,7 @@ describe('a body that is being sent', () => {
       await new Promise(() => {})
     })
 
-    const answer = await client(clock)(url, { body, headersTimeoutMs: STALL })
+    const answer = await client(clock)(url, { body })
 
     expect(answer).toMatchObject({ kind: 'answer', status: 204, sentAll: true })
     // The upload took many times the limit for no progress.
@@ -80,7 +80,7 @@ describe('a body that is being sent', () => {
     const url = await rawServer((socket) => socket.pause())
     const clock = steppedClock(() => new Promise((resolve) => setTimeout(resolve, 50)))
 
-    const answer = await client(clock)(url, { body: streamOf(1024), headersTimeoutMs: STALL })
+    const answer = await client(clock)(url, { body: streamOf(1024) })
 
     expect(answer).toMatchObject({ kind: 'no-answer', why: 'stalled', code: 'stalled' })
     expect(clock.ahead).toBeGreaterThanOrEqual(STALL)
@@ -93,6 +93,7 @@ describe('a body that is being sent', () => {
     const answer = await client(clock)(url, { body: streamOf(4), headersTimeoutMs: 60_000 })
 
     expect(answer).toMatchObject({ why: 'silent', code: 'answer-timeout', bytesSent: 262_144 })
+    expect(clock.ahead).toBeGreaterThanOrEqual(60_000)
   })
 
   it('does not count as sent if the answer came before all of it was taken', async () => {

@@ -1,6 +1,15 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MINUTE } from '../../../src/lib/clock.ts'
@@ -223,5 +232,28 @@ it('the mail recipe of the example configuration mails an alert', async () => {
   expect([code, stderr]).toEqual([0, ''])
   expect(mails[0]).toMatch(/^Subject: feedsyncd on .+: test\r\n/m)
   expect(mails[0]).toMatch(/^Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [-+]\d{4}\r\n/m)
-  expect(mails[0]).toContain('this is a test; alerts arrive here')
+  const [, text = ''] = mails[0]?.split('\r\n\r\n') ?? []
+  expect(Buffer.from(text, 'base64').toString()).toContain('this is a test; alerts arrive here')
+})
+
+it('the mail recipe has no line that is longer than mail allows, whatever a feed is called', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-mail-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const mail = join(folder, 'mail')
+  writeFileSync(join(folder, 'curl'), `#!/bin/sh\ncat > ${mail}\n`, { mode: 0o755 })
+  const text = `${'é'.repeat(1000)}\n.\nR&D <!channel>`
+
+  execFileSync('/bin/sh', ['config/alert-mail.sh', 'ops@example.com'], {
+    env: {
+      PATH: `${folder}:${process.env.PATH}`,
+      FEEDSYNCD_ALERT_ID: 'id',
+      FEEDSYNCD_ALERT_SUBJECT: 'feedsyncd on ats: 1 held',
+      FEEDSYNCD_ALERT_TEXT: text,
+    },
+  })
+
+  const sent = readFileSync(mail, 'utf8')
+  const [, body = ''] = sent.split('\r\n\r\n')
+  expect(Math.max(...sent.split('\r\n').map((line) => Buffer.byteLength(line)))).toBeLessThan(100)
+  expect(Buffer.from(body, 'base64').toString()).toBe(`${text}\n`)
 })

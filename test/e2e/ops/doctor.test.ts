@@ -312,6 +312,31 @@ describe('doctor beside a running daemon', () => {
     expect(said).not.toContain('hidden')
   })
 
+  it('names the entries of the daemon\u2019s NO_PROXY that mean nothing, without a password', async () => {
+    await using site = await Site.open(
+      {},
+      {
+        env: {
+          HTTP_PROXY: 'http://127.0.0.1:1',
+          NO_PROXY: '127.0.0.0/8,10.*,http://u:hidden@p.example',
+        },
+      },
+    )
+    await site.daemonProcess()
+    await looked(site)
+    site.env = {}
+
+    const { of, said } = await doctor(site)
+
+    expect(of('proxy', 'daemon')).toMatchObject({
+      verdict: 'warning',
+      says: expect.stringMatching(/through the proxy: "10\.\*", "…@p\.example"$/),
+      fix: expect.stringContaining('10.0.0.0/8'),
+    })
+    expect(of('address', 'daemon')).toMatchObject({ verdict: 'ok' })
+    expect(said).not.toContain('hidden')
+  })
+
   it.skipIf(process.getuid?.() !== 0)(
     'shows a user who may not read the key all checks except those of the service',
     async () => {

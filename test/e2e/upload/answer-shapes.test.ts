@@ -1,7 +1,8 @@
 // Answers of storage in odd shapes that HTTP and XML allow or forbid.
 
 import { describe, expect, it } from 'vitest'
-import { MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { feedOf } from '../../helpers/feed.ts'
 import { Outlet } from '../../helpers/outlet.ts'
 
 const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
@@ -30,20 +31,60 @@ describe('an answer', () => {
     expect(outlet.attempts()[0]?.status).toBe(500)
   })
 
-  it.each(['garbage', 'oversized-headers'] as const)(
-    'that is %s makes the outcome unknown, and the same form is sent again',
+  it.each(['garbage', 'without-cr', 'both-lengths', 'folded-header', 'oversized-headers'] as const)(
+    'that cannot be read (%s) makes the outcome unknown, and the same form is sent again',
     async (what) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 'raw', what, times: 1 })
 
-      await outlet.deliver()
+      await outlet.deliver(undefined, 10 * MINUTE)
 
       expect(outlet.story()).toMatchObject({
         ...{ state: 'uploaded', outcomes: ['unknown', 'stored'], forms: 1, posts: 2, writes: [2] },
       })
-      expect(outlet.attempts()[0]?.code).toBe('bad-http')
+      expect(outlet.attempts()[0]?.code).toBe('unreadable-answer')
     },
   )
+
+  it.each(['without-cr', 'both-lengths', 'folded-header', 'oversized-headers'] as const)(
+    'that cannot be read (%s) three times in a row waits for a person, who gets one attempt for each retry',
+    async (what) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({ at: 'storage', kind: 'raw', what })
+
+      await outlet.deliver(undefined, 24 * HOUR)
+      const version = outlet.version()
+      outlet.carryOut('retry', 1)
+      await outlet.run(24 * HOUR)
+
+      expect(version).toMatchObject({
+        ...{ state: 'failed', reasonCode: 'unreadable-answer', attempts: 3 },
+        reason: expect.stringMatching(/^storage answered, and the answer cannot be read \(.+\)$/),
+        hint: expect.stringMatching(/whether the file is there/),
+      })
+      expect(outlet.story()).toMatchObject({ state: 'failed', forms: 2, posts: 4 })
+    },
+  )
+
+  it('that cannot be read waits for a person also if all feeds get such answers', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'raw', what: 'without-cr' })
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await outlet.take(`${name}.xml`, feedOf(3, name))
+
+    await outlet.run(24 * HOUR)
+
+    expect(outlet.history.list({}).map(({ state }) => state)).toEqual(Array(5).fill('failed'))
+    expect(outlet.requests('storage')).toHaveLength(15)
+  })
+
+  it.each([20, 250])('with %i KiB of cookies counts', async (kib) => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'raw', what: 'oversized-headers', bytes: kib * 1024 })
+
+    await outlet.deliver()
+
+    expect(outlet.story()).toEqual(AT_ONCE)
+  })
 
   it.each(['chunked', 'gzip', 'byte-by-byte'] as const)(
     'that is sent %s counts, with its checksum',

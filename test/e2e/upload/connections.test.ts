@@ -1,7 +1,9 @@
 // Connections that end, break or become silent, and answers that come early or never.
 
 import { describe, expect, it } from 'vitest'
-import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { answerWaitMs } from '../../../src/upload/post.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { feedOf } from '../../helpers/feed.ts'
 import { largeFeed, Outlet } from '../../helpers/outlet.ts'
 import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
@@ -146,6 +148,45 @@ describe('an answer that is lost', () => {
       expect(new Set(outlet.attempts().map(({ key }) => key)).size).toBe(1)
     },
   )
+})
+
+describe('a proxy that takes the whole file at once', () => {
+  it('and gives the answer only after 400 s has it at the second attempt, which waits twice as long', async () => {
+    await using outlet = await Outlet.open(LONG_FORMS)
+    const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
+    const taken = (n: number) => eventually(() => expect(outlet.writes()).toEqual([n]))
+
+    const delivered = outlet.deliver(feedOf(3), HOUR)
+    await taken(1)
+    await outlet.clock.passUntil(() => outlet.outcomes()[0] !== null)
+    const { reason } = outlet.version()
+    await taken(2)
+    outlet.clock.pass(400 * SECOND)
+    gate.remove()
+    await delivered
+
+    expect(reason).toMatch(
+      /took the whole request and did not answer within 5m; the next attempt waits up to 10m for an answer$/,
+    )
+    expect(outlet.story()).toMatchObject({ state: 'uploaded', forms: 1, posts: 2 })
+    expect(outlet.outcomes()).toEqual(['unknown', 'stored'])
+  })
+
+  it('is waited for longer the larger the file is, twice as long after each lost answer, and at most 12 h', () => {
+    const waits = [
+      [0, 0],
+      [14_000 * 60, 0],
+      [14_000 * 60, 1],
+      [14_000 * 60, 2],
+      [20_000_000, 0],
+      [0, 30],
+      [5 * 2 ** 30, 0],
+    ] as const
+
+    const minutes = waits.map(([bytes, lost]) => Math.round(answerWaitMs(bytes, lost) / MINUTE))
+
+    expect(minutes).toEqual([5, 6, 12, 24, 29, 720, 720])
+  })
 })
 
 describe('a storage that reads slowly', () => {

@@ -104,6 +104,42 @@ describe('a form', () => {
   )
 })
 
+describe('a form whose limit storage does not keep', () => {
+  it.each(['MaxMessageLengthExceeded', 'EntityTooLarge', 'EntityTooSmall'] as const)(
+    'is at fault, not the file: %s',
+    async (code) => {
+      await using outlet = await Outlet.open({ sandbox: { contentLengthRange: [1, 10 ** 10] } })
+      outlet.fault({ at: 'storage', kind: 's3-error', code })
+
+      const version = await outlet.deliver()
+
+      expect(version).toMatchObject({
+        ...{ state: 'failed', attempts: 1, reasonCode: code },
+        reason: `storage answered 400 ${code} (the form allows 1 to 10000000000 bytes)`,
+        hint: expect.stringMatching(
+          /^the form is at fault, not the file: ask the service operator/,
+        ),
+      })
+    },
+  )
+
+  it('is not at fault if it names no limit', async () => {
+    const withoutPolicy = changed((fields) => fields.filter(([name]) => name !== 'policy'))
+    await using outlet = await Outlet.open({ form: withoutPolicy })
+    outlet.fault({
+      ...{ at: 'storage', kind: 'answer', status: 400, point: 'headers' },
+      body: '<?xml version="1.0"?><Error><Code>MaxMessageLengthExceeded</Code></Error>',
+    })
+
+    const version = await outlet.deliver()
+
+    expect(version).toMatchObject({
+      state: 'failed',
+      hint: expect.stringMatching(/^export a smaller file/),
+    })
+  })
+})
+
 describe('a chain of forms', () => {
   it('whose first form always fails ends with the second form', async () => {
     await using outlet = await Outlet.open({ concurrency: 1 })

@@ -3,10 +3,10 @@
 import { spawn } from 'node:child_process'
 import dns from 'node:dns'
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, isIP, type Server, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { HOUR, MINUTE, systemClock } from '../../../src/lib/clock.ts'
 import { CA_CERTIFICATE, SERVER_CERTIFICATE, SERVER_KEY } from '../../helpers/lib/certificates.ts'
 import { Outlet } from '../../helpers/outlet.ts'
 import {
@@ -33,9 +33,17 @@ async function listening(server: Server): Promise<{ port: number; accepted: () =
   return { port: (server.address() as AddressInfo).port, accepted: () => accepted }
 }
 
-/** Returns a port with a full kernel queue: like a dropping firewall, it answers no SYN. */
-async function deafPort(): Promise<number> {
-  const script = `const s = require('net').createServer()
+/**
+ * Returns a port with a full kernel queue: like a dropping firewall, it answers no SYN. After `wake` the kernel takes
+ * the SYN that a client sends again a second after its first, as if the way were long, and passes its bytes to `onward`.
+ */
+async function deafPort(onward = 0): Promise<{ port: number; wake: () => void }> {
+  const script = `const net = require('net')
+    const s = net.createServer((from) => {
+      const to = net.connect(${onward}, '127.0.0.1')
+      for (const socket of [from, to]) socket.on('error', () => {})
+      from.pipe(to).pipe(from)
+    })
     s.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
       console.log(s.address().port)
       process.kill(process.pid, 'SIGSTOP')
@@ -50,7 +58,20 @@ async function deafPort(): Promise<number> {
     await once(child, 'exit')
   })
   await Promise.all(fillers.map((filler) => once(filler, 'connect')))
-  return port
+  return { port, wake: () => void child.kill('SIGCONT') }
+}
+
+/** Answers each look-up of a name, also of the outlet's service: the only way to choose the answer on every machine. */
+function onLookup(answer: (tell: (...addresses: string[]) => void) => void) {
+  return vi.spyOn(dns, 'lookup').mockImplementation(((...call: unknown[]) => {
+    const done = call.at(-1) as (error: null, addresses: unknown) => void
+    answer((...addresses) =>
+      done(
+        null,
+        addresses.map((address) => ({ address, family: isIP(address) })),
+      ),
+    )
+  }) as unknown as typeof dns.lookup)
 }
 
 /** A port without a server: only root may listen there. A port that was just closed may belong to another test. */
@@ -90,7 +111,8 @@ describe('a service that cannot be reached', () => {
   )
 
   it('because no SYN is answered is given up in time', async () => {
-    const baseUrl = `http://127.0.0.1:${await deafPort()}/api`
+    const { port } = await deafPort()
+    const baseUrl = `http://127.0.0.1:${port}/api`
     await using outlet = await Outlet.open({ baseUrl, connectTimeoutMs: 200 })
 
     await outlet.take('jobs.xml')
@@ -114,18 +136,64 @@ describe('a service that cannot be reached', () => {
     await using real = await Outlet.open()
     const baseUrl = real.sandbox.url.replace('127.0.0.1', 'dual-stack.test')
     await using outlet = await Outlet.open({ baseUrl })
-    // This is the only way to have two addresses for a name on every machine.
-    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((...call: unknown[]) => {
-      const answer = call.at(-1) as (error: null, addresses: unknown) => void
-      answer(null, [
-        { address: '2001:db8::1', family: 6 },
-        { address: '127.0.0.1', family: 4 },
-      ])
-    }) as unknown as typeof dns.lookup)
+    const lookup = onLookup((tell) => tell('2001:db8::1', '127.0.0.1'))
 
     await outlet.deliver()
 
     expect(lookup).toHaveBeenCalled()
+    expect(real.requests('service')[0]?.status).toBe(200)
+  })
+
+  it('at any of its addresses says what each address did', async () => {
+    await using outlet = await Outlet.open({ baseUrl: `http://two.test:${CLOSED_PORT}/api` })
+    onLookup((tell) => tell('127.0.0.1', '::1'))
+
+    await outlet.deliver(undefined, 10_000)
+
+    expect(outlet.version().reason).toMatch(
+      /no address accepted a connection: 127\.0\.0\.1:1 \(ECONNREFUSED\), \[::1\]:1 \(E[A-Z]+\)$/,
+    )
+  })
+
+  it('within a second, as on another continent, is reached although it has a second address', async () => {
+    await using real = await Outlet.open()
+    const { port, wake } = await deafPort(Number(new URL(real.sandbox.url).port))
+    await using outlet = await Outlet.open({ baseUrl: `http://far.test:${port}/api` })
+    onLookup((tell) => {
+      tell('127.0.0.1', '::1')
+      setImmediate(wake)
+    })
+
+    await outlet.deliver()
+
+    expect(outlet.attempts()[0]?.code).not.toMatch(/connect|ECONN/)
+    expect(real.requests('service')[0]?.status).toBe(200)
+  })
+
+  it('because its name is not looked up says so, and names the name server', async () => {
+    await using outlet = await Outlet.open({ baseUrl: 'http://slow.test/api' })
+    onLookup(() => {})
+
+    await outlet.take('jobs.xml')
+    const ran = outlet.run(0)
+    await outlet.clock.passUntil(() => outlet.outcomes()[0] === 'failed')
+    await ran
+
+    expectWaiting(outlet, 'lookup-timeout')
+    expect(outlet.version().reason).toMatch(
+      /the name server gave no address of slow\.test within 60 s \(asked: .*\d.*\)$/,
+    )
+  })
+
+  it('is reached after a look-up that takes longer than a connection may', async () => {
+    await using real = await Outlet.open()
+    const baseUrl = real.sandbox.url.replace('127.0.0.1', 'slow.test')
+    await using outlet = await Outlet.open({ baseUrl, connectTimeoutMs: 100 })
+    onLookup((tell) => void systemClock.after(1500, () => tell('127.0.0.1')))
+
+    await outlet.deliver()
+
+    expect(outlet.attempts()[0]?.code).not.toMatch(/connect|timeout/)
     expect(real.requests('service')[0]?.status).toBe(200)
   })
 })

@@ -109,13 +109,28 @@ describe('a service that is slow or gone', () => {
     expect(outlet.story()).toEqual(AT_ONCE)
   })
 
-  it('an answer that never comes is given up after a minute and requested again', async () => {
+  it('an answer that is not HTTP is named as such, with what to check', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'service', kind: 'raw', what: 'folded-header' })
+
+    await outlet.take('jobs.xml')
+    await outlet.run(0)
+
+    expect(outlet.version()).toMatchObject({
+      ...{ state: 'queued', hint: expect.stringContaining('service.baseUrl') },
+      reason: expect.stringMatching(
+        /^the service answered, and the answer cannot be read \(Unexpected/,
+      ),
+    })
+  })
+
+  it('an answer that never comes is given up after four minutes and requested again', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'slow', never: true, times: 1 })
-    const minutes: number[] = []
+    const limits: number[] = []
     outlet.clock.after = (ms, run) => {
-      if (ms !== MINUTE || minutes.push(ms) > 1) return systemClock.after(ms, run)
-      // End the minute as soon as the service has read the request.
+      if (ms !== 4 * MINUTE || limits.push(ms) > 1) return systemClock.after(ms, run)
+      // End the time as soon as the service has read the request.
       void waitForRequest(outlet.sandbox, ({ faults }) => faults.includes('slow')).then(run)
       return { [Symbol.dispose]: () => {} }
     }

@@ -75,7 +75,8 @@ const DISK = new FeedsyncError('the disk is full', { exitCode: 75 })
 /** What a step of an attempt can find, by name. */
 const ENDS: Record<string, SendEvent> = {
   'a failure that passes': failed('throttled'),
-  'a failure for good': failed('fileRefused'),
+  'a failure for good': failed('tooLarge'),
+  'an answer that cannot be read': failed('unreadableAnswer'),
   'refused credentials': failed('credentials', true),
   'refused credentials, and the hold is over': failed('credentials'),
   'a lost copy': failed('spoolChanged'),

@@ -118,6 +118,7 @@ describe('a gzip-compressed file that is damaged', () => {
   const checksum = Buffer.from(PACKED)
   checksum.writeUInt32LE(1, PACKED.length - 8)
   const damaged = 'the gzip-compressed file is damaged: it cannot be unpacked'
+  const twice = 'the file is compressed twice; compress it once'
   const follows = 'something else follows the gzip-compressed feed in the file'
 
   it.each([
@@ -125,6 +126,14 @@ describe('a gzip-compressed file that is damaged', () => {
     ['the checksum is wrong', checksum, damaged],
     ['text follows', Buffer.concat([PACKED, Buffer.from('</source>')]), follows],
     ['a NUL byte and text follow', Buffer.concat([PACKED, Buffer.from('\0...')]), follows],
+    ['it is compressed twice', gzipSync(PACKED), twice],
+    [
+      'it is compressed twice, after an empty member',
+      Buffer.concat([gzipSync(''), gzipSync(PACKED)]),
+      twice,
+    ],
+    ['a part of it is compressed twice', gzipSync(PACKED.subarray(0, 100)), twice],
+    ['it is compressed three times', gzipSync(gzipSync(PACKED)), twice],
     [
       'it is plain XML',
       Buffer.from(FEED),

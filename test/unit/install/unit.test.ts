@@ -43,11 +43,14 @@ describe('the systemd unit', () => {
     expect(left).toEqual([[], [], ['watchdog-feedsyncd']])
   })
 
-  it('passes the key as a credential, and closes the ways to read it by debugger or core dump', () => {
+  it('passes the key as a credential, and writes no core dump, which would hold it', () => {
     expect(setting('LoadCredential')).toEqual(['service-key:/etc/feedsyncd/service.key'])
-    expect(setting('Environment')).toContain('NODE_OPTIONS=--disable-sigusr1')
-    expect(setting('UnsetEnvironment')).toEqual([])
     expect(setting('LimitCORE')).toEqual(['0'])
+  })
+
+  it('leaves NODE_OPTIONS to the host', () => {
+    expect(setting('Environment').filter((each) => each.startsWith('NODE_OPTIONS'))).toEqual([])
+    expect(setting('UnsetEnvironment')).toEqual([])
   })
 
   it('lets V8 compile, and refuses forbidden system calls without killing the daemon', () => {

@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { RULES, type Rule, ruleOfCode, ruleOfStatus } from '../../../src/lib/decision-table.ts'
+import type { Rule } from '../../../src/lib/decision-rule.ts'
+import { RULES, ruleOfCode, ruleOfStatus } from '../../../src/lib/decision-table.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/decision-table.md', import.meta.url), 'utf8')
 
@@ -52,7 +53,8 @@ describe('the decision table', () => {
     )
 
     expect(final.map(({ name }) => name)).toEqual([
-      ...['accountUnusable', 'sizeOutsidePolicy', 'fileRefused', 'spoolChanged'],
+      ...['accountUnusable', 'largerThanForm', 'smallerThanForm', 'tooLarge', 'tooSmall'],
+      ...['formAllowsOtherSize', 'spoolChanged'],
     ])
   })
 })

@@ -22,7 +22,7 @@ it.each([10, 20_000, 200_000, 5_000_000])(
           for (let at = 0; at < length; at += 262_144)
             yield Buffer.alloc(Math.min(262_144, length - at))
         }
-        const answer = await client(env)(url, { body: { length, chunks } })
+        const answer = await client(env)(url, { body: { length, chunks, stallMs: 5000 } })
         expect(answer).toMatchObject({ status: 204, sentAll: true })
       }
   },

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createHttpClient } from '../../../src/lib/http.ts'
-import { client } from '../../helpers/lib/http-client.ts'
+import { client, sendWith } from '../../helpers/lib/http-client.ts'
 import { httpServer, proxyServer, rawServer, tlsServer } from '../../helpers/lib/http-servers.ts'
 
 describe('a proxy of the environment', () => {
@@ -27,10 +27,14 @@ describe('a proxy of the environment', () => {
     expect(proxy.seen).toEqual([`CONNECT ${url.host}`])
   })
 
-  it.each(['NO_PROXY', 'no_proxy'])('is not used for hosts in %s', async (name) => {
+  it.each([
+    ['NO_PROXY', 'example.com,127.0.0.1'],
+    ['no_proxy', 'example.com,127.0.0.1'],
+    ['NO_PROXY', '10.0.0.0/8, 127.0.0.0/8'],
+  ])('is not used for hosts in %s (%s)', async (name, value) => {
     const url = await httpServer((_, response) => response.end())
     const proxy = await proxyServer()
-    const env = { HTTP_PROXY: proxy.url.href, [name]: 'example.com,127.0.0.1' }
+    const env = { HTTP_PROXY: proxy.url.href, [name]: value }
 
     const answer = await client(env)(url)
 
@@ -75,7 +79,7 @@ describe('a proxy of the environment', () => {
     }
 
     const answer = await client({ HTTP_PROXY: proxy.url.href })(url, {
-      body: { length: 300_000, chunks },
+      body: { length: 300_000, chunks, stallMs: 5000 },
     })
 
     expect(answer).toMatchObject({ kind: 'answer', status: 200, bytesSent: 300_000 })
@@ -94,6 +98,26 @@ describe('a proxy of the environment', () => {
 
     expect(answer).toMatchObject({ kind: 'no-answer', ...expected })
     expect(JSON.stringify(answer)).not.toContain('hidden-password')
+  })
+
+  it('is named as the part that did not connect in time, and nothing was sent', async () => {
+    const proxy = await rawServer(() => {})
+    const http = createHttpClient({
+      ...{ clock: systemClock, env: { HTTPS_PROXY: proxy.href }, tunnelTimeoutMs: 100 },
+    })
+    onTestFinished(() => http[Symbol.asyncDispose]())
+    async function* chunks() {
+      yield Buffer.alloc(10)
+    }
+
+    const answer = await sendWith(http)('https://example.com/', {
+      body: { length: 10, chunks, stallMs: 60_000 },
+    })
+
+    expect(answer).toEqual({
+      ...{ kind: 'no-answer', why: 'proxy', code: 'proxy-timeout', bytesSent: 0 },
+      reason: 'the proxy did not connect to example.com:443 in time',
+    })
   })
 
   it('does not hold a request beyond its end if it never answers', async () => {

@@ -16,6 +16,7 @@ async function* pieces(n: number) {
 const streamOf = (n: number) => ({
   length: n * PIECE.length,
   chunks: () => pieces(n),
+  stallMs: 5000,
 })
 
 /** Runs `then` when the first byte of a request has come. */
@@ -118,6 +119,40 @@ describe('an answer', () => {
   })
 })
 
+describe('an answer that cannot be read', () => {
+  const HEAD = 'HTTP/1.1 201 Created\r\n'
+  it.each([
+    ['its lines end without CR', 'HTTP/1.1 201 Created\nContent-Length: 2\n\nok', 'Missing'],
+    ['two lengths', `${HEAD}Content-Length: 2\r\nContent-Length: 2\r\n\r\nok`, 'it is not'],
+    [
+      'a length beside chunks',
+      `${HEAD}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\nok`,
+      'it is',
+    ],
+    ['a folded header', `${HEAD}X-A: a\r\n b\r\nContent-Length: 2\r\n\r\nok`, 'Unexpected'],
+    [
+      'a folded header after the length',
+      `${HEAD}Content-Length: 2\r\nX-A: a\r\n b\r\n\r\nok`,
+      'it is',
+    ],
+    ['a space before a colon', `${HEAD}X-A : a\r\n\r\nok`, 'Invalid header token'],
+    [
+      '300 kB of cookies',
+      `${HEAD}Set-Cookie: ${'x'.repeat(300_000)}\r\n\r\n`,
+      'its headers have more',
+    ],
+  ])('is told from a lost connection: %s', async (_, bytes, why) => {
+    const url = await rawServer(onRequest((socket) => socket.end(bytes)))
+
+    const answer = await client()(url)
+
+    expect(answer).toMatchObject({
+      ...{ kind: 'no-answer', why: 'unreadable', code: 'unreadable-answer' },
+      reason: expect.stringContaining(`the answer cannot be read (${why}`),
+    })
+  })
+})
+
 describe('an unrequested interim answer', () => {
   const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
   const FINAL = 'HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\ndone'
@@ -161,14 +196,14 @@ describe('an unrequested interim answer', () => {
     expect(answers).toEqual(answers.map(() => expect.objectContaining(whole)))
   })
 
-  it('ends the request as invalid HTTP if it has no end', async () => {
+  it('is an answer that cannot be read if it has no end', async () => {
     const url = await rawServer(
-      onRequest((socket) => socket.write(`HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(200_000)}`)),
+      onRequest((socket) => socket.write(`HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(300_000)}`)),
     )
 
     const answer = await client()(url)
 
-    expect(answer).toMatchObject({ kind: 'no-answer', why: 'lost', code: 'bad-http' })
+    expect(answer).toMatchObject({ why: 'unreadable', code: 'unreadable-answer' })
   })
 
   it('is a lost connection if no answer follows', async () => {
@@ -249,7 +284,7 @@ describe('no answer', () => {
   it.each([
     ['RST', (socket: Socket) => void socket.resetAndDestroy(), 'lost'],
     ['FIN', (socket: Socket) => void socket.end(), 'lost'],
-    ['bytes that are no HTTP', (socket: Socket) => void socket.end('SSH-2.0-x\r\n'), 'lost'],
+    ['bytes that are no HTTP', (socket: Socket) => void socket.end('SSH-2.0-x\r\n'), 'unreadable'],
     ['silence', () => {}, 'silent'],
   ])('is not "unreachable" after %s', async (_, end, why) => {
     const url = await rawServer(onRequest(end))

@@ -286,8 +286,11 @@ describe("an answer's bytes", () => {
 
   it.each([
     ['garbage', 'not HTTP'],
-    ['two-answers', 'HTTP/1.1 200'],
-    ['oversized-headers', 'x-filler'],
+    ['two-answers', 'HTTP/1.1 201'],
+    ['without-cr', '\n\n<'],
+    ['both-lengths', 'transfer-encoding'],
+    ['folded-header', 'x-folded: a\r\n b'],
+    ['oversized-headers', 'set-cookie: xxx'],
   ] as const)('can be invalid HTTP: %s', async (what, shown) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'raw', what })

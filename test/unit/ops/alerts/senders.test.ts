@@ -123,6 +123,20 @@ describe('the text of a message', () => {
       '&lt;!channel&gt; *a* &amp; &lt;https://evil.example|b&gt; @\u200bchannel @\u200bhere mail@example.com',
     )
   })
+
+  it.each([
+    ['a person', 'jobs-@maria.xml, (@maria)', 'jobs-@\u200bmaria.xml, (@\u200bmaria)'],
+    ['somebody by Slack’s id', '<@U012AB3CD> R&D', '&lt;@\u200bU012AB3CD&gt; R&amp;D'],
+    [
+      'a link with another text',
+      '[here](https://evil.example)',
+      '[here]\u200b(https://evil.example)',
+    ],
+    ['a picture', '![x](https://evil.example/x.png)', '![x]\u200b(https://evil.example/x.png)'],
+    ['an entity', '&lt;!channel&gt;', '&amp;lt;!channel&amp;gt;'],
+  ])('does not let a name call or link: %s', (_, name, shown) => {
+    expect(chatText(name)).toBe(shown)
+  })
 })
 
 describe('a program', () => {

@@ -1,0 +1,80 @@
+// Reads NO_PROXY: the hosts that are reached without the proxy. No standard says what an entry may be. These forms mean
+// the same as for curl, Go and Python, and proxy-from-env, which most programs for Node use, knows no networks.
+
+import { BlockList, isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
+
+export interface NoProxy {
+  /** isDirect returns whether the host of an address is reached without the proxy. */
+  isDirect(url: URL): boolean
+  /** The entries that mean nothing to feedsyncd, as they are written. */
+  readonly unusable: readonly string[]
+}
+
+/** Target is what an entry is compared with: a name in small letters or an address, and the port. */
+interface Target {
+  host: string
+  port: number
+}
+
+type Entry = (target: Target) => boolean
+
+/** HOST_AND_PORT matches a name, an address or an IPv6 address in brackets, with or without a port. */
+const HOST_AND_PORT = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/
+const NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+
+/** readNoProxy reads the variable of an environment, in small or capital letters. */
+export function readNoProxy(env: NodeJS.ProcessEnv): NoProxy {
+  const written = (env.no_proxy ?? env.NO_PROXY ?? '').split(/[,\s]+/).filter((each) => each !== '')
+  const read = written.map((text) => ({ text, entry: readEntry(text) }))
+  const entries = read.flatMap(({ entry }) => entry ?? [])
+  return {
+    isDirect: ({ hostname, port, protocol }) => {
+      const host = hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()
+      const target = { host, port: Number(port) || (DEFAULT_PORTS[protocol] ?? 0) }
+      return entries.some((matches) => matches(target))
+    },
+    unusable: read.flatMap(({ text, entry }) => (entry === null ? [text] : [])),
+  }
+}
+
+/** readEntry returns null for an entry that cannot be used. */
+function readEntry(text: string): Entry | null {
+  const network = /^\[?([^\][]+)\]?\/(\d{1,3})$/.exec(text)
+  if (network !== null) return inNetwork(network[1] ?? '', Number(network[2]))
+  const [, inBrackets, plain, port] =
+    isIP(text) === 6 ? [null, text] : (HOST_AND_PORT.exec(text) ?? [])
+  const host = inBrackets ?? plain ?? ''
+  const matches = host === '*' ? () => true : isIP(host) === 0 ? underName(host) : isAddress(host)
+  if (matches === null || port === undefined) return matches
+  return (target) => target.port === Number(port) && matches(target)
+}
+
+function inNetwork(address: string, prefix: number): Entry | null {
+  const family = isIP(address)
+  if (family === 0 || prefix > (family === 4 ? 32 : 128)) return null
+  const list = new BlockList()
+  list.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6')
+  return isIn(list)
+}
+
+/** isAddress compares addresses and not their texts: an IPv6 address has several. */
+function isAddress(address: string): Entry {
+  const list = new BlockList()
+  list.addAddress(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
+  return isIn(list)
+}
+
+function isIn(list: BlockList): Entry {
+  return ({ host }) => isIP(host) !== 0 && list.check(host, isIP(host) === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** underName: a name means its subdomains, too; `*.` before it means those alone. */
+function underName(text: string): Entry | null {
+  const name = domainToASCII(text.replace(/^\*?\./, '').replace(/\.$/, '')).toLowerCase()
+  // "10." or "10.0" is not a name, and what it means differs from program to program.
+  if (!NAME.test(name) || /(^|\.)\d+$/.test(name)) return null
+  const isItself = text.startsWith('*') ? () => false : (host: string) => host === name
+  return ({ host }) => isItself(host) || host.endsWith(`.${name}`)
+}
