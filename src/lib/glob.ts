@@ -16,6 +16,11 @@ export function globMatcher(pattern: string): (path: string) => boolean {
   return (path) => matches(pathOf(path))
 }
 
+/** escapedGlob returns the pattern that matches this text alone. */
+export function escapedGlob(text: string): string {
+  return text.replace(/[\\*?+@!|()[\]{}]/g, '\\$&')
+}
+
 /** inAnyCase writes the extension of the pattern, and of each path, in lower case if the pattern names an extension. */
 function inAnyCase(pattern: string): { glob: string; pathOf: (path: string) => string } {
   const isNamed = EXTENSION.test(pattern)
