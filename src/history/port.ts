@@ -2,6 +2,7 @@
 // and transactions. Every change of state is one durable transaction with its event.
 
 import type { FeedsyncError } from '../lib/errors.ts'
+import type { Accounts } from './accounts.ts'
 import type { Attempts } from './attempts.ts'
 import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
@@ -15,7 +16,7 @@ import type { VersionWrites } from './version-writes.ts'
 
 export type * from './rows.ts'
 export type { Id, Transition } from './transitions.ts'
-export type { Attempts, Files, Notes, Pauses, Requests, State, VersionReads }
+export type { Accounts, Attempts, Files, Notes, Pauses, Requests, State, VersionReads }
 
 /** Versions are the versions and their steps. `VersionReads` is the part for readers. */
 export type Versions = VersionReads & VersionWrites & { prune: ReturnType<typeof pruner> }
@@ -43,6 +44,7 @@ export interface Transactions {
 }
 
 export type HistoryReader = VersionReads &
+  Pick<Accounts, 'rivals' | 'keepsAll'> &
   Pick<Attempts, 'attempts'> &
   Pick<Files, 'datedPaths' | 'known' | 'lastVersionAt' | 'missingSince'> &
   Pick<Notes, 'note'> &
@@ -56,6 +58,7 @@ export type HistoryReader = VersionReads &
  * (full, read-only, locked, corrupt).
  */
 export type History = Versions &
+  Accounts &
   Attempts &
   Files &
   Requests &

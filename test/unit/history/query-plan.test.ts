@@ -117,6 +117,13 @@ const CALLS: Record<
   resume: (history) => history.resume('acme'),
   note: (history) => history.note('a'),
   notes: (history) => history.notes('a'),
+  rivals: (history) => {
+    for (const likeness of [null, 'acme'])
+      history.rivals({ account: null, feed: 'acme', likeness, after: 0 })
+  },
+  keepsAll: (history) => history.keepsAll(null),
+  setKeepsAll: (history) => history.setKeepsAll(null, { by: 'maria', since: 5 }),
+  forgetAccounts: (history) => history.forgetAccounts(),
   setNote: (history) => {
     for (const value of ['b', null]) history.setNote('a', value)
   },
@@ -220,4 +227,17 @@ it('a look at the campaigns reads only the writes that it needs', async () => {
       .map((step) => `${step}: ${sql}`),
   )
   expect(scans).toEqual([])
+})
+
+it('finds the rivals of a feed by its account, and not by reading the history of its own versions', async () => {
+  const { file } = temporaryHistory()
+
+  for (const likeness of [null, 'acme']) {
+    const beside = { account: null, feed: 'acme', likeness, after: 0 }
+    const plans = await plansOf(file, (history) => history.rivals(beside))
+    const settled = plans.find(({ sql }) => sql.includes('UNION ALL'))?.steps.join('\n')
+
+    expect(settled).toMatch(/versions_(rivals|alike) \(account=\?( AND likeness=\?)? AND feed<\?\)/)
+    expect(settled).toMatch(/versions_(rivals|alike) \(account=\?( AND likeness=\?)? AND feed>\?\)/)
+  }
 })

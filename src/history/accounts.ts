@@ -1,0 +1,84 @@
+// Owns what the history knows of an account of the service: the versions of its feeds that the service has or gets, and
+// the word of a person that the service keeps all of its feeds.
+
+import type { Connection } from './connection.ts'
+import type { Version } from './rows.ts'
+import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
+
+/** KeepsAll is the word of a person: `by` said at `since` (wall ms) that the service keeps all feeds of an account. */
+export interface KeepsAll {
+  by: string
+  since: number
+}
+
+/** Beside says which feed of which account asks about the others; `after` is the last version id of another service. */
+export interface Beside extends Pick<Version, 'account' | 'feed'> {
+  after: number
+  /** Only feeds whose names look alike (lib/likeness.ts); null: all. */
+  likeness: string | null
+}
+
+/** What the indexes versions_rivals and versions_alike have, word for word. */
+const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
+
+/** What waits is sent to the present service, whenever it came. */
+const IS_HERE = `(state IN ('queued', 'uploading') OR id > @after)`
+
+export type Accounts = ReturnType<typeof accounts>
+
+export function accounts(db: Connection) {
+  /** first returns the first version of another feed that meets a condition, in two searches of the index. */
+  const first = ({ likeness, ...beside }: Beside, condition: string): Version | null => {
+    const source =
+      likeness === null
+        ? 'versions v INDEXED BY versions_rivals WHERE account IS @account'
+        : 'versions v INDEXED BY versions_alike WHERE account IS @account AND likeness = @likeness'
+    const among = (feeds: string) =>
+      `SELECT * FROM (SELECT ${VERSION_FIELDS} FROM ${source} AND feed ${feeds} @feed
+         AND ${IS_RIVAL} AND ${condition} AND ${IS_HERE} LIMIT 1)`
+    const row = db.row<VersionRow>(`${among('<')} UNION ALL ${among('>')} LIMIT 1`, {
+      ...beside,
+      ...(likeness === null ? {} : { likeness }),
+    })
+    return row && versionOf(row)
+  }
+
+  return {
+    /**
+     * rivals returns versions of other feeds of the account, at most one of each kind: one that is stored, is being sent
+     * or was approved by a person; else the queued one with the lowest id; and one that storage may have.
+     */
+    rivals: (beside: Beside): Version[] => {
+      const settled = first(beside, `(state <> 'queued' OR approved = 1)`)
+      const { account, after, feed, likeness } = beside
+      const alike = likeness === null ? '' : 'AND v.likeness = @likeness'
+      const values = { account, feed, ...(likeness === null ? {} : { likeness }) }
+      const index = likeness === null ? 'versions_rivals' : 'versions_alike'
+      const queued = `SELECT ${VERSION_FIELDS} FROM versions v INDEXED BY ${index}
+        WHERE account IS @account ${alike} AND feed <> @feed AND ${IS_RIVAL} AND state = 'queued'
+        ORDER BY id LIMIT 1`
+      const maybe = `SELECT ${VERSION_FIELDS} FROM attempts a INDEXED BY attempts_unknown
+        CROSS JOIN versions v ON v.id = a.version
+        WHERE a.outcome = 'unknown' AND v.account IS @account ${alike} AND v.feed <> @feed
+          AND v.id > @after LIMIT 1`
+      const waiting = settled === null ? db.row<VersionRow>(queued, values) : null
+      const rows = [waiting, db.row<VersionRow>(maybe, { ...values, after })]
+      const found = [settled, ...rows.map((row) => row && versionOf(row))]
+      return found.filter((version) => version !== null)
+    },
+
+    /** keepsAll returns who said that the service keeps all feeds of an account, or null. */
+    keepsAll: (account: Version['account']) =>
+      db.row<KeepsAll>(
+        'SELECT by, keeps_all_since AS since FROM accounts WHERE name = ?',
+        account ?? '',
+      ),
+
+    /** setKeepsAll records the word of a person. */
+    setKeepsAll: (account: Version['account'], { by, since }: KeepsAll): void =>
+      void db.run('REPLACE INTO accounts VALUES (?, ?, ?)', account ?? '', since, by),
+
+    /** forgetAccounts forgets the word about all accounts, because they are those of another service now. */
+    forgetAccounts: (): void => void db.run('DELETE FROM accounts'),
+  }
+}
