@@ -27,6 +27,7 @@ export class Site implements AsyncDisposable {
       version: 1,
       service: { baseUrl: sink.url, account: '123', auth: { keyFile: 'service.key' } },
       inbox: { directory: './inbox', quietPeriod: `${QUIET_MS}ms`, ...inbox },
+      guards: { secondFeed: 'pass' },
       state: { directory: './state' },
     }
     writeFileSync(this.configFile, JSON.stringify(config))

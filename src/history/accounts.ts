@@ -18,7 +18,7 @@ export interface Beside extends Pick<Version, 'account' | 'feed'> {
   likeness: string | null
 }
 
-/** What the indexes versions_rivals and versions_alike have, word for word. */
+/** What the indexes versions_rivals, versions_alike and versions_at have, word for word. */
 const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
 
 /** What waits is sent to the present service, whenever it came. */
@@ -66,6 +66,26 @@ export function accounts(db: Connection) {
       const found = [settled, ...rows.map((row) => row && versionOf(row))]
       return found.filter((version) => version !== null)
     },
+
+    /** alike returns versions of other feeds whose names look alike, at most 50, the newest first. */
+    alike: ({ account, after, feed, likeness }: Beside & { likeness: string }): Version[] =>
+      db
+        .rows<VersionRow>(
+          `SELECT ${VERSION_FIELDS} FROM versions v INDEXED BY versions_alike
+             WHERE account IS ? AND likeness = ? AND feed <> ? AND ${IS_RIVAL} AND ${IS_HERE}
+             ORDER BY id DESC LIMIT 50`.replace('@after', '?'),
+          ...[account, likeness, feed, after],
+        )
+        .map(versionOf),
+
+    /** feedBefore returns the other feed that the file at a path was last, as far as the service has or gets it. */
+    feedBefore: ({ feed, path }: Pick<Version, 'feed' | 'path'>) =>
+      db.value<string>(
+        `SELECT feed FROM versions INDEXED BY versions_at
+           WHERE path = ? AND feed <> ? AND ${IS_RIVAL} ORDER BY id DESC LIMIT 1`,
+        path,
+        feed,
+      ),
 
     /** keepsAll returns who said that the service keeps all feeds of an account, or null. */
     keepsAll: (account: Version['account']) =>

@@ -44,7 +44,7 @@ export interface Transactions {
 }
 
 export type HistoryReader = VersionReads &
-  Pick<Accounts, 'rivals' | 'keepsAll'> &
+  Pick<Accounts, 'alike' | 'feedBefore' | 'keepsAll' | 'rivals'> &
   Pick<Attempts, 'attempts'> &
   Pick<Files, 'datedPaths' | 'known' | 'lastVersionAt' | 'missingSince'> &
   Pick<Notes, 'note'> &

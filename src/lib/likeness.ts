@@ -39,7 +39,8 @@ interface Named {
 export function likenessOf({ feed, path }: Named): string {
   const { folder, stem } = partsOf(feed)
   const bare = withoutMarks(stem).replace(TRIAL, '')
-  const isNamed = feed !== feedWithoutRule(path)
+  // A file from elsewhere has the name that a person gave it.
+  const isNamed = path.startsWith('/') ? !/\.xml$/i.test(feed) : feed !== feedWithoutRule(path)
   return folder + joined(isNamed ? bare : bare.replace(NUMBERS, ''))
 }
 

@@ -9,7 +9,7 @@
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
  * versions_rivals and versions_alike find the versions of other feeds of an account that the service has or gets, by the
- * likeness of their names too (lib/likeness.ts). accounts has the accounts of which a person said that the service keeps
+ * likeness of their names too (lib/likeness.ts); versions_at finds the feed that a path was before. accounts has the accounts of which a person said that the service keeps
  * all feeds; the configured account has an empty name.
  *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
@@ -69,6 +69,8 @@ CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
 CREATE INDEX versions_rivals ON versions (account, feed)
   WHERE state IN ('queued', 'uploading', 'uploaded') OR approved = 1;
 CREATE INDEX versions_alike ON versions (account, likeness, feed)
+  WHERE state IN ('queued', 'uploading', 'uploaded') OR approved = 1;
+CREATE INDEX versions_at ON versions (path)
   WHERE state IN ('queued', 'uploading', 'uploaded') OR approved = 1;
 CREATE INDEX versions_unread ON versions (path) WHERE sha256 IS NULL;
 CREATE INDEX versions_spooled ON versions (feed, id) WHERE spool IS NOT NULL;

@@ -61,7 +61,7 @@ const START: Story = { versions: [], running: null, isPaused: false, served: nul
 const TODAY = Date.UTC(2026, 10, 23)
 const PLAIN = ['f.xml'] as const
 const TRY = { startedAt: 1, endedAt: 2, key: 'key', status: null, bytesSent: 0 }
-const HELD: Held = { code: 'drop', text: 'it dropped' }
+const HELD: Held = { guard: 'drop', code: 'drop', text: 'it dropped' }
 const DEEDS: readonly Deed[] = ['release', 'discard', 'retry', 'restore']
 
 const failed = (rule: keyof typeof RULES, hold = false): SendEvent => {

@@ -104,7 +104,7 @@ const CALLS: Record<
   unread: (history) => history.unread(),
   pendingVersionAt: (history) => history.pendingVersionAt('a.xml'),
   pathsOf: (history, id) => history.pathsOf(id),
-  olderFiles: (history) => history.olderFiles(),
+  ruledFiles: (history) => history.ruledFiles(),
   rejectedFiles: (history) => history.rejectedFiles(),
   request: (history) => history.request(1),
   addRequest: (history) =>
@@ -121,6 +121,8 @@ const CALLS: Record<
     for (const likeness of [null, 'acme'])
       history.rivals({ account: null, feed: 'acme', likeness, after: 0 })
   },
+  alike: (history) => history.alike({ account: null, feed: 'acme', likeness: 'acme', after: 0 }),
+  feedBefore: (history) => history.feedBefore({ feed: 'acme', path: 'a.xml' }),
   keepsAll: (history) => history.keepsAll(null),
   setKeepsAll: (history) => history.setKeepsAll(null, { by: 'maria', since: 5 }),
   forgetAccounts: (history) => history.forgetAccounts(),

@@ -7,7 +7,7 @@ import {
 } from '../../../src/pipeline/guards.ts'
 
 describe('guards', () => {
-  const limits: GuardLimits = { maxDropPercent: 50, minPostings: 1 }
+  const limits: GuardLimits = { maxDropPercent: 50, minPostings: 1, secondFeed: 'pass' }
   const version = (postings: number, more: Partial<GuardedVersion> = {}): GuardedVersion => ({
     root: 'source',
     records: postings === 0 ? null : '/source/job',
