@@ -5,7 +5,7 @@
 
 import type { Transition, Version } from '../../history/port.ts'
 import { JUDGED_ANEW, LOOK_ALIKE, SECOND_FEED } from '../../history/reason-codes.ts'
-import { escapedGlob } from '../../lib/glob.ts'
+import { excludeLine } from '../../lib/glob.ts'
 import { type Alike, howAlike, rulesFor } from '../../lib/likeness.ts'
 import { countOf } from '../../lib/units.ts'
 import { type Placed, replaced } from './replace.ts'
@@ -72,11 +72,6 @@ function lookAlike({ feed, path }: Asking, rival: Rival): Held {
       ? `if they are exports of one feed, set ${one}; if each is a feed of its own, set ${each}, or release this one. Then restart feedsyncd`
       : `if it is a feed of its own, release it. If not, discard it, remove the file, or set ${excludeLine(path)} under inbox`
   return { guard: 'second-feed', code: LOOK_ALIKE, text: texts[how], hint }
-}
-
-/** excludeLine returns the line of the configuration that keeps a file out. */
-export function excludeLine(path: string): string {
-  return `exclude: [${JSON.stringify(escapedGlob(path))}]`
 }
 
 /**

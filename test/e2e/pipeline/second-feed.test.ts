@@ -4,6 +4,7 @@
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { runWithin } from '../../helpers/command.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 
@@ -292,4 +293,140 @@ describe('a name that looks like that of another feed', () => {
 
     await site.passed('jobs-old.xml', 'uploaded', { nth: 2 })
   })
+})
+
+describe('the word that the service keeps all feeds of an account', () => {
+  /** Opens a site with a known feed, and further ones that are held. Returns their ids. */
+  async function withHeld(site: Site): Promise<number[]> {
+    const ids: number[] = []
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded')
+    for (const name of ['nurses.xml', 'cooks.xml', 'jobs-old.xml']) {
+      site.drop(name, feedOf(3))
+      ids.push((await site.until(name, 'held')).id)
+    }
+    return ids
+  }
+
+  /** Releases a version at a terminal, where the person answers each question in turn. */
+  async function released(site: Site, id: number, answers: boolean[]) {
+    const questions: string[] = []
+    const ask = async (question: string) => {
+      questions.push(question)
+      return answers.shift() ?? false
+    }
+    const env = { ...process.env, ...site.runtime }
+    const words = ['release', String(id), '--config', site.configFile]
+    return { ...(await runWithin(words, { clock: site.clock, env, ask })), questions }
+  }
+
+  it('is asked for at a terminal, frees the others, and stays over a restart; look-alikes stay held', async () => {
+    await using site = await opened()
+    const daemon = await site.daemon()
+    const [nurses = 0] = await withHeld(site)
+    const { code, questions } = await released(site, nurses, [true, true])
+    await site.until('cooks.xml', 'uploaded')
+    await daemon.stop()
+    await site.daemon()
+    site.drop('later.xml', feedOf(3))
+
+    expect(code).toBe(0)
+    expect(questions).toEqual([
+      'release it? [y/N] ',
+      'account 123 keeps all feeds: send the others that wait, and hold no further one? [y/N] ',
+    ])
+    await site.until('later.xml', 'uploaded')
+    await site.until('jobs-old.xml', 'held')
+  })
+
+  it('is not given by a no to the second question, which releases one version', async () => {
+    await using site = await opened()
+    await site.daemon()
+    const [nurses = 0] = await withHeld(site)
+    await released(site, nurses, [true, false])
+    await site.until('nurses.xml', 'uploaded')
+
+    await site.until('cooks.xml', 'held')
+  })
+
+  it('is given without a terminal by an option', async () => {
+    await using site = await opened()
+    await site.daemon()
+    const [nurses = 0] = await withHeld(site)
+    const ran = await site.run('release', String(nurses), '--account-keeps-all', '--json')
+
+    expect(JSON.parse(ran.stdout).uploads.map(({ feed }: { feed: string }) => feed)).toEqual([
+      'nurses.xml',
+      'cooks.xml',
+    ])
+    for (const name of ['nurses.xml', 'cooks.xml']) await site.until(name, 'uploaded')
+  })
+
+  it('is not asked for when a version is held for its name alone', async () => {
+    await using site = await opened()
+    await site.daemon()
+    const [, , old = 0] = await withHeld(site)
+
+    expect((await released(site, old, [true])).questions).toEqual(['release it? [y/N] '])
+  })
+
+  it('frees no version that another guard holds, too', async () => {
+    await using site = await opened()
+    await site.daemon()
+    const [nurses = 0] = await withHeld(site)
+    site.drop('empty.xml', '<source></source>')
+    const both = await site.until('empty.xml', 'held')
+    await site.run('release', String(nurses), '--account-keeps-all')
+    await site.until('cooks.xml', 'uploaded')
+
+    expect(both.reason).toMatch(/^account 123 already has .*; also, the feed contains no postings/)
+    expect(site.uploads({ feed: 'empty.xml' })[0]).toMatchObject({
+      ...{ state: 'held', guard: 'empty', reasonCode: 'empty' },
+    })
+  })
+
+  it('is forgotten when the account becomes another one', async () => {
+    const callers = ['123', '124'].map((account) => ({ account, secret: SECRET }))
+    await using site = await Site.open(HOLD, { callers, clock: quickClock() })
+    const daemon = await site.daemon()
+    const [nurses = 0] = await withHeld(site)
+    await site.run('release', String(nurses), '--account-keeps-all')
+    await site.until('cooks.xml', 'uploaded')
+    await daemon.stop()
+    site.configure({ ...HOLD, service: { account: '124' } })
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(4))
+    await site.passed('jobs.xml', 'uploaded', { nth: 2 })
+    site.drop('nurses.xml', feedOf(4))
+
+    expect((await site.until('nurses.xml', 'held')).reason).toContain('account 124 already has')
+  })
+
+  it('is given by the key: at the next start the versions are judged anew', async () => {
+    await using site = await opened()
+    const daemon = await site.daemon()
+    await withHeld(site)
+    await daemon.stop()
+    site.configure({})
+    await site.daemon()
+
+    for (const name of ['nurses.xml', 'cooks.xml']) await site.until(name, 'uploaded')
+    await site.until('jobs-old.xml', 'held')
+  })
+})
+
+it('discard names the line that leaves the file out, and the line does', async () => {
+  await using site = await opened()
+  const daemon = await site.daemon()
+  site.drop('jobs.xml', feedOf(3))
+  await site.until('jobs.xml', 'uploaded')
+  site.drop('jobs (1).xml', feedOf(3))
+  const { id } = await site.until('jobs (1).xml', 'held')
+  const { stdout } = await site.run('discard', String(id))
+  await daemon.stop()
+  const [, line = ''] = /set under inbox: exclude: (.*)\n/.exec(stdout) ?? []
+  site.configure({ ...HOLD, inbox: { exclude: JSON.parse(line) } })
+
+  expect((await site.run('show', 'jobs (1).xml')).stdout).toContain('exclude')
+  expect((await site.run('show', 'path:jobs.xml')).stdout).not.toContain('exclude')
 })
