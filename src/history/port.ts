@@ -11,12 +11,12 @@ import type { pruner } from './pruning.ts'
 import type { Requests } from './requests.ts'
 import type { StateMark } from './state-mark.ts'
 import type { State } from './states.ts'
-import type { VersionReads } from './version-reads.ts'
+import type { Recent, VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 
 export type * from './rows.ts'
 export type { Id, Transition } from './transitions.ts'
-export type { Accounts, Attempts, Files, Notes, Pauses, Requests, State, VersionReads }
+export type { Accounts, Attempts, Files, Notes, Pauses, Recent, Requests, State, VersionReads }
 
 /** Versions are the versions and their steps. `VersionReads` is the part for readers. */
 export type Versions = VersionReads & VersionWrites & { prune: ReturnType<typeof pruner> }

@@ -3,7 +3,7 @@
 
 import type { FeedChecker, PostingChanges } from '../feed/port.ts'
 import { historyLostUpTo } from '../history/lost-history.ts'
-import type { Files, Notes, Transition, Version, VersionReads } from '../history/port.ts'
+import type { Files, Notes, Recent, Transition, Version, VersionReads } from '../history/port.ts'
 import { feedWithoutRule } from '../lib/feed-name.ts'
 import type { Spool } from '../spool/port.ts'
 import {
@@ -101,7 +101,13 @@ export function judge(
   const older = baselines(judging, newer).map((version) => {
     return { ...version, changes: compared.get(version.id) ?? null }
   })
-  const found = guard(newer, older, limits, () => history.turnovers(newer.feed))
+  const found = guard(newer, older, limits, {
+    turnovers: () => history.turnovers(newer.feed),
+    isOtherFile: () =>
+      older.every(({ path }) => path !== newer.path) &&
+      !history.hasTaken(newer) &&
+      !changesFiles(history.recent(newer.feed)),
+  })
   const { guard: name = null, hint = null, reason: text = '' } = found ?? {}
   const own: Held | null = name && { guard: name, code: name, text, hint }
   if (isLost(history, newer)) return own ?? LOST
@@ -143,6 +149,18 @@ export function judgeHeldAnew(
     const { waiting } = deedFacts(history, version)
     write(heldAnew(version, judge(judging, version, new Map()), waiting))
   }
+}
+
+/**
+ * changesFiles returns whether a version of the feed that came from another path than the one before replaced all
+ * postings. `recent` are the versions that were uploaded or approved, the newest first.
+ */
+function changesFiles(recent: readonly Recent[]): boolean {
+  return recent.some(({ changes, path, postings }, n) => {
+    const before = recent[n + 1]
+    const isOther = before !== undefined && before.path !== path
+    return isOther && changes !== null && changes.removed > 0 && changes.added >= (postings ?? 0)
+  })
 }
 
 /** isLost reports whether the lost history held the only record of what the service has of this feed. */

@@ -56,6 +56,8 @@ const CALLS: Record<
   baselines: (history) => history.baselines('acme'),
   hasNewerAt: (history) => history.hasNewerAt({ id: 1, path: 'a.xml' }, ['held']),
   turnovers: (history) => history.turnovers('acme'),
+  hasTaken: (history) => history.hasTaken({ feed: 'acme', path: 'a.xml' }),
+  recent: (history) => history.recent('acme'),
   postings: (history) => history.postings('acme', 5),
   count: (history) => history.count(),
   oldest: (history) => history.oldest(['queued', 'uploading']),
