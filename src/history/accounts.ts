@@ -18,6 +18,12 @@ export interface Beside extends Pick<Version, 'account' | 'feed'> {
   likeness: string | null
 }
 
+/** Rival is a version of another feed of the account. */
+export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings'> {
+  /** It is stored, is being sent or was approved by a person, or storage may have it. Otherwise it waits. */
+  isSettled: boolean
+}
+
 /** What the indexes versions_rivals, versions_alike and versions_at have, word for word. */
 const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
 
@@ -48,7 +54,7 @@ export function accounts(db: Connection) {
      * rivals returns versions of other feeds of the account, at most one of each kind: one that is stored, is being sent
      * or was approved by a person; else the queued one with the lowest id; and one that storage may have.
      */
-    rivals: (beside: Beside): Version[] => {
+    rivals: (beside: Beside): Rival[] => {
       const settled = first(beside, `(state <> 'queued' OR approved = 1)`)
       const { account, after, feed, likeness } = beside
       const alike = likeness === null ? '' : 'AND v.likeness = @likeness'
@@ -62,9 +68,12 @@ export function accounts(db: Connection) {
         WHERE a.outcome = 'unknown' AND v.account IS @account ${alike} AND v.feed <> @feed
           AND v.id > @after LIMIT 1`
       const waiting = settled === null ? db.row<VersionRow>(queued, values) : null
-      const rows = [waiting, db.row<VersionRow>(maybe, { ...values, after })]
-      const found = [settled, ...rows.map((row) => row && versionOf(row))]
-      return found.filter((version) => version !== null)
+      const maybeStored = db.row<VersionRow>(maybe, { ...values, after })
+      return [settled, maybeStored, waiting].flatMap((row) => {
+        if (row === null) return []
+        const { feed, id, postings, state } = row
+        return [{ feed, id, postings, state, isSettled: row !== waiting }]
+      })
     },
 
     /** alike returns versions of other feeds whose names look alike, at most 50, the newest first. */

@@ -2,7 +2,7 @@
 // and transactions. Every change of state is one durable transaction with its event.
 
 import type { FeedsyncError } from '../lib/errors.ts'
-import type { Accounts } from './accounts.ts'
+import type { Accounts, Rival } from './accounts.ts'
 import type { Attempts } from './attempts.ts'
 import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
@@ -16,7 +16,18 @@ import type { VersionWrites } from './version-writes.ts'
 
 export type * from './rows.ts'
 export type { Id, Transition } from './transitions.ts'
-export type { Accounts, Attempts, Files, Notes, Pauses, Recent, Requests, State, VersionReads }
+export type {
+  Accounts,
+  Attempts,
+  Files,
+  Notes,
+  Pauses,
+  Recent,
+  Requests,
+  Rival,
+  State,
+  VersionReads,
+}
 
 /** Versions are the versions and their steps. `VersionReads` is the part for readers. */
 export type Versions = VersionReads & VersionWrites & { prune: ReturnType<typeof pruner> }

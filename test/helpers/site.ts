@@ -22,7 +22,7 @@ import { Command, type Ran } from './command.ts'
 import { Ended, eventually, watchPlace } from './eventually.ts'
 
 export type { Ran } from './command.ts'
-export { feedOf } from './feed.ts'
+export { feedOf, lettersOf } from './feed.ts'
 
 /** The program as it is installed (build-program.ts). */
 export const MAIN = inject('program')

@@ -3,16 +3,13 @@
 // feed waits until a person says that the service keeps all feeds of the account. A name that looks like that of another
 // feed is held in any case: it is probably a copy of that feed, or its next export under another name. Pure.
 
-import type { Transition, Version } from '../../history/port.ts'
+import type { Rival, Transition, Version } from '../../history/port.ts'
 import { JUDGED_ANEW, LOOK_ALIKE, SECOND_FEED } from '../../history/reason-codes.ts'
 import { excludeLine } from '../../lib/glob.ts'
 import { type Alike, howAlike, rulesFor } from '../../lib/likeness.ts'
 import { countOf } from '../../lib/units.ts'
 import { type Placed, replaced } from './replace.ts'
 import type { Held } from './sending.ts'
-
-/** Rival is a version of another feed of the account that the service has or gets, or that storage may have. */
-export type Rival = Pick<Version, 'id' | 'feed' | 'state' | 'postings' | 'approved'>
 
 /** AccountFacts is what the rule needs to know beside the version. Two of them are functions, because few files need them. */
 export interface AccountFacts {
@@ -41,9 +38,7 @@ export function secondFeed(own: Asking, facts: AccountFacts): Held | null {
 
 /** goingFirst returns a rival that goes first. Of two unknown feeds that wait, the one with the lower id does. */
 function goingFirst({ id }: Asking, rivals: readonly Rival[]): Rival | null {
-  const first = rivals.filter(
-    (rival) => rival.state !== 'queued' || rival.approved || id === undefined || rival.id < id,
-  )
+  const first = rivals.filter((rival) => rival.isSettled || id === undefined || rival.id < id)
   return first.find(({ state }) => state === 'uploaded') ?? first[0] ?? null
 }
 

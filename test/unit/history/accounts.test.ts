@@ -7,6 +7,19 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const BESIDE = { account: null, feed: 'mine', likeness: null, after: 0 }
 
 describe('the rivals of a feed', () => {
+  it('that wait are settled if storage may have them', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'uploading', { feed: 'maybe' })
+    history.startAttempt(id, 5, 'key')
+    const end = { outcome: 'unknown', status: null, code: null, bytesSent: 1, key: 'key' } as const
+    history.endAttempt(id, { endedAt: 6, ...end })
+    history.move(id, 'queued', null, 7)
+
+    expect(history.rivals(BESIDE)).toContainEqual(
+      expect.objectContaining({ id, state: 'queued', isSettled: true }),
+    )
+  })
+
   it.each<[State, boolean]>([
     ['queued', true],
     ['uploading', true],
