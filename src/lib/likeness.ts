@@ -54,9 +54,14 @@ export function isTrial(feed: string): boolean {
 /** howAlike returns how the names of two feeds differ that look alike. */
 export function howAlike(feed: string, other: string): Alike {
   if (folded(feed) === folded(other)) return 'case'
+  if (isCopy(feed) || isCopy(other)) return 'copy'
+  return [feed, other].some((name) => partsOf(name).stem.search(TRIAL) !== -1) ? 'trial' : 'numbers'
+}
+
+/** isCopy returns whether a program named the file as a copy of another one. */
+export function isCopy(feed: string): boolean {
   const { stem } = partsOf(feed)
-  if (withoutMarks(stem) !== stem) return 'copy'
-  return stem.search(TRIAL) === -1 ? 'numbers' : 'trial'
+  return withoutMarks(stem) !== stem.replaceAll(DATE, '0')
 }
 
 /** rulesFor returns the rule that makes one feed of two whose names differ in numbers, and the rule that names each. */

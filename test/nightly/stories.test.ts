@@ -1,4 +1,5 @@
-// All stories of one feed with up to five versions, and of two feeds. test/unit/pipeline/decide/stories.test.ts searches
+// All stories of one feed with up to five versions, and of two feeds with three. The search of fewer versions is in
+// test/unit/pipeline/decide/stories.test.ts.
 
 import { expect, it } from 'vitest'
 import { searchStories } from '../helpers/pipeline/stories.ts'

@@ -57,9 +57,9 @@ function lookAlike({ feed, path }: Asking, rival: Rival): Held {
   const how = howAlike(feed, rival.feed)
   const texts: Record<Alike, string> = {
     case: `its name differs from ${rival.feed} only in capital letters`,
-    copy: `its name is that of a copy of ${rival.feed}`,
+    copy: `this file or ${rival.feed} is named as a copy of the other`,
     numbers: `its name differs from ${rival.feed} only in numbers, so that no guard compares the two`,
-    trial: `its name is that of a trial, and its account has ${rival.feed}`,
+    trial: `this file or ${rival.feed} is named as a trial or an old file`,
   }
   const { each, one } = rulesFor(feed, rival.feed)
   const hint =
