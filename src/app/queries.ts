@@ -10,6 +10,7 @@ import { expectations } from '../history/expected-feeds.ts'
 import type { Version, VersionReads } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { feedWithoutRule } from '../lib/feed-name.ts'
 import { accountOf } from './campaign-account.ts'
 import type { FileReport } from './file-report.ts'
 import { rulesOf } from './rules.ts'
@@ -94,6 +95,13 @@ export async function* checkFiles(
     const result = await checker.check(job)
     yield fileReport(file, result, heldReason(result, { path, rule }, config, { history, now }))
   }
+}
+
+/** feedsByPath returns the feeds of these files that are named by their paths, and not by a rule. */
+export function feedsByPath(files: readonly string[], config: Config | null): string[] {
+  const paths = files.map((file) => (config === null ? file : pathInInbox(config, resolve(file))))
+  const feeds = paths.map((path) => feedFor(path, config?.feeds ?? []).feed)
+  return [...new Set(feeds.filter((feed, n) => feed === feedWithoutRule(paths[n] ?? '')))]
 }
 
 /** pathInInbox returns the path as the history names it: relative to the inbox, or absolute outside of it. */

@@ -1,7 +1,7 @@
 // feedsyncd release, discard and restore record an operator's decision about versions. On a terminal, release and restore
 // first show what changes and ask, and then wait for the result.
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { acceptFolder, carryOut, type Deed, keepAll, openForDecisions } from '../app/decisions.ts'
 import { type AfterLoss, heldAfterLoss, keptPostings } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
@@ -57,9 +57,11 @@ export function decisionCommand(name: Name, context: Context): Command {
   if (name === 'release')
     command
       .option('--lost-history', 'release what is held because the history was lost')
-      .option(
-        '--account-keeps-all',
-        'say that the service keeps all feeds of the account, and hold no further feed of it',
+      .addOption(
+        new Option(
+          '--account-keeps-all',
+          'say that the service keeps all feeds of the account, and hold no further feed of it',
+        ).conflicts('lostHistory'),
       )
   return command
 }
