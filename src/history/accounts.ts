@@ -25,54 +25,65 @@ export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings
 }
 
 /** What the indexes versions_rivals, versions_alike and versions_at have, word for word. */
-const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
+export const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
 
 /** What waits is sent to the present service, whenever it came. */
-const IS_HERE = `(state IN ('queued', 'uploading') OR id > @after)`
+const IS_HERE = `(state IN ('queued', 'uploading') OR id > +@after)`
+const IS_SETTLED = `(state <> 'queued' OR approved = 1)`
+
+/** The versions of an account, and those of them whose names look alike. */
+const OF_ACCOUNT = 'versions v INDEXED BY versions_rivals WHERE account IS +@account'
+const ALIKE =
+  'versions v INDEXED BY versions_alike WHERE account IS +@account AND likeness = +@likeness'
+
+const SELECT = `SELECT ${VERSION_FIELDS} FROM`
+
+/** settledIn finds a settled version in two searches of the index: among the feeds before and after this one. */
+function settledIn(source: string): string {
+  const among = (feeds: '<' | '>') => `SELECT * FROM (${SELECT} ${source} AND feed ${feeds} +@feed
+    AND ${IS_RIVAL} AND ${IS_SETTLED} AND ${IS_HERE} LIMIT 1)`
+  return `${among('<')} UNION ALL ${among('>')} LIMIT 1`
+}
+
+const firstQueuedIn = (source: string) => `${SELECT} ${source} AND feed <> +@feed
+  AND ${IS_RIVAL} AND state = 'queued' ORDER BY id LIMIT 1`
+
+const maybeStored = (alike: string) => `${SELECT} attempts a INDEXED BY attempts_unknown
+  CROSS JOIN versions v ON v.id = a.version
+  WHERE a.outcome = 'unknown' AND v.account IS +@account AND v.feed <> +@feed AND v.id > +@after
+    ${alike} LIMIT 1`
+
+const SEARCHES = {
+  all: {
+    settled: settledIn(OF_ACCOUNT),
+    queued: firstQueuedIn(OF_ACCOUNT),
+    maybe: maybeStored(''),
+  },
+  alike: {
+    settled: settledIn(ALIKE),
+    queued: firstQueuedIn(ALIKE),
+    maybe: maybeStored('AND v.likeness = +@likeness'),
+  },
+}
 
 export type Accounts = ReturnType<typeof accounts>
 
 export function accounts(db: Connection) {
-  /** first returns the first version of another feed that meets a condition, in two searches of the index. */
-  const first = ({ likeness, ...beside }: Beside, condition: string): Version | null => {
-    const source =
-      likeness === null
-        ? 'versions v INDEXED BY versions_rivals WHERE account IS @account'
-        : 'versions v INDEXED BY versions_alike WHERE account IS @account AND likeness = @likeness'
-    const among = (feeds: string) =>
-      `SELECT * FROM (SELECT ${VERSION_FIELDS} FROM ${source} AND feed ${feeds} @feed
-         AND ${IS_RIVAL} AND ${condition} AND ${IS_HERE} LIMIT 1)`
-    const row = db.row<VersionRow>(`${among('<')} UNION ALL ${among('>')} LIMIT 1`, {
-      ...beside,
-      ...(likeness === null ? {} : { likeness }),
-    })
-    return row && versionOf(row)
-  }
-
   return {
     /**
      * rivals returns versions of other feeds of the account, at most one of each kind: one that is stored, is being sent
-     * or was approved by a person; else the queued one with the lowest id; and one that storage may have.
+     * or was approved by a person; one that storage may have; and, without the first, the queued one with the lowest id.
      */
-    rivals: (beside: Beside): Rival[] => {
-      const settled = first(beside, `(state <> 'queued' OR approved = 1)`)
-      const { account, after, feed, likeness } = beside
-      const alike = likeness === null ? '' : 'AND v.likeness = @likeness'
-      const values = { account, feed, ...(likeness === null ? {} : { likeness }) }
-      const index = likeness === null ? 'versions_rivals' : 'versions_alike'
-      const queued = `SELECT ${VERSION_FIELDS} FROM versions v INDEXED BY ${index}
-        WHERE account IS @account ${alike} AND feed <> @feed AND ${IS_RIVAL} AND state = 'queued'
-        ORDER BY id LIMIT 1`
-      const maybe = `SELECT ${VERSION_FIELDS} FROM attempts a INDEXED BY attempts_unknown
-        CROSS JOIN versions v ON v.id = a.version
-        WHERE a.outcome = 'unknown' AND v.account IS @account ${alike} AND v.feed <> @feed
-          AND v.id > @after LIMIT 1`
-      const waiting = settled === null ? db.row<VersionRow>(queued, values) : null
-      const maybeStored = db.row<VersionRow>(maybe, { ...values, after })
-      return [settled, maybeStored, waiting].flatMap((row) => {
+    rivals: ({ account, after, feed, likeness }: Beside): Rival[] => {
+      const search = likeness === null ? SEARCHES.all : SEARCHES.alike
+      const values = { account, feed, ...(likeness !== null && { likeness }) }
+      const settled = db.row<VersionRow>(search.settled, { ...values, after })
+      const maybe = db.row<VersionRow>(search.maybe, { ...values, after })
+      const queued = settled === null ? db.row<VersionRow>(search.queued, values) : null
+      return [settled, maybe, queued].flatMap((row) => {
         if (row === null) return []
-        const { feed, id, postings, state } = row
-        return [{ feed, id, postings, state, isSettled: row !== waiting }]
+        const { feed: other, id, postings, state } = row
+        return [{ feed: other, id, postings, state, isSettled: row !== queued }]
       })
     },
 
@@ -80,10 +91,9 @@ export function accounts(db: Connection) {
     alike: ({ account, after, feed, likeness }: Beside & { likeness: string }): Version[] =>
       db
         .rows<VersionRow>(
-          `SELECT ${VERSION_FIELDS} FROM versions v INDEXED BY versions_alike
-             WHERE account IS ? AND likeness = ? AND feed <> ? AND ${IS_RIVAL} AND ${IS_HERE}
-             ORDER BY id DESC LIMIT 50`.replace('@after', '?'),
-          ...[account, likeness, feed, after],
+          `${SELECT} ${ALIKE} AND feed <> +@feed AND ${IS_RIVAL} AND ${IS_HERE}
+             ORDER BY id DESC LIMIT 50`,
+          { account, after, feed, likeness },
         )
         .map(versionOf),
 
@@ -91,7 +101,7 @@ export function accounts(db: Connection) {
     feedBefore: ({ feed, path }: Pick<Version, 'feed' | 'path'>) =>
       db.value<string>(
         `SELECT feed FROM versions INDEXED BY versions_at
-           WHERE path = ? AND feed <> ? AND ${IS_RIVAL} ORDER BY id DESC LIMIT 1`,
+           WHERE path = +? AND feed <> +? AND ${IS_RIVAL} ORDER BY id DESC LIMIT 1`,
         path,
         feed,
       ),
@@ -99,7 +109,7 @@ export function accounts(db: Connection) {
     /** keepsAll returns who said that the service keeps all feeds of an account, or null. */
     keepsAll: (account: Version['account']) =>
       db.row<KeepsAll>(
-        'SELECT by, keeps_all_since AS since FROM accounts WHERE name = ?',
+        'SELECT by, keeps_all_since AS since FROM accounts WHERE name = +?',
         account ?? '',
       ),
 

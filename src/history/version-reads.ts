@@ -3,6 +3,7 @@
 import type { PostingChanges } from '../feed/port.ts'
 import { DAY } from '../lib/clock.ts'
 import { latestLegal } from '../lib/due.ts'
+import { IS_RIVAL } from './accounts.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import { OTHER_SERVICE_UP_TO } from './notes.ts'
 import { OLDER } from './reason-codes.ts'
@@ -128,8 +129,8 @@ export function versionReads(db: Connection) {
     /** hasTaken returns whether another version of this feed came from this path and was accepted. */
     hasTaken: ({ feed, id = 0, path }: Pick<Version, 'feed' | 'path'> & { id?: number }) => {
       const sql = `SELECT id FROM versions INDEXED BY versions_at
-         WHERE path = ? AND feed = ? AND id <> ?
-           AND (state IN ('queued', 'uploading', 'uploaded') OR approved = 1) LIMIT 1`
+         WHERE path = +? AND feed = +? AND id <> +?
+           AND ${IS_RIVAL} LIMIT 1`
       return db.value(sql, path, feed, id) !== null
     },
     /** recent returns the last versions of a feed that were uploaded or that a person approved, newest first. */
