@@ -27,6 +27,9 @@ export class Site implements AsyncDisposable {
       version: 1,
       service: { baseUrl: sink.url, account: '123', auth: { keyFile: 'service.key' } },
       inbox: { directory: './inbox', quietPeriod: `${QUIET_MS}ms`, ...inbox },
+      // Names that differ only in numbers would look alike.
+      feeds: [{ match: 'feed-{1}.xml', name: 'feed-{1}' }],
+      guards: { secondFeed: 'pass' },
       state: { directory: './state' },
     }
     writeFileSync(this.configFile, JSON.stringify(config))

@@ -45,8 +45,9 @@ import { SendGate } from '../upload/send-gate.ts'
 import { createSender } from '../upload/sender.ts'
 import { watchHost } from './checks.ts'
 import { conditionsOf, watchConditions } from './conditions.ts'
-import { historyFile, rulesOf } from './queries.ts'
+import { historyFile } from './queries.ts'
 import { campaignScheduleOf } from './reconcile.ts'
+import { judgingOf, rulesOf } from './rules.ts'
 import { RunningUploads } from './running-uploads.ts'
 import { problemsOf, statusLine, statusOf, versionOf } from './status.ts'
 import { noteWatchdogRestart } from './watchdog.ts'
@@ -181,11 +182,11 @@ export async function openApp(config: Config, options: AppOptions) {
   })
   const parts = { checkerFor, clock, conditions, config, history, ledger, log, ruleFor, spool }
   const postDelivery = new PostDelivery({ ...parts, dispositions })
-  const comparisons = new Comparisons(parts)
-  const pipeline = new Pipeline({ ...parts, comparisons, postDelivery, observer: metrics })
+  const judging = judgingOf(config, history)
+  const comparisons = new Comparisons({ ...parts, judging })
+  const pipeline = new Pipeline({ ...parts, comparisons, judging, postDelivery, observer: metrics })
   const attempts = new AttemptRunner({
-    ...{ clock, comparisons, history, ledger, log, postDelivery, sender, spool },
-    limits: config.guards,
+    ...{ clock, comparisons, history, judging, ledger, log, postDelivery, sender, spool },
     observer: metrics,
     onProgress: (id, sent, total) => uploads.sent(id, sent, total),
     random: Math.random,
@@ -242,7 +243,7 @@ export async function openApp(config: Config, options: AppOptions) {
     supervisor.changed()
   })
   pauses.start()
-  await recover({ ...parts, postDelivery }, config)
+  await recover({ ...parts, judging, postDelivery }, config)
 
   /** sourceOf returns what the page and Prometheus read. */
   const sourceOf = (text: (of: MetricsSource) => Promise<string>): EndpointSource => {

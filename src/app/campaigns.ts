@@ -229,11 +229,13 @@ export function feedSideOf(config: Config): FeedSide {
     return history === null ? none : work(history)
   }
   const latest = read((history) => latestUploads(history, isOurs), [])
+  const isSaid = () => read((history) => history.keepsAll(null) !== null, false)
+  const keepsAll = config.guards.secondFeed === 'pass' || isSaid()
   const feeds = latest.map(({ feed }) => feed)
   let missingSince: FeedSide['missingSince'] | null = null
   return {
     latest,
-    isAtMost: latest.length > 1,
+    isAtMost: latest.length > 1 && !keepsAll,
     missingSince: (id) => {
       missingSince ??= read<FeedSide['missingSince']>(
         (h) => absencesOf(h, feeds),

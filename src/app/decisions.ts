@@ -11,9 +11,11 @@ import { type Paths, writeTransitions } from '../history/transitions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { becomeOwnerOf } from '../lib/user.ts'
+import { judgeHeldAnew } from '../pipeline/baselines.ts'
 import { type Deed, decideDeed } from '../pipeline/decide/person.ts'
 import { deedFacts } from '../pipeline/facts.ts'
 import { historyFile, noVersion } from './queries.ts'
+import { judgingOf } from './rules.ts'
 
 export type { Deed } from '../pipeline/decide/person.ts'
 
@@ -63,6 +65,27 @@ export function acceptFolder(history: History, decided: Decided): AfterLoss | nu
     endLoss(history)
     const release = ({ id }: Version) => carryOut(history, { deed: 'release', id }, decided)
     return { ...held, plausible: held.plausible.map(release) }
+  })
+}
+
+/**
+ * keepAll records the word of a person that the service keeps all feeds of these accounts, and judges the versions anew
+ * that were held for them. Returns the versions that are sent now.
+ */
+export function keepAll(
+  history: History,
+  { accounts, config }: { accounts: readonly Version['account'][]; config: Config },
+  { by, now }: Decided,
+): Version[] {
+  if (accounts.length === 0) return []
+  return history.atomically(() => {
+    for (const account of accounts) history.setKeepsAll(account, { by, since: now })
+    const freed: Version[] = []
+    judgeHeldAnew(judgingOf(config, history), (transitions) => {
+      const changed = writeTransitions(transitions, { history, now, paths: pathsIn(history) })
+      freed.push(...changed.filter(({ state }) => state === 'queued'))
+    })
+    return freed
   })
 }
 

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import { lockFile } from '../history/connection.ts'
 import { openReader } from '../history/migrations.ts'
-import { tables } from '../history/tables.ts'
+import { openHistoryReader, tables } from '../history/tables.ts'
 import type { Clock } from '../lib/clock.ts'
 import { EXIT, errorCode } from '../lib/errors.ts'
 import { createHttpClient, type HttpClient } from '../lib/http.ts'
@@ -16,7 +16,7 @@ import { userName } from '../lib/user.ts'
 import { VERSION } from '../lib/version.ts'
 import { stepText } from '../ops/advice.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
-import { checkNames } from '../ops/doctor/dated-names.ts'
+import { checkNames } from '../ops/doctor/feed-names.ts'
 import {
   type Answer,
   check,
@@ -27,6 +27,7 @@ import {
   skipped,
   warning,
 } from '../ops/doctor/finding.ts'
+import { checkAccounts } from '../ops/doctor/shared-accounts.ts'
 import type { CommandLine, DaemonState } from '../ops/port.ts'
 import { firstLine, type Problem } from '../ops/problem.ts'
 import { KINDS } from '../ops/problem-kinds.ts'
@@ -35,6 +36,7 @@ import { type CheckParts, checkHost, checkKey } from './checks.ts'
 import { askService } from './doctor-service.ts'
 import { openStatus } from './open-status.ts'
 import { historyFile } from './queries.ts'
+import { ownAccountOf } from './rules.ts'
 
 export interface DoctorOptions {
   clock: Clock
@@ -123,6 +125,7 @@ async function* commandFindings(
   for (const one of problems) yield findingOf(one)
   yield* check('history', () => history(config))
   yield* check('feeds', () => feedNames(config))
+  yield* check('accounts', () => accounts(config))
   yield* check('campaigns', () => campaigns(config))
   if (config.alerts.length === 0)
     yield* check('alerts', () => skipped('problems are not reported: alerts is empty'))
@@ -195,6 +198,23 @@ function feedNames(config: Config): Answer {
   const names = found?.names ?? []
   const byPath = names.filter((name) => feedFor(name, config.feeds).feed === name)
   return checkNames(byPath, found?.joined ?? new Map())
+}
+
+/** accounts names the feeds that share an account, as far as they are stored, wait or are held. */
+function accounts(config: Config): Answer {
+  using history = openHistoryReader({ file: historyFile(config) })
+  const states = ['held', 'queued', 'uploading', 'uploaded'] as const
+  const newest = history?.list({ states }) ?? []
+  const shared = [...Map.groupBy(newest, ({ account }) => account)].map(([account, versions]) => {
+    const word = history?.keepsAll(account) ?? null
+    const isKey = config.guards.secondFeed === 'pass'
+    const keepsAll = isKey
+      ? 'guards.secondFeed is pass'
+      : word && `${word.by} said that it keeps all`
+    const feeds = versions.map(({ feed }) => feed)
+    return { account: account ?? ownAccountOf(config), feeds, keepsAll }
+  })
+  return checkAccounts(shared)
 }
 
 /** campaigns checks the campaigns file as the daemon does, without a request to the service. */

@@ -10,9 +10,10 @@ import { newerByDate, sameBytes } from '../pipeline/decide/same-bytes.ts'
 import { bytesFacts } from '../pipeline/facts.ts'
 import { guard } from '../pipeline/guards.ts'
 import { readFileOf } from '../pipeline/pipeline.ts'
+import { judgingOf } from './rules.ts'
 
 /** Limits without a configuration: only an empty feed is held. */
-const NO_LIMITS = { maxDropPercent: 100, minPostings: 0 }
+const NO_LIMITS = { maxDropPercent: 100, minPostings: 0, secondFeed: 'pass' } as const
 
 /** heldReason returns null if the file would pass or is no feed. `history` is null before the first start. */
 export function heldReason(
@@ -22,9 +23,9 @@ export function heldReason(
   { history, now }: { history: HistoryReader | null; now: number },
 ): string | null {
   if (result.kind !== 'read' || result.verdict.kind !== 'ok') return null
-  const limits = config?.guards ?? NO_LIMITS
   const newer = { ...result, ...result.verdict.content }
-  if (history === null) return guard(newer, [], limits)?.reason ?? null
+  if (history === null || config === null)
+    return guard(newer, [], config?.guards ?? NO_LIMITS)?.reason ?? null
   // The daemon does not judge a version again that it already has.
   const origin = { path, rule, identity: null }
   const facts = bytesFacts({ history, now }, origin)
@@ -33,5 +34,5 @@ export function heldReason(
   if (same !== null) return same.state === 'held' ? same.reason : null
   const { account, feed } = rule
   const judged = { ...newer, account, feed, path }
-  return judge({ history, limits }, judged, new Map())?.text ?? null
+  return judge(judgingOf(config, history), judged, new Map())?.text ?? null
 }

@@ -4,28 +4,25 @@
 import { hostname } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { feedFor, type RuleFor } from '../config/feeds.ts'
+import { feedFor } from '../config/feeds.ts'
 import { type CampaignReader, openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import type { Version, VersionReads } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { feedWithoutRule } from '../lib/feed-name.ts'
 import { accountOf } from './campaign-account.ts'
 import type { FileReport } from './file-report.ts'
+import { rulesOf } from './rules.ts'
 
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
-
-export const rulesOf =
-  ({ feeds }: Pick<Config, 'feeds'>): RuleFor =>
-  (path, named) =>
-    feedFor(path, feeds, named)
 
 /** The search for late feeds takes at most this share of the time. */
 const OVERDUE_SHARE = 0.01
 
 /** overdueFeeds returns a function that lists the late feeds. Without a rule with `expectEvery` it reads no feeds. */
 export function overdueFeeds(
-  { feeds }: Pick<Config, 'feeds'>,
+  { feeds, service }: Pick<Config, 'feeds' | 'service'>,
   history: VersionReads,
   clock: Pick<Clock, 'now' | 'monotonic'>,
 ): () => { version: Version; expectedBy: number }[] {
@@ -35,7 +32,7 @@ export function overdueFeeds(
     if (feeds.every(({ expectEveryMs }) => expectEveryMs === null)) return []
     const began = clock.monotonic()
     if (began < validUntil) return known
-    const expected = expectations(history, rulesOf({ feeds }), clock.now())
+    const expected = expectations(history, rulesOf({ feeds, service }), clock.now())
     known = history.list({}).flatMap((version) => {
       const { expectedBy, overdue } = expected(version)
       return overdue && expectedBy !== null ? [{ version, expectedBy: Date.parse(expectedBy) }] : []
@@ -91,13 +88,20 @@ export async function* checkFiles(
   for (const file of files) {
     const source = resolve(file)
     const path = config === null ? file : pathInInbox(config, source)
-    const rule = feedFor(path, config?.feeds ?? [], named)
+    const rule = config === null ? feedFor(path, [], named) : rulesOf(config)(path, named)
     const { mapping } = rule
     const root = config === null || isAbsolute(path) ? undefined : config.inbox.directory
     const job = { source, root, expected: null, copyTo: null, indexTo: null, mapping }
     const result = await checker.check(job)
     yield fileReport(file, result, heldReason(result, { path, rule }, config, { history, now }))
   }
+}
+
+/** feedsByPath returns the feeds of these files that are named by their paths, and not by a rule. */
+export function feedsByPath(files: readonly string[], config: Config | null): string[] {
+  const paths = files.map((file) => (config === null ? file : pathInInbox(config, resolve(file))))
+  const feeds = paths.map((path) => feedFor(path, config?.feeds ?? []).feed)
+  return [...new Set(feeds.filter((feed, n) => feed === feedWithoutRule(paths[n] ?? '')))]
 }
 
 /** pathInInbox returns the path as the history names it: relative to the inbox, or absolute outside of it. */

@@ -24,7 +24,8 @@ import {
   statusReport,
 } from '../ops/report.ts'
 import type { Circumstances } from '../ops/version-report.ts'
-import { overdueFeeds, readCampaigns, rulesOf } from './queries.ts'
+import { overdueFeeds, readCampaigns } from './queries.ts'
+import { rulesOf } from './rules.ts'
 
 export type StatusHistory = Reported & Pick<Pauses, 'pauses'> & Pick<Notes, 'note'>
 

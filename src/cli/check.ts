@@ -4,11 +4,13 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { FileReport } from '../app/file-report.ts'
-import { checkFiles } from '../app/queries.ts'
+import { checkFiles, feedsByPath } from '../app/queries.ts'
+import type { Config } from '../config/config.ts'
 import { findConfig } from '../config/load.ts'
 import { EXIT } from '../lib/errors.ts'
 import { isPacked } from '../lib/packing.ts'
 import { countOf, formatBytes } from '../lib/units.ts'
+import { checkNames } from '../ops/doctor/feed-names.ts'
 import { type Context, outJson } from './context.ts'
 import { define } from './define.ts'
 import { columnsOf, fitted, middleCut, printable, styled, widthOf } from './render.ts'
@@ -42,7 +44,14 @@ export function checkCommand(context: Context): Command {
       if (!json) context.out(fitted(fileText(report, context.terminal), widthOf(context)))
     }
     if (json) outJson(context, { files })
-    else if (files.length > 1) context.out(summary(files))
+    else if (files.length > 1)
+      context.out(
+        summary(files) +
+          alikeText(
+            files.map(({ path }) => path),
+            isThere ? call.config : null,
+          ),
+      )
     const isRead = files.every(({ verdict }) => verdict !== 'unreadable')
     const isOk = files.every((file) => judgement(file) === 'ok')
     context.exit(isRead ? (isOk ? EXIT.ok : EXIT.notAllOk) : EXIT.failed)
@@ -120,6 +129,12 @@ function listed(what: string, words: readonly string[]): string {
 function summary(files: readonly FileReport[]): string {
   const counts = [...Map.groupBy(files, judgement)]
   return `${countOf(files.length)} files: ${counts.map(([judged, of]) => `${countOf(of.length)} ${judged}`).join(', ')}`
+}
+
+/** alikeText warns if names of these files look alike, with the rule to write; empty if none do. */
+function alikeText(paths: readonly string[], config: Config | null): string {
+  const { fix, says, verdict } = checkNames(feedsByPath(paths, config))
+  return verdict === 'ok' ? '' : printable(`\nwarning: ${says}; ${fix}`)
 }
 
 /** excerpt returns the part of the line around the mistake, with a mark below the mistake. */

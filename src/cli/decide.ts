@@ -1,25 +1,28 @@
 // feedsyncd release, discard and restore record an operator's decision about versions. On a terminal, release and restore
 // first show what changes and ask, and then wait for the result.
 
-import type { Command } from 'commander'
-import { acceptFolder, carryOut, type Deed, openForDecisions } from '../app/decisions.ts'
+import { type Command, Option } from 'commander'
+import { acceptFolder, carryOut, type Deed, keepAll, openForDecisions } from '../app/decisions.ts'
 import { type AfterLoss, heldAfterLoss, keptPostings } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
 import { IN_WORK } from '../history/states.ts'
 import { MINUTE } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { excludeLine } from '../lib/glob.ts'
 import { countOf } from '../lib/units.ts'
 import { personName } from '../lib/user.ts'
 import { onServiceText } from '../ops/advice.ts'
 import { uploadReports } from '../ops/report.ts'
 import type { Context } from './context.ts'
 import { type Call, define, usageError, versionIds } from './define.ts'
+import { accountsToKeep, heldBeside } from './keeps-all.ts'
 import { printable } from './render.ts'
 import { printEnds, until, whyNotSent } from './version-wait.ts'
 
 type Name = Exclude<Deed, 'retry'>
 
 interface Options {
+  accountKeepsAll?: boolean
   lostHistory?: boolean
   yes?: boolean
 }
@@ -52,7 +55,14 @@ export function decisionCommand(name: Name, context: Context): Command {
   command.argument('[id...]', 'the ids that status prints', versionIds)
   if (name !== 'discard') command.option('--yes', 'do not ask')
   if (name === 'release')
-    command.option('--lost-history', 'release what is held because the history was lost')
+    command
+      .option('--lost-history', 'release what is held because the history was lost')
+      .addOption(
+        new Option(
+          '--account-keeps-all',
+          'say that the service keeps all feeds of the account, and hold no further feed of it',
+        ).conflicts('lostHistory'),
+      )
   return command
 }
 
@@ -73,11 +83,23 @@ async function decideEach(
     const what = ids.length === 1 ? 'it' : `these ${ids.length}`
     if (!(await agreed(call, `${name} ${what}? [y/N] `))) return
   }
+  const beside = heldBeside(history, ids)
+  const accounts = await accountsToKeep(call, isAsked ? beside : [])
   const deciding = { by: personName(context.env), now: context.clock.now() }
   const decided = (id: number) => carryOut(history, { deed: name, id }, deciding)
-  const versions = history.atomically(() => ids.map(decided))
+  const versions = history.atomically(() => {
+    const own = ids.map(decided)
+    const kept = options.accountKeepsAll ? own.map(({ account }) => account) : accounts
+    return [...own, ...keepAll(history, { accounts: kept, config: call.config }, deciding)]
+  })
   const reports = versions.map(uploadReports(history))
-  show(reports.length === 1 ? (reports[0] ?? {}) : { uploads: reports }, () => linesOf(versions))
+  const left = name === 'discard' ? beside : []
+  const hints = left.map(({ path }) =>
+    printable(`to leave this file out, set under inbox: ${excludeLine(path)}`),
+  )
+  show(reports.length === 1 ? (reports[0] ?? {}) : { uploads: reports }, () =>
+    [linesOf(versions), ...hints].join('\n'),
+  )
   await finish(call, history, versions)
 }
 

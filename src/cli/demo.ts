@@ -51,7 +51,10 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   const { openApp } = await import('../app/app.ts')
   const { statusOf } = await import('../app/status.ts')
   const { startSandboxIn } = await import('../sandbox/home.ts')
-  await using sandbox = await startSandboxIn(directory, { port: 0, clock })
+  await using sandbox = await startSandboxIn(directory, {
+    ...{ port: 0, clock },
+    knobs: { accountKeeps: 'all' },
+  })
   const { config } = loadConfig(sandbox.configFile, {})
   const commandLine = commandLineHere(env, relative('.', sandbox.configFile))
   const began = clock.monotonic()

@@ -19,7 +19,10 @@ const MOST_KINDS = { elsewhere: 50, terminal: 12 }
 /** Largest number of names in a line that is the same for several feeds. */
 const MOST_NAMED = 3
 
-const NOUNS = { feed: 'feed', path: 'file', campaign: 'campaign', daemon: '', service: '' } as const
+const NOUNS = {
+  ...{ feed: 'feed', path: 'file', account: 'account', campaign: 'campaign' },
+  ...{ daemon: '', service: '' },
+} as const
 
 /** problemLines returns one block of lines for each kind of problem, the worst first. */
 export function problemLines(

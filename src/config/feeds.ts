@@ -1,7 +1,7 @@
 // Finds the feed of a path by the rules of the configuration. Pure: it reads no files and ignores their content.
 
 import type { Mapping } from '../feed/port.ts'
-import { feedWithoutRule } from '../lib/feed-name.ts'
+import { composed, feedWithoutRule } from '../lib/feed-name.ts'
 import {
   type CapturingMatcher,
   capturingMatcher,
@@ -30,16 +30,18 @@ export type RuleFor = (path: string, named?: string | null) => FeedRule
 const matchers = new WeakMap<FeedConfig, CapturingMatcher>()
 
 /**
- * feedFor returns the result of the first rule that matches, with or without `.gz`. `path` is relative to the folder,
- * with `/`. `named` is the feed that a person gave for the file. A name goes through the same function as a path: it is
+ * feedFor returns the result of the first rule that matches, with or without `.gz`. `given` is a path relative to the
+ * folder, with `/`. `givenName` is the feed that a person gave for the file. A name goes through the same function as a path: it is
  * the name of a rule, or it is read like the path of a file. The rule that gives the name decides everything else, or
- * the rule of the file if no rule gives it.
+ * the rule of the file if no rule gives it. All names are compared in Unicode form NFC.
  */
 export function feedFor(
-  path: string,
+  given: string,
   rules: readonly FeedConfig[],
-  named: string | null = null,
+  givenName: string | null = null,
 ): FeedRule {
+  const path = composed(given)
+  const named = givenName === null ? null : composed(givenName)
   const ofPath = ruleOfPath(rules, path)
   if (named === null || named === ofPath?.feed) return ofPath ?? withoutRule(path)
   const ofName = ruleOfName(rules, named) ?? ruleOfPath(unnamed(rules), named)
@@ -56,8 +58,10 @@ function ruleOfPath(rules: readonly FeedConfig[], path: string): FeedRule | null
 /** ruleOfName returns the result of the first rule whose name is this one, or can be. */
 function ruleOfName(rules: readonly FeedConfig[], named: string): FeedRule | null {
   const found =
-    firstOf(rules, named, ({ name }) => (name === named ? {} : null)) ??
-    firstOf(rules, named, ({ name }) => (name === null ? null : filledMatcher(name)(named)))
+    firstOf(rules, named, ({ name }) => (name !== null && composed(name) === named ? {} : null)) ??
+    firstOf(rules, named, ({ name }) =>
+      name === null ? null : filledMatcher(composed(name))(named),
+    )
   return found && { ...found, feed: named }
 }
 
@@ -83,7 +87,7 @@ function firstOf(
     const filled = (template: string | null) =>
       template === null ? null : fillTemplate(template, captured)
     return {
-      feed: filled(rule.name) ?? ownName(path, rule.dated),
+      feed: composed(filled(rule.name) ?? ownName(path, rule.dated)),
       account: filled(rule.partnerAccount),
       dated: rule.dated,
       mapping: { encoding: rule.encoding, records: rule.records, fields: rule.fields },
@@ -102,7 +106,7 @@ function withoutRule(path: string): FeedRule {
 function matcherOf(rule: FeedConfig): CapturingMatcher {
   const known = matchers.get(rule)
   if (known !== undefined) return known
-  const made = capturingMatcher(rule.match)
+  const made = capturingMatcher(composed(rule.match))
   matchers.set(rule, made)
   return made
 }

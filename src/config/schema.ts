@@ -206,6 +206,11 @@ export const configSchema = section({
     minPostings: wholeNumber(0)
       .prefault(1)
       .describe('A feed with fewer postings is held for a person.'),
+    secondFeed: oneOf(['hold', 'pass'])
+      .prefault('hold')
+      .describe(
+        'hold: a further feed of an account waits until a person says that the service keeps all feeds of the account. pass: the service is known to keep all.',
+      ),
   }),
   upload: optionalSection('How feeds are sent.', {
     concurrency: wholeNumber(1, 64).prefault(4).describe('Number of uploads at the same time.'),

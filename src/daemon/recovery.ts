@@ -9,12 +9,14 @@ import type { State } from '../history/port.ts'
 import { ON_HOLD } from '../history/reason-codes.ts'
 import { UNSENT } from '../history/states.ts'
 import { identityOf } from '../lib/files.ts'
+import { type Judging, judgeHeldAnew } from '../pipeline/baselines.ts'
 import { decideStart } from '../pipeline/decide/start.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { expectFeeds } from './expect-feeds.ts'
 
 export interface RecoveryParts extends Parts {
+  judging: Judging
   postDelivery: PostDelivery
 }
 
@@ -61,7 +63,10 @@ export async function recover(
   }
   await postDelivery.recover()
   try {
-    await history.commit(() => followRules(parts, feeds))
+    await history.commit(() => {
+      followRules(parts, feeds)
+      judgeHeldAnew(parts.judging, (transitions) => void parts.ledger.write(transitions))
+    })
   } catch (error) {
     // The daemon can run without this step; the next start tries again.
     log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds were not recorded')

@@ -123,6 +123,8 @@ export type GuardName =
   | 'duplicate-ids'
   | 'shrink'
   | 'replaced'
+  | 'other-file'
+  | 'second-feed'
   | 'history-lost'
 
 /** PostingChanges counts the differences between two versions of a feed, in postings. */

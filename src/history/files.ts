@@ -84,11 +84,14 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
       return new Map(rows.map(({ version, since }) => [version, since]))
     },
 
-    /** olderFiles returns the present paths of versions with an older date than another one. */
-    olderFiles: () =>
+    /**
+     * ruledFiles returns the present paths of versions that other rules may judge in another way: those with an older
+     * date than another one, and those that the guard `second-feed` holds.
+     */
+    ruledFiles: () =>
       db.values<string>(
         `SELECT f.path FROM files f CROSS JOIN versions v ON v.id = f.version
-           WHERE f.missing_since IS NULL AND v.reason_code = '${OLDER}'`,
+           WHERE f.missing_since IS NULL AND (v.reason_code = '${OLDER}' OR v.guard = 'second-feed')`,
       ),
 
     rejectedFiles: () =>

@@ -2,7 +2,7 @@
 // service.
 
 import { OTHER_SERVICE_UP_TO } from './notes.ts'
-import type { Notes, Versions } from './port.ts'
+import type { Accounts, Notes, Versions } from './port.ts'
 
 const SERVICE = 'service'
 
@@ -11,7 +11,7 @@ const SERVICE = 'service'
  * were uploaded before.
  */
 export function noteService(
-  history: Pick<Versions, 'lastId' | 'list'> & Notes,
+  history: Pick<Versions, 'lastId' | 'list'> & Pick<Accounts, 'forgetAccounts'> & Notes,
   service: string,
 ): boolean {
   const before = history.note(SERVICE)
@@ -19,6 +19,7 @@ export function noteService(
   history.setNote(SERVICE, service)
   if (before === null) return false
   history.setNote(OTHER_SERVICE_UP_TO, String(history.lastId()))
+  history.forgetAccounts()
   return history.list({ states: ['uploaded'], all: true, limit: 1 }).length > 0
 }
 

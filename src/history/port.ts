@@ -2,6 +2,7 @@
 // and transactions. Every change of state is one durable transaction with its event.
 
 import type { FeedsyncError } from '../lib/errors.ts'
+import type { Accounts, Rival } from './accounts.ts'
 import type { Attempts } from './attempts.ts'
 import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
@@ -10,12 +11,23 @@ import type { pruner } from './pruning.ts'
 import type { Requests } from './requests.ts'
 import type { StateMark } from './state-mark.ts'
 import type { State } from './states.ts'
-import type { VersionReads } from './version-reads.ts'
+import type { Recent, VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 
 export type * from './rows.ts'
 export type { Id, Transition } from './transitions.ts'
-export type { Attempts, Files, Notes, Pauses, Requests, State, VersionReads }
+export type {
+  Accounts,
+  Attempts,
+  Files,
+  Notes,
+  Pauses,
+  Recent,
+  Requests,
+  Rival,
+  State,
+  VersionReads,
+}
 
 /** Versions are the versions and their steps. `VersionReads` is the part for readers. */
 export type Versions = VersionReads & VersionWrites & { prune: ReturnType<typeof pruner> }
@@ -43,6 +55,7 @@ export interface Transactions {
 }
 
 export type HistoryReader = VersionReads &
+  Pick<Accounts, 'alike' | 'feedBefore' | 'keepsAll' | 'rivals'> &
   Pick<Attempts, 'attempts'> &
   Pick<Files, 'datedPaths' | 'known' | 'lastVersionAt' | 'missingSince'> &
   Pick<Notes, 'note'> &
@@ -56,6 +69,7 @@ export type HistoryReader = VersionReads &
  * (full, read-only, locked, corrupt).
  */
 export type History = Versions &
+  Accounts &
   Attempts &
   Files &
   Requests &

@@ -1,6 +1,7 @@
 // Composes all queries and writes over one connection, port by port. Readers open the history here, because
 // sqlite-history.ts also loads the code for transactions. No statement is prepared before its first use.
 
+import { accounts } from './accounts.ts'
 import { attempts } from './attempts.ts'
 import type { Connection } from './connection.ts'
 import { files } from './files.ts'
@@ -25,6 +26,7 @@ export function tables(db: Connection) {
   return {
     ...reads,
     ...versionWrites(db, reads),
+    ...accounts(db),
     ...attempts(db),
     ...files(db, reads),
     ...requests(db),

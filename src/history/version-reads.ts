@@ -3,6 +3,7 @@
 import type { PostingChanges } from '../feed/port.ts'
 import { DAY } from '../lib/clock.ts'
 import { latestLegal } from '../lib/due.ts'
+import { IS_RIVAL } from './accounts.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import { OTHER_SERVICE_UP_TO } from './notes.ts'
 import { OLDER } from './reason-codes.ts'
@@ -16,6 +17,9 @@ const TURNOVERS = 50
 const TURNOVERS_MS = 2 * DAY
 /** Upper limit for `turnovers`: an upload each minute for two days. */
 const MOST_TURNOVERS = 2880
+
+/** Recent is what a guard reads of an earlier version. */
+export type Recent = Pick<Version, 'path' | 'postings' | 'changes'>
 
 export type VersionReads = ReturnType<typeof versionReads>
 
@@ -122,6 +126,26 @@ export function versionReads(db: Connection) {
         return removed / Math.max(1, postings - added + removed)
       })
     },
+    /** hasTaken returns whether another version of this feed came from this path and was accepted. */
+    hasTaken: ({ feed, id = 0, path }: Pick<Version, 'feed' | 'path'> & { id?: number }) => {
+      const sql = `SELECT id FROM versions INDEXED BY versions_at
+         WHERE path = +? AND feed = +? AND id <> +?
+           AND ${IS_RIVAL} LIMIT 1`
+      return db.value(sql, path, feed, id) !== null
+    },
+    /** recent returns the last versions of a feed that were uploaded or that a person approved, newest first. */
+    recent: (feed: string): Recent[] =>
+      db
+        .rows<Omit<Recent, 'changes'> & { changes: string | null }>(
+          `SELECT path, postings, changes FROM versions WHERE id IN (
+             SELECT id FROM versions INDEXED BY versions_feed_state
+               WHERE feed = +@feed AND state = 'uploaded'
+             UNION SELECT id FROM versions INDEXED BY versions_approved
+               WHERE feed = +@feed AND approved = 1
+             ORDER BY id DESC LIMIT @limit) ORDER BY id DESC`,
+          { feed, limit: TURNOVERS },
+        )
+        .map((row) => ({ ...row, changes: JSON.parse(row.changes ?? 'null') })),
     /** postings returns the numbers of postings of a feed's last versions, newest first. */
     postings: (feed: string, limit: number) =>
       db.values<number | null>(

@@ -3,6 +3,7 @@
 
 import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
+import { likenessOf } from '../lib/likeness.ts'
 import type { Connection } from './connection.ts'
 import { OLDER, RETRIED } from './reason-codes.ts'
 import type { NewVersion, Reason, Version, VersionPatch } from './rows.ts'
@@ -49,8 +50,8 @@ export function versionWrites(
     })
   }
 
-  function insert(fields: Partial<Version>): number {
-    const columns = columnsOf(fields)
+  function insert(fields: Partial<Version> & Pick<Version, 'feed' | 'path'>): number {
+    const columns = { ...columnsOf(fields), likeness: likenessOf(fields) }
     const names = Object.keys(columns)
     const sql = `INSERT INTO versions (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
     return db.run(sql, ...Object.values(columns)).id

@@ -7,7 +7,8 @@ const MONTHS = [
   ...['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september'],
   ...['october', 'november', 'december'],
 ]
-const MONTH = `(?:${MONTHS.map((name) => `${name}|${name.slice(0, 3)}`).join('|')}|sept)`
+/** MONTH is the pattern of a month's name, for a regular expression that ignores case. */
+export const MONTH = `(?:${MONTHS.map((name) => `${name}|${name.slice(0, 3)}`).join('|')}|sept)`
 const YEAR = '20\\d\\d'
 /**
  * The ways to write a day. Only these say for certain which number is what: DD-MM and MM-DD look the same, and so do

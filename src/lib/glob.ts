@@ -16,6 +16,16 @@ export function globMatcher(pattern: string): (path: string) => boolean {
   return (path) => matches(pathOf(path))
 }
 
+/** escapedGlob returns the pattern that matches this text alone. */
+export function escapedGlob(text: string): string {
+  return text.replace(/[\\*?+@!|()[\]{}]/g, '\\$&')
+}
+
+/** excludeLine returns the line of the configuration, under `inbox`, that leaves out the file at a path. */
+export function excludeLine(path: string): string {
+  return `exclude: [${JSON.stringify(escapedGlob(path))}]`
+}
+
 /** inAnyCase writes the extension of the pattern, and of each path, in lower case if the pattern names an extension. */
 function inAnyCase(pattern: string): { glob: string; pathOf: (path: string) => string } {
   const isNamed = EXTENSION.test(pattern)

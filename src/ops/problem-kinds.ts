@@ -69,6 +69,8 @@ const TABLE = {
   'history-lost': kind('warning', DECIDE, null),
   rejected: kind('warning', DECIDE, 'rejected'),
   held: kind('warning', DECIDE, 'held'),
+  /** Further feeds of an account wait for one answer about the account. */
+  'second-feed': kind('warning', DECIDE, 'held'),
   failed: kind('warning', DECIDE, 'failed'),
   /** Service or storage refused it three times in a row, each time with a fresh form. */
   refused: kind('warning', LATER, 'failed'),

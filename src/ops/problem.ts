@@ -13,6 +13,8 @@ export type Subject =
   /** `version` is null for a pause, which concerns all versions of the feed. */
   | { kind: 'feed'; feed: string; version: number | null }
   | { kind: 'path'; path: string }
+  /** The partner account of a rule; null: the configured account. */
+  | { kind: 'account'; account: string | null }
   /** External campaign id, or the service's id if no entry names the campaign; null: it concerns all campaigns. */
   | { kind: 'campaign'; campaign: string | null }
 
@@ -39,7 +41,10 @@ export type ProblemReport = Omit<Problem, 'mark' | 'version'>
 export type Found = Omit<Problem, 'severity' | 'mark' | 'version'> &
   Partial<Pick<Problem, 'mark' | 'version'>>
 
-/** subjectName returns the name that a problem's sentence begins with; empty for the daemon and the service. */
+/**
+ * subjectName returns the name that a problem's sentence begins with; empty for the daemon, the service, and an account,
+ * whose sentence names it.
+ */
 export function subjectName(subject: Subject): string {
   switch (subject.kind) {
     case 'feed':

@@ -1,6 +1,7 @@
 // What is wrong with feeds and paths, and what waits. Pure.
 
-import { isBlocked } from '../history/reason-codes.ts'
+import { isBlocked, SECOND_FEED } from '../history/reason-codes.ts'
+import { limited } from '../lib/limited.ts'
 import { shellWord } from '../lib/printable.ts'
 import { countOf } from '../lib/units.ts'
 import { type Asked, clockText, nextSteps } from './advice.ts'
@@ -19,6 +20,7 @@ export function feedProblems(judged: Judged, asked: Asked): Found[] {
       return { code: 'feed-paused', subject, says: pauseText(pause, asked.now), since, next }
     }),
     ...versions.flatMap((version) => ofVersion(version, asked)),
+    ...ofAccounts(versions, asked),
     ...skipped.map(({ hint, path, reason, since }): Found => {
       const subject = { kind: 'path', path } as const
       return { code: 'skipped', subject, says: `skipped: ${reason}`, since, next: [{ says: hint }] }
@@ -31,6 +33,26 @@ export function feedProblems(judged: Judged, asked: Asked): Found[] {
     }),
     ...afterLoss(versions, asked),
   ]
+}
+
+/** Feeds of an account that its problem names. */
+const MOST_NAMED = 3
+
+/** ofAccounts asks one question about each account that has further feeds, however many of them wait. */
+function ofAccounts(versions: readonly VersionFacts[], asked: Asked): Found[] {
+  const held = versions.filter((version) => codeOf(version) === 'second-feed')
+  return [...Map.groupBy(held, ({ account }) => account)].flatMap(([account, all]): Found[] => {
+    const version = all.toSorted((a, b) => a.id - b.id)[0]
+    if (version === undefined) return []
+    const names = limited(
+      all.map(({ feed }) => feed),
+      MOST_NAMED,
+    ).join(', ')
+    const says = `held: ${names}: ${version.reason}`
+    const subject = { kind: 'account', account } as const
+    const found = { code: 'second-feed', subject, says, since: version.detectedAt } as const
+    return [{ ...found, next: nextSteps({ ...version, overdue: false }, asked), version }]
+  })
 }
 
 /** afterLoss names the one decision about all feeds that a lost history holds. It comes after each single feed. */
@@ -60,7 +82,7 @@ function ofVersion(version: VersionFacts, asked: Asked): Found[] {
   const next = (of: VersionFacts) => nextSteps(of, asked)
   const found: Found[] = []
   const code = codeOf(version)
-  if (code !== null) {
+  if (code !== null && code !== 'second-feed') {
     const own = { ...version, overdue: false }
     const since = sinceOf(version)
     const mark = `${id}/${code === 'refused' ? code : attempts}`
@@ -98,8 +120,9 @@ export function codeOf(
 ): ProblemCode | null {
   const { refusals, state } = version
   switch (state) {
-    case 'rejected':
     case 'held':
+      return version.reasonCode === SECOND_FEED ? 'second-feed' : state
+    case 'rejected':
     case 'failed':
     case 'incomplete':
       return state

@@ -11,10 +11,9 @@ import { isRetryable } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 import type { NotAccepted, Parcel, Sender, Tally } from '../upload/port.ts'
-import { type Compared, type Comparisons, judge } from './baselines.ts'
+import { type Compared, type Comparisons, type Judging, judge } from './baselines.ts'
 import { decideSending, type Held, type SendEvent, type Try } from './decide/sending.ts'
 import { sendFacts } from './facts.ts'
-import type { GuardLimits } from './guards.ts'
 import type { Ledger } from './ledger.ts'
 import type { PostDelivery } from './post-delivery.ts'
 
@@ -22,8 +21,8 @@ export interface AttemptParts {
   clock: Clock
   comparisons: Comparisons
   history: History
+  judging: Judging
   ledger: Ledger
-  limits: GuardLimits
   log: Log
   postDelivery: PostDelivery
   sender: Sender
@@ -160,8 +159,8 @@ export class AttemptRunner {
 
   /** #write decides about the event and writes the decision. Call it within a transaction. */
   #write(id: number, event: SendEvent, compared: Compared = new Map()): Written {
-    const { clock, history, ledger, limits } = this.#parts
-    const heldNow = (version: Version): Held | null => judge({ history, limits }, version, compared)
+    const { clock, history, judging, ledger } = this.#parts
+    const heldNow = (version: Version): Held | null => judge(judging, version, compared)
     const facts = sendFacts({ history, now: clock.now() }, { id, event }, heldNow)
     const transitions = decideSending(facts, event)
     const changed = ledger.write(transitions)

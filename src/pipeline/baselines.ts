@@ -3,20 +3,27 @@
 
 import type { FeedChecker, PostingChanges } from '../feed/port.ts'
 import { historyLostUpTo } from '../history/lost-history.ts'
-import type { Files, Notes, Version, VersionReads } from '../history/port.ts'
+import type { Files, Notes, Recent, Transition, Version, VersionReads } from '../history/port.ts'
 import { feedWithoutRule } from '../lib/feed-name.ts'
 import type { Spool } from '../spool/port.ts'
+import {
+  type AccountReads,
+  accountFacts,
+  formerVersion,
+  type Judging as JudgingBy,
+  type Named,
+} from './accounts.ts'
 import { SENT_OR_WAITING } from './decide/replace.ts'
+import { heldAnew, secondFeed } from './decide/second-feed.ts'
 import type { Held } from './decide/sending.ts'
-import { type GuardedVersion, type GuardLimits, guard } from './guards.ts'
+import { deedFacts } from './facts.ts'
+import { type GuardedVersion, guard } from './guards.ts'
 
 /** Compared maps the id of each baseline, in order, to the changes since it; null: the changes are not known. */
 export type Compared = Map<number, PostingChanges | null>
 
-/** Named is a version of a feed, or a file that is about to become one (without an `id`). */
-type Named = Pick<Version, 'account' | 'feed' | 'path'> & { id?: number }
-
 const LOST: Held = {
+  guard: 'history-lost',
   code: 'history-lost',
   text: 'the history was lost, so it is unknown what the service has of this feed, or whether this was held before',
   hint: 'Look at the held feeds; release all of them if they are right, or single ones.',
@@ -26,10 +33,12 @@ const LOST: Held = {
 const MOST_REMEMBERED = 1000
 
 /** Known is the part of the history that the guards read. */
-type Known = VersionReads & Pick<Files, 'lastVersionAt'> & Pick<Notes, 'note'>
+type Known = VersionReads & AccountReads & Pick<Files, 'lastVersionAt'> & Pick<Notes, 'note'>
+
+export type Judging = JudgingBy<Known>
 
 export interface ComparisonParts {
-  history: Known
+  judging: Judging
   spool: Spool
   checkerFor: (bytes: number | null) => FeedChecker
 }
@@ -49,8 +58,8 @@ export class Comparisons {
     index: string,
     known: Compared = new Map(),
   ): Promise<Compared> {
-    const { checkerFor, history, spool } = this.#parts
-    for (const older of baselines(history, named)) {
+    const { checkerFor, judging, spool } = this.#parts
+    for (const older of baselines(judging, named)) {
       if (known.has(older.id)) continue
       const comparison = older.spool && {
         older: spool.indexOf(spool.path(older.spool)),
@@ -84,31 +93,74 @@ export class Comparisons {
  * that writes the answer. If a baseline appeared after the comparison, only its counts are compared.
  */
 export function judge(
-  { history, limits }: { history: Known; limits: GuardLimits },
+  judging: Judging,
   newer: GuardedVersion & Named,
   compared: Compared,
 ): Held | null {
-  const older = baselines(history, newer).map((version) => {
+  const { history, limits } = judging
+  const older = baselines(judging, newer).map((version) => {
     return { ...version, changes: compared.get(version.id) ?? null }
   })
-  const found = guard(newer, older, limits, () => history.turnovers(newer.feed))
-  if (found !== null) return { code: found.guard, text: found.reason, hint: found.hint }
-  return isLost(history, newer) ? LOST : null
+  const found = guard(newer, older, limits, {
+    turnovers: () => history.turnovers(newer.feed),
+    isOtherFile: () =>
+      older.every(({ path }) => path !== newer.path) &&
+      !history.hasTaken(newer) &&
+      !changesFiles(history.recent(newer.feed)),
+  })
+  const { guard: name = null, hint = null, reason: text = '' } = found ?? {}
+  const own: Held | null = name && { guard: name, code: name, text, hint }
+  if (isLost(history, newer)) return own ?? LOST
+  const second = secondFeed(newer, accountFacts(judging, newer))
+  // A person who decides about one of the two must know the other.
+  return second && own ? { ...second, text: `${second.text}; also, ${own.text}` } : (second ?? own)
 }
 
 /**
  * baselines returns the versions that the new one would replace. After a rule gave a feed another name, these are the
- * last version of the same file, or the versions of the feed that the file would be without the rule.
+ * last version of the same file, the versions of the feed that the file would be without the rule, or the last version
+ * of the feeds that the rule joined.
  */
-function baselines(history: Known, { account, feed, id, path }: Named): Version[] {
+function baselines(judging: Judging, named: Named): Version[] {
+  const { history } = judging
+  const { account, feed, id, path } = named
   const own = history.baselines(feed, id)
   if (own.length > 0) return own
   const before = history.lastVersionAt(path)
   const others = before === null ? history.baselines(feedWithoutRule(path), id) : [before]
-  return others.filter(
+  const found = others.filter(
     (other) =>
       other.id !== id && other.account === account && SENT_OR_WAITING.includes(other.state),
   )
+  return found.length > 0 ? found : [formerVersion(judging, named)].filter((one) => one !== null)
+}
+
+/**
+ * judgeHeldAnew judges the versions that the guard `second-feed` holds, the oldest first, after the word of a person or
+ * a change of the configuration. `write` writes a decision. Call it within a transaction.
+ */
+export function judgeHeldAnew(
+  judging: Judging,
+  write: (transitions: readonly Transition[]) => void,
+): void {
+  const { history } = judging
+  const held = history.list({ states: ['held'], all: true }).toReversed()
+  for (const version of held.filter(({ guard }) => guard === 'second-feed')) {
+    const { waiting } = deedFacts(history, version)
+    write(heldAnew(version, judge(judging, version, new Map()), waiting))
+  }
+}
+
+/**
+ * changesFiles returns whether a version of the feed that came from another path than the one before replaced all
+ * postings. `recent` are the versions that were uploaded or approved, the newest first.
+ */
+function changesFiles(recent: readonly Recent[]): boolean {
+  return recent.some(({ changes, path, postings }, n) => {
+    const before = recent[n + 1]
+    const isOther = before !== undefined && before.path !== path
+    return isOther && changes !== null && changes.removed > 0 && changes.added >= (postings ?? 0)
+  })
 }
 
 /** isLost reports whether the lost history held the only record of what the service has of this feed. */

@@ -35,16 +35,28 @@ const FEW = 10
 const MAX_SHRINK_PERCENT = 50
 const MAX_REPLACED_PERCENT = 90
 
+/** Past is what the earlier versions of a feed say. It is asked only about a version that replaces most postings. */
+export interface Past {
+  /** turnovers returns the share of postings (0 to 1) that each of the last uploads replaced. */
+  turnovers(): readonly number[]
+  /**
+   * isOtherFile returns whether this is the first version of its feed from its path, and no earlier version from another
+   * path replaced all postings, too.
+   */
+  isOtherFile(): boolean
+}
+
+const NO_PAST: Past = { turnovers: () => [], isOtherFile: () => false }
+
 /**
  * guard returns why the feed is held and what to do, in plain sentences; null: the feed passes. `older` is empty for a
- * first version. `turnovers` returns the share of postings (0 to 1) that each of the last uploads replaced; it is
- * called only if this version replaces many.
+ * first version.
  */
 export function guard(
   newer: GuardedVersion,
   older: readonly Baseline[],
   limits: GuardLimits,
-  turnovers: () => readonly number[] = () => [],
+  past: Past = NO_PAST,
 ): (Found & { hint: string }) | null {
   const postings = newer.postings ?? 0
   if (postings === 0) {
@@ -65,12 +77,24 @@ export function guard(
       changedShape(newer, baseline) ??
       collapsed(newer, baseline, limits) ??
       shrunk(newer, baseline) ??
-      replaced(baseline, turnovers)
+      replaced(baseline, past)
     if (found === null) continue
     const reason = `${found.reason}; compared with version ${baseline.id}`
     return { guard: found.guard, reason, hint: RELEASE }
   }
-  return null
+  return otherFile(older, past)
+}
+
+/** otherFile finds a file of another feed: it came from another path, and shares no posting with the version before. */
+function otherFile(older: readonly Baseline[], past: Past): (Found & { hint: string }) | null {
+  const known = older.filter(({ changes, postings }) => changes !== null && (postings ?? 0) > 0)
+  const sharesNone = ({ changes, postings }: Baseline) => (changes?.removed ?? 0) >= (postings ?? 0)
+  const [before] = known
+  if (before === undefined || !known.every(sharesNone) || !past.isOtherFile()) return null
+  const reason = `the file comes from another path than version ${before.id} and has none of its ${counted(before.postings ?? 0)}`
+  const hint =
+    'If it is of the same feed, release it. If it is a feed of its own, give it another name in feeds (dated: false, if the name only looks like a date), restart feedsyncd and drop it again.'
+  return { guard: 'other-file', reason, hint }
 }
 
 function changedShape(newer: GuardedVersion, older: Baseline): Found {
@@ -146,10 +170,7 @@ function isUtf16({ encoding }: GuardedVersion): boolean {
  * replaced finds a version with nearly all postings replaced by others. Many feeds do this each day, so the guard holds
  * only if earlier uploads of the feed show that it is unusual: a first renewal proves nothing.
  */
-function replaced(
-  { changes, postings, withoutId }: Baseline,
-  turnovers: () => readonly number[],
-): Found {
+function replaced({ changes, postings, withoutId }: Baseline, { turnovers }: Past): Found {
   if (changes === null || postings === null || postings === 0) return null
   // A posting without an id counts as another posting when one character changes.
   const gone = Math.min(postings, changes.removed) - (withoutId ?? 0)

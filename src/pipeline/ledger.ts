@@ -91,12 +91,12 @@ export class Ledger {
     )
   }
 
-  /** followRules applies changed rules to all versions that are unread, older than others, or wait. */
+  /** followRules applies changed rules to all versions that are unread, older than others, held beside another feed, or wait. */
   followRules(ruleFor: (path: string) => RuleInForce): void {
     this.#history.atomically(() => {
       const paths = [
         ...this.#history.unread().map(({ path }) => path),
-        ...this.#history.olderFiles(),
+        ...this.#history.ruledFiles(),
       ]
       for (const path of paths)
         this.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'ruled' })

@@ -16,7 +16,7 @@ import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, STOPPED } from '../history/reason-c
 import { isMissing } from '../lib/errno.ts'
 import { isRetryable } from '../lib/errors.ts'
 import { estimatedBytes } from '../lib/packing.ts'
-import { type Compared, type Comparisons, judge } from './baselines.ts'
+import { type Compared, type Comparisons, type Judging, judge } from './baselines.ts'
 import { decideFile, type FileEvent, type Judged, judgeRead } from './decide/file.ts'
 import type { ReadFile } from './decide/same-bytes.ts'
 import { faultReason } from './decide/sending.ts'
@@ -26,6 +26,7 @@ import type { PostDelivery } from './post-delivery.ts'
 
 export interface PipelineParts extends Parts {
   comparisons: Comparisons
+  judging: Judging
   postDelivery: PostDelivery
   /** observer counts checks for the metrics; null: metrics are off. */
   observer: { checked(verdict: Verdict): void } | null
@@ -151,7 +152,7 @@ export class Pipeline {
    * the row that names them: a crash in between leaves a copy without a row, never a row without its copy.
    */
   async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
-    const { comparisons, config, history, ledger, spool } = this.#parts
+    const { comparisons, history, judging, ledger, spool } = this.#parts
     const answer = judgeRead(ledger.facts(file), file, readFileOf(read, file.final))
     const isAccepted = answer.kind === 'accepted'
     const named = { feed: file.rule.feed, account: file.rule.account, path: file.path }
@@ -168,7 +169,7 @@ export class Pipeline {
     const [changes = null] = compared.values()
     const judged = readFileOf(read, file.final, kept === null ? {} : { spool: kept, changes })
     const guarded = { ...read, ...judged.patch, ...named } as GuardedVersion & typeof named
-    const held = () => judge({ history, limits: config.guards }, guarded, compared)
+    const held = () => judge(judging, guarded, compared)
     const version = await this.#write(file, { kind: 'read', file: judged, held }, 'soon')
     // The same bytes came from another path, or a person restored them, while the copy was kept.
     if (kept !== null && version?.spool !== kept) await spool.remove(kept)

@@ -60,9 +60,9 @@ export async function startSandboxIn(directory: string, options: HomeOptions) {
       replaceFile(sandboxFileIn(directory), `${JSON.stringify(file, null, 2)}\n`)
     }
   let onClock: (aheadMs: number) => void = () => {}
+  const knobs = { ...(knobsText !== null && readKnobs(knobsText)), ...others.knobs }
   const sandbox = await startSandbox({
-    ...{ basePath: '/api', ...others },
-    knobs: { ...(knobsText !== null && readKnobs(knobsText)), ...others.knobs },
+    ...{ basePath: '/api', ...others, knobs },
     firstFaults: faults === null ? [] : parseFaults(faults),
     ...(mapping !== null && { fields: readMapping(mapping) }),
     ...{ directory: objectsDirectory, database: join(directory, 'sandbox.db'), callers },
@@ -74,7 +74,8 @@ export async function startSandboxIn(directory: string, options: HomeOptions) {
   const configFile = join(directory, 'feedsyncd.yaml')
   onClock = describe(sandbox)
   onClock(sandbox.clock.aheadMs)
-  writeFileSync(configFile, configuration(sandbox.url, first))
+  const secondFeed = knobs.accountKeeps === 'all' ? 'pass' : 'hold'
+  writeFileSync(configFile, configuration(sandbox.url, secondFeed, first))
   const { url, storageUrl } = sandbox
   const facts = { url, storageUrl, ...caller, configFile, objects: objectsDirectory }
   if (readyFile !== null) {
@@ -92,7 +93,11 @@ function replaceFile(path: string, text: string): void {
   renameSync(`${path}.part`, path)
 }
 
-const configuration = (url: string, { account, partner, ...first }: CallerWithKeyFile) => {
+const configuration = (
+  url: string,
+  secondFeed: 'hold' | 'pass',
+  { account, partner, ...first }: CallerWithKeyFile,
+) => {
   const { partnerAccounts: [partnerAccount] = [], algorithm = 'hmac-sha1', keyFile } = first
   const identity = account === undefined ? { partner, partnerAccount } : { account }
   const service = { baseUrl: url, ...identity, auth: { algorithm, keyFile } }
@@ -101,6 +106,8 @@ const configuration = (url: string, { account, partner, ...first }: CallerWithKe
 version: 1
 service: ${JSON.stringify(service)}
 inbox: { directory: ./inbox, rescan: 5s, quietPeriod: 500ms }
+# pass if the knob accountKeeps is all: the sandbox then keeps all feeds of an account.
+guards: { secondFeed: ${secondFeed} }
 state: { directory: ./state }
 `
 }

@@ -9,3 +9,9 @@ export function feedOf(postings: number, title = 'Nurse'): string {
   )
   return `<?xml version="1.0" encoding="UTF-8"?>\n<source>\n${jobs.join('')}</source>\n`
 }
+
+/** lettersOf returns a name in letters for each number: files whose names differ only in numbers look alike. */
+export function lettersOf(n: number): string {
+  const last = String.fromCharCode(97 + (n % 26))
+  return n < 26 ? last : lettersOf(Math.floor(n / 26) - 1) + last
+}

@@ -133,7 +133,7 @@ export class Outlet implements AsyncDisposable {
     }
     const config = {
       ...{ inbox, upload: { concurrency, keepVersions: 3, maxRate: null } },
-      guards: { maxDropPercent: 50, minPostings: 1 },
+      guards: { maxDropPercent: 50, minPostings: 1, secondFeed: 'pass' },
     }
     const conditions = new Conditions(clock)
     this.conditions = conditions
@@ -147,11 +147,15 @@ export class Outlet implements AsyncDisposable {
       ...steps,
       dispositions: new Dispositions({ ...inbox, clock }),
     })
-    const comparisons = new Comparisons(steps)
-    this.#pipeline = new Pipeline({ ...steps, comparisons, postDelivery, observer: null })
+    const judging = {
+      ...{ history: this.history, limits: steps.config.guards, ownAccount: '42' },
+      feedOf: (path: string) => feedFor(path, feeds).feed,
+    }
+    const comparisons = new Comparisons({ ...steps, judging })
+    const ofBoth = { ...steps, comparisons, judging, postDelivery, observer: null }
+    this.#pipeline = new Pipeline(ofBoth)
     const attempts = new AttemptRunner({
-      ...{ ...steps, comparisons, postDelivery, sender, observer: null },
-      limits: steps.config.guards,
+      ...{ ...ofBoth, sender },
       onProgress: () => {},
       random: random ?? (() => 0.5),
       reconcile: () => {},

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 import { MINUTE } from '../../src/lib/clock.ts'
-import { feedOf } from '../helpers/feed.ts'
+import { feedOf, lettersOf } from '../helpers/feed.ts'
 import { Outlet } from '../helpers/outlet.ts'
 
 const FEEDS = 2_000
@@ -10,9 +10,10 @@ const FEEDS = 2_000
 it('after an outage of storage, each of 2,000 feeds is stored once, and every tenth in its newer version', async () => {
   await using outlet = await Outlet.open()
   outlet.fault({ at: 'storage', kind: 'answer', status: 503 })
-  for (let n = 0; n < FEEDS; n++) await outlet.take(`${n}.xml`, feedOf(2, `Feed ${n}`))
+  for (let n = 0; n < FEEDS; n++) await outlet.take(`${lettersOf(n)}.xml`, feedOf(2, `Feed ${n}`))
   await outlet.run(10 * MINUTE)
-  for (let n = 0; n < FEEDS; n += 10) await outlet.take(`${n}.xml`, feedOf(3, `Feed ${n}`))
+  for (let n = 0; n < FEEDS; n += 10)
+    await outlet.take(`${lettersOf(n)}.xml`, feedOf(3, `Feed ${n}`))
   await outlet.run(10 * MINUTE)
   const state = outlet.serviceState
   const during = outlet.requests('storage').length

@@ -1,4 +1,5 @@
-// All stories of one feed with up to five versions. test/unit/pipeline/decide/stories.test.ts searches those of three.
+// All stories of one feed with up to five versions, and of two feeds with three. The search of fewer versions is in
+// test/unit/pipeline/decide/stories.test.ts.
 
 import { expect, it } from 'vitest'
 import { searchStories } from '../helpers/pipeline/stories.ts'
@@ -15,6 +16,13 @@ it('no story of five versions breaks a promise', () => {
 it('no story of three versions with dates in their names breaks a promise', () => {
   const paths = ['f.xml', 'f-20261122.xml', 'f-20261123.xml']
   const { broken, situations } = searchStories({ versions: 3, paths })
+  console.info(`${situations} situations`)
+
+  expect(broken).toBeNull()
+})
+
+it('no story of two feeds of one account with three versions breaks a promise', () => {
+  const { broken, situations } = searchStories({ versions: 3, paths: ['f.xml', 'g.xml'] })
   console.info(`${situations} situations`)
 
   expect(broken).toBeNull()

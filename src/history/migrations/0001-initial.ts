@@ -8,6 +8,10 @@
  * external_campaign_ids is the last column: it may be long, and columns after a long value are slow to read.
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
+ * versions_rivals and versions_alike find the versions of other feeds of an account that the service has or gets, by the
+ * likeness of their names too (lib/likeness.ts); versions_at finds the feed that a path was before. accounts has the accounts of which a person said that the service keeps
+ * all feeds; the configured account has an empty name.
+ *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
  * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
@@ -19,6 +23,7 @@ CREATE TABLE versions (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   feed TEXT NOT NULL,
   path TEXT NOT NULL,
+  likeness TEXT NOT NULL,
   account TEXT,
   state TEXT NOT NULL,
   reason TEXT,
@@ -61,6 +66,12 @@ CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = '
 CREATE INDEX versions_queued ON versions (attempts, id) WHERE state = 'queued';
 CREATE INDEX versions_incomplete ON versions (incomplete_since) WHERE state = 'incomplete';
 CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
+CREATE INDEX versions_rivals ON versions (account, feed)
+  WHERE state IN ('queued', 'uploading', 'uploaded') OR approved = 1;
+CREATE INDEX versions_alike ON versions (account, likeness, feed)
+  WHERE state IN ('queued', 'uploading', 'uploaded') OR approved = 1;
+CREATE INDEX versions_at ON versions (path)
+  WHERE state IN ('queued', 'uploading', 'uploaded') OR approved = 1;
 CREATE INDEX versions_unread ON versions (path) WHERE sha256 IS NULL;
 CREATE INDEX versions_spooled ON versions (feed, id) WHERE spool IS NOT NULL;
 
@@ -118,6 +129,7 @@ CREATE TABLE attempts (
   PRIMARY KEY (version, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attempts_running ON attempts (version, n) WHERE outcome IS NULL;
+CREATE INDEX attempts_unknown ON attempts (version) WHERE outcome = 'unknown';
 
 CREATE TABLE files (
   path TEXT PRIMARY KEY,
@@ -149,6 +161,12 @@ CREATE TABLE pauses (
   by TEXT NOT NULL,
   left_ms INTEGER,
   seen_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE accounts (
+  name TEXT PRIMARY KEY,
+  keeps_all_since INTEGER NOT NULL,
+  by TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE notes (

@@ -69,7 +69,9 @@ function changeOfProblem(problem: Problem): Change | null {
     feed: subject.kind === 'feed' ? subject.feed : null,
     campaign: subject.kind === 'campaign' ? subject.campaign : null,
   }
-  const key = event === 'daemon' ? JSON.stringify([event, code]) : null
+  const isOfAccount = subject.kind === 'account'
+  const parts = isOfAccount ? [event, code, subject.account] : [event, code]
+  const key = event === 'daemon' || isOfAccount ? JSON.stringify(parts) : null
   return changeOf(event, {
     ...facts,
     ...{ mark, severity, says: firstLine(problem), reason: says, reasonCode: code },

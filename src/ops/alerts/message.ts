@@ -115,6 +115,7 @@ function sentence(change: AlertChange): string {
   if (!recovered) return `${says}${hint === null ? '' : `; ${hint}`}`
   if (event === 'daemon' && reason !== null)
     return `${reasonCode} is over; feedsyncd still has a problem: ${reason}`
+  if (event === 'held' && feed === null) return 'no further feed of the account is held'
   const word = campaign === null ? event : event.replace('campaign-', '')
   const what = feed ?? (campaign === null ? 'the service' : `campaign ${campaign}`)
   const now = campaign === null ? `, ${state ?? 'gone'} now` : ''

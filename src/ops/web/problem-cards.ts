@@ -29,7 +29,7 @@ export const TONES = { critical: 'bad', warning: 'warn', info: 'dim' } as const 
   Tone
 >
 
-const NOUNS = { feed: 'feed', path: 'file', campaign: 'campaign' } as const
+const NOUNS = { feed: 'feed', path: 'file', account: 'account', campaign: 'campaign' } as const
 
 /** headlineOf says in one sentence what a person has to know first. */
 export function headlineOf(problems: readonly Problem[], feeds: number): string {

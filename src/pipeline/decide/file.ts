@@ -10,7 +10,7 @@ import type {
   Version,
   VersionPatch,
 } from '../../history/port.ts'
-import { DROPPED_AGAIN, LEFT, OLDER, SAME_BYTES } from '../../history/reason-codes.ts'
+import { DROPPED_AGAIN, LEFT, OLDER, RENAMED, SAME_BYTES } from '../../history/reason-codes.ts'
 import { modifiedAt } from '../../lib/files.ts'
 import {
   added,
@@ -148,9 +148,20 @@ function left(facts: FileFacts, { path }: Origin): Transition[] {
  */
 function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
   const last = facts.last()
+  if (last?.guard === 'second-feed') return renamed(facts, origin, last)
   if (last?.reasonCode !== OLDER) return []
   const isStillOlder = last.feed === origin.rule.feed && newerByDate(facts, origin) !== null
   return isStillOlder ? [] : [{ kind: 'unlink', path: origin.path }]
+}
+
+/** renamed: a file that was held beside another feed is read again as a version of the feed that the rules name now. */
+function renamed(facts: FileFacts, { path, rule }: Origin, { feed, id }: Version): Transition[] {
+  if (feed === rule.feed || !facts.isAlone()) return []
+  const reason = { code: RENAMED, text: `its file belongs to the feed ${rule.feed} now` }
+  return [
+    { kind: 'unlink', path },
+    { kind: 'move', id, to: 'superseded', reason },
+  ]
 }
 
 /** rejectedGone: nobody has to correct a file that left. Another file with the same bytes may still be there. */
@@ -198,12 +209,9 @@ function read(
     }
     case 'accepted': {
       const why = held()
-      const to = why === null ? 'queued' : 'held'
-      return concluded(facts, origin, {
-        to,
-        reason: why,
-        patch: { ...patch, guard: why?.code ?? null },
-      })
+      if (why === null) return concluded(facts, origin, { to: 'queued', reason: null, patch })
+      const { guard, ...reason } = why
+      return concluded(facts, origin, { to: 'held', reason, patch: { ...patch, guard } })
     }
     case 'rejected':
       return concluded(facts, origin, { to: 'rejected', reason, patch })

@@ -14,7 +14,7 @@ import { errorCode, isRetryable, messageOf } from '../../lib/errors.ts'
 import { waitAfter } from './wait.ts'
 
 /** Held is why a guard holds a version. */
-export type Held = Reason & { code: NonNullable<Version['guard']> }
+export type Held = Reason & { guard: NonNullable<Version['guard']> }
 
 export interface SendFacts {
   version: Pick<Version, 'id' | 'state' | 'attempts'>
@@ -115,7 +115,8 @@ function begun(
   if (held !== null) {
     // A newer held version takes the place of a held version only, never of an accepted one.
     if (newer.held !== null) return [{ kind: 'supersede', id, by: newer.held }]
-    return [{ kind: 'move', id, to: 'held', reason: held, patch: { guard: held.code } }]
+    const { guard, ...reason } = held
+    return [{ kind: 'move', id, to: 'held', reason, patch: { guard } }]
   }
   return [
     { kind: 'move', id, to: 'uploading', reason: null },

@@ -5,7 +5,6 @@ import type { NewVersion, Reason, Transition, Version } from '../../history/port
 import { COPY_GONE, NOT_SEEN, STOPPED } from '../../history/reason-codes.ts'
 import { UNSENT } from '../../history/states.ts'
 import { formatDuration } from '../../lib/units.ts'
-import type { Held } from './sending.ts'
 
 /** StartEvent is what the start found. */
 export type StartEvent =
@@ -20,7 +19,7 @@ export type StartEvent =
 
 const AFTER_STOP: Reason = { code: STOPPED, text: 'feedsyncd stopped before this was done' }
 
-const COPIED_STATE: Held = {
+const COPIED_STATE: Reason = {
   code: 'history-lost',
   text: 'the history was restored: a newer version may be on the service',
   hint: 'Compare its postings with those on the service; release it if it is right, or discard it.',
@@ -87,7 +86,7 @@ function withoutCopy(
 }
 
 function hold(id: number): Transition {
-  const patch = { guard: COPIED_STATE.code }
+  const patch = { guard: 'history-lost' } as const
   return { kind: 'move', id, to: 'held', reason: COPIED_STATE, patch }
 }
 

@@ -98,13 +98,22 @@ it('our count is the number of the sandbox, for random postings and targetings',
   expect(new Set(all.map(([, covered]) => covered)).size).toBeGreaterThan(10)
 })
 
-it('several feeds of an account are counted as at most, because the service may keep only the last', async () => {
-  await using vendor = await CampaignsSite.open(entriesOf(SEED))
+/** Opens a vendor with two feeds of one account: the second one is sent because a person released it. */
+async function withTwoFeeds(...words: string[]): Promise<CampaignsSite> {
+  const vendor = await CampaignsSite.open(entriesOf(SEED), { guards: { secondFeed: 'hold' } })
   const postings = sampled(300, SEED)
   vendor.site.drop('a.xml', feedOf(postings.slice(0, 150)))
   await vendor.site.run('run', '--once')
   vendor.site.drop('b.xml', feedOf(postings.slice(150), 150))
   await vendor.site.run('run', '--once')
+  const [held] = vendor.site.uploads({ feed: 'b.xml' })
+  await vendor.site.run('release', String(held?.id), ...words)
+  await vendor.site.run('run', '--once')
+  return vendor
+}
+
+it('several feeds of an account are counted as at most, because the service may keep only the last', async () => {
+  await using vendor = await withTwoFeeds()
   await vendor.apply()
 
   const seen = seenIn(await vendor.campaigns('status', '--json'))
@@ -116,6 +125,20 @@ it('several feeds of an account are counted as at most, because the service may 
   }
   expect(told.stdout).toContain('at most ')
   expect(told.stdout).not.toContain('the service sponsors')
+})
+
+it('several feeds of an account are counted exactly once a person said that the service keeps all', async () => {
+  await using vendor = await withTwoFeeds('--account-keeps-all')
+  const knobs = new URL('/_sandbox/knobs', vendor.site.sandbox.url)
+  await fetch(knobs, { method: 'PUT', body: '{"accountKeeps":"all"}' })
+  await vendor.apply()
+
+  const answer = await vendor.campaigns('status', '--json')
+
+  expect(seenIn(answer).map(({ coverage }) => coverage?.isAtMost)).not.toContain(true)
+  const counts = countsIn(answer)
+  expect(counts.some(([, covered]) => Number(covered) > 0)).toBe(true)
+  expect(counts.map(([, covered]) => covered)).toEqual(counts.map(([, , own]) => own))
 })
 
 it('feeds of other accounts are not counted', async () => {

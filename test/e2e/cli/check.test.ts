@@ -147,3 +147,21 @@ it('config check refuses an unsupported encoding', async () => {
   expect(code).toBe(78)
   expect(stderr).toMatch(/feeds\[0\]\.encoding: expected UTF-8, .+ or windows-1258/)
 })
+
+it('check says that names of the given files look alike, until a rule names their feed', async () => {
+  await using site = await Site.open()
+  const files = ['jobs-27-11-2026.xml', 'jobs-28-11-2026.xml', 'nurses.xml'].map((name) =>
+    join(site.inbox, name),
+  )
+  for (const file of files) writeFileSync(file, feedOf(3))
+
+  const before = await site.run('check', ...files)
+  site.configure({ feeds: [{ match: 'jobs-*.xml', name: 'jobs' }] })
+  const after = await site.run('check', ...files)
+
+  expect(before.stdout).toContain(
+    'warning: 2 feeds such as jobs-27-11-2026.xml and jobs-28-11-2026.xml have names that look alike: no guard compares one with the other; for exports of one feed, set feeds: [{ match: "jobs-*.xml", name: "jobs" }]',
+  )
+  expect(before.code).toBe(0)
+  expect(after.stdout).not.toContain('warning')
+})

@@ -20,27 +20,27 @@ describe('forget', () => {
   it('removes a feed without a file from status, and keeps its versions for the guards', async () => {
     await using site = await Site.open()
     site.drop('jobs.xml', feedOf(3))
-    site.drop('old.xml', feedOf(10))
+    site.drop('ended.xml', feedOf(10))
     await site.run('run', '--once')
-    const present = await site.run('forget', 'old.xml')
-    unlinkSync(join(site.inbox, 'old.xml'))
+    const present = await site.run('forget', 'ended.xml')
+    unlinkSync(join(site.inbox, 'ended.xml'))
     await site.run('run', '--once')
 
-    const forgotten = await site.run('forget', 'old.xml')
+    const forgotten = await site.run('forget', 'ended.xml')
     const status = await site.run('status')
-    const shown = await site.run('show', 'old.xml')
-    site.drop('old.xml', feedOf(3))
+    const shown = await site.run('show', 'ended.xml')
+    site.drop('ended.xml', feedOf(3))
     await site.run('run', '--once')
 
     expect([present.code, present.stderr]).toEqual([
       1,
-      expect.stringContaining('forget old.xml: its file old.xml is in the inbox\n'),
+      expect.stringContaining('forget ended.xml: its file ended.xml is in the inbox\n'),
     ])
-    expect(forgotten.stdout).toBe('old.xml is forgotten until a new file comes\n')
+    expect(forgotten.stdout).toBe('ended.xml is forgotten until a new file comes\n')
     expect(status.stdout).toContain('jobs.xml')
-    expect(status.stdout).not.toContain('old.xml')
+    expect(status.stdout).not.toContain('ended.xml')
     expect(shown.stdout).toMatch(/^on the service: version \d, 10 postings/)
-    expect(site.uploads({ feed: 'old.xml' })).toMatchObject([{ state: 'held', guard: 'drop' }])
+    expect(site.uploads({ feed: 'ended.xml' })).toMatchObject([{ state: 'held', guard: 'drop' }])
   })
 
   it.each([

@@ -27,6 +27,7 @@ function unprinted(heading: string, paths: readonly string[]): string[] {
 
 /** A field of an empty list, or one that only a rare moment has. test/unit/ops holds them. */
 const RARE = [
+  'problems[].subject.account',
   ...[
     'campaigns.failures[].key',
     'campaigns.failures[].campaignId',

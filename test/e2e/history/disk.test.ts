@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
-import { feedOf, preload, Site } from '../../helpers/site.ts'
+import { feedOf, lettersOf, preload, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
 
 const TWO_LINES = /^error: .+\ntry: .+\n$/
@@ -158,7 +158,7 @@ describe.concurrent('a disk that is full', () => {
     using disk = new SmallDisk(join(site.root, 'state'))
     const daemon = await site.daemonProcess()
     const { until } = listen(daemon)
-    const names = Array.from({ length: 12 }, (_, n) => `${n}.xml`)
+    const names = Array.from({ length: 12 }, (_, n) => `${lettersOf(n)}.xml`)
     // Not even a single feed of 40 kB fits.
     disk.fill(daemon, 30_000)
 
@@ -181,11 +181,11 @@ describe.concurrent('a disk that is full', () => {
     await site.until('before.xml', 'uploaded')
 
     disk.fill(daemon)
-    for (let n = 0; n < 5; n++) site.drop(`${n}.xml`, feedOf(3, `Post ${n}`))
+    for (let n = 0; n < 5; n++) site.drop(`${lettersOf(n)}.xml`, feedOf(3, `Post ${n}`))
     await until('stderr', 'try: ')
     expectAlive(daemon)
     disk.free(daemon)
-    for (let n = 0; n < 5; n++) await site.until(`${n}.xml`, 'uploaded')
+    for (let n = 0; n < 5; n++) await site.until(`${lettersOf(n)}.xml`, 'uploaded')
 
     expect(heard.stderr).toMatch(/^error: .*(full|disk|spool).*\ntry: /)
     expect(lines()).toBeLessThan(60)

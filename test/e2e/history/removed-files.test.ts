@@ -38,20 +38,20 @@ async function exported(name: string, postings: number): Promise<void> {
 
 it('a version is forgotten after historyFor when its file is gone, and not before', async () => {
   const daemon = await site.daemon()
-  await exported('at-1.xml', 2)
-  await exported('at-2.xml', 3)
-  await exported('at-3.xml', 4)
-  rmSync(join(site.inbox, 'acme/at-1.xml'))
+  await exported('at-one.xml', 2)
+  await exported('at-two.xml', 3)
+  await exported('at-three.xml', 4)
+  rmSync(join(site.inbox, 'acme/at-one.xml'))
   // This upload needs a new listing, which finds that the file is missing.
-  await exported('at-4.xml', 5)
+  await exported('at-four.xml', 5)
   await daemon.stop()
 
   passedMs = 100 * DAY
   const later = await site.daemon()
-  site.drop('other/at-1.xml', feedOf(2))
+  site.drop('other/at-one.xml', feedOf(2))
   await site.logged(later, 'old history forgotten')
 
-  expect(paths()).toEqual(['acme/at-4.xml', 'acme/at-3.xml', 'acme/at-2.xml'])
+  expect(paths()).toEqual(['acme/at-four.xml', 'acme/at-three.xml', 'acme/at-two.xml'])
   expect(site.sandbox.objects()).toHaveLength(5)
 })
 
@@ -62,8 +62,8 @@ it('a feed named by its path keeps the version for the next comparison, even wit
   })
   const daemon = await site.daemon()
   site.drop('weekly.xml', feedOf(100))
-  await exported('at-1.xml', 2)
-  await exported('at-2.xml', 3)
+  await exported('at-one.xml', 2)
+  await exported('at-two.xml', 3)
   const left = () => readdirSync(site.inbox, { recursive: true }).map(String)
   await eventually(() => expect(left()).toEqual(['acme']))
   await daemon.stop()
@@ -81,26 +81,26 @@ it('a feed named by its path keeps the version for the next comparison, even wit
 it('a feed named by its path is forgotten 400 days after its file left, together with its copy', async () => {
   site.configure({ state: { historyFor: '60d' } })
   const daemon = await site.daemon()
-  for (const name of ['at-1.xml', 'at-2.xml']) {
+  for (const name of ['at-one.xml', 'at-two.xml']) {
     site.drop(name, feedOf(2))
     await site.until(name, 'uploaded')
   }
-  rmSync(join(site.inbox, 'at-1.xml'))
+  rmSync(join(site.inbox, 'at-one.xml'))
   // This upload needs a new listing, which finds that the file is missing.
-  site.drop('at-3.xml', feedOf(2))
-  await site.until('at-3.xml', 'uploaded')
+  site.drop('at-three.xml', feedOf(2))
+  await site.until('at-three.xml', 'uploaded')
   await daemon.stop()
 
   passedMs = 401 * DAY
   const later = await site.daemon()
-  site.drop('at-4.xml', feedOf(2))
+  site.drop('at-four.xml', feedOf(2))
   await site.logged(later, 'old history forgotten')
-  await site.until('at-4.xml', 'uploaded')
+  await site.until('at-four.xml', 'uploaded')
   await later.stop()
 
   const feeds = site.uploads().map(({ feed }) => feed)
   const copies = readdirSync(join(site.root, 'state/spool')).filter((n) => n.endsWith('.xml'))
-  expect(feeds).toEqual(['at-4.xml', 'at-3.xml', 'at-2.xml'])
+  expect(feeds).toEqual(['at-four.xml', 'at-three.xml', 'at-two.xml'])
   expect(copies).toHaveLength(3)
   expect(site.sandbox.objects()).toHaveLength(4)
 })

@@ -17,7 +17,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { putEmptyHistory } from '../../helpers/history/empty.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
-import { feedOf, Site } from '../../helpers/site.ts'
+import { feedOf, lettersOf, Site } from '../../helpers/site.ts'
 
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
@@ -163,7 +163,7 @@ it('holds no waiting version of a copied state whose file is unchanged, to the n
   await using site = await Site.open({}, { clock: quickClock() })
   const first = await site.daemon()
   holdUploads(site)
-  const names = Array.from({ length: 12 }, (_, n) => `${n}.xml`)
+  const names = Array.from({ length: 12 }, (_, n) => `${lettersOf(n)}.xml`)
   for (const [n, name] of names.entries()) {
     writeFileSync(join(site.inbox, `${name}.part`), feedOf(3 + n))
     // Times with fractions of a millisecond, which a number loses.

@@ -8,7 +8,7 @@ import { eventually } from '../../helpers/eventually.ts'
 import { filesIn } from '../../helpers/inbox/files-in.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
-import { feedOf, Site } from '../../helpers/site.ts'
+import { feedOf, lettersOf, Site } from '../../helpers/site.ts'
 
 const BROKEN = '<source><job>&nbsp;</job></source>'
 
@@ -131,7 +131,7 @@ it('a file has the receipt of its newest version, even if an older version is up
 
 it('a file has the receipt of its newest version also after a crash', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
-  for (let n = 1; n <= 8; n++) site.drop(`${n}.xml`, feedOf(3))
+  for (let n = 1; n <= 8; n++) site.drop(`${lettersOf(n)}.xml`, feedOf(3))
   await site.run('run', '--once')
   for (const content of [feedOf(3), BROKEN]) {
     site.drop('jobs.xml', content)

@@ -7,7 +7,7 @@ import { type Clock, MINUTE } from '../../../src/lib/clock.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
-import { feedOf, Site } from '../../helpers/site.ts'
+import { feedOf, lettersOf, Site } from '../../helpers/site.ts'
 
 describe('the names of unfinished files', () => {
   it('are never uploaded, even if included; each renamed file is a feed', async () => {
@@ -22,9 +22,9 @@ describe('the names of unfinished files', () => {
     await site.until('later.xml', 'uploaded')
     const before = site.uploads({ all: true }).map(({ path }) => path)
     names.forEach((name, n) => {
-      renameSync(join(site.inbox, name), join(site.inbox, `${n}.xml`))
+      renameSync(join(site.inbox, name), join(site.inbox, `${lettersOf(n)}.xml`))
     })
-    for (const n of names.keys()) await site.until(`${n}.xml`, 'uploaded')
+    for (const n of names.keys()) await site.until(`${lettersOf(n)}.xml`, 'uploaded')
 
     expect(before).toEqual(['later.xml'])
   })

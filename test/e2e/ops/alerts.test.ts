@@ -16,6 +16,7 @@ import { MINUTE } from '../../../src/lib/clock.ts'
 import { ALERT_EVENTS } from '../../../src/ops/alert-events.ts'
 import type { AlertMessage } from '../../../src/ops/alerts/message.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 
@@ -65,6 +66,39 @@ describe('the daemon', () => {
     expect(paged(file)[0]?.text).toMatch(
       /: a\.xml rejected: line 1, column 14: .+; correct the export/,
     )
+  })
+
+  it('reports further feeds of an account once, however many wait, and once that none does', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    site.configure({ alerts: [pager(file)], guards: { secondFeed: 'hold' } })
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(120))
+    await site.until('jobs.xml', 'uploaded')
+    for (const name of ['nurses.xml', 'cooks.xml', 'drivers.xml']) {
+      site.drop(name, feedOf(3))
+      await site.until(name, 'held')
+    }
+    const { problems } = statusOf(site)
+    const oldest = site.uploads({ feed: 'nurses.xml' })[0]?.id
+    await untilPaged(file, ['held'])
+    const ran = await site.run('release', String(oldest), '--account-keeps-all')
+    await untilPaged(file, ['held', 'recovered'])
+
+    expect(problems).toMatchObject([
+      {
+        code: 'second-feed',
+        subject: { kind: 'account', account: null },
+        says: 'held: drivers.xml, cooks.xml, nurses.xml: account 123 already has jobs.xml (120 postings), and the service may keep only the last file of an account',
+      },
+    ])
+    expect(problems[0]?.next.flatMap((step) => ('command' in step ? step.command : []))).toEqual(
+      ['show', 'release', 'discard'].map(
+        (word) => `feedsyncd ${word} ${oldest} --config ${site.configFile}`,
+      ),
+    )
+    expect(ran.code).toBe(0)
+    expect(paged(file).at(-1)?.text).toContain('no further feed of the account is held')
   })
 
   it('reports a deleted database before it ends, because systemd does not start it again', async () => {

@@ -8,7 +8,7 @@ import { MINUTE } from '../../../src/lib/clock.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
-import { feedOf, finished, Site } from '../../helpers/site.ts'
+import { feedOf, finished, lettersOf, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
 
 const quickSite = () => Site.open({}, { clock: quickClock() })
@@ -123,7 +123,7 @@ describe('files that cannot be moved', () => {
     mkdirSync(join(site.root, 'archive'))
     writeFileSync(join(site.root, 'archive', 'sub'), 'this is no folder')
     const daemon = await site.daemon()
-    for (let n = 0; n < 20; n++) site.drop(`sub/${n}.xml`, feedOf(3, `${n}`))
+    for (let n = 0; n < 20; n++) site.drop(`sub/${lettersOf(n)}.xml`, feedOf(3, `${n}`))
     await site.logged(daemon, '"event":"file.not-archived"', 20)
 
     for (const [n, name] of ['a.xml', 'b.xml', 'c.xml', 'd.xml'].entries()) {

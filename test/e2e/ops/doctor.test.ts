@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import type { DoctorFinding } from '../../../src/app/doctor.ts'
 import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
-import { checkNames } from '../../../src/ops/doctor/dated-names.ts'
+import { checkNames } from '../../../src/ops/doctor/feed-names.ts'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
@@ -66,32 +66,58 @@ describe('doctor', () => {
 
     expect(before.of('feeds')).toMatchObject({
       verdict: 'warning',
-      says: expect.stringMatching(
-        /^3 feeds such as acme\/jobs-176385\d+.xml differ only by a date/,
+      says: '3 feeds such as acme/jobs-1763856000.xml and acme/jobs-1763856900.xml have names that look alike: no guard compares one with the other',
+      fix: expect.stringContaining(
+        'feeds: [{ match: "acme/jobs-*.xml", name: "acme/jobs" }]; if each is a feed of its own',
       ),
-      fix: 'make them one feed: feeds: [{ match: "acme/jobs-*.xml", name: "acme/jobs" }]',
     })
     expect(after.of('feeds')).toMatchObject({ verdict: 'ok' })
   })
 
   it.each([
-    [['a-2026.11.23.xml', 'a-2026.11.24.xml', 'a-2026.11.25.xml'], 'a-*.xml', 'a'],
-    [['1763856000.xml', '1763856900.xml', '1763857800.xml'], '*.xml', 'jobs'],
-    [['x/20261123010203.XML', 'x/20261123020203.XML', 'x/20261124010203.XML'], 'x/*.XML', 'x'],
-    [['20261121/jobs.xml', '20261122/jobs.xml', '20261123/jobs.xml'], '*/jobs.xml', 'jobs'],
-  ])('finds the dates and times in %s', (names, match, name) => {
-    expect(checkNames(names).fix).toContain(`{ match: "${match}", name: "${name}" }`)
+    [['a-22-11-2026.xml', 'a-23-11-2026.xml'], 'match: "a-*.xml", name: "a"'],
+    [['1763856000.xml', '1763856900.xml'], 'match: "*.xml", name: "jobs"'],
+    [['1001.xml', '1002.xml'], 'match: "{1}.xml", name: "{1}"'],
+    [['jobs.xml', 'jobs (1).xml'], 'exclude: ["jobs \\\\(1\\\\).xml"]'],
+    [
+      ['20261121/jobs.xml', '20261122/jobs.xml', '20261123/jobs.xml'],
+      'match: "*/jobs.xml", name: "jobs"',
+    ],
+  ])('finds that %s look alike', (names, fix) => {
+    expect(checkNames(names).fix).toContain(fix)
   })
 
   it.each([
     [['acme.xml', 'beta.xml', 'gamma.xml']],
-    [['1001.xml', '1002.xml', '1003.xml']],
+    [['1001/jobs.xml', '1002/jobs.xml', '1003/jobs.xml']],
     [['a-1763856000.xml', 'b-1763856900.xml', 'c-1763857800.xml']],
-    // datedName() already joins these.
-    [['20261121.xml', '20261122.xml', '20261123.xml']],
-    [['1763856000.xml', '1763856900.xml']],
   ])('does not report %s', (names) => {
     expect(checkNames(names).verdict).toBe('ok')
+  })
+
+  it('names the feeds that share an account, until somebody says that the service keeps all', async () => {
+    await using site = await Site.open({ guards: { secondFeed: 'hold' } })
+    for (const name of ['jobs.xml', 'nurses.xml']) {
+      site.drop(name, feedOf(3))
+      await site.run('run', '--once')
+    }
+    const before = (await doctor(site, '--offline')).of('accounts')
+    const id = String(site.uploads({ feed: 'nurses.xml' })[0]?.id)
+    await site.run('release', id, '--account-keeps-all')
+    const after = (await doctor(site, '--offline')).of('accounts')
+    site.configure({})
+    const byKey = (await doctor(site, '--offline')).of('accounts')
+
+    expect(before).toMatchObject({
+      verdict: 'warning',
+      says: 'account 123 has 2 feeds (jobs.xml, nurses.xml): the service may keep only the last file of an account',
+      fix: expect.stringContaining('guards.secondFeed: pass'),
+    })
+    expect(after).toMatchObject({
+      verdict: 'ok',
+      says: expect.stringContaining('said that it keeps all'),
+    })
+    expect(byKey).toMatchObject({ verdict: 'ok', says: expect.stringContaining('is pass') })
   })
 
   it('reports refused credentials and what to check, but never shows them; exit 4', async () => {

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { lettersOf } from '../../helpers/feed.ts'
 import { largeFeed, Outlet } from '../../helpers/outlet.ts'
 
 /** The story of a version that the first post of the first form stored. */
@@ -106,7 +107,7 @@ describe('the wall clock', () => {
     for (const [n, skewMs] of skews.entries()) {
       outlet.sandbox.faults.clear()
       outlet.fault({ at: 'service', kind: 'date', skewMs })
-      await outlet.take(`${n}.xml`)
+      await outlet.take(`${lettersOf(n)}.xml`)
       await outlet.run()
     }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { answerWaitMs } from '../../../src/upload/post.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { feedOf } from '../../helpers/feed.ts'
+import { feedOf, lettersOf } from '../../helpers/feed.ts'
 import { largeFeed, Outlet } from '../../helpers/outlet.ts'
 import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
@@ -23,7 +23,7 @@ describe('a kept connection', () => {
   ] as const)('that ends (%o) loses no feed and stores none twice', async (fault) => {
     await using outlet = await Outlet.open({ concurrency: 1 })
     outlet.fault({ at: 'storage', ...fault }, { at: 'service', ...fault })
-    for (let n = 0; n < 5; n++) await outlet.take(`${n}.xml`)
+    for (let n = 0; n < 5; n++) await outlet.take(`${lettersOf(n)}.xml`)
 
     await outlet.run(10 * MINUTE)
 

@@ -6,6 +6,7 @@ import { expect, it, vi } from 'vitest'
 import type { FeedConfig } from '../../../src/config/config.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import type { UploadForm } from '../../../src/service/port.ts'
+import { lettersOf } from '../../helpers/feed.ts'
 import { largeFeed, Outlet, SECRET } from '../../helpers/outlet.ts'
 
 const FEEDS: FeedConfig[] = [
@@ -46,14 +47,14 @@ const formsFor = (outlet: Outlet, asked: string) =>
 it('feeds of an account are delivered while the storage of another account is gone', async () => {
   const url = await deadAddress()
   await using outlet = await outletOf((form) => ({ ...form, url }))
-  for (let n = 0; n < 6; n++) await outlet.take(`a/${n}.xml`)
+  for (let n = 0; n < 6; n++) await outlet.take(`a/${lettersOf(n)}.xml`)
   await outlet.run(30 * MINUTE)
 
-  await outlet.take('b/0.xml')
+  await outlet.take('b/a.xml')
   await outlet.run(20 * MINUTE)
   const first = outlet.version(7).state
   const asked = formsFor(outlet, 'a')
-  for (let n = 1; n < 9; n++) await outlet.take(`b/${n}.xml`)
+  for (let n = 1; n < 9; n++) await outlet.take(`b/${lettersOf(n)}.xml`)
   await outlet.run(MINUTE)
   const others = outlet.history.list({ states: ['uploaded'], all: true }).length
   await outlet.run(HOUR)
@@ -68,10 +69,10 @@ it('feeds of an account are delivered while the storage of another account is go
 it('feeds of an account are delivered while the service fails for another account', async () => {
   await using outlet = await outletOf()
   outlet.fault({ at: 'service', kind: 'answer', status: 500, account: 'a' })
-  for (let n = 0; n < 6; n++) await outlet.take(`a/${n}.xml`)
+  for (let n = 0; n < 6; n++) await outlet.take(`a/${lettersOf(n)}.xml`)
   await outlet.run(30 * MINUTE)
 
-  await outlet.take('b/0.xml')
+  await outlet.take('b/a.xml')
   await outlet.run(20 * MINUTE)
 
   expect(outlet.version(7).state).toBe('uploaded')
@@ -89,7 +90,7 @@ it.each([
     await outlet.take('a/large.xml', largeFeed(40_000))
     await outlet.run(30 * MINUTE)
     const { state, reason } = outlet.version(1)
-    await outlet.take('b/0.xml')
+    await outlet.take('b/a.xml')
     await outlet.run(20 * MINUTE)
 
     await outlet.take('a/small.xml')
@@ -107,14 +108,19 @@ it.each([
 it('hundreds of feeds that wait for the storage of their account are postponed in a few steps', async () => {
   const url = await deadAddress()
   await using outlet = await outletOf((form) => ({ ...form, url }))
-  const { spool } = await outlet.take('a/0.xml')
+  const { spool } = await outlet.take('a/a.xml')
   await outlet.run(30 * MINUTE)
-  await outlet.take('b/0.xml')
+  await outlet.take('b/a.xml')
   await outlet.run(20 * MINUTE)
   const { history } = outlet
   history.atomically(() => {
     for (let n = 1; n <= 300; n++) {
-      const of = { feed: `a-${n}`, path: `a/${n}.xml`, account: 'a', at: outlet.clock.now() }
+      const of = {
+        feed: `a-${n}`,
+        path: `a/${lettersOf(n)}.xml`,
+        account: 'a',
+        at: outlet.clock.now(),
+      }
       history.add({ ...of, state: 'queued', reason: null, patch: { sha256: String(n), spool } })
     }
   })
@@ -136,7 +142,7 @@ it.each([
   await outlet.take('b/first.xml')
   await outlet.run(MINUTE)
   for (let n = 0; n < 12; n++) {
-    await outlet.take(`a/${n}.xml`)
+    await outlet.take(`a/${lettersOf(n)}.xml`)
     await outlet.run(20 * SECOND)
   }
   const { id } = await outlet.take('b/second.xml')
@@ -150,11 +156,11 @@ it('an account that always fails does not take each probe after an outage of all
   await using outlet = await outletOf()
   const outage = outlet.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503 })
   for (const account of ['a', 'b'])
-    for (let n = 0; n < 4; n++) await outlet.take(`${account}/${n}.xml`)
+    for (let n = 0; n < 4; n++) await outlet.take(`${account}/${lettersOf(n)}.xml`)
   await outlet.run(5 * MINUTE)
   outage.remove()
   outlet.fault({ at: 'service', kind: 'answer', status: 500, account: 'a' })
-  for (let n = 4; n < 20; n++) await outlet.take(`a/${n}.xml`)
+  for (let n = 4; n < 20; n++) await outlet.take(`a/${lettersOf(n)}.xml`)
 
   await outlet.run(25 * MINUTE)
 

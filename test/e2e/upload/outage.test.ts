@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { MINUTE, SECOND } from '../../../src/lib/clock.ts'
-import { feedOf } from '../../helpers/feed.ts'
+import { feedOf, lettersOf } from '../../helpers/feed.ts'
 import { Outlet } from '../../helpers/outlet.ts'
 
 const FEEDS = 40
@@ -14,7 +14,8 @@ describe('an outage of half an hour with many feeds waiting', () => {
     async (code) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 's3-error', code })
-      for (let n = 0; n < FEEDS; n++) await outlet.take(`${n}.xml`, feedOf(2, `Feed ${n}`))
+      for (let n = 0; n < FEEDS; n++)
+        await outlet.take(`${lettersOf(n)}.xml`, feedOf(2, `Feed ${n}`))
 
       await outlet.run(30 * MINUTE)
       const during = outlet.requests('storage').length

@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FeedConfig } from '../../../src/config/config.ts'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
+import { lettersOf } from '../../helpers/feed.ts'
 import { Outlet, SECRET } from '../../helpers/outlet.ts'
 import { waitForObjects, waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
@@ -22,7 +23,7 @@ async function outletOf(
 ): Promise<Outlet> {
   const caller = { partner: 'acme', partnerAccounts: [...known], secret: SECRET }
   const outlet = await Outlet.open({ feeds: FEEDS, concurrency, sandbox: { callers: [caller] } })
-  for (const [n, account] of waiting.entries()) await outlet.take(`${account}/${n}.xml`)
+  for (const [n, account] of waiting.entries()) await outlet.take(`${account}/${lettersOf(n)}.xml`)
   return outlet
 }
 
@@ -119,7 +120,7 @@ describe('an account that the service refuses', () => {
 
     outlet.carryOut('discard', 2)
     outlet.clock.pass(40 * MINUTE)
-    await outlet.take('a/9.xml')
+    await outlet.take('a/z.xml')
     await outlet.run(MINUTE)
 
     expect(states(outlet, 3)).toEqual(['uploaded', 'discarded', 'uploaded'])

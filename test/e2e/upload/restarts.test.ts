@@ -9,7 +9,7 @@ import type { FaultRule } from '../../../src/sandbox/faults/fault-types.ts'
 import type { SeenRequest } from '../../../src/sandbox/records.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
-import { feedOf, finished, Site } from '../../helpers/site.ts'
+import { feedOf, finished, lettersOf, Site } from '../../helpers/site.ts'
 
 let site: Site
 afterEach(async () => {
@@ -104,7 +104,7 @@ describe('a daemon that is killed', () => {
     site = await Site.open({ upload: { concurrency: 2 } })
     site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
     const first = await site.daemonProcess()
-    const names = Array.from({ length: 12 }, (_, n) => `${n}.xml`)
+    const names = Array.from({ length: 12 }, (_, n) => `${lettersOf(n)}.xml`)
     for (const name of names) site.drop(name, feedOf(2, name))
     for (const name of names) await site.until(name, 'queued')
 

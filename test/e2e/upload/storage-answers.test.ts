@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { lettersOf } from '../../helpers/feed.ts'
 import { Outlet } from '../../helpers/outlet.ts'
 
 const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
@@ -160,7 +161,7 @@ describe('an error of storage', () => {
   it('at every second request opens no breaker, and everything is delivered', async () => {
     await using outlet = await Outlet.open({ concurrency: 1 })
     outlet.fault({ at: 'storage', kind: 'answer', status: 500, every: 2 })
-    for (let n = 0; n < 6; n++) await outlet.take(`${n}.xml`)
+    for (let n = 0; n < 6; n++) await outlet.take(`${lettersOf(n)}.xml`)
 
     await outlet.run(5 * MINUTE)
 

@@ -117,6 +117,14 @@ export const ROWS: readonly Row[] = [
   ),
   row('held', ['warning', DECIDE, 'held'], version({ state: 'held', reason: '40 -> 2 postings' })),
   row(
+    'second-feed',
+    ['warning', DECIDE, 'held'],
+    version({
+      ...{ state: 'held', guard: 'second-feed', reasonCode: 'second-feed' },
+      ...{ reason: 'account 123 already has jobs.xml (120 postings)', hint: 'ask the operator' },
+    }),
+  ),
+  row(
     'failed',
     ['warning', DECIDE, 'failed'],
     version({ state: 'failed', reason: 'no such account', hint: 'correct the account' }),

@@ -1,4 +1,4 @@
-// Every story of one feed, searched without a database, a file or a socket. A story begins without a version; in each
+// Every story of one feed, or of two feeds of one account, searched without a database, a file or a socket. A story begins without a version; in each
 // step one thing happens that can happen then: a file comes, a step of an attempt ends, a person decides, the process
 // is killed, a copy is lost. What it means is asked of the same pure decisions as in the daemon.
 
@@ -11,6 +11,12 @@ import { decideFile, type FileEvent, type FileFacts } from '../../../src/pipelin
 import { type Deed, decideDeed } from '../../../src/pipeline/decide/person.ts'
 import { withNewestDate } from '../../../src/pipeline/decide/same-bytes.ts'
 import {
+  type AccountFacts,
+  type Asking,
+  heldAnew,
+  secondFeed,
+} from '../../../src/pipeline/decide/second-feed.ts'
+import {
   decideSending,
   type Held,
   type SendEvent,
@@ -19,16 +25,24 @@ import {
 import { decideStart } from '../../../src/pipeline/decide/start.ts'
 
 /** Decisions are the pure functions under search. A test replaces one to see that the search finds the fault. */
-export const DECISIONS = { decideDeed, decideFile, decideSending, decideStart }
+export const DECISIONS = {
+  ...{ decideDeed, decideFile, decideSending, decideStart },
+  ...{ heldAnew, secondFeed },
+}
 export type Decisions = typeof DECISIONS
 
 /** Told is a version in a story. Its id is its place in the list, counted from 1. */
 interface Told {
+  feed: string
   state: State
   approved: boolean
   hasCopy: boolean
-  /** A guard has held it. */
+  /** A guard has held it, and no other judgement freed it since. */
   wasHeld: boolean
+  /** It is held beside the other feed. */
+  isBeside: boolean
+  /** An attempt has an unknown end, so storage may have it. */
+  isMaybeStored: boolean
   /** Another file with a later date was accepted before it. */
   isOlder: boolean
   date: string | null
@@ -36,14 +50,24 @@ interface Told {
 
 export interface Story {
   versions: readonly Told[]
-  /** The attempt that runs. `asked`: its form is asked for. `sent`: its bytes may be on their way. */
-  running: { id: number; phase: 'asked' | 'sent' } | null
+  /** The attempts that run, one of a feed. `asked`: the form is asked for. `sent`: the bytes may be on their way. */
+  running: readonly Running[]
   isPaused: boolean
-  /** The id of the version that storage confirmed last; null: none. */
-  served: number | null
+  /** By feed: the id of the version that storage confirmed last. */
+  served: Readonly<Record<string, number>>
+  /** A person said that the service keeps all feeds of the account. */
+  keepsAll: boolean
 }
 
-/** Limits keep a search finite. `paths` are the files of the feed, with or without dates in their names. */
+interface Running {
+  id: number
+  phase: 'asked' | 'sent'
+}
+
+/**
+ * Limits keep a search finite. `paths` are the files of the feed, with or without dates in their names. A file whose name
+ * begins with `g` is of the feed `g`, the others are of the feed `f`.
+ */
 export interface Limits {
   versions: number
   paths?: readonly string[]
@@ -56,12 +80,13 @@ export interface Found {
   broken: { promise: string; steps: readonly string[] } | null
 }
 
-const START: Story = { versions: [], running: null, isPaused: false, served: null }
+const START: Story = { versions: [], running: [], isPaused: false, served: {}, keepsAll: false }
+const feedOf = (path: string) => (path.startsWith('g') ? 'g' : 'f')
 /** The search plays on this day (wall ms). */
 const TODAY = Date.UTC(2026, 10, 23)
 const PLAIN = ['f.xml'] as const
 const TRY = { startedAt: 1, endedAt: 2, key: 'key', status: null, bytesSent: 0 }
-const HELD: Held = { code: 'drop', text: 'it dropped' }
+const HELD: Held = { guard: 'drop', code: 'drop', text: 'it dropped' }
 const DEEDS: readonly Deed[] = ['release', 'discard', 'retry', 'restore']
 
 const failed = (rule: keyof typeof RULES, hold = false): SendEvent => {
@@ -126,13 +151,18 @@ export function searchStories(limits: Limits, decisions: Decisions = DECISIONS):
 }
 
 /** keyOf returns the same text for situations in which the same can happen. */
-function keyOf({ isPaused, running, served, versions }: Story): string {
-  const told = versions.map(({ approved, date, hasCopy, isOlder, state, wasHeld }) =>
-    STEPS[state].length === 0
-      ? [state, isOlder, state === 'uploaded' && date]
-      : [state, approved, hasCopy, wasHeld, date],
+function keyOf({ isPaused, keepsAll, running, served, versions }: Story): string {
+  const isOne = versions.every(({ feed }) => feed === 'f')
+  const told = versions.map(
+    ({ approved, date, feed, hasCopy, isBeside, isMaybeStored, isOlder, state, wasHeld }) => [
+      ...(isOne ? [] : [feed, isMaybeStored, approved]),
+      ...(STEPS[state].length === 0
+        ? [state, isOlder, state === 'uploaded' && date]
+        : [state, approved, hasCopy, wasHeld, date, isBeside]),
+    ],
   )
-  return `${isPaused} ${running?.id}${running?.phase} ${served} ${told.join(' ')}`
+  const attempts = running.map(({ id, phase }) => `${id}${phase}`).toSorted()
+  return `${isPaused} ${keepsAll} ${attempts} ${served.f} ${served.g} ${told.join(' ')}`
 }
 
 type Step = [name: string, next: () => Story]
@@ -142,8 +172,9 @@ function stepsFrom(
   { paths = PLAIN, versions: most }: Limits,
   decisions: Decisions,
 ): Step[] {
-  const { isPaused, running, versions } = story
+  const { isPaused, keepsAll, running, versions } = story
   const isRoom = versions.length < most
+  const feeds = [...new Set(paths.map(feedOf))]
   const steps: Step[] = [
     [isPaused ? 'resume' : 'pause', () => ({ ...story, isPaused: !isPaused })],
     ['kill', () => started(story, decisions, () => null)],
@@ -159,18 +190,25 @@ function stepsFrom(
     if (versions.length > 0)
       steps.push([`${path} has the same bytes again`, come({ isSame: true })])
   }
-  const next = nextToSend(story)
-  if (next !== null)
+  if (feeds.length > 1 && !keepsAll)
+    steps.push([
+      'the account keeps all feeds',
+      () => judgedAnew({ ...story, keepsAll: true }, decisions),
+    ])
+  for (const feed of feeds) {
+    const next = nextToSend(story, feed)
+    if (next === null) continue
     steps.push([
       `ask for a form of ${next}`,
-      () => ({ ...story, running: { id: next, phase: 'asked' } }),
+      () => ({ ...story, running: [...running, { id: next, phase: 'asked' }] }),
     ])
+  }
   versions.forEach((version, n) => {
     const id = n + 1
     for (const deed of DEEDS)
       if (deed !== 'restore' || isRoom)
         steps.push([`${deed} ${id}`, () => decided(story, id, deed, decisions)])
-    if (version.hasCopy && STEPS[version.state].length > 0 && running?.id !== id)
+    if (version.hasCopy && STEPS[version.state].length > 0 && running.every((one) => one.id !== id))
       for (const fileIsThere of [true, false])
         steps.push([
           `the copy of ${id} is lost, its file ${fileIsThere ? 'is there' : 'too'}`,
@@ -180,24 +218,21 @@ function stepsFrom(
             ),
         ])
   })
-  if (running !== null) steps.push(...stepsOf(story, running, decisions))
+  for (const one of running) steps.push(...stepsOf(story, one, decisions))
   return steps
 }
 
 /** nextToSend returns the version that the queue gives out next: the oldest that waits, and one of a feed at a time. */
-function nextToSend({ isPaused, running, versions }: Story): number | null {
-  if (isPaused || running !== null || versions.some(({ state }) => state === 'uploading'))
-    return null
-  const first = versions.findIndex(({ state }) => state === 'queued')
+function nextToSend({ isPaused, running, versions }: Story, feed: string): number | null {
+  const isOf = (id: number) => versions[id - 1]?.feed === feed
+  const isSending = versions.some((one) => one.feed === feed && one.state === 'uploading')
+  if (isPaused || isSending || running.some(({ id }) => isOf(id))) return null
+  const first = versions.findIndex((one) => one.feed === feed && one.state === 'queued')
   return first === -1 ? null : first + 1
 }
 
 /** stepsOf returns how the running attempt can go on. */
-function stepsOf(
-  story: Story,
-  { id, phase }: NonNullable<Story['running']>,
-  decisions: Decisions,
-): Step[] {
+function stepsOf(story: Story, { id, phase }: Running, decisions: Decisions): Step[] {
   const on = (event: SendEvent, isHeld = false) =>
     attempted(story, id, { event, isHeld }, decisions)
   const steps: Step[] = Object.entries(ENDS).map(([name, event]) => [
@@ -227,13 +262,16 @@ function attempted(
   const version = toldAs(story, id)
   const isJudged = isHeld && !version.approved
   const newest = (state: State) => {
-    const found = story.versions.findLastIndex((other, n) => n + 1 > id && other.state === state)
+    const isIt = ({ feed, ...other }: Told) => feed === version.feed && other.state === state
+    const found = story.versions.findLastIndex((other, n) => n + 1 > id && isIt(other))
     return found === -1 ? null : found + 1
   }
+  const besideNow = () =>
+    event.kind === 'prepared' && !version.approved ? besideOthers(story, version, decisions) : null
   const facts: SendFacts = {
     version: { ...version, attempts: 1 },
     isPaused: story.isPaused,
-    held: isJudged ? HELD : null,
+    held: isJudged ? HELD : besideNow(),
     newer: { queued: newest('queued'), held: newest('held') },
     inARow: 0,
     retries: 0,
@@ -245,8 +283,10 @@ function attempted(
   if (isJudged && state === 'uploading')
     throw new Broken('a version that a guard holds is not sent')
   const goesOn = event.kind === 'prepared' && state === 'uploading'
-  if (event.kind === 'stored') return { ...after, running: null, served: id }
-  return { ...after, running: goesOn ? { id, phase: 'sent' } : null }
+  const running = story.running.filter((one) => one.id !== id)
+  if (event.kind === 'stored')
+    return { ...after, running, served: { ...story.served, [version.feed]: id } }
+  return { ...after, running: goesOn ? [...running, { id, phase: 'sent' }] : running }
 }
 
 /** Came is a file that was read: with new bytes, or (`isSame`) with those of the newest version again. */
@@ -259,49 +299,90 @@ interface Came {
 function arrived(
   story: Story,
   { isHeld = false, isSame = false, path }: Came,
-  { decideFile }: Decisions,
+  decisions: Decisions,
 ): Story {
+  const feed = feedOf(path)
   const newestOf = (isMeant: (told: Told) => boolean): Version | null => {
     const found = story.versions.findLastIndex(isMeant)
     return found === -1 ? null : toldAs(story, found + 1)
   }
-  const newest = newestOf(({ isOlder }) => !isOlder)
+  const newest = newestOf((one) => one.feed === feed && !one.isOlder)
   const facts: FileFacts = {
     now: TODAY,
     unread: () => null,
     known: () => null,
     last: () => null,
     isAlone: () => true,
-    waiting: () => waitingIn(story),
+    waiting: () => waitingIn(story, feed),
     atRest: () => null,
     newestTaken: () => newest,
     otherServiceUpTo: () => 0,
-    newestDated: () => withNewestDate(datedIn(story)),
+    newestDated: () => withNewestDate(datedIn(story, feed)),
   }
   const sha256 = isSame ? (newest?.sha256 ?? 'none') : 'new bytes'
   const event: FileEvent = {
     kind: 'read',
     file: { verdict: 'ok', reason: null, sha256, patch: { spool: 'a copy' }, final: false },
-    held: () => (isHeld ? HELD : null),
+    held: () => (isHeld ? HELD : besideOthers(story, { feed, path }, decisions)),
   }
-  const origin = { path, identity: null, rule: { feed: 'f', account: null, dated: true } }
-  return write(story, decideFile(facts, origin, event))
+  const origin = { path, identity: null, rule: { feed, account: null, dated: true } }
+  return write(story, decisions.decideFile(facts, origin, event))
 }
 
 /** datedIn returns the versions whose dates count: those that wait or are held, and the last upload. */
-function datedIn(story: Story): Version[] {
-  const last = story.versions.findLastIndex(({ state }) => state === 'uploaded')
-  return story.versions.flatMap(({ state }, n) => {
-    const counts = ['queued', 'uploading', 'held'].includes(state) || n === last
-    return counts ? [toldAs(story, n + 1)] : []
+function datedIn(story: Story, feed: string): Version[] {
+  const isOf = (one: Told) => one.feed === feed
+  const last = story.versions.findLastIndex((one) => isOf(one) && one.state === 'uploaded')
+  return story.versions.flatMap((one, n) => {
+    const counts = ['queued', 'uploading', 'held'].includes(one.state) || n === last
+    return counts && isOf(one) ? [toldAs(story, n + 1)] : []
   })
 }
 
-const waitingIn = (story: Story) => placed(story).filter(({ state }) => REPLACEABLE.includes(state))
+const waitingIn = (story: Story, feed: string) =>
+  placed(story).filter((one) => one.feed === feed && REPLACEABLE.includes(one.state))
+
+/** besideOthers judges a version beside the other feed of its account. */
+function besideOthers(story: Story, own: Asking, { secondFeed }: Decisions): Held | null {
+  const others = story.versions.flatMap((told, n) => {
+    const isOther = told.feed !== own.feed
+    const isRival =
+      ['queued', 'uploading', 'uploaded'].includes(told.state) ||
+      told.approved ||
+      told.isMaybeStored
+    const isSettled = told.state !== 'queued' || told.approved || told.isMaybeStored
+    return isOther && isRival ? [{ ...toldAs(story, n + 1), postings: 1, isSettled }] : []
+  })
+  const facts: AccountFacts = {
+    account: '123',
+    isKnown: isKnown(story, own.feed),
+    keepsAll: story.keepsAll,
+    rivals: () => others,
+    alike: () => [],
+  }
+  return secondFeed(own, facts)
+}
+
+const isKnown = ({ versions }: Story, feed: string) =>
+  versions.some((one) => one.feed === feed && (one.state === 'uploaded' || one.approved))
+
+/** judgedAnew judges what is held beside the other feed once more, the oldest first. */
+function judgedAnew(story: Story, decisions: Decisions): Story {
+  return story.versions.reduce((so, { feed, isBeside, state }, n) => {
+    if (state !== 'held' || !isBeside) return so
+    const version = toldAs(so, n + 1)
+    const held = besideOthers(so, version, decisions)
+    const after = write(so, decisions.heldAnew(version, held, waitingIn(so, feed)))
+    if (held !== null) return after
+    const versions = [...after.versions]
+    versions[n] = { ...(versions[n] as Told), wasHeld: false }
+    return { ...after, versions }
+  }, story)
+}
 
 function decided(story: Story, id: number, deed: Deed, { decideDeed }: Decisions): Story {
   const version = toldAs(story, id)
-  const waiting = waitingIn(story)
+  const waiting = waitingIn(story, version.feed)
   const transitions = decideDeed({ version, waiting }, deed, 'maria')
   return Array.isArray(transitions) ? write(story, transitions) : story
 }
@@ -309,26 +390,29 @@ function decided(story: Story, id: number, deed: Deed, { decideDeed }: Decisions
 /** started plays a start. The process was not running, so no attempt runs afterwards. */
 function started(
   story: Story,
-  { decideStart }: Decisions,
+  decisions: Decisions,
   eventFor: (version: Version) => Parameters<typeof decideStart>[1] | null,
 ): Story {
-  const stopped = { ...story, running: null }
+  const { decideStart } = decisions
+  const stopped = { ...story, running: [] }
   const killed = story.versions.reduce((so, _, n) => {
     const version = toldAs(so, n + 1)
     return write(so, decideStart(version, { kind: 'crashed', at: 3, key: 'key' }))
   }, stopped as Story)
-  return killed.versions.reduce((so, _, n) => {
+  const ready = killed.versions.reduce((so, _, n) => {
     const version = toldAs(so, n + 1)
     const event = eventFor(version)
     return event === null ? so : write(so, decideStart(version, event))
   }, killed)
+  return judgedAnew(ready, decisions)
 }
 
-const placed = ({ versions }: Story) => versions.map(({ state }, n) => ({ id: n + 1, state }))
+const placed = ({ versions }: Story) =>
+  versions.map(({ feed, state }, n) => ({ id: n + 1, feed, state }))
 
 /** toldAs returns a version as the decisions read it. */
 function toldAs({ versions }: Story, id: number): Version {
-  const { approved, date, hasCopy, state } = versions[id - 1] as Told
+  const { approved, date, feed, hasCopy, state } = versions[id - 1] as Told
   const spool = hasCopy ? `${id}.xml` : null
   return {
     id,
@@ -339,8 +423,8 @@ function toldAs({ versions }: Story, id: number): Version {
     account: null,
     spool,
     attempts: 1,
-    feed: 'f',
-    path: 'f.xml',
+    feed,
+    path: `${feed}.xml`,
   } as Version
 }
 
@@ -358,6 +442,7 @@ function write(story: Story, transitions: readonly Transition[]): Story {
       ...{ state: to, approved: patch.approved ?? before.approved },
       hasCopy: patch.spool === undefined ? before.hasCopy : patch.spool !== null,
       wasHeld: before.wasHeld || to === 'held',
+      isBeside: patch.guard === 'second-feed' || (before.isBeside && to === 'held'),
       isOlder: before.isOlder || isOlder,
       date: patch.date === undefined ? before.date : patch.date,
     })
@@ -367,16 +452,24 @@ function write(story: Story, transitions: readonly Transition[]): Story {
   for (const each of transitions) {
     if (each.kind === 'move') move(idOf(each.id), each.to, each.patch, each.reason?.code === OLDER)
     else if (each.kind === 'supersede') move(each.id, 'superseded')
+    else if (each.kind === 'attempt-end' && each.end.outcome === 'unknown')
+      change(each.id, { isMaybeStored: true })
     else if (each.kind === 'set') {
       const { date, spool } = each.patch
       if (spool === null) change(idOf(each.id), { hasCopy: false })
       if (date !== undefined) change(idOf(each.id), { date })
     } else if (each.kind === 'add') {
-      const { patch, state } = each.version
+      const { feed, patch, state } = each.version
       const hasCopy = (patch?.spool ?? null) !== null
       const date = patch?.date ?? null
-      const rest = { hasCopy, date, wasHeld: false, isOlder: false }
-      versions.push({ state, approved: patch?.approved ?? false, ...rest })
+      const rest = { hasCopy, date, wasHeld: false, isOlder: false, isBeside: false }
+      versions.push({
+        feed,
+        isMaybeStored: false,
+        state,
+        approved: patch?.approved ?? false,
+        ...rest,
+      })
     }
   }
   return { ...story, versions }
@@ -388,32 +481,39 @@ function requireStep(from: State, to: State): void {
 }
 
 /** requireSendable holds a version to the promises in the moment in which its first byte may leave. */
-function requireSendable({ served, versions }: Story, id: number): void {
-  const { approved, date, hasCopy, wasHeld } = versions[id - 1] as Told
-  const before = served === null ? null : (versions[served - 1]?.date ?? null)
+function requireSendable(story: Story, id: number): void {
+  const { served, versions } = story
+  const { approved, date, feed, hasCopy, wasHeld } = versions[id - 1] as Told
+  const before = versions[(served[feed] ?? 0) - 1]?.date ?? null
+  const isServed = (one: Told) =>
+    one.feed !== feed && (one.isMaybeStored || ['uploading', 'uploaded'].includes(one.state))
+  if (versions.some(isServed) && !story.keepsAll && !isKnown(story, feed))
+    throw new Broken('no second feed of an account is sent without a word')
   if (!approved && date !== null && before !== null && date < before)
     throw new Broken('no older day is sent after a later one')
   const isOvertaken = versions.some(
-    ({ state }, n) =>
-      n + 1 > id && (state === 'queued' || state === 'uploading' || state === 'uploaded'),
+    (one, n) =>
+      n + 1 > id && one.feed === feed && ['queued', 'uploading', 'uploaded'].includes(one.state),
   )
   if (isOvertaken) throw new Broken('no version is sent after or beside a newer one')
   if (wasHeld && !approved) throw new Broken('a held version is sent only by the word of a person')
   if (!hasCopy) throw new Broken('a version is sent only with its copy')
-  if (versions.some(({ state }, n) => n + 1 !== id && state === 'uploading'))
+  const isSending = (one: Told) => one.feed === feed && one.state === 'uploading'
+  if (versions.some((one, n) => n + 1 !== id && isSending(one)))
     throw new Broken('one version of a feed is sent at a time')
 }
 
 /** requireNextEvents: every open version has an event that can come, so that no version is stuck. */
 function requireNextEvents(story: Story): void {
   const { isPaused, running, versions } = story
-  const next = nextToSend({ ...story, isPaused: false })
-  versions.forEach(({ state }, n) => {
+  versions.forEach(({ feed, state }, n) => {
+    const next = nextToSend({ ...story, isPaused: false }, feed)
     // A person decides about held and failed versions, and a pause ends. The others go on by themselves.
-    const isRunning = running?.id === n + 1
+    const isRunning = running.some(({ id }) => id === n + 1)
+    const isOfFeed = running.some(({ id }) => versions[id - 1]?.feed === feed)
     const isStuck =
       (state === 'uploading' && !isRunning) ||
-      (state === 'queued' && !isPaused && running === null && next === null)
+      (state === 'queued' && !isPaused && !isOfFeed && next === null)
     if (isStuck) throw new Broken(`version ${n + 1} is ${state}, and nothing can happen to it`)
   })
 }

@@ -46,6 +46,19 @@ describe('the feed of a path', () => {
     expect(feedFor('a/jobs.gz', []).feed).toBe('a/jobs.gz')
   })
 
+  it.each([
+    ['without a rule', [], 'köln/jobs.xml'],
+    ['by a rule that matches and names it', [rule('köln/*.xml', { name: 'köln' })], 'köln'],
+    ['by a captured segment', [rule('{1}/*.xml', { name: '{1}-jobs' })], 'köln-jobs'],
+  ])('names a path in either Unicode form alike, %s', (_, rules, feed) => {
+    for (const form of ['NFC', 'NFD']) {
+      const path = 'köln/jobs.xml'.normalize(form)
+
+      expect(feedFor(path, rules).feed).toBe(feed.normalize('NFC'))
+      expect(feedFor('/new.xml', rules, feed.normalize(form)).feed).toBe(feed.normalize('NFC'))
+    }
+  })
+
   it('is also the path if its rule gives no name', () => {
     const rules = [rule('**/*.xml', { records: '/source/job', expectEveryMs: 1000 })]
 

@@ -64,7 +64,7 @@ describe('a file with an address and an account', () => {
         receipts: false,
       },
       feeds: [],
-      guards: { maxDropPercent: 50, minPostings: 1 },
+      guards: { maxDropPercent: 50, minPostings: 1, secondFeed: 'hold' },
       upload: { concurrency: 4, keepVersions: 3, maxRate: null },
       campaigns: {
         file: join(folder, 'campaigns.yaml'),

@@ -56,6 +56,8 @@ const CALLS: Record<
   baselines: (history) => history.baselines('acme'),
   hasNewerAt: (history) => history.hasNewerAt({ id: 1, path: 'a.xml' }, ['held']),
   turnovers: (history) => history.turnovers('acme'),
+  hasTaken: (history) => history.hasTaken({ feed: 'acme', path: 'a.xml' }),
+  recent: (history) => history.recent('acme'),
   postings: (history) => history.postings('acme', 5),
   count: (history) => history.count(),
   oldest: (history) => history.oldest(['queued', 'uploading']),
@@ -104,7 +106,7 @@ const CALLS: Record<
   unread: (history) => history.unread(),
   pendingVersionAt: (history) => history.pendingVersionAt('a.xml'),
   pathsOf: (history, id) => history.pathsOf(id),
-  olderFiles: (history) => history.olderFiles(),
+  ruledFiles: (history) => history.ruledFiles(),
   rejectedFiles: (history) => history.rejectedFiles(),
   request: (history) => history.request(1),
   addRequest: (history) =>
@@ -117,6 +119,15 @@ const CALLS: Record<
   resume: (history) => history.resume('acme'),
   note: (history) => history.note('a'),
   notes: (history) => history.notes('a'),
+  rivals: (history) => {
+    for (const likeness of [null, 'acme'])
+      history.rivals({ account: null, feed: 'acme', likeness, after: 0 })
+  },
+  alike: (history) => history.alike({ account: null, feed: 'acme', likeness: 'acme', after: 0 }),
+  feedBefore: (history) => history.feedBefore({ feed: 'acme', path: 'a.xml' }),
+  keepsAll: (history) => history.keepsAll(null),
+  setKeepsAll: (history) => history.setKeepsAll(null, { by: 'maria', since: 5 }),
+  forgetAccounts: (history) => history.forgetAccounts(),
   setNote: (history) => {
     for (const value of ['b', null]) history.setNote('a', value)
   },
@@ -220,4 +231,17 @@ it('a look at the campaigns reads only the writes that it needs', async () => {
       .map((step) => `${step}: ${sql}`),
   )
   expect(scans).toEqual([])
+})
+
+it('finds the rivals of a feed by its account, and not by reading the history of its own versions', async () => {
+  const { file } = temporaryHistory()
+
+  for (const likeness of [null, 'acme']) {
+    const beside = { account: null, feed: 'acme', likeness, after: 0 }
+    const plans = await plansOf(file, (history) => history.rivals(beside))
+    const settled = plans.find(({ sql }) => sql.includes('UNION ALL'))?.steps.join('\n')
+
+    expect(settled).toMatch(/versions_(rivals|alike) \(account=\?( AND likeness=\?)? AND feed<\?\)/)
+    expect(settled).toMatch(/versions_(rivals|alike) \(account=\?( AND likeness=\?)? AND feed>\?\)/)
+  }
 })

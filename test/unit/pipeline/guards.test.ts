@@ -7,7 +7,8 @@ import {
 } from '../../../src/pipeline/guards.ts'
 
 describe('guards', () => {
-  const limits: GuardLimits = { maxDropPercent: 50, minPostings: 1 }
+  const past = (turnovers: number[]) => ({ turnovers: () => turnovers, isOtherFile: () => false })
+  const limits: GuardLimits = { maxDropPercent: 50, minPostings: 1, secondFeed: 'pass' }
   const version = (postings: number, more: Partial<GuardedVersion> = {}): GuardedVersion => ({
     root: 'source',
     records: postings === 0 ? null : '/source/job',
@@ -28,7 +29,7 @@ describe('guards', () => {
     more: Partial<GuardLimits> = {},
     turnovers: number[] = [],
   ) => {
-    return guard(newer, baselines, { ...limits, ...more }, () => turnovers)?.guard ?? 'pass'
+    return guard(newer, baselines, { ...limits, ...more }, past(turnovers))?.guard ?? 'pass'
   }
   const outcome = (newer: number, baseline: Baseline | null, more: Partial<GuardLimits> = {}) =>
     held(version(newer), baseline === null ? [] : [baseline], more)
@@ -121,7 +122,7 @@ describe('guards', () => {
 
   it('say what happened, name the compared version and say what to do', () => {
     const reason = (newer: GuardedVersion, baseline: Baseline) =>
-      guard(newer, [baseline], limits, () => [0])?.reason
+      guard(newer, [baseline], limits, past([0]))?.reason
 
     expect(guard(version(40), [older(1200)], limits)).toEqual({
       guard: 'drop',

@@ -24,6 +24,52 @@ it('no story of two versions with dates in their names breaks a promise', () => 
   expect(situations).toBeGreaterThan(1000)
 })
 
+/** Two feeds of one account. */
+const TWO = { versions: 2, paths: ['f.xml', 'g.xml'] }
+
+it('no story of two feeds of one account breaks a promise', () => {
+  const { broken, situations } = searchStories(TWO)
+
+  expect(broken).toBeNull()
+  expect(situations).toBeGreaterThan(1000)
+})
+
+it.each<[string, Partial<Decisions>]>([
+  ['nothing is held beside another feed', { secondFeed: () => null }],
+  [
+    'two feeds that wait are not judged again before they are sent',
+    {
+      decideSending: (facts, event) =>
+        DECISIONS.decideSending(
+          facts.held?.guard === 'second-feed' ? { ...facts, held: null } : facts,
+          event,
+        ),
+      secondFeed: (own, facts) =>
+        DECISIONS.secondFeed(own, {
+          ...facts,
+          rivals: () => facts.rivals().filter(({ state }) => state !== 'queued'),
+        }),
+    },
+  ],
+  [
+    'what storage may have does not count',
+    {
+      secondFeed: (own, facts) =>
+        DECISIONS.secondFeed(own, {
+          ...facts,
+          rivals: () =>
+            facts
+              .rivals()
+              .filter(({ state }) => ['queued', 'uploading', 'uploaded'].includes(state)),
+        }),
+    },
+  ],
+])('the search finds the fault when %s', (_, without) => {
+  const { broken } = searchStories(TWO, { ...DECISIONS, ...without })
+
+  expect(broken?.promise).toBe('no second feed of an account is sent without a word')
+})
+
 it('the search finds the fault when a date counts for nothing', () => {
   const { broken } = searchStories(DATED, {
     ...DECISIONS,

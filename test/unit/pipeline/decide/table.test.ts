@@ -19,7 +19,7 @@ const OPEN = {
   inARow: 0,
   retries: 0,
 }
-const HELD = { held: { code: 'drop', text: 'it dropped' } } as const
+const HELD = { held: { guard: 'drop', code: 'drop', text: 'it dropped' } } as const
 
 const failed = (rule: keyof typeof RULES, times: Partial<SendEvent> = {}): SendEvent =>
   ({

@@ -1,0 +1,30 @@
+// Asks a person who releases a further feed of an account whether the service keeps all feeds of the account.
+
+import { ownAccountOf } from '../app/rules.ts'
+import type { History, Version } from '../history/port.ts'
+import { SECOND_FEED } from '../history/reason-codes.ts'
+import type { Call } from './define.ts'
+
+/** heldBeside returns the versions of these that the guard `second-feed` holds. */
+export function heldBeside(history: History, ids: readonly number[]): Version[] {
+  return ids
+    .flatMap((id) => history.version(id) ?? [])
+    .filter(({ guard }) => guard === 'second-feed')
+}
+
+/**
+ * accountsToKeep asks about the accounts of these versions, and returns them if the service keeps all of their feeds. It
+ * asks nothing about a version that is held only for its name.
+ */
+export async function accountsToKeep(
+  { config, context }: Pick<Call<unknown>, 'config' | 'context'>,
+  beside: readonly Version[],
+): Promise<Version['account'][]> {
+  const asked = beside.filter(({ reasonCode }) => reasonCode === SECOND_FEED)
+  const accounts = [...new Set(asked.map(({ account }) => account))]
+  if (accounts.length === 0) return []
+  const names = accounts.map((account) => account ?? ownAccountOf(config)).join(', ')
+  const says = accounts.length === 1 ? `account ${names} keeps` : `accounts ${names} keep`
+  const question = `${says} all feeds: send the others that wait, and hold no further one? [y/N] `
+  return (await context.ask?.(question)) ? accounts : []
+}

@@ -1,0 +1,123 @@
+// Owns what the history knows of an account of the service: the versions of its feeds that the service has or gets, and
+// the word of a person that the service keeps all of its feeds.
+
+import type { Connection } from './connection.ts'
+import type { Version } from './rows.ts'
+import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
+
+/** KeepsAll is the word of a person: `by` said at `since` (wall ms) that the service keeps all feeds of an account. */
+export interface KeepsAll {
+  by: string
+  since: number
+}
+
+/** Beside says which feed of which account asks about the others; `after` is the last version id of another service. */
+export interface Beside extends Pick<Version, 'account' | 'feed'> {
+  after: number
+  /** Only feeds whose names look alike (lib/likeness.ts); null: all. */
+  likeness: string | null
+}
+
+/** Rival is a version of another feed of the account. */
+export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings'> {
+  /** It is stored, is being sent or was approved by a person, or storage may have it. Otherwise it waits. */
+  isSettled: boolean
+}
+
+/** What the indexes versions_rivals, versions_alike and versions_at have, word for word. */
+export const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
+
+/** What waits is sent to the present service, whenever it came. */
+const IS_HERE = `(state IN ('queued', 'uploading') OR id > +@after)`
+const IS_SETTLED = `(state <> 'queued' OR approved = 1)`
+
+/** The versions of an account, and those of them whose names look alike. */
+const OF_ACCOUNT = 'versions v INDEXED BY versions_rivals WHERE account IS +@account'
+const ALIKE =
+  'versions v INDEXED BY versions_alike WHERE account IS +@account AND likeness = +@likeness'
+
+const SELECT = `SELECT ${VERSION_FIELDS} FROM`
+
+/** settledIn finds a settled version in two searches of the index: among the feeds before and after this one. */
+function settledIn(source: string): string {
+  const among = (feeds: '<' | '>') => `SELECT * FROM (${SELECT} ${source} AND feed ${feeds} +@feed
+    AND ${IS_RIVAL} AND ${IS_SETTLED} AND ${IS_HERE} LIMIT 1)`
+  return `${among('<')} UNION ALL ${among('>')} LIMIT 1`
+}
+
+const firstQueuedIn = (source: string) => `${SELECT} ${source} AND feed <> +@feed
+  AND ${IS_RIVAL} AND state = 'queued' ORDER BY id LIMIT 1`
+
+const maybeStored = (alike: string) => `${SELECT} attempts a INDEXED BY attempts_unknown
+  CROSS JOIN versions v ON v.id = a.version
+  WHERE a.outcome = 'unknown' AND v.account IS +@account AND v.feed <> +@feed AND v.id > +@after
+    ${alike} LIMIT 1`
+
+const SEARCHES = {
+  all: {
+    settled: settledIn(OF_ACCOUNT),
+    queued: firstQueuedIn(OF_ACCOUNT),
+    maybe: maybeStored(''),
+  },
+  alike: {
+    settled: settledIn(ALIKE),
+    queued: firstQueuedIn(ALIKE),
+    maybe: maybeStored('AND v.likeness = +@likeness'),
+  },
+}
+
+export type Accounts = ReturnType<typeof accounts>
+
+export function accounts(db: Connection) {
+  return {
+    /**
+     * rivals returns versions of other feeds of the account, at most one of each kind: one that is stored, is being sent
+     * or was approved by a person; one that storage may have; and, without the first, the queued one with the lowest id.
+     */
+    rivals: ({ account, after, feed, likeness }: Beside): Rival[] => {
+      const search = likeness === null ? SEARCHES.all : SEARCHES.alike
+      const values = { account, feed, ...(likeness !== null && { likeness }) }
+      const settled = db.row<VersionRow>(search.settled, { ...values, after })
+      const maybe = db.row<VersionRow>(search.maybe, { ...values, after })
+      const queued = settled === null ? db.row<VersionRow>(search.queued, values) : null
+      return [settled, maybe, queued].flatMap((row) => {
+        if (row === null) return []
+        const { feed: other, id, postings, state } = row
+        return [{ feed: other, id, postings, state, isSettled: row !== queued }]
+      })
+    },
+
+    /** alike returns versions of other feeds whose names look alike, at most 50, the newest first. */
+    alike: ({ account, after, feed, likeness }: Beside & { likeness: string }): Version[] =>
+      db
+        .rows<VersionRow>(
+          `${SELECT} ${ALIKE} AND feed <> +@feed AND ${IS_RIVAL} AND ${IS_HERE}
+             ORDER BY id DESC LIMIT 50`,
+          { account, after, feed, likeness },
+        )
+        .map(versionOf),
+
+    /** feedBefore returns the other feed that the file at a path was last, as far as the service has or gets it. */
+    feedBefore: ({ feed, path }: Pick<Version, 'feed' | 'path'>) =>
+      db.value<string>(
+        `SELECT feed FROM versions INDEXED BY versions_at
+           WHERE path = +? AND feed <> +? AND ${IS_RIVAL} ORDER BY id DESC LIMIT 1`,
+        path,
+        feed,
+      ),
+
+    /** keepsAll returns who said that the service keeps all feeds of an account, or null. */
+    keepsAll: (account: Version['account']) =>
+      db.row<KeepsAll>(
+        'SELECT by, keeps_all_since AS since FROM accounts WHERE name = +?',
+        account ?? '',
+      ),
+
+    /** setKeepsAll records the word of a person. */
+    setKeepsAll: (account: Version['account'], { by, since }: KeepsAll): void =>
+      void db.run('REPLACE INTO accounts VALUES (?, ?, ?)', account ?? '', since, by),
+
+    /** forgetAccounts forgets the word about all accounts, because they are those of another service now. */
+    forgetAccounts: (): void => void db.run('DELETE FROM accounts'),
+  }
+}

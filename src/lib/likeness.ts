@@ -1,0 +1,116 @@
+// Says which names of feeds look alike: copies of one file, and exports whose names differ only in numbers. Pure.
+
+import { DATE, MONTH } from './dated-name.ts'
+import { feedWithoutRule } from './feed-name.ts'
+import { escapedGlob } from './glob.ts'
+
+/** What programs add to the name of a copy. */
+const MARKS = [
+  // Dropbox, Nextcloud and Seafile: `jobs (Maria's conflicted copy 2026-11-28).xml`
+  /[([][^)\]]*conflict[^)\]]*[)\]]/,
+  // Syncthing and ownCloud: `jobs.sync-conflict-20261128-101500-ABCDEFG.xml`
+  /[._ -](?:sync-)?conflict(?![a-z]).*$/,
+  // Explorer and Finder: `Copy of jobs.xml`, `jobs - Copy (2).xml`, `jobs copy.xml`
+  /^(?:(?:copy|copie|copia) (?:of|de)|kopie von) /,
+  /[ _-]+(?:copy|kopie|copie|copia)(?![a-z])/,
+  // Browsers: `jobs (1).xml`
+  /[([]\d+[)\]]/,
+]
+/** Words of files that are not meant for the service. */
+const TRIAL = /(?<!\p{L})(?:tests?|demo|sample|dummy|backup|bak|old)(?!\p{L})/gu
+/** Numbers with what stands between them: dates of any kind, seconds since 1970, running numbers. */
+const NUMBERS = new RegExp(
+  `\\{date\\}|(?:${MONTH}[-_ .]?)?\\d+(?:[-_ .:T]?(?:\\d+|${MONTH}))*Z?`,
+  'gi',
+)
+
+/** Alike is how two names that look alike differ. */
+export type Alike = 'case' | 'copy' | 'numbers' | 'trial'
+
+interface Named {
+  feed: string
+  path: string
+}
+
+/**
+ * likenessOf returns the same text for feeds whose names look alike. Numbers count if a rule or a person named the feed,
+ * and not the path of its file.
+ */
+export function likenessOf({ feed, path }: Named): string {
+  const { folder, stem } = partsOf(feed)
+  const bare = withoutMarks(stem).replace(TRIAL, '')
+  // A file from elsewhere has the name that a person gave it.
+  const isNamed = path.startsWith('/') ? !/\.xml$/i.test(feed) : feed !== feedWithoutRule(path)
+  return folder + joined(isNamed ? bare : bare.replace(NUMBERS, ''))
+}
+
+/** isTrial returns whether a name says only that its file is a trial: `test.xml`, `old-2.xml`. It resembles any feed. */
+export function isTrial(feed: string): boolean {
+  const stem = withoutMarks(partsOf(feed).stem)
+  const left = stem.replace(TRIAL, '')
+  return left !== stem && joined(left.replace(NUMBERS, '')) === ''
+}
+
+/** howAlike returns how the names of two feeds differ that look alike. */
+export function howAlike(feed: string, other: string): Alike {
+  if (folded(feed) === folded(other)) return 'case'
+  if (isCopy(feed) || isCopy(other)) return 'copy'
+  return [feed, other].some((name) => partsOf(name).stem.search(TRIAL) !== -1) ? 'trial' : 'numbers'
+}
+
+/** isCopy returns whether a program named the file as a copy of another one. */
+export function isCopy(feed: string): boolean {
+  const { stem } = partsOf(feed)
+  return withoutMarks(stem) !== stem.replaceAll(DATE, '0')
+}
+
+/** rulesFor returns the rule that makes one feed of two whose names differ in numbers, and the rule that names each. */
+export function rulesFor(feed: string, other: string): { one: string; each: string } {
+  const numbers = [feed, other].map((name) => name.match(NUMBERS) ?? [])
+  const [own = [], others = []] = numbers
+  const isSame = (n: number) => own.length === others.length && own[n] === others[n]
+  const pattern = (star: (n: number) => string) => {
+    let n = -1
+    const pieces = feed.split(NUMBERS).map((text) => escapedGlob(text))
+    return pieces.reduce((text, piece) => {
+      n += 1
+      return text + (isSame(n) ? escapedGlob(own[n] ?? '') : star(n)) + piece
+    })
+  }
+  const nameOf = (match: string) => match.replace(/\.xml$/i, '').replaceAll('\\', '')
+  const name = trimmed(nameOf(pattern(() => ''))) || 'jobs'
+  const each = pattern((n) => `{${n + 1}}`)
+  return {
+    one: ruleText(
+      pattern(() => '*'),
+      name,
+    ),
+    each: ruleText(each, nameOf(each)),
+  }
+}
+
+function ruleText(match: string, name: string): string {
+  return `feeds: [{ match: ${JSON.stringify(match)}, name: ${JSON.stringify(name)} }]`
+}
+
+function folded(feed: string): string {
+  return feed.normalize('NFKC').toLowerCase()
+}
+
+/** partsOf returns the folder and the name of the file without `.xml`, in lower case. */
+function partsOf(feed: string): { folder: string; stem: string } {
+  const name = folded(feed)
+  const start = name.lastIndexOf('/') + 1
+  return { folder: name.slice(0, start), stem: name.slice(start).replace(/\.xml$/, '') }
+}
+
+function withoutMarks(stem: string): string {
+  return MARKS.reduce((text, mark) => text.replace(mark, ''), stem.replaceAll(DATE, '0'))
+}
+
+const trimmed = (text: string) => text.replace(/^[-_./ ]+|[-_./ ]+$/g, '')
+
+/** joined writes a hyphen for what stands between letters and digits. */
+function joined(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '')
+}

@@ -1,0 +1,76 @@
+// Reads what the rule about a further feed of an account needs (decide/second-feed.ts).
+
+import { otherServiceUpTo } from '../history/other-service.ts'
+import type { Accounts, Notes, Version, VersionReads } from '../history/port.ts'
+import { feedWithoutRule } from '../lib/feed-name.ts'
+import { isTrial, likenessOf } from '../lib/likeness.ts'
+import type { AccountFacts } from './decide/second-feed.ts'
+import type { GuardLimits } from './guards.ts'
+
+/** AccountReads is the part of the history that the rule reads. */
+export type AccountReads = Pick<VersionReads, 'confirmed'> &
+  Pick<Accounts, 'alike' | 'feedBefore' | 'keepsAll' | 'rivals'> &
+  Pick<Notes, 'note'>
+
+/** Named is a version of a feed, or a file that is about to become one (without an `id`). */
+export type Named = Pick<Version, 'account' | 'feed' | 'path'> & { id?: number }
+
+/** Judging is what a judgement needs beside the version. `History` is the part of the history that it reads. */
+export interface Judging<History = AccountReads> {
+  history: History
+  limits: GuardLimits
+  /** The name of the configured account, for people. */
+  ownAccount: string
+  /** feedOf returns the feed of a path by the rules in force. */
+  feedOf: (path: string) => string
+}
+
+/** accountFacts reads the facts for a version. Call it within the transaction that writes the decision. */
+export function accountFacts(judging: Judging, named: Named): AccountFacts {
+  const { history, limits, ownAccount } = judging
+  const { account, feed } = named
+  const after = otherServiceUpTo(history)
+  const beside = (likeness: string | null) => history.rivals({ account, after, feed, likeness })
+  return {
+    account: account ?? ownAccount,
+    isKnown: isKnown(judging, named),
+    keepsAll: limits.secondFeed === 'pass' || history.keepsAll(account) !== null,
+    rivals: () => beside(null),
+    alike: () => beside(isTrial(feed) ? null : likenessOf(named)),
+  }
+}
+
+/** isKnown returns whether the account got this feed before, under its name or the name before, or a person approved it. */
+function isKnown(judging: Judging, named: Named): boolean {
+  const { history } = judging
+  const last = history.confirmed(named.feed, named.id ?? 0)
+  return isAtPresent(judging, named, last) || formerVersion(judging, named) !== null
+}
+
+/**
+ * formerVersion returns the last version of the feed that this one was before the rules gave its file another name, or
+ * joined the files of several feeds. Of two feeds that were one, the one with the file of that version was it.
+ */
+export function formerVersion(judging: Judging, named: Named): Version | null {
+  const { feedOf, history } = judging
+  const { account, feed, id = 0, path } = named
+  const byPath = feedWithoutRule(path)
+  const likeness = likenessOf({ feed: byPath, path })
+  const names = [history.feedBefore(named), byPath].filter((name) => name !== null && name !== feed)
+  const found = [
+    ...names.map((name) => history.confirmed(name ?? '', id)),
+    ...history.alike({ account, feed, likeness, after: otherServiceUpTo(history) }),
+  ]
+  const isIt = (version: Version | null): version is Version =>
+    isAtPresent(judging, named, version) && feedOf(version.path) === feed
+  return found.find(isIt) ?? null
+}
+
+/** isAtPresent returns whether the account of the present service has a version, or a person approved it. */
+function isAtPresent(
+  { history }: Judging,
+  { account }: Named,
+  version: Version | null,
+): version is Version {
+  return version !== null && version.account === account && version.id > otherServiceUpTo(history)
+}

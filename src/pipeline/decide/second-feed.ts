@@ -1,0 +1,90 @@
+// Decides whether a version may take the place of another feed of its account. A form does not say which feed it is for,
+// so a service may keep only the last file of an account: then two feeds wipe each other with each export. A further
+// feed waits until a person says that the service keeps all feeds of the account. A name that looks like that of another
+// feed is held in any case: it is probably a copy of that feed, or its next export under another name. Pure.
+
+import type { Rival, Transition, Version } from '../../history/port.ts'
+import { JUDGED_ANEW, LOOK_ALIKE, SECOND_FEED } from '../../history/reason-codes.ts'
+import { excludeLine } from '../../lib/glob.ts'
+import { type Alike, howAlike, rulesFor } from '../../lib/likeness.ts'
+import { countOf } from '../../lib/units.ts'
+import { type Placed, replaced } from './replace.ts'
+import type { Held } from './sending.ts'
+
+/** AccountFacts is what the rule needs to know beside the version. Two of them are functions, because few files need them. */
+export interface AccountFacts {
+  /** The account as its operator calls it. */
+  account: string
+  /** The account got this feed before, or a person released or restored a version of it. */
+  isKnown: boolean
+  /** The configuration or a person says that the service keeps all feeds of the account. */
+  keepsAll: boolean
+  rivals(): readonly Rival[]
+  /** alike returns the rivals whose names look like the feed's. */
+  alike(): readonly Rival[]
+}
+
+/** Asking is a version, or a file that is about to become one (without an id). */
+export type Asking = Pick<Version, 'feed' | 'path'> & { id?: number }
+
+/** secondFeed returns why a version is held beside the other feeds of its account; null: it may be sent. */
+export function secondFeed(own: Asking, facts: AccountFacts): Held | null {
+  if (facts.isKnown) return null
+  const alike = goingFirst(own, facts.alike())
+  if (alike !== null) return lookAlike(own, alike)
+  const rival = facts.keepsAll ? null : goingFirst(own, facts.rivals())
+  return rival && further(own, rival, facts.account)
+}
+
+/** goingFirst returns a rival that goes first. Of two unknown feeds that wait, the one with the lower id does. */
+function goingFirst({ id }: Asking, rivals: readonly Rival[]): Rival | null {
+  const first = rivals.filter((rival) => rival.isSettled || id === undefined || rival.id < id)
+  return first.find(({ state }) => state === 'uploaded') ?? first[0] ?? null
+}
+
+function further({ path }: Asking, rival: Rival, account: string): Held {
+  const verb = rival.state === 'uploaded' ? 'has' : 'gets'
+  const count = countOf(rival.postings ?? 0, 'posting')
+  return {
+    guard: 'second-feed',
+    code: SECOND_FEED,
+    text: `account ${account} already ${verb} ${rival.feed} (${count}), and the service may keep only the last file of an account`,
+    hint: `ask the operator of the service whether it keeps all feeds of an account. If it does, release this one and say so, or set guards.secondFeed: pass. If it does not, give this feed an account of its own (partnerAccount), or set ${excludeLine(path)} under inbox`,
+  }
+}
+
+function lookAlike({ feed, path }: Asking, rival: Rival): Held {
+  const how = howAlike(feed, rival.feed)
+  const texts: Record<Alike, string> = {
+    case: `its name differs from ${rival.feed} only in capital letters`,
+    copy: `this file or ${rival.feed} is named as a copy of the other`,
+    numbers: `its name differs from ${rival.feed} only in numbers, so that no guard compares the two`,
+    trial: `this file or ${rival.feed} is named as a trial or an old file`,
+  }
+  const { each, one } = rulesFor(feed, rival.feed)
+  const hint =
+    how === 'numbers'
+      ? `if they are exports of one feed, set ${one}; if each is a feed of its own, set ${each}, or release this one. Then restart feedsyncd`
+      : `if it is a feed of its own, release it. If not, discard it, remove the file, or set ${excludeLine(path)} under inbox`
+  return { guard: 'second-feed', code: LOOK_ALIKE, text: texts[how], hint }
+}
+
+/**
+ * heldAnew returns what another judgement means for a version that this guard holds: it waits for its turn, or is held
+ * for what the guards find now. `waiting` are the versions of its feed.
+ */
+export function heldAnew(
+  { id, reason }: Pick<Version, 'id' | 'reason'>,
+  held: Held | null,
+  waiting: readonly Placed[],
+): Transition[] {
+  if (held === null) {
+    const text = 'it was judged anew, and no guard holds it'
+    return [
+      { kind: 'move', id, to: 'queued', reason: { code: JUDGED_ANEW, text } },
+      ...replaced(waiting, id, 'queued'),
+    ]
+  }
+  const { guard, ...why } = held
+  return why.text === reason ? [] : [{ kind: 'set', id, patch: { guard }, reason: why }]
+}

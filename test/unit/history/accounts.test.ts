@@ -1,0 +1,106 @@
+// What the history knows of an account: versions of other feeds that the service has or gets, and the word of a person.
+
+import { describe, expect, it } from 'vitest'
+import type { State } from '../../../src/history/port.ts'
+import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+
+const BESIDE = { account: null, feed: 'mine', likeness: null, after: 0 }
+
+describe('the rivals of a feed', () => {
+  it('that wait are settled if storage may have them', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'uploading', { feed: 'maybe' })
+    history.startAttempt(id, 5, 'key')
+    const end = { outcome: 'unknown', status: null, code: null, bytesSent: 1, key: 'key' } as const
+    history.endAttempt(id, { endedAt: 6, ...end })
+    history.move(id, 'queued', null, 7)
+
+    expect(history.rivals(BESIDE)).toContainEqual(
+      expect.objectContaining({ id, state: 'queued', isSettled: true }),
+    )
+  })
+
+  it.each<[State, boolean]>([
+    ['queued', true],
+    ['uploading', true],
+    ['uploaded', true],
+    ['held', false],
+    ['rejected', false],
+    ['discarded', false],
+    ['superseded', false],
+    ['failed', false],
+    ['settling', false],
+  ])('a version of another feed that is %s is one: %s', (state, is) => {
+    const { history } = temporaryHistory()
+    versionIn(history, state, { feed: 'other' })
+
+    expect(history.rivals(BESIDE).map(({ feed }) => feed)).toEqual(is ? ['other'] : [])
+  })
+
+  it.each([
+    ['before', 'a'],
+    ['after', 'z'],
+  ])('are found with a name that sorts %s that of the feed', (_, feed) => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'uploaded', { feed })
+    for (let n = 0; n < 3; n++) versionIn(history, 'uploaded', { feed: 'mine' })
+
+    expect(history.rivals(BESIDE).map((version) => version.feed)).toEqual([feed])
+  })
+
+  it('are the queued one with the lowest id while none is stored, and the stored one otherwise', () => {
+    const { history } = temporaryHistory()
+    for (const feed of ['z', 'a', 'm']) versionIn(history, 'queued', { feed })
+    const waiting = history.rivals(BESIDE).map(({ feed }) => feed)
+    versionIn(history, 'uploaded', { feed: 'b' })
+
+    expect(waiting).toEqual(['z'])
+    expect(history.rivals(BESIDE).map(({ feed }) => feed)).toEqual(['b'])
+  })
+
+  it('are versions that storage may have, or that a person approved, in any state', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'uploading', { feed: 'maybe' })
+    history.startAttempt(id, 5, 'key')
+    const end = { outcome: 'unknown', status: null, code: null, bytesSent: 1, key: 'key' } as const
+    history.endAttempt(id, { endedAt: 6, ...end })
+    history.move(id, 'failed', null, 7)
+    const maybe = history.rivals(BESIDE).map(({ feed }) => feed)
+    versionIn(history, 'superseded', { feed: 'approved', patch: { approved: true } })
+
+    expect(maybe).toEqual(['maybe'])
+    expect(history.rivals(BESIDE).map(({ feed }) => feed)).toEqual(['approved', 'maybe'])
+  })
+
+  it('are of the same account, and stored on the present service or waiting', () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'uploaded', { feed: 'elsewhere', patch: { account: '43' } })
+    const { id: after } = versionIn(history, 'uploaded', { feed: 'before' })
+    const stored = history.rivals({ ...BESIDE, after })
+    versionIn(history, 'queued', { feed: 'waits' })
+
+    expect(stored).toEqual([])
+    expect(history.rivals({ ...BESIDE, after: 99 }).map(({ feed }) => feed)).toEqual(['waits'])
+  })
+
+  it('are only feeds whose names look alike, if that is asked', () => {
+    const { history } = temporaryHistory()
+    for (const feed of ['nurses.xml', 'jobs (1).xml', 'cooks.xml'])
+      versionIn(history, 'uploaded', { feed, path: feed })
+
+    const alike = history.rivals({ ...BESIDE, feed: 'jobs.xml', likeness: 'jobs' })
+    expect(alike.map(({ feed }) => feed)).toEqual(['jobs (1).xml'])
+  })
+})
+
+it('the word about an account stays until the accounts are those of another service', () => {
+  const { history } = temporaryHistory()
+  const word = { by: 'maria', since: 5 }
+  history.setKeepsAll(null, word)
+  history.setKeepsAll('42', word)
+  const known = [null, '42', '43'].map((account) => history.keepsAll(account))
+  history.forgetAccounts()
+
+  expect(known).toEqual([word, word, null])
+  expect(history.keepsAll(null)).toBeNull()
+})
