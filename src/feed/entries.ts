@@ -86,7 +86,7 @@ export class Entries {
 
   /** addContent stores a posting without an id; its content takes the place of the id. */
   addContent(content: number): void {
-    this.add(hashText(`content ${content >>> 0}`), content, true)
+    this.add(idOfContent(content), content, true)
   }
 
   /** byContent returns the same postings, identified by their content instead of their ids. */
@@ -191,6 +191,22 @@ export class Entries {
       }
     }
   }
+}
+
+/** wordsByContent returns the same entries, identified by their content instead of their ids. */
+export function wordsByContent(words: Int32Array): Int32Array {
+  const same = words.slice()
+  for (let at = 0; at < words.length; at += WORDS) {
+    const { high, low } = idOfContent(words[at + 2] as number)
+    same[at] = high
+    same[at + 1] = low
+  }
+  return same
+}
+
+/** idOfContent takes the place of the hash of an id. */
+function idOfContent(content: number): Hash64 {
+  return hashText(`content ${content >>> 0}`)
 }
 
 /** hashOf returns the hash of an id for a table; its upper bits select the slot. Nobody outside can predict it. */

@@ -172,6 +172,7 @@ class Reading {
 
   #begin(options: Partial<PostingOptions> & Pick<PostingOptions, 'hashesContent'>): Pass {
     const { copyTo, mapping } = this.#job
+    const excludedIds = options.excludedIds ?? this.#options.survey?.passOver ?? null
     const tally = new PostingTally({
       hashesContent: options.hashesContent,
       isIdConfigured: mapping.fields.id !== undefined,
@@ -180,10 +181,11 @@ class Reading {
     const sampled = copyTo === null ? ALL : TITLE_TOO
     const reader = new PostingReader(mapping, (values, content) => tally.add(values, content), {
       ...options,
+      excludedIds,
       wanted: (n) => (n < SAMPLE ? sampled : CHECKED),
     })
     const check = new DocumentChecker(reader, this.#options.limits, mapping.encoding)
-    return { check, reader, tally, excludedIds: options.excludedIds ?? null }
+    return { check, reader, tally, excludedIds }
   }
 
   async #verdict(pass: Pass): Promise<Verdict> {
@@ -235,10 +237,11 @@ class Reading {
     const counted = records === reader.records ? pass : await this.#readAgain(again)
     const own = await this.#withOwnIds(counted, records)
     const { index, fields, ...content } = own.tally.finish()
+    const { mostPostings = 0 } = this.#options.survey ?? {}
     this.#options.survey?.take({
       records,
       postings: content.postings,
-      entries: index?.words() ?? null,
+      entries: content.postings > mostPostings ? null : (index?.words() ?? null),
       excludedIds: own.excludedIds,
       hasOwnIds: own.tally.sharedId() === null,
     })
@@ -269,7 +272,7 @@ class Reading {
     const again = { knownRecords: records, hashesContent: true }
     const hashed = this.#hashesContent ? pass : await this.#readAgain(again)
     let path = hashed.tally.sharedId()
-    const excludedIds = new Set<string>()
+    const excludedIds = new Set(pass.excludedIds)
     while (path !== null && excludedIds.size < MOST_ID_PATHS) {
       excludedIds.add(folded(excludedIds.has(folded(path)) ? `@${ANY_ID}` : path))
       const next = await this.#readAgain(

@@ -3,6 +3,8 @@
 /** SurveyTaker gets the survey of a well-formed feed. `mostPostings` limits the entries that are kept for it. */
 export interface SurveyTaker {
   mostPostings: number
+  /** Folded paths of ids that are not tried, because the postings of another version share them. */
+  passOver: ReadonlySet<string> | null
   take(survey: Survey): void
 }
 
