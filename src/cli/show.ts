@@ -8,7 +8,7 @@ import { noVersion, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { OPEN } from '../history/states.ts'
 import { limited } from '../lib/limited.ts'
-import { shellWord } from '../lib/printable.ts'
+import { feedArgument, shellWord } from '../lib/printable.ts'
 import { countOf, formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
 import { clockText, nextSteps, onServiceText, stepText } from '../ops/advice.ts'
 import type { PathReport } from '../ops/path-report.ts'
@@ -64,11 +64,6 @@ function showVersion(call: Show, status: Status, id: number) {
     const isColoured = /^(state|reason) .*$/gm
     return text.replace(isColoured, (line) => coloured(line, severity, context.terminal))
   })
-}
-
-/** feedArgument returns the argument that names a feed: digits would be an id, and a dash would begin an option. */
-function feedArgument(feed: string): string {
-  return shellWord(/^(-|\d+$)/.test(feed) ? `feed:${feed}` : feed)
 }
 
 async function showFeed(call: Show, status: Status, name: string): Promise<boolean> {
