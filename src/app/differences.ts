@@ -14,7 +14,7 @@ import type {
   PostingName,
 } from '../feed/port.ts'
 import { MOST_SUMMED } from '../feed/port.ts'
-import type { HistoryReader, Version, VersionReads } from '../history/port.ts'
+import type { Differences, HistoryReader, Version, VersionReads } from '../history/port.ts'
 import { OLDER } from '../history/reason-codes.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -87,6 +87,8 @@ export interface Pair {
   note: string | null
 }
 
+type Reads = VersionReads & Pick<Differences, 'difference'>
+
 /** knownVersions returns the history, or throws `FeedsyncError` (64): without one there is no version. */
 export function knownVersions(history: HistoryReader | null): HistoryReader {
   if (history !== null) return history
@@ -111,18 +113,17 @@ function versionOf(history: VersionReads, id: number): Version {
  * feedPair returns the newest kept version of a feed beside the version on the service. Returns null for an unknown
  * feed. Throws `FeedsyncError` (1) if there is nothing to compare.
  */
-export function feedPair(config: Config, history: VersionReads, feed: string): Pair | null {
+export function feedPair(config: Config, history: Reads, feed: string): Pair | null {
   if (history.newest(feed) === null) return null
   const isNew = ({ reasonCode }: Pick<Version, 'reasonCode'>) => reasonCode !== OLDER
   const id = history.spooled(feed).find(isNew)?.id
   const newest = history.newestTaken(feed)
   if (id === undefined || newest === null)
     throw new FeedsyncError(`no copy of ${feed} is kept, so there is nothing to compare`)
-  const stored = history.onService(feed)
-  if (stored === null) throw notOnService(feed)
+  const older = olderThan(history, { feed, id })
   const isUnread = newest.id > id && newest.state === 'rejected'
   return {
-    older: versionSide(config, history, stored.id),
+    older: versionSide(config, history, older),
     newer: versionSide(config, history, id),
     note: isUnread ? `version ${newest.id} is newer and rejected: ${newest.reason}` : null,
   }
@@ -132,24 +133,52 @@ export function feedPair(config: Config, history: VersionReads, feed: string): P
  * versionPair returns a version beside the version of its feed that is on the service, or beside the upload before it
  * if it is on the service itself. Throws `FeedsyncError` (1) if there is nothing to compare.
  */
-export function versionPair(config: Config, history: VersionReads, id: number): Pair {
+export function versionPair(config: Config, history: Reads, id: number): Pair {
   const { feed } = versionOf(history, id)
-  const before = () =>
-    history.spooled(feed).find((one) => one.state === 'uploaded' && one.id < id)?.id ?? null
-  const stored = history.onService(feed)?.id ?? null
-  const older = stored === id ? before() : stored
-  if (older === null) throw notOnService(feed)
+  const isEarlier = (one: Pick<Version, 'id' | 'state'>) => one.state === 'uploaded' && one.id < id
+  const older = olderThan(history, { feed, id })
+  const before = older === id ? history.spooled(feed).find(isEarlier)?.id : older
+  if (before === undefined) throw notOnService(feed)
   return {
-    older: versionSide(config, history, older),
+    older: versionSide(config, history, before),
     newer: versionSide(config, history, id),
     note: null,
   }
+}
+
+/** olderThan returns the version on the service; without one, the version that a guard compared this one with. */
+function olderThan(history: Reads, { feed, id }: Pick<Version, 'feed' | 'id'>): number {
+  const older = history.onService(feed)?.id ?? history.difference(id)?.older ?? null
+  if (older === null) throw notOnService(feed)
+  return older
 }
 
 function notOnService(feed: string): FeedsyncError {
   return new FeedsyncError(`no earlier version of ${feed} is on the service to compare with`, {
     hint: `see its versions: feedsyncd show ${feedArgument(feed)}`,
   })
+}
+
+/**
+ * changeOf returns which postings change if a version is sent: what was found out when it was held, unless the service
+ * has another version by now. Returns a sentence if that is not known.
+ */
+export async function changeOf(
+  config: Config,
+  history: Reads,
+  { feed, id }: Version,
+): Promise<{ summary: DifferenceSummary } | string> {
+  const stored = history.onService(feed)?.id ?? null
+  const { older = null, summary = null } = history.difference(id) ?? {}
+  if (summary !== null && (older === stored || stored === null)) return { summary }
+  if (stored === null) return 'no earlier copy was kept to compare it with'
+  try {
+    const [before, now] = [versionSide(config, history, stored), versionSide(config, history, id)]
+    return { summary: await summaryBetween(before, now) }
+  } catch (error) {
+    if (!(error instanceof FeedsyncError)) throw error
+    return `which postings change is not known: ${error.message}`
+  }
 }
 
 /** sideName names one side in a sentence. */

@@ -18,6 +18,7 @@ import type { FeedReport, ShowReport, UploadReport } from '../ops/report.ts'
 import { severityOf } from '../ops/version-problems.ts'
 import type { Context } from './context.ts'
 import { type Call, define, unknownName, usageError } from './define.ts'
+import { differenceText, KINDS, postingTable } from './difference-view.ts'
 import { coloured, stepLine } from './problem-view.ts'
 import { factsText, printable, proseTable, table, widthOf } from './render.ts'
 
@@ -176,6 +177,7 @@ function showText(report: ShowReport, { commandLine, context, options }: Show): 
     const times = `${countOf(count ?? 1)} times since ${firstAt}`
     return [at, from, to, firstAt === undefined ? reason : `${reason}; ${times}`]
   })
+  lines.push(...differenceLines(report, context))
   lines.push('', ...earlier(report.earlierEvents))
   lines.push(proseTable(['at', 'from', 'to', 'reason'], events, width))
   if (report.attempts.length > 0) {
@@ -192,6 +194,21 @@ function showText(report: ShowReport, { commandLine, context, options }: Show): 
     lines.push('', ...earlier(report.earlierAttempts), proseTable(ATTEMPT, attempts, width))
   }
   return lines.join('\n')
+}
+
+/** differenceLines shows what a version changes that a guard held, with the first postings of each kind. */
+function differenceLines({ difference }: ShowReport, context: Context): string[] {
+  const summary = difference?.summary ?? null
+  if (summary === null) return []
+  const tables = KINDS.flatMap((kind) => {
+    const rows = summary.named[kind]
+    if (rows.length === 0) return []
+    const isCut = rows.length < summary.totals[kind]
+    const title = isCut ? `${kind}, the first ${rows.length}:` : `${kind}:`
+    return ['', title, postingTable(kind, rows, context)]
+  })
+  const beside = `beside version ${difference?.older}:`
+  return ['', beside, differenceText(summary, context), ...tables]
 }
 
 function tookText({ endedAt, startedAt }: ShowReport['attempts'][number]): string | null {

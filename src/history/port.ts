@@ -3,6 +3,7 @@
 
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { Attempts } from './attempts.ts'
+import type { Differences, HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
 import type { Pauses } from './pauses.ts'
@@ -15,7 +16,17 @@ import type { VersionWrites } from './version-writes.ts'
 
 export type * from './rows.ts'
 export type { Id, Transition } from './transitions.ts'
-export type { Attempts, Files, Notes, Pauses, Requests, State, VersionReads }
+export type {
+  Attempts,
+  Differences,
+  Files,
+  HeldDifference,
+  Notes,
+  Pauses,
+  Requests,
+  State,
+  VersionReads,
+}
 
 /** Versions are the versions and their steps. `VersionReads` is the part for readers. */
 export type Versions = VersionReads & VersionWrites & { prune: ReturnType<typeof pruner> }
@@ -44,6 +55,7 @@ export interface Transactions {
 
 export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
+  Pick<Differences, 'difference'> &
   Pick<Files, 'datedPaths' | 'known' | 'lastVersionAt' | 'missingSince'> &
   Pick<Notes, 'note'> &
   Pick<Pauses, 'pauses'> &
@@ -57,6 +69,7 @@ export type HistoryReader = VersionReads &
  */
 export type History = Versions &
   Attempts &
+  Differences &
   Files &
   Requests &
   Notes &

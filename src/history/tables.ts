@@ -3,6 +3,7 @@
 
 import { attempts } from './attempts.ts'
 import type { Connection } from './connection.ts'
+import { differences } from './differences.ts'
 import { files } from './files.ts'
 import { openReader } from './migrations.ts'
 import { notes } from './notes.ts'
@@ -26,6 +27,7 @@ export function tables(db: Connection) {
     ...reads,
     ...versionWrites(db, reads),
     ...attempts(db),
+    ...differences(db),
     ...files(db, reads),
     ...requests(db),
     ...notes(db),

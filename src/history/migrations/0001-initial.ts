@@ -8,6 +8,9 @@
  * external_campaign_ids is the last column: it may be long, and columns after a long value are slow to read.
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
+ * differences has what a held version changes, as JSON. It is a table of its own because it is long, and few versions
+ * are ever held. older may be a version that the history has forgotten.
+ *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
  * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
@@ -118,6 +121,12 @@ CREATE TABLE attempts (
   PRIMARY KEY (version, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attempts_running ON attempts (version, n) WHERE outcome IS NULL;
+
+CREATE TABLE differences (
+  version INTEGER PRIMARY KEY REFERENCES versions ON DELETE CASCADE,
+  older INTEGER,
+  summary TEXT
+) STRICT;
 
 CREATE TABLE files (
   path TEXT PRIMARY KEY,
