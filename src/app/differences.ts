@@ -29,6 +29,7 @@ export interface Compared extends DifferenceSide {
   id: number | null
   /** The path of the version, or the file as it was named. */
   path: string
+  isOnService: boolean
 }
 
 /** MOST_POSTINGS keep their hashes in memory, which takes up to 800 MB. */
@@ -44,6 +45,7 @@ export function versionSide(config: Config, history: VersionReads, id: number): 
     id,
     path,
     sha256,
+    isOnService: history.onService(feed)?.id === id,
     mapping: { ...mapping, encoding },
     file: copyOf(config, history, version),
   }
@@ -76,7 +78,7 @@ export function fileSide(config: Config | null, path: string, named: string | nu
   const file = resolve(path)
   const inInbox = config === null ? path : pathInInbox(config, file)
   const { mapping } = feedFor(inInbox, config?.feeds ?? [], named)
-  return { id: null, path, file, mapping, sha256: null }
+  return { id: null, path, file, mapping, sha256: null, isOnService: false }
 }
 
 /** Pair is what `diff` compares for an id or a feed. */
@@ -182,7 +184,7 @@ export async function changeOf(
 }
 
 /** sideName names one side in a sentence. */
-export function sideName({ id, path }: Compared): string {
+function sideName({ id, path }: Compared): string {
   return id === null ? path : `version ${id}`
 }
 

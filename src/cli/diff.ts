@@ -10,7 +10,6 @@ import {
   fileSide,
   knownVersions,
   type Pair,
-  sideName,
   summaryOfComparison,
   versionPair,
   versionSide,
@@ -111,7 +110,11 @@ async function writeText(call: Diff, { comparison, newer, older }: Answer): Prom
   const { postings, totals } = comparison.difference
   const print = (text: string) => context.out(fitted(text, widthOf(context)))
   const name = (side: Compared) =>
-    printable(`${sideName(side)}${side.id === null ? '' : ` (${side.path})`}`)
+    printable(
+      side.id === null
+        ? side.path
+        : `version ${side.id} (${side.path})${side.isOnService ? ', on the service' : ''}`,
+    )
   print(`${name(older)}: ${countOf(postings.older, 'posting')}`)
   print(`${name(newer)}: ${countOf(postings.newer, 'posting')}`)
   context.out('')

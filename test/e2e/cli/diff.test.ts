@@ -65,7 +65,7 @@ it('diff shows counts by campaign, state and city, then each posting with its si
   expect(code).toBe(2)
   expect(stdout).toBe(
     `version 1 (jobs.xml): 4 postings
-version 2 (jobs.xml): 3 postings
+version 2 (jobs.xml), on the service: 3 postings
 
 removed     2 of 4 postings
   campaign  COOK 2 (all)
@@ -124,7 +124,10 @@ it('diff says that a newer version was rejected, and compares the newest that is
   const { code, stderr, stdout } = await site.run('diff', 'jobs.xml')
 
   expect(stderr).toMatch(/^version 3 is newer and rejected: line 1, column 14: /)
-  expect([code, stdout.split('\n')[1]]).toEqual([0, 'version 2 (jobs.xml): 3 postings'])
+  expect([code, stdout.split('\n')[1]]).toEqual([
+    0,
+    'version 2 (jobs.xml), on the service: 3 postings',
+  ])
 })
 
 it('diff compares files in any encoding, packed or not, with a version or with each other, without a configuration', async () => {
