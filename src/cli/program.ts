@@ -53,7 +53,7 @@ const EXAMPLES: Record<string, string> = {
   show: 'show acme/jobs.xml',
   check: 'check export/*.xml',
   diff: 'diff acme/jobs.xml',
-  cat: 'cat 12 | xmllint --format -',
+  cat: 'cat 12 > jobs.xml',
   upload: 'upload acme.xml --feed acme',
   release: 'release 12',
   discard: 'discard 12',
