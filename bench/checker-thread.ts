@@ -25,7 +25,7 @@ async function whole(source: string): Promise<CheckerAnswer> {
 
 function bare(source: string): CheckerAnswer {
   using opened = openSource(source)
-  const tally = new PostingTally(false)
+  const tally = new PostingTally({ hashesContent: false })
   const take: TakePosting = (values, content) => tally.add(values, content)
   // Only the posting index needs hashes of the contents, and only a copy has an index.
   const check = new DocumentChecker(

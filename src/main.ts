@@ -42,6 +42,7 @@ if (major < 24 || (major === 24 && minor < 11)) {
     env: process.env,
     clock: systemClock,
     out: (text) => process.stdout.write(`${text}\n`),
+    write: (bytes) => new Promise((done) => process.stdout.write(bytes, () => done())),
     err: (text) => process.stderr.write(`${text}\n`),
     log: process.stdout,
     process,

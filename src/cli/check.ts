@@ -1,17 +1,16 @@
 // feedsyncd check reads files offline. It uses the configured mapping and guards if there is a configuration, and
 // compares with the history if there is one.
 
-import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { FileReport } from '../app/file-report.ts'
 import { checkFiles, feedsByPath } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
-import { findConfig } from '../config/load.ts'
 import { EXIT } from '../lib/errors.ts'
 import { isPacked } from '../lib/packing.ts'
 import { countOf, formatBytes } from '../lib/units.ts'
 import { checkNames } from '../ops/doctor/feed-names.ts'
-import { type Context, outJson } from './context.ts'
+import { type Context, outJson, readConfigIfThere } from './context.ts'
 import { define } from './define.ts'
 import { columnsOf, fitted, middleCut, printable, styled, widthOf } from './render.ts'
 
@@ -35,11 +34,10 @@ const LONG_PATH = 32
 export function checkCommand(context: Context): Command {
   return define<{ feed?: string }>(context, 'check', TEXT, async (call, paths: string[]) => {
     const { config: flag, feed = null, json } = call.options
-    // A configuration file that the person names must exist. Without any, records and fields are detected.
-    const isNamed = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined
-    const isThere = isNamed || existsSync(findConfig(flag, context.env))
+    // Without a configuration, records and fields are detected.
+    const config = readConfigIfThere(context, flag)
     const files: FileReport[] = []
-    for await (const report of checkFiles(paths, isThere ? call.config : null, feed)) {
+    for await (const report of checkFiles(paths, config, feed)) {
       files.push(report)
       if (!json) context.out(fitted(fileText(report, context.terminal), widthOf(context)))
     }
@@ -49,7 +47,7 @@ export function checkCommand(context: Context): Command {
         summary(files) +
           alikeText(
             files.map(({ path }) => path),
-            isThere ? call.config : null,
+            config,
           ),
       )
     const isRead = files.every(({ verdict }) => verdict !== 'unreadable')

@@ -88,7 +88,7 @@ function placesOf(root: Command): Place[] {
 function kindOf({ registeredArguments }: Command, [group]: readonly string[]): Kind | null {
   const name = registeredArguments[0]?.name()
   if (group === 'campaigns') return name === 'key' ? 'keys' : null
-  if (name === 'id|feed|path') return 'names'
+  if (name === 'id|feed|path' || name === 'id|feed|file') return 'names'
   return name === 'id' ? 'ids' : name === 'feed' ? 'feeds' : null
 }
 

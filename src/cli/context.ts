@@ -1,6 +1,7 @@
 // Context holds all that a command may use: streams, environment, clock and signals. A command prints and sets an exit
 // code. It never ends the process, and only src/app builds adapters for it.
 
+import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { findConfig, loadConfig } from '../config/load.ts'
 import type { Links } from '../config/rules.ts'
@@ -15,6 +16,8 @@ export interface Context {
   clock: Clock
   /** Prints the answer on stdout. */
   out: (text: string) => void
+  /** Writes to stdout, and resolves when the bytes were taken. */
+  write: (bytes: string | Uint8Array) => Promise<void>
   /** Prints everything else on stderr. */
   err: (text: string) => void
   /** Takes the log of the daemon, line by line. */
@@ -46,6 +49,13 @@ export const errorPrinter =
   (context: Context, commandLine: CommandLine) =>
   (message: string, hint: string | null): void =>
     printError(context, message, hint && hintText(hint, commandLine))
+
+/** readConfigIfThere is `readConfig`, or null if the person names no configuration file and the default one is absent. */
+export function readConfigIfThere(context: Context, flag: string | undefined): Config | null {
+  const isNamed = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined
+  const isThere = isNamed || existsSync(findConfig(flag, context.env))
+  return isThere ? readConfig(context, flag, 'as-written') : null
+}
 
 /** outJson prints an answer as one JSON document that begins with the schema version. */
 export function outJson(context: Pick<Context, 'out'>, answer: object): void {

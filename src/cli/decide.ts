@@ -3,6 +3,7 @@
 
 import { type Command, Option } from 'commander'
 import { acceptFolder, carryOut, type Deed, keepAll, openForDecisions } from '../app/decisions.ts'
+import { changeOf } from '../app/differences.ts'
 import { type AfterLoss, heldAfterLoss, keptPostings } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
 import { IN_WORK } from '../history/states.ts'
@@ -79,7 +80,7 @@ async function decideEach(
   const { context, options, show } = call
   const isAsked = name !== 'discard' && context.ask !== null && !options.json && !options.yes
   if (isAsked) {
-    for (const id of ids) showChange(call, history, id)
+    for (const id of ids) await showChange(call, history, id)
     const what = ids.length === 1 ? 'it' : `these ${ids.length}`
     if (!(await agreed(call, `${name} ${what}? [y/N] `))) return
   }
@@ -148,23 +149,27 @@ function keptText(history: History, { feed, id, postings }: Version): string {
   return `version ${id} of ${feed}: ${countOf(postings ?? 0, 'posting')} now, ${before}`
 }
 
-/** showChange prints what the service has now, and what it gets. */
-function showChange({ context }: Call<Options>, history: History, id: number): void {
+/** showChange prints what the service has now, what it gets, and which postings change by that. */
+async function showChange(
+  { config, context }: Call<Options>,
+  history: History,
+  id: number,
+): Promise<void> {
   const version = history.version(id)
   // The decision itself says that the version does not exist.
   if (version === null) return
-  const { changes, onService, reason } = uploadReports(history)(version)
+  const { onService, reason } = uploadReports(history)(version)
   const { feed, postings } = version
-  const changed =
-    changes === null
-      ? ''
-      : `, ${countOf(changes.added)} added, ${countOf(changes.removed)} removed, ${countOf(changes.changed)} changed`
   const lines = [
-    `version ${id} of ${feed}: ${countOf(postings ?? 0, 'posting')}${changed}`,
+    `version ${id} of ${feed}: ${countOf(postings ?? 0, 'posting')}`,
     ...(reason === null ? [] : [`  ${reason}`]),
-    `  on the service: ${onServiceText(onService, context.clock.now())}`,
+    `on the service: ${onServiceText(onService, context.clock.now())}`,
   ]
   context.err(lines.map(printable).join('\n'))
+  const change = await changeOf(config, history, version)
+  if (typeof change === 'string') return context.err(printable(change))
+  const { differenceText } = await import('./difference-view.ts')
+  context.err(`${differenceText(change.summary, context)}\n`)
 }
 
 async function agreed({ context }: Call<Options>, question: string): Promise<boolean> {

@@ -74,7 +74,7 @@ export const numberOf = (expected: string) => (text: string) => {
   return Number(text)
 }
 
-const versionId = numberOf('expected the id of a version, such as 12')
+export const versionId = numberOf('expected the id of a version, such as 12')
 
 /** versionIds collects the ids of an argument that takes several. */
 export const versionIds = (text: string, before: number[] | undefined) => [

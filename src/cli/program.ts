@@ -11,9 +11,9 @@ import { type Context, printError } from './context.ts'
 import { widthOf } from './render.ts'
 
 const EXIT_CODES = `
-Exit codes: 0 ok, 1 failed, 2 changes pending, 3 not all ok, 4 credentials,
-64 usage, 75 temporary, 78 configuration, 130/143 ended by a signal. Any other
-code is a failure.`
+Exit codes: 0 ok, 1 failed, 2 changes pending or different, 3 not all ok,
+4 credentials, 64 usage, 75 temporary, 78 configuration, 130/143 ended by a
+signal. Any other code is a failure.`
 
 /** Columns of the help that is not read on a terminal. */
 const HELP_WIDTH = 80
@@ -24,6 +24,8 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   status: async (context) => (await import('./status.ts')).statusCommand(context),
   show: async (context) => (await import('./show.ts')).showCommand(context),
   check: async (context) => (await import('./check.ts')).checkCommand(context),
+  diff: async (context) => (await import('./diff.ts')).diffCommand(context),
+  cat: async (context) => (await import('./cat.ts')).catCommand(context),
   upload: async (context) => (await import('./upload.ts')).uploadCommand(context),
   release: async (context) => (await import('./decide.ts')).decisionCommand('release', context),
   discard: async (context) => (await import('./decide.ts')).decisionCommand('discard', context),
@@ -50,6 +52,8 @@ const EXAMPLES: Record<string, string> = {
   status: 'status --state held',
   show: 'show acme/jobs.xml',
   check: 'check export/*.xml',
+  diff: 'diff acme/jobs.xml',
+  cat: 'cat 12 > jobs.xml',
   upload: 'upload acme.xml --feed acme',
   release: 'release 12',
   discard: 'discard 12',

@@ -8,7 +8,7 @@ import { noVersion, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { OPEN } from '../history/states.ts'
 import { limited } from '../lib/limited.ts'
-import { shellWord } from '../lib/printable.ts'
+import { feedArgument, shellWord } from '../lib/printable.ts'
 import { countOf, formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
 import { clockText, nextSteps, onServiceText, stepText } from '../ops/advice.ts'
 import type { PathReport } from '../ops/path-report.ts'
@@ -18,6 +18,7 @@ import type { FeedReport, ShowReport, UploadReport } from '../ops/report.ts'
 import { severityOf } from '../ops/version-problems.ts'
 import type { Context } from './context.ts'
 import { type Call, define, unknownName, usageError } from './define.ts'
+import { differenceText, KINDS, postingTable } from './difference-view.ts'
 import { coloured, stepLine } from './problem-view.ts'
 import { factsText, printable, proseTable, table, widthOf } from './render.ts'
 
@@ -64,11 +65,6 @@ function showVersion(call: Show, status: Status, id: number) {
     const isColoured = /^(state|reason) .*$/gm
     return text.replace(isColoured, (line) => coloured(line, severity, context.terminal))
   })
-}
-
-/** feedArgument returns the argument that names a feed: digits would be an id, and a dash would begin an option. */
-function feedArgument(feed: string): string {
-  return shellWord(/^(-|\d+$)/.test(feed) ? `feed:${feed}` : feed)
 }
 
 async function showFeed(call: Show, status: Status, name: string): Promise<boolean> {
@@ -181,6 +177,7 @@ function showText(report: ShowReport, { commandLine, context, options }: Show): 
     const times = `${countOf(count ?? 1)} times since ${firstAt}`
     return [at, from, to, firstAt === undefined ? reason : `${reason}; ${times}`]
   })
+  lines.push(...differenceLines(report, context))
   lines.push('', ...earlier(report.earlierEvents))
   lines.push(proseTable(['at', 'from', 'to', 'reason'], events, width))
   if (report.attempts.length > 0) {
@@ -197,6 +194,21 @@ function showText(report: ShowReport, { commandLine, context, options }: Show): 
     lines.push('', ...earlier(report.earlierAttempts), proseTable(ATTEMPT, attempts, width))
   }
   return lines.join('\n')
+}
+
+/** differenceLines shows what a version changes that a guard held, with the first postings of each kind. */
+function differenceLines({ difference }: ShowReport, context: Context): string[] {
+  const summary = difference?.summary ?? null
+  if (summary === null) return []
+  const tables = KINDS.flatMap((kind) => {
+    const rows = summary.named[kind]
+    if (rows.length === 0) return []
+    const isCut = rows.length < summary.totals[kind]
+    const title = isCut ? `${kind}, the first ${rows.length}:` : `${kind}:`
+    return ['', title, postingTable(kind, rows, context)]
+  })
+  const beside = `beside version ${difference?.older}:`
+  return ['', beside, differenceText(summary, context), ...tables]
 }
 
 function tookText({ endedAt, startedAt }: ShowReport['attempts'][number]): string | null {

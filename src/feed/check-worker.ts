@@ -2,13 +2,23 @@
 // It returns its own errors as answers, so the main thread knows that any other error ended this thread.
 
 import { VERSION } from '../lib/version.ts'
+import { summaryOf } from './difference-summary.ts'
+import { collected, feedDifference } from './feed-difference.ts'
 import { prepareFor, readFeed } from './feed-reader.ts'
-import type { CheckJob, CheckResult, Comparison, PostingChanges } from './port.ts'
+import type {
+  CheckJob,
+  CheckResult,
+  Comparison,
+  DifferenceJob,
+  DifferenceSummary,
+  PostingChanges,
+} from './port.ts'
 import { compareIndexes } from './posting-index.ts'
 
 export type WorkerRequest =
   | { kind: 'check'; job: CheckJob }
   | { kind: 'compare'; indexes: Comparison }
+  | { kind: 'difference'; job: DifferenceJob }
   /** start announces a file of this size, so that this thread can start the hashing thread. */
   | { kind: 'start'; bytes: number }
 
@@ -17,7 +27,7 @@ if (process.argv[2] !== VERSION) throw new Error(`its file now belongs to versio
 
 export type WorkerAnswer<T> = { kind: 'result'; result: T } | { kind: 'error'; error: unknown }
 
-type Result = CheckResult | PostingChanges | null
+type Result = CheckResult | PostingChanges | DifferenceSummary | null
 
 export default async function answer(request: WorkerRequest): Promise<WorkerAnswer<Result>> {
   try {
@@ -27,14 +37,26 @@ export default async function answer(request: WorkerRequest): Promise<WorkerAnsw
   }
 }
 
-function resultOf(request: WorkerRequest): Promise<CheckResult> | PostingChanges | null {
+async function resultOf(request: WorkerRequest): Promise<Result> {
   switch (request.kind) {
     case 'check':
       return readFeed(request.job)
     case 'compare':
       return compareIndexes(request.indexes.older, request.indexes.newer)
+    case 'difference':
+      return difference(request.job)
     case 'start':
       prepareFor(request.bytes)
       return null
   }
+}
+
+/** The main thread ends this thread when the job is aborted. */
+const FOREVER = new AbortController().signal
+
+/** difference returns null if one of the files cannot be compared. */
+async function difference(job: DifferenceJob): Promise<DifferenceSummary | null> {
+  const { named, taker } = collected()
+  const result = await feedDifference(job, taker, FOREVER)
+  return result.kind === 'compared' ? summaryOf(result.difference, named) : null
 }

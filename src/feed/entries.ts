@@ -31,19 +31,27 @@ export class Entries {
   count = 0
   /** repeated counts the entries whose id an earlier entry has. */
   repeated = 0
-  /** leftOut counts the entries that did not fit; leftOutIds, those of them whose id no stored entry has. */
+  /** leftOut counts the entries beyond the limit; leftOutIds, those of them whose id no known entry has. */
   leftOut = 0
   leftOutIds = 0
   readonly #words: number
   readonly #most: number
+  readonly #kept: number
   readonly #chunks: Int32Array<ArrayBuffer>[] = []
   #bits = FIRST_BITS
   /** #slots uses open addressing: each slot has an entry's number (from 1) and bits of its hash, or 0 if empty. */
   #slots = new Int32Array(2 ** FIRST_BITS)
 
-  constructor(keepsContent: boolean, most = MOST_ENTRIES) {
+  /** `most` limits the ids that are known, and `kept` the entries that are stored: at least as many. */
+  constructor(keepsContent: boolean, most = MOST_ENTRIES, kept = most) {
     this.#words = keepsContent ? WORDS : WORDS - 1
     this.#most = most
+    this.#kept = kept
+  }
+
+  /** isWhole: all entries were stored. */
+  get isWhole(): boolean {
+    return this.leftOut === Math.max(0, this.count - this.#most)
   }
 
   /**
@@ -57,10 +65,11 @@ export class Entries {
       this.repeated++
       if (!keepsRepeated) return earlier
     }
-    if (this.count === this.#most) {
+    const isKnown = this.count < this.#most
+    if (!isKnown) {
       this.leftOut++
       if (earlier === NEW) this.leftOutIds++
-      return earlier
+      if (this.count >= this.#kept) return earlier
     }
     const at = (this.count % CHUNK) * this.#words
     let chunk = this.#chunks[this.count >> CHUNK_BITS]
@@ -69,6 +78,7 @@ export class Entries {
     chunk[at + 1] = low
     if (this.#words === WORDS) chunk[at + 2] = content
     this.count++
+    if (!isKnown) return earlier
     if (earlier === NEW) this.#slots[slot] = (hashOf(high, low) << ENTRY_BITS) | this.count
     if (this.count * 2 > this.#slots.length && this.#bits < MOST_BITS) this.#widen()
     return earlier
@@ -76,12 +86,12 @@ export class Entries {
 
   /** addContent stores a posting without an id; its content takes the place of the id. */
   addContent(content: number): void {
-    this.add(hashText(`content ${content >>> 0}`), content, true)
+    this.add(idOfContent(content), content, true)
   }
 
   /** byContent returns the same postings, identified by their content instead of their ids. */
   byContent(): Entries {
-    const same = new Entries(true, this.#most)
+    const same = new Entries(true, this.#most, this.#kept)
     for (const words of this.parts()) {
       for (let at = 2; at < words.length; at += WORDS) same.addContent(words[at] as number)
     }
@@ -120,6 +130,17 @@ export class Entries {
         look(words[at] as number, words[at + 1] as number, words[at + 2] ?? 0)
       }
     }
+  }
+
+  /** words returns all entries in one piece, in the order of their arrival. */
+  words(): Int32Array<ArrayBuffer> {
+    const all = new Int32Array(this.count * this.#words)
+    let at = 0
+    for (const part of this.parts()) {
+      all.set(part, at)
+      at += part.length
+    }
+    return all
   }
 
   /** parts returns the entries in the order of their arrival. */
@@ -172,8 +193,24 @@ export class Entries {
   }
 }
 
-/** hashOf returns the hash of an id for the table; its upper bits select the slot. */
-function hashOf(high: number, low: number): number {
+/** wordsByContent returns the same entries, identified by their content instead of their ids. */
+export function wordsByContent(words: Int32Array): Int32Array {
+  const same = words.slice()
+  for (let at = 0; at < words.length; at += WORDS) {
+    const { high, low } = idOfContent(words[at + 2] as number)
+    same[at] = high
+    same[at + 1] = low
+  }
+  return same
+}
+
+/** idOfContent takes the place of the hash of an id. */
+function idOfContent(content: number): Hash64 {
+  return hashText(`content ${content >>> 0}`)
+}
+
+/** hashOf returns the hash of an id for a table; its upper bits select the slot. Nobody outside can predict it. */
+export function hashOf(high: number, low: number): number {
   const mixed = Math.imul(high ^ SECRET, BY_HIGH)
   return Math.imul(mixed ^ (mixed >>> 15) ^ low, BY_LOW)
 }

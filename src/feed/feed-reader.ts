@@ -5,38 +5,25 @@ import { sameIdentity } from '../lib/files.ts'
 import { isPacked } from '../lib/packing.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
 import { type Ending, short } from '../xml/fault.ts'
-import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
-import { ANY_ID, CHECKED_FIELDS, FIELDS, type Field } from './field-paths.ts'
+import { ANY_ID, CHECKED_FIELDS, FIELDS } from './field-paths.ts'
 import { type HashFollower, HashThread } from './hash-thread.ts'
 import { Hashing, hashFile } from './hashes.ts'
 import { folded } from './names.ts'
 import { PackedFile, paddingReason } from './packed-file.ts'
 import type { CheckJob, CheckResult, Position, Verdict } from './port.ts'
 import { indexParts } from './posting-index.ts'
-import { type PostingOptions, PostingReader, SAMPLE } from './posting-reader.ts'
+import {
+  CHECKED,
+  type PostingOptions,
+  PostingReader,
+  SAMPLE,
+  type Wanted,
+} from './posting-reader.ts'
 import { PostingTally } from './posting-tally.ts'
+import { DEFAULTS, type ReadOptions } from './read-options.ts'
 import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 import { NoRoom, SpoolCopy } from './spool-copy.ts'
-
-export interface ReadOptions {
-  /** pieceSize is in bytes, for reading and copying. */
-  pieceSize: number
-  limits: Limits
-  beforePiece: () => void
-  /** hashThreadFrom is the least size, in bytes, for the hashing thread. Packed files never use that thread. */
-  hashThreadFrom: number
-  /** mostUnpacked limits the unpacked size of a packed file, in bytes. */
-  mostUnpacked: number
-}
-
-const DEFAULTS: ReadOptions = {
-  pieceSize: 2 ** 20,
-  limits: LIMITS,
-  beforePiece: () => {},
-  hashThreadFrom: 8 * 2 ** 20,
-  mostUnpacked: 5 * 2 ** 30,
-}
 
 const hashThread = new HashThread()
 
@@ -79,7 +66,8 @@ const ENDLESS_PADDING: Verdict = {
 }
 
 /** The daemon looks at the first titles, to find templates; `check` shows all fields. */
-const TITLE_TOO: readonly Field[] = [...CHECKED_FIELDS, 'title']
+const TITLE_TOO: Wanted = { fields: [...CHECKED_FIELDS, 'title'], hasParts: false }
+const ALL: Wanted = { fields: FIELDS, hasParts: false }
 /** MOST_ID_PATHS limits how often a feed is read again to find ids that its postings do not share. */
 const MOST_ID_PATHS = 8
 
@@ -87,6 +75,7 @@ interface Pass {
   check: DocumentChecker
   reader: PostingReader
   tally: PostingTally
+  excludedIds: ReadonlySet<string> | null
 }
 
 class Reading {
@@ -144,13 +133,17 @@ class Reading {
     }
   }
 
+  get #hashesContent(): boolean {
+    return this.#job.indexTo !== null || this.#options.survey !== null
+  }
+
   /** #firstPass returns null if the file has grown. */
   async #firstPass(
     copy: SpoolCopy | null,
     hashing: Hashing | null,
     follower: HashFollower | null,
   ): Promise<Pass | null> {
-    const pass = this.#begin({ hashesContent: this.#job.indexTo !== null })
+    const pass = this.#begin({ hashesContent: this.#hashesContent })
     const { beforePiece, pieceSize } = this.#options
     const size = this.#packed ? Number.POSITIVE_INFINITY : this.#file.size
     let isWellFormed = true
@@ -179,14 +172,20 @@ class Reading {
 
   #begin(options: Partial<PostingOptions> & Pick<PostingOptions, 'hashesContent'>): Pass {
     const { copyTo, mapping } = this.#job
-    const tally = new PostingTally(options.hashesContent, mapping.fields.id !== undefined)
-    const sampledFields = copyTo === null ? FIELDS : TITLE_TOO
+    const excludedIds = options.excludedIds ?? this.#options.survey?.passOver ?? null
+    const tally = new PostingTally({
+      hashesContent: options.hashesContent,
+      isIdConfigured: mapping.fields.id !== undefined,
+      mostKept: this.#options.survey?.mostPostings,
+    })
+    const sampled = copyTo === null ? ALL : TITLE_TOO
     const reader = new PostingReader(mapping, (values, content) => tally.add(values, content), {
       ...options,
-      sampledFields,
+      excludedIds,
+      wanted: (n) => (n < SAMPLE ? sampled : CHECKED),
     })
     const check = new DocumentChecker(reader, this.#options.limits, mapping.encoding)
-    return { check, reader, tally }
+    return { check, reader, tally, excludedIds }
   }
 
   async #verdict(pass: Pass): Promise<Verdict> {
@@ -234,13 +233,18 @@ class Reading {
     const { check, reader } = pass
     const { indexTo, mapping } = this.#job
     const { records, runnerUp } = reader.choose()
-    const hashesContent = indexTo !== null
-    const counted =
-      records === reader.records
-        ? pass
-        : await this.#readAgain({ knownRecords: records, hashesContent })
+    const again = { knownRecords: records, hashesContent: this.#hashesContent }
+    const counted = records === reader.records ? pass : await this.#readAgain(again)
     const own = await this.#withOwnIds(counted, records)
     const { index, fields, ...content } = own.tally.finish()
+    const { mostPostings = 0 } = this.#options.survey ?? {}
+    this.#options.survey?.take({
+      records,
+      postings: content.postings,
+      entries: content.postings > mostPostings ? null : (index?.words() ?? null),
+      excludedIds: own.excludedIds,
+      hasOwnIds: own.tally.sharedId() === null,
+    })
     if (index !== null && indexTo !== null) {
       const idPath = mapping.fields.id ?? (own === counted ? undefined : (fields.id ?? undefined))
       this.#index = new SpoolCopy(indexTo, 'the posting index')
@@ -266,9 +270,9 @@ class Reading {
   async #withOwnIds(pass: Pass, records: string | null): Promise<Pass> {
     if (pass.tally.sharedId() === null) return pass
     const again = { knownRecords: records, hashesContent: true }
-    const hashed = this.#job.indexTo === null ? await this.#readAgain(again) : pass
+    const hashed = this.#hashesContent ? pass : await this.#readAgain(again)
     let path = hashed.tally.sharedId()
-    const excludedIds = new Set<string>()
+    const excludedIds = new Set(pass.excludedIds)
     while (path !== null && excludedIds.size < MOST_ID_PATHS) {
       excludedIds.add(folded(excludedIds.has(folded(path)) ? `@${ANY_ID}` : path))
       const next = await this.#readAgain(

@@ -8,6 +8,8 @@ import { formatBytes } from '../lib/units.ts'
 import type { Verdict } from './port.ts'
 import { readAt, type SourceFile } from './source-file.ts'
 
+/** MOST_UNPACKED limits the unpacked size of a feed, in bytes. */
+export const MOST_UNPACKED = 5 * 2 ** 30
 /** MOST_RATIO is more than any feed reaches: a file beyond it was made to fill a disk. */
 const MOST_RATIO = 200
 const RATIO_CHECKED_FROM = 2 ** 20

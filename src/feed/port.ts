@@ -135,6 +135,100 @@ export interface PostingChanges {
   changed: number
 }
 
+/** PostingName says which posting is meant; null: the posting has no such field. */
+export interface PostingName {
+  id: string | null
+  title: string | null
+  city: string | null
+  externalCampaignId: string | null
+}
+
+/** ChangedPosting is a posting that both versions have. */
+export interface ChangedPosting {
+  id: string | null
+  /** As in the newer version. */
+  title: string | null
+  /**
+   * The fields whose values differ, and the names of other parts of the posting that are written differently. Empty: only
+   * white space between the parts, or a comment.
+   */
+  fields: string[]
+}
+
+/** GROUPS are the fields by which added and removed postings are counted. */
+export const GROUPS = ['externalCampaignId', 'state', 'city'] as const
+export type Group = (typeof GROUPS)[number]
+
+/** GroupCount counts the postings of one value of a group. */
+export interface GroupCount {
+  added: number
+  removed: number
+  /** The postings of the newer version with this value. */
+  left: number
+}
+
+/** Difference is what differs between two versions of a feed. */
+export interface Difference {
+  totals: PostingChanges & { unchanged: number }
+  /** The values of added and removed postings; at most `MAX_GROUP_VALUES` of each group. */
+  by: Record<Group, Map<string, GroupCount>>
+  /** Postings of each version. */
+  postings: { older: number; newer: number }
+}
+
+/** DifferenceSide is one of two files whose postings are compared. */
+export interface DifferenceSide {
+  /** Absolute path. */
+  file: string
+  mapping: Mapping
+  /** The file must have this SHA-256; null: any. */
+  sha256: string | null
+}
+
+export interface DifferenceJob {
+  older: DifferenceSide
+  newer: DifferenceSide
+  /** A version with more postings is not compared, because each takes about 40 bytes of memory. */
+  mostPostings: number
+  /** Number of added, of removed and of changed postings that are named. */
+  mostNamed: number
+}
+
+export type DifferenceResult =
+  | { kind: 'compared'; difference: Difference }
+  /** One side cannot be read or is not well-formed. `reason` is a sentence without the name of the file. */
+  | { kind: 'unread'; side: 'older' | 'newer'; reason: string }
+  | { kind: 'too-many'; side: 'older' | 'newer'; postings: number }
+
+/** NamedPostings are the first postings of a difference: removed ones in the older order, others in the newer one. */
+export interface NamedPostings {
+  added: PostingName[]
+  removed: PostingName[]
+  changed: ChangedPosting[]
+}
+
+/** GroupSummary has the values of a group with the most removed and added postings, the most first. */
+export interface GroupSummary {
+  values: {
+    value: string
+    added: number
+    removed: number
+    /** The newer version has no posting with this value. */
+    isGone: boolean
+  }[]
+  /** Number of all values of removed and added postings. */
+  count: number
+  /** Number of the values that only the older version has. */
+  gone: number
+}
+
+/** DifferenceSummary is a difference as people read it. The history keeps it with a held version. */
+export interface DifferenceSummary extends Pick<Difference, 'postings' | 'totals'> {
+  by: Record<Group, GroupSummary>
+  /** The first postings of each kind, 10 at most. */
+  named: NamedPostings
+}
+
 /** Comparison has the absolute paths of two posting indexes. */
 export interface Comparison {
   older: string
@@ -154,7 +248,13 @@ export interface FeedChecker extends AsyncDisposable {
    * damaged, which a power cut can cause. Rejects with the signal's reason.
    */
   compare(indexes: Comparison, signal?: AbortSignal): Promise<PostingChanges | null>
+  /** difference reads both files and sums up what differs, in the same thread. Rejects with the signal's reason. */
+  difference(job: DifferenceJob, signal?: AbortSignal): Promise<DifferenceSummary | null>
 }
 
 /** MAX_CAMPAIGN_IDS limits the distinct campaign ids that are counted; a warning reports the rest. */
 export const MAX_CAMPAIGN_IDS = 10_000
+/** MAX_GROUP_VALUES limits the values of one group that a difference counts. */
+export const MAX_GROUP_VALUES = 10_000
+/** MOST_SUMMED is how many values of each group, and how many postings of each kind, a summary has. */
+export const MOST_SUMMED = 10

@@ -11,31 +11,40 @@ import { CHECKED_FIELDS, type Field } from './field-paths.ts'
 import { withoutPrefix } from './names.ts'
 import { MOST_LOOKED_AT, noteAttributes, type PathNode, pathOf } from './path-tree.ts'
 import type { Mapping } from './port.ts'
+import { PostingParts } from './posting-parts.ts'
 import { isPlain, longest, PostingValues, PROSE } from './posting-values.ts'
 import { type Choice, RecordFinder } from './record-path.ts'
 
 /**
- * TakePosting receives each posting. The next posting reuses the object `values`. `content` is the CRC-32 of the
- * posting as written, from `<` of its start tag to `>` of its end tag; 0 if `hashesContent` is off.
+ * TakePosting receives each posting. The next posting reuses the objects `values` and `parts`. `content` is the CRC-32
+ * of the posting as written, from `<` of its start tag to `>` of its end tag; 0 if `hashesContent` is off. `parts` are
+ * empty unless they were wanted.
  */
-export type TakePosting = (values: PostingValues, content: number) => void
+export type TakePosting = (values: PostingValues, content: number, parts: PostingParts) => void
+
+/** Wanted says what is read from a posting. */
+export interface Wanted {
+  fields: readonly Field[]
+  hasParts: boolean
+}
 
 export interface PostingOptions {
   /** knownRecords is the record path that an earlier pass over the document found; null: find it. */
   knownRecords: string | null
-  fields: readonly Field[]
-  /** sampledFields replace `fields` in the first `SAMPLE` postings; null: no difference. */
-  sampledFields: readonly Field[] | null
+  /** wanted says what is read from the posting with this number, counted from 0. It returns one of a few objects. */
+  wanted: (n: number) => Wanted
   /** hashesContent: compute the CRC-32 of each posting. */
   hashesContent: boolean
   /** excludedIds are folded paths of detected ids that are not tried; null: try all. */
   excludedIds: ReadonlySet<string> | null
 }
 
+/** CHECKED is what the tally counts. */
+export const CHECKED: Wanted = { fields: CHECKED_FIELDS, hasParts: false }
+
 const DEFAULTS = {
   knownRecords: null,
-  fields: CHECKED_FIELDS,
-  sampledFields: null,
+  wanted: () => CHECKED,
   hashesContent: true,
   excludedIds: null,
 }
@@ -57,12 +66,12 @@ export class PostingReader implements XmlHandler {
   readonly #finder: RecordFinder
   readonly #knownRecords: string | null
   readonly #mapping: Omit<Mapping, 'encoding'>
-  readonly #fields: readonly Field[]
-  readonly #sampledFields: readonly Field[] | null
-  /** #recordPlace is the place of a record, #samplePlace that of the first ones; null before the first record. */
-  #recordPlace: Place | null = null
-  #samplePlace: Place | null = null
+  readonly #wantedOf: (n: number) => Wanted
+  #wanted: Wanted = CHECKED
+  /** #recordPlaces are the places of a record by what is wanted from it. */
+  readonly #recordPlaces = new Map<Wanted, Place>()
   #begun = 0
+  readonly #parts = new PostingParts()
   readonly #take: TakePosting
   readonly #hashesContent: boolean
   #node: PathNode | null = null
@@ -94,7 +103,7 @@ export class PostingReader implements XmlHandler {
     take: TakePosting,
     options: Partial<PostingOptions> = {},
   ) {
-    const { excludedIds, fields, hashesContent, knownRecords, sampledFields }: PostingOptions = {
+    const { excludedIds, hashesContent, knownRecords, wanted }: PostingOptions = {
       ...DEFAULTS,
       ...options,
     }
@@ -104,8 +113,7 @@ export class PostingReader implements XmlHandler {
     this.#knownRecords = knownRecords
     this.#isDetected = knownRecords === null && mapping.records === null
     this.#mapping = mapping
-    this.#fields = fields
-    this.#sampledFields = sampledFields
+    this.#wantedOf = wanted
     this.#take = take
   }
 
@@ -126,7 +134,9 @@ export class PostingReader implements XmlHandler {
       record.hasElements = true
       const isCounted = this.#looksInside && this.#lookInside(name, attributes)
       const inner = place.enter(name, attributes)
-      if (!isCounted && !inner.mayHold(this.#values)) return false
+      const isPart = this.#wanted.hasParts && this.#depth === 1
+      if (isPart) this.#parts.open(name.text, from)
+      if (!isCounted && !isPart && !inner.mayHold(this.#values)) return false
       this.#enter(inner, attributes)
       return true
     }
@@ -139,6 +149,8 @@ export class PostingReader implements XmlHandler {
     if (this.#hashesContent) this.#from = from
     this.#crc = 0
     if (this.#isDetected) this.#beginLook(node)
+    this.#wanted = this.#wantedOf(this.#begun++)
+    if (this.#wanted.hasParts) this.#parts.begin(attributes)
     this.#enter(this.#placeOf(node), attributes)
     return true
   }
@@ -176,6 +188,7 @@ export class PostingReader implements XmlHandler {
       return
     }
     const depth = --this.#depth
+    if (depth === 1 && this.#wanted.hasParts) this.#parts.close(data, to)
     if (place.inProse) this.#needsSpace = true
     else if (place.captures.length > 0) {
       if (depth > 0 && this.#places[depth - 1]?.isPlain === false) this.#joinProse(depth)
@@ -193,6 +206,7 @@ export class PostingReader implements XmlHandler {
 
   moving(data: Buffer, to: number): void {
     this.#values.keep()
+    this.#parts.moving(data, to)
     this.#hash(data, to)
     if (this.#from !== null) this.#from = 0
   }
@@ -211,16 +225,15 @@ export class PostingReader implements XmlHandler {
   }
 
   #placeOf(record: PathNode): Place {
-    const place = (fields: readonly Field[]) =>
-      recordPlace(fields, {
-        configured: this.#mapping.fields,
-        record: withoutPrefix(record.name),
-        excludedIds: this.#excludedIds,
-      })
-    this.#recordPlace ??= place(this.#fields)
-    if (this.#sampledFields === null || this.#begun++ >= SAMPLE) return this.#recordPlace
-    this.#samplePlace ??= place(this.#sampledFields)
-    return this.#samplePlace
+    const known = this.#recordPlaces.get(this.#wanted)
+    if (known !== undefined) return known
+    const place = recordPlace(this.#wanted.fields, {
+      configured: this.#mapping.fields,
+      record: withoutPrefix(record.name),
+      excludedIds: this.#excludedIds,
+    })
+    this.#recordPlaces.set(this.#wanted, place)
+    return place
   }
 
   #isRecord(node: PathNode): boolean {
@@ -273,8 +286,9 @@ export class PostingReader implements XmlHandler {
   }
 
   #finish(): void {
-    this.#take(this.#values, this.#crc)
+    this.#take(this.#values, this.#crc, this.#parts)
     this.#values.clear()
+    this.#parts.clear()
     this.#node = this.#node?.parent ?? null
   }
 }

@@ -1,31 +1,53 @@
-// Reads the postings of a checked feed, for example one in the spool, piece by piece in this thread. Other work of
-// the thread runs between two pieces, which take about a millisecond each.
+// Reads the postings of a checked feed again, for example of one in the spool, piece by piece in this thread. Other work
+// of the thread runs between two pieces, which take about a millisecond each.
 
 import { setImmediate } from 'node:timers/promises'
+import { isPacked } from '../lib/packing.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
 import { LIMITS } from '../xml/limits.ts'
 import { FIELDS, type Field } from './field-paths.ts'
+import { MOST_UNPACKED, PackedFile } from './packed-file.ts'
 import type { FieldPaths } from './port.ts'
-import { PostingReader, type TakePosting } from './posting-reader.ts'
-import { openSource, Unreadable } from './source-file.ts'
+import type { PostingParts } from './posting-parts.ts'
+import { PostingReader, type Wanted } from './posting-reader.ts'
+import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 
 export interface PostingSource {
   /** Absolute path. */
   file: string
+  /** Absolute path of a folder above the file: no link below it is followed. Absent: the file's own folder. */
+  root?: string | undefined
   /** Encoding that the check found. */
   encoding: string | null
   /** Full path of the record element that the check found; null: the feed has no posting. */
   records: string | null
   /** A field without a path here is detected. */
   paths: FieldPaths
+  /** Folded paths of detected ids that are not tried. */
+  excludedIds?: ReadonlySet<string> | null
 }
 
 /** PostingValues lacks the fields that are missing or empty in the posting. */
 export type PostingValues = Partial<Record<Field, string>>
 
+/** Posting is one posting. The next posting reuses its `parts`. */
+export interface Posting {
+  /** Counted from 0. */
+  n: number
+  values: PostingValues
+  /** pathOf returns where the posting has a field, as the feed spells it. */
+  pathOf(field: Field): string
+  parts: PostingParts
+}
+
 export interface PostingStreamOptions {
   /** Fields to read from each posting; the others cost no time. */
   fields: readonly Field[]
+  signal: AbortSignal
+}
+
+export interface PostingReadingOptions {
+  wanted: (n: number) => Wanted
   signal: AbortSignal
 }
 
@@ -37,26 +59,39 @@ const DAMAGED = 'its bytes in the spool are damaged'
  * postings; the caller must then discard the postings it received. Throws the signal's reason, and `FeedsyncError`
  * (78) for a wrong field path.
  */
-export async function streamPostings(
-  { encoding, file, records, paths }: PostingSource,
+export function streamPostings(
+  source: PostingSource,
   take: (values: PostingValues) => void,
   { fields, signal }: PostingStreamOptions,
 ): Promise<string | null> {
+  const wanted: Wanted = { fields, hasParts: false }
+  return readPostings(source, ({ values }) => take(values), { wanted: () => wanted, signal })
+}
+
+/** readPostings is `streamPostings` for what is `wanted` from each posting. */
+export async function readPostings(
+  { encoding, excludedIds = null, file, records, root, paths }: PostingSource,
+  take: (posting: Posting) => void,
+  { signal, wanted }: PostingReadingOptions,
+): Promise<string | null> {
   if (records === null) return null
-  const mapping = { records, fields: paths }
-  const read: TakePosting = (values) => {
-    const found = fields.map((field) => [field, values.text(FIELDS.indexOf(field))])
-    take(Object.fromEntries(found.filter(([, value]) => value !== '')))
-  }
-  const reader = new PostingReader(mapping, read, {
-    knownRecords: records,
-    fields,
-    hashesContent: false,
-  })
+  let n = 0
+  const reader = new PostingReader(
+    { records, fields: paths },
+    (found, _content, parts) => {
+      const values: PostingValues = {}
+      for (const field of wanted(n).fields) {
+        const value = found.text(FIELDS.indexOf(field))
+        if (value !== '') values[field] = value
+      }
+      take({ n: n++, values, pathOf: (field) => found.path(FIELDS.indexOf(field)), parts })
+    },
+    { knownRecords: records, wanted, hashesContent: false, excludedIds },
+  )
   const check = new DocumentChecker(reader, LIMITS, encoding)
   try {
-    using source = openSource(file)
-    for (const piece of source.pieces(PIECE)) {
+    using source = openSource(file, root)
+    for await (const piece of piecesOf(file, source)) {
       if (!check.write(piece)) return DAMAGED
       await setImmediate()
       signal.throwIfAborted()
@@ -66,4 +101,9 @@ export async function streamPostings(
     return error.outcome.code === 'ENOENT' ? 'its bytes are no longer kept' : error.message
   }
   return check.end().kind === 'complete' ? null : DAMAGED
+}
+
+function piecesOf(file: string, source: SourceFile): Iterable<Buffer> | AsyncIterable<Buffer> {
+  if (!isPacked(file)) return source.pieces(PIECE)
+  return new PackedFile(source, source.size, MOST_UNPACKED).pieces(PIECE)
 }

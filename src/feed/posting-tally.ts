@@ -25,6 +25,15 @@ export interface Tally extends Omit<FeedContent, 'root' | 'records'> {
   index: Entries | null
 }
 
+export interface TallyOptions {
+  /** `add` receives the CRC-32 of the content, which identifies postings without ids. */
+  hashesContent?: boolean
+  /** The configuration names the path of the ids. */
+  isIdConfigured?: boolean
+  /** The number of entries that are stored for the index, if it is more than `MOST_ENTRIES`. */
+  mostKept?: number | undefined
+}
+
 export class PostingTally {
   #postings = 0
   #withoutId = 0
@@ -41,14 +50,10 @@ export class PostingTally {
   readonly #hashesContent: boolean
   readonly #isIdConfigured: boolean
 
-  /**
-   * `hashesContent`: `add` receives the CRC-32 of the content, which identifies postings without ids. `isIdConfigured`:
-   * the configuration names the path of the ids.
-   */
-  constructor(hashesContent = true, isIdConfigured = false) {
+  constructor({ hashesContent = true, isIdConfigured = false, mostKept }: TallyOptions = {}) {
     this.#hashesContent = hashesContent
     this.#isIdConfigured = isIdConfigured
-    this.#ids = new Entries(hashesContent)
+    this.#ids = new Entries(hashesContent, MOST_ENTRIES, mostKept ?? MOST_ENTRIES)
   }
 
   /** add counts one posting; see `TakePosting`. */
@@ -93,7 +98,7 @@ export class PostingTally {
   finish(): Tally {
     const shared = this.sharedId()
     const ids = shared !== null && this.#hashesContent ? this.#ids.byContent() : this.#ids
-    const { leftOut, leftOutIds, repeated } = ids
+    const { leftOutIds, repeated } = ids
     const withoutId = shared === null ? this.#withoutId : this.#postings
     const isKnown = leftOutIds === 0 && (this.#hashesContent || withoutId === 0)
     const fields = this.#fieldPaths.all()
@@ -106,7 +111,7 @@ export class PostingTally {
       requisitionIds: this.#requisitions.count,
       fields: shared === null ? fields : { ...fields, id: null },
       warnings: this.#warnings(shared),
-      index: leftOut > 0 || !this.#hashesContent ? null : ids,
+      index: ids.isWhole && this.#hashesContent ? ids : null,
     }
   }
 

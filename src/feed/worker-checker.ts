@@ -9,7 +9,14 @@ import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
-import type { CheckJob, CheckResult, Comparison, FeedChecker, PostingChanges } from './port.ts'
+import type {
+  CheckJob,
+  CheckResult,
+  Comparison,
+  DifferenceJob,
+  FeedChecker,
+  PostingChanges,
+} from './port.ts'
 import { startThread } from './thread.ts'
 
 export interface FeedCheckerOptions {
@@ -54,6 +61,10 @@ class WorkerChecker implements FeedChecker {
 
   compare(indexes: Comparison, signal?: AbortSignal): Promise<PostingChanges | null> {
     return this.#ask<PostingChanges | null>({ kind: 'compare', indexes }, signal)
+  }
+
+  difference(job: DifferenceJob, signal?: AbortSignal): ReturnType<FeedChecker['difference']> {
+    return this.#ask({ kind: 'difference', job }, signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -174,8 +185,21 @@ function removePartialFiles(request: FileRequest): void {
   }
 }
 
+function fileOf(request: FileRequest): string {
+  switch (request.kind) {
+    case 'check':
+      return request.job.source
+    case 'compare':
+      return request.indexes.newer
+    case 'difference':
+      return request.job.newer.file
+    default:
+      return request satisfies never
+  }
+}
+
 function threadEnded(request: FileRequest, cause: unknown): FeedsyncError {
-  const file = request.kind === 'check' ? request.job.source : request.indexes.newer
+  const file = fileOf(request)
   const isMemory = errorCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY'
   const why = isMemory ? 'the reading thread ran out of memory' : 'the reading thread ended'
   return new FeedsyncError(`reading ${file} stopped: ${why}`, {

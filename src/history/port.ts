@@ -4,6 +4,7 @@
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { Accounts, Rival } from './accounts.ts'
 import type { Attempts } from './attempts.ts'
+import type { Differences, HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
 import type { Pauses } from './pauses.ts'
@@ -19,7 +20,9 @@ export type { Id, Transition } from './transitions.ts'
 export type {
   Accounts,
   Attempts,
+  Differences,
   Files,
+  HeldDifference,
   Notes,
   Pauses,
   Recent,
@@ -57,6 +60,7 @@ export interface Transactions {
 export type HistoryReader = VersionReads &
   Pick<Accounts, 'alike' | 'feedBefore' | 'keepsAll' | 'rivals'> &
   Pick<Attempts, 'attempts'> &
+  Pick<Differences, 'difference'> &
   Pick<Files, 'datedPaths' | 'known' | 'lastVersionAt' | 'missingSince'> &
   Pick<Notes, 'note'> &
   Pick<Pauses, 'pauses'> &
@@ -71,6 +75,7 @@ export type HistoryReader = VersionReads &
 export type History = Versions &
   Accounts &
   Attempts &
+  Differences &
   Files &
   Requests &
   Notes &

@@ -4,6 +4,7 @@
 import { accounts } from './accounts.ts'
 import { attempts } from './attempts.ts'
 import type { Connection } from './connection.ts'
+import { differences } from './differences.ts'
 import { files } from './files.ts'
 import { openReader } from './migrations.ts'
 import { notes } from './notes.ts'
@@ -28,6 +29,7 @@ export function tables(db: Connection) {
     ...versionWrites(db, reads),
     ...accounts(db),
     ...attempts(db),
+    ...differences(db),
     ...files(db, reads),
     ...requests(db),
     ...notes(db),

@@ -146,6 +146,15 @@ export function versionReads(db: Connection) {
           { feed, limit: TURNOVERS },
         )
         .map((row) => ({ ...row, changes: JSON.parse(row.changes ?? 'null') })),
+    /** spooled returns the versions of a feed with a copy in the spool, newest first. */
+    spooled: (feed: string) =>
+      db.rows<Pick<Version, 'id' | 'state' | 'reasonCode' | 'date'> & { spool: string }>(
+        `SELECT id, state, reason_code AS reasonCode, date, spool
+           FROM versions INDEXED BY versions_spooled
+           WHERE feed = +? AND spool IS NOT NULL ORDER BY id DESC`,
+        feed,
+      ),
+
     /** postings returns the numbers of postings of a feed's last versions, newest first. */
     postings: (feed: string, limit: number) =>
       db.values<number | null>(

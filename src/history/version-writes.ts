@@ -184,15 +184,6 @@ export function versionWrites(
     forgetFeed: (feed: string, at: number) =>
       void db.run('UPDATE feeds SET forgotten_at = ? WHERE name = ?', at, feed),
 
-    /** spooled returns the versions of a feed with a copy in the spool, newest first. */
-    spooled: (feed: string) =>
-      db.rows<Pick<Version, 'id' | 'state' | 'reasonCode' | 'date'> & { spool: string }>(
-        `SELECT id, state, reason_code AS reasonCode, date, spool
-           FROM versions INDEXED BY versions_spooled
-           WHERE feed = +? AND spool IS NOT NULL ORDER BY id DESC`,
-        feed,
-      ),
-
     /** spoolNames returns the names of all needed copies. A restored version shares the copy of the earlier one. */
     spoolNames: () =>
       db.values<string>(

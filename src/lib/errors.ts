@@ -8,6 +8,7 @@ import type { ConditionCode } from './conditions.ts'
 export const EXIT = {
   ok: 0,
   failed: 1,
+  /** Changes are pending (`plan`), or two versions differ (`diff`). */
   changesPending: 2,
   notAllOk: 3,
   credentials: 4,

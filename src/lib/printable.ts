@@ -30,3 +30,8 @@ const unit = (text: string, n = 0) => `\\u${text.charCodeAt(n).toString(16).padS
 export function shellWord(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
+
+/** feedArgument returns the argument that names a feed: digits would be an id, and a dash would begin an option. */
+export function feedArgument(feed: string): string {
+  return shellWord(/^(-|\d+$)/.test(feed) ? `feed:${feed}` : feed)
+}

@@ -3,7 +3,9 @@
 import { OLDER, PAUSED } from '../history/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
+import { feedArgument } from '../lib/printable.ts'
 import { countOf, relativeTime } from '../lib/units.ts'
+import { differenceLine } from './difference-text.ts'
 import type { CommandLine } from './port.ts'
 import type { Step } from './problem.ts'
 import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
@@ -49,7 +51,7 @@ function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
     case 'rejected':
       return hints.length > 0 ? hints : [{ says: 'correct the export and drop the file again' }]
     case 'held': {
-      if (guard !== 'history-lost') return hints
+      if (guard !== 'history-lost') return [...changesSteps(version), ...hints]
       const kept =
         keptPostings === null
           ? 'no copy of it was kept'
@@ -61,11 +63,24 @@ function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
   }
 }
 
+/** changesSteps says which postings a held version changes. */
+function changesSteps({ difference }: Decided): Step[] {
+  if (difference === null) return []
+  const { older, summary } = difference
+  if (older === null) return [{ says: 'there is no earlier copy to compare it with' }]
+  if (summary === null) return [{ says: `it could not be compared with version ${older}` }]
+  return [{ says: `beside version ${older}, ${differenceLine(summary)}` }]
+}
+
 /** decisions returns the commands that decide about a version. The first one only looks. */
 function decisions(version: Decided, line: CommandLine): Step[] {
-  const { id, reasonCode, refusals, state } = version
+  const { difference, feed, id, reasonCode, refusals, state } = version
   const commands = (...words: string[]) => words.map((word) => ({ command: line(`${word} ${id}`) }))
-  if (state === 'held') return commands('show', 'release', 'discard')
+  if (state === 'held') {
+    const isComparable = difference !== null && difference.older !== null
+    const diff = isComparable ? [{ command: line(`diff ${feedArgument(feed)}`) }] : []
+    return [...diff, ...commands('show', 'release', 'discard')]
+  }
   if (state === 'superseded' && reasonCode === OLDER) return commands('restore')
   const isRefused = state === 'queued' && refusals >= REFUSALS_SHOWN
   return state === 'failed' || isRefused ? commands('retry') : []

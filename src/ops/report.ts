@@ -2,22 +2,20 @@
 // ISO 8601 UTC or null.
 
 import type { CampaignRun } from '../campaigns/port.ts'
-import type {
-  Attempts,
-  Files,
-  InForce,
-  ListFilter,
-  Pause,
-  Version,
-  VersionReads,
-} from '../history/port.ts'
+import type { Files, InForce, ListFilter, Pause, Version, VersionReads } from '../history/port.ts'
 import { OPEN } from '../history/states.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Progress } from '../lib/units.ts'
 import type { DaemonState, NameList } from './port.ts'
 import type { Problem } from './problem.ts'
-import { type Circumstances, factsOf, NOT_PAUSED, withProbeTime } from './version-report.ts'
+import {
+  type Circumstances,
+  factsOf,
+  type Known,
+  NOT_PAUSED,
+  withProbeTime,
+} from './version-report.ts'
 
 export type StatusReport = ReturnType<typeof statusReport> & {
   /** What is wrong or waits for a person, the worst first. */
@@ -33,9 +31,7 @@ export function conditionReport({ since, ...rest }: Condition): ConditionReport 
 }
 
 /** Reported is the part of the history that a report about a version reads. */
-export type Reported = VersionReads &
-  Pick<Files, 'datedPaths' | 'missingSince'> &
-  Pick<Attempts, 'attempts'>
+export type Reported = VersionReads & Pick<Files, 'datedPaths' | 'missingSince'> & Known
 
 export type UploadReport = ReturnType<ReturnType<typeof uploadReports>>
 
@@ -213,6 +209,8 @@ export function showReport(
   const events = history.events(id, most)
   return {
     ...uploadReports(history, circumstances)(version),
+    /** Also of a version that was held once. */
+    difference: history.difference(id),
     md5: version.md5,
     encoding: version.encoding,
     root: version.root,

@@ -1,6 +1,13 @@
 // What `status`, `show` and the judgement of problems know of one version. Times are ISO 8601 UTC or null.
 
-import type { Attempts, Expectation, InForce, Version } from '../history/port.ts'
+import type {
+  Attempts,
+  Differences,
+  Expectation,
+  HeldDifference,
+  InForce,
+  Version,
+} from '../history/port.ts'
 import { ENDPOINT_DOWN, ON_HOLD, PAUSED } from '../history/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
 
@@ -61,7 +68,12 @@ export interface VersionFacts extends VersionReport, Expectation {
   refusals: number
   /** After a lost history: the number of postings in the largest copy that was kept of this feed; null if unknown. */
   keptPostings: number | null
+  /** What a held version changes; null: it is not held, or nobody compared it. */
+  difference: HeldDifference | null
 }
+
+/** Known is the part of the history that the facts of a version come from. */
+export type Known = Pick<Attempts, 'attempts'> & Pick<Differences, 'difference'>
 
 /** This many refusals in a row need a person. */
 export const REFUSALS_SHOWN = 3
@@ -79,7 +91,7 @@ export interface Circumstances {
 
 /** factsOf returns a function that reads all that the judgement of a version needs. */
 export function factsOf(
-  history: Pick<Attempts, 'attempts'>,
+  history: Known,
   {
     expect = () => NO_EXPECTATION,
     incompleteAfterMs,
@@ -97,6 +109,7 @@ export function factsOf(
       rejectedAt: isoTime(deadline),
       refusals: refusalsOf(history, version),
       keptPostings: version.guard === 'history-lost' ? kept(version.feed) : null,
+      difference: state === 'held' ? history.difference(version.id) : null,
     }
   }
 }

@@ -1,10 +1,22 @@
 // Judges a version beside those that it would replace. It is judged when its feed was read, and again when its form has
 // come: in between, an earlier version may have been uploaded, discarded or released. guards.ts has the rules.
 
-import type { FeedChecker, PostingChanges } from '../feed/port.ts'
+import type { RuleFor } from '../config/feeds.ts'
+import { MOST_ENTRIES } from '../feed/entries.ts'
+import { type FeedChecker, MOST_SUMMED, type PostingChanges } from '../feed/port.ts'
 import { historyLostUpTo } from '../history/lost-history.ts'
-import type { Files, Notes, Recent, Transition, Version, VersionReads } from '../history/port.ts'
+import type {
+  Files,
+  HeldDifference,
+  Notes,
+  Recent,
+  Transition,
+  Version,
+  VersionReads,
+} from '../history/port.ts'
+import { isRetryable } from '../lib/errors.ts'
 import { feedWithoutRule } from '../lib/feed-name.ts'
+import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 import {
   type AccountReads,
@@ -41,7 +53,12 @@ export interface ComparisonParts {
   judging: Judging
   spool: Spool
   checkerFor: (bytes: number | null) => FeedChecker
+  log: Log
+  ruleFor: RuleFor
 }
+
+/** Copied is a version of a feed, or a file that is about to become one, with its copy. */
+type Copied = Named & Pick<Version, 'bytes' | 'encoding'> & { copy: string }
 
 /** Comparisons compares postings with those of the baselines, and keeps the results until the version is sent. */
 export class Comparisons {
@@ -78,6 +95,40 @@ export class Comparisons {
     const { spool } = this.#parts
     const index = spool.indexOf(spool.path(name))
     return this.ofIndex({ ...version, bytes: bytes ?? 0 }, index, known)
+  }
+
+  /**
+   * difference finds out what a version changes that is held: beside the first of its baselines that has a copy. It never
+   * stops the holding. Rejects with the signal's reason.
+   */
+  async difference(
+    { bytes, copy, encoding, ...named }: Copied,
+    signal: AbortSignal,
+  ): Promise<HeldDifference> {
+    const { checkerFor, judging, log, ruleFor, spool } = this.#parts
+    const older = baselines(judging, named).find((version) => version.spool !== null) ?? null
+    if (older === null || older.spool === null) return { older: null, summary: null }
+    const side = (of: Pick<Version, 'encoding' | 'feed' | 'path'>, file: string) => {
+      const { mapping } = ruleFor(of.path, of.feed)
+      return { file, sha256: null, mapping: { ...mapping, encoding: of.encoding } }
+    }
+    const job = {
+      older: side(older, spool.path(older.spool)),
+      newer: side({ ...named, encoding }, copy),
+      mostPostings: MOST_ENTRIES,
+      mostNamed: MOST_SUMMED,
+    }
+    try {
+      return { older: older.id, summary: await checkerFor(bytes).difference(job, signal) }
+    } catch (error) {
+      if (signal.aborted || isRetryable(error)) throw error
+      const text = 'it is not known what a held version changes'
+      log.error(
+        { event: 'feed.not-compared', err: error, feed: named.feed, path: named.path },
+        text,
+      )
+      return { older: older.id, summary: null }
+    }
   }
 
   /** remember keeps the comparisons of this version until it is sent. */

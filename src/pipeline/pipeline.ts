@@ -134,7 +134,7 @@ export class Pipeline {
       }
       case 'read':
         this.#parts.observer?.checked(result.verdict)
-        return this.#judge(file, result, copy)
+        return this.#judge(file, result, { copy, signal })
       default:
         return result satisfies never
     }
@@ -151,15 +151,27 @@ export class Pipeline {
    * 3. #judge asks what the bytes mean, keeps the copy of what may be sent, and writes the decision. Bytes first, then
    * the row that names them: a crash in between leaves a copy without a row, never a row without its copy.
    */
-  async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
+  async #judge(
+    file: Candidate,
+    read: Read,
+    { copy, signal }: { copy: string; signal: AbortSignal },
+  ): Promise<Taken> {
     const { comparisons, history, judging, ledger, spool } = this.#parts
-    const answer = judgeRead(ledger.facts(file), file, readFileOf(read, file.final))
+    const found = readFileOf(read, file.final)
+    const answer = judgeRead(ledger.facts(file), file, found)
     const isAccepted = answer.kind === 'accepted'
     const named = { feed: file.rule.feed, account: file.rule.account, path: file.path }
     // 4. The guards compare the postings with those of the versions that this one would replace.
     const compared: Compared = isAccepted
       ? await comparisons.ofIndex({ ...named, bytes: read.bytes }, spool.indexOf(copy))
       : new Map()
+    const guarded = { ...read, ...found.patch, ...named } as GuardedVersion & typeof named
+    const held = () => judge(judging, guarded, compared)
+    const { bytes, encoding } = read
+    const difference =
+      isAccepted && held() !== null
+        ? await comparisons.difference({ ...named, bytes, encoding, copy }, signal)
+        : null
     const isKept = isAccepted || (answer.kind === 'older' && read.verdict.kind === 'ok')
     const { feed } = file.rule
     const postings = read.verdict.kind === 'ok' ? read.verdict.content.postings : 0
@@ -168,9 +180,12 @@ export class Pipeline {
     if (kept === null && read.verdict.kind === 'ok') await spool.discard(copy)
     const [changes = null] = compared.values()
     const judged = readFileOf(read, file.final, kept === null ? {} : { spool: kept, changes })
-    const guarded = { ...read, ...judged.patch, ...named } as GuardedVersion & typeof named
-    const held = () => judge(judging, guarded, compared)
-    const version = await this.#write(file, { kind: 'read', file: judged, held }, 'soon')
+    const version = await history.commit(() => {
+      const [changed = null] = ledger.writeFile(file, { kind: 'read', file: judged, held })
+      if (changed?.state === 'held' && difference !== null)
+        history.keepDifference(changed.id, difference)
+      return changed
+    }, 'soon')
     // The same bytes came from another path, or a person restored them, while the copy was kept.
     if (kept !== null && version?.spool !== kept) await spool.remove(kept)
     if (answer.kind === 'same' || version === null)

@@ -7,7 +7,14 @@ import { systemClock } from '../../src/lib/clock.ts'
 
 const context: Context = {
   ...{ env: {}, clock: systemClock, terminal: false, ask: null },
-  ...{ out: () => {}, err: () => {}, exit: () => {}, log: process.stdout, process },
+  ...{
+    out: () => {},
+    write: async () => {},
+    err: () => {},
+    exit: () => {},
+    log: process.stdout,
+    process,
+  },
 }
 
 const program = await buildProgram(context)

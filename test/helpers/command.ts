@@ -28,6 +28,7 @@ export class Command {
     const host = { pid: process.pid, kill: () => true, exit: () => {} }
     const context: Context = {
       ...{ env: {}, clock: systemClock, terminal: false, ask: null },
+      write: async (bytes) => to('stdout', '')(Buffer.from(bytes).toString()),
       ...{ out: to('stdout', '\n'), err: to('stderr', '\n'), log: { write: to('stdout', '') } },
       process: Object.assign(this.#signals, host) as unknown as Context['process'],
       exit: (code) => {

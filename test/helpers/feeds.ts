@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ReadOptions, readFeed } from '../../src/feed/feed-reader.ts'
+import { readFeed } from '../../src/feed/feed-reader.ts'
 import type {
   CheckJob,
   CheckResult,
@@ -12,6 +12,7 @@ import type {
   FoundPaths,
   RunnerUp,
 } from '../../src/feed/port.ts'
+import type { ReadOptions } from '../../src/feed/read-options.ts'
 
 export class Folder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'feedsyncd-feed-'))

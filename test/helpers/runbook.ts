@@ -33,4 +33,5 @@ export function blocks(text = RUNBOOK): Block[] {
 
 /** The exit code of these commands reports their findings, so it may differ from 0. */
 export const answersByCode = (command: string) =>
-  /^feedsyncd (status --check|check|doctor)\b/.test(command) || /^systemctl status/.test(command)
+  /^feedsyncd (status --check|check|diff|doctor)\b/.test(command) ||
+  /^systemctl status/.test(command)

@@ -47,6 +47,7 @@ const FEEDS: Case[] = [
   ['show', ['path:nothing.csv'], { variant: 'show PATH', before: (site) => ignored(site) }],
   ['restore', ['1']],
   ['release', ['3'], { before: (site) => dropped(site, feedOf(2)) }],
+  ['diff', ['1', '3'], { code: 2 }],
   ['discard', ['4'], { before: (site) => dropped(site, '<source/>') }],
   ['retry', ['--all']],
   ['pause', ['jobs.xml', '--for', '2h']],

@@ -61,6 +61,8 @@ const COMMANDS = [
     'status',
     'show',
     'check',
+    'diff',
+    'cat',
     'upload',
     'release',
     'discard',

@@ -11,6 +11,8 @@
  * versions_rivals and versions_alike find the versions of other feeds of an account that the service has or gets, by the
  * likeness of their names too (lib/likeness.ts); versions_at finds the feed that a path was before. accounts has the accounts of which a person said that the service keeps
  * all feeds; the configured account has an empty name.
+ * differences has what a held version changes, as JSON. It is a table of its own because it is long, and few versions
+ * are ever held. older may be a version that the history has forgotten.
  *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
@@ -130,6 +132,12 @@ CREATE TABLE attempts (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attempts_running ON attempts (version, n) WHERE outcome IS NULL;
 CREATE INDEX attempts_unknown ON attempts (version) WHERE outcome = 'unknown';
+
+CREATE TABLE differences (
+  version INTEGER PRIMARY KEY REFERENCES versions ON DELETE CASCADE,
+  older INTEGER,
+  summary TEXT
+) STRICT;
 
 CREATE TABLE files (
   path TEXT PRIMARY KEY,

@@ -13,6 +13,7 @@ import { printableJson } from '../../lib/printable.ts'
 import { CONTENT_TYPE } from '../metrics/metrics.ts'
 import type { Listen } from '../port.ts'
 import { problemReport } from '../problems.ts'
+import { MOST_BARS } from './difference-section.ts'
 import { feedPage, versionPage } from './feed-pages.ts'
 import { statusPage } from './page.ts'
 import { missingPage } from './page-parts.ts'
@@ -157,7 +158,9 @@ async function route(
       const id = parameter('id')
       const version = source.version(Number(id))
       if (version === null) return html(missingPage(`version ${id}`, context), 404)
-      return html(versionPage(version, context))
+      const isCompared = version.difference?.summary != null
+      const versions = isCompared ? source.versions(version.feed, MOST_BARS + 1) : []
+      return html(versionPage(version, context, versions))
     }
     case '/healthz':
       return probe(whyNotAlive(source))

@@ -3,6 +3,7 @@
 
 import { formatDuration } from '../../lib/units.ts'
 import type { ShowReport, UploadReport } from '../report.ts'
+import { differenceSection } from './difference-section.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,
@@ -85,12 +86,18 @@ function figure(
   return html`<figure><figcaption><b>${name}</b> <span class="n">${now}</span> <span class="dim">${range}</span></figcaption>${plot(points, says)}<div class="axis dim"><span>${utc(first.at).slice(0, 16)}</span><span>${utc(last.at).slice(0, 16)} UTC</span></div></figure>`
 }
 
-export function versionPage(version: ShowReport, context: PageContext): string {
+/** versionPage gets the last versions of the feed, newest first, for the picture of what a held version changes. */
+export function versionPage(
+  version: ShowReport,
+  context: PageContext,
+  versions: readonly UploadReport[] = [],
+): string {
   const { id, feed, attempts, events, warnings } = version
   const main = html`<main>
 <p class="crumb name"><a href="/">All feeds</a> / ${feedLink(feed)}</p>
 <h1>Version ${id}</h1>
 <div class="card ${toneOf(version)}"><div class="top">${stateOf(version)}<span class="dim when">detected ${ago(version.detectedAt, context.now)}</span></div>${story(version, context)}${warnings.length === 0 ? null : html`<ul class="warnings">${warnings.map((text) => html`<li>${text}</li>`)}</ul>`}</div>
+${differenceSection(version, versions)}
 <section><h2>What it holds</h2><dl class="facts">${facts(version)}</dl></section>
 <section><h2>What happened</h2>${earlier(version.earlierEvents, id, context)}<ol class="events">${events.map((event, n) => eventItem(event, events[n - 1]))}</ol></section>
 ${attempts.length === 0 ? null : attemptTable(version, context)}

@@ -79,6 +79,8 @@ svg { display: block; width: 100%; overflow: visible } .spark { height: 1.5rem }
 .line { fill: none; stroke: var(--dim); stroke-width: 1.5; stroke-linejoin: round; vector-effect: non-scaling-stroke }
 .area { fill: var(--dim); opacity: .12 } .grid { fill: none; stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke }
 .dot { stroke: var(--tone); stroke-width: 6; stroke-linecap: round; vector-effect: non-scaling-stroke }
+.bar { fill: var(--dim); opacity: .5 } .lost { fill: var(--bad); opacity: .55 } .lost-key { color: var(--bad); margin-left: auto }
+.difference h3 { margin: 1.25rem 0 .25rem } .difference figure { margin: .75rem 0 }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1.25rem; margin-top: 2rem }
 figure { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .875rem 1.125rem }
 figcaption { display: flex; flex-wrap: wrap; gap: 0 .5rem; align-items: baseline; margin-bottom: .5rem }

@@ -36,6 +36,31 @@ export function plot(points: readonly Point[], says: string): Markup {
   return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${says}"><path class="grid" d="M0 ${MARGIN}H600M0 60H600M0 ${120 - MARGIN}H600"/>${curve}${dots}</svg>`
 }
 
+export interface Bar {
+  /** Not below 0. */
+  value: number
+  /** What would vanish: it is drawn above the value. */
+  lost: number
+  /** The tooltip. */
+  title: string
+}
+
+/** bars draws one bar for each version, the oldest first. Screen readers read `says`. */
+export function bars(all: readonly Bar[], says: string): Markup {
+  const most = Math.max(...all.map(({ lost, value }) => value + lost), 1)
+  const width = Math.min(60, 600 / all.length)
+  const drawn = all.map(({ lost, title, value }, n) => {
+    const [kept, gone] = [round((value / most) * 116), round((lost / most) * 116)]
+    const [x, wide] = [round(n * width + width * 0.15), round(width * 0.7)]
+    const above =
+      lost === 0
+        ? null
+        : html`<path class="lost" d="M${x} ${round(120 - kept)}v${-gone}h${wide}v${gone}Z"/>`
+    return html`<g><title>${title}</title>${above}<path class="bar" d="M${x} 120v${-kept}h${wide}v${kept}Z"/></g>`
+  })
+  return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${says}"><path class="grid" d="M0 120H600"/>${drawn}</svg>`
+}
+
 /**
  * paceBar draws the spent part of a budget as a bar, with a line at the passed part of the period. More than the passed
  * part is `warn`, and the whole budget is `bad`. Screen readers read `says`.

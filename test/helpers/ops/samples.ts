@@ -21,7 +21,7 @@ export function reportOf(over: Partial<UploadReport> = {}): UploadReport {
       fileUrl: null,
       changes: null,
     },
-    ...{ rejectedAt: null, refusals: 0, keptPostings: null },
+    ...{ rejectedAt: null, refusals: 0, keptPostings: null, difference: null },
     ...{ uploadedAt: '2026-11-20T11:59:30.000Z', etagVerified: true, warnings: [] },
     ...{
       expectedBy: null,

@@ -4,6 +4,8 @@ import { CHROMIUM, launch, open, overflows, SLOW } from './chromium.ts'
 import { scene } from './scenes.ts'
 
 const VERSIONS = ['feed?name=globex.xml', 'version?id=31']
+/** The page of the held version of the busy day. */
+const HELD = 'version?id=196'
 const SIZES = [
   { width: 390, height: 844 },
   { width: 1280, height: 900 },
@@ -18,7 +20,7 @@ describe.skipIf(CHROMIUM === null)('the status page in a browser', SLOW, () => {
 
   it.each([
     ['nothing has come yet', 'empty', ['']],
-    ['the day is busy', 'busy', ['', ...VERSIONS]],
+    ['the day is busy', 'busy', ['', ...VERSIONS, HELD]],
     ['everything is broken', 'broken', ['', ...VERSIONS]],
     ['there are 3 feeds', 'few', ['']],
     ['there are 40 feeds', 'some', ['']],

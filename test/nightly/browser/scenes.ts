@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { statusOf, versionOf } from '../../../src/app/status.ts'
 import type { CampaignRun } from '../../../src/campaigns/port.ts'
 import type { Config } from '../../../src/config/config.ts'
-import type { History, State, VersionPatch } from '../../../src/history/port.ts'
+import type { HeldDifference, History, State, VersionPatch } from '../../../src/history/port.ts'
 import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import type { DaemonState } from '../../../src/ops/port.ts'
@@ -231,6 +231,33 @@ function facts(postings: number, changes: VersionPatch['changes'] = null): Versi
   }
 }
 
+/** DIFFERENCE is what the held version of the busy day changes. */
+const DIFFERENCE: HeldDifference = (() => {
+  const names = ['Boston', 'Leeds', 'São Paulo', 'Łódź', 'Villingen-Schwenningen']
+  const group = (values: string[]) => ({
+    values: values.map((value, n) => ({ value, added: 0, removed: 400 - 90 * n, isGone: n < 2 })),
+    ...{ count: values.length + 7, gone: 2 },
+  })
+  const named = names.map((city, n) => ({
+    ...{ id: `REF-${47_765 + n}`, title: `Registered nurse, night shift, ward ${n}`, city },
+    externalCampaignId: n === 3 ? null : 'NUR-Q1',
+  }))
+  const changed = [{ id: 'REF-1', title: 'Ward clerk', fields: ['title', 'city', 'date', 'url'] }]
+  return {
+    older: 40,
+    summary: {
+      totals: { added: 0, removed: 1_209, changed: 1, unchanged: 30 },
+      postings: { older: 1_240, newer: 31 },
+      by: {
+        externalCampaignId: group(['NUR-Q1', 'DRV']),
+        state: group(['MA']),
+        city: group(names),
+      },
+      named: { added: [], removed: named, changed },
+    },
+  }
+})()
+
 function busy(history: History): void {
   const names = [
     ...['acme/nightly.xml', 'globex.xml', 'initech.xml', 'umbrella-healthcare.xml'],
@@ -238,18 +265,16 @@ function busy(history: History): void {
     ...['stark.xml', 'cyberdyne.xml', 'tyrell.xml', 'wayne-enterprises.xml', 'oscorp.xml'],
   ]
   for (const [n, feed] of names.entries()) fortnight(history, feed, 120 + n * n * 90)
-  addVersion(history, {
+  fortnight(history, 'pied-piper.xml', 1_240)
+  const held = addVersion(history, {
     ...{ feed: 'pied-piper.xml', at: NOW - 6 * MINUTE },
     steps: [
       ['checking', null],
-      [
-        'held',
-        'postings fell from 1,240 to 31, by 98 %',
-        'see whether the export is whole, and whether this was meant',
-      ],
+      ['held', 'postings fell from 1,240 to 31, by 98 %', 'see whether the export is whole'],
     ],
     patch: facts(31),
   })
+  history.keepDifference(held, DIFFERENCE)
   addVersion(history, {
     ...{ feed: 'vandelay.xml', at: NOW - 20 * SECOND, steps: [['checking', null]] },
   })

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FIELDS } from '../../../src/feed/field-paths.ts'
-import { PostingReader } from '../../../src/feed/posting-reader.ts'
+import { PostingReader, type Wanted } from '../../../src/feed/posting-reader.ts'
 import type { PostingValues } from '../../../src/feed/posting-values.ts'
 import { DocumentChecker } from '../../../src/xml/document-checker.ts'
 import type { XmlHandler } from '../../../src/xml/handler.ts'
@@ -14,7 +14,10 @@ import { everything } from '../../helpers/xml/handlers.ts'
 
 const DOCUMENTS = Number(process.env.FEEDSYNCD_MUTATIONS ?? 150)
 const SEED = Number(process.env.FEEDSYNCD_SEED ?? 20261120)
-const READ = ['id', 'externalCampaignId', 'title', 'description', 'city'] as const
+const READ: Wanted = {
+  fields: ['id', 'externalCampaignId', 'title', 'description', 'city'],
+  hasParts: false,
+}
 
 const feeds = [
   `<jobs>${[1, 2, 3]
@@ -56,7 +59,7 @@ function read(document: Buffer, pieceSize: number, to: (reader: PostingReader) =
   const reader = new PostingReader(
     { records: null, fields: {} },
     (values, content) => postings.push({ values: named(values), content }),
-    { fields: READ },
+    { wanted: () => READ },
   )
   const check = new DocumentChecker(to(reader), LIMITS)
   for (let at = 0; at < document.length; at += pieceSize) {

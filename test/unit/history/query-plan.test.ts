@@ -73,6 +73,8 @@ const CALLS: Record<
     for (const feed of ['a', 'a', 'b']) versionIn(history, 'settling', { feed })
     for (const feed of ['a', 'b']) history.forget(history.newest(feed)?.id ?? 0)
   },
+  difference: (history, id) => history.difference(id),
+  keepDifference: (history, id) => history.keepDifference(id, { older: 1, summary: null }),
   spooled: (history) => history.spooled('acme'),
   spoolNames: (history) => history.spoolNames(),
   withCopy: (history) => history.withCopy('1.xml'),

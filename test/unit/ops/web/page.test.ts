@@ -311,6 +311,67 @@ describe('a version’s page', () => {
   })
 })
 
+/** differenceOf is what a held version changes; every text in it is this one. */
+function differenceOf(text: string): NonNullable<ShowReport['difference']> {
+  const group = {
+    values: [{ value: text, added: 0, removed: 30, isGone: true }],
+    ...{ count: 12, gone: 1 },
+  }
+  const posting = { id: text, title: text, city: null, externalCampaignId: text }
+  return {
+    older: 4,
+    summary: {
+      totals: { added: 0, removed: 30, changed: 2, unchanged: 8 },
+      postings: { older: 40, newer: 10 },
+      by: { externalCampaignId: group, state: group, city: group },
+      named: {
+        ...{ added: [], removed: [posting] },
+        changed: [{ id: text, title: text, fields: [text] }],
+      },
+    },
+  }
+}
+
+describe('the page of a held version', () => {
+  const held = (over: Partial<ShowReport> = {}) =>
+    version({ id: 5, state: 'held', postings: 10, difference: differenceOf('NUR-Q1'), ...over })
+
+  it('shows what it changes, in all, by campaign, and the first postings of each kind', () => {
+    const shown = versionPage(held(), CONTEXT)
+
+    expect(shown).toContain('<dt>Removed</dt><dd>30 of 40 postings')
+    expect(shown).toContain('<bdi>NUR-Q1</bdi> <span class="dim">30, all</span>')
+    expect(shown).toContain('Removed <span class="dim">the first 1 of 30</span>')
+    expect(shown).toContain('<td>NUR-Q1</td>')
+  })
+
+  it('draws the postings of the last versions, and what would vanish above those that are left', () => {
+    const earlier = [
+      upload({ id: 6, postings: 99 }),
+      upload({ id: 5, postings: 10 }),
+      upload({ id: 4, postings: 40 }),
+      upload({ id: 3, postings: null, state: 'rejected' }),
+    ]
+
+    const shown = versionPage(held(), CONTEXT, earlier)
+
+    expect(shown).toContain('Of 40 postings, 30 would vanish')
+    expect(shown.match(/class="bar" d="[^"]+"/g)).toEqual([
+      'class="bar" d="M9 120v-116h42v116Z"',
+      'class="bar" d="M69 120v-29h42v29Z"',
+    ])
+    expect(shown.match(/class="lost" d="[^"]+"/g)).toEqual(['class="lost" d="M69 91v-87h42v87Z"'])
+  })
+
+  it('says if there is no earlier copy, or if it could not be compared', () => {
+    const first = versionPage(held({ difference: { older: null, summary: null } }), CONTEXT)
+    const failed = versionPage(held({ difference: { older: 4, summary: null } }), CONTEXT)
+
+    expect(first).toContain('There is no earlier copy to compare it with.')
+    expect(failed).toContain('It could not be compared with <a href="/version?id=4">version 4</a>.')
+  })
+})
+
 describe('hostile names and reasons', () => {
   const ATTACKS = [
     '<script>alert(1)</script>',
@@ -353,12 +414,13 @@ describe('hostile names and reasons', () => {
       ...{ ...over, account: text, records: text, encoding: text, fileUrl: text },
       externalCampaignIds: Object.fromEntries([[text, 1]]),
       events: [{ at: null, from: null, to: 'seen', ...NO_REASON, reason: text }],
+      difference: differenceOf(text),
     })
     return [
       page({ uploads, daemon, service, campaigns, skipped, paused, pausedFeeds }),
       page({}, { find: `${text}~` }),
       feedPage(uploads[0], uploads, 60, CONTEXT),
-      versionPage(one, CONTEXT),
+      versionPage({ ...one, state: 'held' }, CONTEXT, uploads),
     ]
   }
 

@@ -1,0 +1,266 @@
+// Compares the postings of two versions or files for a person, with or without a running daemon.
+
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { feedFor } from '../config/feeds.ts'
+import { summaryOf } from '../feed/difference-summary.ts'
+import { collected, feedDifference } from '../feed/feed-difference.ts'
+import type {
+  ChangedPosting,
+  Difference,
+  DifferenceSide,
+  DifferenceSummary,
+  PostingName,
+} from '../feed/port.ts'
+import { MOST_SUMMED } from '../feed/port.ts'
+import type { Differences, HistoryReader, Version, VersionReads } from '../history/port.ts'
+import { OLDER } from '../history/reason-codes.ts'
+import { openHistoryReader } from '../history/tables.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { feedArgument } from '../lib/printable.ts'
+import { Spill } from '../lib/spill.ts'
+import { countOf } from '../lib/units.ts'
+import { historyFile, noVersion, pathInInbox } from './queries.ts'
+
+/** Compared is one of the two versions or files that are compared. */
+export interface Compared extends DifferenceSide {
+  /** null: it is a file. */
+  id: number | null
+  /** The path of the version, or the file as it was named. */
+  path: string
+  isOnService: boolean
+}
+
+/** MOST_POSTINGS keep their hashes in memory, which takes up to 800 MB. */
+const MOST_POSTINGS = 20_000_000
+
+/** versionSide returns the kept copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1 without a copy. */
+export function versionSide(config: Config, history: VersionReads, id: number): Compared {
+  const version = versionOf(history, id)
+  const { encoding, feed, path, sha256 } = version
+  const { mapping } = feedFor(path, config.feeds, feed)
+  // The version was read in this encoding, whatever its rule says now.
+  return {
+    id,
+    path,
+    sha256,
+    isOnService: history.onService(feed)?.id === id,
+    mapping: { ...mapping, encoding },
+    file: copyOf(config, history, version),
+  }
+}
+
+/** copyOf returns the absolute path of the kept copy of a version. Throws `FeedsyncError` (1) if there is none. */
+function copyOf(
+  { state: { directory } }: Config,
+  history: VersionReads,
+  { feed, id, spool, state }: Pick<Version, 'feed' | 'id' | 'spool' | 'state'>,
+): string {
+  const file = spool === null ? null : join(directory, 'spool', spool)
+  if (file !== null && existsSync(file)) return file
+  const others = history.spooled(feed).filter((one) => one.id !== id)
+  const kept = others.length === 0 ? 'none' : others.map((one) => one.id).join(', ')
+  throw new FeedsyncError(`the bytes of version ${id} are not kept (it is ${state})`, {
+    hint: `kept of ${feed}: ${kept}; upload.keepVersions sets how many uploaded versions are kept`,
+  })
+}
+
+/** keptCopy returns the path of the copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1 without a copy. */
+export function keptCopy(config: Config, id: number): string {
+  using history = openHistoryReader({ file: historyFile(config) })
+  const known = knownVersions(history)
+  return copyOf(config, known, versionOf(known, id))
+}
+
+/** fileSide returns a file that a person named. `named` is the feed by whose rule it is read; null: that of its path. */
+export function fileSide(config: Config | null, path: string, named: string | null): Compared {
+  const file = resolve(path)
+  const inInbox = config === null ? path : pathInInbox(config, file)
+  const { mapping } = feedFor(inInbox, config?.feeds ?? [], named)
+  return { id: null, path, file, mapping, sha256: null, isOnService: false }
+}
+
+/** Pair is what `diff` compares for an id or a feed. */
+export interface Pair {
+  older: Compared
+  newer: Compared
+  /** What a person must know beside the answer; null: nothing. */
+  note: string | null
+}
+
+type Reads = VersionReads & Pick<Differences, 'difference'>
+
+/** knownVersions returns the history, or throws `FeedsyncError` (64): without one there is no version. */
+export function knownVersions(history: HistoryReader | null): HistoryReader {
+  if (history !== null) return history
+  throw new FeedsyncError('there is no version yet', {
+    hint: 'feedsyncd status',
+    exitCode: EXIT.usage,
+  })
+}
+
+/** versionOf returns a version. Throws `FeedsyncError` (64) if there is none. */
+function versionOf(history: VersionReads, id: number): Version {
+  const version = history.version(id)
+  if (version !== null) return version
+  const newest = history.list({ all: true, limit: 1 })[0]?.id ?? null
+  throw new FeedsyncError(noVersion(id, newest), {
+    hint: 'feedsyncd status --all',
+    exitCode: EXIT.usage,
+  })
+}
+
+/**
+ * feedPair returns the newest kept version of a feed beside the version on the service. Returns null for an unknown
+ * feed. Throws `FeedsyncError` (1) if there is nothing to compare.
+ */
+export function feedPair(config: Config, history: Reads, feed: string): Pair | null {
+  if (history.newest(feed) === null) return null
+  const isNew = ({ reasonCode }: Pick<Version, 'reasonCode'>) => reasonCode !== OLDER
+  const id = history.spooled(feed).find(isNew)?.id
+  const newest = history.newestTaken(feed)
+  if (id === undefined || newest === null)
+    throw new FeedsyncError(`no copy of ${feed} is kept, so there is nothing to compare`)
+  const older = olderThan(history, { feed, id })
+  const isUnread = newest.id > id && newest.state === 'rejected'
+  return {
+    older: versionSide(config, history, older),
+    newer: versionSide(config, history, id),
+    note: isUnread ? `version ${newest.id} is newer and rejected: ${newest.reason}` : null,
+  }
+}
+
+/**
+ * versionPair returns a version beside the version of its feed that is on the service, or beside the upload before it
+ * if it is on the service itself. Throws `FeedsyncError` (1) if there is nothing to compare.
+ */
+export function versionPair(config: Config, history: Reads, id: number): Pair {
+  const { feed } = versionOf(history, id)
+  const isEarlier = (one: Pick<Version, 'id' | 'state'>) => one.state === 'uploaded' && one.id < id
+  const older = olderThan(history, { feed, id })
+  const before = older === id ? history.spooled(feed).find(isEarlier)?.id : older
+  if (before === undefined) throw notOnService(feed)
+  return {
+    older: versionSide(config, history, before),
+    newer: versionSide(config, history, id),
+    note: null,
+  }
+}
+
+/** olderThan returns the version on the service; without one, the version that a guard compared this one with. */
+function olderThan(history: Reads, { feed, id }: Pick<Version, 'feed' | 'id'>): number {
+  const older = history.onService(feed)?.id ?? history.difference(id)?.older ?? null
+  if (older === null) throw notOnService(feed)
+  return older
+}
+
+function notOnService(feed: string): FeedsyncError {
+  return new FeedsyncError(`no earlier version of ${feed} is on the service to compare with`, {
+    hint: `see its versions: feedsyncd show ${feedArgument(feed)}`,
+  })
+}
+
+/**
+ * changeOf returns which postings change if a version is sent: what was found out when it was held, unless the service
+ * has another version by now. Returns a sentence if that is not known.
+ */
+export async function changeOf(
+  config: Config,
+  history: Reads,
+  { feed, id }: Version,
+): Promise<{ summary: DifferenceSummary } | string> {
+  const stored = history.onService(feed)?.id ?? null
+  const { older = null, summary = null } = history.difference(id) ?? {}
+  if (summary !== null && (older === stored || stored === null)) return { summary }
+  if (stored === null) return 'no earlier copy was kept to compare it with'
+  try {
+    const [before, now] = [versionSide(config, history, stored), versionSide(config, history, id)]
+    return { summary: await summaryBetween(before, now) }
+  } catch (error) {
+    if (!(error instanceof FeedsyncError)) throw error
+    return `which postings change is not known: ${error.message}`
+  }
+}
+
+/** sideName names one side in a sentence. */
+function sideName({ id, path }: Compared): string {
+  return id === null ? path : `version ${id}`
+}
+
+/** Rows are the postings of one kind, in the order of their feed, each as a line of JSON. */
+export interface Rows extends Disposable {
+  count: number
+  lines(): Iterable<string>
+}
+
+export interface Comparison extends Disposable {
+  difference: Difference
+  added: Rows
+  removed: Rows
+  changed: Rows
+}
+
+/** compareSides compares two sides. `mostNamed` limits the rows of each kind. Throws `FeedsyncError` (1). */
+export async function compareSides(
+  older: Compared,
+  newer: Compared,
+  mostNamed: number,
+): Promise<Comparison> {
+  using rows = new DisposableStack()
+  const rowsOf = () => rows.use(new SpilledRows())
+  const [added, removed, changed] = [rowsOf(), rowsOf(), rowsOf()]
+  const job = { older, newer, mostNamed, mostPostings: MOST_POSTINGS }
+  const taker = {
+    added: (posting: PostingName) => added.add(posting),
+    removed: (posting: PostingName) => removed.add(posting),
+    changed: (posting: ChangedPosting) => changed.add(posting),
+  }
+  const result = await feedDifference(job, taker, new AbortController().signal)
+  if (result.kind !== 'compared') throw notCompared({ older, newer }[result.side], result)
+  const { difference } = result
+  const owned = rows.move()
+  return { difference, added, removed, changed, [Symbol.dispose]: () => owned.dispose() }
+}
+
+/** summaryOfComparison sums up a comparison, without its postings. */
+export function summaryOfComparison({ difference }: Comparison): DifferenceSummary {
+  return summaryOf(difference, { added: [], removed: [], changed: [] })
+}
+
+/** summaryBetween compares two sides and sums up what differs. Throws `FeedsyncError` (1). */
+export async function summaryBetween(older: Compared, newer: Compared): Promise<DifferenceSummary> {
+  const { named, taker } = collected()
+  const job = { older, newer, mostNamed: MOST_SUMMED, mostPostings: MOST_POSTINGS }
+  const result = await feedDifference(job, taker, new AbortController().signal)
+  if (result.kind !== 'compared') throw notCompared({ older, newer }[result.side], result)
+  return summaryOf(result.difference, named)
+}
+
+type NotCompared = Exclude<Awaited<ReturnType<typeof feedDifference>>, { kind: 'compared' }>
+
+function notCompared(side: Compared, result: NotCompared): FeedsyncError {
+  const reason =
+    result.kind === 'unread'
+      ? result.reason
+      : `it has ${countOf(result.postings, 'posting')}, and at most ${countOf(MOST_POSTINGS)} can be compared`
+  return new FeedsyncError(`${sideName(side)} cannot be compared: ${reason}`)
+}
+
+class SpilledRows implements Rows {
+  readonly #spill = new Spill()
+  count = 0
+
+  add(row: object): void {
+    this.#spill.append(`${JSON.stringify(row)}\n`)
+    this.count++
+  }
+
+  lines(): Iterable<string> {
+    return this.#spill.lines()
+  }
+
+  [Symbol.dispose](): void {
+    this.#spill[Symbol.dispose]()
+  }
+}

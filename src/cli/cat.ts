@@ -1,0 +1,22 @@
+// feedsyncd cat writes the kept copy of a version to stdout, byte for byte.
+
+import { createReadStream } from 'node:fs'
+import { Command } from 'commander'
+import { keptCopy } from '../app/differences.ts'
+import { type Context, readConfig } from './context.ts'
+import { versionId } from './define.ts'
+
+const PIECE = 2 ** 18
+
+export function catCommand(context: Context): Command {
+  return new Command('cat')
+    .description('write the kept copy of a version to stdout')
+    .argument('<id>', 'an id that status prints', versionId)
+    .action(async (id: number, _options, command: Command) => {
+      const config = readConfig(context, command.optsWithGlobals<{ config?: string }>().config)
+      const file = keptCopy(config, id)
+      for await (const piece of createReadStream(file, { highWaterMark: PIECE }))
+        await context.write(piece)
+      context.exit(0)
+    })
+}

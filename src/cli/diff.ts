@@ -1,0 +1,195 @@
+// feedsyncd diff says which postings differ between two versions of a feed, or two files.
+
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import {
+  type Compared,
+  type Comparison,
+  compareSides,
+  feedPair,
+  fileSide,
+  knownVersions,
+  type Pair,
+  summaryOfComparison,
+  versionPair,
+  versionSide,
+} from '../app/differences.ts'
+import { historyFile } from '../app/queries.ts'
+import type { Difference, Group } from '../feed/port.ts'
+import { openHistoryReader } from '../history/tables.ts'
+import { EXIT } from '../lib/errors.ts'
+import { feedArgument, printableJson, shellWord } from '../lib/printable.ts'
+import { countOf } from '../lib/units.ts'
+import { type Context, readConfigIfThere } from './context.ts'
+import { type Call, define, unknownName, usageError } from './define.ts'
+import { differenceText, KINDS, postingTable } from './difference-view.ts'
+import { fitted, printable, widthOf } from './render.ts'
+
+interface Options {
+  all?: boolean
+  feed?: string
+}
+
+type Diff = Call<Options>
+
+const TEXT =
+  'show which postings differ between two versions or files, or a feed and the service; exit 0 equal, 2 different'
+/** Postings of each kind that are shown without --all. */
+const MOST = 20
+/** Rows of a table whose columns are as wide as its widest row. */
+const ROWS = 1_000
+/** Characters that are written at once. */
+const PORTION = 65_536
+
+export function diffCommand(context: Context): Command {
+  return define<Options>(context, 'diff', TEXT, async (call, first: string, second?: string) => {
+    const { all = false, json = false } = call.options
+    const { newer, note, older } =
+      second === undefined ? pairOf(call, first) : sidesOf(call, [first, second])
+    if (note !== null) context.err(printable(note))
+    using comparison = await compareSides(
+      older,
+      newer,
+      all || json ? Number.POSITIVE_INFINITY : MOST,
+    )
+    if (json) await writeJson(context, { older, newer, comparison })
+    else await writeText(call, { older, newer, comparison })
+    const { added, changed, removed } = comparison.difference.totals
+    context.exit(added + changed + removed === 0 ? EXIT.ok : EXIT.changesPending)
+  })
+    .argument(
+      '<id|feed|file>',
+      'the older one; an id or a feed alone is compared with what is on the service',
+    )
+    .argument('[id|file]', 'the newer one')
+    .option('--all', 'show every posting, not only the first 20 of each kind')
+    .option('--feed <name>', 'read files by the rule of this feed (default: by their paths)')
+}
+
+/** pairOf returns what one argument means: an id or a feed beside the service. */
+function pairOf(call: Diff, given: string): Pair {
+  using history = openHistoryReader({ file: historyFile(call.config) })
+  if (isId(given)) return versionPair(call.config, knownVersions(history), Number(given))
+  const feed = given.replace(/^feed:(?=.)/s, '')
+  const pair = history && feedPair(call.config, history, feed)
+  if (pair !== null) return pair
+  if (existsSync(given))
+    throw usageError(`name a second file to compare ${given} with`, 'feedsyncd diff --help')
+  const feeds = history?.list({}).map((version) => version.feed) ?? []
+  throw unknownName('feed', feed, feeds, (near) =>
+    near === null ? 'status' : `diff ${feedArgument(near)}`,
+  )
+}
+
+/** sidesOf returns two ids or files. Files need no configuration. */
+function sidesOf(call: Diff, given: readonly [older: string, newer: string]): Pair {
+  const { feed = null } = call.options
+  if (!given.some(isId)) {
+    const config = readConfigIfThere(call.context, call.options.config)
+    const [older, newer] = given.map((path) => fileSide(config, path, feed)) as [Compared, Compared]
+    return { older, newer, note: null }
+  }
+  using history = openHistoryReader({ file: historyFile(call.config) })
+  const side = (one: string) =>
+    isId(one)
+      ? versionSide(call.config, knownVersions(history), Number(one))
+      : fileSide(call.config, one, feed)
+  return { older: side(given[0]), newer: side(given[1]), note: null }
+}
+
+const isId = (given: string) => /^\d+$/.test(given)
+
+interface Answer {
+  older: Compared
+  newer: Compared
+  comparison: Comparison
+}
+
+async function writeText(call: Diff, { comparison, newer, older }: Answer): Promise<void> {
+  const { context } = call
+  const { postings, totals } = comparison.difference
+  const print = (text: string) => context.out(fitted(text, widthOf(context)))
+  const name = (side: Compared) =>
+    printable(
+      side.id === null
+        ? side.path
+        : `version ${side.id} (${side.path})${side.isOnService ? ', on the service' : ''}`,
+    )
+  print(`${name(older)}: ${countOf(postings.older, 'posting')}`)
+  print(`${name(newer)}: ${countOf(postings.newer, 'posting')}`)
+  context.out('')
+  print(differenceText(summaryOfComparison(comparison), context))
+  for (const kind of KINDS) {
+    const { count } = comparison[kind]
+    if (count === 0) continue
+    const isCut = count < totals[kind]
+    context.out('')
+    context.out(`${kind}${isCut ? `, the first ${count} of ${countOf(totals[kind])}` : ''}:`)
+    for (const rows of portions(comparison[kind].lines(), ROWS))
+      context.out(
+        postingTable(
+          kind,
+          rows.map((row) => JSON.parse(row)),
+          context,
+        ),
+      )
+    if (isCut) {
+      const words = [older, newer].map(({ id, path }) => (id === null ? shellWord(path) : id))
+      context.out(
+        `… and ${countOf(totals[kind] - count)} more: ${call.commandLine(`diff ${words.join(' ')} --all`)}`,
+      )
+    }
+  }
+}
+
+function* portions<T>(all: Iterable<T>, size: number): Generator<T[], void, void> {
+  let portion: T[] = []
+  for (const one of all) {
+    portion.push(one)
+    if (portion.length < size) continue
+    yield portion
+    portion = []
+  }
+  if (portion.length > 0) yield portion
+}
+
+/** writeJson writes one line, piece by piece, because it may be larger than the memory. */
+async function writeJson(context: Context, answer: Answer): Promise<void> {
+  let text = ''
+  for (const piece of jsonPieces(answer)) {
+    text += printableJson(piece)
+    if (text.length < PORTION) continue
+    await context.write(text)
+    text = ''
+  }
+  await context.write(`${text}\n`)
+}
+
+function* jsonPieces({ comparison, newer, older }: Answer): Generator<string, void, void> {
+  const { by, postings, totals } = comparison.difference
+  const side = ({ id, path }: Compared, count: number) =>
+    JSON.stringify({ id, path, postings: count })
+  yield `{"schemaVersion":1,"old":${side(older, postings.older)},"new":${side(newer, postings.newer)}`
+  for (const kind of ['added', 'removed', 'changed'] as const) {
+    yield `,"${kind}":[`
+    let separator = ''
+    for (const row of comparison[kind].lines()) {
+      yield separator + row
+      separator = ','
+    }
+    yield ']'
+  }
+  yield `,"totals":${JSON.stringify(totals)},"by":${JSON.stringify(countsOf(by))}}`
+}
+
+function countsOf(by: Difference['by']) {
+  const counts = (group: Group) =>
+    Object.fromEntries(
+      [...by[group]].map(([value, { added, removed }]) => [value, { added, removed }]),
+    )
+  return {
+    externalCampaignId: counts('externalCampaignId'),
+    state: counts('state'),
+    city: counts('city'),
+  }
+}

@@ -1,0 +1,78 @@
+// Shows what differs between two versions of a feed: counts, the values that lost or won postings, and single postings.
+// A sign before each line says what a colour says.
+
+import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../feed/port.ts'
+import { countOf } from '../lib/units.ts'
+import { NOUNS } from '../ops/difference-text.ts'
+import type { Context } from './context.ts'
+import { type Cell, factsText, styled, table, widthOf } from './render.ts'
+
+type Kind = keyof DifferenceSummary['named']
+
+const SIGNS: Record<Kind, string> = { removed: '-', added: '+', changed: '~' }
+const COLOURS = { removed: 'red', added: 'green', changed: 'yellow' } as const
+export const KINDS: readonly Kind[] = ['removed', 'added', 'changed']
+
+/** differenceText shows the counts, in all and by campaign, state and city. */
+export function differenceText(
+  { by, postings, totals }: DifferenceSummary,
+  { terminal }: Pick<Context, 'terminal'>,
+): string {
+  const facts = KINDS.flatMap((kind): Fact[] => {
+    const of = kind === 'removed' ? ` of ${countOf(postings.older, 'posting')}` : ''
+    const count: Fact = [kind, kind, `${countOf(totals[kind])}${of}`]
+    return totals[kind] === 0 ? [['none', kind, count[2]]] : [count, ...groups(by, kind)]
+  })
+  facts.push(['none', 'unchanged', countOf(totals.unchanged)])
+  const lines = factsText(facts.map(([, name, text]) => [name, text])).split('\n')
+  const shown = lines.map((line, n) => {
+    const [kind = 'none'] = facts[n] ?? []
+    return kind === 'none' ? line : coloured(kind, line, terminal)
+  })
+  return shown.join('\n')
+}
+
+type Fact = [kind: Kind | 'none', name: string, text: string]
+
+/** groups returns a line for each group: the values with the most postings of this kind. */
+function groups(by: DifferenceSummary['by'], kind: Kind): Fact[] {
+  if (kind === 'changed') return []
+  return (Object.keys(by) as Group[]).flatMap((group): Fact[] => {
+    const { count, values } = by[group]
+    const told = values
+      .filter((value) => value[kind] > 0)
+      .map(({ isGone, value, ...counted }) => {
+        const all = kind === 'removed' && isGone ? ' (all)' : ''
+        return `${value} ${countOf(counted[kind])}${all}`
+      })
+    if (told.length === 0) return []
+    const more = count > values.length ? [`and ${countOf(count - values.length)} more`] : []
+    return [[kind, `  ${NOUNS[group][0]}`, [...told, ...more].join(', ')]]
+  })
+}
+
+/** postingTable shows single postings of one kind, one on a line. */
+export function postingTable(
+  kind: Kind,
+  rows: readonly (PostingName | ChangedPosting)[],
+  context: Pick<Context, 'env' | 'terminal'>,
+): string {
+  const cells = rows.map((row): Cell[] => [SIGNS[kind], row.id, row.title, ...rest(row)])
+  const headers = [
+    '',
+    'id',
+    'title',
+    ...(kind === 'changed' ? ['differs in'] : ['city', 'campaign']),
+  ]
+  const [head = '', ...lines] = table(headers, cells, widthOf(context)).split('\n')
+  return [head, ...lines.map((line) => coloured(kind, line, context.terminal))].join('\n')
+}
+
+function rest(row: PostingName | ChangedPosting): Cell[] {
+  if (!('fields' in row)) return [row.city, row.externalCampaignId]
+  return [row.fields.length === 0 ? 'white space or a comment' : row.fields.join(', ')]
+}
+
+function coloured(kind: Kind, text: string, terminal: boolean): string {
+  return styled(COLOURS[kind], text, terminal)
+}

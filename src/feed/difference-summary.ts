@@ -1,0 +1,43 @@
+// Sums up a difference for people: the values with the most removed and added postings, and the first postings.
+
+import {
+  type Difference,
+  type DifferenceSummary,
+  type GroupCount,
+  type GroupSummary,
+  MOST_SUMMED,
+  type NamedPostings,
+} from './port.ts'
+
+/** summaryOf keeps the first `MOST_SUMMED` of everything. */
+export function summaryOf(
+  { by, postings, totals }: Difference,
+  { added, changed, removed }: NamedPostings,
+): DifferenceSummary {
+  return {
+    totals,
+    postings,
+    by: {
+      externalCampaignId: groupSummary(by.externalCampaignId),
+      state: groupSummary(by.state),
+      city: groupSummary(by.city),
+    },
+    named: {
+      added: added.slice(0, MOST_SUMMED),
+      removed: removed.slice(0, MOST_SUMMED),
+      changed: changed.slice(0, MOST_SUMMED),
+    },
+  }
+}
+
+function groupSummary(counts: ReadonlyMap<string, GroupCount>): GroupSummary {
+  const values = [...counts].map(([value, { left, ...count }]) => {
+    return { value, ...count, isGone: count.removed > 0 && left === 0 }
+  })
+  values.sort((a, b) => b.removed - a.removed || b.added - a.added || (a.value < b.value ? -1 : 1))
+  return {
+    values: values.slice(0, MOST_SUMMED),
+    count: values.length,
+    gone: values.filter(({ isGone }) => isGone).length,
+  }
+}

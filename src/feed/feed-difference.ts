@@ -1,0 +1,261 @@
+// Finds which postings differ between two versions of a feed. The first reading of both keeps only hashes, which say
+// which postings were added, removed or changed (posting-matches.ts). The second reading takes the fields of those.
+
+import { crc32 } from 'node:zlib'
+import { Spill } from '../lib/spill.ts'
+import { wordsByContent } from './entries.ts'
+import { readFeed } from './feed-reader.ts'
+import { FIELDS, type Field } from './field-paths.ts'
+import { GroupCounts } from './group-counts.ts'
+import { withoutPrefix } from './names.ts'
+import {
+  type ChangedPosting,
+  type DifferenceJob,
+  type DifferenceResult,
+  type DifferenceSide,
+  GROUPS,
+  type NamedPostings,
+  type PostingName,
+} from './port.ts'
+import { changesOf, type Matches, matchPostings, NONE, SAME } from './posting-matches.ts'
+import type { Wanted } from './posting-reader.ts'
+import { type Posting, type PostingSource, readPostings } from './posting-stream.ts'
+import type { Survey, SurveyTaker } from './survey.ts'
+
+/** DifferenceTaker receives the first postings of each kind, `mostNamed` at most. */
+export interface DifferenceTaker {
+  added(posting: PostingName): void
+  removed(posting: PostingName): void
+  changed(posting: ChangedPosting): void
+}
+
+const NAMES = ['id', 'title', 'city', 'externalCampaignId'] as const satisfies Field[]
+const NOTHING: Wanted = { fields: [], hasParts: false }
+const GROUPED: Wanted = { fields: GROUPS, hasParts: false }
+const NAMED: Wanted = { fields: [...NAMES, 'state'], hasParts: false }
+const WHOLE: Wanted = { fields: FIELDS, hasParts: true }
+
+/** collected returns a taker that keeps the postings in lists. */
+export function collected(): { named: NamedPostings; taker: DifferenceTaker } {
+  const named: NamedPostings = { added: [], removed: [], changed: [] }
+  const taker = {
+    added: (posting: PostingName) => void named.added.push(posting),
+    removed: (posting: PostingName) => void named.removed.push(posting),
+    changed: (posting: ChangedPosting) => void named.changed.push(posting),
+  }
+  return { named, taker }
+}
+
+/** feedDifference compares two files. Throws the signal's reason, and `FeedsyncError` (78) for a wrong field path. */
+export async function feedDifference(
+  { mostNamed, mostPostings, ...sides }: DifferenceJob,
+  taker: DifferenceTaker,
+  signal: AbortSignal,
+): Promise<DifferenceResult> {
+  const ask = { mostPostings, passOver: null, signal }
+  let older = await surveyed(sides.older, ask)
+  if ('reason' in older) return { kind: 'unread', side: 'older', ...older }
+  const newer = await surveyed(sides.newer, { ...ask, passOver: older.excludedIds })
+  if ('reason' in newer) return { kind: 'unread', side: 'newer', ...newer }
+  // A version with few postings does not show that they share an id.
+  if ((newer.excludedIds?.size ?? 0) > (older.excludedIds?.size ?? 0))
+    older = await surveyed(sides.older, { ...ask, passOver: newer.excludedIds })
+  if ('reason' in older) return { kind: 'unread', side: 'older', ...older }
+  const postings = { older: older.postings, newer: newer.postings }
+  if (older.entries === null) return { kind: 'too-many', side: 'older', postings: postings.older }
+  if (newer.entries === null) return { kind: 'too-many', side: 'newer', postings: postings.newer }
+  const hasOwnIds = older.hasOwnIds && newer.hasOwnIds
+  const words = hasOwnIds ? (of: Int32Array) => of : wordsByContent
+  const matches = matchPostings(words(older.entries), words(newer.entries))
+  using second = new SecondReading(matches, mostNamed, taker)
+  const again = (side: DifferenceSide, survey: Surveyed, reading: Side) =>
+    readPostings(
+      sourceOf(side, survey),
+      (posting) => reading.take(hasOwnIds ? posting : unnamed(posting)),
+      { wanted: reading.wanted, signal },
+    )
+  const ofOlder = await again(sides.older, older, second.older)
+  if (ofOlder !== null) return { kind: 'unread', side: 'older', reason: ofOlder }
+  const ofNewer = await again(sides.newer, newer, second.newer)
+  if (ofNewer !== null) return { kind: 'unread', side: 'newer', reason: ofNewer }
+  const changes = changesOf(matches)
+  const totals = { ...changes, unchanged: postings.newer - changes.added - changes.changed }
+  return { kind: 'compared', difference: { totals, by: second.by(), postings } }
+}
+
+type Surveyed = Survey & { encoding: string | null }
+
+/** surveyed reads a file from its first to its last byte, and returns its survey or why it cannot be compared. */
+async function surveyed(
+  { file, mapping, sha256 }: DifferenceSide,
+  { signal, ...asked }: Omit<SurveyTaker, 'take'> & { signal: AbortSignal },
+): Promise<Surveyed | { reason: string }> {
+  const found: Survey[] = []
+  const job = { source: file, expected: null, copyTo: null, indexTo: null, mapping }
+  const read = await readFeed(job, {
+    survey: { ...asked, take: (survey) => void found.push(survey) },
+    beforePiece: () => signal.throwIfAborted(),
+    // Without a copy the hashing thread saves little.
+    hashThreadFrom: Number.POSITIVE_INFINITY,
+  })
+  if (read.kind === 'changed') return { reason: 'it changed while it was read' }
+  if (read.kind !== 'read') return { reason: read.reason }
+  const { encoding, verdict } = read
+  if (verdict.kind !== 'ok') {
+    const { position, reason } = verdict
+    const place = position === null ? '' : `line ${position.line}, column ${position.column}: `
+    return { reason: `${verdict.kind}: ${place}${reason}` }
+  }
+  if (sha256 !== null && read.sha256 !== sha256)
+    return { reason: 'its bytes in the spool are damaged' }
+  const [survey] = found
+  if (survey === undefined) throw new Error('a well-formed feed has a survey')
+  return { ...survey, encoding }
+}
+
+interface Side {
+  wanted: (n: number) => Wanted
+  take: (posting: Posting) => void
+}
+
+function sourceOf(
+  { file, mapping }: DifferenceSide,
+  { encoding, excludedIds, records }: Surveyed,
+): PostingSource {
+  return { file, encoding, records, paths: mapping.fields, excludedIds }
+}
+
+/** unnamed returns a posting without its id, which is not its own. */
+function unnamed(posting: Posting): Posting {
+  delete posting.values.id
+  return posting
+}
+
+/** SecondReading takes the fields of the postings that differ. Read the older feed first. */
+class SecondReading implements Disposable {
+  readonly #matches: Matches
+  readonly #mostNamed: number
+  readonly #taker: DifferenceTaker
+  readonly #counts = new GroupCounts()
+  readonly #named = { added: 0, removed: 0 }
+  /** #lastChanged is the number, in the newer feed, of the last changed posting that is named. */
+  readonly #lastChanged: number
+  readonly #before = new Spill()
+  /** #at and #length are the places of the older states in `#before`, by the numbers of the postings in the newer feed. */
+  readonly #at: Float64Array
+  readonly #length: Uint32Array
+
+  constructor(matches: Matches, mostNamed: number, taker: DifferenceTaker) {
+    this.#matches = matches
+    this.#mostNamed = mostNamed
+    this.#taker = taker
+    this.#lastChanged = lastChanged(matches.newer, mostNamed)
+    this.#at = new Float64Array(this.#lastChanged + 1)
+    this.#length = new Uint32Array(this.#lastChanged + 1)
+  }
+
+  readonly older: Side = {
+    wanted: (n) => {
+      const partner = this.#matches.older[n] as number
+      if (partner === NONE) return NAMED
+      return partner !== SAME && partner <= this.#lastChanged ? WHOLE : NOTHING
+    },
+    take: (posting) => {
+      const partner = this.#matches.older[posting.n] as number
+      if (partner === NONE) {
+        this.#counts.removed(posting.values)
+        if (this.#named.removed++ < this.#mostNamed) this.#taker.removed(nameOf(posting))
+      } else if (partner !== SAME && partner <= this.#lastChanged) {
+        const { at, length } = this.#before.append(JSON.stringify(stateOf(posting)))
+        this.#at[partner] = at
+        this.#length[partner] = length
+      }
+    },
+  }
+
+  readonly newer: Side = {
+    wanted: (n) => {
+      const partner = this.#matches.newer[n] as number
+      if (partner === NONE) return NAMED
+      return partner !== SAME && n <= this.#lastChanged ? WHOLE : GROUPED
+    },
+    take: (posting) => {
+      const { n, values } = posting
+      const partner = this.#matches.newer[n] as number
+      if (partner === NONE) {
+        this.#counts.added(values)
+        if (this.#named.added++ < this.#mostNamed) this.#taker.added(nameOf(posting))
+      }
+      this.#counts.left(values)
+      const length = this.#length[n] ?? 0
+      if (length === 0) return
+      const before = JSON.parse(this.#before.read({ at: this.#at[n] as number, length })) as State
+      const { id, title } = nameOf(posting)
+      this.#taker.changed({ id, title, fields: differing(before, stateOf(posting)) })
+    },
+  }
+
+  by() {
+    return this.#counts.by
+  }
+
+  [Symbol.dispose](): void {
+    this.#before[Symbol.dispose]()
+  }
+}
+
+/** lastChanged returns the number of the last of the first `most` changed postings; -1: there is none. */
+function lastChanged(partners: Int32Array, most: number): number {
+  let [last, found] = [-1, 0]
+  for (let n = 0; n < partners.length && found < most; n++) {
+    if (partners[n] === NONE || partners[n] === SAME) continue
+    found++
+    last = n
+  }
+  return last
+}
+
+function nameOf({ values }: Posting): PostingName {
+  const { city = null, externalCampaignId = null, id = null, title = null } = values
+  return { id, title, city, externalCampaignId }
+}
+
+/** State is what a changed posting was: the CRC-32 of each field's value, its path, and the hash of each part. */
+interface State {
+  fields: [field: Field, hash: number, path: string][]
+  parts: [name: string, hash: number][]
+}
+
+function stateOf({ parts, pathOf, values }: Posting): State {
+  const found = Object.entries(values) as [Field, string][]
+  return {
+    fields: found.map(([field, value]) => [field, crc32(value), pathOf(field)]),
+    parts: parts.entries(),
+  }
+}
+
+/** differing names the fields whose values differ, then the parts that differ though no field in them does. */
+function differing(before: State, now: State): string[] {
+  const values = (state: State) => new Map(state.fields.map(([field, hash]) => [field, hash]))
+  const [was, is] = [values(before), values(now)]
+  const fields = FIELDS.filter((field) => was.get(field) !== is.get(field))
+  const explained = new Set(
+    [...before.fields, ...now.fields].flatMap(([field, , path]) =>
+      fields.includes(field) ? partOf(path) : [],
+    ),
+  )
+  const hashes = (state: State) => new Map(state.parts)
+  const [had, has] = [hashes(before), hashes(now)]
+  const parts = [...new Set([...had.keys(), ...has.keys()])]
+  return [
+    ...fields,
+    ...parts.filter(
+      (name) => had.get(name) !== has.get(name) && !explained.has(withoutPrefix(name)),
+    ),
+  ]
+}
+
+/** partOf returns the name of the part at the beginning of a path: `location` for `location/city`. */
+function partOf(path: string): string {
+  return withoutPrefix(path.replace(/[/[].*$/s, ''))
+}

@@ -1,0 +1,43 @@
+// Counts the added and removed postings of a difference by campaign id, state and city.
+
+import { type Difference, GROUPS, MAX_GROUP_VALUES } from './port.ts'
+import type { PostingValues } from './posting-stream.ts'
+
+export class GroupCounts {
+  readonly by: Difference['by'] = {
+    externalCampaignId: new Map(),
+    state: new Map(),
+    city: new Map(),
+  }
+
+  added(values: PostingValues): void {
+    this.#count(values, 'added')
+  }
+
+  removed(values: PostingValues): void {
+    this.#count(values, 'removed')
+  }
+
+  /**
+   * left counts a posting of the newer version, if a removed posting had the same value. Call `removed` for all removed
+   * postings before.
+   */
+  left(values: PostingValues): void {
+    for (const group of GROUPS) {
+      const known = this.by[group].get(values[group] ?? '')
+      if (known !== undefined) known.left++
+    }
+  }
+
+  #count(values: PostingValues, what: 'added' | 'removed'): void {
+    for (const group of GROUPS) {
+      const value = values[group]
+      if (value === undefined) continue
+      const counts = this.by[group]
+      const known = counts.get(value)
+      if (known !== undefined) known[what]++
+      else if (counts.size < MAX_GROUP_VALUES)
+        counts.set(value, { added: 0, removed: 0, left: 0, [what]: 1 })
+    }
+  }
+}

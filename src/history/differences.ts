@@ -1,0 +1,29 @@
+// Owns what is known of the postings that a held version changes. It was found out once, when the version was held.
+
+import type { DifferenceSummary } from '../feed/port.ts'
+import type { Connection } from './connection.ts'
+
+export interface HeldDifference {
+  /** The version that it was compared with; null: there was no earlier copy. */
+  older: number | null
+  /** null: it could not be compared. */
+  summary: DifferenceSummary | null
+}
+
+export type Differences = ReturnType<typeof differences>
+
+export function differences(db: Connection) {
+  return {
+    /** difference returns what a version changes; null if it was never held by a guard. */
+    difference: (id: number): HeldDifference | null => {
+      const sql = 'SELECT older, summary FROM differences WHERE version = +?'
+      const row = db.row<{ older: number | null; summary: string | null }>(sql, id)
+      return row && { older: row.older, summary: JSON.parse(row.summary ?? 'null') }
+    },
+
+    keepDifference: (id: number, { older, summary }: HeldDifference): void => {
+      const json = summary === null ? null : JSON.stringify(summary)
+      db.run('REPLACE INTO differences VALUES (?, ?, ?)', id, older, json)
+    },
+  }
+}

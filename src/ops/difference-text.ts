@@ -1,0 +1,53 @@
+// Says in words what differs between two versions of a feed. Pure.
+
+import type { DifferenceSummary, Group, GroupSummary } from '../feed/port.ts'
+import { countOf } from '../lib/units.ts'
+
+/** NOUNS name the values of each group: one, and several. */
+export const NOUNS: Record<Group, readonly [one: string, several: string]> = {
+  externalCampaignId: ['campaign', 'campaigns'],
+  state: ['state', 'states'],
+  city: ['city', 'cities'],
+}
+
+/** Values that a sentence names. */
+const MOST_NAMED = 2
+
+/** differenceLine sums up a difference: `removed: 600 of 1,000 postings, 412 of campaign NUR-Q1, all of 2 cities`. */
+export function differenceLine({ by, postings, totals }: DifferenceSummary): string {
+  const { added, changed, removed } = totals
+  if (added + changed + removed === 0) return 'no posting differs'
+  const { city, externalCampaignId: campaign, state } = by
+  const whole = removed === postings.older ? 'all' : countOf(removed)
+  const told =
+    removed === 0
+      ? []
+      : [
+          `removed: ${whole}${whole === 'all' ? ` ${countOf(removed, 'posting')}` : ` of ${countOf(postings.older, 'posting')}`}`,
+          ...(campaign.count > 0 ? largest('externalCampaignId', campaign) : largest('city', city)),
+          ...(whole === 'all' ? [] : [gone('state', state), gone('city', city)].flat()),
+        ]
+  const counts = Object.entries({ added, changed }).filter(([, count]) => count > 0)
+  return [
+    ...(told.length === 0 ? [] : [told.join(', ')]),
+    ...counts.map(([what, count]) => `${what}: ${countOf(count)}`),
+  ].join('; ')
+}
+
+/** largest names the values that lost most: `412 of campaign NUR-Q1`. */
+function largest(group: Group, { values }: GroupSummary): string[] {
+  const [one] = NOUNS[group]
+  return values
+    .filter(({ removed }) => removed > 0)
+    .slice(0, MOST_NAMED)
+    .map(
+      ({ isGone, removed, value }) =>
+        `${isGone ? 'all ' : ''}${countOf(removed)} of ${one} ${value}`,
+    )
+}
+
+/** gone counts the values that are left without a posting: `all of 2 cities`. */
+function gone(group: Group, { gone: count }: GroupSummary): string[] {
+  const [one, several] = NOUNS[group]
+  return count === 0 ? [] : [`all of ${countOf(count)} ${count === 1 ? one : several}`]
+}

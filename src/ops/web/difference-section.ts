@@ -1,0 +1,100 @@
+// The section of a version's page about what a held version changes: a picture of the postings over the last versions
+// with what would vanish, the values that lose most, and the first postings of each kind.
+
+import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../../feed/port.ts'
+import { NOUNS } from '../difference-text.ts'
+import type { ShowReport, UploadReport } from '../report.ts'
+import { html, type Markup } from './html.ts'
+import { count, NONE, table, versionLink } from './page-parts.ts'
+import { bars } from './plots.ts'
+
+type Kind = keyof DifferenceSummary['named']
+
+const KINDS = ['removed', 'added', 'changed'] as const satisfies Kind[]
+const TITLES: Record<Kind, string> = { removed: 'Removed', added: 'Added', changed: 'Changed' }
+
+/** MOST_BARS is how many versions the picture shows. */
+export const MOST_BARS = 20
+
+/** differenceSection gets the last versions of the feed, newest first. */
+export function differenceSection(
+  { difference, id, state }: Pick<ShowReport, 'difference' | 'id' | 'state'>,
+  versions: readonly Pick<UploadReport, 'id' | 'postings' | 'state'>[],
+): Markup | null {
+  if (difference === null) return null
+  const { older, summary } = difference
+  if (older === null)
+    return section(html`<p class="dim">There is no earlier copy to compare it with.</p>`)
+  if (summary === null)
+    return section(html`<p class="dim">It could not be compared with ${versionLink(older)}.</p>`)
+  const { by, named, totals } = summary
+  const counts = KINDS.map(
+    (kind) =>
+      html`<div><dt>${TITLES[kind]}</dt><dd>${count(totals[kind])}${kind === 'removed' ? html` of ${count(summary.postings.older)} postings${groups(by)}` : null}</dd></div>`,
+  )
+  return section(html`<p class="dim">Beside ${versionLink(older)}.</p>
+${state === 'held' ? picture(id, summary, versions) : null}
+<dl class="facts">${counts}<div><dt>Unchanged</dt><dd>${count(totals.unchanged)}</dd></div></dl>
+${KINDS.map((kind) => postings(kind, named[kind], totals[kind]))}`)
+}
+
+const section = (content: Markup) =>
+  html`<section class="difference"><h2>What it changes</h2>${content}</section>`
+
+function picture(
+  id: number,
+  { postings: { newer, older }, totals: { removed } }: DifferenceSummary,
+  versions: readonly Pick<UploadReport, 'id' | 'postings' | 'state'>[],
+): Markup {
+  const earlier = versions.filter((one) => one.id < id && one.postings !== null)
+  const shown = earlier.slice(0, MOST_BARS).toReversed()
+  const all = [
+    ...shown.map((one) => ({
+      title: `version ${one.id}, ${one.state}: ${one.postings} postings`,
+      value: one.postings ?? 0,
+      lost: 0,
+    })),
+    {
+      title: `version ${id}: ${newer} postings, ${removed} would vanish`,
+      value: newer,
+      lost: removed,
+    },
+  ]
+  const says = `Postings of the last ${all.length} versions. Of ${older} postings, ${removed} would vanish`
+  return html`<figure><figcaption><b>Postings</b> <span class="n">${count(older)} → ${count(newer)}</span> <span class="lost-key">${count(removed)} would vanish</span></figcaption>${bars(all, says)}</figure>`
+}
+
+/** groups lists the values that lose most. */
+function groups(by: DifferenceSummary['by']): Markup[] {
+  return (Object.keys(by) as Group[]).flatMap((group) => {
+    const { count: all, values } = by[group]
+    const losing = values.filter(({ removed }) => removed > 0)
+    if (losing.length === 0) return []
+    const chips = losing.map(
+      ({ isGone, removed, value }) =>
+        html`<li><bdi>${value}</bdi> <span class="dim">${count(removed)}${isGone ? ', all' : ''}</span></li>`,
+    )
+    const more =
+      all > values.length ? html`<li class="dim">${count(all - values.length)} more</li>` : null
+    return [html`<ul class="chips" aria-label="Removed by ${NOUNS[group][0]}">${chips}${more}</ul>`]
+  })
+}
+
+function postings(
+  kind: Kind,
+  rows: readonly (PostingName | ChangedPosting)[],
+  all: number,
+): Markup | null {
+  if (rows.length === 0) return null
+  const cell = (value: string | null) => (value === null ? NONE : html`<bdi>${value}</bdi>`)
+  const columns = ['Id', 'Title', ...(kind === 'changed' ? ['Differs in'] : ['City', 'Campaign'])]
+  const lines = rows.map((row) => {
+    const rest =
+      'fields' in row
+        ? html`<td>${row.fields.length === 0 ? 'white space or a comment' : row.fields.join(', ')}</td>`
+        : html`<td>${cell(row.city)}</td><td>${cell(row.externalCampaignId)}</td>`
+    return html`<tr><th scope="row" class="name">${cell(row.id)}</th><td>${cell(row.title)}</td>${rest}</tr>`
+  })
+  const title = rows.length < all ? html`the first ${rows.length} of ${count(all)}` : count(all)
+  return html`<h3>${TITLES[kind]} <span class="dim">${title}</span></h3>${table('postings', TITLES[kind], columns, lines)}`
+}
