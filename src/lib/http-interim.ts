@@ -34,23 +34,22 @@ export function dropInterimAnswers(socket: Socket): void {
   }
 }
 
-/** withoutInterim returns the bytes that undici may read now; it keeps the rest until the head is complete. */
+/** withoutInterim returns the bytes that undici may read now. It keeps an interim head until it is complete, and drops it. */
 function withoutInterim(socket: Socket, chunk: Buffer): Buffer {
   const held = heads.get(socket)
   if (held === undefined) return chunk
   let rest = Buffer.concat([held, chunk])
   for (;;) {
     const start = rest.toString('latin1', 0, STATUS_KNOWN)
-    const isInterim =
-      start.length < STATUS_KNOWN
-        ? ANY_HEAD.startsWith(start.slice(0, ANY_HEAD.length))
-        : INTERIM_HEAD.test(start)
+    const isInterim = INTERIM_HEAD.test(start)
+    const mayBecomeOne =
+      start.length < STATUS_KNOWN && ANY_HEAD.startsWith(start.slice(0, ANY_HEAD.length))
     const end = rest.indexOf('\r\n\r\n')
-    if (!isInterim || (end === -1 && rest.length >= LONGEST_INTERIM_HEAD)) break
-    if (end === -1) {
+    if (end === -1 && (isInterim || mayBecomeOne) && rest.length < LONGEST_INTERIM_HEAD) {
       heads.set(socket, rest)
       return Buffer.alloc(0)
     }
+    if (end === -1 || !isInterim) break
     rest = rest.subarray(end + 4)
   }
   heads.delete(socket)
