@@ -433,3 +433,18 @@ it('discard names the line that leaves the file out, and the line does', async (
   expect((await site.run('show', 'jobs (1).xml')).stdout).toContain('exclude')
   expect((await site.run('show', 'path:jobs.xml')).stdout).not.toContain('exclude')
 })
+
+it('a file whose name has the other Unicode form is the next version of the same feed, and is guarded', async () => {
+  await using site = await opened()
+  await site.daemon()
+  const feed = 'köln.xml'.normalize('NFC')
+  site.drop(feed.normalize('NFC'), feedOf(100))
+  await site.until(feed, 'uploaded')
+  site.drop(feed.normalize('NFD'), feedOf(10))
+
+  expect(await site.until(feed, 'held')).toMatchObject({
+    guard: 'drop',
+    path: feed.normalize('NFD'),
+  })
+  expect((await site.run('show', feed)).stdout).toContain('version 1, 100 postings')
+})
