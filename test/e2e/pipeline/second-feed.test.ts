@@ -157,6 +157,17 @@ describe('several accounts', () => {
     )
   })
 
+  it('the configured account is one account for an upload without a daemon, too', async () => {
+    await using site = await partnerSite([{ match: 'named/*.xml', partnerAccount: '42' }])
+    site.drop('jobs.xml', feedOf(3))
+    await site.run('run', '--once')
+    site.drop('named/nurses.xml', feedOf(3))
+    const { stderr } = await site.run('upload', join(site.inbox, 'named/nurses.xml'))
+
+    expect(stderr).toContain('account 42 already has jobs.xml')
+    expect(site.sandbox.objects()).toHaveLength(1)
+  })
+
   it('a feed that a rule moves to the account of another feed is held', async () => {
     await using site = await partnerSite()
     const daemon = await site.daemon()
