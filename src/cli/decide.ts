@@ -85,7 +85,8 @@ async function decideEach(
     if (!(await agreed(call, `${name} ${what}? [y/N] `))) return
   }
   const beside = heldBeside(history, ids)
-  const accounts = await accountsToKeep(call, isAsked ? beside : [])
+  const mayTell = isAsked && name === 'release' && !options.accountKeepsAll
+  const accounts = await accountsToKeep(call, mayTell ? beside : [])
   const deciding = { by: personName(context.env), now: context.clock.now() }
   const decided = (id: number) => carryOut(history, { deed: name, id }, deciding)
   const versions = history.atomically(() => {

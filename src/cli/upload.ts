@@ -7,6 +7,7 @@ import type { Command } from 'commander'
 import type { App, Attempted } from '../app/app.ts'
 import { openForDecisions } from '../app/decisions.ts'
 import { historyFile, pathInInbox } from '../app/queries.ts'
+import { rulesOf } from '../app/rules.ts'
 import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
@@ -66,7 +67,7 @@ export function uploadCommand(context: Context): Command {
         )
       const path = pathInInbox(config, source)
       const feed = chosenFeed(call, path)
-      const rule = feedFor(path, config.feeds, feed)
+      const rule = rulesOf(config)(path, feed)
       if (rule.account !== null && hasPlaceholder(rule.account))
         throw usageError(
           `upload: no partner account follows from the name ${feed}`,

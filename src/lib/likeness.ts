@@ -33,19 +33,24 @@ interface Named {
 }
 
 /**
- * likenessOf returns the same text for feeds whose names look alike. Numbers count if a rule or a person named the feed,
- * and not the path of its file.
+ * likenessOf returns the same text for feeds whose names look alike. Numbers and words of trials count if a rule or a
+ * person named the feed, and not the path of its file.
  */
-export function likenessOf({ feed, path }: Named): string {
-  const { folder, stem } = partsOf(feed)
-  const bare = withoutMarks(stem).replace(TRIAL, '')
-  // A file from elsewhere has the name that a person gave it.
-  const isNamed = path.startsWith('/') ? !/\.xml$/i.test(feed) : feed !== feedWithoutRule(path)
-  return folder + joined(isNamed ? bare : bare.replace(NUMBERS, ''))
+export function likenessOf(named: Named): string {
+  const { folder, stem } = partsOf(named.feed)
+  const bare = withoutMarks(stem)
+  return folder + joined(isNamed(named) ? bare : bare.replace(TRIAL, '').replace(NUMBERS, ''))
 }
 
-/** isTrial returns whether a name says only that its file is a trial: `test.xml`, `old-2.xml`. It resembles any feed. */
-export function isTrial(feed: string): boolean {
+/** isNamed returns whether somebody named a feed. A file from elsewhere has the name that a person gave it. */
+function isNamed({ feed, path }: Named): boolean {
+  return path.startsWith('/') ? !/\.xml$/i.test(feed) : feed !== feedWithoutRule(path)
+}
+
+/** isTrial returns whether a path says only that its file is a trial: `test.xml`, `old-2.xml`. It resembles any feed. */
+export function isTrial(named: Named): boolean {
+  const { feed } = named
+  if (isNamed(named)) return false
   const stem = withoutMarks(partsOf(feed).stem)
   const left = stem.replace(TRIAL, '')
   return left !== stem && joined(left.replace(NUMBERS, '')) === ''

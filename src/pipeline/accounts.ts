@@ -36,7 +36,7 @@ export function accountFacts(judging: Judging, named: Named): AccountFacts {
     isKnown: isKnown(judging, named),
     keepsAll: limits.secondFeed === 'pass' || history.keepsAll(account) !== null,
     rivals: () => beside(null),
-    alike: () => beside(isTrial(feed) ? null : likenessOf(named)),
+    alike: () => beside(isTrial(named) ? null : likenessOf(named)),
   }
 }
 

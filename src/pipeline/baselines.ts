@@ -203,7 +203,7 @@ export function judgeHeldAnew(
 }
 
 /**
- * changesFiles returns whether a version of the feed that came from another path than the one before replaced all
+ * changesFiles returns whether a version of the feed that came from another path than the version before replaced all
  * postings. `recent` are the versions that were uploaded or approved, the newest first.
  */
 function changesFiles(recent: readonly Recent[]): boolean {

@@ -15,7 +15,7 @@ import {
 import { ESCAPES } from '../helpers/escapes.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { quickClock } from '../helpers/quick-clock.ts'
-import { feedOf, Site } from '../helpers/site.ts'
+import { feedOf, lettersOf, Site } from '../helpers/site.ts'
 
 const WAYS = Object.keys(ESCAPES)
 const SECRETS = ['key', 'signature', 'proxy', 'proxy password'].concat(
@@ -43,7 +43,7 @@ function echoOf(place: string, n: number): { secret: string; way: string } {
 
 const PAGES = [
   '/',
-  '/feed?name=feed1.xml',
+  '/feed?name=feed-b.xml',
   '/version?id=5',
   '/version?id=9',
   '/metrics',
@@ -123,7 +123,7 @@ it('a daemon never shows the secrets that service and storage repeat in their an
         return ESCAPES[way]?.(text) ?? ''
       },
     }
-    site.drop(`feed${n}.xml`, feedOf(1, `f${n}`))
+    site.drop(`feed-${lettersOf(n)}.xml`, feedOf(1, `f${n}`))
     await eventually(() => expect(host.plan).toBeNull())
     await eventually(() =>
       expect(site.show(n + 2).attempts.some(({ endedAt }) => endedAt !== null)).toBe(true),
@@ -146,7 +146,7 @@ it('a daemon never shows the secrets that service and storage repeat in their an
       ],
       ...PLACES.flatMap((_, n) => [
         ['show', `${n + 2}`],
-        ['show', `feed${n}.xml`],
+        ['show', `feed-${lettersOf(n)}.xml`],
       ]).slice(0, 12),
       ['show', '8', '--json'],
     ].map((command) => site.run(...command)),

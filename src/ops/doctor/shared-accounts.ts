@@ -23,7 +23,7 @@ export function checkAccounts(accounts: readonly SharedAccount[]): Answer {
   const texts = (open.length > 0 ? open : shared).map(({ account, feeds, keepsAll }) => {
     const names = limited(feeds.toSorted(), MOST).join(', ')
     const word = keepsAll === null ? '' : `; ${keepsAll}`
-    return `account ${account} has ${countOf(feeds.length)} feeds (${names})${word}`
+    return `${countOf(feeds.length)} feeds are for account ${account} (${names})${word}`
   })
   const says = limited(texts, MOST).join('; ')
   if (open.length === 0) return ok(says)

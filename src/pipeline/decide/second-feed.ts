@@ -74,7 +74,7 @@ function lookAlike({ feed, path }: Asking, rival: Rival): Held {
  * for what the guards find now. `waiting` are the versions of its feed.
  */
 export function heldAnew(
-  { id, reason }: Pick<Version, 'id' | 'reason'>,
+  { id }: Pick<Version, 'id'>,
   held: Held | null,
   waiting: readonly Placed[],
 ): Transition[] {
@@ -86,5 +86,5 @@ export function heldAnew(
     ]
   }
   const { guard, ...why } = held
-  return why.text === reason ? [] : [{ kind: 'set', id, patch: { guard }, reason: why }]
+  return [{ kind: 'set', id, patch: { guard }, reason: why }]
 }

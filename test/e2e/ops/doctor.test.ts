@@ -110,7 +110,7 @@ describe('doctor', () => {
 
     expect(before).toMatchObject({
       verdict: 'warning',
-      says: 'account 123 has 2 feeds (jobs.xml, nurses.xml): the service may keep only the last file of an account',
+      says: '2 feeds are for account 123 (jobs.xml, nurses.xml): the service may keep only the last file of an account',
       fix: expect.stringContaining('guards.secondFeed: pass'),
     })
     expect(after).toMatchObject({

@@ -157,6 +157,17 @@ describe('several accounts', () => {
     )
   })
 
+  it('the configured account is one account for an upload without a daemon, too', async () => {
+    await using site = await partnerSite([{ match: 'named/*.xml', partnerAccount: '42' }])
+    site.drop('jobs.xml', feedOf(3))
+    await site.run('run', '--once')
+    site.drop('named/nurses.xml', feedOf(3))
+    const { stderr } = await site.run('upload', join(site.inbox, 'named/nurses.xml'))
+
+    expect(stderr).toContain('account 42 already has jobs.xml')
+    expect(site.sandbox.objects()).toHaveLength(1)
+  })
+
   it('a feed that a rule moves to the account of another feed is held', async () => {
     await using site = await partnerSite()
     const daemon = await site.daemon()
@@ -432,4 +443,19 @@ it('discard names the line that leaves the file out, and the line does', async (
 
   expect((await site.run('show', 'jobs (1).xml')).stdout).toContain('exclude')
   expect((await site.run('show', 'path:jobs.xml')).stdout).not.toContain('exclude')
+})
+
+it('a file whose name has the other Unicode form is the next version of the same feed, and is guarded', async () => {
+  await using site = await opened()
+  await site.daemon()
+  const feed = 'köln.xml'.normalize('NFC')
+  site.drop(feed.normalize('NFC'), feedOf(100))
+  await site.until(feed, 'uploaded')
+  site.drop(feed.normalize('NFD'), feedOf(10))
+
+  expect(await site.until(feed, 'held')).toMatchObject({
+    guard: 'drop',
+    path: feed.normalize('NFD'),
+  })
+  expect((await site.run('show', feed)).stdout).toContain('version 1, 100 postings')
 })

@@ -9,12 +9,12 @@ import { SECOND, systemClock } from '../../../src/lib/clock.ts'
 import type { FaultRule } from '../../../src/sandbox/faults/fault-types.ts'
 import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { feedOf } from '../../helpers/feed.ts'
+import { feedOf, lettersOf } from '../../helpers/feed.ts'
 import { finished, Site } from '../../helpers/site.ts'
 
 const SECONDS = Number(process.env.FEEDSYNCD_STORM ?? 12)
 const SEED = Number(process.env.FEEDSYNCD_SEED ?? 1)
-const FEEDS = Array.from({ length: 16 }, (_, n) => `${n}.xml`)
+const FEEDS = Array.from({ length: 16 }, (_, n) => `${lettersOf(n)}.xml`)
 const CAMPAIGNS = ['A', 'B', 'C']
 const STATES = ['MA', 'RI', 'TX', 'ON']
 

@@ -242,7 +242,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
   it('reaches a folder below /home only with the drop-in that doctor names', async () => {
     await machine.must('mkdir -p /home/ats/export && mv /srv/ats/export/* /home/ats/export/')
     const moved = FOUR_LINES.replace('/srv/ats/export', '/home/ats/export')
-    write('etc/feedsyncd/feedsyncd.yaml', moved)
+    write('etc/feedsyncd/feedsyncd.yaml', `${moved}guards: { secondFeed: pass }\n`)
     await machine.must('systemctl restart feedsyncd')
     expect((await machine.run('feedsyncd status --check')).stdout).toMatch(/^CRITICAL/)
 

@@ -200,6 +200,7 @@ describe.runIf(canRun)('two hosts and a disk that moves', { timeout: 5 * MINUTE 
         'etc/feedsyncd/feedsyncd.yaml',
         JSON.stringify({
           service: { baseUrl: site.sandbox.url, account: '123' },
+          guards: { secondFeed: 'pass' },
           inbox: { directory: '/srv/feedsyncd/inbox', rescan: '1s', quietPeriod: '100ms' },
           state: { directory: '/srv/feedsyncd/state' },
         }),

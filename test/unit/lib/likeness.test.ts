@@ -54,6 +54,11 @@ it.each([
   expect(alike(one, other)).toBe(false)
 })
 
+it('a feed that a rule names is no trial', () => {
+  expect(isTrial({ feed: 'old', path: 'jobs.xml' })).toBe(false)
+  expect(likenessOf({ feed: 'jobs-old', path: 'a.xml' })).not.toBe(byPath('jobs.xml'))
+})
+
 it('numbers count if a rule names the feeds, but marks of copies do not', () => {
   const rules = [{ ...rule, match: 'customer-{1}.xml', name: 'customer-{1}' }]
   const of = (path: string) => likenessOf({ feed: feedFor(path, rules).feed, path })
@@ -71,7 +76,7 @@ it.each([
   ['latest.xml', false],
   ['1001.xml', false],
 ])('%s says only that it is a trial: %s', (feed, is) => {
-  expect(isTrial(feed)).toBe(is)
+  expect(isTrial({ feed, path: feed })).toBe(is)
 })
 
 const rule = {
