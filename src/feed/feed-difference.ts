@@ -95,8 +95,7 @@ async function surveyed(
   const read = await readFeed(job, {
     survey: { ...asked, take: (survey) => void found.push(survey) },
     beforePiece: () => signal.throwIfAborted(),
-    // Without a copy the hashing thread saves little.
-    hashThreadFrom: Number.POSITIVE_INFINITY,
+    hashes: sha256 === null ? 'none' : 'inline',
   })
   if (read.kind === 'changed') return { reason: 'it changed while it was read' }
   if (read.kind !== 'read') return { reason: read.reason }

@@ -71,6 +71,8 @@ const ALL: Wanted = { fields: FIELDS, hasParts: false }
 /** MOST_ID_PATHS limits how often a feed is read again to find ids that its postings do not share. */
 const MOST_ID_PATHS = 8
 
+const NOT_HASHED = { sha256: null, md5: null }
+
 interface Pass {
   check: DocumentChecker
   reader: PostingReader
@@ -103,13 +105,15 @@ class Reading {
   async result(): Promise<CheckResult> {
     const { size, descriptor } = this.#file
     const { copyTo } = this.#job
+    const { hashes, hashThreadFrom } = this.#options
     const copy = copyTo === null ? null : new SpoolCopy(copyTo)
-    const hashing = this.#packed === null ? null : new Hashing(copy !== null)
+    const isInline = hashes === 'inline' || (hashes === 'apart' && this.#packed !== null)
+    const hashing = isInline ? new Hashing(copy !== null) : null
     let kept = false
     try {
       // The copy will be sent, so its bytes are hashed.
       const hashed = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
-      const usesThread = hashing === null && size >= this.#options.hashThreadFrom
+      const usesThread = hashes === 'apart' && hashing === null && size >= hashThreadFrom
       await using follower = usesThread ? hashThread.follow(hashed) : null
       const pass = await this.#firstPass(copy, hashing, follower)
       if (pass === null) return { kind: 'changed' }
@@ -118,7 +122,8 @@ class Reading {
       if (this.#stoppedEarly) return unread(this.#packed ? this.#bytes : size, verdict)
       if (this.#packed === null && this.#bytes !== size) return { kind: 'changed' }
       const synced = verdict.kind === 'ok' ? copy?.sync() : null
-      const digested = hashing?.digest() ?? follower?.digest() ?? hashFile(hashed)
+      const apart = () => (hashes === 'none' ? NOT_HASHED : hashFile(hashed))
+      const digested = hashing?.digest() ?? follower?.digest() ?? apart()
       const [digests] = await Promise.all([digested, synced])
       // Without a copy the file itself was read again for the hashes.
       if (copy === null && !this.#file.unchanged()) return { kind: 'changed' }

@@ -9,6 +9,11 @@ export interface ReadOptions {
   pieceSize: number
   limits: Limits
   beforePiece: () => void
+  /**
+   * hashes: `apart` hashes after the reading, or in the hashing thread; `inline` hashes each piece that is read, so that
+   * the file is read once; `none` leaves the hashes null.
+   */
+  hashes: 'apart' | 'inline' | 'none'
   /** hashThreadFrom is the least size, in bytes, for the hashing thread. Packed files never use that thread. */
   hashThreadFrom: number
   /** mostUnpacked limits the unpacked size of a packed file, in bytes. */
@@ -21,6 +26,7 @@ export const DEFAULTS: ReadOptions = {
   pieceSize: 2 ** 20,
   limits: LIMITS,
   beforePiece: () => {},
+  hashes: 'apart',
   hashThreadFrom: 8 * 2 ** 20,
   mostUnpacked: MOST_UNPACKED,
   survey: null,
