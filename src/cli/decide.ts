@@ -131,7 +131,8 @@ function showChange({ context }: Call<Options>, history: History, id: number): v
   const version = history.version(id)
   // The decision itself says that the version does not exist.
   if (version === null) return
-  const { changes, onService, reason } = uploadReports(history)(version)
+  const report = uploadReports(history)(version)
+  const { changes, reason } = report
   const { feed, postings } = version
   const changed =
     changes === null
@@ -140,7 +141,7 @@ function showChange({ context }: Call<Options>, history: History, id: number): v
   const lines = [
     `version ${id} of ${feed}: ${countOf(postings ?? 0, 'posting')}${changed}`,
     ...(reason === null ? [] : [`  ${reason}`]),
-    `  on the service: ${onServiceText(onService, context.clock.now())}`,
+    `  on the service: ${onServiceText(report, context.clock.now())}`,
   ]
   context.err(lines.map(printable).join('\n'))
 }

@@ -86,7 +86,7 @@ async function showFeed(call: Show, status: Status, name: string): Promise<boole
 function feedText(report: FeedReport, newest: UploadReport, path: PathReport | null, call: Show) {
   const { commandLine, context, options } = call
   const now = context.clock.now()
-  const { feed, onService, uploads } = report
+  const { feed, uploads } = report
   const others = uploads.filter((one) => one.id !== newest.id && OPEN.includes(one.state))
   const waiting = others.flatMap((one) => {
     const reason = one.reason === null ? '' : `: ${one.reason}`
@@ -104,7 +104,7 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
   const headers = ['id', 'state', 'postings', 'size', 'attempts', 'when']
   const earlier = commandLine(`show ${shellWord(`feed:${feed}`)} --all`)
   return [
-    `on the service: ${onServiceText(onService, now)}`,
+    `on the service: ${onServiceText(report, now)}`,
     ...(newest.overdue && newest.expectedBy !== null
       ? [
           coloured(

@@ -30,7 +30,8 @@ export function nextSteps(version: Decided, asked: Asked): Step[] {
 }
 
 function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
-  const { guard, keptPostings, nextAttemptAt, postings, reasonCode, rejectedAt, state } = version
+  const { guard, keptPostings, newerThanAll, nextAttemptAt, postings } = version
+  const { reasonCode, rejectedAt, state } = version
   switch (state) {
     case 'queued': {
       const pauseEnds = nextAttemptAt === null ? '' : `, ${relativeTime(nextAttemptAt, now)}`
@@ -48,6 +49,18 @@ function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
     }
     case 'rejected':
       return hints.length > 0 ? hints : [{ says: 'correct the export and drop the file again' }]
+    case 'superseded': {
+      if (newerThanAll === null) return hints
+      const { path } = newerThanAll
+      return [
+        {
+          says: 'if these are no dates, write dated: false into the rule of this feed in "feeds:" and restart',
+        },
+        {
+          says: `if the date of ${path} is wrong, restore the last export, and the next ones count again`,
+        },
+      ]
+    }
     case 'held': {
       if (guard !== 'history-lost') return hints
       const kept =
@@ -106,12 +119,21 @@ export function clockText(iso: string, now: number): string {
   return `${at.startsWith(today) ? at.slice(today.length + 1) : at} UTC`
 }
 
-type Stored = Pick<VersionFacts, 'id' | 'postings' | 'uploadedAt'>
+/** Stored is what is known of the copy of a feed that the service has. */
+interface Stored extends Pick<VersionFacts, 'maybeOnService'> {
+  onService: Pick<VersionFacts, 'id' | 'postings' | 'uploadedAt'> | null
+}
 
-/** onServiceText describes the version of a feed that the service has. */
-export function onServiceText(stored: Stored | null, now: number): string {
-  if (stored === null) return 'no version of this feed'
-  const { id, postings, uploadedAt } = stored
+/** onServiceText describes the version of a feed that the service has, or may have. */
+export function onServiceText({ maybeOnService, onService }: Stored, now: number): string {
+  const maybe = maybeOnService === null ? '' : `, but ${maybeText(maybeOnService)}`
+  if (onService === null) return `no version of this feed${maybe}`
+  const { id, postings, uploadedAt } = onService
   const since = uploadedAt === null ? '' : `, since ${clockText(uploadedAt, now)}`
-  return `version ${id}, ${countOf(postings ?? 0, 'posting')}${since}`
+  return `version ${id}, ${countOf(postings ?? 0, 'posting')}${since}${maybe}`
+}
+
+/** maybeText says that the service may have a version. */
+export function maybeText({ id, postings }: NonNullable<Stored['maybeOnService']>): string {
+  return `storage may have version ${id} (${countOf(postings ?? 0, 'posting')}), because its upload had no answer`
 }

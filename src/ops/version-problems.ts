@@ -3,8 +3,8 @@
 import { isBlocked } from '../history/reason-codes.ts'
 import { shellWord } from '../lib/printable.ts'
 import { countOf } from '../lib/units.ts'
-import { type Asked, clockText, nextSteps } from './advice.ts'
-import type { Judged } from './judged.ts'
+import { type Asked, clockText, maybeText, nextSteps } from './advice.ts'
+import { type Judged, NOT_SENT } from './judged.ts'
 import type { Found } from './problem.ts'
 import { KINDS, type ProblemCode, type Severity } from './problem-kinds.ts'
 import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
@@ -55,7 +55,7 @@ export function pauseText(
 }
 
 function ofVersion(version: VersionFacts, asked: Asked): Found[] {
-  const { attempts, expectedBy, feed, id, overdue } = version
+  const { attempts, expectedBy, feed, id, maybeOnService, overdue } = version
   const subject = { kind: 'feed', feed, version: id } as const
   const next = (of: VersionFacts) => nextSteps(of, asked)
   const found: Found[] = []
@@ -71,6 +71,31 @@ function ofVersion(version: VersionFacts, asked: Asked): Found[] {
       since,
       next: next(own),
       mark,
+      version,
+    })
+  }
+  const { newerThanAll } = version
+  if (newerThanAll !== null) {
+    const { id: newer, path } = newerThanAll
+    const says = `its last three exports count as older than version ${newer} (${path}), by the dates in their names`
+    const since = version.detectedAt
+    const mark = String(newer)
+    found.push({ code: 'always-older', subject, says, since, next: next(version), mark, version })
+  }
+  if (maybeOnService !== null && NOT_SENT.includes(version.state)) {
+    const says = `is ${version.state}, but ${maybeText(maybeOnService)}`
+    const steps = [
+      { says: 'the next upload of the feed settles it: drop its file again, or restore a version' },
+      { command: asked.commandLine(`show ${shellWord(`feed:${feed}`)}`) },
+    ]
+    const since = version.detectedAt
+    found.push({
+      code: 'maybe-stored',
+      subject,
+      says,
+      since,
+      next: steps,
+      mark: String(id),
       version,
     })
   }

@@ -1,6 +1,6 @@
 // What `status`, `show` and the judgement of problems know of one version. Times are ISO 8601 UTC or null.
 
-import type { Attempts, Expectation, InForce, Version } from '../history/port.ts'
+import type { Attempts, Expectation, InForce, Version, VersionReads } from '../history/port.ts'
 import { ENDPOINT_DOWN, ON_HOLD, PAUSED } from '../history/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
 
@@ -61,6 +61,10 @@ export interface VersionFacts extends VersionReport, Expectation {
   refusals: number
   /** After a lost history: the number of postings in the largest copy that was kept of this feed; null if unknown. */
   keptPostings: number | null
+  /** The newest version of the feed whose upload had no answer, while nothing later is confirmed; else null. */
+  maybeOnService: Pick<Version, 'id' | 'postings'> | null
+  /** The version that the last three exports of the feed are older than by their dates, if this is the last; else null. */
+  newerThanAll: Pick<Version, 'id' | 'path'> | null
 }
 
 /** This many refusals in a row need a person. */
@@ -75,15 +79,18 @@ export interface Circumstances {
   incompleteAfterMs?: number | undefined
   /** After a lost history: the number of postings in the largest copy that was kept of a feed; null if unknown. */
   kept?: ((feed: string) => number | null) | undefined
+  /** The version that the last exports of a feed are older than; see history/always-older.ts. */
+  newerThanAll?: ((last: Version) => Version | null) | undefined
 }
 
 /** factsOf returns a function that reads all that the judgement of a version needs. */
 export function factsOf(
-  history: Pick<Attempts, 'attempts'>,
+  history: Pick<Attempts, 'attempts'> & Pick<VersionReads, 'maybeOnService'>,
   {
     expect = () => NO_EXPECTATION,
     incompleteAfterMs,
     kept = () => null,
+    newerThanAll = () => null,
     pauses,
   }: Circumstances = {},
 ): (version: Version) => VersionFacts {
@@ -97,9 +104,13 @@ export function factsOf(
       rejectedAt: isoTime(deadline),
       refusals: refusalsOf(history, version),
       keptPostings: version.guard === 'history-lost' ? kept(version.feed) : null,
+      maybeOnService: history.maybeOnService(version.feed),
+      newerThanAll: idAndPath(newerThanAll(version)),
     }
   }
 }
+
+const idAndPath = (version: Version | null) => version && { id: version.id, path: version.path }
 
 /** Attempts in a row that are counted. */
 const MOST_REFUSALS = 50

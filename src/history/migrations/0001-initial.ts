@@ -62,6 +62,7 @@ CREATE INDEX versions_queued ON versions (attempts, id) WHERE state = 'queued';
 CREATE INDEX versions_incomplete ON versions (incomplete_since) WHERE state = 'incomplete';
 CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
 CREATE INDEX versions_unread ON versions (path) WHERE sha256 IS NULL;
+CREATE INDEX versions_older ON versions (feed) WHERE reason_code = 'older';
 CREATE INDEX versions_spooled ON versions (feed, id) WHERE spool IS NOT NULL;
 
 CREATE TABLE feeds (

@@ -110,10 +110,10 @@ function nameOnly({ subject }: Problem): Markup {
 
 /** about shows the progress of an upload, or what the service has of a feed while a person decides. */
 function about(upload: UploadReport, now: number): Markup | null {
-  const { bytes, onService, progress, state } = upload
+  const { bytes, progress, state } = upload
   if (progress !== null) return html`<p class="reason">${formatProgress(progress, bytes ?? 0)}</p>`
   if (IN_WORK.includes(state)) return null
-  return html`<p class="reason">On the service: ${onServiceText(onService, now)}</p>`
+  return html`<p class="reason">On the service: ${onServiceText(upload, now)}</p>`
 }
 
 /** steps shows sentences, and commands that a click selects whole. */

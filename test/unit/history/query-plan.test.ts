@@ -48,6 +48,8 @@ const CALLS: Record<
   newestTaken: (history) => history.newestTaken('acme'),
   lastUploaded: (history) => history.lastUploaded('acme'),
   onService: (history) => history.onService('acme'),
+  maybeOnService: (history) => history.maybeOnService('acme'),
+  olderFeeds: (history) => history.olderFeeds(),
   datedPaths: (history) => history.datedPaths(),
   missingSince: (history) => history.missingSince(),
   pathOf: (history) => history.pathOf('acme'),
