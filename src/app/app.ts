@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { Intake, laneOf } from '../daemon/intake.ts'
-import { PauseClock } from '../daemon/pause-clock.ts'
 import { recover } from '../daemon/recovery.ts'
 import { Sending } from '../daemon/sending.ts'
 import { createUpkeep } from '../daemon/upkeep.ts'
+import { WaitClock } from '../daemon/wait-clock.ts'
 import { createFeedChecker } from '../feed/worker-checker.ts'
 import { acquireLock } from '../history/instance-lock.ts'
 import type { Version } from '../history/port.ts'
@@ -215,7 +215,7 @@ export async function openApp(config: Config, options: AppOptions) {
       return statusLine(history, found, { now: clock.now(), service })
     },
   })
-  const pauses = new PauseClock({ clock, history })
+  const waits = new WaitClock({ clock, history })
   const daemon = new Daemon({
     ...parts,
     alerts,
@@ -223,7 +223,7 @@ export async function openApp(config: Config, options: AppOptions) {
     daemonFile,
     inbox,
     intake,
-    pauses,
+    waits,
     postDelivery,
     sending,
     supervisor,
@@ -240,7 +240,7 @@ export async function openApp(config: Config, options: AppOptions) {
     alerts.moved()
     supervisor.changed()
   })
-  pauses.start()
+  waits.start()
   await recover({ ...parts, postDelivery }, config)
 
   /** sourceOf returns what the page and Prometheus read. */

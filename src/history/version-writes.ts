@@ -270,6 +270,26 @@ export function versionWrites(
         },
       ),
 
+    /** moveWaits moves the times of all next attempts by `ms`, after somebody set the wall clock by that much. */
+    moveWaits: (ms: number) =>
+      void db.run(
+        `UPDATE versions INDEXED BY versions_next_attempt SET next_attempt_at = next_attempt_at + ?
+           WHERE state = 'queued' AND next_attempt_at IS NOT NULL`,
+        ms,
+      ),
+
+    /** shortenWaits lets the versions whose last attempt lies ahead of `now` wait from now on, not from that time on. */
+    shortenWaits: (now: number) =>
+      void db.run(
+        `WITH tried AS (
+           SELECT v.id, (SELECT max(ended_at) FROM attempts WHERE version = v.id) AS at
+             FROM versions v INDEXED BY versions_next_attempt
+             WHERE v.state = 'queued' AND v.next_attempt_at > @now)
+         UPDATE versions SET next_attempt_at = next_attempt_at - tried.at + @now
+           FROM tried WHERE versions.id = tried.id AND tried.at > @now`,
+        { now },
+      ),
+
     /** makeDue makes all versions due now that are queued for later with one of these reason codes. */
     makeDue: (codes: readonly string[]) =>
       void db.run(

@@ -85,6 +85,8 @@ const CALLS: Record<
   },
   makeDue: (history) => history.makeDue(['endpoint-down']),
   expired: (history) => history.expired(5, 5),
+  moveWaits: (history) => history.moveWaits(5),
+  shortenWaits: (history) => history.shortenWaits(5),
   nextDueAt: (history) => history.nextDueAt(5),
   prune: (history) => history.prune(5),
   attempts: (history, id) => history.attempts(id),
