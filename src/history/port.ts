@@ -12,13 +12,14 @@ import type { StateMark } from './state-mark.ts'
 import type { State } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
+import type { Waits } from './waits.ts'
 
 export type * from './rows.ts'
 export type { Id, Transition } from './transitions.ts'
 export type { Attempts, Files, Notes, Pauses, Requests, State, VersionReads }
 
 /** Versions are the versions and their steps. `VersionReads` is the part for readers. */
-export type Versions = VersionReads & VersionWrites & { prune: ReturnType<typeof pruner> }
+export type Versions = VersionReads & VersionWrites & Waits & { prune: ReturnType<typeof pruner> }
 
 /** Transactions run work on all ports, and tell the state of the database itself. */
 export interface Transactions {

@@ -11,6 +11,7 @@ import type { HistoryReader } from './port.ts'
 import { requests } from './requests.ts'
 import { versionReads } from './version-reads.ts'
 import { versionWrites } from './version-writes.ts'
+import { waits } from './waits.ts'
 
 /**
  * openHistoryReader opens the history for reading, for one answer. Returns null when there is no history yet. It works
@@ -25,6 +26,7 @@ export function tables(db: Connection) {
   return {
     ...reads,
     ...versionWrites(db, reads),
+    ...waits(db, reads),
     ...attempts(db),
     ...files(db, reads),
     ...requests(db),
