@@ -36,7 +36,7 @@ import { Comparisons } from '../pipeline/baselines.ts'
 import { Ledger } from '../pipeline/ledger.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { PostDelivery } from '../pipeline/post-delivery.ts'
-import { markReceiptPending } from '../pipeline/receipts.ts'
+import { markReceiptsPending } from '../pipeline/receipts.ts'
 import { createFormSource } from '../service/form-source.ts'
 import { keyReloader } from '../service/key-file.ts'
 import { createSpool } from '../spool/spool.ts'
@@ -176,7 +176,7 @@ export async function openApp(config: Config, options: AppOptions) {
       alerts.moved()
       metrics?.moved(version.state)
     },
-    inSameTransaction: (version) => markReceiptPending({ config, history }, version),
+    inSameTransaction: (version, path) => markReceiptsPending({ config, history }, version, path),
   })
   const parts = { checkerFor, clock, conditions, config, history, ledger, log, ruleFor, spool }
   const postDelivery = new PostDelivery({ ...parts, dispositions })

@@ -12,6 +12,7 @@ import type { Clock } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { type Deed, decideDeed } from '../pipeline/decide/person.ts'
 import { deedFacts } from '../pipeline/facts.ts'
+import { markReceiptsPending } from '../pipeline/receipts.ts'
 import { historyFile, noVersion } from './queries.ts'
 
 export type { Deed } from '../pipeline/decide/person.ts'
@@ -19,10 +20,11 @@ export type { Deed } from '../pipeline/decide/person.ts'
 /** Refused is thrown when a decision does not apply to the version. Nothing was written. */
 export class Refused extends FeedsyncError {}
 
-/** Decided is who decided, and when (wall ms). */
+/** Decided is who decided, and when (wall ms). The daemon then writes the receipts that the configuration asks for. */
 export interface Decided {
   by: string
   now: number
+  config: Pick<Config, 'inbox'>
 }
 
 /** openForDecisions opens the history for writing, with or without a running daemon. */
@@ -36,14 +38,16 @@ export const openForDecisions = (config: Config, clock: Clock) =>
 export function carryOut(
   history: History,
   { deed, id }: { deed: Deed; id: number },
-  { by, now }: Decided,
+  { by, config, now }: Decided,
 ): Version {
   return history.atomically(() => {
     const version = existing(history, id)
     const decided = decideDeed(deedFacts(history, version), deed, by)
     if (!Array.isArray(decided))
       throw new Refused(`${deed} version ${id}: ${decided.reason}`, { hint: decided.hint })
-    const [first = version] = writeTransitions(decided, { history, now, paths: pathsIn(history) })
+    const moved = (each: Version) => markReceiptsPending({ config, history }, each)
+    const writing = { history, now, paths: pathsIn(history), moved }
+    const [first = version] = writeTransitions(decided, writing)
     return first
   })
 }

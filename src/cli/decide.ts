@@ -73,7 +73,8 @@ async function decideEach(
     const what = ids.length === 1 ? 'it' : `these ${ids.length}`
     if (!(await agreed(call, `${name} ${what}? [y/N] `))) return
   }
-  const deciding = { by: personName(context.env), now: context.clock.now() }
+  const { config } = call
+  const deciding = { by: personName(context.env), now: context.clock.now(), config }
   const decided = (id: number) => carryOut(history, { deed: name, id }, deciding)
   const versions = history.atomically(() => ids.map(decided))
   const reports = versions.map(uploadReports(history))
@@ -98,7 +99,8 @@ async function afterLoss(call: Call<Options>, history: History): Promise<void> {
     context.err(lossText(history, held).map(printable).join('\n'))
     if (!(await agreed(call, `release the first ${held.plausible.length}? [y/N] `))) return
   }
-  const deciding = { by: personName(context.env), now: context.clock.now() }
+  const { config } = call
+  const deciding = { by: personName(context.env), now: context.clock.now(), config }
   const { collapsed, plausible } = acceptFolder(history, deciding) ?? held
   const report = uploadReports(history)
   const json = { released: plausible.map(report), left: collapsed.map(report) }

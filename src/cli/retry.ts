@@ -24,7 +24,7 @@ export function retryCommand(context: Context): Command {
     if ((ids.length === 0) === (options.all === undefined))
       throw usageError('retry: give ids or --all', 'feedsyncd retry --help')
     using history = openForDecisions(config, context.clock)
-    const deciding = { by: personName(context.env), now: context.clock.now() }
+    const deciding = { by: personName(context.env), now: context.clock.now(), config }
     const retry = (each: number) => carryOut(history, { deed: 'retry', id: each }, deciding)
     const retried =
       ids.length === 0

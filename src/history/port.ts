@@ -45,7 +45,7 @@ export interface Transactions {
 
 export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
-  Pick<Files, 'datedPaths' | 'known' | 'lastVersionAt' | 'missingSince'> &
+  Pick<Files, 'datedPaths' | 'known' | 'movedFile' | 'lastVersionAt' | 'missingSince'> &
   Pick<Notes, 'note'> &
   Pick<Pauses, 'pauses'> &
   Pick<Requests, 'request'> &

@@ -44,7 +44,7 @@ export const REPLACEABLE: States = ['held', 'queued', 'failed']
 /** The bytes of the version will never be sent again. */
 export const SPENT: States = ['superseded', 'rejected', 'discarded']
 /** A receipt beside the file names these states. */
-export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON]
+export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON, 'superseded', 'discarded']
 
 /** FIRST_STATES are the states in which a version may begin. `queued` is for a version that a person restored. */
 export const FIRST_STATES: States = ['settling', 'queued']

@@ -151,7 +151,7 @@ export class Pipeline {
    * the row that names them: a crash in between leaves a copy without a row, never a row without its copy.
    */
   async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
-    const { comparisons, config, history, ledger, spool } = this.#parts
+    const { comparisons, config, history, ledger, postDelivery, spool } = this.#parts
     const answer = judgeRead(ledger.facts(file), file, readFileOf(read, file.final))
     const isAccepted = answer.kind === 'accepted'
     const named = { feed: file.rule.feed, account: file.rule.account, path: file.path }
@@ -172,8 +172,11 @@ export class Pipeline {
     const version = await this.#write(file, { kind: 'read', file: judged, held }, 'soon')
     // The same bytes came from another path, or a person restored them, while the copy was kept.
     if (kept !== null && version?.spool !== kept) await spool.remove(kept)
-    if (answer.kind === 'same' || version === null)
-      return { kind: 'seen', version: seenIn(history, file, answer) }
+    if (answer.kind === 'same' || version === null) {
+      const seen = seenIn(history, file, answer)
+      await postDelivery.cleanUp(seen)
+      return { kind: 'seen', version: seen }
+    }
     if (version.state === 'queued' && isAccepted) comparisons.remember(version.id, compared)
     return this.#taken(version)
   }

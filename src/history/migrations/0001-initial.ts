@@ -8,6 +8,8 @@
  * external_campaign_ids is the last column: it may be long, and columns after a long value are slow to read.
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
+ * moved_files has the paths whose files the daemon moved or deleted in the last 30 days, for `show PATH`.
+ *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
  * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
@@ -131,6 +133,15 @@ CREATE TABLE files (
   missing_since INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX files_version ON files (version);
+
+CREATE TABLE moved_files (
+  path TEXT PRIMARY KEY,
+  version INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
+  disposition TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX moved_files_version ON moved_files (version);
+CREATE INDEX moved_files_at ON moved_files (at);
 
 CREATE TABLE requests (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -104,6 +104,9 @@ const CALLS: Record<
   knownFiles: (history) => history.knownFiles(),
   setMissing: (history) => history.setMissing('a.xml', 5),
   lastVersionAt: (history) => history.lastVersionAt('a.xml'),
+  rememberMoved: (history, versionId) =>
+    history.rememberMoved({ path: 'a.xml', versionId, disposition: 'archive', at: 5 }, 4),
+  movedFile: (history) => history.movedFile('a.xml'),
   forgetPath: (history) => history.forgetPath('a.xml'),
   unread: (history) => history.unread(),
   pendingVersionAt: (history) => history.pendingVersionAt('a.xml'),
