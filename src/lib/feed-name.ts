@@ -2,8 +2,14 @@
 
 import { datedName } from './dated-name.ts'
 import { unpackedName } from './packing.ts'
+import { withoutStamp } from './stamped-name.ts'
 
-/** feedWithoutRule returns the feed of a path that no rule names: without `.gz`, and with `{date}` for a date. */
+/** plainName returns a path without `.gz`, and without the time that the archive adds to the names of its files. */
+export function plainName(path: string): string {
+  return unpackedName(withoutStamp(path))
+}
+
+/** feedWithoutRule returns the feed of a path that no rule names: its plain name, with `{date}` for a date. */
 export function feedWithoutRule(path: string): string {
-  return datedName(unpackedName(path)).name
+  return datedName(plainName(path)).name
 }
