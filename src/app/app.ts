@@ -84,7 +84,7 @@ const MOST_EVENTS = 200
 export async function openApp(config: Config, options: AppOptions) {
   await using owned = new AsyncDisposableStack()
   const { clock, env, isDaemon = false, log: destination, notifyOperator, onMove } = options
-  const { commandLine = (command: string) => `feedsyncd ${command}` } = options
+  const { commandLine = (command) => `feedsyncd ${command}` } = options
   const { logFile = null, startWith = null } = options
   const { directory: stateDirectory } = config.state
   const ruleFor = rulesOf(config)

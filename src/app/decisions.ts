@@ -9,6 +9,7 @@ import { openHistory } from '../history/sqlite-history.ts'
 import { OPEN, REPLACEABLE } from '../history/states.ts'
 import { type Paths, writeTransitions } from '../history/transitions.ts'
 import type { Clock } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { type Deed, decideDeed } from '../pipeline/decide/person.ts'
 import { deedFacts } from '../pipeline/facts.ts'
@@ -78,8 +79,11 @@ export function forgetFeed(history: History, feed: string, now: number): void {
     const [open] = history.list({ feed, states: OPEN, all: true, limit: 1 })
     if (open !== undefined) {
       const { id, state } = open
-      const hint = `feedsyncd ${REPLACEABLE.includes(state) ? 'discard' : 'show'} ${id}`
-      throw new Refused(`forget ${feed}: version ${id} of it is ${state}`, { hint })
+      const next = REPLACEABLE.includes(state)
+        ? commandFor('discard <id...>', [id])
+        : commandFor('show <what>', id)
+      const reason = `forget ${feed}: version ${id} of it is ${state}`
+      throw new Refused(reason, { hint: hintWith(null, next) })
     }
     history.forgetFeed(feed, now)
   })
@@ -96,7 +100,7 @@ function existing(history: History, id: number): Version {
   if (version !== null) return version
   const [newest] = history.list({ all: true, limit: 1 })
   throw new Refused(noVersion(id, newest?.id ?? null), {
-    hint: 'feedsyncd status --all',
+    hint: hintWith(null, commandFor('status --all')),
     exitCode: EXIT.usage,
   })
 }

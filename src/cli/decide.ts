@@ -7,6 +7,7 @@ import { type AfterLoss, heldAfterLoss, keptPostings } from '../history/lost-his
 import type { History, Version } from '../history/port.ts'
 import { IN_WORK } from '../history/states.ts'
 import { MINUTE } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { countOf } from '../lib/units.ts'
 import { personName } from '../lib/user.ts'
@@ -88,13 +89,16 @@ async function afterLoss(call: Call<Options>, history: History): Promise<void> {
   const held = heldAfterLoss(history)
   if (held === null)
     throw new FeedsyncError('release --lost-history: no history was lost here', {
-      hint: 'see what is held and why: feedsyncd status',
+      hint: hintWith('see what is held and why', commandFor('status')),
     })
   if (!options.yes) {
     if (context.ask === null || options.json)
       throw usageError(
         'release --lost-history: without a terminal nobody can be asked',
-        'look at each held version first; then: feedsyncd release --lost-history --yes',
+        hintWith(
+          'look at each held version first; then',
+          commandFor('release --lost-history --yes'),
+        ),
       )
     context.err(lossText(history, held).map(printable).join('\n'))
     if (!(await agreed(call, `release the first ${held.plausible.length}? [y/N] `))) return

@@ -2,6 +2,7 @@
 
 import { Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
+import { commandFor, hintWith, type Look } from '../lib/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { CommandLine } from '../ops/port.ts'
@@ -54,18 +55,25 @@ export const usageError = (message: string, hint: string) =>
   new FeedsyncError(message, { hint, exitCode: EXIT.usage })
 
 /**
- * unknownName returns the error (64) for a name that does not exist, with the nearest existing name. `command` returns
- * the command that the hint shows for that nearest name.
+ * unknownName returns the error (64) for a name that does not exist, with the nearest existing name. The hint is `next`
+ * or, if a nearest name exists, the command that looks at it: nothing else is suggested with a guessed name.
  */
 export function unknownName(
   what: string,
   name: string,
   known: readonly string[],
-  command: (near: string | null) => string,
+  { look, next = hintWith(null, commandFor('status')) }: { look?: Look; next?: string } = {},
 ): FeedsyncError {
   const near = nearest(name, known)
   const meant = near === null ? '' : `; the nearest is "${near}"`
-  return usageError(`no ${what} is named "${name}"${meant}`, `feedsyncd ${command(near)}`)
+  const looks = near !== null && look !== undefined
+  const shown = looks ? hintWith(null, commandFor(look, feedWord(near))) : next
+  return usageError(`no ${what} is named "${name}"${meant}`, shown)
+}
+
+/** feedWord returns the word that names a feed: digits would be an id, and a dash would begin an option. */
+export function feedWord(feed: string): string {
+  return /^(-|\d+$|feed:|path:)/.test(feed) ? `feed:${feed}` : feed
 }
 
 /** numberOf returns a parser for whole numbers above 0. The parser throws what commander expects. */

@@ -7,8 +7,8 @@ import { openStatus } from '../app/open-status.ts'
 import { noVersion, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { OPEN } from '../history/states.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { limited } from '../lib/limited.ts'
-import { shellWord } from '../lib/printable.ts'
 import { countOf, formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
 import { clockText, nextSteps, onServiceText, stepText } from '../ops/advice.ts'
 import type { PathReport } from '../ops/path-report.ts'
@@ -17,7 +17,7 @@ import type { Step } from '../ops/problem.ts'
 import type { FeedReport, ShowReport, UploadReport } from '../ops/report.ts'
 import { severityOf } from '../ops/version-problems.ts'
 import type { Context } from './context.ts'
-import { type Call, define, unknownName, usageError } from './define.ts'
+import { type Call, define, feedWord, unknownName, usageError } from './define.ts'
 import { coloured, stepLine } from './problem-view.ts'
 import { factsText, printable, proseTable, table, widthOf } from './render.ts'
 
@@ -38,9 +38,7 @@ export function showCommand(context: Context): Command {
     if (kind === null && /^\d+$/.test(given)) return showVersion(call, status, Number(given))
     if (kind !== 'path' && (await showFeed(call, status, name))) return
     if (kind !== 'feed' && (await showPath(call, status, name))) return
-    throw unknownName(kind ?? 'feed or file', name, status.feeds(), (near) =>
-      near === null ? 'status' : `show ${feedArgument(near)}`,
-    )
+    throw unknownName(kind ?? 'feed or file', name, status.feeds(), { look: 'show <what>' })
   })
     .argument(
       '<id|feed|path>',
@@ -55,8 +53,10 @@ function showVersion(call: Show, status: Status, id: number) {
   const report = status.show(id, all || json ? undefined : MOST)
   if (report === null) {
     const isFeed = status.feeds().includes(String(id))
-    const meant = isFeed ? `show ${feedArgument(String(id))}` : 'status --all'
-    throw usageError(noVersion(id, status.newestId()), `feedsyncd ${meant}`)
+    const meant = isFeed
+      ? commandFor('show <what>', feedWord(String(id)))
+      : commandFor('status --all')
+    throw usageError(noVersion(id, status.newestId()), hintWith(null, meant))
   }
   showWrapped(report, () => {
     const text = showText(report, call)
@@ -64,11 +64,6 @@ function showVersion(call: Show, status: Status, id: number) {
     const isColoured = /^(state|reason) .*$/gm
     return text.replace(isColoured, (line) => coloured(line, severity, context.terminal))
   })
-}
-
-/** feedArgument returns the argument that names a feed: digits would be an id, and a dash would begin an option. */
-function feedArgument(feed: string): string {
-  return shellWord(/^(-|\d+$)/.test(feed) ? `feed:${feed}` : feed)
 }
 
 async function showFeed(call: Show, status: Status, name: string): Promise<boolean> {
@@ -102,7 +97,7 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
     relativeTime(one.uploadedAt ?? one.detectedAt, now),
   ])
   const headers = ['id', 'state', 'postings', 'size', 'attempts', 'when']
-  const earlier = commandLine(`show ${shellWord(`feed:${feed}`)} --all`)
+  const earlier = commandLine(commandFor('show <what> --all', `feed:${feed}`))
   return [
     `on the service: ${onServiceText(report, now)}`,
     ...(newest.overdue && newest.expectedBy !== null
@@ -176,7 +171,11 @@ function showText(report: ShowReport, { commandLine, context, options }: Show): 
   const facts = factsOf(report, { now, commandLine, all })
   const lines = [factsText(facts.filter(([, value]) => value !== ''))]
   const earlier = (left: number) =>
-    left === 0 ? [] : [`… and ${countOf(left)} earlier: ${commandLine(`show ${report.id} --all`)}`]
+    left === 0
+      ? []
+      : [
+          `… and ${countOf(left)} earlier: ${commandLine(commandFor('show <what> --all', report.id))}`,
+        ]
   const events = report.events.map(({ at, count, firstAt, from, to, reason }) => {
     const times = `${countOf(count ?? 1)} times since ${firstAt}`
     return [at, from, to, firstAt === undefined ? reason : `${reason}; ${times}`]

@@ -14,6 +14,7 @@ import type { Version } from '../history/port.ts'
 import { IN_MOTION } from '../history/states.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { SECOND } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { isSoon } from '../lib/due.ts'
 import { errnoText, isMissing } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -122,7 +123,10 @@ function refuseOtherThanFile(given: string, source: string): void {
   try {
     const stats = lstatSync(source)
     if (stats.isDirectory())
-      throw refuse('it is a directory', 'name one file; to take those in the inbox: feedsyncd run')
+      throw refuse(
+        'it is a directory',
+        hintWith('name one file; to take those in the inbox', commandFor('run')),
+      )
     if (stats.isSymbolicLink())
       throw skip('it is a symbolic link, which is not followed', 'name the file itself')
     if (!stats.isFile())
@@ -161,12 +165,15 @@ async function throughDaemon(job: Job): Promise<Version | null> {
     if (signals.stop.aborted) {
       if (version !== null) return version
       throw new FeedsyncError(`upload ${source}: the command stopped before the daemon answered`, {
-        hint: 'feedsyncd status',
+        hint: hintWith(null, commandFor('status')),
       })
     }
     if (!isRunning())
       throw new FeedsyncError(`upload ${source}: the daemon has stopped`, {
-        hint: 'start the daemon, which then takes the file; to see the result: feedsyncd status',
+        hint: hintWith(
+          'start the daemon, which then takes the file; to see the result',
+          commandFor('status'),
+        ),
         exitCode: EXIT.temporary,
       })
     if (version !== null)

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { connect, exists, openReadOnly, syncDirectory } from './connection.ts'
 import { databaseError, fileError } from './database-error.ts'
@@ -90,8 +91,10 @@ function checkCopy(path: string): void {
     copy.pragma('journal_mode = DELETE')
     const found = copy.pragma('integrity_check', { simple: true })
     if (found !== 'ok') {
-      const hint = 'check the disks of the history and of the copy: feedsyncd doctor'
-      throw new FeedsyncError(`the copy is damaged: ${String(found)}`, { hint })
+      const message = `the copy is damaged: ${String(found)}`
+      throw new FeedsyncError(message, {
+        hint: hintWith('check the disks of the history and of the copy', commandFor('doctor')),
+      })
     }
   } finally {
     copy.close()

@@ -1,6 +1,7 @@
 // Owns how a version begins, changes its state and disappears. Each step is one transaction with its event and the
 // pointers of its feed.
 
+import { commandFor, hintWith } from '../lib/command.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 import { OLDER } from './reason-codes.ts'
@@ -32,7 +33,7 @@ export function versionWrites(
     const found = version(id)
     if (found !== null) return found
     throw new FeedsyncError(`there is no version ${id}`, {
-      hint: 'feedsyncd status --all',
+      hint: hintWith(null, commandFor('status --all')),
     })
   }
 

@@ -2,6 +2,7 @@
 
 import { OLDER, PAUSED } from '../history/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
+import { type Command, commandFor, commandOf } from '../lib/command.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { countOf, relativeTime } from '../lib/units.ts'
 import type { CommandLine } from './port.ts'
@@ -77,11 +78,17 @@ function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
 /** decisions returns the commands that decide about a version. The first one only looks. */
 function decisions(version: Decided, line: CommandLine): Step[] {
   const { id, reasonCode, refusals, state } = version
-  const commands = (...words: string[]) => words.map((word) => ({ command: line(`${word} ${id}`) }))
-  if (state === 'held') return commands('show', 'release', 'discard')
-  if (state === 'superseded' && reasonCode === OLDER) return commands('restore')
+  const step = (made: Command): Step => ({ command: line(made) })
+  if (state === 'held')
+    return [
+      step(commandFor('show <what>', id)),
+      step(commandFor('release <id...>', [id])),
+      step(commandFor('discard <id...>', [id])),
+    ]
+  if (state === 'superseded' && reasonCode === OLDER)
+    return [step(commandFor('restore <id...>', [id]))]
   const isRefused = state === 'queued' && refusals >= REFUSALS_SHOWN
-  return state === 'failed' || isRefused ? commands('retry') : []
+  return state === 'failed' || isRefused ? [step(commandFor('retry <id...>', [id]))] : []
 }
 
 /** stepText returns steps as one sentence, or null if there are none. */
@@ -92,15 +99,9 @@ export function stepText(steps: readonly Step[]): string | null {
   return told === '' ? choice : `${told.replace(/\.$/, '')}; then ${choice}`
 }
 
-/** partsOf splits a hint such as `wait, then: feedsyncd status`. The command is the whole hint, or follows a colon. */
-function partsOf(hint: string): { says: string; command: string | null } {
-  const [, says = '', command] = /^(.*: )?feedsyncd (.*)$/s.exec(hint) ?? []
-  return command === undefined ? { says: hint, command: null } : { says, command }
-}
-
 /** stepsOfHint returns the words and the command of a hint as steps. */
 export function stepsOfHint(hint: string, commandLine: CommandLine): Step[] {
-  const { command, says } = partsOf(hint)
+  const { command, says } = commandOf(hint)
   if (command === null) return [{ says }]
   const words = says.replace(/(,? then)?: $/, '')
   return [...(words === '' ? [] : [{ says: words }]), { command: commandLine(command) }]
@@ -108,7 +109,7 @@ export function stepsOfHint(hint: string, commandLine: CommandLine): Step[] {
 
 /** hintText returns a hint with its command as this host calls it. */
 export function hintText(hint: string, commandLine: CommandLine): string {
-  const { command, says } = partsOf(hint)
+  const { command, says } = commandOf(hint)
   return command === null ? says : says + commandLine(command)
 }
 

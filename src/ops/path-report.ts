@@ -4,6 +4,7 @@ import type { Files, KnownFile, MovedFile } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
 import { UNREAD } from '../history/states.ts'
 import type { Ignored, Sighting, Skipped } from '../inbox/port.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { sameIdentity } from '../lib/files.ts'
 import { formatDuration } from '../lib/units.ts'
 import { type Reported, type UploadReport, uploadReports } from './report.ts'
@@ -91,7 +92,10 @@ function because(evidence: Evidence, past: Past, upload: UploadReport | null): B
   if (upload !== null) return { because: versionBecause(evidence, past, upload), next: null }
   return running
     ? { because: 'it is new', next: 'the next scan of the folder finds it' }
-    : { because: 'no daemon is running', next: 'to see how to start it: feedsyncd status' }
+    : {
+        because: 'no daemon is running',
+        next: hintWith('to see how to start it', commandFor('status')),
+      }
 }
 
 /** Names the version that an ignored or skipped file still has. */

@@ -1,7 +1,7 @@
 // What is wrong with feeds and paths, and what waits. Pure.
 
 import { isBlocked } from '../history/reason-codes.ts'
-import { shellWord } from '../lib/printable.ts'
+import { commandFor } from '../lib/command.ts'
 import { countOf } from '../lib/units.ts'
 import { type Asked, clockText, maybeText, nextSteps } from './advice.ts'
 import { type Judged, NOT_SENT } from './judged.ts'
@@ -15,7 +15,7 @@ export function feedProblems(judged: Judged, asked: Asked): Found[] {
   return [
     ...pausedFeeds.map(({ feed, since, ...pause }): Found => {
       const subject = { kind: 'feed', feed, version: null } as const
-      const next = [{ command: asked.commandLine(`resume ${shellWord(feed)}`) }]
+      const next = [{ command: asked.commandLine(commandFor('resume <feed>', feed)) }]
       return { code: 'feed-paused', subject, says: pauseText(pause, asked.now), since, next }
     }),
     ...versions.flatMap((version) => ofVersion(version, asked)),
@@ -41,7 +41,7 @@ function afterLoss(versions: readonly VersionFacts[], { commandLine }: Asked): F
   const says = `the history was lost, so ${countOf(held.length, 'feed')} ${held.length === 1 ? 'is' : 'are'} held once`
   const step =
     'look at each of them first; then release together all that have at least half of the postings of their largest kept copy'
-  const next = [{ says: step }, { command: commandLine('release --lost-history') }]
+  const next = [{ says: step }, { command: commandLine(commandFor('release --lost-history')) }]
   const since = first.detectedAt
   return [{ code: 'history-lost', subject: { kind: 'daemon' }, says, since, next }]
 }
@@ -86,7 +86,7 @@ function ofVersion(version: VersionFacts, asked: Asked): Found[] {
     const says = `is ${version.state}, but ${maybeText(maybeOnService)}`
     const steps = [
       { says: 'the next upload of the feed settles it: drop its file again, or restore a version' },
-      { command: asked.commandLine(`show ${shellWord(`feed:${feed}`)}`) },
+      { command: asked.commandLine(commandFor('show <what>', `feed:${feed}`)) },
     ]
     const since = version.detectedAt
     found.push({
