@@ -146,7 +146,8 @@ function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: 
       next: hintWith(null, commandFor('campaigns preview <key>', key)),
     })
   const since = effects.missingSince(key)
-  const isRunning = campaign !== null && idleReason(campaign, now) === null
+  const why = campaign === null ? null : idleReason(campaign, now)
+  const isRunning = campaign !== null && why === null
   if (since !== null)
     found.push({
       ...at,
@@ -163,7 +164,6 @@ function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: 
       text: `requisitionIds has ids that no posting has: ${pins.slice(0, 10).join(', ')}`,
       next: `correct requisitionIds in the entry ${key}`,
     })
-  const why = campaign === null ? null : idleReason(campaign, now)
   const carried = effects.carried(key) ?? 0
   if (why !== null && carried > 0 && entry.values.status !== 'paused')
     found.push({
