@@ -67,7 +67,9 @@ export function unknownName(
   const near = nearest(name, known)
   const meant = near === null ? '' : `; the nearest is "${near}"`
   const looks = near !== null && look !== undefined
-  const shown = looks ? hintWith(null, commandFor(look, feedWord(near))) : next
+  const shown = looks
+    ? hintWith(null, commandFor(look, look === 'show <what>' ? feedWord(near) : near))
+    : next
   return usageError(`no ${what} is named "${name}"${meant}`, shown)
 }
 

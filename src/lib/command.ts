@@ -11,7 +11,7 @@ export const FORMS = [
   ...['status', 'status --all', 'status --json', 'status <feed>'],
   ...['show <what>', 'show <what> --all'],
   ...['doctor', 'config check', 'alerts test'],
-  ...['logs', 'logs --file <file>'],
+  ...['logs', 'logs <feed>', 'logs --file <file>'],
   ...['release <id...>', 'release --lost-history', 'release --lost-history --yes'],
   ...['discard <id...>', 'retry <id...>', 'restore <id...>'],
   ...['run', 'resume', 'resume <feed>'],
@@ -37,7 +37,7 @@ export const FORMS = [
 export type Form = (typeof FORMS)[number]
 
 /** Look is a form that only shows something: its word may be a guess. */
-export type Look = Extract<Form, 'status <feed>' | 'show <what>'>
+export type Look = Extract<Form, 'status <feed>' | 'show <what>' | 'logs <feed>'>
 
 type Word = string | number
 

@@ -137,7 +137,10 @@ describe('a hint', () => {
       'feedsyncd status',
     ])
     expect(unknownName('feed', 'acme.xmk', known).hint).toBe('feedsyncd status')
-    expectTypeOf<Look>().toEqualTypeOf<'status <feed>' | 'show <what>'>()
+    expect(unknownName('feed', '13', known, { look: 'status <feed>' }).hint).toBe(
+      'feedsyncd status 12',
+    )
+    expectTypeOf<Look>().toEqualTypeOf<'status <feed>' | 'show <what>' | 'logs <feed>'>()
   })
 
   it('can only be made of a form, and a command line takes nothing else', () => {
