@@ -38,17 +38,18 @@ export class WaitClock {
     const { monotonic, wall } = this.#looked
     const passed = now.monotonic - monotonic
     const jump = now.wall - wall - passed
-    const wasSet = Math.abs(jump) >= JUMP_MS
-    if (wasSet || now.monotonic - this.#counted.monotonic >= MINUTE) {
+    if (Math.abs(jump) >= JUMP_MS)
       // A pause that began since the last count was seen at a time of the clock before it was set.
       this.#count(
         (seenAt) => Math.max(0, wall - seenAt) + passed,
-        () => wasSet && this.#history.moveWaits(Math.round(jump)),
+        () => this.#history.moveWaits(Math.round(jump)),
       )
-    } else this.#looked = now
+    else if (now.monotonic - this.#counted.monotonic >= MINUTE)
+      this.#count((seenAt) => Math.max(0, now.wall - seenAt))
+    else this.#looked = now
   }
 
-  #count(passedMs: (seenAt: number) => number, waits: () => void): void {
+  #count(passedMs: (seenAt: number) => number, waits = () => {}): void {
     const now = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() }
     this.#history.atomically(() => {
       this.#history.countPauses(now.wall, passedMs)
