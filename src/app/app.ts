@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { Intake, laneOf } from '../daemon/intake.ts'
-import { PauseClock } from '../daemon/pause-clock.ts'
 import { recover } from '../daemon/recovery.ts'
 import { Sending } from '../daemon/sending.ts'
 import { createUpkeep } from '../daemon/upkeep.ts'
+import { WaitClock } from '../daemon/wait-clock.ts'
 import { createFeedChecker } from '../feed/worker-checker.ts'
 import { acquireLock } from '../history/instance-lock.ts'
 import type { Version } from '../history/port.ts'
@@ -37,7 +37,7 @@ import { Comparisons } from '../pipeline/baselines.ts'
 import { Ledger } from '../pipeline/ledger.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { PostDelivery } from '../pipeline/post-delivery.ts'
-import { markReceiptPending } from '../pipeline/receipts.ts'
+import { markReceiptsPending } from '../pipeline/receipts.ts'
 import { createFormSource } from '../service/form-source.ts'
 import { keyReloader } from '../service/key-file.ts'
 import { createSpool } from '../spool/spool.ts'
@@ -86,7 +86,7 @@ const MOST_EVENTS = 200
 export async function openApp(config: Config, options: AppOptions) {
   await using owned = new AsyncDisposableStack()
   const { clock, env, isDaemon = false, log: destination, notifyOperator, onMove } = options
-  const { commandLine = (command: string) => `feedsyncd ${command}` } = options
+  const { commandLine = (command) => `feedsyncd ${command}` } = options
   const { logFile = null, startWith = null } = options
   const { directory: stateDirectory } = config.state
   const ruleFor = rulesOf(config)
@@ -178,7 +178,7 @@ export async function openApp(config: Config, options: AppOptions) {
       alerts.moved()
       metrics?.moved(version.state)
     },
-    inSameTransaction: (version) => markReceiptPending({ config, history }, version),
+    inSameTransaction: (version, path) => markReceiptsPending({ config, history }, version, path),
   })
   const parts = { checkerFor, clock, conditions, config, history, ledger, log, ruleFor, spool }
   const postDelivery = new PostDelivery({ ...parts, dispositions })
@@ -217,7 +217,7 @@ export async function openApp(config: Config, options: AppOptions) {
       return statusLine(history, found, { now: clock.now(), service })
     },
   })
-  const pauses = new PauseClock({ clock, history })
+  const waits = new WaitClock({ clock, history })
   const daemon = new Daemon({
     ...parts,
     alerts,
@@ -225,7 +225,7 @@ export async function openApp(config: Config, options: AppOptions) {
     daemonFile,
     inbox,
     intake,
-    pauses,
+    waits,
     postDelivery,
     sending,
     supervisor,
@@ -242,7 +242,7 @@ export async function openApp(config: Config, options: AppOptions) {
     alerts.moved()
     supervisor.changed()
   })
-  pauses.start()
+  waits.start()
   await recover({ ...parts, judging, postDelivery }, config)
 
   /** sourceOf returns what the page and Prometheus read. */

@@ -19,6 +19,7 @@ import { acquireLock, type InstanceLock } from '../history/instance-lock.ts'
 import type { HistoryReader, Version } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { readRegular, stampOf } from '../lib/files.ts'
 import { createHttpClient } from '../lib/http.ts'
@@ -304,7 +305,10 @@ async function writerLock(
     await clock.sleep(LOCK_POLL_MS)
   }
   throw new FeedsyncError('another feedsyncd is writing campaigns right now', {
-    hint: 'try again when it has finished; to see what it wrote: feedsyncd campaigns history',
+    hint: hintWith(
+      'try again when it has finished; to see what it wrote',
+      commandFor('campaigns history'),
+    ),
     exitCode: EXIT.temporary,
   })
 }

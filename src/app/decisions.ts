@@ -9,11 +9,13 @@ import { openHistory } from '../history/sqlite-history.ts'
 import { OPEN, REPLACEABLE } from '../history/states.ts'
 import { type Paths, writeTransitions } from '../history/transitions.ts'
 import type { Clock } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { becomeOwnerOf } from '../lib/user.ts'
 import { judgeHeldAnew } from '../pipeline/baselines.ts'
 import { type Deed, decideDeed } from '../pipeline/decide/person.ts'
 import { deedFacts } from '../pipeline/facts.ts'
+import { markReceiptsPending } from '../pipeline/receipts.ts'
 import { historyFile, noVersion } from './queries.ts'
 import { judgingOf } from './rules.ts'
 
@@ -22,10 +24,11 @@ export type { Deed } from '../pipeline/decide/person.ts'
 /** Refused is thrown when a decision does not apply to the version. Nothing was written. */
 export class Refused extends FeedsyncError {}
 
-/** Decided is who decided, and when (wall ms). */
+/** Decided is who decided, and when (wall ms). The daemon then writes the receipts that the configuration asks for. */
 export interface Decided {
   by: string
   now: number
+  config: Pick<Config, 'inbox'>
 }
 
 /** openForDecisions opens the history for writing, with or without a running daemon. Root becomes its owner. */
@@ -41,14 +44,16 @@ export function openForDecisions(config: Config, clock: Clock) {
 export function carryOut(
   history: History,
   { deed, id }: { deed: Deed; id: number },
-  { by, now }: Decided,
+  { by, config, now }: Decided,
 ): Version {
   return history.atomically(() => {
     const version = existing(history, id)
     const decided = decideDeed(deedFacts(history, version), deed, by)
     if (!Array.isArray(decided))
       throw new Refused(`${deed} version ${id}: ${decided.reason}`, { hint: decided.hint })
-    const [first = version] = writeTransitions(decided, { history, now, paths: pathsIn(history) })
+    const moved = (each: Version) => markReceiptsPending({ config, history }, each)
+    const writing = { history, now, paths: pathsIn(history), moved }
+    const [first = version] = writeTransitions(decided, writing)
     return first
   })
 }
@@ -100,8 +105,11 @@ export function forgetFeed(history: History, feed: string, now: number): void {
     const [open] = history.list({ feed, states: OPEN, all: true, limit: 1 })
     if (open !== undefined) {
       const { id, state } = open
-      const hint = `feedsyncd ${REPLACEABLE.includes(state) ? 'discard' : 'show'} ${id}`
-      throw new Refused(`forget ${feed}: version ${id} of it is ${state}`, { hint })
+      const next = REPLACEABLE.includes(state)
+        ? commandFor('discard <id...>', [id])
+        : commandFor('show <what>', id)
+      const reason = `forget ${feed}: version ${id} of it is ${state}`
+      throw new Refused(reason, { hint: hintWith(null, next) })
     }
     history.forgetFeed(feed, now)
   })
@@ -118,7 +126,7 @@ function existing(history: History, id: number): Version {
   if (version !== null) return version
   const [newest] = history.list({ all: true, limit: 1 })
   throw new Refused(noVersion(id, newest?.id ?? null), {
-    hint: 'feedsyncd status --all',
+    hint: hintWith(null, commandFor('status --all')),
     exitCode: EXIT.usage,
   })
 }

@@ -17,8 +17,9 @@ import { MOST_SUMMED } from '../feed/port.ts'
 import type { Differences, HistoryReader, Version, VersionReads } from '../history/port.ts'
 import { OLDER } from '../history/reason-codes.ts'
 import { openHistoryReader } from '../history/tables.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
-import { feedArgument } from '../lib/printable.ts'
+import { feedWord } from '../lib/printable.ts'
 import { Spill } from '../lib/spill.ts'
 import { countOf } from '../lib/units.ts'
 import { historyFile, noVersion, pathInInbox } from './queries.ts'
@@ -95,7 +96,7 @@ type Reads = VersionReads & Pick<Differences, 'difference'>
 export function knownVersions(history: HistoryReader | null): HistoryReader {
   if (history !== null) return history
   throw new FeedsyncError('there is no version yet', {
-    hint: 'feedsyncd status',
+    hint: hintWith(null, commandFor('status')),
     exitCode: EXIT.usage,
   })
 }
@@ -106,7 +107,7 @@ function versionOf(history: VersionReads, id: number): Version {
   if (version !== null) return version
   const newest = history.list({ all: true, limit: 1 })[0]?.id ?? null
   throw new FeedsyncError(noVersion(id, newest), {
-    hint: 'feedsyncd status --all',
+    hint: hintWith(null, commandFor('status --all')),
     exitCode: EXIT.usage,
   })
 }
@@ -157,7 +158,7 @@ function olderThan(history: Reads, { feed, id }: Pick<Version, 'feed' | 'id'>): 
 
 function notOnService(feed: string): FeedsyncError {
   return new FeedsyncError(`no earlier version of ${feed} is on the service to compare with`, {
-    hint: `see its versions: feedsyncd show ${feedArgument(feed)}`,
+    hint: hintWith('see its versions', commandFor('show <what>', feedWord(feed))),
   })
 }
 

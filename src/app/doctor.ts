@@ -9,6 +9,7 @@ import { lockFile } from '../history/connection.ts'
 import { openReader } from '../history/migrations.ts'
 import { openHistoryReader, tables } from '../history/tables.ts'
 import type { Clock } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT, errorCode } from '../lib/errors.ts'
 import { createHttpClient, type HttpClient } from '../lib/http.ts'
 import { formatBytes } from '../lib/units.ts'
@@ -100,7 +101,7 @@ function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptio
 /** findingOf words a problem as `status` does. A daemon that does not run prevents no check of this command. */
 export function findingOf(found: Problem): Finding {
   const { code, next, severity, subject } = found
-  const [says, fix] = [firstLine(found), stepText(next) ?? 'feedsyncd status']
+  const [says, fix] = [firstLine(found), stepText(next) ?? hintWith(null, commandFor('status'))]
   if (severity !== 'critical') return { check: subject.kind, ...warning(says, fix) }
   const exitCode = code === 'daemon-down' ? EXIT.ok : KINDS[code].exit || EXIT.failed
   return { check: subject.kind, ...problem(says, fix, exitCode) }
@@ -223,7 +224,11 @@ function campaigns(config: Config): Answer {
   if (read.kind === 'off') return skipped(`off: there is no campaigns file at ${read.file}`)
   if (read.kind === 'unusable') {
     const says = `no campaign is written: ${read.lines.join('; ')}`
-    return problem(says, 'correct the file, then: feedsyncd campaigns plan', EXIT.config)
+    return problem(
+      says,
+      hintWith('correct the file, then', commandFor('campaigns plan')),
+      EXIT.config,
+    )
   }
   return ok(`${read.file} has ${read.entries.length} entries, and can be read`)
 }

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import type { CampaignRun } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
+import { alwaysOlder, newerThanAll } from '../history/always-older.ts'
 import type { CampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import { keptPostings } from '../history/lost-history.ts'
@@ -59,7 +60,8 @@ export function statusOf(
     ({ feed }) => filter.feed === undefined || feed === filter.feed,
   )
   const shown = { ...report, pausedFeeds, skipped, campaigns: lastCampaignRun(config) }
-  return { ...shown, problems: judge(history, surroundings, { ...shown, feed: filter.feed }) }
+  const judged = { ...shown, feed: filter.feed, circumstances }
+  return { ...shown, problems: judge(history, surroundings, judged) }
 }
 
 /** problemsOf returns the problems of the daemon, the campaigns and all feeds, without the rest of a report. */
@@ -72,26 +74,26 @@ export function problemsOf(
   const circumstances = circumstancesOf(history, surroundings)
   const asking = { baseUrl: config.service.baseUrl, filter: NOTHING, host: hostOf(config, host) }
   const report = statusReport(null, snapshot, { ...asking, ...circumstances })
-  return judge(history, surroundings, { ...report, campaigns })
+  return judge(history, surroundings, { ...report, campaigns, circumstances })
 }
 
 const NOTHING: ListFilter = { limit: 0 }
 
-type Shown = Omit<StatusReport, 'problems'> & { feed?: string | undefined }
+type Shown = Omit<StatusReport, 'problems'> & {
+  feed?: string | undefined
+  circumstances: Circumstances
+}
 
 /** judge judges a report. For one feed it leaves out the campaigns, which belong to no single feed. */
 function judge(
   history: StatusHistory | null,
   surroundings: Surroundings,
-  { feed, ...shown }: Shown,
+  { circumstances, feed, ...shown }: Shown,
 ): Problem[] {
   const { clock, commandLine, config, snapshot } = surroundings
   const late = history === null ? [] : overdueFeeds(config, history, clock)()
-  const about = {
-    ...circumstancesOf(history, surroundings),
-    feed,
-    late: late.map(({ version }) => version),
-  }
+  const noted = [...late.map(({ version }) => version), ...(history ? alwaysOlder(history) : [])]
+  const about = { ...circumstances, feed, noted }
   const versions = history === null ? [] : judgedVersions(history, snapshot, about)
   const campaigns = feed === undefined ? shown.campaigns : null
   return problems({ ...shown, versions, campaigns }, { now: clock.now(), commandLine })
@@ -108,6 +110,7 @@ export function circumstancesOf(
     pauses: history.pauses(clock.now()),
     incompleteAfterMs: config.inbox.incompleteAfterMs,
     kept: (feed) => keptPostings(history, feed),
+    newerThanAll: (last) => newerThanAll(history, last),
   }
 }
 

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { unitOf } from '../config/unit.ts'
 import { SECOND } from '../lib/clock.ts'
+import { commandFor } from '../lib/command.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { UnitState } from '../ops/report.ts'
 
@@ -13,7 +14,7 @@ export function unitState(
   commandLine: CommandLine,
   { env, isAsked }: { env: NodeJS.ProcessEnv; isAsked: boolean },
 ): UnitState | null {
-  const name = unitOfRun(commandLine('run'))
+  const name = unitOfRun(commandLine(commandFor('run')))
   if (name === null) return null
   const unknown = { name, result: null, exitStatus: null }
   if (!isAsked) return unknown

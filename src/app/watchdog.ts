@@ -4,6 +4,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, HOUR } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { unitOfRun } from './unit-state.ts'
@@ -25,14 +26,14 @@ export function noteWatchdogRestart(
   conditions: Pick<Conditions, 'set'>,
 ): void {
   const [folder = ''] = (env.RUNTIME_DIRECTORY ?? '').split(':')
-  const unit = unitOfRun(commandLine('run'))
+  const unit = unitOfRun(commandLine(commandFor('run')))
   if (folder === '' || unit === null) return
   const file = join(folder, `watchdog-${unit}`)
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return
   rmSync(file, { force: true })
   const words = {
     message: 'the daemon hung, and systemd restarted it',
-    hint: 'the log from before the restart says what it did last: feedsyncd logs',
+    hint: hintWith('the log from before the restart says what it did last', commandFor('logs')),
     mark: String(clock.now()),
   }
   conditions.set('watchdog-restart', words, SHOWN_MS)

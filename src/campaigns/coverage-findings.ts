@@ -2,11 +2,12 @@
 // than we count; budgets that are spent; and periods that begin, end or renew soon. Pure.
 
 import { DAY } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { countOf, groupedMoney } from '../lib/units.ts'
 import { coverageOf } from './coverage.ts'
 import { idleReason, shownValue } from './fields.ts'
 import type { Finding, LookFacts } from './finding.ts'
-import { COMMAND, type Judged, quoted } from './judge.ts'
+import type { Judged } from './judge.ts'
 import type { Coverage } from './port.ts'
 
 /** A smaller difference is normal, because the service may count later than we do. */
@@ -45,7 +46,7 @@ function covering(
   const told = (code: Told['code'], text: string, next: string): Told[] => [
     { code, severity: 'warning', text, next },
   ]
-  const list = `${COMMAND} covers ${quoted(key)}`
+  const list = hintWith(null, commandFor('campaigns covers <key>', key))
   if (shown === 0 && carried === 0)
     // An id that left the feeds is a finding of its own.
     return effects.missingSince(key) !== null
@@ -85,7 +86,10 @@ function spent({ entry: { key }, campaignId }: Judged, coverage: Coverage, now: 
       code: 'spent',
       severity: 'warning',
       text: `campaign ${campaignId} spent ${of} (${Math.floor(share * 100)} %)${left}`,
-      next: `write a larger budget into the entry ${key}, then: ${COMMAND} apply ${quoted(key)}`,
+      next: hintWith(
+        `write a larger budget into the entry ${key}, then`,
+        commandFor('campaigns apply <key...>', [key]),
+      ),
     },
   ]
 }

@@ -94,7 +94,7 @@ export function campaignsJsonSchema(): JsonSchema {
     },
   })
   const description = 'All values are text. Numbers, true and false need no quotes.'
-  return { $schema, title: 'feedsyncd campaigns', description, ...schema } as JsonSchema
+  return { $schema, title: 'campaigns of feedsyncd', description, ...schema } as JsonSchema
 }
 
 /** mergeNone writes `none, or a text` as one text, which editors and the manual page show better. */

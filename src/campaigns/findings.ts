@@ -2,6 +2,7 @@
 // value, and differences between feeds and campaigns. Pure. Each finding has at most one next step.
 
 import { isoTime } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Campaign } from '../service/port.ts'
 import { showAmount } from './amount.ts'
@@ -9,7 +10,7 @@ import { coverageFindings } from './coverage-findings.ts'
 import { currentValue, droppedFields } from './diff.ts'
 import { idleReason, shownValue, valueText } from './fields.ts'
 import type { Finding, LookFacts } from './finding.ts'
-import { COMMAND, type Judged, quoted } from './judge.ts'
+import type { Judged } from './judge.ts'
 import { hasMark, markIn, markOf } from './mark.ts'
 import { isOpen, LATE_MS, ofKey, openText } from './open-create.ts'
 import { idAndName } from './seen.ts'
@@ -42,7 +43,7 @@ export function findingsOf(facts: LookFacts): Finding[] {
 function doubts({ fileDoubt }: LookFacts): Finding[] {
   if (fileDoubt === null) return []
   const text = `the daemon does not use this campaigns file yet, because it may be cut: ${fileDoubt}`
-  const next = `if the file is complete: ${COMMAND} apply`
+  const next = hintWith('if the file is complete', commandFor('campaigns apply'))
   return [{ code: 'file', key: null, campaignId: null, severity: 'warning', text, next }]
 }
 
@@ -62,7 +63,10 @@ function openCreates({ judged, memory, seen, identity, now }: LookFacts): Findin
       campaignId: one.campaignId,
       severity: 'warning',
       text: openText(one, `a campaign${ofKey(one)}`),
-      next: `wait until ${isoTime(one.at + LATE_MS)}, then look for the campaign: ${COMMAND} plan`,
+      next: hintWith(
+        `wait until ${isoTime(one.at + LATE_MS)}, then look for the campaign`,
+        commandFor('campaigns plan'),
+      ),
     }))
 }
 
@@ -83,7 +87,10 @@ function outside({ entries, judged, memory, unbound, seen, identity, now }: Look
       const { id } = campaign
       const twinOf = marks.get(markIn(campaign.name) ?? '') ?? null
       const bind = `write campaignId: "${id}" into an entry`
-      const pause = `pause the campaign: ${COMMAND} update ${id} --status paused`
+      const pause = hintWith(
+        'pause the campaign',
+        commandFor('campaigns update <id> --status <status>', id, 'paused'),
+      )
       if (twinOf !== null)
         return {
           code: 'twin',
@@ -136,10 +143,11 @@ function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: 
       ...at,
       code: 'share',
       text: `the entry selects ${count} of the ${effects.postings} postings in the feeds`,
-      next: `${COMMAND} preview ${quoted(key)}`,
+      next: hintWith(null, commandFor('campaigns preview <key>', key)),
     })
   const since = effects.missingSince(key)
-  const isRunning = campaign !== null && idleReason(campaign, now) === null
+  const why = campaign === null ? null : idleReason(campaign, now)
+  const isRunning = campaign !== null && why === null
   if (since !== null)
     found.push({
       ...at,
@@ -156,7 +164,6 @@ function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: 
       text: `requisitionIds has ids that no posting has: ${pins.slice(0, 10).join(', ')}`,
       next: `correct requisitionIds in the entry ${key}`,
     })
-  const why = campaign === null ? null : idleReason(campaign, now)
   const carried = effects.carried(key) ?? 0
   if (why !== null && carried > 0 && entry.values.status !== 'paused')
     found.push({

@@ -1,6 +1,7 @@
 // Owns the state of each entry: which campaign belongs to the entry, what differs, and the one next step. Pure.
 
 import { isoTime } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { isRecent } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
@@ -48,10 +49,7 @@ export interface Judged {
   action: PlannedAction | null
 }
 
-export const COMMAND = 'feedsyncd campaigns'
-/** quoted returns a key as one word of a shell command. */
-export const quoted = (key: string) =>
-  /^[\w.:-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`
+const PLAN = hintWith(null, commandFor('campaigns plan'))
 
 export interface JudgeInput {
   entries: readonly Entry[]
@@ -119,7 +117,7 @@ export class Judge {
     const { key } = entry
     const owner = memory.byId.get(id)
     const isBound = owner?.key === key
-    const forget = isBound ? `${COMMAND} forget ${quoted(key)}` : null
+    const forget = isBound ? hintWith(null, commandFor('campaigns forget <key>', key)) : null
     const correct = `correct campaignId in the entry ${key}`
     const blocked = (reason: string, next: string): Judged =>
       judged(entry, { state: 'blocked', campaignId: id, reason, next, known: owner })
@@ -128,7 +126,7 @@ export class Judge {
     const campaign = seen.campaign(id)
     if (campaign === undefined) {
       const why = seen.readFailure(id)
-      if (why !== null) return blocked(`campaign ${id} cannot be read: ${why}`, `${COMMAND} plan`)
+      if (why !== null) return blocked(`campaign ${id} cannot be read: ${why}`, PLAN)
     }
     if (campaign == null) return blocked(`campaign ${id} is gone`, forget ?? correct)
     const untouchable = reasonNotToWrite(identity, key, owner ?? { campaignId: id }, campaign)
@@ -201,7 +199,7 @@ export class Judge {
     const candidates = carrying.length > 0 ? carrying : this.unbound.byMark(mark).filter(isFree)
     const [only, another] = candidates
     if (seen.incomplete !== null)
-      return blocked(`the listing is not complete: ${seen.incomplete}`, `${COMMAND} plan`)
+      return blocked(`the listing is not complete: ${seen.incomplete}`, PLAN)
     if (only !== undefined && another !== undefined)
       return blocked(
         `${candidates.length} campaigns may belong to this entry: ${candidates.slice(0, 5).map(idAndName).join(', ')}`,
@@ -249,7 +247,7 @@ export class Judge {
     if (unread !== undefined)
       return blocked(
         `the forgotten campaign ${unread} cannot be read: ${seen.readFailure(unread)}`,
-        `${COMMAND} plan`,
+        PLAN,
       )
     const bind = (id: string) => `write campaignId: "${id}" into the entry ${key}`
     const former = this.unbound.live.find(({ id }) => released.includes(id))
@@ -288,7 +286,7 @@ export class Judge {
     if (restoredAt !== null && isRecent(restoredAt, now, LATE_MS))
       return blocked(
         `the database was restored from an older copy and may not know of a create: the campaign can be created after ${isoTime(restoredAt + LATE_MS)}`,
-        `wait, then: ${COMMAND} plan`,
+        hintWith('wait, then', commandFor('campaigns plan')),
       )
     const fields = FIELDS.flatMap((field): Change[] => {
       const want = values[field]
@@ -312,7 +310,7 @@ type Found = Partial<Omit<Judged, 'entry' | 'known'>> & {
 
 function judged(entry: Entry, { known = NOTHING_KNOWN, ...found }: Found): Judged {
   const waits = found.state === 'new' || found.state === 'differs'
-  const next = waits ? `${COMMAND} apply ${quoted(entry.key)}` : null
+  const next = waits ? hintWith(null, commandFor('campaigns apply <key...>', [entry.key])) : null
   return {
     entry,
     campaign: null,

@@ -3,6 +3,7 @@
 // the operator and continues to upload. See app/reconcile.ts for what a look does.
 
 import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { needsPerson } from './judge.ts'
@@ -141,7 +142,7 @@ export class CampaignSchedule {
         { event: 'campaigns.not-looked', err: error },
         'the campaigns could not be checked; uploads go on',
       )
-      this.#notify(messageOf(error), 'feedsyncd campaigns plan')
+      this.#notify(messageOf(error), hintWith(null, commandFor('campaigns plan')))
       wait = NEXT_LOOK_MS.failed
     }
     const ended = clock.monotonic()
@@ -175,7 +176,10 @@ export class CampaignSchedule {
     const count = waiting.length === 1 ? '1 entry waits' : `${waiting.length} entries wait`
     if (problem !== null) this.#notify(`campaigns: ${problem}`, hint)
     else if (waiting.length > 0)
-      this.#notify(`campaigns: ${count} for you: ${some}`, 'feedsyncd campaigns plan')
+      this.#notify(
+        `campaigns: ${count} for you: ${some}`,
+        hintWith(null, commandFor('campaigns plan')),
+      )
     else this.#lastMessage = ''
   }
 

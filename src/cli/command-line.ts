@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { DEFAULT_FILE } from '../config/load.ts'
-import { shellWord } from '../lib/printable.ts'
+import { withConfig } from '../lib/command.ts'
 import type { CommandLine } from '../ops/port.ts'
 
 /** commandLineHere returns commands for the shell that called this program: its environment is known. */
@@ -18,6 +18,5 @@ export function commandLineAnywhere(env: NodeJS.ProcessEnv, file: string): Comma
 
 function commandLine(env: NodeJS.ProcessEnv, file: string | null): CommandLine {
   const program = env.npm_lifecycle_event === 'feedsyncd' ? 'npm run -s feedsyncd --' : 'feedsyncd'
-  const config = file === null ? '' : ` --config ${shellWord(file)}`
-  return (command) => `${program} ${command}${config}`
+  return (command) => `${program} ${withConfig(command, file)}`
 }

@@ -8,6 +8,7 @@ import { type AfterLoss, heldAfterLoss, keptPostings } from '../history/lost-his
 import type { History, Version } from '../history/port.ts'
 import { IN_WORK } from '../history/states.ts'
 import { MINUTE } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { excludeLine } from '../lib/glob.ts'
 import { countOf } from '../lib/units.ts'
@@ -87,12 +88,13 @@ async function decideEach(
   const beside = heldBeside(history, ids)
   const mayTell = isAsked && name === 'release' && !options.accountKeepsAll
   const accounts = await accountsToKeep(call, mayTell ? beside : [])
-  const deciding = { by: personName(context.env), now: context.clock.now() }
+  const { config } = call
+  const deciding = { by: personName(context.env), now: context.clock.now(), config }
   const decided = (id: number) => carryOut(history, { deed: name, id }, deciding)
   const versions = history.atomically(() => {
     const own = ids.map(decided)
     const kept = options.accountKeepsAll ? own.map(({ account }) => account) : accounts
-    return [...own, ...keepAll(history, { accounts: kept, config: call.config }, deciding)]
+    return [...own, ...keepAll(history, { accounts: kept, config }, deciding)]
   })
   const reports = versions.map(uploadReports(history))
   const left = name === 'discard' ? beside : []
@@ -111,18 +113,22 @@ async function afterLoss(call: Call<Options>, history: History): Promise<void> {
   const held = heldAfterLoss(history)
   if (held === null)
     throw new FeedsyncError('release --lost-history: no history was lost here', {
-      hint: 'see what is held and why: feedsyncd status',
+      hint: hintWith('see what is held and why', commandFor('status')),
     })
   if (!options.yes) {
     if (context.ask === null || options.json)
       throw usageError(
         'release --lost-history: without a terminal nobody can be asked',
-        'look at each held version first; then: feedsyncd release --lost-history --yes',
+        hintWith(
+          'look at each held version first; then',
+          commandFor('release --lost-history --yes'),
+        ),
       )
     context.err(lossText(history, held).map(printable).join('\n'))
     if (!(await agreed(call, `release the first ${held.plausible.length}? [y/N] `))) return
   }
-  const deciding = { by: personName(context.env), now: context.clock.now() }
+  const { config } = call
+  const deciding = { by: personName(context.env), now: context.clock.now(), config }
   const { collapsed, plausible } = acceptFolder(history, deciding) ?? held
   const report = uploadReports(history)
   const json = { released: plausible.map(report), left: collapsed.map(report) }
@@ -159,12 +165,13 @@ async function showChange(
   const version = history.version(id)
   // The decision itself says that the version does not exist.
   if (version === null) return
-  const { onService, reason } = uploadReports(history)(version)
+  const report = uploadReports(history)(version)
+  const { reason } = report
   const { feed, postings } = version
   const lines = [
     `version ${id} of ${feed}: ${countOf(postings ?? 0, 'posting')}`,
     ...(reason === null ? [] : [`  ${reason}`]),
-    `on the service: ${onServiceText(onService, context.clock.now())}`,
+    `on the service: ${onServiceText(report, context.clock.now())}`,
   ]
   context.err(lines.map(printable).join('\n'))
   const change = await changeOf(config, history, version)

@@ -2,8 +2,10 @@
 
 import { Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
+import { commandFor, hintWith, type Look } from '../lib/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { nearest } from '../lib/nearest.ts'
+import { feedWord } from '../lib/printable.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
@@ -54,18 +56,22 @@ export const usageError = (message: string, hint: string) =>
   new FeedsyncError(message, { hint, exitCode: EXIT.usage })
 
 /**
- * unknownName returns the error (64) for a name that does not exist, with the nearest existing name. `command` returns
- * the command that the hint shows for that nearest name.
+ * unknownName returns the error (64) for a name that does not exist, with the nearest existing name. The hint is `next`
+ * or, if a nearest name exists, the command that looks at it: nothing else is suggested with a guessed name.
  */
 export function unknownName(
   what: string,
   name: string,
   known: readonly string[],
-  command: (near: string | null) => string,
+  { look, next = hintWith(null, commandFor('status')) }: { look?: Look; next?: string } = {},
 ): FeedsyncError {
   const near = nearest(name, known)
   const meant = near === null ? '' : `; the nearest is "${near}"`
-  return usageError(`no ${what} is named "${name}"${meant}`, `feedsyncd ${command(near)}`)
+  const looks = near !== null && look !== undefined
+  const shown = looks
+    ? hintWith(null, commandFor(look, look.endsWith('<what>') ? feedWord(near) : near))
+    : next
+  return usageError(`no ${what} is named "${name}"${meant}`, shown)
 }
 
 /** numberOf returns a parser for whole numbers above 0. The parser throws what commander expects. */

@@ -18,8 +18,8 @@ import { loadConfig } from '../config/load.ts'
 import type { State, Version } from '../history/port.ts'
 import { postingsText } from '../history/version-log.ts'
 import { MINUTE, SECOND } from '../lib/clock.ts'
+import { commandFor } from '../lib/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
-import { shellWord } from '../lib/printable.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, errorPrinter } from './context.ts'
 import { type DemoFeed, demoFeeds } from './demo-feeds.ts'
@@ -111,7 +111,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   const report = statusOf(app.history, { clock, commandLine, config, snapshot: app.daemonState() })
   const view = { now: clock.now(), terminal: context.terminal, width: widthOf(context), limit: 50 }
   out(`\n${fitted(statusText(report, { ...view, commandLine }), widthOf(context))}`)
-  if (stay) out(`\nlook again: ${commandLine('status')}`)
+  if (stay) out(`\nlook again: ${commandLine(commandFor('status'))}`)
   // With --stay, only a signal should end the daemon.
   if (stay) return isStopped ? EXIT.ok : EXIT.temporary
   return isStopped ? signals.exitCode : EXIT.ok
@@ -130,8 +130,7 @@ function logTo(file: string): { write(line: string): void } & Disposable {
 function startWith(env: NodeJS.ProcessEnv, directory: string): string {
   const isNpm = env.npm_lifecycle_event === 'feedsyncd'
   if (isNpm && directory === resolve('var')) return 'npm start'
-  const program = isNpm ? 'npm run -s feedsyncd --' : 'feedsyncd'
-  return `${program} demo --stay --dir ${shellWord(directory)}`
+  return commandLineHere(env, undefined)(commandFor('demo --stay --dir <directory>', directory))
 }
 
 function progressText({ state, reason, postings }: Version): string {

@@ -17,8 +17,9 @@ import {
 import { historyFile } from '../app/queries.ts'
 import type { Difference, Group } from '../feed/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT } from '../lib/errors.ts'
-import { feedArgument, printableJson, shellWord } from '../lib/printable.ts'
+import { printableJson } from '../lib/printable.ts'
 import { countOf } from '../lib/units.ts'
 import { type Context, readConfigIfThere } from './context.ts'
 import { type Call, define, unknownName, usageError } from './define.ts'
@@ -74,11 +75,12 @@ function pairOf(call: Diff, given: string): Pair {
   const pair = history && feedPair(call.config, history, feed)
   if (pair !== null) return pair
   if (existsSync(given))
-    throw usageError(`name a second file to compare ${given} with`, 'feedsyncd diff --help')
+    throw usageError(
+      `name a second file to compare ${given} with`,
+      hintWith(null, commandFor('diff --help')),
+    )
   const feeds = history?.list({}).map((version) => version.feed) ?? []
-  throw unknownName('feed', feed, feeds, (near) =>
-    near === null ? 'status' : `diff ${feedArgument(near)}`,
-  )
+  throw unknownName('feed', feed, feeds, { look: 'diff <what>' })
 }
 
 /** sidesOf returns two ids or files. Files need no configuration. */
@@ -134,10 +136,9 @@ async function writeText(call: Diff, { comparison, newer, older }: Answer): Prom
         ),
       )
     if (isCut) {
-      const words = [older, newer].map(({ id, path }) => (id === null ? shellWord(path) : id))
-      context.out(
-        `… and ${countOf(totals[kind] - count)} more: ${call.commandLine(`diff ${words.join(' ')} --all`)}`,
-      )
+      const [from, to] = [older, newer].map(({ id, path }) => id ?? path)
+      const all = commandFor('diff <older> <newer> --all', from ?? '', to ?? '')
+      context.out(`… and ${countOf(totals[kind] - count)} more: ${call.commandLine(all)}`)
     }
   }
 }

@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander'
 import { forgetFeed, openForDecisions } from '../app/decisions.ts'
-import { shellWord } from '../lib/printable.ts'
 import type { Context } from './context.ts'
 import { define, unknownName } from './define.ts'
 import { printable } from './render.ts'
@@ -13,9 +12,7 @@ export function forgetCommand(context: Context): Command {
     using history = openForDecisions(call.config, context.clock)
     if (history.newest(feed) === null) {
       const known = history.list({}).map((version) => version.feed)
-      const meant = (near: string | null) =>
-        near === null ? 'status' : `forget ${shellWord(near)}`
-      throw unknownName('feed', feed, known, meant)
+      throw unknownName('feed', feed, known)
     }
     forgetFeed(history, feed, context.clock.now())
     call.show({ feed }, () => `${printable(feed)} is forgotten until a new file comes`)

@@ -8,10 +8,11 @@ import { Command } from 'commander'
 import { openStatus } from '../app/open-status.ts'
 import { findConfig } from '../config/load.ts'
 import { unitOf } from '../config/unit.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { errnoText } from '../lib/errno.ts'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import { readableLine } from '../lib/log.ts'
-import { shellWord } from '../lib/printable.ts'
+import { feedWord } from '../lib/printable.ts'
 import { parseDuration } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { commandLineHere } from './command-line.ts'
@@ -79,7 +80,7 @@ const NOTHING = {
 }
 
 const nothingSince = (since: string): typeof NOTHING => {
-  return { says: `the log has no line since ${since}`, hint: 'feedsyncd logs' }
+  return { says: `the log has no line since ${since}`, hint: hintWith(null, commandFor('logs')) }
 }
 
 /** ownLogFile returns the file of a daemon that logs to a file of its own, such as the trial's; null: it has none. */
@@ -123,10 +124,10 @@ function logElsewhere(context: Context, flag: string | undefined): typeof NOTHIN
     if (place.startsWith('socket:')) return null
     const isFile = place.startsWith('/') && lstatSync(place).isFile()
     const says = `the daemon (pid ${state.pid}) writes its log to ${place}, not to the journal`
-    const hint = isFile
-      ? `feedsyncd logs --file ${shellWord(place)}`
+    const next = isFile
+      ? hintWith(null, commandFor('logs --file <file>', place))
       : `look there, or pipe the log, such as: ${FROM_DOCKER}`
-    return { says, hint }
+    return { says, hint: next }
   } catch {
     return null
   }
@@ -141,11 +142,9 @@ async function reportNoLines(context: Context, { config: flag, file }: Options, 
   const isVersion = /^\d+$/.test(name) && status.show(Number(name)) !== null
   const feeds = status.feeds()
   if (!isVersion && !feeds.includes(name) && (await status.path(name)) === null)
-    throw unknownName('feed', name, feeds, (near) =>
-      near === null ? 'status' : `logs ${shellWord(near)}`,
-    )
-  const hint = commandLine(`show ${shellWord(name)}`)
-  printNotice(context, { says: `${file ?? 'the journal'} has no line about ${name}`, hint })
+    throw unknownName('feed', name, feeds, { look: 'logs <feed>' })
+  const next = commandLine(commandFor('show <what>', isVersion ? name : feedWord(name)))
+  printNotice(context, { says: `${file ?? 'the journal'} has no line about ${name}`, hint: next })
 }
 
 /** Source is a stream of log lines. */

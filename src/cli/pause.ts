@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { History } from '../history/port.ts'
-import { shellWord } from '../lib/printable.ts'
+import { commandFor } from '../lib/command.ts'
 import { parseDuration } from '../lib/units.ts'
 import { personName } from '../lib/user.ts'
 import { pauseReports } from '../ops/report.ts'
@@ -20,7 +20,7 @@ export function pauseCommand(context: Context): Command {
   const text = 'start no new upload, of all feeds or of one feed, until resume'
   return define<Options>(context, 'pause', text, async (call, feed?: string) => {
     using history = openForDecisions(call.config, context.clock)
-    refuseUnknown(call, history, 'pause', feed)
+    refuseUnknown(call, history, feed)
     const since = context.clock.now()
     const until = call.options.for === undefined ? null : since + call.options.for
     history.pause({ feed: feed ?? null, since, until, by: personName(context.env) })
@@ -34,7 +34,7 @@ export function resumeCommand(context: Context): Command {
   const text = 'end the pause of one feed, or all pauses'
   return define<Options>(context, 'resume', text, async (call, feed?: string) => {
     using history = openForDecisions(call.config, context.clock)
-    refuseUnknown(call, history, 'resume', feed)
+    refuseUnknown(call, history, feed)
     history.resume(feed ?? null)
     answer(call, history)
     if (!call.options.json && !isLocked(call.config.state.directory)) context.err(NO_DAEMON)
@@ -49,19 +49,18 @@ function answer({ commandLine, context, show }: Call<Options>, history: History)
   const lines = [
     ...(paused === null
       ? []
-      : [`nothing is sent: ${pauseText(paused, now)}`, `    ${commandLine('resume')}`]),
+      : [`nothing is sent: ${pauseText(paused, now)}`, `    ${commandLine(commandFor('resume'))}`]),
     ...pausedFeeds.flatMap(({ feed, ...pause }) => [
       `nothing of ${feed} is sent: ${pauseText(pause, now)}`,
-      `    ${commandLine(`resume ${shellWord(feed)}`)}`,
+      `    ${commandLine(commandFor('resume <feed>', feed))}`,
     ]),
   ]
   show(pauses, () => (lines.length === 0 ? 'nothing is paused' : lines.map(printable).join('\n')))
 }
 
 function refuseUnknown(
-  { commandLine, context }: Call<Options>,
+  { context }: Call<Options>,
   history: History,
-  name: string,
   feed: string | undefined,
 ): void {
   // A feed that left the history may still have a pause.
@@ -69,8 +68,7 @@ function refuseUnknown(
   if (feed === undefined || history.newest(feed) !== null || all.some((one) => one.feed === feed))
     return
   const known = history.list({}).map((version) => version.feed)
-  const meant = (near: string | null) => (near === null ? 'status' : `${name} ${shellWord(near)}`)
-  throw unknownName('feed', feed, known, (near) => commandLine(meant(near)))
+  throw unknownName('feed', feed, known)
 }
 
 function durationOf(text: string): number {

@@ -4,8 +4,9 @@
 import type { Command } from 'commander'
 import { carryOut, openForDecisions, Refused } from '../app/decisions.ts'
 import { isLocked } from '../history/instance-lock.ts'
-import type { History, Version } from '../history/port.ts'
+import type { History, InForce, Version } from '../history/port.ts'
 import { SECOND } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { isSoon } from '../lib/due.ts'
 import { personName } from '../lib/user.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
@@ -22,15 +23,15 @@ export function retryCommand(context: Context): Command {
   return define<{ all?: boolean }>(context, 'retry', text, async (call, ids: number[] = []) => {
     const { config, options } = call
     if ((ids.length === 0) === (options.all === undefined))
-      throw usageError('retry: give ids or --all', 'feedsyncd retry --help')
+      throw usageError('retry: give ids or --all', hintWith(null, commandFor('retry --help')))
     using history = openForDecisions(config, context.clock)
-    const deciding = { by: personName(context.env), now: context.clock.now() }
+    const deciding = { by: personName(context.env), now: context.clock.now(), config }
+    const pauses = history.pauses(deciding.now)
     const retry = (each: number) => carryOut(history, { deed: 'retry', id: each }, deciding)
     const retried =
       ids.length === 0
-        ? retriable(history).flatMap((each) => nullIfRefused(() => retry(each)) ?? [])
+        ? retriable(history, pauses).flatMap((each) => nullIfRefused(() => retry(each)) ?? [])
         : history.atomically(() => ids.map(retry))
-    const pauses = history.pauses(deciding.now)
     const isRunning = isLocked(config.state.directory)
     if (isRunning) {
       const isDown = () => readDaemonFile(config.state.directory, context.env)?.service === 'down'
@@ -56,10 +57,13 @@ export function retryCommand(context: Context): Command {
     .option('--all', 'retry every version that failed or waits')
 }
 
-/** retriable returns the ids of all versions that failed or wait for their next attempt, oldest first. */
-function retriable(history: History): number[] {
+/** retriable returns the ids of all versions that failed, or wait for their next attempt or a pause, oldest first. */
+function retriable(history: History, pauses: InForce): number[] {
   const owed = history.list({ states: ['failed', 'queued'], all: true })
-  const meant = owed.filter((one) => one.state === 'failed' || one.nextAttemptAt !== null)
+  const meant = owed.filter(
+    ({ feed, nextAttemptAt, state }) =>
+      state === 'failed' || nextAttemptAt !== null || pauses.of(feed) !== null,
+  )
   return meant.map(({ id }) => id).reverse()
 }
 

@@ -5,7 +5,9 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { MINUTE, SECOND } from '../lib/clock.ts'
+import { commandFor } from '../lib/command.ts'
 import { DURATION_EXPECTED, parseDuration } from '../lib/units.ts'
+import { commandLineHere } from './command-line.ts'
 import { type Context, outJson } from './context.ts'
 import { numberOf } from './define.ts'
 import { factsText } from './render.ts'
@@ -115,7 +117,7 @@ export function sandboxCommand(context: Context): Command {
         const places = { service: url, storage: storageUrl, page, objects }
         const facts = { ...places, configuration: configFile, account, partner }
         context.out(factsText(Object.entries({ ...facts, 'key file': keyFile })))
-        context.out(`\ntry: feedsyncd run --config ${configFile}`)
+        context.out(`\ntry: ${commandLineHere(context.env, configFile)(commandFor('run'))}`)
       }
       if (!signals.stop.aborted) await once(signals.stop, 'abort')
     })

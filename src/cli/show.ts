@@ -7,8 +7,9 @@ import { openStatus } from '../app/open-status.ts'
 import { noVersion, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { OPEN } from '../history/states.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { limited } from '../lib/limited.ts'
-import { feedArgument, shellWord } from '../lib/printable.ts'
+import { feedWord } from '../lib/printable.ts'
 import { countOf, formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
 import { clockText, nextSteps, onServiceText, stepText } from '../ops/advice.ts'
 import type { PathReport } from '../ops/path-report.ts'
@@ -39,9 +40,7 @@ export function showCommand(context: Context): Command {
     if (kind === null && /^\d+$/.test(given)) return showVersion(call, status, Number(given))
     if (kind !== 'path' && (await showFeed(call, status, name))) return
     if (kind !== 'feed' && (await showPath(call, status, name))) return
-    throw unknownName(kind ?? 'feed or file', name, status.feeds(), (near) =>
-      near === null ? 'status' : `show ${feedArgument(near)}`,
-    )
+    throw unknownName(kind ?? 'feed or file', name, status.feeds(), { look: 'show <what>' })
   })
     .argument(
       '<id|feed|path>',
@@ -56,8 +55,10 @@ function showVersion(call: Show, status: Status, id: number) {
   const report = status.show(id, all || json ? undefined : MOST)
   if (report === null) {
     const isFeed = status.feeds().includes(String(id))
-    const meant = isFeed ? `show ${feedArgument(String(id))}` : 'status --all'
-    throw usageError(noVersion(id, status.newestId()), `feedsyncd ${meant}`)
+    const meant = isFeed
+      ? commandFor('show <what>', feedWord(String(id)))
+      : commandFor('status --all')
+    throw usageError(noVersion(id, status.newestId()), hintWith(null, meant))
   }
   showWrapped(report, () => {
     const text = showText(report, call)
@@ -82,7 +83,7 @@ async function showFeed(call: Show, status: Status, name: string): Promise<boole
 function feedText(report: FeedReport, newest: UploadReport, path: PathReport | null, call: Show) {
   const { commandLine, context, options } = call
   const now = context.clock.now()
-  const { feed, onService, uploads } = report
+  const { feed, uploads } = report
   const others = uploads.filter((one) => one.id !== newest.id && OPEN.includes(one.state))
   const waiting = others.flatMap((one) => {
     const reason = one.reason === null ? '' : `: ${one.reason}`
@@ -98,9 +99,9 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
     relativeTime(one.uploadedAt ?? one.detectedAt, now),
   ])
   const headers = ['id', 'state', 'postings', 'size', 'attempts', 'when']
-  const earlier = commandLine(`show ${shellWord(`feed:${feed}`)} --all`)
+  const earlier = commandLine(commandFor('show <what> --all', `feed:${feed}`))
   return [
-    `on the service: ${onServiceText(onService, now)}`,
+    `on the service: ${onServiceText(report, now)}`,
     ...(newest.overdue && newest.expectedBy !== null
       ? [
           coloured(
@@ -172,7 +173,11 @@ function showText(report: ShowReport, { commandLine, context, options }: Show): 
   const facts = factsOf(report, { now, commandLine, all })
   const lines = [factsText(facts.filter(([, value]) => value !== ''))]
   const earlier = (left: number) =>
-    left === 0 ? [] : [`… and ${countOf(left)} earlier: ${commandLine(`show ${report.id} --all`)}`]
+    left === 0
+      ? []
+      : [
+          `… and ${countOf(left)} earlier: ${commandLine(commandFor('show <what> --all', report.id))}`,
+        ]
   const events = report.events.map(({ at, count, firstAt, from, to, reason }) => {
     const times = `${countOf(count ?? 1)} times since ${firstAt}`
     return [at, from, to, firstAt === undefined ? reason : `${reason}; ${times}`]

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts'
 import { DEFAULT_FILE, findConfig, placeholderConfig } from '../config/load.ts'
 import { ConfigProblems } from '../config/problems.ts'
 import { instanceOf } from '../config/unit.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { type Context, readConfig } from './context.ts'
 
@@ -46,7 +47,10 @@ export function readStatusConfig(
       mark: null,
       since: clock.now(),
       message: `the configuration has mistakes: ${first}${more}`,
-      hint: `this status comes from ${config.state.directory}; to list all mistakes: feedsyncd config check`,
+      hint: hintWith(
+        `this status comes from ${config.state.directory}; to list all mistakes`,
+        commandFor('config check'),
+      ),
     }
     return { config, broken }
   }

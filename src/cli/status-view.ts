@@ -1,8 +1,8 @@
 // Prints `status` for people: what is wrong and what to do, one line about the daemon, and a table of feeds.
 
 import { OPEN } from '../history/states.ts'
+import { commandFor } from '../lib/command.ts'
 import { limited } from '../lib/limited.ts'
-import { shellWord } from '../lib/printable.ts'
 import { countOf, formatProgress, relativeTime } from '../lib/units.ts'
 import { onServiceText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
@@ -35,7 +35,7 @@ const MOST_NAMED = 3
 const LONGEST_NAME = 48
 
 export function statusText(report: StatusReport, view: View): string {
-  const more = view.commandLine('status --json')
+  const more = view.commandLine(commandFor('status --json'))
   const sections = [
     problemLines(report.problems, view, more).join('\n'),
     [health(report, view), ...summary(report)].join('\n'),
@@ -115,14 +115,14 @@ function severitiesOf(problems: readonly Problem[]): ReadonlyMap<number, Severit
 
 /** remarks returns what stands below a row. The reason of a problem stands at the top already. */
 function remarks(upload: UploadReport, severity: Severity | null, now: number): string[] {
-  const { bytes, leftAt, onService, progress, reason } = upload
+  const { bytes, leftAt, maybeOnService, onService, progress, reason } = upload
   const told = severity === null ? reason : null
   return [
     ...(progress === null ? [] : [formatProgress(progress, bytes ?? 0)]),
     ...(leftAt === null ? [] : ['its file has left the folder']),
     ...(told === null ? [] : [told]),
-    ...(severity === 'warning' && onService !== null
-      ? [`on the service: ${onServiceText(onService, now)}`]
+    ...(severity === 'warning' && (onService !== null || maybeOnService !== null)
+      ? [`on the service: ${onServiceText(upload, now)}`]
       : []),
   ].map((text) => `    ${printable(text)}`)
 }
@@ -154,7 +154,10 @@ function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
   const more = count > paths.length ? `, and ${countOf(count - paths.length)} more` : ''
   const what =
     count === 1 ? '1 file is ignored by name' : `${countOf(count)} files are ignored by name`
-  return [`${what}: ${names}${more}`, `    ${commandLine(`show ${shellWord(`path:${first}`)}`)}`]
+  return [
+    `${what}: ${names}${more}`,
+    `    ${commandLine(commandFor('show <what>', `path:${first}`))}`,
+  ]
 }
 
 /** datedFeeds names the files of each feed whose file names differ only in a date. */

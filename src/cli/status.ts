@@ -7,7 +7,6 @@ import type { ListFilter } from '../history/port.ts'
 import { STATES, type State } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
-import { shellWord } from '../lib/printable.ts'
 import { parseDuration } from '../lib/units.ts'
 import { problemReport } from '../ops/problems.ts'
 import type { Context } from './context.ts'
@@ -109,9 +108,7 @@ function readReport({ commandLine, context, options }: Call<Options>, feed: stri
   const feeds = isNone ? status.feeds() : []
   const unknown =
     isNone && !feeds.includes(feed)
-      ? unknownName('feed', feed, feeds, (near) =>
-          near === null ? 'status' : `status ${shellWord(near)}`,
-        )
+      ? unknownName('feed', feed, feeds, { look: 'status <feed>' })
       : null
   return { report, unknown, broken: broken !== null }
 }

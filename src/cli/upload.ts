@@ -1,7 +1,7 @@
 // feedsyncd upload takes one file through the whole pipeline now. A running daemon gets the file, and the command
 // follows it. Without a daemon the upload runs in this process, under the same lock.
 
-import { constants, openSync, statSync } from 'node:fs'
+import { constants, lstatSync, openSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { App, Attempted } from '../app/app.ts'
@@ -15,9 +15,11 @@ import type { Version } from '../history/port.ts'
 import { IN_MOTION } from '../history/states.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { SECOND } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { isSoon } from '../lib/due.ts'
 import { errnoText, isMissing } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { specialKind } from '../lib/files.ts'
 import { hasPlaceholder } from '../lib/glob.ts'
 import { limited } from '../lib/limited.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
@@ -59,7 +61,7 @@ export function uploadCommand(context: Context): Command {
     async (call, file: string) => {
       const { commandLine, config, options } = call
       const source = resolve(file)
-      refuseMissingFile(file, source)
+      refuseOtherThanFile(file, source)
       if (options.feed === '')
         throw usageError(
           'upload: the name of the feed is empty',
@@ -114,13 +116,25 @@ function chosenFeed({ config, options }: Upload, path: string): string | null {
   return feed
 }
 
-/** refuseMissingFile throws for a missing file and for a directory. The pipeline judges everything else. */
-function refuseMissingFile(given: string, source: string): void {
-  const refuse = (why: string, hint: string) =>
-    new FeedsyncError(`upload ${given.slice(0, 200)}: ${why}`, { hint })
+/** refuseOtherThanFile throws for a missing path and for one that is not a regular file. The pipeline looks again. */
+function refuseOtherThanFile(given: string, source: string): void {
+  const refuse = (why: string, hint: string, exitCode: number = EXIT.failed) =>
+    new FeedsyncError(`upload ${given.slice(0, 200)}: ${why}`, { hint, exitCode })
+  const skip = (why: string, hint: string) => refuse(why, hint, EXIT.notAllOk)
   try {
-    if (statSync(source).isDirectory())
-      throw refuse('it is a directory', 'name one file; to take those in the inbox: feedsyncd run')
+    const stats = lstatSync(source)
+    if (stats.isDirectory())
+      throw refuse(
+        'it is a directory',
+        hintWith('name one file; to take those in the inbox', commandFor('run')),
+      )
+    if (stats.isSymbolicLink())
+      throw skip('it is a symbolic link, which is not followed', 'name the file itself')
+    if (!stats.isFile())
+      throw skip(
+        `it is not a regular file (${specialKind(stats)})`,
+        'write its content to a regular file, and name that',
+      )
   } catch (error) {
     if (error instanceof FeedsyncError) throw error
     const subject = { name: 'the file', setting: 'the path', use: 'read' } as const
@@ -152,12 +166,15 @@ async function throughDaemon(job: Job): Promise<Version | null> {
     if (signals.stop.aborted) {
       if (version !== null) return version
       throw new FeedsyncError(`upload ${source}: the command stopped before the daemon answered`, {
-        hint: 'feedsyncd status',
+        hint: hintWith(null, commandFor('status')),
       })
     }
     if (!isRunning())
       throw new FeedsyncError(`upload ${source}: the daemon has stopped`, {
-        hint: 'start the daemon, which then takes the file; to see the result: feedsyncd status',
+        hint: hintWith(
+          'start the daemon, which then takes the file; to see the result',
+          commandFor('status'),
+        ),
         exitCode: EXIT.temporary,
       })
     if (version !== null)

@@ -1,14 +1,14 @@
 // Finds the feed of a path by the rules of the configuration. Pure: it reads no files and ignores their content.
 
 import type { Mapping } from '../feed/port.ts'
-import { composed, feedWithoutRule } from '../lib/feed-name.ts'
+import { composed, feedWithoutRule, plainName } from '../lib/feed-name.ts'
 import {
   type CapturingMatcher,
   capturingMatcher,
   filledMatcher,
   fillTemplate,
 } from '../lib/glob.ts'
-import { unpackedName } from '../lib/packing.ts'
+import { withoutStamp } from '../lib/stamped-name.ts'
 import type { FeedConfig } from './config.ts'
 
 export interface FeedRule {
@@ -51,8 +51,8 @@ export function feedFor(
 
 /** ruleOfPath returns the result of the first rule that matches a path. */
 function ruleOfPath(rules: readonly FeedConfig[], path: string): FeedRule | null {
-  const unpacked = unpackedName(path)
-  return firstOf(rules, path, (rule) => matcherOf(rule)(path) ?? matcherOf(rule)(unpacked))
+  const [own, plain] = [withoutStamp(path), plainName(path)]
+  return firstOf(rules, path, (rule) => matcherOf(rule)(own) ?? matcherOf(rule)(plain))
 }
 
 /** ruleOfName returns the result of the first rule whose name is this one, or can be. */
@@ -72,7 +72,7 @@ function unnamed(rules: readonly FeedConfig[]): FeedConfig[] {
 
 /** ownName returns the feed name of a path that no rule names. */
 function ownName(path: string, dated: boolean): string {
-  return dated ? feedWithoutRule(path) : unpackedName(path)
+  return dated ? feedWithoutRule(path) : plainName(path)
 }
 
 /** firstOf returns the result of the first rule that matches; null: no rule matches. */

@@ -16,14 +16,14 @@ import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { FailurePause } from './failure-pause.ts'
 import { type Intake, LANES, type Lane } from './intake.ts'
-import type { PauseClock } from './pause-clock.ts'
 import type { Sending } from './sending.ts'
 import type { Upkeep } from './upkeep.ts'
+import type { WaitClock } from './wait-clock.ts'
 
 export interface DaemonParts extends Parts {
   inbox: Inbox
   intake: Intake
-  pauses: PauseClock
+  waits: WaitClock
   sending: Sending
   postDelivery: PostDelivery
   campaigns: CampaignSchedule
@@ -177,7 +177,6 @@ export class Daemon {
     try {
       if (this.#isLost() || this.#pause.remainingMs() > 0) return
       await intake.look()
-      this.#parts.pauses.look()
       this.#parts.sending.takeRequests()
       this.#startTaking(options)
       this.#startSending(options)
@@ -218,6 +217,7 @@ export class Daemon {
 
   #startSending(options: RunOptions): void {
     if (options.stop.aborted || this.#isLost()) return
+    this.#parts.waits.look()
     this.#parts.sending.start(options.abort, {
       ended: (error) => {
         if (error !== undefined) this.#onError(error)

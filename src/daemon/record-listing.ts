@@ -54,7 +54,8 @@ export async function recordListing(
   const isLeft = (path: string) =>
     !isThere(path) && !requested.has(path) && !postDelivery.isLeaving(path)
   await inPieces(ledger.unsettledPaths().filter(isLeft), (path) => {
-    if (postDelivery.mayBeQuarantined(history.lastVersionAt(path))) ledger.known.moved(path)
+    if (postDelivery.mayBeQuarantined(history.lastVersionAt(path)))
+      ledger.known.moved(path, null, 'quarantine')
     else ledger.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'left' })
   })
   await inPieces(ledger.known.presence(isThere), (step) => step())

@@ -8,6 +8,7 @@ import { noteService } from '../history/other-service.ts'
 import type { State } from '../history/port.ts'
 import { ON_HOLD } from '../history/reason-codes.ts'
 import { UNSENT } from '../history/states.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { identityOf } from '../lib/files.ts'
 import { type Judging, judgeHeldAnew } from '../pipeline/baselines.ts'
 import { decideStart } from '../pipeline/decide/start.ts'
@@ -31,7 +32,7 @@ export async function recover(
   const { postDelivery, history, log, spool } = parts
   const copies = await spool.names()
   if (await history.commit(() => noteLoss(history, copies))) {
-    const hint = 'to see what is held and how to decide: feedsyncd status'
+    const hint = hintWith('to see what is held and how to decide', commandFor('status'))
     log.warn(
       { event: 'history.lost', hint },
       'the history was lost or is older than the spool: each feed is held once',
@@ -41,7 +42,10 @@ export async function recover(
   // The history stores the identity in this form; another form would look like another service.
   const who = { kind: 'partner' in identity ? 'partner' : 'account', ...identity }
   if (await history.commit(() => noteService(history, JSON.stringify([baseUrl, who])))) {
-    const hint = 'to send an upload there now, drop its file again, or: feedsyncd restore ID'
+    const hint = hintWith(
+      'to send an upload there now, drop its file again, or restore one of these',
+      commandFor('status --all'),
+    )
     log.warn(
       { event: 'service.changed', hint },
       'uploads now go to another service or account, which gets each feed with its next version',

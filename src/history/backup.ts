@@ -2,24 +2,25 @@
 // is checked and then renamed to its final name.
 
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
-import { openReadOnly, syncDirectory } from './connection.ts'
+import { connect, exists, openReadOnly, syncDirectory } from './connection.ts'
 import { databaseError, fileError } from './database-error.ts'
+import { begins } from './instance-lock.ts'
 
 /** The backup copies all pages in one step. With several steps, each write of the daemon would restart the copy. */
 const ALL_PAGES = 2 ** 31 - 1
 
 /**
  * backUp copies the database `file` to `to` with mode 0600 and returns the size of the copy in bytes. It replaces an
- * existing file. Throws `FeedsyncError` when there is no history, or when the copy is damaged or cannot be written; it
- * then removes the unfinished copy.
+ * existing file. Throws `FeedsyncError` when there is no history, when another backup to `to` runs (75), or when the
+ * copy is damaged or cannot be written; it then removes the unfinished copy.
  */
 export async function backUp(file: string, to: string): Promise<number> {
   const target = resolve(to)
-  // Two backups to one target each have their own part; both are whole, and the last one stays.
   const part = `${target}.${randomUUID()}.part`
   using history = openReadOnly(file)
   if (history === null) {
@@ -30,36 +31,72 @@ export async function backUp(file: string, to: string): Promise<number> {
     const hint = 'name a file, such as /var/backups/feedsyncd.db'
     throw new FeedsyncError(`${target} is not a file`, { hint, exitCode: EXIT.usage })
   }
+  using _claim = claimed(target)
   try {
-    closeSync(openSync(part, 'wx', 0o600))
+    using copy = opened(part)
     await history.backUp(part, ALL_PAGES)
     checkCopy(part)
+    fsyncSync(copy.handle)
+    // Another user of the directory may have put a file of his own in the place of the copy that was checked.
+    copy.refuseOther(part)
     renameSync(part, target)
+    copy.refuseOther(target)
     syncDirectory(dirname(target))
-    return statSync(target).size
+    return fstatSync(copy.handle).size
   } catch (error) {
     rmSync(part, { force: true })
     throw fileError(databaseError(error, target), target)
   }
 }
 
-/** checkCopy makes the copy one durable file that any SQLite can open. Throws when SQLite finds a fault in it. */
+/** claimed takes the target for one backup, until it is disposed. Throws `FeedsyncError` (75) while another one has it. */
+function claimed(target: string): Disposable {
+  const file = join(dirname(target), `.${basename(target)}.lock`)
+  try {
+    using claiming = new DisposableStack()
+    const connection = claiming.use(connect(file, file, { timeout: 0 }))
+    // The backup before removes its lock at its end.
+    if (!begins(connection, 'BEGIN EXCLUSIVE') || !exists(file)) {
+      const hint = 'try again when it has ended'
+      const message = `another backup to ${target} runs`
+      throw new FeedsyncError(message, { hint, exitCode: EXIT.temporary })
+    }
+    claiming.defer(() => rmSync(file, { force: true }))
+    return claiming.move()
+  } catch (error) {
+    throw fileError(databaseError(error, target), target)
+  }
+}
+
+/** opened creates the file of a copy and keeps it open, so that it can be told from any other file. */
+function opened(file: string): { handle: number; refuseOther(path: string): void } & Disposable {
+  const handle = openSync(file, 'wx', 0o600)
+  const { dev, ino } = fstatSync(handle)
+  return {
+    handle,
+    refuseOther: (path) => {
+      const there = statSync(path, { throwIfNoEntry: false })
+      if (there?.dev === dev && there.ino === ino) return
+      const hint = 'copy it into a directory that only you can write to'
+      throw new FeedsyncError(`another program replaced the copy ${path}`, { hint })
+    },
+    [Symbol.dispose]: () => closeSync(handle),
+  }
+}
+
+/** checkCopy makes the copy one file that any SQLite can open. Throws when SQLite finds a fault in it. */
 function checkCopy(path: string): void {
   const copy = new Database(path)
   try {
     copy.pragma('journal_mode = DELETE')
     const found = copy.pragma('integrity_check', { simple: true })
     if (found !== 'ok') {
-      const hint = 'check the disks of the history and of the copy: feedsyncd doctor'
-      throw new FeedsyncError(`the copy is damaged: ${String(found)}`, { hint })
+      const message = `the copy is damaged: ${String(found)}`
+      throw new FeedsyncError(message, {
+        hint: hintWith('check the disks of the history and of the copy', commandFor('doctor')),
+      })
     }
   } finally {
     copy.close()
-  }
-  const handle = openSync(path, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }

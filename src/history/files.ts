@@ -2,7 +2,7 @@
 
 import type { Connection } from './connection.ts'
 import { OLDER } from './reason-codes.ts'
-import type { KnownFile, Version } from './rows.ts'
+import type { KnownFile, MovedFile, Version } from './rows.ts'
 import { READING, type State, sqlStates, UNREAD } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 
@@ -47,6 +47,22 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
         `SELECT f.path FROM files f CROSS JOIN versions v ON v.id = f.version
            WHERE f.missing_since IS NULL AND v.feed = ? LIMIT 1`,
         feed,
+      ),
+
+    /** rememberMoved records what became of the file at a path. Records older than `before` (wall ms) are removed. */
+    rememberMoved: (moved: MovedFile, before: number): void =>
+      db.joinTransaction(() => {
+        db.run('DELETE FROM moved_files WHERE at < ?', before)
+        db.run('REPLACE INTO moved_files VALUES (@path, @versionId, @disposition, @at)', {
+          ...moved,
+        })
+      }),
+
+    /** movedFile returns what became of the last file at a path that the daemon moved or deleted; else null. */
+    movedFile: (path: string) =>
+      db.row<MovedFile>(
+        'SELECT path, version AS versionId, disposition, at FROM moved_files WHERE path = +?',
+        path,
       ),
 
     forgetPath: (path: string) => void db.run('DELETE FROM files WHERE path = +?', path),

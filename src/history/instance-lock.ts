@@ -57,8 +57,8 @@ export function isLocked(directory: string): boolean {
   return !begins(connection, 'SELECT 1 FROM sqlite_schema')
 }
 
-/** begins runs a statement that needs a lock. Returns false when another process holds it. */
-function begins(connection: Connection, sql: string): boolean {
+/** begins runs a statement that needs a lock. Returns false when another connection holds it. */
+export function begins(connection: Connection, sql: string): boolean {
   try {
     connection.script(sql)
     return true

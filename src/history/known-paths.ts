@@ -4,7 +4,7 @@ import { type Clock, DAY } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import { type FileIdentity, sameBytes, sameIdentity } from '../lib/files.ts'
 import type { Files, Transactions } from './port.ts'
-import type { KnownFile } from './rows.ts'
+import type { KnownFile, MovedFile } from './rows.ts'
 
 /**
  * A file that is missing for this time is forgotten, and its version may then be pruned. A mount that was only offline
@@ -71,10 +71,19 @@ export class KnownPaths {
     this.#history.afterCommit(() => this.#files.delete(path))
   }
 
-  /** moved forgets a path whose file the daemon moved away, unless another file is at the path already. */
-  moved(path: string, identity: FileIdentity | null = null): void {
-    const known = this.#history.known(path)?.identity ?? null
-    if (identity === null || (known !== null && sameIdentity(known, identity))) this.forget(path)
+  /**
+   * moved forgets a path whose file the daemon moved away, and records what became of it. It changes nothing if another
+   * file is at the path already. `identity` null: the file cannot be compared.
+   */
+  moved(path: string, identity: FileIdentity | null, disposition: MovedFile['disposition']): void {
+    const known = this.#history.known(path)
+    if (identity !== null && (known === null || !sameIdentity(known.identity, identity))) return
+    const at = this.#clock.now()
+    if (known !== null) {
+      const moved = { path, versionId: known.versionId, disposition, at }
+      this.#history.rememberMoved(moved, at - FORGET_AFTER_MS)
+    }
+    this.forget(path)
   }
 
   /** returned records the new ctime of a file that the daemon put back; the file keeps its version. */

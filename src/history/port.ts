@@ -14,6 +14,7 @@ import type { StateMark } from './state-mark.ts'
 import type { State } from './states.ts'
 import type { Recent, VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
+import type { Waits } from './waits.ts'
 
 export type * from './rows.ts'
 export type { Id, Transition } from './transitions.ts'
@@ -33,7 +34,7 @@ export type {
 }
 
 /** Versions are the versions and their steps. `VersionReads` is the part for readers. */
-export type Versions = VersionReads & VersionWrites & { prune: ReturnType<typeof pruner> }
+export type Versions = VersionReads & VersionWrites & Waits & { prune: ReturnType<typeof pruner> }
 
 /** Transactions run work on all ports, and tell the state of the database itself. */
 export interface Transactions {
@@ -61,7 +62,7 @@ export type HistoryReader = VersionReads &
   Pick<Accounts, 'alike' | 'feedBefore' | 'keepsAll' | 'rivals'> &
   Pick<Attempts, 'attempts'> &
   Pick<Differences, 'difference'> &
-  Pick<Files, 'datedPaths' | 'known' | 'lastVersionAt' | 'missingSince'> &
+  Pick<Files, 'datedPaths' | 'known' | 'movedFile' | 'lastVersionAt' | 'missingSince'> &
   Pick<Notes, 'note'> &
   Pick<Pauses, 'pauses'> &
   Pick<Requests, 'request'> &

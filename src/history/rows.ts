@@ -108,6 +108,15 @@ export interface KnownFile {
   missingSince: number | null
 }
 
+/** MovedFile is what became of the file at a path after its version had ended. */
+export interface MovedFile {
+  path: string
+  versionId: number
+  disposition: 'archive' | 'delete' | 'quarantine'
+  /** Wall ms. */
+  at: number
+}
+
 export type AttemptOutcome = 'stored' | 'refused' | 'failed' | 'unknown'
 
 /** AttemptEnd is how an attempt ended. The object key is the only field of a form that the history has. */

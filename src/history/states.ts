@@ -1,6 +1,7 @@
 // Owns the closed set of states, the steps between them, and every subset with a meaning. The code is pure: the
 // pipeline acts on the file, the spool and the network.
 
+import { commandFor, hintWith } from '../lib/command.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 
 export const STATES = [
@@ -44,7 +45,7 @@ export const REPLACEABLE: States = ['held', 'queued', 'failed']
 /** The bytes of the version will never be sent again. */
 export const SPENT: States = ['superseded', 'rejected', 'discarded']
 /** A receipt beside the file names these states. */
-export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON]
+export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON, 'superseded', 'discarded']
 
 /** FIRST_STATES are the states in which a version may begin. `queued` is for a version that a person restored. */
 export const FIRST_STATES: States = ['settling', 'queued']
@@ -95,7 +96,10 @@ export function assertStep(
   const problem = stepProblem(from, to, hashed)
   if (problem === null) return
   throw new FeedsyncError(id === null ? problem : `version ${id}: ${problem}`, {
-    hint: `look at its state, which may have changed meanwhile: feedsyncd show ${id ?? 'ID'}`,
+    hint: hintWith(
+      'look at its state, which may have changed meanwhile',
+      id === null ? commandFor('status') : commandFor('show <what>', id),
+    ),
   })
 }
 

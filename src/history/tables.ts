@@ -13,6 +13,7 @@ import type { HistoryReader } from './port.ts'
 import { requests } from './requests.ts'
 import { versionReads } from './version-reads.ts'
 import { versionWrites } from './version-writes.ts'
+import { waits } from './waits.ts'
 
 /**
  * openHistoryReader opens the history for reading, for one answer. Returns null when there is no history yet. It works
@@ -28,6 +29,7 @@ export function tables(db: Connection) {
     ...reads,
     ...versionWrites(db, reads),
     ...accounts(db),
+    ...waits(db, reads),
     ...attempts(db),
     ...differences(db),
     ...files(db, reads),

@@ -89,6 +89,26 @@ export function versionReads(db: Connection) {
         feed,
         OTHER_SERVICE_UP_TO,
       ),
+    /**
+     * maybeOnService returns the newest version of a feed that the service may have: its upload had no answer, and
+     * nothing that came later is confirmed. null: the service has what `onService` says.
+     */
+    maybeOnService: (feed: string) =>
+      db.row<Pick<Version, 'id' | 'postings'>>(
+        `SELECT v.id, v.postings FROM versions v INDEXED BY versions_feed WHERE v.feed = +@feed
+           AND v.id > coalesce((SELECT last_uploaded FROM feeds WHERE name = +@feed), 0)
+           AND v.id > coalesce((SELECT CAST(value AS INTEGER) FROM notes WHERE name = @note), 0)
+           AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
+         ORDER BY v.id DESC LIMIT 1`,
+        { feed, note: OTHER_SERVICE_UP_TO },
+      ),
+    /** olderFeeds returns the feeds whose last version may be older, by its date, than their newest version. */
+    olderFeeds: () =>
+      db.values<string>(
+        `SELECT f.name FROM feeds f WHERE f.forgotten_at IS NULL AND EXISTS (
+           SELECT 1 FROM versions v INDEXED BY versions_older
+             WHERE v.reason_code = '${OLDER}' AND v.feed = f.name AND v.id >= f.newest)`,
+      ),
     /** confirmed returns the newest version of a feed that was uploaded, released or restored. */
     confirmed,
     /** hasNewerAt returns whether a later version of the same path (or a restored one) is in one of these states. */

@@ -11,7 +11,8 @@ import { type Clock, isoTime } from '../lib/clock.ts'
 import { errnoText, isMissing, type Subject } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import { identityOf, sameBytes, sameIdentity } from '../lib/files.ts'
-import { moveExclusively, stampedName } from './exclusive-move.ts'
+import { stampedName } from '../lib/stamped-name.ts'
+import { moveExclusively } from './exclusive-move.ts'
 import type { Departure, Disposed, Receipt } from './port.ts'
 
 export interface DispositionOptions {

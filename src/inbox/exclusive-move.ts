@@ -4,12 +4,9 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, open, rename, rm, unlink } from 'node:fs/promises'
-import { basename, dirname, extname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
 import { identityOf, sameBytes } from '../lib/files.ts'
-
-/** NAME_MAX is the longest file name of Linux's file systems, in bytes. */
-const NAME_MAX = 255
 
 /** NO_LINK are the errors where hard links are refused: FAT, some network mounts, `fs.protected_hardlinks`. */
 const NO_LINK = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
@@ -76,17 +73,4 @@ function draftName(name: string): string {
 async function syncPath(path: string): Promise<void> {
   await using handle = await open(path, 'r')
   await handle.sync()
-}
-
-/**
- * stampedName adds a time to a name: `jobs.xml` becomes `jobs.20270104T060000000Z.xml`, or with counter 2
- * `jobs.20270104T060000000Z.2.xml`. It shortens a long stem by whole characters.
- */
-export function stampedName(name: string, isoTime: string, counter: number): string {
-  const extension = extname(name)
-  const stamp = `.${isoTime.replace(/[-:.]/g, '')}${counter === 0 ? '' : `.${counter}`}`
-  const room = NAME_MAX - Buffer.byteLength(stamp + extension)
-  let stem = name.slice(0, name.length - extension.length)
-  while (Buffer.byteLength(stem) > room) stem = [...stem].slice(0, -1).join('')
-  return stem + stamp + extension
 }

@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises'
 import { OpenDirectory } from '../lib/beneath.ts'
 import { errnoText, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
-import { identityOf, isSameDirectory, sameIdentity } from '../lib/files.ts'
+import { identityOf, isSameDirectory, sameIdentity, specialKind } from '../lib/files.ts'
 import { nonUtf8Path } from '../lib/non-utf8-names.ts'
 import { type Entry, type Look, lookAtEach, readDirectory } from './directory-entries.ts'
 import { type Mounts, UNMOUNTED } from './mounts.ts'
@@ -193,8 +193,8 @@ export function judge(path: string, look: Look): Sighting | Skipped | null {
 }
 
 function special(stats: BigIntStats): Explanation {
-  const kind = stats.isFIFO() ? 'fifo' : stats.isSocket() ? 'socket' : 'device'
-  return { reason: `it is not a regular file (${kind})`, hint: 'put a regular file in its place' }
+  const reason = `it is not a regular file (${specialKind(stats)})`
+  return { reason, hint: 'put a regular file in its place' }
 }
 
 function explain(error: unknown): Explanation {

@@ -1,6 +1,7 @@
 // Dates in file names: exports such as jobs-2026-11-22.xml are versions of one feed, in the order of their dates. Pure.
 
 import { DAY as DAY_MS } from './clock.ts'
+import { withoutStamp } from './stamped-name.ts'
 
 export const DATE = '{date}'
 const MONTHS = [
@@ -82,7 +83,7 @@ const FIRST_DAY = Date.UTC(2026, 10, 1)
  * ahead of `now` (wall ms) does not count, unless the clock is wrong.
  */
 export function orderDate(path: string, now: number): string | null {
-  const { date } = datedName(path)
+  const { date } = datedName(withoutStamp(path))
   if (date === null || now < FIRST_DAY) return date
   return date <= stampOf(now + FAR_AHEAD) ? date : null
 }

@@ -44,6 +44,11 @@ export function sameBytes(a: FileIdentity, b: FileIdentity): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
 }
 
+/** specialKind names what is no regular file, directory or link. */
+export function specialKind(stats: Pick<BigIntStats, 'isFIFO' | 'isSocket'>): string {
+  return stats.isFIFO() ? 'fifo' : stats.isSocket() ? 'socket' : 'device'
+}
+
 /** isSameDirectory also compares the time of birth: a new directory often gets the inode number of the old one. */
 export function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs

@@ -31,7 +31,7 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** feedArgument returns the argument that names a feed: digits would be an id, and a dash would begin an option. */
-export function feedArgument(feed: string): string {
-  return shellWord(/^(-|\d+$)/.test(feed) ? `feed:${feed}` : feed)
+/** feedWord returns the word that names a feed: digits would be an id, and a dash would begin an option. */
+export function feedWord(feed: string): string {
+  return /^(-|\d+$|feed:|path:)/.test(feed) ? `feed:${feed}` : feed
 }

@@ -2,8 +2,9 @@
 
 import { OLDER, PAUSED } from '../history/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
+import { type Command, commandFor, commandOf } from '../lib/command.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
-import { feedArgument } from '../lib/printable.ts'
+import { feedWord } from '../lib/printable.ts'
 import { countOf, relativeTime } from '../lib/units.ts'
 import { differenceLine } from './difference-text.ts'
 import type { CommandLine } from './port.ts'
@@ -32,7 +33,8 @@ export function nextSteps(version: Decided, asked: Asked): Step[] {
 }
 
 function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
-  const { guard, keptPostings, nextAttemptAt, postings, reasonCode, rejectedAt, state } = version
+  const { guard, keptPostings, newerThanAll, nextAttemptAt, postings } = version
+  const { reasonCode, rejectedAt, state } = version
   switch (state) {
     case 'queued': {
       const pauseEnds = nextAttemptAt === null ? '' : `, ${relativeTime(nextAttemptAt, now)}`
@@ -50,6 +52,18 @@ function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
     }
     case 'rejected':
       return hints.length > 0 ? hints : [{ says: 'correct the export and drop the file again' }]
+    case 'superseded': {
+      if (newerThanAll === null) return hints
+      const { path } = newerThanAll
+      return [
+        {
+          says: 'if these are no dates, write dated: false into the rule of this feed in "feeds:" and restart',
+        },
+        {
+          says: `if the date of ${path} is wrong, restore the last export, and the next ones count again`,
+        },
+      ]
+    }
     case 'held': {
       if (guard !== 'history-lost') return [...changesSteps(version), ...hints]
       const kept =
@@ -75,15 +89,20 @@ function changesSteps({ difference }: Decided): Step[] {
 /** decisions returns the commands that decide about a version. The first one only looks. */
 function decisions(version: Decided, line: CommandLine): Step[] {
   const { difference, feed, id, reasonCode, refusals, state } = version
-  const commands = (...words: string[]) => words.map((word) => ({ command: line(`${word} ${id}`) }))
+  const step = (made: Command): Step => ({ command: line(made) })
   if (state === 'held') {
     const isComparable = difference !== null && difference.older !== null
-    const diff = isComparable ? [{ command: line(`diff ${feedArgument(feed)}`) }] : []
-    return [...diff, ...commands('show', 'release', 'discard')]
+    return [
+      ...(isComparable ? [step(commandFor('diff <what>', feedWord(feed)))] : []),
+      step(commandFor('show <what>', id)),
+      step(commandFor('release <id...>', [id])),
+      step(commandFor('discard <id...>', [id])),
+    ]
   }
-  if (state === 'superseded' && reasonCode === OLDER) return commands('restore')
+  if (state === 'superseded' && reasonCode === OLDER)
+    return [step(commandFor('restore <id...>', [id]))]
   const isRefused = state === 'queued' && refusals >= REFUSALS_SHOWN
-  return state === 'failed' || isRefused ? commands('retry') : []
+  return state === 'failed' || isRefused ? [step(commandFor('retry <id...>', [id]))] : []
 }
 
 /** stepText returns steps as one sentence, or null if there are none. */
@@ -94,15 +113,9 @@ export function stepText(steps: readonly Step[]): string | null {
   return told === '' ? choice : `${told.replace(/\.$/, '')}; then ${choice}`
 }
 
-/** partsOf splits a hint such as `wait, then: feedsyncd status`. The command is the whole hint, or follows a colon. */
-function partsOf(hint: string): { says: string; command: string | null } {
-  const [, says = '', command] = /^(.*: )?feedsyncd (.*)$/s.exec(hint) ?? []
-  return command === undefined ? { says: hint, command: null } : { says, command }
-}
-
 /** stepsOfHint returns the words and the command of a hint as steps. */
 export function stepsOfHint(hint: string, commandLine: CommandLine): Step[] {
-  const { command, says } = partsOf(hint)
+  const { command, says } = commandOf(hint)
   if (command === null) return [{ says }]
   const words = says.replace(/(,? then)?: $/, '')
   return [...(words === '' ? [] : [{ says: words }]), { command: commandLine(command) }]
@@ -110,7 +123,7 @@ export function stepsOfHint(hint: string, commandLine: CommandLine): Step[] {
 
 /** hintText returns a hint with its command as this host calls it. */
 export function hintText(hint: string, commandLine: CommandLine): string {
-  const { command, says } = partsOf(hint)
+  const { command, says } = commandOf(hint)
   return command === null ? says : says + commandLine(command)
 }
 
@@ -121,12 +134,21 @@ export function clockText(iso: string, now: number): string {
   return `${at.startsWith(today) ? at.slice(today.length + 1) : at} UTC`
 }
 
-type Stored = Pick<VersionFacts, 'id' | 'postings' | 'uploadedAt'>
+/** Stored is what is known of the copy of a feed that the service has. */
+interface Stored extends Pick<VersionFacts, 'maybeOnService'> {
+  onService: Pick<VersionFacts, 'id' | 'postings' | 'uploadedAt'> | null
+}
 
-/** onServiceText describes the version of a feed that the service has. */
-export function onServiceText(stored: Stored | null, now: number): string {
-  if (stored === null) return 'no version of this feed'
-  const { id, postings, uploadedAt } = stored
+/** onServiceText describes the version of a feed that the service has, or may have. */
+export function onServiceText({ maybeOnService, onService }: Stored, now: number): string {
+  const maybe = maybeOnService === null ? '' : `, but ${maybeText(maybeOnService)}`
+  if (onService === null) return `no version of this feed${maybe}`
+  const { id, postings, uploadedAt } = onService
   const since = uploadedAt === null ? '' : `, since ${clockText(uploadedAt, now)}`
-  return `version ${id}, ${countOf(postings ?? 0, 'posting')}${since}`
+  return `version ${id}, ${countOf(postings ?? 0, 'posting')}${since}${maybe}`
+}
+
+/** maybeText says that the service may have a version. */
+export function maybeText({ id, postings }: NonNullable<Stored['maybeOnService']>): string {
+  return `storage may have version ${id} (${countOf(postings ?? 0, 'posting')}), because its upload had no answer`
 }

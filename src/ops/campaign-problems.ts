@@ -2,6 +2,7 @@
 
 import type { CampaignRun, CampaignSeen } from '../campaigns/port.ts'
 import { HOUR } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { isRecent } from '../lib/due.ts'
 import { limited } from '../lib/limited.ts'
 import { type Asked, clockText, stepsOfHint } from './advice.ts'
@@ -50,7 +51,7 @@ export function campaignProblems(run: CampaignRun | null, asked: Asked): Found[]
       const isPermanent = PERMANENT_OUTCOMES.includes(outcome)
       return of(key, isPermanent ? 'campaign-write-failed' : 'campaign-write-repeats', {
         says: `${outcome}: ${reason ?? 'a write did not succeed'}`,
-        next: 'feedsyncd campaigns plan',
+        next: hintWith(null, commandFor('campaigns plan')),
         mark: outcome,
       })
     }),
@@ -92,7 +93,7 @@ export function lateLook({ campaigns, daemon }: Judged, { commandLine, now }: As
   if (isRecent(Date.parse(at), now, LATE_LOOK_MS)) return []
   const subject = { kind: 'campaign', campaign: null } as const
   const says = `the daemon last looked at the campaigns at ${clockText(at, now)}`
-  const next: Step[] = [{ says: 'the log says why' }, { command: commandLine('logs') }]
+  const next: Step[] = [{ says: 'the log says why' }, { command: commandLine(commandFor('logs')) }]
   return [{ code: 'campaigns-late', subject, says, since: at, next }]
 }
 

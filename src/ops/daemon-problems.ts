@@ -1,6 +1,7 @@
 // What is wrong with the daemon, its host and the service. Pure.
 
 import { MINUTE } from '../lib/clock.ts'
+import { commandFor } from '../lib/command.ts'
 import type { ConditionCode } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { countOf, formatDuration } from '../lib/units.ts'
@@ -24,7 +25,7 @@ export function daemonProblems(judged: Judged, asked: Asked): Found[] {
   const { daemon, paused } = judged
   const since = paused?.since ?? null
   const says = paused && `nothing is sent: ${pauseText(paused, asked.now)}`
-  const resume = [{ command: asked.commandLine('resume') }]
+  const resume = [{ command: asked.commandLine(commandFor('resume')) }]
   return [
     ...conditions(judged, asked),
     ...(daemon.running ? running(judged, asked) : [down(judged, asked)]),
@@ -97,7 +98,7 @@ function reasonOfUnit(
     case 78:
       return {
         says: 'its configuration or its history cannot be used (exit 78)',
-        next: [{ command: commandLine('config check') }, look],
+        next: [{ command: commandLine(commandFor('config check')) }, look],
       }
     default:
       return { says: `its unit ended with ${result} (exit ${exitStatus})`, next: [look] }
@@ -107,7 +108,7 @@ function reasonOfUnit(
 /** startCommand returns the command that starts this daemon again. */
 function startCommand({ startWith, unit }: Daemon, { commandLine }: Asked): string {
   if (startWith !== null) return startWith
-  return unit === null ? commandLine('run') : `systemctl start ${unit.name}`
+  return unit === null ? commandLine(commandFor('run')) : `systemctl start ${unit.name}`
 }
 
 function running(judged: Judged, asked: Asked): Found[] {
@@ -134,7 +135,7 @@ function running(judged: Judged, asked: Asked): Found[] {
       : lastScanAt === null
         ? `the daemon has run since ${clockText(since, now)} and has not listed the folder yet`
         : `the folder was not listed since ${clockText(since, now)}`
-  const next = [{ says: 'the log says why' }, { command: asked.commandLine('logs') }]
+  const next = [{ says: 'the log says why' }, { command: asked.commandLine(commandFor('logs')) }]
   return [{ code: 'listing-late', subject: DAEMON, says, since, next }]
 }
 
@@ -143,7 +144,7 @@ function service({ service, versions }: Judged, { commandLine, now }: Asked): Fo
   const waiting = versions.filter((version) => version.state === 'queued').length
   if (state !== 'down' && state !== 'degraded') return []
   const because = reason === null ? '' : `: ${reason}`
-  const next = [{ command: commandLine('doctor') }]
+  const next = [{ command: commandLine(commandFor('doctor')) }]
   const found = { subject: SERVICE, since, next }
   if (state === 'degraded')
     return [{ ...found, code: 'service-degraded', says: `some requests fail${because}` }]

@@ -2,14 +2,14 @@
 
 import type { CampaignRun } from '../campaigns/port.ts'
 import type { Version } from '../history/port.ts'
-import { OPEN } from '../history/states.ts'
+import { OPEN, type State } from '../history/states.ts'
 import type { Reported, Snapshot, StatusReport } from './report.ts'
 import { type Circumstances, factsOf, type VersionFacts, withProbeTime } from './version-report.ts'
 
 /** Judged is everything that the judgement needs: the report of `status`, without the versions that need nothing. */
 export interface Judged
   extends Pick<StatusReport, 'daemon' | 'service' | 'paused' | 'pausedFeeds' | 'skipped'> {
-  /** The versions that are open, rejected or overdue, newest first. */
+  /** The versions that are open, rejected or overdue, or that other facts make a problem, newest first. */
   versions: readonly VersionFacts[]
   /** The daemon's last look at the campaigns; null if there was none. */
   campaigns: CampaignRun | null
@@ -17,10 +17,13 @@ export interface Judged
 
 /** The states of the newest version of a feed, or of an older one, that may be a problem. */
 const TROUBLED = { newest: [...OPEN, 'rejected'], older: OPEN } as const
+/** The states of the newest version of a feed that leave the service with an earlier one. */
+export const NOT_SENT: readonly State[] = ['discarded', 'superseded']
 
 /**
- * judgedVersions returns the versions that `problems` judges: the open ones, the rejected ones, and those of late feeds.
- * With `feed` it returns only those of one feed.
+ * judgedVersions returns the versions that `problems` judges: the open ones, the rejected ones, those after which
+ * storage may have something else than what it confirmed, and those in `noted`. With `feed` it returns only those of
+ * one feed.
  */
 export function judgedVersions(
   history: Reported,
@@ -28,13 +31,15 @@ export function judgedVersions(
   {
     feed,
     ...circumstances
-  }: Circumstances & { feed?: string | undefined; late: readonly Version[] },
+  }: Circumstances & { feed?: string | undefined; noted: readonly Version[] },
 ): VersionFacts[] {
   const only = feed === undefined ? {} : { feed }
   const newest = history.list({ ...only, states: TROUBLED.newest })
   const older = history.list({ ...only, states: TROUBLED.older, all: true })
   const isOf = (version: Version) => feed === undefined || version.feed === feed
-  const all = [...newest, ...older, ...circumstances.late.filter(isOf)]
+  const notSent = history.list({ ...only, states: NOT_SENT })
+  const doubtful = notSent.filter((version) => history.maybeOnService(version.feed) !== null)
+  const all = [...newest, ...older, ...doubtful, ...circumstances.noted.filter(isOf)]
   const factsOfVersion = factsOf(history, circumstances)
   return [...new Map(all.map((version) => [version.id, version])).values()].map((version) =>
     factsOfVersion(withProbeTime(version, state)),

@@ -1,9 +1,10 @@
 // Explains the state of a path in the inbox. The first rule that applies gives the reason, in the daemon's order.
 
-import type { Files, KnownFile } from '../history/port.ts'
+import type { Files, KnownFile, MovedFile } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
 import { UNREAD } from '../history/states.ts'
 import type { Ignored, Sighting, Skipped } from '../inbox/port.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import { sameIdentity } from '../lib/files.ts'
 import { formatDuration } from '../lib/units.ts'
 import { type Reported, type UploadReport, uploadReports } from './report.ts'
@@ -27,7 +28,7 @@ export interface Evidence {
   /** What is at the path now; null if nothing is. */
   look: Sighting | Skipped | null
   /** null if no daemon has ever run here. */
-  history: (Reported & Pick<Files, 'known'>) | null
+  history: (Reported & Pick<Files, 'known' | 'movedFile'>) | null
   running: boolean
   quietPeriodMs: number
   circumstances: Circumstances
@@ -39,11 +40,13 @@ export interface Evidence {
 export function pathReport(evidence: Evidence): PathReport | null {
   const { path, feed, history, circumstances, look } = evidence
   const known = history?.known(path) ?? null
-  const id = Math.max(known?.versionId ?? 0, latestVersion(evidence) ?? 0)
+  const moved = known === null ? (history?.movedFile(path) ?? null) : null
+  const id = Math.max((known ?? moved)?.versionId ?? 0, latestVersion(evidence) ?? 0)
   const version = history?.version(id) ?? null
   const upload = history && version && uploadReports(history, circumstances)(version)
   if (look === null && upload === null && !isOutside(path)) return null
-  return { path, feed, upload, ...because(evidence, known, upload) }
+  const gone = moved?.versionId === id ? moved : null
+  return { path, feed, upload, ...because(evidence, { known, moved: gone }, upload) }
 }
 
 /** Finds the version of a path that is settling or that was moved away: it has a version but no known file. */
@@ -59,13 +62,15 @@ const MOST_VERSIONS = 100
 /** True for the inbox itself and for paths outside of it: `look` and `ignored` know nothing about them. */
 const isOutside = (path: string) => path === '.' || path.startsWith('/')
 
+/** Past is the last file at the path, and what became of it if the daemon moved or deleted it. */
+interface Past {
+  known: KnownFile | null
+  moved: MovedFile | null
+}
+
 type Because = Pick<PathReport, 'because' | 'next'>
 
-function because(
-  evidence: Evidence,
-  known: KnownFile | null,
-  upload: UploadReport | null,
-): Because {
+function because(evidence: Evidence, past: Past, upload: UploadReport | null): Because {
   const { ignored, look, path, running } = evidence
   if (path === '.') return { because: 'it is the inbox', next: 'name a file in it' }
   if (path.startsWith('/') && upload === null) {
@@ -84,17 +89,22 @@ function because(
     const [because, next] = ignoredBecause(ignored, path)
     return { because: because + versionText(upload), next }
   }
-  if (upload !== null) return { because: versionBecause(evidence, known, upload), next: null }
+  if (upload !== null) return { because: versionBecause(evidence, past, upload), next: null }
   return running
     ? { because: 'it is new', next: 'the next scan of the folder finds it' }
-    : { because: 'no daemon is running', next: 'to see how to start it: feedsyncd status' }
+    : {
+        because: 'no daemon is running',
+        next: hintWith('to see how to start it', commandFor('status')),
+      }
 }
 
 /** Names the version that an ignored or skipped file still has. */
 const versionText = (upload: UploadReport | null): string =>
   upload === null ? '' : `; its version ${upload.id} is ${upload.state}`
 
-function versionBecause(evidence: Evidence, known: KnownFile | null, upload: UploadReport): string {
+const MOVED = { archive: 'archived', delete: 'deleted', quarantine: 'moved into the quarantine' }
+
+function versionBecause(evidence: Evidence, { known, moved }: Past, upload: UploadReport): string {
   const { look, now, path, quietPeriodMs } = evidence
   const { id, reason, state } = upload
   const said = reason === null ? '' : `: ${reason}`
@@ -103,7 +113,10 @@ function versionBecause(evidence: Evidence, known: KnownFile | null, upload: Upl
     ? `it has the same bytes as version ${id} (${upload.path}), which is ${state}${said}`
     : `its version ${id} is ${state}${said}`
   if (path.startsWith('/')) return is
-  if (look === null || 'reason' in look) return `the folder has no file of this name now; ${is}`
+  if (look === null || 'reason' in look) {
+    const missing = 'the folder has no file of this name now'
+    return `${moved === null ? missing : `it was ${MOVED[moved.disposition]}`}; ${is}`
+  }
   const quiet = `it is read after it has not changed for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
   const changedAt = Number(BigInt(look.identity.ctimeNs) / 1_000_000n)
   const changed = `it last changed ${formatDuration(Math.max(0, now - changedAt))} ago`

@@ -5,6 +5,7 @@ import type { CampaignRun } from '../campaigns/port.ts'
 import type { Pauses, VersionReads } from '../history/port.ts'
 import type { SkippedPath } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Command } from '../lib/command.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secrets.ts'
 import type { Progress } from '../lib/units.ts'
@@ -13,7 +14,7 @@ import type { Finding } from './doctor/finding.ts'
 import type { Problem } from './problem.ts'
 
 /** CommandLine turns `release 9` into a command to paste: it adds the program and, if needed, the configuration. */
-export type CommandLine = (command: string) => string
+export type CommandLine = (command: Command) => string
 
 export interface AlertTarget {
   on: readonly AlertEvent[]

@@ -77,6 +77,10 @@ const TABLE = {
   /** The disk has no room for a copy of the file. */
   'no-room': kind('warning', LATER, 'failed'),
   overdue: kind('warning', NONE, 'overdue'),
+  /** The last three exports of a feed are older, by the dates in their names, than a version before them. */
+  'always-older': kind('warning', NONE, 'overdue'),
+  /** An upload had no answer, its version was then discarded, and nothing later is confirmed. */
+  'maybe-stored': kind('warning', NONE, null),
   incomplete: kind('info', LATER, null),
   queued: kind('info', LATER, null),
   /** It is read or sent now. */

@@ -89,8 +89,8 @@ function nextOfAll(group: readonly Problem[]): Step[] {
   return isCut ? [...steps, { says: `${left} more follow when these are decided` }] : steps
 }
 
-/** withId returns a step with other ids in the place of this one. */
+/** withId returns a step with other ids in the place of this one, which is the last word before the configuration. */
 function withId(step: Step, id: number | undefined, ids: string): Step {
   if ('says' in step || id === undefined) return step
-  return { command: step.command.replace(new RegExp(` ${id}(?= |$)`), ` ${ids}`) }
+  return { command: step.command.replace(new RegExp(` ${id}(?= --config |$)`), ` ${ids}`) }
 }

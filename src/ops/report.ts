@@ -191,6 +191,7 @@ export function feedReport(
   return {
     feed,
     onService: onService(history, feed),
+    maybeOnService: history.maybeOnService(feed),
     uploads: versions.map(uploadReports(history, circumstances)),
   }
 }

@@ -1,11 +1,11 @@
 // What is wrong with feeds and paths, and what waits. Pure.
 
 import { isBlocked, SECOND_FEED } from '../history/reason-codes.ts'
+import { commandFor } from '../lib/command.ts'
 import { limited } from '../lib/limited.ts'
-import { shellWord } from '../lib/printable.ts'
 import { countOf } from '../lib/units.ts'
-import { type Asked, clockText, nextSteps } from './advice.ts'
-import type { Judged } from './judged.ts'
+import { type Asked, clockText, maybeText, nextSteps } from './advice.ts'
+import { type Judged, NOT_SENT } from './judged.ts'
 import type { Found } from './problem.ts'
 import { KINDS, type ProblemCode, type Severity } from './problem-kinds.ts'
 import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
@@ -16,7 +16,7 @@ export function feedProblems(judged: Judged, asked: Asked): Found[] {
   return [
     ...pausedFeeds.map(({ feed, since, ...pause }): Found => {
       const subject = { kind: 'feed', feed, version: null } as const
-      const next = [{ command: asked.commandLine(`resume ${shellWord(feed)}`) }]
+      const next = [{ command: asked.commandLine(commandFor('resume <feed>', feed)) }]
       return { code: 'feed-paused', subject, says: pauseText(pause, asked.now), since, next }
     }),
     ...versions.flatMap((version) => ofVersion(version, asked)),
@@ -63,7 +63,7 @@ function afterLoss(versions: readonly VersionFacts[], { commandLine }: Asked): F
   const says = `the history was lost, so ${countOf(held.length, 'feed')} ${held.length === 1 ? 'is' : 'are'} held once`
   const step =
     'look at each of them first; then release together all that have at least half of the postings of their largest kept copy'
-  const next = [{ says: step }, { command: commandLine('release --lost-history') }]
+  const next = [{ says: step }, { command: commandLine(commandFor('release --lost-history')) }]
   const since = first.detectedAt
   return [{ code: 'history-lost', subject: { kind: 'daemon' }, says, since, next }]
 }
@@ -77,7 +77,7 @@ export function pauseText(
 }
 
 function ofVersion(version: VersionFacts, asked: Asked): Found[] {
-  const { attempts, expectedBy, feed, id, overdue } = version
+  const { attempts, expectedBy, feed, id, maybeOnService, overdue } = version
   const subject = { kind: 'feed', feed, version: id } as const
   const next = (of: VersionFacts) => nextSteps(of, asked)
   const found: Found[] = []
@@ -93,6 +93,31 @@ function ofVersion(version: VersionFacts, asked: Asked): Found[] {
       since,
       next: next(own),
       mark,
+      version,
+    })
+  }
+  const { newerThanAll } = version
+  if (newerThanAll !== null) {
+    const { id: newer, path } = newerThanAll
+    const says = `its last three exports count as older than version ${newer} (${path}), by the dates in their names`
+    const since = version.detectedAt
+    const mark = String(newer)
+    found.push({ code: 'always-older', subject, says, since, next: next(version), mark, version })
+  }
+  if (maybeOnService !== null && NOT_SENT.includes(version.state)) {
+    const says = `is ${version.state}, but ${maybeText(maybeOnService)}`
+    const steps = [
+      { says: 'the next upload of the feed settles it: drop its file again, or restore a version' },
+      { command: asked.commandLine(commandFor('show <what>', `feed:${feed}`)) },
+    ]
+    const since = version.detectedAt
+    found.push({
+      code: 'maybe-stored',
+      subject,
+      says,
+      since,
+      next: steps,
+      mark: String(id),
       version,
     })
   }

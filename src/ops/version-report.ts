@@ -7,6 +7,7 @@ import type {
   HeldDifference,
   InForce,
   Version,
+  VersionReads,
 } from '../history/port.ts'
 import { ENDPOINT_DOWN, ON_HOLD, PAUSED } from '../history/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -70,10 +71,16 @@ export interface VersionFacts extends VersionReport, Expectation {
   keptPostings: number | null
   /** What a held version changes; null: it is not held, or nobody compared it. */
   difference: HeldDifference | null
+  /** The newest version of the feed whose upload had no answer, while nothing later is confirmed; else null. */
+  maybeOnService: Pick<Version, 'id' | 'postings'> | null
+  /** The version that the last three exports of the feed are older than by their dates, if this is the last; else null. */
+  newerThanAll: Pick<Version, 'id' | 'path'> | null
 }
 
 /** Known is the part of the history that the facts of a version come from. */
-export type Known = Pick<Attempts, 'attempts'> & Pick<Differences, 'difference'>
+export type Known = Pick<Attempts, 'attempts'> &
+  Pick<Differences, 'difference'> &
+  Pick<VersionReads, 'maybeOnService'>
 
 /** This many refusals in a row need a person. */
 export const REFUSALS_SHOWN = 3
@@ -87,6 +94,8 @@ export interface Circumstances {
   incompleteAfterMs?: number | undefined
   /** After a lost history: the number of postings in the largest copy that was kept of a feed; null if unknown. */
   kept?: ((feed: string) => number | null) | undefined
+  /** The version that the last exports of a feed are older than; see history/always-older.ts. */
+  newerThanAll?: ((last: Version) => Version | null) | undefined
 }
 
 /** factsOf returns a function that reads all that the judgement of a version needs. */
@@ -96,6 +105,7 @@ export function factsOf(
     expect = () => NO_EXPECTATION,
     incompleteAfterMs,
     kept = () => null,
+    newerThanAll = () => null,
     pauses,
   }: Circumstances = {},
 ): (version: Version) => VersionFacts {
@@ -110,9 +120,13 @@ export function factsOf(
       refusals: refusalsOf(history, version),
       keptPostings: version.guard === 'history-lost' ? kept(version.feed) : null,
       difference: state === 'held' ? history.difference(version.id) : null,
+      maybeOnService: history.maybeOnService(version.feed),
+      newerThanAll: idAndPath(newerThanAll(version)),
     }
   }
 }
+
+const idAndPath = (version: Version | null) => version && { id: version.id, path: version.path }
 
 /** Attempts in a row that are counted. */
 const MOST_REFUSALS = 50

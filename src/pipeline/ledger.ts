@@ -18,6 +18,7 @@ import { IN_MOTION, REPLACEABLE } from '../history/states.ts'
 import { writeTransitions } from '../history/transitions.ts'
 import { logDetected, logMoved } from '../history/version-log.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { FileIdentity } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
 import { decideFile, type FileEvent, type FileFacts } from './decide/file.ts'
 import { fileFacts } from './facts.ts'
@@ -28,8 +29,10 @@ export interface LedgerParts {
   log: Log
   /** onMove is called with every new state once it is committed. It must not write or throw. */
   onMove: (version: Version) => void
-  /** inSameTransaction adds writes to the transaction of a new state. */
-  inSameTransaction?: (version: Version) => void
+  /**
+   * inSameTransaction adds writes to the transaction of a new state, or of a new file at `path` that is this version.
+   */
+  inSameTransaction?: (version: Version, path: string | null) => void
 }
 
 export class Ledger {
@@ -82,7 +85,7 @@ export class Ledger {
         history: this.#history,
         now: this.#parts.clock.now(),
         paths: {
-          link: (path, identity, id) => this.known.remember(path, identity, id),
+          link: (path, identity, id) => this.#linked(path, identity, id),
           unlink: (path) => this.known.forget(path),
         },
         added: (version) => this.#added(version),
@@ -124,8 +127,15 @@ export class Ledger {
     })
   }
 
+  #linked(path: string, identity: FileIdentity, id: number): void {
+    const isKnown = this.#history.known(path)?.versionId === id
+    this.known.remember(path, identity, id)
+    const version = isKnown ? null : this.#history.version(id)
+    if (version !== null) this.#parts.inSameTransaction?.(version, path)
+  }
+
   #moved(version: Version): void {
-    this.#parts.inSameTransaction?.(version)
+    this.#parts.inSameTransaction?.(version, null)
     this.#history.afterCommit(() => {
       logMoved(this.#parts.log, version)
       this.#parts.onMove(version)

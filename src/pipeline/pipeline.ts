@@ -156,7 +156,7 @@ export class Pipeline {
     read: Read,
     { copy, signal }: { copy: string; signal: AbortSignal },
   ): Promise<Taken> {
-    const { comparisons, history, judging, ledger, spool } = this.#parts
+    const { comparisons, history, judging, ledger, postDelivery, spool } = this.#parts
     const found = readFileOf(read, file.final)
     const answer = judgeRead(ledger.facts(file), file, found)
     const isAccepted = answer.kind === 'accepted'
@@ -188,8 +188,11 @@ export class Pipeline {
     }, 'soon')
     // The same bytes came from another path, or a person restored them, while the copy was kept.
     if (kept !== null && version?.spool !== kept) await spool.remove(kept)
-    if (answer.kind === 'same' || version === null)
-      return { kind: 'seen', version: seenIn(history, file, answer) }
+    if (answer.kind === 'same' || version === null) {
+      const seen = seenIn(history, file, answer)
+      await postDelivery.cleanUp(seen)
+      return { kind: 'seen', version: seen }
+    }
     if (version.state === 'queued' && isAccepted) comparisons.remember(version.id, compared)
     return this.#taken(version)
   }

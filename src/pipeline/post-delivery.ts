@@ -54,10 +54,10 @@ export class PostDelivery {
     this.#receipts = new Receipts(parts)
   }
 
-  /** 6. cleanUp writes the receipt of an ended version and removes unneeded copies. It never throws. */
+  /** 6. cleanUp writes the receipts of an ended version and removes unneeded copies. It never throws. */
   async cleanUp(version: Version): Promise<void> {
     try {
-      await this.#receipts.write(version)
+      await this.#receipts.writePending(version.id)
       if (version.spool !== null || version.state === 'uploaded')
         await this.#trimSpool(version.feed)
     } catch (error) {
@@ -186,9 +186,9 @@ export class PostDelivery {
     for (const [departure, disposed] of ended) this.#logEnd(departure, disposed)
     const record = () => {
       for (const departure of departures) {
-        const { identity, path, token } = departure
+        const { disposition, identity, path, token } = departure
         const disposed = ended.get(departure)
-        if (disposed?.kind === 'done') ledger.known.moved(path, identity)
+        if (disposed?.kind === 'done') ledger.known.moved(path, identity, disposition)
         else if (disposed?.returned) ledger.known.returned(path, identity, disposed.returned)
         if (!this.#partialMoves.has(token)) history.setNote(DEPARTURE + token, null)
       }

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import type { Config } from '../config/config.ts'
-import type { Version } from '../history/port.ts'
+import type { History, Version } from '../history/port.ts'
 import { RECEIPTED } from '../history/states.ts'
 import type { Dispositions } from '../inbox/dispositions.ts'
 import type { Listing, Receipt } from '../inbox/port.ts'
@@ -17,7 +17,7 @@ export interface ReceiptsParts
   dispositions: Pick<Dispositions, 'discardDraft' | 'writeReceipt'>
 }
 
-/** NOTE begins the name of a note; the rest is the id of a version that still needs its receipt. */
+/** NOTE begins the name of a note; the rest is the id of a version, a space, and a path that still needs its receipt. */
 const NOTE = 'receipt owed '
 const FAILING_MS = 10 * MINUTE
 /** BATCH_SIZE is how many receipts are tried again after one listing. */
@@ -31,20 +31,41 @@ export function failingMs({ inbox }: Pick<Config, 'inbox'>): number {
   return FAILING_MS + inbox.rescanMs
 }
 
-/** markReceiptPending notes that the version needs a receipt. Call it in the transaction of the version's new state. */
-export function markReceiptPending(
-  { history, config }: Pick<Parts, 'history' | 'config'>,
+/** Owed is a receipt: the file at `path` is, or has the bytes of, the version `id`. */
+interface Owed {
+  id: number
+  path: string
+}
+
+/**
+ * markReceiptsPending notes that each file of the version needs a receipt, or only the file at `path`. Call it in the
+ * transaction of the version's new state, or of the file that has its bytes.
+ */
+export function markReceiptsPending(
+  { history, config }: Pick<Parts, 'history'> & { config: Pick<Config, 'inbox'> },
   version: Version,
+  path: string | null = null,
 ): void {
-  if (needsReceipt(version, config)) history.setNote(NOTE + version.id, newToken())
+  const { id } = version
+  if (!config.inbox.receipts || !RECEIPTED.includes(version.state)) return
+  const paths = path === null ? new Set([version.path, ...history.pathsOf(id)]) : [path]
+  for (const each of paths)
+    if (!isAbsolute(each)) history.setNote(noteOf({ id, path: each }), newToken())
+}
+
+const noteOf = ({ id, path }: Owed) => `${NOTE}${id} ${path}`
+
+function owedBy(note: string): Owed {
+  const owed = note.slice(NOTE.length)
+  return { id: Number.parseInt(owed, 10), path: owed.slice(owed.indexOf(' ') + 1) }
 }
 
 export class Receipts {
   readonly #parts: ReceiptsParts
   /** The last write at each path: the next write waits for it. */
   readonly #lastWrite = new Map<string, Promise<void>>()
-  /** The ids of versions whose receipt could not be written. */
-  readonly #unwritten = new Set<number>()
+  /** The notes of receipts that could not be written. */
+  readonly #unwritten = new Set<string>()
 
   constructor(parts: ReceiptsParts) {
     this.#parts = parts
@@ -56,15 +77,22 @@ export class Receipts {
   }
 
   /**
-   * write writes the receipt beside the file. The newest version of the file wins, in any order of the calls.
-   * `isRepeat`: the log has the failure already, and the folder was listed since. If the directory is missing then, it
-   * left with its files.
+   * writePending writes the pending receipts of a version; without `id` all of them. The newest version of a file
+   * wins, in any order of the calls.
    */
-  write(version: Version, isRepeat = false): Promise<void> {
-    const { id, path } = version
-    if (!needsReceipt(version, this.#parts.config)) return Promise.resolve()
+  async writePending(id: number | null = null): Promise<void> {
+    const notes = this.#parts.history.notes(id === null ? NOTE : `${NOTE}${id} `)
+    await Promise.all(notes.map((note) => this.#write(note, false)))
+  }
+
+  /**
+   * #write writes one receipt after the others of its path. `isRepeat`: the log has the failure already, and the folder
+   * was listed since. If the directory is missing then, it left with its files.
+   */
+  #write(note: string, isRepeat: boolean): Promise<void> {
+    const { path } = owedBy(note)
     const before = this.#lastWrite.get(path) ?? Promise.resolve()
-    const written = before.catch(() => {}).then(() => this.#writeNow(id, isRepeat))
+    const written = before.catch(() => {}).then(() => this.#writeNow(note, isRepeat))
     this.#lastWrite.set(path, written)
     return written.finally(() => {
       if (this.#lastWrite.get(path) === written) this.#lastWrite.delete(path)
@@ -75,45 +103,41 @@ export class Receipts {
   async recover(): Promise<void> {
     const { dispositions, history } = this.#parts
     for (const note of history.notes(NOTE)) {
-      const version = history.version(Number(note.slice(NOTE.length)))
-      if (version !== null) {
-        await dispositions.discardDraft(version.path, history.note(note) ?? '')
-        await this.write(version)
-      }
-      await history.commit(() => history.setNote(note, null), 'soon')
+      await dispositions.discardDraft(owedBy(note).path, history.note(note) ?? '')
+      await this.#write(note, false)
     }
   }
 
   /**
-   * retry writes the missing receipts after a listing. It stops at the first receipt that fails again, because each one
-   * costs a search of the history for a newer version.
+   * retry writes the missing receipts after a listing, first those that commands noted. It stops at the first receipt
+   * that fails again, because each one costs a search of the history for a newer version.
    */
   async retry({ unknown }: Listing): Promise<void> {
-    const { history } = this.#parts
-    for (const id of [...this.#unwritten].slice(0, BATCH_SIZE)) {
-      const version = history.version(id)
+    await this.writePending()
+    for (const note of [...this.#unwritten].slice(0, BATCH_SIZE)) {
       // A directory that could not be listed may come back.
-      const isAway = unknown.some((prefix) => version?.path.startsWith(prefix))
-      this.#unwritten.delete(id)
-      if (isAway) this.#unwritten.add(id)
-      else if (version !== null) await this.write(version, true)
-      if (!isAway && this.#unwritten.has(id)) return
+      const isAway = unknown.some((prefix) => owedBy(note).path.startsWith(prefix))
+      this.#unwritten.delete(note)
+      if (isAway) this.#unwritten.add(note)
+      else await this.#write(note, true)
+      if (!isAway && this.#unwritten.has(note)) return
     }
   }
 
-  async #writeNow(id: number, isRepeat: boolean): Promise<void> {
+  async #writeNow(note: string, isRepeat: boolean): Promise<void> {
     const { clock, conditions, dispositions, history, log, config } = this.#parts
-    const note = NOTE + id
     const token = history.note(note)
+    // Another call has written it meanwhile.
+    if (token === null && !isRepeat) return
     // Another state of this version may be noted during the write; that note stays.
     const settle = () => {
       if (history.note(note) === token) history.setNote(note, null)
     }
     // The version may have changed during the write of another receipt at this path.
+    const { id, path: file } = owedBy(note)
     const version = history.version(id)
-    const isNewest = version !== null && !history.hasNewerAt(version, RECEIPTED)
-    if (!isNewest || !needsReceipt(version, config)) return history.commit(settle, 'soon')
-    const { path: file, state, reason, reasonCode, line, column } = version
+    if (version === null || !isToldAt(file, version, history)) return history.commit(settle, 'soon')
+    const { state, reason, reasonCode, line, column } = version
     const { sha256, postings, fileUrl } = version
     const receipt: Receipt = {
       schemaVersion: 1,
@@ -131,20 +155,28 @@ export class Receipts {
     const written = await dispositions.writeReceipt(receipt, token ?? newToken())
     const isMissing = written.kind === 'problem' && isDirectoryMissing(written.code)
     if (written.kind === 'problem' && !isMissing) {
-      const facts = { id: version.id, feed: version.feed, path: file, ...written }
+      const facts = { id, feed: version.feed, path: file, ...written }
       if (!isRepeat) log.warn({ event: 'file.no-receipt', ...facts }, 'receipt not written')
       const message = `receipts cannot be written (${written.code})`
       conditions.set('dispositions-failing', { message, hint: written.hint }, failingMs(config))
     }
-    if (written.kind === 'problem' && !(isMissing && isRepeat)) this.#unwritten.add(id)
+    if (written.kind === 'problem' && !(isMissing && isRepeat)) this.#unwritten.add(note)
     await history.commit(settle, 'soon')
   }
 }
 
-/** needsReceipt is false for a file outside the folder. */
-function needsReceipt({ path, state }: Version, config: Config): boolean {
-  if (!config.inbox.receipts || !RECEIPTED.includes(state)) return false
-  return !isAbsolute(path)
+/**
+ * isToldAt returns whether the receipt at a path is about this version: it has ended, and no later version of the path
+ * has. A version that another one replaced, or that a person discarded, is told only while the file there is its file.
+ */
+function isToldAt(
+  path: string,
+  { id, state }: Version,
+  history: Pick<History, 'hasNewerAt' | 'lastVersionAt'>,
+): boolean {
+  if (!RECEIPTED.includes(state) || history.hasNewerAt({ id, path }, RECEIPTED)) return false
+  const isReplaced = state === 'superseded' || state === 'discarded'
+  return !isReplaced || history.lastVersionAt(path)?.id === id
 }
 
 /** newToken returns 12 random hexadecimal digits. */

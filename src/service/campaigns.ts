@@ -2,6 +2,7 @@
 // read if that can help; each write is one request.
 
 import { MINUTE, SECOND } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
 import type { HttpAnswer } from '../lib/http.ts'
 import { noAnswerText } from '../lib/http-errors.ts'
 import { retryAfterMs } from '../lib/http-text.ts'
@@ -47,7 +48,10 @@ const CREATE_FIELDS = [
 /** The documented body of an update has no `startDate` and no `period`. */
 const UPDATE_FIELDS = CREATE_FIELDS.filter((field) => field !== 'startDate' && field !== 'period')
 
-const HOW_TO_LIST = 'list the campaigns that this account has: feedsyncd campaigns search'
+const HOW_TO_LIST = hintWith(
+  'list the campaigns that this account has',
+  commandFor('campaigns search'),
+)
 const unsent = (rest: Pick<CampaignFailure, 'class' | 'reason' | 'hint'>): CampaignFailure => {
   const none = { status: null, retryAfterMs: null }
   return { kind: 'failure', effect: 'not-sent', ...none, ...rest }

@@ -43,7 +43,6 @@ export class Breaker {
   #state: State = CLOSED
   /** The accounts that have used the origin. */
   readonly #accounts = new Set<Account>()
-  #isUsed = false
   /** The reason of the last failure; null while the origin is up. */
   #reason: string | null = null
   /** The feeds that the origin refused since it last accepted one, with their accounts. */
@@ -78,10 +77,10 @@ export class Breaker {
 
   /** enter returns a pass, or null while nothing may be sent. `isForced`: a person asked, so the request may probe. */
   enter(isForced = false): Pass | null {
-    if (!isForced && this.waitMs() > 0) return null
+    const isEarly = this.waitMs() > 0
+    if (isEarly && !isForced) return null
     if (this.#state.kind === 'closed') return { isProbe: false }
     const { probeAt, shownAt } = this.#state
-    const isEarly = this.waitMs() > 0
     this.#state = { ...this.#state, isProbing: true, probeAt: this.#clock.monotonic() }
     return isEarly ? { isProbe: true, before: { probeAt, shownAt } } : { isProbe: true }
   }
@@ -92,7 +91,6 @@ export class Breaker {
       if (isProbe && this.#state.kind === 'open') this.#state = { ...this.#state, isProbing: false }
       return
     }
-    this.#isUsed = true
     this.#accounts.add(account)
     this.#reason = result === 'up' ? null : result.reason
     if (result === 'up') {
@@ -140,7 +138,7 @@ export class Breaker {
 
   health(): UploadHealth {
     const why = { reason: this.#reason, nextProbeAt: null }
-    if (!this.#isUsed) return { state: 'unknown', ...why }
+    if (this.#accounts.size === 0) return { state: 'unknown', ...why }
     if (this.#state.kind === 'closed')
       return { state: this.#state.failures === 0 ? 'ok' : 'degraded', ...why }
     const { isProbing, shownAt } = this.#state

@@ -235,7 +235,7 @@ export class SendGate {
 
   /** All origins in use, including the storages of single accounts. */
   get #all(): Set<string> {
-    return new Set([...this.#origins, ...this.#storageOf.values()])
+    return new Set([this.#options.serviceOrigin, ...this.#storageOf.values()])
   }
 
   #originsOf(account: Account): string[] {

@@ -53,6 +53,8 @@ export interface OutletOptions {
   random?: () => number
 }
 
+const NO_RECEIPTS = { inbox: { receipts: false } } as Config
+
 export class Outlet implements AsyncDisposable {
   readonly clock: FaultClock
   readonly sandbox: Sandbox
@@ -244,7 +246,11 @@ export class Outlet implements AsyncDisposable {
 
   /** carryOut does what a person orders, and returns the version after it. */
   carryOut(deed: Deed, id: number): Version {
-    return carryOut(this.history, { deed, id }, { by: 'maria', now: this.clock.now() })
+    return carryOut(
+      this.history,
+      { deed, id },
+      { by: 'maria', now: this.clock.now(), config: NO_RECEIPTS },
+    )
   }
 
   version(id = 1): Version {

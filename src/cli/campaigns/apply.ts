@@ -3,12 +3,12 @@
 import { type Command, Option } from 'commander'
 import type { Writer } from '../../app/campaigns.ts'
 import { shownValue } from '../../campaigns/fields.ts'
-import { COMMAND, quoted } from '../../campaigns/judge.ts'
 import { exitCodeOf, isStuck, type Look, look, type PlanParts } from '../../campaigns/plan.ts'
 import { valueOrThrow } from '../../campaigns/refused.ts'
 import { doubtAbout } from '../../campaigns/taken.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { isoTime } from '../../lib/clock.ts'
+import { commandFor, hintWith } from '../../lib/command.ts'
 import { EXIT, messageOf } from '../../lib/errors.ts'
 import { countOf } from '../../lib/units.ts'
 import type { Context } from '../context.ts'
@@ -78,7 +78,9 @@ export function applyCommand(context: Context): Command {
   const text = 'show the plan, ask, and send exactly that plan'
   return define<Apply>(context, 'apply', text, async (call, keys: string[]) => {
     const { plan, lower = false } = call.options
-    const hint = [COMMAND, 'plan', ...keys.map(quoted)].join(' ')
+    const next =
+      keys.length === 0 ? commandFor('campaigns plan') : commandFor('campaigns plan <key...>', keys)
+    const hint = hintWith(null, next)
     if (plan === undefined && !lower) checkTerminal(context, hint)
     const subject = await subjectOf(call, keys)
     const digest = plan ?? (lower ? null : await confirmedDigest(call, subject, hint))
@@ -93,7 +95,10 @@ export function applyCommand(context: Context): Command {
 
 function digestOf(text: string): string {
   if (/^[0-9a-f]{8}$/.test(text)) return text
-  throw usageError(`${text} is not the digest of a plan`, `to see the digest: ${COMMAND} plan`)
+  throw usageError(
+    `${text} is not the digest of a plan`,
+    hintWith('to see the digest', commandFor('campaigns plan')),
+  )
 }
 
 /** confirmedDigest shows the plan and asks; undefined: the person did not confirm it. */
@@ -132,7 +137,9 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   const left = await saveLookAgain(call, writer, file, results)
   const open = left.filter((key) => named?.has(key) ?? true).length
   if (open > 0)
-    context.err(`${countOf(open, 'campaign')} still to send: ${commandLine('campaigns plan')}`)
+    context.err(
+      `${countOf(open, 'campaign')} still to send: ${commandLine(commandFor('campaigns plan'))}`,
+    )
   const isDone = results.every(({ outcome }) => outcome === 'done') && stuck.length === 0
   context.exit(isDone && (digest === null || open === 0) ? EXIT.ok : EXIT.notAllOk)
 }

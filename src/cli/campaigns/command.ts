@@ -1,11 +1,11 @@
 // What the commands about campaigns share: reading the file, checking keys, and asking the person.
 
 import type { CampaignsFile } from '../../app/campaigns.ts'
-import { COMMAND } from '../../campaigns/judge.ts'
 import type { CampaignWrite, Outcome } from '../../campaigns/port.ts'
 import type { Result } from '../../campaigns/write.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { SECOND } from '../../lib/clock.ts'
+import { commandFor, hintWith } from '../../lib/command.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
 import { countOf } from '../../lib/units.ts'
 import { personName } from '../../lib/user.ts'
@@ -42,7 +42,10 @@ export function usableFile(read: CampaignsFile): ReadFile {
   if (read.kind === 'read') return read
   if (read.kind === 'unusable') throw new ConfigProblems(read.lines)
   throw new FeedsyncError(`there is no campaigns file at ${read.file}, so no campaign is managed`, {
-    hint: 'write one like campaigns.example.yaml, or begin with what exists: feedsyncd campaigns export',
+    hint: hintWith(
+      'write one like campaigns.example.yaml, or begin with what exists',
+      commandFor('campaigns export'),
+    ),
     exitCode: EXIT.config,
   })
 }
@@ -58,7 +61,9 @@ export const keysOf = ({ entries }: Pick<ReadFile, 'entries'>) => entries.map(({
 /** checkKey throws `FeedsyncError` (64) for an unknown key. */
 export function checkKey(known: readonly string[], key: string, what = 'entry') {
   if (known.includes(key)) return
-  throw unknownName(what, key, known, () => `to see the entries: ${COMMAND} status`)
+  throw unknownName(what, key, known, {
+    next: hintWith('to see the entries', commandFor('campaigns status')),
+  })
 }
 
 /** checkTerminal returns how to ask a person. Throws `FeedsyncError` (64) without a terminal. */

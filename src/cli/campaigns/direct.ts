@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { createDirectly, type DirectParts, updateDirectly } from '../../campaigns/direct.ts'
-import { COMMAND } from '../../campaigns/judge.ts'
 import { refused, valueOrThrow } from '../../campaigns/refused.ts'
+import { commandFor, hintWith } from '../../lib/command.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
 import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
 import type { Context } from '../context.ts'
@@ -68,7 +68,10 @@ export function createCommand(context: Context): Command {
   const command = define<Fields>(context, 'create', text, async (call) => {
     const { options } = call
     if (options.name === undefined)
-      throw usageError('a campaign needs a name', `to see the fields: ${COMMAND} create --help`)
+      throw usageError(
+        'a campaign needs a name',
+        hintWith('to see the fields', commandFor('campaigns create --help')),
+      )
     const body = bodyOf(options) as CampaignCreate
     const untargeted =
       body.targeting === undefined ? ['targeting: every posting of the account'] : []
@@ -79,7 +82,10 @@ export function createCommand(context: Context): Command {
       throw new FeedsyncError(
         `it is not known whether the campaign was created: ${answer.reason}`,
         {
-          hint: `before you repeat the command, look for the campaign: ${COMMAND} search --name ${JSON.stringify(body.name)}`,
+          hint: hintWith(
+            'before you repeat the command, look for the campaign',
+            commandFor('campaigns search --name <name>', String(body.name)),
+          ),
         },
       )
     tell(call, answer)
@@ -92,7 +98,10 @@ export function updateCommand(context: Context): Command {
   const command = define<Fields>(context, 'update', text, async (call, id: string) => {
     const body = bodyOf(call.options)
     if (Object.keys(body).length === 0)
-      throw usageError('no field was given', `to see the fields: ${COMMAND} update --help`)
+      throw usageError(
+        'no field was given',
+        hintWith('to see the fields', commandFor('campaigns update --help')),
+      )
     const shownOf = (campaign: Campaign) => {
       const name = typeof campaign.name === 'string' ? ` ${JSON.stringify(campaign.name)}` : ''
       return [`campaign ${id}${name}`, ...bodyLines(body, campaign)].map(printable).join('\n    ')

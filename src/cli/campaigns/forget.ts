@@ -3,10 +3,9 @@
 import type { Command } from 'commander'
 import { readCampaigns } from '../../app/queries.ts'
 import { type Forgotten, forget, forgettable } from '../../campaigns/forget.ts'
-import { COMMAND } from '../../campaigns/judge.ts'
 import { LATE_MS, openText } from '../../campaigns/open-create.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { hintText } from '../../ops/advice.ts'
+import { commandFor } from '../../lib/command.ts'
 import type { Context } from '../context.ts'
 import { define } from '../define.ts'
 import { printable } from '../render.ts'
@@ -30,7 +29,7 @@ export function forgetCommand(context: Context): Command {
     const known = [...store.bindings(), ...creates].map((one) => one.key)
     checkKey(known, key, 'campaign and no open create')
     const found = forget(store, key, now, byWhom(context, `forget ${key}`))
-    const next = hintText(`${COMMAND} plan`, commandLine)
+    const next = commandLine(commandFor('campaigns plan'))
     const { campaignId } = found
     show({ key, campaignId, next }, () =>
       [resultText(key, found), `next: ${next}`].map(printable).join('\n'),

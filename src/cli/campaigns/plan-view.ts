@@ -5,11 +5,12 @@ import { changeOf, targetingChange } from '../../campaigns/diff.ts'
 import type { Selection } from '../../campaigns/effects.ts'
 import { FIELDS, rawOf, shownValue } from '../../campaigns/fields.ts'
 import type { Finding } from '../../campaigns/finding.ts'
-import { type Judged, quoted } from '../../campaigns/judge.ts'
+import type { Judged } from '../../campaigns/judge.ts'
 import { isStuck, type Plan, type PlanEntry, type PlanItem } from '../../campaigns/plan.ts'
 import type { Coverage } from '../../campaigns/port.ts'
 import { sentOf } from '../../campaigns/sent.ts'
 import { type CanonicalTargeting, readTargeting } from '../../campaigns/targeting.ts'
+import { commandFor } from '../../lib/command.ts'
 import { countOf } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
 import { numbersText, totalsOf } from '../../ops/campaign-numbers.ts'
@@ -41,7 +42,10 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
   ]
   const coverages = new Map(entries.map(({ key, coverage }) => [key, coverage]))
   const seen = entries.flatMap(({ coverage }) => coverage ?? [])
-  const words = ['campaigns apply', ...keys.map(quoted), '--plan', digest].join(' ')
+  const exactly =
+    keys.length === 0
+      ? commandFor('campaigns apply --plan <digest>', digest)
+      : commandFor('campaigns apply <key...> --plan <digest>', keys, digest)
   const isNamed = items.length > 0 && !isAsked
   const blocks = [
     [listingText(listing), ...feedTexts(plan)],
@@ -61,7 +65,7 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
         ? []
         : [`${countOf(seen.length, 'campaign')}: ${numbersText(totalsOf(seen))}`]),
       sizes.join(', ') || 'nothing to send',
-      ...(isNamed ? [`to send exactly this: ${commandLine(words)}`] : []),
+      ...(isNamed ? [`to send exactly this: ${commandLine(exactly)}`] : []),
     ],
   ]
   const texts = blocks.filter(({ length }) => length > 0)

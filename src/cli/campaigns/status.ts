@@ -7,6 +7,7 @@ import { needsPerson } from '../../campaigns/judge.ts'
 import type { Binding, CampaignReads, CampaignSeen, CampaignWrite } from '../../campaigns/port.ts'
 import { briefTargeting, type CanonicalTargeting, isSame } from '../../campaigns/targeting.ts'
 import { isoTime } from '../../lib/clock.ts'
+import { commandFor } from '../../lib/command.ts'
 import { EXIT } from '../../lib/errors.ts'
 import { countOf } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
@@ -112,7 +113,7 @@ function statusText({ context, commandLine }: Call<unknown>, model: Model, count
     ...problemLines(
       campaignProblemsOf(lastRun, { now, commandLine }),
       { now, terminal: context.terminal },
-      commandLine('campaigns plan'),
+      commandLine(commandFor('campaigns plan')),
     ),
   ].join('\n')
 }

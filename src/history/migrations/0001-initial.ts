@@ -13,6 +13,7 @@
  * all feeds; the configured account has an empty name.
  * differences has what a held version changes, as JSON. It is a table of its own because it is long, and few versions
  * are ever held. older may be a version that the history has forgotten.
+ * moved_files has the paths whose files the daemon moved or deleted in the last 30 days, for `show PATH`.
  *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
@@ -75,6 +76,7 @@ CREATE INDEX versions_alike ON versions (account, likeness, feed)
 CREATE INDEX versions_at ON versions (path)
   WHERE state IN ('queued', 'uploading', 'uploaded') OR approved = 1;
 CREATE INDEX versions_unread ON versions (path) WHERE sha256 IS NULL;
+CREATE INDEX versions_older ON versions (feed) WHERE reason_code = 'older';
 CREATE INDEX versions_spooled ON versions (feed, id) WHERE spool IS NOT NULL;
 
 CREATE TABLE feeds (
@@ -150,6 +152,15 @@ CREATE TABLE files (
   missing_since INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX files_version ON files (version);
+
+CREATE TABLE moved_files (
+  path TEXT PRIMARY KEY,
+  version INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
+  disposition TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX moved_files_version ON moved_files (version);
+CREATE INDEX moved_files_at ON moved_files (at);
 
 CREATE TABLE requests (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

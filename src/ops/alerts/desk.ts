@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import type { Notes, Transactions, VersionReads } from '../../history/port.ts'
 import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
+import { commandFor, hintWith } from '../../lib/command.ts'
 import type { Conditions } from '../../lib/conditions.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
@@ -53,7 +54,7 @@ const LOOK_MS = 30 * SECOND
 const RETRY_MS = 5 * SECOND
 /** Up to this many failures in a row are retried without a report. */
 const FAILURES_SHOWN = 2
-const FAILED_HINT = 'correct it, then: feedsyncd alerts test'
+const FAILED_HINT = hintWith('correct it, then', commandFor('alerts test'))
 const LONGEST_RETRY_MS = 10 * MINUTE
 /** How long after a start the daemon needs to meet every condition that still lasts. */
 const CONDITIONS_KNOWN_MS = MINUTE

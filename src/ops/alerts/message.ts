@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { isoTime } from '../../lib/clock.ts'
+import { commandFor } from '../../lib/command.ts'
 import { countOf } from '../../lib/units.ts'
 import type { AlertEvent } from '../alert-events.ts'
 import type { CommandLine } from '../port.ts'
@@ -50,7 +51,7 @@ export function alertMessage(
   const shown = changes.slice(0, MOST_CHANGES).map(shownChange)
   const told = shown.slice(0, MOST_IN_TEXT).map(sentence)
   const left = changes.length - told.length
-  if (left > 0) told.push(`and ${countOf(left)} more: ${commandLine('status')}`)
+  if (left > 0) told.push(`and ${countOf(left)} more: ${commandLine(commandFor('status'))}`)
   const subject = `feedsyncd on ${host}: ${summaryOf(changes)}`
   const lines =
     told.length === 1

@@ -1,6 +1,7 @@
 // The campaigns on the status page: those that need a person, and each entry of the file in the last run.
 
 import type { CampaignFinding, CampaignRun, CampaignSeen, Coverage } from '../../campaigns/port.ts'
+import { commandFor } from '../../lib/command.ts'
 import { groupedMoney } from '../../lib/units.ts'
 import { stepsOfHint } from '../advice.ts'
 import {
@@ -47,7 +48,7 @@ export function campaignsSection(
 ${problem === null ? null : html`<p class="next">${sentence(problem)}</p>`}
 ${rows.length === 0 ? null : table('managed', 'Campaigns', ['Campaign', '#Covered', '#Spent', '#Left', 'Budget and period', 'State'], [...rows, ...totalRow(entries)])}
 ${notes.length === 0 ? null : table('managed', 'Findings', ['Campaign', 'Finding', 'Next step'], notes)}
-${more === 0 ? null : html`<p class="dim">${count(more)} more: <code>${commandLine('campaigns status')}</code></p>`}</section>`
+${more === 0 ? null : html`<p class="dim">${count(more)} more: <code>${commandLine(commandFor('campaigns status'))}</code></p>`}</section>`
 }
 
 function entryRow(

@@ -1,6 +1,7 @@
 // The pages of a feed and of a version. A feed's page shows its newest version, its size over time, and its versions. A
 // version's page shows its content, its events, and each attempt to deliver it.
 
+import { commandFor } from '../../lib/command.ts'
 import { formatDuration } from '../../lib/units.ts'
 import type { ShowReport, UploadReport } from '../report.ts'
 import { differenceSection } from './difference-section.ts'
@@ -143,7 +144,7 @@ function campaigns(ids: Readonly<Record<string, number>>): Markup | null {
 /** Names the command that shows the events or attempts that the page leaves out. */
 function earlier(left: number, id: number, { commandLine }: PageContext): Markup | null {
   if (left === 0) return null
-  return html`<p class="dim">${count(left)} earlier: <code>${commandLine(`show ${id} --all`)}</code></p>`
+  return html`<p class="dim">${count(left)} earlier: <code>${commandLine(commandFor('show <what> --all', id))}</code></p>`
 }
 
 function eventItem(

@@ -128,12 +128,12 @@ export function story(upload: UploadReport | ShowReport, context: PageContext): 
 
 /** Shows when the file left the folder, or which other version of the feed the service has. */
 function stored(upload: UploadReport | ShowReport, now: number): Markup | null {
-  const { id, leftAt, onService } = upload
+  const { id, leftAt, maybeOnService, onService } = upload
   if (leftAt !== null)
     return html`<p class="reason">Its file left the folder ${ago(leftAt, now)}.</p>`
   const isOther = onService === null ? toneOf(upload) === 'warn' : onService.id !== id
-  return isOther
-    ? html`<p class="reason">On the service: ${onServiceText(onService, now)}</p>`
+  return isOther || maybeOnService !== null
+    ? html`<p class="reason">On the service: ${onServiceText(upload, now)}</p>`
     : null
 }
 

@@ -3,7 +3,7 @@
 
 import { STATES } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { shellWord } from '../../lib/printable.ts'
+import { commandFor } from '../../lib/command.ts'
 import { sharedFolder, withoutShared } from '../../lib/shared-folder.ts'
 import { formatDuration } from '../../lib/units.ts'
 import type { Problem } from '../problem.ts'
@@ -102,7 +102,7 @@ function passedOver(
   const more = all - paths.length
   const [first = ''] = paths
   return html`<p class="dim">No pattern of inbox.include matches these files${more > 0 ? html` (${count(more)} more)` : null}.</p>
-<ul class="names">${paths.map((path) => html`<li data-key="passed ${path}"><bdi>${path}</bdi></li>`)}</ul>${choice([commandLine(`show ${shellWord(`path:${first}`)}`)])}`
+<ul class="names">${paths.map((path) => html`<li data-key="passed ${path}"><bdi>${path}</bdi></li>`)}</ul>${choice([commandLine(commandFor('show <what>', `path:${first}`))])}`
 }
 
 function feeds(

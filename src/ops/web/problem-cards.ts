@@ -10,6 +10,7 @@ import type { UploadReport } from '../report.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,
+  choice,
   count,
   feedLink,
   type PageContext,
@@ -110,29 +111,24 @@ function nameOnly({ subject }: Problem): Markup {
 
 /** about shows the progress of an upload, or what the service has of a feed while a person decides. */
 function about(upload: UploadReport, now: number): Markup | null {
-  const { bytes, onService, progress, state } = upload
+  const { bytes, progress, state } = upload
   if (progress !== null) return html`<p class="reason">${formatProgress(progress, bytes ?? 0)}</p>`
   if (IN_WORK.includes(state)) return null
-  return html`<p class="reason">On the service: ${onServiceText(onService, now)}</p>`
+  return html`<p class="reason">On the service: ${onServiceText(upload, now)}</p>`
 }
 
 /** steps shows sentences, and commands that a click selects whole. */
 export function steps(all: readonly Step[]): Markup | null {
   if (all.length === 0) return null
-  const shown: Markup[] = []
-  let commands: Markup[] = []
-  const flush = () => {
-    if (commands.length > 0) shown.push(html`<ul class="commands">${commands}</ul>`)
-    commands = []
-  }
+  const shown: (Markup | null)[] = []
+  let commands: string[] = []
   for (const step of all) {
     if ('command' in step) {
-      commands.push(html`<li><code>${step.command}</code></li>`)
+      commands.push(step.command)
       continue
     }
-    flush()
-    shown.push(html`<p class="next">${sentence(step.says)}</p>`)
+    shown.push(choice(commands), html`<p class="next">${sentence(step.says)}</p>`)
+    commands = []
   }
-  flush()
-  return html`${shown}`
+  return html`${shown}${choice(commands)}`
 }

@@ -4,6 +4,7 @@
 import type { Transition, Version, VersionPatch } from '../../history/port.ts'
 import { DISCARDED, RELEASED, RESTORED, RETRIED } from '../../history/reason-codes.ts'
 import { REPLACEABLE } from '../../history/states.ts'
+import { commandFor, hintWith } from '../../lib/command.ts'
 import { type Placed, replaced } from './replace.ts'
 
 export type Deed = 'release' | 'discard' | 'retry' | 'restore'
@@ -101,7 +102,7 @@ function restore({ version, waiting }: DeedFacts, by: string) {
 function wrongState({ id, state }: Placed, from: readonly string[]): Refusal {
   return refused(
     `it is ${state}; this needs a version that is ${from.join(' or ')}`,
-    `feedsyncd show ${id}`,
+    hintWith(null, commandFor('show <what>', id)),
   )
 }
 

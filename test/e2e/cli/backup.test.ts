@@ -94,15 +94,25 @@ it('refuses to replace a file of feedsyncd, under any name', async () => {
   expect(files.map((file) => existsSync(file) && statSync(file).ino)).toEqual(before)
 })
 
-it('leaves a whole copy when two backups go to one file at the same time', async () => {
+it('refuses a second backup to one file while the first runs, and leaves a whole copy', async () => {
   await using site = await Site.open()
   site.drop('jobs.xml', feedOf(10))
   await site.run('run', '--once')
   const to = join(site.root, 'backup.db')
 
-  const both = await Promise.all([1, 2, 3].map(() => site.run('backup', to)))
+  const both = await Promise.all([1, 2, 3].map(() => site.process('backup', to)))
+  const refused = both.filter(({ code }) => code !== 0)
+  const running = new Database(join(site.root, '.backup.db.lock'))
+  running.exec('BEGIN EXCLUSIVE')
+  const second = await site.process('backup', to)
+  const elsewhere = await site.process('backup', join(site.root, 'other.db'))
+  running.close()
+  const after = await site.run('backup', to)
 
-  expect(both.map(({ code }) => code)).toEqual([0, 0, 0])
+  expect(both.map(({ code }) => code)).toContain(0)
+  expect(refused.map(({ code }) => code)).toEqual(refused.map(() => 75))
+  expect([second.code, elsewhere.code, after.code]).toEqual([75, 0, 0])
+  expect(second.stderr).toContain(`another backup to ${to} runs`)
   using copy = opened(to)
   expect(copy.states()).toEqual(['uploaded'])
   expect(readdirSync(site.root).filter((name) => name.startsWith('backup.db'))).toEqual([

@@ -80,7 +80,7 @@ describe('forget', () => {
     ])
     expect([misspelt.code, misspelt.stderr]).toEqual([
       64,
-      `error: no feed is named "job.xml"; the nearest is "jobs.xml"\ntry: feedsyncd forget jobs.xml --config ${site.configFile}\n`,
+      `error: no feed is named "job.xml"; the nearest is "jobs.xml"\ntry: feedsyncd status --config ${site.configFile}\n`,
     ])
     expect(await site.run('forget', 'jobs.xml')).toMatchObject({ code: 0 })
   })

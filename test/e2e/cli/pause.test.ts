@@ -28,6 +28,7 @@ it('pause lets running uploads end and sends nothing new until resume; every vie
     check: await site.run('status', '--check'),
     show: (await site.run('show', String(id))).stdout,
     retry: await site.run('retry', String(id)),
+    retryAll: await site.run('retry', '--all'),
     upload: await site.run('upload', join(site.inbox, 'b.xml')),
     page: await (await fetch(address)).text(),
     metrics: await (await fetch(`${address}/metrics`)).text(),
@@ -45,7 +46,9 @@ it('pause lets running uploads end and sends nothing new until resume; every vie
   expect(said.status).toContain(`  feedsyncd resume --config ${site.configFile}\n`)
   expect(said.check).toMatchObject({ code: 1, stdout: expect.stringContaining('paused by') })
   expect(said.show).toContain(`paused by ${told?.by}`)
-  for (const { code, stderr } of [said.retry, said.upload])
+  expect(said.retryAll.stdout).toBe(`version ${id} of b.xml is queued\n`)
+  expect(said.retryAll.stderr).toContain('it is sent once the pause ends')
+  for (const { code, stderr } of [said.retry, said.retryAll, said.upload])
     expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('paused by')])
   expect(said.upload.code).toBe(75)
   expect(said.page).toContain(`Nothing is sent: paused by ${told?.by}`)

@@ -25,20 +25,6 @@ describe('upload', () => {
     expect(`${shown.stderr}${checked.stderr}`).not.toMatch(/unexpected|ENAMETOOLONG/)
   })
 
-  it.each([
-    ['link', (site: Site, file: string) => symlinkSync(site.configFile, file)],
-    ['fifo', (_: Site, file: string) => execFileSync('mkfifo', [file])],
-  ])('refuses a %s, and says what to do', async (kind, make) => {
-    await using site = await Site.open()
-    const file = join(site.root, 'jobs.xml')
-    make(site, file)
-
-    const { code, stderr } = await site.run('upload', file, '--feed', 'jobs.xml', '--new')
-
-    expect(code).toBe(3)
-    expect(stderr).toMatch(new RegExp(`: it .*${kind}.*\ntry: .* file .*\n$`))
-  })
-
   it('is refused if the daemon still watches another folder, which may hold a file of that name', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
@@ -119,6 +105,29 @@ describe('upload', () => {
       expect.stringContaining('from 40 postings'),
     ])
     expect(site.uploads({ all: true }).map((version) => version.feed)).toEqual([feed, feed])
+  })
+
+  it('names the kind of a path that is not a regular file, with and without a daemon', async () => {
+    await using site = await Site.open()
+    const at = (name: string) => join(site.root, name)
+    writeFileSync(at('jobs.xml'), feedOf(3))
+    symlinkSync(at('jobs.xml'), at('link.xml'))
+    symlinkSync(at('nothing.xml'), at('loose.xml'))
+    execFileSync('mkfifo', [at('fifo.xml')])
+    const upload = (name: string) => site.run('upload', at(name), '--feed', 'jobs', '--new')
+    const kinds = [
+      ['link.xml', 3, 'it is a symbolic link, which is not followed\ntry: name the file itself'],
+      ['loose.xml', 3, 'it is a symbolic link, which is not followed\n'],
+      ['fifo.xml', 3, 'it is not a regular file (fifo)\ntry: write its content to a regular file'],
+    ] as const
+    const expectKinds = async () => {
+      for (const [name, code, says] of kinds)
+        expect(await upload(name)).toMatchObject({ code, stderr: expect.stringContaining(says) })
+    }
+
+    await expectKinds()
+    await site.daemon()
+    await expectKinds()
   })
 
   it('refuses an empty feed name', async () => {

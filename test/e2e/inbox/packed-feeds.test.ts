@@ -122,7 +122,7 @@ describe('a gzip-compressed feed', () => {
     const archive = join(site.root, 'state', 'archive')
     const archived = await eventually(() => {
       const [name = ''] = readdirSync(archive)
-      expect(name).toMatch(/^jobs\.xml\..*\.gz$/)
+      expect(name).toMatch(/^jobs\.\d{8}T\d{9}Z\.xml\.gz$/)
       return readFileSync(join(archive, name))
     })
     expect(archived.equals(packed)).toBe(true)

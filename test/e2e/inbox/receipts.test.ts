@@ -6,7 +6,7 @@ import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { filesIn } from '../../helpers/inbox/files-in.ts'
-import { statusOf } from '../../helpers/look.ts'
+import { pathReportOf, statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, lettersOf, Site } from '../../helpers/site.ts'
 
@@ -63,6 +63,87 @@ it('each feed has a receipt with line and column, and a receipt is never a feed'
   ).toEqual(['bad.xml', 'good.xml', 'later.xml'])
 })
 
+it('a file with the bytes of another one has its receipt, also after it was archived', async () => {
+  const inbox = { receipts: true, afterUpload: 'archive', archiveDirectory: './archive' }
+  await using site = await quickSite({ inbox })
+  await site.daemon()
+  const [friday, saturday] = ['jobs-2026-11-20.xml', 'jobs-2026-11-21.xml']
+  const receipt = (name: string) =>
+    JSON.parse(readFileSync(join(site.inbox, `${name}.receipt.json`), 'utf8'))
+  site.drop(friday, feedOf(3))
+  const { id } = await site.until('jobs-{date}.xml', 'uploaded')
+  await eventually(() => expect(filesIn(site.inbox)).not.toContain(friday))
+
+  site.drop(saturday, feedOf(3))
+  await site.passed('jobs-{date}.xml', 'seen')
+  await eventually(() => expect(filesIn(join(site.root, 'archive'))).toHaveLength(2))
+  const because = await eventually(async () => {
+    const report = await pathReportOf(site, saturday)
+    expect(report.because).toContain('archived')
+    return report.because
+  })
+  const own = await pathReportOf(site, friday)
+  const { stdout } = await site.run('show', saturday)
+
+  const is = `it has the same bytes as version ${id} (${friday}), which is uploaded`
+  expect(because).toBe(`it was archived; ${is}`)
+  expect(stdout).toContain(`${saturday}: ${because}`)
+  expect(own.because).toBe(`it was archived; its version ${id} is uploaded`)
+  expect(receipt(saturday)).toMatchObject({ file: saturday, state: 'uploaded', postings: 3 })
+  expect(receipt(friday)).toMatchObject({ file: friday, state: 'uploaded', postings: 3 })
+})
+
+it('a file with the bytes of a version that waits has the receipt of its end', async () => {
+  await using site = await quickSite({ inbox: { receipts: true } })
+  const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
+  await site.daemon()
+  site.drop('jobs-2026-11-20.xml', feedOf(3))
+  await gate.held()
+  site.drop('jobs-2026-11-21.xml', feedOf(3))
+  await site.passed('jobs-{date}.xml', 'seen')
+  const before = filesIn(site.inbox)
+  gate.release()
+
+  await eventually(() =>
+    expect(filesIn(site.inbox)).toEqual([
+      'jobs-2026-11-20.xml',
+      'jobs-2026-11-20.xml.receipt.json',
+      'jobs-2026-11-21.xml',
+      'jobs-2026-11-21.xml.receipt.json',
+    ]),
+  )
+  expect(before).toEqual(['jobs-2026-11-20.xml', 'jobs-2026-11-21.xml'])
+})
+
+it('a superseded file and a discarded one have receipts, but not the file that took the place', async () => {
+  await using site = await quickSite({ inbox: { receipts: true } })
+  await site.daemon()
+  const receipt = (name: string) =>
+    JSON.parse(readFileSync(join(site.inbox, `${name}.receipt.json`), 'utf8'))
+  site.drop('jobs-2026-11-22.xml', feedOf(9))
+  await site.until('jobs-{date}.xml', 'uploaded')
+  site.drop('jobs-2026-11-21.xml', feedOf(8))
+  await site.passed('jobs-{date}.xml', 'superseded')
+  await eventually(() => expect(receipt('jobs-2026-11-21.xml')).toBeDefined())
+
+  await site.run('pause')
+  site.drop('acme.xml', feedOf(5))
+  await site.until('acme.xml', 'queued')
+  site.drop('acme.xml', feedOf(6))
+  await site.passed('acme.xml', 'superseded')
+  const { id } = await site.until('acme.xml', 'queued')
+  const replaced = filesIn(site.inbox)
+  await site.run('discard', String(id))
+  await eventually(() => expect(receipt('acme.xml').state).toBe('discarded'))
+
+  expect(receipt('jobs-2026-11-21.xml')).toMatchObject({
+    ...{ state: 'superseded', reasonCode: 'older', postings: 8 },
+    reason: 'it is older than version 1 (jobs-2026-11-22.xml)',
+  })
+  expect(replaced).not.toContain('acme.xml.receipt.json')
+  expect(receipt('acme.xml')).toMatchObject({ postings: 6, reasonCode: 'discarded' })
+})
+
 it('a receipt that could not be written is written as soon as possible', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
   const receipt = join(site.inbox, 'jobs.xml.receipt.json')
@@ -89,7 +170,7 @@ it('a receipt that was pending at a crash is written at the next start', async (
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
   const owed = () => db.prepare("SELECT name FROM notes WHERE name LIKE 'receipt %'").pluck().all()
   const paid = owed()
-  db.prepare("INSERT INTO notes VALUES ('receipt owed 1', '')").run()
+  db.prepare("INSERT INTO notes VALUES ('receipt owed 1 jobs.xml', '')").run()
   await site.run('run', '--once')
   const left = owed()
   db.close()
@@ -139,7 +220,9 @@ it('a file has the receipt of its newest version also after a crash', async () =
   }
   expect(site.uploads({ feed: 'jobs.xml', all: true }).map(({ id }) => id)).toEqual([10, 9])
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
-  db.prepare("INSERT INTO notes VALUES ('receipt owed 9', ''), ('receipt owed 10', '')").run()
+  db.prepare(
+    "INSERT INTO notes VALUES ('receipt owed 9 jobs.xml', ''), ('receipt owed 10 jobs.xml', '')",
+  ).run()
   db.close()
 
   await site.run('run', '--once')

@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 import { readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { DAY } from '../../../src/lib/clock.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { pathReportOf } from '../../helpers/look.ts'
+import { pathReportOf, statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
@@ -283,4 +284,50 @@ it('sends at the next start what was older only by a rule that has changed', asy
   await site.until('20261122.xml', 'uploaded')
 
   expect(stored(site)).toContain(sha256(feedOf(11)))
+})
+
+it('warns of a date that shuts out every later export, and names its file', async () => {
+  await using site = await Site.open()
+  await site.daemon()
+  const next = new Date(Date.now() + 200 * DAY).toISOString().slice(0, 10)
+  site.drop(`jobs-${next}.xml`, feedOf(10))
+  const { id: wrong } = await site.until(FEED, 'uploaded')
+  const says = `its last three exports count as older than version ${wrong} (jobs-${next}.xml), by the dates in their names`
+
+  for (const [n, day] of ['21', '22'].entries()) {
+    site.drop(`jobs-2026-11-${day}.xml`, feedOf(11 + n))
+    await site.passed(FEED, 'superseded', { nth: n + 1 })
+  }
+  const before = statusOf(site).problems
+  site.drop('jobs-2026-11-23.xml', feedOf(13))
+  const { id } = await site.passed(FEED, 'superseded', { nth: 3 })
+  const { problems } = statusOf(site)
+  const { stdout } = await site.run('status')
+  await site.run('restore', String(id))
+  await site.until(FEED, 'uploaded', sha256(feedOf(13)))
+
+  expect(before).toEqual([])
+  expect(problems).toMatchObject([{ code: 'always-older', severity: 'warning', says }])
+  expect(stdout).toContain('write dated: false into the rule of this feed')
+  expect(stdout).toContain(`    feedsyncd restore ${id} --config`)
+  expect(statusOf(site).problems).toEqual([])
+  site.drop('jobs-2026-11-24.xml', feedOf(14))
+  await site.until(FEED, 'uploaded', sha256(feedOf(14)))
+})
+
+it('does not warn of old files that a person copies into the folder', async () => {
+  await using site = await Site.open()
+  await site.daemon()
+  site.drop('jobs-2026-11-25.xml', feedOf(10))
+  await site.until(FEED, 'uploaded')
+
+  for (const [n, day] of ['20', '21', '22'].entries()) {
+    const path = `jobs-2026-11-${day}.xml`
+    writeFileSync(join(site.root, path), feedOf(11 + n))
+    utimesSync(join(site.root, path), new Date(0), new Date(0))
+    renameSync(join(site.root, path), join(site.inbox, path))
+    await site.passed(FEED, 'superseded', { nth: n + 1 })
+  }
+
+  expect(statusOf(site).problems).toEqual([])
 })

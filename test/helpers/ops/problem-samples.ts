@@ -153,6 +153,19 @@ export const ROWS: readonly Row[] = [
     version({ state: 'uploaded', overdue: true, expectedBy: at(120) }),
   ),
   row(
+    'always-older',
+    ['warning', NONE, 'overdue'],
+    version({
+      ...({ state: 'superseded', reasonCode: 'older', reason: 'it is older' } as const),
+      newerThanAll: { id: 4, path: 'jobs-2027-06-01.xml' },
+    }),
+  ),
+  row(
+    'maybe-stored',
+    ['warning', NONE, null],
+    version({ state: 'discarded', maybeOnService: { id: 2, postings: 3 } }),
+  ),
+  row(
     'incomplete',
     ['info', LATER, null],
     version({

@@ -21,7 +21,14 @@ export function reportOf(over: Partial<UploadReport> = {}): UploadReport {
       fileUrl: null,
       changes: null,
     },
-    ...{ rejectedAt: null, refusals: 0, keptPostings: null, difference: null },
+    ...{
+      rejectedAt: null,
+      refusals: 0,
+      keptPostings: null,
+      maybeOnService: null,
+      newerThanAll: null,
+      difference: null,
+    },
     ...{ uploadedAt: '2026-11-20T11:59:30.000Z', etagVerified: true, warnings: [] },
     ...{
       expectedBy: null,

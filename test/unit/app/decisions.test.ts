@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { carryOut } from '../../../src/app/decisions.ts'
+import type { Config } from '../../../src/config/config.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 const HASHED = { patch: { sha256: 'a'.repeat(64), spool: '1.xml' } }
+
+const MARIA = { by: 'maria', config: { inbox: { receipts: false } } as Config }
 
 describe('a decision', () => {
   it('to retry supersedes the older versions that wait', () => {
@@ -10,7 +13,7 @@ describe('a decision', () => {
     const older = versionIn(history, 'held', HASHED)
     const newer = versionIn(history, 'failed', HASHED)
 
-    carryOut(history, { deed: 'retry', id: newer.id }, { by: 'maria', now: 5000 })
+    carryOut(history, { deed: 'retry', id: newer.id }, { ...MARIA, now: 5000 })
 
     expect([older, newer].map(({ id }) => history.version(id)?.state)).toEqual([
       'superseded',
@@ -22,7 +25,7 @@ describe('a decision', () => {
     const { history } = temporaryHistory()
     const sent = versionIn(history, 'uploading', HASHED)
 
-    const decided = carryOut(history, { deed: 'retry', id: sent.id }, { by: 'maria', now: 5000 })
+    const decided = carryOut(history, { deed: 'retry', id: sent.id }, { ...MARIA, now: 5000 })
 
     expect(decided).toEqual(sent)
     expect(history.events(sent.id).at(-1)?.to).toBe('uploading')
@@ -35,7 +38,7 @@ describe('a decision', () => {
     const held = versionIn(history, 'held', { patch: { ...HASHED.patch, guard: 'drop' } })
     expect(history.baselines('acme').map(({ id }) => id)).toEqual([uploaded.id, waiting.id])
 
-    carryOut(history, { deed: 'release', id: held.id }, { by: 'maria', now: 5000 })
+    carryOut(history, { deed: 'release', id: held.id }, { ...MARIA, now: 5000 })
 
     expect(history.version(held.id)).toMatchObject({
       ...{ state: 'queued', guard: null, approved: true },
@@ -49,8 +52,8 @@ describe('a decision', () => {
     const uploaded = versionIn(history, 'uploaded', HASHED)
     const held = versionIn(history, 'held', HASHED)
 
-    carryOut(history, { deed: 'release', id: held.id }, { by: 'maria', now: 5000 })
-    carryOut(history, { deed: 'discard', id: held.id }, { by: 'maria', now: 5001 })
+    carryOut(history, { deed: 'release', id: held.id }, { ...MARIA, now: 5000 })
+    carryOut(history, { deed: 'discard', id: held.id }, { ...MARIA, now: 5001 })
 
     expect(history.baselines('acme').map(({ id }) => id)).toEqual([uploaded.id])
   })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { commandLineAnywhere, commandLineHere } from '../../../src/cli/command-line.ts'
 import { statusCheck } from '../../../src/cli/status-check.ts'
 import { statusText, type View } from '../../../src/cli/status-view.ts'
+import { commandFor } from '../../../src/lib/command.ts'
 import type { StatusReport, UploadReport } from '../../../src/ops/report.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 import { at, NOW, statusWith } from '../../helpers/ops/status-report.ts'
@@ -277,11 +278,11 @@ describe('status --check', () => {
 describe('a command that is shown', () => {
   it('names the configuration file if the shell would find another one', () => {
     expect([
-      commandLineHere({}, undefined)('retry 1'),
-      commandLineHere({}, "it's here.yaml")('status'),
-      commandLineAnywhere({}, '/etc/feedsyncd/feedsyncd.yaml')('status'),
-      commandLineAnywhere({}, '/srv/f.yaml')('status'),
-      commandLineHere({ npm_lifecycle_event: 'feedsyncd' }, 'var/f.yaml')('status'),
+      commandLineHere({}, undefined)(commandFor('retry <id...>', [1])),
+      commandLineHere({}, "it's here.yaml")(commandFor('status')),
+      commandLineAnywhere({}, '/etc/feedsyncd/feedsyncd.yaml')(commandFor('status')),
+      commandLineAnywhere({}, '/srv/f.yaml')(commandFor('status')),
+      commandLineHere({ npm_lifecycle_event: 'feedsyncd' }, 'var/f.yaml')(commandFor('status')),
     ]).toEqual([
       'feedsyncd retry 1',
       "feedsyncd status --config 'it'\\''s here.yaml'",

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { FeedConfig } from '../../../src/config/config.ts'
 import { feedFor } from '../../../src/config/feeds.ts'
+import { orderDate } from '../../../src/lib/dated-name.ts'
+
+const NOW = Date.UTC(2027, 0, 5)
 
 const rule = (match: string, rest: Partial<FeedConfig> = {}): FeedConfig => ({
   match,
@@ -57,6 +60,20 @@ describe('the feed of a path', () => {
       expect(feedFor(path, rules).feed).toBe(feed.normalize('NFC'))
       expect(feedFor('/new.xml', rules, feed.normalize(form)).feed).toBe(feed.normalize('NFC'))
     }
+  })
+
+  it('is the same for a file from the archive that is dropped again', () => {
+    const feedOf = (path: string, rules: FeedConfig[] = []) => feedFor(path, rules).feed
+    const stamp = '20270104T060000000Z'
+
+    expect(feedOf(`a/jobs.${stamp}.xml`)).toBe('a/jobs.xml')
+    expect(feedOf(`a/jobs.${stamp}.2.xml.gz`)).toBe('a/jobs.xml')
+    expect(feedOf(`jobs-2026-11-22.${stamp}.xml`)).toBe('jobs-{date}.xml')
+    expect(feedOf(`acme.${stamp}.xml`, [rule('{1}.xml', { name: '{1}' })])).toBe('acme')
+    expect(feedOf(`20301215.${stamp}.xml`, [rule('*', { dated: false })])).toBe('20301215.xml')
+    expect(orderDate(`jobs.${stamp}.xml`, NOW)).toBeNull()
+    expect(orderDate(`jobs-2026-11-22.${stamp}.xml`, NOW)).toBe('20261122000000')
+    expect(feedOf('jobs.20270104T0600.xml')).toBe('jobs.{date}.xml')
   })
 
   it('is also the path if its rule gives no name', () => {

@@ -20,9 +20,10 @@ import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Dispositions } from '../../../src/inbox/dispositions.ts'
-import { moveExclusively, stampedName } from '../../../src/inbox/exclusive-move.ts'
+import { moveExclusively } from '../../../src/inbox/exclusive-move.ts'
 import type { Inbox } from '../../../src/inbox/folder.ts'
 import type { Departure, Disposition, Receipt, Sighting } from '../../../src/inbox/port.ts'
+import { stampedName } from '../../../src/lib/stamped-name.ts'
 import {
   ManualClock,
   openInbox,
@@ -561,6 +562,9 @@ describe('moving without overwriting', () => {
       'jobs.20270104T060000000Z.xml',
     )
     expect(stampedName('jobs', '2027-01-04T06:00:00.000Z', 2)).toBe('jobs.20270104T060000000Z.2')
+    expect(stampedName('jobs.XML.gz', '2027-01-04T06:00:00.000Z', 0)).toBe(
+      'jobs.20270104T060000000Z.XML.gz',
+    )
     expect(
       Buffer.byteLength(stampedName(`${'😀'.repeat(62)}.xml`, '2027-01-04T06:00:00.000Z', 0)),
     ).toBeLessThanOrEqual(255)

@@ -81,9 +81,9 @@ it('a version can be pruned after its file was moved away, and not before', asyn
   const later = Date.now() + 1000
 
   const whileThere = await history.prune(later)
-  ledger.known.moved(path, { ...identity, ino: '9' })
+  ledger.known.moved(path, { ...identity, ino: '9' }, 'archive')
   const another = await history.prune(later)
-  ledger.known.moved(path, identity)
+  ledger.known.moved(path, identity, 'archive')
   const moved = await history.prune(later)
 
   expect([whileThere, another, moved]).toEqual([0, 0, 1])

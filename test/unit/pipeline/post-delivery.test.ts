@@ -5,6 +5,7 @@ import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { Ledger } from '../../../src/pipeline/ledger.ts'
 import { PostDelivery, type PostDeliveryParts } from '../../../src/pipeline/post-delivery.ts'
+import { markReceiptsPending } from '../../../src/pipeline/receipts.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
@@ -37,6 +38,12 @@ function folder({ rescanMs = 1000 } = {}) {
     config: { inbox, upload: { keepVersions: 3 } } as unknown as PostDeliveryParts['config'],
   }
   const postDelivery = new PostDelivery(parts as PostDeliveryParts)
+  /** rejected ends a version as the pipeline does. */
+  const rejected = async (of: { feed?: string; path?: string }) => {
+    const version = versionIn(history, 'rejected', of)
+    markReceiptsPending(parts as PostDeliveryParts, version)
+    await postDelivery.cleanUp(version)
+  }
   /** listed passes on a listing with one uploaded file, or null for a folder that could not be listed. */
   const listed = async (path: 'good.xml' | 'other.xml' | null) => {
     const found = { files: path === null ? [] : [{ path, identity }], unknown: path ? [] : [''] }
@@ -47,13 +54,13 @@ function folder({ rescanMs = 1000 } = {}) {
     ahead += ms
     conditions.expire()
   }
-  return { conditions, ends, history, listed, pass, postDelivery, told }
+  return { conditions, ends, history, listed, pass, postDelivery, rejected, told }
 }
 
 it('a successful move does not end the condition of a failing receipt', async () => {
-  const { conditions, ends, history, listed, postDelivery, told } = folder()
+  const { conditions, ends, listed, rejected, told } = folder()
   ends.receipt = PROBLEM
-  await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: 'bad.xml' }))
+  await rejected({ feed: 'bad.xml' })
 
   await listed('good.xml')
   const meanwhile = [...told]
@@ -65,9 +72,9 @@ it('a successful move does not end the condition of a failing receipt', async ()
 })
 
 it('a written receipt does not end the condition of a failing move', async () => {
-  const { conditions, ends, history, listed, postDelivery, told } = folder()
+  const { conditions, ends, listed, rejected, told } = folder()
   ends.receipt = PROBLEM
-  await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: 'bad.xml' }))
+  await rejected({ feed: 'bad.xml' })
   Object.assign(ends, { receipt: DONE, move: PROBLEM })
 
   await listed('good.xml')
@@ -100,9 +107,9 @@ it('the condition of a failing move lasts until the next listing', async () => {
 })
 
 it('a receipt stays pending while its missing directory cannot be listed', async () => {
-  const { ends, history, listed, postDelivery } = folder()
+  const { ends, listed, rejected } = folder()
   ends.receipt = { ...PROBLEM, code: 'ENOENT' }
-  await postDelivery.cleanUp(versionIn(history, 'rejected', { path: 'monday/bad.xml' }))
+  await rejected({ path: 'monday/bad.xml' })
 
   await listed(null)
   const whileAway = ends.receipts
@@ -114,10 +121,9 @@ it('a receipt stays pending while its missing directory cannot be listed', async
 })
 
 it('while receipts cannot be written, each listing tries only one of them', async () => {
-  const { ends, history, listed, postDelivery } = folder()
+  const { ends, listed, rejected } = folder()
   ends.receipt = PROBLEM
-  for (let n = 0; n < 10; n++)
-    await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: `bad-${n}.xml` }))
+  for (let n = 0; n < 10; n++) await rejected({ feed: `bad-${n}.xml` })
 
   await listed('good.xml')
   const tried = ends.receipts

@@ -6,7 +6,11 @@ import type { Disposed, Receipt } from '../../../src/inbox/port.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import { markReceiptPending, Receipts, type ReceiptsParts } from '../../../src/pipeline/receipts.ts'
+import {
+  markReceiptsPending,
+  Receipts,
+  type ReceiptsParts,
+} from '../../../src/pipeline/receipts.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 /** slowMount returns receipts whose writes end when the test says so. */
@@ -37,12 +41,12 @@ function slowMount() {
 it('a slow receipt never overwrites a later receipt of the same version', async () => {
   const { begun, history, parts, receipts, written } = slowMount()
   const held = versionIn(history, 'held')
-  markReceiptPending(parts, held)
-  const first = receipts.write(held)
+  markReceiptsPending(parts, held)
+  const first = receipts.writePending(held.id)
   while (begun.length < 1) await setImmediate()
   for (const state of ['queued', 'uploading', 'uploaded'] as const)
-    markReceiptPending(parts, history.move(held.id, state, null, 2000))
-  const second = receipts.write(history.version(held.id) ?? held)
+    markReceiptsPending(parts, history.move(held.id, state, null, 2000))
+  const second = receipts.writePending(held.id)
   for (let turn = 0; turn < 100; turn++) await setImmediate()
   const atOnce = begun.length
 
@@ -55,21 +59,21 @@ it('a slow receipt never overwrites a later receipt of the same version', async 
   expect(receipts.isComplete).toBe(true)
   expect(atOnce).toBe(1)
   expect(states).toEqual(['held', 'uploaded'])
-  expect(owed).toEqual([`receipt owed ${held.id}`])
+  expect(owed).toEqual([`receipt owed ${held.id} ${held.path}`])
   expect(history.notes('receipt owed ')).toEqual([])
 })
 
 it('an older version gets no receipt if a newer version of the path has one', async () => {
   const { begun, history, parts, receipts } = slowMount()
   const older = versionIn(history, 'uploaded')
-  markReceiptPending(parts, older)
+  markReceiptsPending(parts, older)
   versionIn(history, 'gone')
   versionIn(history, 'rejected', { feed: 'other' })
   const isNewest = () => !history.hasNewerAt(older, ['rejected', 'held'])
   const before = isNewest()
   versionIn(history, 'rejected')
 
-  await receipts.write(older)
+  await receipts.writePending()
 
   expect([before, isNewest(), receipts.isComplete]).toEqual([true, false, true])
   expect(begun).toEqual([])

@@ -80,7 +80,7 @@ class Bench {
       history,
       { state: null },
       {
-        late: late.map(({ version }) => version),
+        noted: late.map(({ version }) => version),
         expect: (version) => ({
           expectedBy: isLate(version)?.expectedBy ?? null,
           overdue: isLate(version) !== undefined,

@@ -1,7 +1,7 @@
 // Pauses for some time, on a host whose clock is set while they last.
 
 import { expect, it } from 'vitest'
-import { PauseClock } from '../../../src/daemon/pause-clock.ts'
+import { WaitClock } from '../../../src/daemon/wait-clock.ts'
 import { HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { temporaryHistory } from '../../helpers/history/temporary.ts'
 
@@ -12,7 +12,7 @@ function paused(forMs: number, ahead: number) {
   const { history } = temporaryHistory()
   const time = { wall: NOON + ahead, monotonic: 0 }
   const clock = { ...systemClock, now: () => time.wall, monotonic: () => time.monotonic }
-  let daemon = new PauseClock({ clock, history })
+  let daemon = new WaitClock({ clock, history })
   history.pause({ feed: null, since: time.wall, until: time.wall + forMs, by: 'maria' })
   return {
     set: (by: number) => {
@@ -28,7 +28,7 @@ function paused(forMs: number, ahead: number) {
     restart: (ms: number) => {
       time.wall += ms
       time.monotonic = 0
-      daemon = new PauseClock({ clock, history })
+      daemon = new WaitClock({ clock, history })
       daemon.start()
     },
     isPaused: () => history.pauses(time.wall).all.length === 1,
