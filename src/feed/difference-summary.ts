@@ -1,5 +1,6 @@
 // Sums up a difference for people: the values with the most removed and added postings, and the first postings.
 
+import { short } from '../xml/fault.ts'
 import {
   type Difference,
   type DifferenceSummary,
@@ -23,16 +24,33 @@ export function summaryOf(
       city: groupSummary(by.city),
     },
     named: {
-      added: added.slice(0, MOST_SUMMED),
-      removed: removed.slice(0, MOST_SUMMED),
-      changed: changed.slice(0, MOST_SUMMED),
+      added: added.slice(0, MOST_SUMMED).map(shortened),
+      removed: removed.slice(0, MOST_SUMMED).map(shortened),
+      changed: changed.slice(0, MOST_SUMMED).map((one) => ({
+        ...shortened(one),
+        fields: one.fields.slice(0, MOST_FIELDS).map((name) => short(name, LONGEST)),
+      })),
     },
   }
 }
 
+/** A feed may have values of a thousand characters, and postings with a thousand elements. */
+const LONGEST = 100
+const MOST_FIELDS = 50
+
+function shortened<T extends object>(posting: T): T {
+  const fields = Object.entries(posting)
+  return Object.fromEntries(
+    fields.map(([name, value]) => [
+      name,
+      typeof value === 'string' ? short(value, LONGEST) : value,
+    ]),
+  ) as T
+}
+
 function groupSummary(counts: ReadonlyMap<string, GroupCount>): GroupSummary {
   const values = [...counts].map(([value, { left, ...count }]) => {
-    return { value, ...count, isGone: count.removed > 0 && left === 0 }
+    return { value: short(value, LONGEST), ...count, isGone: count.removed > 0 && left === 0 }
   })
   values.sort((a, b) => b.removed - a.removed || b.added - a.added || (a.value < b.value ? -1 : 1))
   return {

@@ -153,6 +153,8 @@ export class AttemptRunner {
         ? failed(answered)
         : { event: { ...answered, attempt: attempt() } }
     } catch (error) {
+      // The daemon stopped while it compared the version: nothing was sent.
+      if (signal.aborted && key === null) return { version: queued }
       // Nothing was sent, so nothing is to be written to a disk that is full.
       if (isRetryable(error) && key === null) throw error
       return { event: { kind: 'fault', attempt: attempt(), error } }

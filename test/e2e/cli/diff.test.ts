@@ -250,6 +250,19 @@ it('diff of a feed of which nothing is on the service says so; exit 1', async ()
   ])
 })
 
+it('diff FEED compares with the version that a guard compared with, while nothing is on the service yet', async () => {
+  await using site = await Site.open()
+  site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
+  for (const bytes of [feedOf(10), feedOf(2)]) {
+    site.drop('jobs.xml', bytes)
+    await site.run('run', '--once')
+  }
+
+  const { code, stdout } = await site.run('diff', 'jobs.xml')
+
+  expect([code, stdout]).toEqual([2, expect.stringContaining('removed     8 of 10 postings')])
+})
+
 it('diff notices that a kept copy was damaged', async () => {
   await using site = await taken(OLDER, NEWER)
   const { spool } = copyOf(site, 2)

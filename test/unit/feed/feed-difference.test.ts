@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { summaryOf } from '../../../src/feed/difference-summary.ts'
 import { collected, feedDifference } from '../../../src/feed/feed-difference.ts'
 import type { FieldPaths, FoundPaths, PostingName } from '../../../src/feed/port.ts'
 import { bySaxes } from '../../helpers/by-saxes.ts'
@@ -331,6 +332,24 @@ describe('the difference of two feeds', () => {
       reason: 'it does not exist (ENOENT)',
     })
     expect(tooMany.result).toEqual({ kind: 'too-many', side: 'newer', postings: 1_001 })
+  })
+
+  it('is summed up in short texts, however long the values of a feed are', async () => {
+    const long = 'x'.repeat(900)
+    const odd = Array.from({ length: 200 }, (_, n) => `<part${n}>1</part${n}>`).join('')
+    const job = (id: number, more = odd) =>
+      `<id>${id}</id><title>${long}</title><city>${long}${id % 30}</city>${more}`
+    const numbers = Array.from({ length: 40 }, (_, n) => n)
+    const older = jobs(...numbers.map((n) => job(n)))
+    const newer = jobs(job(0, odd.replaceAll('1<', '2<')))
+
+    const found = await comparedOf(fileOf(older, 'UTF-8'), fileOf(newer, 'UTF-8'))
+    const summary = summaryOf(found, found.named)
+
+    expect(summary.totals).toMatchObject({ removed: 39, changed: 1 })
+    expect(summary.by.city).toMatchObject({ count: 30, values: { length: 10 } })
+    expect(summary.named.removed).toHaveLength(10)
+    expect(JSON.stringify(summary).length).toBeLessThan(10_000)
   })
 
   it('counts the postings that are left of a value, so that a value without any is known', async () => {
