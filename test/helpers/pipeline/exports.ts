@@ -211,7 +211,9 @@ class VendorsFolder implements Disposable {
     const version = this.#history.newestTaken(rules.feed)
     if (version === null || version.sha256 !== sha256) return
     // A file without a date has the latest day that its feed had when it came.
-    const inherited = before === null ? null : (this.#days.get(before.id) ?? null)
+    const known = [this.#days.get(before?.id ?? 0), this.#onService.get(rules.feed)?.day]
+    const had = known.filter((one) => one !== undefined)
+    const inherited = had.length === 0 ? null : Math.max(...had)
     const own =
       version.id === before?.id
         ? [this.#days.get(version.id) ?? null, counts]
@@ -258,7 +260,9 @@ class VendorsFolder implements Disposable {
     if (before !== undefined) this.replaced++
     if (before !== undefined && !approved && day !== null && day < before.day)
       return `version ${id} of day ${day} went over version ${before.id} of day ${before.day} of ${feed}`
-    this.#onService.set(feed, { id, day: day ?? before?.day ?? Number.NEGATIVE_INFINITY })
+    // A person who restores a version that came before any date begins the order anew.
+    const since = (approved ? null : before?.day) ?? Number.NEGATIVE_INFINITY
+    this.#onService.set(feed, { id, day: day ?? since })
     return null
   }
 
