@@ -129,8 +129,11 @@ export class Intake {
       }
     } catch (error) {
       // Answer the person who asked, because another try would fail in the same way.
-      if (next.request !== undefined && !signal.aborted && !isRetryable(error))
-        await this.#answer(next.request, { reason: faultReason(error).text })
+      if (!signal.aborted && !isRetryable(error)) {
+        const { reason } = notRecorded(error)
+        if (next.request !== undefined) await this.#answer(next.request, { reason })
+        this.#skip(next, notRecorded(error))
+      }
       throw error
     } finally {
       this.#queue.done(next)
@@ -150,12 +153,11 @@ export class Intake {
     skipped.listed(listing)
     // The quiet period of a file starts when it is first seen, not when that is recorded.
     const seenAt = clock.monotonic()
-    const news = await recordListing(
-      listing,
-      this.#parts,
-      (file) => this.#isBusy(file),
-      (file) => skipped.has(file),
-    )
+    const news = await recordListing(listing, this.#parts, {
+      isBusy: (file) => this.#isBusy(file),
+      isSkipped: (file) => skipped.has(file),
+      skip: (file, error) => this.#skip(file, notRecorded(error)),
+    })
     settler.observeAll(news, seenAt)
     // A thread needs 70 ms to start, so start it during the quiet period.
     for (const { identity, path } of news)
@@ -171,7 +173,10 @@ export class Intake {
   }
 
   /** #skip records that a file cannot be read. It is read again after the next regular scan. */
-  #skip({ path, identity }: Waiting, words: { reason: string; hint: string }): void {
+  #skip(
+    { path, identity }: Pick<Waiting, 'path' | 'identity'>,
+    words: { reason: string; hint: string },
+  ): void {
     // The person who named a file gets the reason as the answer.
     if (identity === null) return
     const { clock, config, skipped } = this.#parts
@@ -296,6 +301,12 @@ export class Intake {
     const { history } = this.#parts
     await history.commit(() => history.answerRequest(request, answer))
   }
+}
+
+/** notRecorded returns why a file is skipped that met a fault of feedsyncd. */
+function notRecorded(error: unknown): { reason: string; hint: string } {
+  const hint = 'report this with the daemon’s log; feedsyncd tries again after each listing'
+  return { reason: faultReason(error).text, hint }
 }
 
 /** laneOf returns the lane of a file. Unknown size: use the large lane so that it cannot block small files. */

@@ -50,8 +50,9 @@ export function openSource(
   const fd = opened ?? openedAt(path, root)
   const stats = fstatSync(fd, { bigint: true })
   const file = new SourceFile(path, root, fd, stats, opened !== undefined)
-  if (stats.isFile()) return file
+  if (stats.isFile() && Number.isSafeInteger(file.size)) return file
   file[Symbol.dispose]()
+  if (stats.isFile()) throw new Unreadable(new Error('has a size that no feed has'))
   const what = stats.isDirectory() ? 'a directory' : stats.isFIFO() ? 'a fifo' : 'a device'
   throw new Unreadable(new Error(`is ${what}, not a regular file`))
 }

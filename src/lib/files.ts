@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
+import { wallTime } from './clock.ts'
 import { errorCode } from './errors.ts'
 import { formatBytes } from './units.ts'
 
@@ -49,10 +50,17 @@ export function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
 
-/** modifiedAt returns the wall ms of the last change of the bytes; null: not known. */
+/** modifiedAt returns the wall ms of the last change of the bytes; null: not known, or a time of no calendar. */
 export function modifiedAt(identity: FileIdentity | null): number | null {
-  return identity && Number(BigInt(identity.mtimeNs) / 1_000_000n)
+  return identity && msOf(identity.mtimeNs)
 }
+
+/** changedAt returns the wall ms of the last change of the file or its bytes; null: a time of no calendar. */
+export function changedAt(identity: FileIdentity): number | null {
+  return msOf(identity.ctimeNs)
+}
+
+const msOf = (ns: string) => wallTime(Number(BigInt(ns) / 1_000_000n))
 
 /** stampOf returns a `text` that differs after each change of the file, and `changedAt` in wall ms; null: no file. */
 export function stampOf(file: string): { text: string; changedAt: number } | null {

@@ -4,7 +4,7 @@ import type { Files, KnownFile } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
 import { UNREAD } from '../history/states.ts'
 import type { Ignored, Sighting, Skipped } from '../inbox/port.ts'
-import { sameIdentity } from '../lib/files.ts'
+import { changedAt, sameIdentity } from '../lib/files.ts'
 import { formatDuration } from '../lib/units.ts'
 import { type Reported, type UploadReport, uploadReports } from './report.ts'
 import type { Circumstances } from './version-report.ts'
@@ -105,8 +105,11 @@ function versionBecause(evidence: Evidence, known: KnownFile | null, upload: Upl
   if (path.startsWith('/')) return is
   if (look === null || 'reason' in look) return `the folder has no file of this name now; ${is}`
   const quiet = `it is read after it has not changed for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
-  const changedAt = Number(BigInt(look.identity.ctimeNs) / 1_000_000n)
-  const changed = `it last changed ${formatDuration(Math.max(0, now - changedAt))} ago`
+  const at = changedAt(look.identity)
+  const changed =
+    at === null
+      ? 'its file system does not know when it last changed'
+      : `it last changed ${formatDuration(Math.max(0, now - at))} ago`
   // The reason of a blocked version already says what it waits for.
   if (state === 'settling') return isBlocked(upload) ? is : `${is}: ${changed}, and ${quiet}`
   const hasChanged = known !== null && !sameIdentity(known.identity, look.identity)
