@@ -45,8 +45,10 @@ export function sameBytes(a: FileIdentity, b: FileIdentity): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
 }
 
+type Directory = Pick<BigIntStats, 'dev' | 'ino' | 'birthtimeNs'>
+
 /** isSameDirectory also compares the time of birth: a new directory often gets the inode number of the old one. */
-export function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
+export function isSameDirectory(a: Directory, b: Directory): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
 

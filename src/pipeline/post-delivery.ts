@@ -72,15 +72,17 @@ export class PostDelivery {
     )
   }
 
-  /** recover completes the moves and receipts that a crash interrupted. */
-  async recover(): Promise<void> {
+  /**
+   * recover reads which moves and receipts a crash interrupted. The first pass after a listing completes them: the start
+   * does not wait for the vendor's file system.
+   */
+  recover(): void {
     const { history } = this.#parts
     for (const note of history.notes(DEPARTURE)) {
       const departure = JSON.parse(history.note(note) ?? '') as Departure
       this.#partialMoves.set(departure.token, departure)
     }
-    await this.#resume()
-    await this.#receipts.recover()
+    this.#receipts.recover()
   }
 
   /**
@@ -121,7 +123,8 @@ export class PostDelivery {
   async #moveFinished(listing: Listing): Promise<void> {
     const { clock, config, history } = this.#parts
     this.#taken.clear()
-    await this.#resume()
+    await this.#resume(listing)
+    await this.#receipts.complete()
     await this.#receipts.retry(listing)
     const { afterReject, afterUpload } = config.inbox
     if (afterUpload === 'keep' && afterReject === 'keep') return
@@ -159,8 +162,10 @@ export class PostDelivery {
   }
 
   /** #resume tries again to move files that still have their temporary names. */
-  async #resume(): Promise<void> {
-    const departures = [...this.#partialMoves.values()]
+  async #resume({ unknown }: Listing): Promise<void> {
+    const departures = [...this.#partialMoves.values()].filter(
+      ({ path }) => !unknown.some((prefix) => path.startsWith(prefix)),
+    )
     const ended = new Map<Departure, Disposed>()
     for (const departure of departures) {
       ended.set(departure, await this.#move(departure, 'resume'))

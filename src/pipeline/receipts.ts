@@ -43,6 +43,8 @@ export class Receipts {
   readonly #parts: ReceiptsParts
   /** The last write at each path: the next write waits for it. */
   readonly #lastWrite = new Map<string, Promise<void>>()
+  /** The notes of receipts that a crash left pending, with their tokens. */
+  readonly #pending = new Map<string, string>()
   /** The ids of versions whose receipt could not be written. */
   readonly #unwritten = new Set<number>()
 
@@ -71,16 +73,25 @@ export class Receipts {
     })
   }
 
-  /** recover writes the receipts that a crash left pending, each for the present state of its version. */
-  async recover(): Promise<void> {
+  /** recover reads which receipts a crash left pending. */
+  recover(): void {
+    const { history } = this.#parts
+    for (const note of history.notes(NOTE)) this.#pending.set(note, history.note(note) ?? '')
+  }
+
+  /** complete writes the receipts that a crash left pending, each for the present state of its version. */
+  async complete(): Promise<void> {
     const { dispositions, history } = this.#parts
-    for (const note of history.notes(NOTE)) {
+    for (const [note, token] of this.#pending) {
+      this.#pending.delete(note)
       const version = history.version(Number(note.slice(NOTE.length)))
       if (version !== null) {
-        await dispositions.discardDraft(version.path, history.note(note) ?? '')
+        await dispositions.discardDraft(version.path, token)
         await this.write(version)
       }
-      await history.commit(() => history.setNote(note, null), 'soon')
+      // Another state of the version may have been noted since.
+      const isOld = () => history.note(note) === token
+      await history.commit(() => (isOld() ? history.setNote(note, null) : undefined), 'soon')
     }
   }
 
