@@ -5,12 +5,16 @@ import { VERSION } from '../lib/version.ts'
 import { prepareFor, readFeed } from './feed-reader.ts'
 import type { CheckJob, CheckResult, Comparison, PostingChanges } from './port.ts'
 import { compareIndexes } from './posting-index.ts'
+import { markCalls } from './source-file.ts'
 
 export type WorkerRequest =
   | { kind: 'check'; job: CheckJob }
   | { kind: 'compare'; indexes: Comparison }
-  /** start announces a file of this size, so that this thread can start the hashing thread. */
-  | { kind: 'start'; bytes: number }
+  /**
+   * start is the first request. It announces a file of this size, so that this thread can start the hashing thread.
+   * `mark` is the memory in which the thread names the file that it reads (lib/call-mark.ts).
+   */
+  | { kind: 'start'; bytes: number; mark: SharedArrayBuffer }
 
 // An upgrade may have replaced this file while the older program runs; the two could misread each other.
 if (process.argv[2] !== VERSION) throw new Error(`its file now belongs to version ${VERSION}`)
@@ -34,6 +38,7 @@ function resultOf(request: WorkerRequest): Promise<CheckResult> | PostingChanges
     case 'compare':
       return compareIndexes(request.indexes.older, request.indexes.newer)
     case 'start':
+      markCalls(request.mark)
       prepareFor(request.bytes)
       return null
   }

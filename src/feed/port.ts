@@ -139,7 +139,17 @@ export interface Comparison {
   newer: string
 }
 
+/** HungRead is a read of a vendor's file that does not return. */
+export interface HungRead {
+  /** Absolute path. */
+  path: string
+  /** Wall ms. */
+  since: number
+}
+
 export interface FeedChecker extends AsyncDisposable {
+  /** hung returns the reads that do not return. Their threads were left, and others read on. */
+  hung(): HungRead[]
   /** announce starts the threads that a file of this size will need, while the file settles. */
   announce(bytes: number): void
   /**

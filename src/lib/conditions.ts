@@ -8,6 +8,8 @@ import { printable } from './printable.ts'
 export const CONDITION_CODES = [
   /** Listing the folder does not end. */
   'scan-stuck',
+  /** A read of a vendor's file does not end. */
+  'read-stuck',
   'inbox-missing',
   'inbox-unreadable',
   /** Another file system, with files of its own, is now at the folder or at a folder below it. */

@@ -25,6 +25,7 @@ const kind = (severity: Severity, exit: number, event: AlertEvent | null): Kind 
 /** The conditions of the daemon (lib/conditions.ts). */
 const OF_CONDITIONS = {
   'scan-stuck': kind('critical', LATER, 'daemon'),
+  'read-stuck': kind('warning', LATER, 'daemon'),
   'inbox-missing': kind('critical', LATER, 'daemon'),
   'inbox-unreadable': kind('critical', LATER, 'daemon'),
   'inbox-changed': kind('warning', NONE, 'daemon'),

@@ -69,6 +69,7 @@ const HOURS_AGO = at(300)
 
 export const ROWS: readonly Row[] = [
   condition('scan-stuck', ['critical', LATER, 'daemon']),
+  condition('read-stuck', ['warning', LATER, 'daemon']),
   condition('inbox-missing', ['critical', LATER, 'daemon']),
   condition('inbox-unreadable', ['critical', LATER, 'daemon']),
   condition('inbox-changed', ['warning', NONE, 'daemon']),
