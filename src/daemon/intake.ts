@@ -18,6 +18,7 @@ import { faultReason } from '../pipeline/decide/sending.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { ignoredFiles, noteFolder, recordListing } from './record-listing.ts'
+import { restlessToRead } from './restless.ts'
 import { type RoomParts, withRoom } from './room.ts'
 
 export interface IntakeParts extends RoomParts {
@@ -130,6 +131,7 @@ export class Intake {
   async #lookAtFolder(): Promise<void> {
     if (this.#parts.clock.monotonic() >= this.#nextScan) await this.#scan()
     await this.#lookAtPending()
+    for (const file of await restlessToRead(this.#parts)) this.#enqueue(file)
   }
 
   hasNext(lane: Lane): boolean {

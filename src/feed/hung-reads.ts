@@ -5,7 +5,7 @@ import type { CheckJob, CheckResult, HungRead } from './port.ts'
 /** HANGS is the result for a file whose read hangs. */
 export const HANGS: Extract<CheckResult, { kind: 'unreadable' }> = {
   kind: 'unreadable',
-  code: 'ETIMEDOUT',
+  code: null,
   reason: 'a read hangs: its disk or file server does not answer',
   hint: 'check its disk or network mount; feedsyncd reads the file again once it answers',
 }

@@ -1,7 +1,7 @@
 // Explains the state of a path in the inbox. The first rule that applies gives the reason, in the daemon's order.
 
 import type { Files, KnownFile } from '../history/port.ts'
-import { isBlocked } from '../history/reason-codes.ts'
+import { blockOf } from '../history/reason-codes.ts'
 import { UNREAD } from '../history/states.ts'
 import type { Ignored, Sighting, Skipped } from '../inbox/port.ts'
 import { changedAt, sameIdentity } from '../lib/files.ts'
@@ -111,7 +111,7 @@ function versionBecause(evidence: Evidence, known: KnownFile | null, upload: Upl
       ? 'its file system does not know when it last changed'
       : `it last changed ${formatDuration(Math.max(0, now - at))} ago`
   // The reason of a blocked version already says what it waits for.
-  if (state === 'settling') return isBlocked(upload) ? is : `${is}: ${changed}, and ${quiet}`
+  if (state === 'settling') return blockOf(upload) !== null ? is : `${is}: ${changed}, and ${quiet}`
   const hasChanged = known !== null && !sameIdentity(known.identity, look.identity)
   return hasChanged ? `${is}; ${changed}: ${quiet}` : is
 }

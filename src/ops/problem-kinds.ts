@@ -75,6 +75,8 @@ const TABLE = {
   refused: kind('warning', LATER, 'failed'),
   /** The disk has no room for a copy of the file. */
   'no-room': kind('warning', LATER, 'failed'),
+  /** The file never stays the same for the quiet period. */
+  'never-quiet': kind('warning', LATER, 'failed'),
   overdue: kind('warning', NONE, 'overdue'),
   incomplete: kind('info', LATER, null),
   queued: kind('info', LATER, null),

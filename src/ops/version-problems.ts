@@ -1,6 +1,6 @@
 // What is wrong with feeds and paths, and what waits. Pure.
 
-import { isBlocked } from '../history/reason-codes.ts'
+import { blockOf } from '../history/reason-codes.ts'
 import { shellWord } from '../lib/printable.ts'
 import { countOf } from '../lib/units.ts'
 import { type Asked, clockText, nextSteps } from './advice.ts'
@@ -106,7 +106,7 @@ export function codeOf(
     case 'queued':
       return refusals >= REFUSALS_SHOWN ? 'refused' : 'queued'
     case 'settling':
-      return isBlocked(version) ? 'no-room' : 'working'
+      return blockOf(version) ?? 'working'
     case 'checking':
     case 'uploading':
       return 'working'

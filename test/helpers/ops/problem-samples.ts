@@ -141,6 +141,16 @@ export const ROWS: readonly Row[] = [
     }),
   ),
   row(
+    'never-quiet',
+    ['warning', LATER, 'failed'],
+    version({
+      state: 'settling',
+      reasonCode: 'never-quiet',
+      reason: 'its inode changes at each look',
+      hint: 'rename it',
+    }),
+  ),
+  row(
     'overdue',
     ['warning', NONE, 'overdue'],
     version({ state: 'uploaded', overdue: true, expectedBy: at(120) }),
