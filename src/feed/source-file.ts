@@ -19,9 +19,9 @@ const FILE: Subject = {
 export class Unreadable extends Error {
   readonly outcome: Extract<CheckResult, { kind: 'unreadable' }>
 
-  /** `cause` is the system's error. */
-  constructor(cause: unknown) {
-    const { code, hint, reason } = errnoText(cause, FILE)
+  /** `cause` is the system's error; `isOpen`: it happened after the file was opened. */
+  constructor(cause: unknown, isOpen = false) {
+    const { code, hint, reason } = errnoText(cause, { ...FILE, isOpen })
     super(reason, { cause })
     this.outcome = { kind: 'unreadable', code, reason, hint }
   }
@@ -49,7 +49,7 @@ export function readAt(descriptor: number, memory: Buffer, length: number, at: n
   try {
     return readWhole(descriptor, memory, 0, length, at)
   } catch (error) {
-    throw new Unreadable(error)
+    throw new Unreadable(error, true)
   }
 }
 
