@@ -188,6 +188,7 @@ export class Daemon {
       this.#parts.sending.takeRequests()
       this.#startTaking(options)
       this.#startSending(options)
+      upkeep.keepLogSmall()
       upkeep.prune(options.stop, (error) => this.#onError(error))
     } catch (error) {
       this.#paused(error)

@@ -22,6 +22,8 @@ export const CONDITION_CODES = [
   'database-lost',
   'database-damaged',
   'database-locked',
+  /** A reader with an old transaction lets the log of the database grow. */
+  'database-log-large',
   /** The service rejects the key. */
   'credentials',
   /** The service rejects some accounts and accepts others. */

@@ -35,6 +35,7 @@ const OF_CONDITIONS = {
   'database-lost': kind('critical', LATER, 'daemon'),
   'database-damaged': kind('critical', LATER, 'daemon'),
   'database-locked': kind('critical', LATER, 'daemon'),
+  'database-log-large': kind('warning', NONE, 'daemon'),
   /** The service refuses the key. */
   credentials: kind('critical', REFUSED, 'credentials'),
   /** The service refuses one account of several. */

@@ -70,6 +70,7 @@ const HOURS_AGO = at(300)
 export const ROWS: readonly Row[] = [
   condition('scan-stuck', ['critical', LATER, 'daemon']),
   condition('read-stuck', ['warning', LATER, 'daemon']),
+  condition('database-log-large', ['warning', NONE, 'daemon']),
   condition('inbox-missing', ['critical', LATER, 'daemon']),
   condition('inbox-unreadable', ['critical', LATER, 'daemon']),
   condition('inbox-changed', ['warning', NONE, 'daemon']),

@@ -7,7 +7,7 @@ import { eventually } from '../../helpers/eventually.ts'
 import { NO_FUSE, OddMount } from '../../helpers/fuse/odd-mount.ts'
 import { filesIn } from '../../helpers/inbox/files-in.ts'
 import { statusOf, untilSkipped } from '../../helpers/look.ts'
-import { feedOf, Site } from '../../helpers/site.ts'
+import { feedOf, preload, Site } from '../../helpers/site.ts'
 
 const title = `a mount${NO_FUSE === null ? '' : ` (skipped: ${NO_FUSE})`}`
 
@@ -99,6 +99,8 @@ describe.skipIf(NO_FUSE !== null)(title, () => {
     await using site = await Site.open({ inbox: { rescan: '5s' } })
     await using mount = await OddMount.at(site.inbox)
     mount.set('hang-read')
+    // A minute takes 6 s.
+    site.env = preload('fast-time.ts')
     const daemon = await site.daemonProcess()
     site.drop('hung.xml', feedOf(2))
     const names = Array.from({ length: 20 }, (_, n) => `feed-${letters(n)}.xml`)
