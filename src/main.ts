@@ -23,6 +23,8 @@ if (major < 24 || (major === 24 && minor < 11)) {
     // V8 collects the heap when it has grown by a fifth, not fourfold: a first start with many feeds needs less memory.
     flags.push('--heap-growing-percent=20')
     for (const flag of flags) setFlagsFromString(flag)
+    // Four threads do the slow calls of Node. A mount without its server may keep some of them for ever.
+    process.env.UV_THREADPOOL_SIZE ??= '16'
   }
   const { enableCompileCache } = await import('node:module')
   // The cache lies beside the program, because other users can write to a temporary folder.

@@ -134,7 +134,10 @@ export async function openApp(config: Config, options: AppOptions) {
   const sender = createSender({ http, forms, clock, log, gate })
 
   // Small files and large files have a thread each.
-  const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
+  const lanes = {
+    small: owned.use(createFeedChecker({ clock })),
+    large: owned.use(createFeedChecker({ clock })),
+  }
   const checkerFor = (bytes: number | null) => lanes[laneOf(bytes)]
   const inbox = owned.use(new Inbox({ ...config.inbox, clock, conditions, log }))
   const settler = new Settler(config.inbox.quietPeriodMs)
@@ -207,6 +210,8 @@ export async function openApp(config: Config, options: AppOptions) {
     skipped,
   })
 
+  const hungReads = () => [...lanes.small.hung(), ...lanes.large.hung()]
+  const watched = { clock, stateDirectory, hungReads }
   const supervisor = createSupervisor({
     clock,
     env,
@@ -233,7 +238,7 @@ export async function openApp(config: Config, options: AppOptions) {
     clockSkewMs: forms.clockSkewMs,
     watch: ({ abort, once }) => {
       using watches = new DisposableStack()
-      watches.use(watchConditions({ clock, stateDirectory }, conditions, alerts, abort))
+      watches.use(watchConditions(watched, conditions, alerts, abort))
       if (!once) watches.use(watchHost(config, { clock, daemonFile, env, http }))
       return watches.move()
     },

@@ -1,13 +1,22 @@
 // Reports the daemon's conditions to the log and the terminal. A timer watches the disk and sends alerts about
 // conditions, because the loop itself may hang.
 
-import type { Clock } from '../lib/clock.ts'
-import { SECOND } from '../lib/clock.ts'
+import type { HungRead } from '../feed/port.ts'
+import { type Clock, isoTime, MINUTE, SECOND } from '../lib/clock.ts'
 import { Conditions } from '../lib/conditions.ts'
 import type { Log } from '../lib/log.ts'
+import { countOf } from '../lib/units.ts'
 import type { AlertDesk as Alerts } from '../ops/alerts/desk.ts'
 import { fullDisk, readOnlyDisk } from '../ops/disk.ts'
 import { KINDS } from '../ops/problem-kinds.ts'
+
+/** WatchedParts is what is looked at each second. */
+export interface WatchedParts {
+  clock: Clock
+  stateDirectory: string
+  /** hungReads returns the reads of vendors' files that do not return. */
+  hungReads: () => readonly HungRead[]
+}
 
 export interface ConditionParts {
   clock: Clock
@@ -17,6 +26,8 @@ export interface ConditionParts {
 }
 
 const LOOK_MS = SECOND
+const READ_STUCK_MS = 2 * MINUTE
+const HANGS_HINT = 'check its disk or network mount; feedsyncd reads the file again once it answers'
 /** Lifetime of a condition about the disk. It is longer than the time between two looks, even on a busy machine. */
 const FULL_MS = 15 * SECOND
 
@@ -34,9 +45,27 @@ export function conditionsOf(parts: ConditionParts): Conditions {
   return conditions
 }
 
+/** reportHungReads sets or clears the condition, which names the read that does not return for the longest time. */
+function reportHungReads(
+  reads: readonly HungRead[],
+  now: number,
+  conditions: Pick<Conditions, 'set' | 'clear'>,
+): void {
+  const [first, ...others] = reads
+    .filter(({ since }) => now - since >= READ_STUCK_MS)
+    .toSorted((a, b) => a.since - b.since)
+  if (first === undefined) {
+    conditions.clear('read-stuck')
+    return
+  }
+  const more = others.length === 0 ? '' : `, nor have ${countOf(others.length, 'other read')}`
+  const message = `reading ${first.path} has not ended since ${isoTime(first.since)}${more}`
+  conditions.set('read-stuck', { message, hint: HANGS_HINT })
+}
+
 /** watchConditions looks at the disk and sends alerts about conditions until it is disposed, even if the loop hangs. */
 export function watchConditions(
-  { clock, stateDirectory }: { clock: Clock; stateDirectory: string },
+  { clock, hungReads, stateDirectory }: WatchedParts,
   conditions: Conditions,
   alerts: Pick<Alerts, 'look'>,
   signal: AbortSignal,
@@ -50,6 +79,7 @@ export function watchConditions(
     wasFull = full !== null
     const readOnly = readOnlyDisk(stateDirectory)
     if (readOnly !== null) conditions.set('state-read-only', readOnly, FULL_MS)
+    reportHungReads(hungReads(), clock.now(), conditions)
     conditions.expire()
     if (conditions.current().length > 0) alerts.look(signal)
     timer = clock.after(LOOK_MS, look)

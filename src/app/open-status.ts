@@ -10,7 +10,6 @@ import type { ListFilter } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { silentLog } from '../lib/log.ts'
 import { lostState, readDaemonFile } from '../ops/daemon-file.ts'
 import { fullDisk, readOnlyDisk } from '../ops/disk.ts'
 import type { CommandLine } from '../ops/port.ts'
@@ -68,11 +67,13 @@ export function openStatus(
     path: async (named: string) => {
       const given = normalize(named).replace(/(?<=.)\/$/, '')
       const isOutside = given === '.' || isAbsolute(given)
-      const { Inbox } = await import('../inbox/folder.ts')
+      const { lookAtPaths } = await import('../inbox/listing.ts')
+      const { createNameFilter } = await import('../inbox/name-filter.ts')
       const { pathReport } = await import('../ops/path-report.ts')
       const { nonUtf8Path } = await import('../lib/non-utf8-names.ts')
-      await using inbox = new Inbox({ ...config.inbox, clock, log: silentLog })
-      const found = isOutside ? null : ((await inbox.look([given])).get(given) ?? null)
+      const { directory } = config.inbox
+      const looked = lookAtPaths([given], { directory, asks: () => {}, isHung: () => false })
+      const found = isOutside ? null : (looked.get(given) ?? null)
       // Only the daemon knows if its own user may read the path, and which names are not valid UTF-8.
       const skipped = state?.skipped.find(({ path }) =>
         found === null
@@ -85,7 +86,7 @@ export function openStatus(
       return pathReport({
         path,
         feed: feedFor(path, config.feeds).feed,
-        ignored: isOutside ? null : inbox.ignored(given),
+        ignored: isOutside ? null : createNameFilter(config.inbox).ignored(given),
         look,
         history: reader,
         running,

@@ -10,7 +10,7 @@ export interface Signals extends Disposable {
   readonly abort: AbortSignal
   /** 130 after SIGINT, 143 after SIGTERM. */
   readonly exitCode: number
-  /** Says that all work has ended. After a stop, a process that still runs 5 s later is killed. */
+  /** Says that all work has ended. A process that still runs 5 s later is killed: a thread may hang in a system call. */
   done(): void
   /** Kills the process as the signal would do without a handler. */
   kill(): void
@@ -72,7 +72,7 @@ export function onSignals(options: SignalOptions): Signals {
       return exitCode
     },
     done: () => {
-      if (stop.signal.aborted) clock.after(GRACE_MS, kill)
+      clock.after(GRACE_MS, kill)
     },
     kill,
     [Symbol.dispose]: removeListeners,

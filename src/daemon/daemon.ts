@@ -54,7 +54,9 @@ const POLL_MS = SECOND
 const ROUND_GAP_MS = 5
 /** `run --once` gives up after errors for this time: it has then tried again and failed again. */
 const ONCE_FAILING_MS = 2 * SECOND
-const ROUND_GIVEN_UP_MS = 2 * SECOND
+const LOOK_GIVEN_UP_MS = 2 * SECOND
+/** The start waits this long for the events of the folder, because its disk may never answer. */
+const WATCH_PATIENCE_MS = 2 * SECOND
 const LEAST_SKEW_MS = 1.5 * SECOND
 const HEARTBEAT_MS = 30 * SECOND
 
@@ -92,13 +94,11 @@ export class Daemon {
     await unlessAborted(this.#start(options.once), options.stop)
     using _watch = this.#parts.watch(options)
     const givesUpAt = clock.monotonic() + this.#parts.config.inbox.incompleteAfterMs
-    let round: Promise<void> = Promise.resolve()
     this.#stage = 'running'
     if (!options.once) supervisor.ready(() => this.pulse())
     while (!options.stop.aborted) {
       this.#roundStartedAt = clock.monotonic()
-      round = this.#round(options)
-      await unlessAborted(round, options.stop)
+      this.#round(options)
       if (options.stop.aborted) break
       alerts.look(options.abort)
       if (!options.once) campaigns.start(options, () => this.#wakeSignal.raise())
@@ -110,19 +110,19 @@ export class Daemon {
       if (rest > 0) await clock.sleep(rest, options.stop)
     }
     if (options.once) await campaigns.once(options)
-    await this.#finish(options, asked.abort, round)
+    await this.#finish(options, asked.abort)
     return this.#lost
   }
 
-  async #finish(options: RunOptions, abort: AbortSignal, round: Promise<void>): Promise<void> {
-    const { alerts, clock, sending, log, campaigns, supervisor, upkeep } = this.#parts
+  async #finish(options: RunOptions, abort: AbortSignal): Promise<void> {
+    const { alerts, clock, intake, sending, log, campaigns, supervisor, upkeep } = this.#parts
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
     log.info({ event: 'daemon.stopping', running: sending.running.length }, 'stopping')
     // Giving up a listing loses nothing, and the disk may never answer.
     const listed = new AbortController()
-    const patience = clock.sleep(ROUND_GIVEN_UP_MS, listed.signal)
-    await this.#waitFor('the folder', Promise.race([round, patience]))
+    const patience = clock.sleep(LOOK_GIVEN_UP_MS, listed.signal)
+    await this.#waitFor('the folder', Promise.race([intake.looking, patience]))
     listed.abort()
     await this.#waitFor('old history', upkeep.pruning)
     const { small, large } = this.#taking
@@ -145,7 +145,7 @@ export class Daemon {
 
   stuck(): void {
     this.#parts.conditions.set('stop-stuck', {
-      message: `feedsyncd was told to stop and still waited for ${this.#waitsFor}: it is ended by force`,
+      message: `feedsyncd had to end and still waited for ${this.#waitsFor}: it is ended by force`,
       hint: 'nothing is lost: the next start continues from the history',
     })
   }
@@ -159,12 +159,15 @@ export class Daemon {
   }
 
   async #start(once: boolean): Promise<void> {
-    const { inbox, intake, log } = this.#parts
+    const { clock, inbox, intake, log } = this.#parts
     const hint = () => {
       intake.hint()
       this.#wakeSignal.raise()
     }
-    if (!once) await inbox.watch(hint)
+    const watched = new AbortController()
+    const patience = clock.sleep(WATCH_PATIENCE_MS, watched.signal)
+    if (!once) await Promise.race([inbox.watch(hint), patience])
+    watched.abort()
     this.#report()
     log.info(
       { event: 'daemon.started', ...inbox.watchMode, inbox: inbox.absolute('.') },
@@ -172,14 +175,19 @@ export class Daemon {
     )
   }
 
-  async #round(options: RunOptions): Promise<void> {
+  #round(options: RunOptions): void {
     const { intake, upkeep } = this.#parts
     try {
       if (this.#isLost() || this.#pause.remainingMs() > 0) return
-      await intake.look()
+      intake.look((error) => {
+        // A look that was given up at the stop has no listing thread any more.
+        if (error !== undefined && this.#stage === 'running') this.#paused(error)
+        this.#wakeSignal.raise()
+      })
       this.#parts.sending.takeRequests()
       this.#startTaking(options)
       this.#startSending(options)
+      upkeep.keepLogSmall()
       upkeep.prune(options.stop, (error) => this.#onError(error))
     } catch (error) {
       this.#paused(error)
@@ -281,6 +289,7 @@ export class Daemon {
   #isDone(impatient: boolean): boolean {
     const { intake, postDelivery, sending } = this.#parts
     if (intake.waiting || postDelivery.isMoving || sending.running.length > 0) return false
+    if (intake.looking !== null && !(impatient && intake.isStuck)) return false
     if (this.#pause.remainingMs() > 0) return this.#pause.failingForMs() > ONCE_FAILING_MS
     return !sending.hasDue && (impatient || !intake.isUnsettled)
   }

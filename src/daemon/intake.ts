@@ -4,33 +4,29 @@
 
 import { isAbsolute } from 'node:path'
 import type { FileIdentity } from '../feed/port.ts'
-import { NO_ROOM } from '../history/reason-codes.ts'
 import type { Inbox } from '../inbox/folder.ts'
 import type { Sighting } from '../inbox/port.ts'
-import type { Settler } from '../inbox/settling.ts'
 import type { SkippedPaths } from '../inbox/skipped-paths.ts'
+import { MINUTE } from '../lib/clock.ts'
 import { stateCondition } from '../lib/conditions.ts'
 import { EXIT, FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/files.ts'
 import { LaneQueue } from '../lib/lane-queue.ts'
 import { estimatedBytes, isPacked } from '../lib/packing.ts'
-import { formatBytes } from '../lib/units.ts'
 import type { DaemonFile } from '../ops/daemon-file.ts'
 import { faultReason } from '../pipeline/decide/sending.ts'
-import type { Parts } from '../pipeline/parts.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { ignoredFiles, noteFolder, recordListing } from './record-listing.ts'
+import { restlessToRead } from './restless.ts'
+import { type RoomParts, withRoom } from './room.ts'
 
-export interface IntakeParts extends Parts {
+export interface IntakeParts extends RoomParts {
   daemonFile: Pick<DaemonFile, 'update'>
   inbox: Inbox
-  settler: Settler
   skipped: SkippedPaths
   pipeline: Pipeline
   postDelivery: PostDelivery
-  /** notifyOperator shows a person at the terminal what one feed waits for. */
-  notifyOperator: (message: string, hint: string | null) => void
 }
 
 /** Waiting is a candidate in the queue. `request` is the request of another process, if there is one. */
@@ -46,12 +42,13 @@ export type Lane = 'small' | 'large'
 /** Files of each lane that are taken at the same time: one is read while others wait for the disk. */
 export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 
-const ROOM_HINT = 'free space on the disk of state.directory; feedsyncd tries again automatically'
 /** A file of up to this many bytes is checked in about a tenth of a second. */
 const SMALL_FILE = 8 * 2 ** 20
 /** Listing takes at most this share of the time, even if hints come all the time. */
 const SCAN_SHARE = 0.2
 const LEAST_SCAN_GAP_MS = 20
+/** Longer than a listing of 100,000 files on a slow network. */
+const STUCK_MS = 2 * MINUTE
 /** A rescan comes after 3/4 to the whole interval, so that many hosts on one share do not scan at the same time. */
 const JITTER = 0.25
 
@@ -69,6 +66,10 @@ export class Intake {
   /** Whether a hint came after the last listing. */
   #isHinted = false
   #lastScan = Number.NEGATIVE_INFINITY
+  /** The look at the folder that runs now. */
+  #looking: Promise<void> | null = null
+  /** Monotonic ms of its beginning. */
+  #lookedAt = 0
   #lastScanTook = 0
   #dataVersion: number | null = null
 
@@ -93,17 +94,44 @@ export class Intake {
     return this.#isHinted || this.#parts.settler.hasPending
   }
 
-  /** nextAt returns the monotonic ms at which `look` has work again. */
+  /** looking resolves when the running look at the folder has ended; null: none runs. */
+  get looking(): Promise<void> | null {
+    return this.#looking
+  }
+
+  /** isStuck returns whether the running look does not end, because the disk or network of the folder does not answer. */
+  get isStuck(): boolean {
+    return this.#parts.clock.monotonic() - this.#lookedAt > STUCK_MS
+  }
+
+  /** nextAt returns the monotonic ms at which `look` has work again. A running look wakes the loop at its end. */
   nextAt(): number {
+    if (this.#looking !== null) return Number.POSITIVE_INFINITY
     return Math.min(this.#nextScan, this.#parts.settler.nextAt() ?? Number.POSITIVE_INFINITY)
   }
 
-  /** look lists the folder and looks at changed files when it is time, and queues the files that are ready. */
-  async look(): Promise<void> {
-    if (this.#parts.clock.monotonic() >= this.#nextScan) await this.#scan()
-    await this.#lookAtPending()
+  /**
+   * look begins to list the folder, or to look at changed files, when it is time. It queues the files that are ready.
+   * It does not wait for the file system, which may never answer. `ended` is called after the look, with its error if
+   * it failed.
+   */
+  look(ended: (error?: unknown) => void): void {
+    if (this.#looking === null && this.#parts.clock.monotonic() >= this.nextAt()) {
+      const over = (error?: unknown) => {
+        this.#looking = null
+        ended(error)
+      }
+      this.#lookedAt = this.#parts.clock.monotonic()
+      this.#looking = this.#lookAtFolder().then(() => over(), over)
+    }
     this.#queueExpired()
     this.#queueRequests()
+  }
+
+  async #lookAtFolder(): Promise<void> {
+    if (this.#parts.clock.monotonic() >= this.#nextScan) await this.#scan()
+    await this.#lookAtPending()
+    for (const file of await restlessToRead(this.#parts)) this.#enqueue(file)
   }
 
   hasNext(lane: Lane): boolean {
@@ -129,8 +157,11 @@ export class Intake {
       }
     } catch (error) {
       // Answer the person who asked, because another try would fail in the same way.
-      if (next.request !== undefined && !signal.aborted && !isRetryable(error))
-        await this.#answer(next.request, { reason: faultReason(error).text })
+      if (!signal.aborted && !isRetryable(error)) {
+        const { reason } = notRecorded(error)
+        if (next.request !== undefined) await this.#answer(next.request, { reason })
+        this.#skip(next, notRecorded(error))
+      }
       throw error
     } finally {
       this.#queue.done(next)
@@ -150,12 +181,11 @@ export class Intake {
     skipped.listed(listing)
     // The quiet period of a file starts when it is first seen, not when that is recorded.
     const seenAt = clock.monotonic()
-    const news = await recordListing(
-      listing,
-      this.#parts,
-      (file) => this.#isBusy(file),
-      (file) => skipped.has(file),
-    )
+    const news = await recordListing(listing, this.#parts, {
+      isBusy: (file) => this.#isBusy(file),
+      isSkipped: (file) => skipped.has(file),
+      skip: (file, error) => this.#skip(file, notRecorded(error)),
+    })
     settler.observeAll(news, seenAt)
     // A thread needs 70 ms to start, so start it during the quiet period.
     for (const { identity, path } of news)
@@ -171,7 +201,10 @@ export class Intake {
   }
 
   /** #skip records that a file cannot be read. It is read again after the next regular scan. */
-  #skip({ path, identity }: Waiting, words: { reason: string; hint: string }): void {
+  #skip(
+    { path, identity }: Pick<Waiting, 'path' | 'identity'>,
+    words: { reason: string; hint: string },
+  ): void {
     // The person who named a file gets the reason as the answer.
     if (identity === null) return
     const { clock, config, skipped } = this.#parts
@@ -205,47 +238,9 @@ export class Intake {
         this.hint()
       } else if (settler.takeIfQuiet(seen, clock.monotonic())) quiet.push(seen)
     }
-    for (const { path, identity } of await this.#withRoom(quiet)) {
+    for (const { path, identity } of await withRoom(quiet, this.#parts)) {
       this.#enqueue({ path, identity, rule: ruleFor(path), final: false })
     }
-  }
-
-  /** #withRoom returns the files that fit into the spool. The others stay `settling` and do not block the rest. */
-  async #withRoom(quiet: readonly Sighting[]): Promise<Sighting[]> {
-    const { clock, history, ledger, log, ruleFor, settler, spool, notifyOperator } = this.#parts
-    if (quiet.length === 0) return []
-    const free = await spool.freeBytes()
-    const sizeOf = ({ identity, path }: Sighting) => estimatedBytes(path, identity)
-    const fits = (file: Sighting) => sizeOf(file) <= free
-    for (const file of quiet.filter((each) => !fits(each))) {
-      const { path, identity } = file
-      settler.putBack(file, clock.monotonic())
-      // The file is tried repeatedly but reported once.
-      if (history.pendingVersionAt(path)?.reasonCode === NO_ROOM) continue
-      const size = `${isPacked(path) ? 'unpacked about ' : ''}${formatBytes(sizeOf(file))}`
-      const text = `not enough disk space for the copy: ${size}`
-      const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
-      const rule = ruleFor(path)
-      await history.commit(() =>
-        ledger.writeFile({ path, identity, rule }, { kind: 'no-room', reason }),
-      )
-      log.error(
-        {
-          event: 'feed.no-room',
-          path,
-          feed: rule.feed,
-          reason: text,
-          hint: ROOM_HINT,
-          freeBytes: free,
-        },
-        'not enough disk space for a feed',
-      )
-      notifyOperator(
-        `copy ${path} into the spool: it has ${size}, and ${formatBytes(free)} are left`,
-        ROOM_HINT,
-      )
-    }
-    return quiet.filter(fits)
   }
 
   /** #queueExpired queues a last read of files that have been incomplete for too long. */
@@ -296,6 +291,12 @@ export class Intake {
     const { history } = this.#parts
     await history.commit(() => history.answerRequest(request, answer))
   }
+}
+
+/** notRecorded returns why a file is skipped that met a fault of feedsyncd. */
+function notRecorded(error: unknown): { reason: string; hint: string } {
+  const hint = 'report this with the daemon’s log; feedsyncd tries again after each listing'
+  return { reason: faultReason(error).text, hint }
 }
 
 /** laneOf returns the lane of a file. Unknown size: use the large lane so that it cannot block small files. */

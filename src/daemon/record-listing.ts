@@ -2,7 +2,9 @@
 // becomes `gone`. A listing proves nothing about paths that it could not read.
 
 import type { Listing, Sighting } from '../inbox/port.ts'
+import { wallTime } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
+import { isRetryable } from '../lib/errors.ts'
 import type { DaemonState } from '../ops/port.ts'
 import { dateOf } from '../pipeline/decide/same-bytes.ts'
 import type { Parts } from '../pipeline/parts.ts'
@@ -19,16 +21,25 @@ const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', '
 /** Ten paths are enough to see a pattern. */
 const MOST_MENTIONED = 10
 
+/** TakenFiles is what the intake knows of the files of a listing. */
+export interface TakenFiles {
+  /** The file is being taken. */
+  isBusy: (file: Sighting) => boolean
+  /** The file could not be read or recorded, and has not changed since. */
+  isSkipped: (file: Sighting) => boolean
+  /** skip is called for a file that cannot be recorded because of a fault of feedsyncd. */
+  skip: (file: Sighting, error: unknown) => void
+}
+
 /**
- * recordListing records a listing and returns the files to read once they are quiet, oldest first. It leaves
- * out files that are being taken (`isBusy`). It returns files that could not be read (`isSkipped`), but records no new
- * state for them. A folder that cannot be read proves nothing about its files.
+ * recordListing records a listing and returns the files to read once they are quiet, oldest first. It leaves out busy
+ * files. It returns skipped files, but records no new state for them. A folder that cannot be read proves nothing about
+ * its files. A file that cannot be recorded is skipped alone; an error of the disk or database ends the whole work.
  */
 export async function recordListing(
   listing: Listing,
-  { clock, history, ledger, postDelivery, ruleFor }: RecordListingParts,
-  isBusy: (file: Sighting) => boolean,
-  isSkipped: (file: Sighting) => boolean,
+  { clock, history, ledger, log, postDelivery, ruleFor }: RecordListingParts,
+  { isBusy, isSkipped, skip }: TakenFiles,
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
   const isThere = presenceIn(listing)
@@ -37,18 +48,40 @@ export async function recordListing(
   const isNews = ({ path, identity }: Sighting) =>
     (inMotion.has(path) && ledger.isInMotion(path)) || ledger.known.isNews(path, identity)
   const isFree = (file: Sighting) => isNews(file) && !isBusy(file)
-  const inPieces = async <T>(all: readonly T[], step: (each: T) => void) => {
+  const fault = (error: unknown) =>
+    log.error({ event: 'daemon.fault', err: error }, 'a path of the folder could not be recorded')
+  const inPieces = async <T>(
+    all: readonly T[],
+    step: (each: T) => void,
+    failed: (each: T, error: unknown) => void = () => {},
+  ) => {
+    const commit = (some: readonly T[], unless: (error: unknown) => unknown) =>
+      history
+        .commit(() => some.forEach(step))
+        .catch((error) => {
+          if (isRetryable(error)) throw error
+          return unless(error)
+        })
+    const oneByOne = async (piece: readonly T[]) => {
+      for (const each of piece)
+        await commit([each], (error) => {
+          fault(error)
+          failed(each, error)
+        })
+    }
     for (let from = 0; from < all.length; from += PIECE) {
-      await history.commit(() => all.slice(from, from + PIECE).forEach(step))
+      const piece = all.slice(from, from + PIECE)
+      await commit(piece, () => oneByOne(piece))
     }
   }
 
   const news = inOrder(listing.files.filter(isFree), (file) => dateOf(originOf(file), clock.now()))
-  await inPieces(news, (file) => {
+  const record = (file: Sighting) => {
     // The file may have been taken meanwhile.
     if (isFree(file) && !isSkipped(file))
       ledger.writeFile(originOf(file), { kind: 'detected', size: file.identity.size })
-  })
+  }
+  await inPieces(news, record, skip)
   // A file that a person asked for may lie outside the folder.
   const requested = new Set(history.openRequests().map(({ path }) => path))
   const isLeft = (path: string) =>
@@ -97,7 +130,7 @@ export function ignoredFiles(
     .filter(({ mtimeMs }) => mtimeMs < before)
     .toSorted((a, b) => a.mtimeMs - b.mtimeMs)
     .slice(0, MOST_MENTIONED)
-    .map(({ path, mtimeMs }) => ({ path, modifiedAt: mtimeMs }))
+    .map(({ path, mtimeMs }) => ({ path, modifiedAt: wallTime(mtimeMs) }))
   const paths = ignored.toSorted().slice(0, MOST_MENTIONED)
   return { unfinished, ignored: { count: ignored.length, paths } }
 }

@@ -65,7 +65,7 @@ export async function recover(
   if (recovered.checking + recovered.uploading + orphans > 0) {
     log.info({ event: 'daemon.resumed', ...recovered, orphans }, 'resumed after a crash')
   }
-  await postDelivery.recover()
+  postDelivery.recover()
   try {
     await history.commit(() => {
       followRules(parts, feeds)

@@ -14,13 +14,17 @@ import type {
   PostingChanges,
 } from './port.ts'
 import { compareIndexes } from './posting-index.ts'
+import { markCalls } from './source-file.ts'
 
 export type WorkerRequest =
   | { kind: 'check'; job: CheckJob }
   | { kind: 'compare'; indexes: Comparison }
   | { kind: 'difference'; job: DifferenceJob }
-  /** start announces a file of this size, so that this thread can start the hashing thread. */
-  | { kind: 'start'; bytes: number }
+  /**
+   * start is the first request. It announces a file of this size, so that this thread can start the hashing thread.
+   * `mark` is the memory in which the thread names the file that it reads (lib/call-mark.ts).
+   */
+  | { kind: 'start'; bytes: number; mark: SharedArrayBuffer }
 
 // An upgrade may have replaced this file while the older program runs; the two could misread each other.
 if (process.argv[2] !== VERSION) throw new Error(`its file now belongs to version ${VERSION}`)
@@ -46,6 +50,7 @@ async function resultOf(request: WorkerRequest): Promise<Result> {
     case 'difference':
       return difference(request.job)
     case 'start':
+      markCalls(request.mark)
       prepareFor(request.bytes)
       return null
   }

@@ -118,7 +118,8 @@ class Reading {
       const pass = await this.#firstPass(copy, hashing, follower)
       if (pass === null) return { kind: 'changed' }
       const verdict = await this.#verdict(pass)
-      if (!this.#file.unchanged()) return { kind: 'changed' }
+      const isRestless = this.#job.isRestless === true
+      if (isRestless ? this.#stoppedEarly : !this.#file.unchanged()) return { kind: 'changed' }
       if (this.#stoppedEarly) return unread(this.#packed ? this.#bytes : size, verdict)
       if (this.#packed === null && this.#bytes !== size) return { kind: 'changed' }
       const synced = verdict.kind === 'ok' ? copy?.sync() : null
@@ -126,7 +127,8 @@ class Reading {
       const digested = hashing?.digest() ?? follower?.digest() ?? apart()
       const [digests] = await Promise.all([digested, synced])
       // Without a copy the file itself was read again for the hashes.
-      if (copy === null && !this.#file.unchanged()) return { kind: 'changed' }
+      if (copy === null && !isRestless && !this.#file.unchanged()) return { kind: 'changed' }
+      if (isRestless && (await this.#sha256()) !== digests.sha256) return { kind: 'changed' }
       kept = verdict.kind === 'ok'
       const encoding = pass.check.encoding.name
       return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding }
@@ -140,6 +142,13 @@ class Reading {
 
   get #hashesContent(): boolean {
     return this.#job.indexTo !== null || this.#options.survey !== null
+  }
+
+  /** #sha256 reads the document again. */
+  async #sha256(): Promise<string> {
+    const hashing = new Hashing(false)
+    for await (const piece of this.#pieces(CHECK_PIECE)) hashing.update(piece)
+    return hashing.digest().sha256
   }
 
   /** #firstPass returns null if the file has grown. */

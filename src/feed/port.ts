@@ -37,6 +37,11 @@ export interface CheckJob {
   /** Identity of the settled file; null accepts any. */
   expected: FileIdentity | null
   /**
+   * The file changes all the time: read it as it is. It is `changed` only if a second read of the same descriptor finds
+   * other bytes.
+   */
+  isRestless?: boolean | undefined
+  /**
    * Absolute path of a new file for the copy, which is durable before the answer. Null: only check the file; then the
    * reader looks for all fields in the first postings, and not only for the counted ones.
    */
@@ -107,7 +112,7 @@ export type CheckResult =
     }
   /** The file is not the expected one, or changed while it was read: settle again. */
   | { kind: 'changed' }
-  /** The file cannot be opened or read. `code` is the system's (`EACCES`, `EIO`), or null if it is no regular file. */
+  /** The file cannot be opened or read. `code` is the system's (`EACCES`, `EIO`); null: it is no regular file, or hangs. */
   | { kind: 'unreadable'; code: string | null; reason: string; hint: string }
   /** The copy or the index cannot be written. `code` is the system's (`ENOSPC`, `EROFS`). The feed may be fine. */
   | { kind: 'no-room'; code: string; reason: string; hint: string }
@@ -235,7 +240,17 @@ export interface Comparison {
   newer: string
 }
 
+/** HungRead is a read of a vendor's file that does not return. */
+export interface HungRead {
+  /** Absolute path. */
+  path: string
+  /** Wall ms. */
+  since: number
+}
+
 export interface FeedChecker extends AsyncDisposable {
+  /** hung returns the reads that do not return. Their threads were left, and others read on. */
+  hung(): HungRead[]
   /** announce starts the threads that a file of this size will need, while the file settles. */
   announce(bytes: number): void
   /**

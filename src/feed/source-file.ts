@@ -4,6 +4,7 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { OpenDirectory } from '../lib/beneath.ts'
+import { CallMark } from '../lib/call-mark.ts'
 import { errnoText, type Subject } from '../lib/errno.ts'
 import { type FileIdentity, identityOf, readWhole, sameIdentity } from '../lib/files.ts'
 import type { CheckResult } from './port.ts'
@@ -18,11 +19,28 @@ const FILE: Subject = {
 export class Unreadable extends Error {
   readonly outcome: Extract<CheckResult, { kind: 'unreadable' }>
 
-  /** `cause` is the system's error. */
-  constructor(cause: unknown) {
-    const { code, hint, reason } = errnoText(cause, FILE)
+  /** `cause` is the system's error; `isOpen`: it happened after the file was opened. */
+  constructor(cause: unknown, isOpen = false) {
+    const { code, hint, reason } = errnoText(cause, { ...FILE, isOpen })
     super(reason, { cause })
     this.outcome = { kind: 'unreadable', code, reason, hint }
+  }
+}
+
+/** Marks the calls of this thread about the vendor's files; null: nobody looks. */
+let mark: CallMark | null = null
+
+/** markCalls lets another thread see a call about a vendor's file that does not return (lib/call-mark.ts). */
+export function markCalls(memory: SharedArrayBuffer): void {
+  mark = new CallMark(memory)
+}
+
+function asking<T>(path: string, call: () => T): T {
+  mark?.begin(path)
+  try {
+    return call()
+  } finally {
+    mark?.end()
   }
 }
 
@@ -31,7 +49,7 @@ export function readAt(descriptor: number, memory: Buffer, length: number, at: n
   try {
     return readWhole(descriptor, memory, 0, length, at)
   } catch (error) {
-    throw new Unreadable(error)
+    throw new Unreadable(error, true)
   }
 }
 
@@ -47,11 +65,12 @@ export function openSource(
   root: string = dirname(path),
   opened?: number,
 ): SourceFile {
-  const fd = opened ?? openedAt(path, root)
-  const stats = fstatSync(fd, { bigint: true })
+  const fd = opened ?? asking(path, () => openedAt(path, root))
+  const stats = asking(path, () => fstatSync(fd, { bigint: true }))
   const file = new SourceFile(path, root, fd, stats, opened !== undefined)
-  if (stats.isFile()) return file
+  if (stats.isFile() && Number.isSafeInteger(file.size)) return file
   file[Symbol.dispose]()
+  if (stats.isFile()) throw new Unreadable(new Error('has a size that no feed has'))
   const what = stats.isDirectory() ? 'a directory' : stats.isFIFO() ? 'a fifo' : 'a device'
   throw new Unreadable(new Error(`is ${what}, not a regular file`))
 }
@@ -97,7 +116,7 @@ export class SourceFile implements Disposable {
   *pieces(pieceSize: number, end = Number.POSITIVE_INFINITY): Generator<Buffer, void, void> {
     const memory = Buffer.allocUnsafeSlow(Math.max(1, Math.min(pieceSize, this.size)))
     for (let at = 0; at < end; ) {
-      const length = readAt(this.descriptor, memory, Math.min(memory.length, end - at), at)
+      const length = this.#readAt(memory, Math.min(memory.length, end - at), at)
       if (length === 0) return
       yield memory.subarray(0, length)
       at += length
@@ -109,10 +128,14 @@ export class SourceFile implements Disposable {
     const begin = this.#nulRun(most)
     if (begin === null) return null
     const head = Buffer.alloc(2)
-    readAt(this.descriptor, head, 2, 0)
+    this.#readAt(head, 2, 0)
     const littleEndian = head[0] === 0xff ? head[1] === 0xfe : head[0] === 0x3c && head[1] === 0
     // In UTF-16LE a NUL at an odd offset is the second half of a character such as ">".
     return littleEndian && begin > 2 && begin % 2 === 1 ? begin + 1 : begin
+  }
+
+  #readAt(memory: Buffer, length: number, at: number): number {
+    return asking(this.#path, () => readAt(this.descriptor, memory, length, at))
   }
 
   #nulRun(most: number): number | null {
@@ -120,7 +143,7 @@ export class SourceFile implements Disposable {
     let end = this.size
     while (end > 0) {
       const at = Math.max(0, end - memory.length)
-      const piece = memory.subarray(0, readAt(this.descriptor, memory, end - at, at))
+      const piece = memory.subarray(0, this.#readAt(memory, end - at, at))
       let kept = piece.length
       while (kept > 0 && piece[kept - 1] === 0) kept--
       if (kept > 0) return at + kept
@@ -134,6 +157,10 @@ export class SourceFile implements Disposable {
 
   /** unchanged returns true if descriptor and path still lead to the file as it was opened. */
   unchanged(): boolean {
+    return asking(this.#path, () => this.#isUnchanged())
+  }
+
+  #isUnchanged(): boolean {
     try {
       const now = identityOf(fstatSync(this.descriptor, { bigint: true }))
       // The ctime of the open file changes when its path is removed or replaced.

@@ -1,20 +1,23 @@
 // Runs the feed reader in a worker thread, so that a large feed never blocks the daemon. The thread starts with the
-// first file, and again after it has died.
+// first file, and again after it has died. A thread whose read hangs is left, and its other files get a new one.
 
 import { rmSync } from 'node:fs'
 import type { Piscina } from 'piscina'
-import { unlessAborted } from '../lib/clock.ts'
+import { CallMark, HungCall } from '../lib/call-mark.ts'
+import { type Clock, MINUTE, SECOND, systemClock, unlessAborted } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
+import { HANGS, HungReads } from './hung-reads.ts'
 import type {
   CheckJob,
   CheckResult,
   Comparison,
   DifferenceJob,
   FeedChecker,
+  HungRead,
   PostingChanges,
 } from './port.ts'
 import { startThread } from './thread.ts'
@@ -22,7 +25,10 @@ import { startThread } from './thread.ts'
 export interface FeedCheckerOptions {
   /** entry is the worker's module; tests replace it. */
   entry?: URL
+  clock?: ReadingClock
 }
+
+type ReadingClock = Pick<Clock, 'after' | 'monotonic' | 'now'>
 
 /**
  * MOST_AT_ONCE feeds are read while the copy of the first one becomes durable. With one at a time, 2,000 feeds of 20 kB
@@ -30,33 +36,44 @@ export interface FeedCheckerOptions {
  */
 const MOST_AT_ONCE = 32
 
+/** A read may take this long: a network waits and asks again for a minute before it reports an error. */
+const HUNG_MS = MINUTE
+const LOOK_MS = SECOND
+
 /** Most objects are short-lived strings: a small young generation keeps them in the CPU cache and RSS low. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
 
 export function createFeedChecker(options: FeedCheckerOptions = {}): FeedChecker {
-  return new WorkerChecker(options.entry ?? siblingFile('check-worker', import.meta.url))
+  const { clock = systemClock, entry = siblingFile('check-worker', import.meta.url) } = options
+  return new WorkerChecker(entry, clock)
 }
 
 class WorkerChecker implements FeedChecker {
+  readonly #hung = new HungReads()
   readonly #shared: ReadingThread
   /** #single repeats the requests of a shared thread that died, one by one: this shows which request is fatal. */
   readonly #single: ReadingThread
   #lastRepeat: Promise<unknown> = Promise.resolve()
   #isDisposed = false
 
-  constructor(entry: URL) {
-    this.#shared = new ReadingThread(entry, MOST_AT_ONCE)
-    this.#single = new ReadingThread(entry, 1)
+  constructor(entry: URL, clock: ReadingClock) {
+    this.#shared = new ReadingThread({ entry, clock, mostAtOnce: MOST_AT_ONCE, hung: this.#hung })
+    this.#single = new ReadingThread({ entry, clock, mostAtOnce: 1, hung: this.#hung })
   }
 
   announce(bytes: number): void {
     if (!this.#isDisposed) this.#shared.start(bytes)
   }
 
+  hung(): HungRead[] {
+    return this.#hung.all()
+  }
+
   async check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult> {
     // The paths are parsed here, because an error from the worker would lose its class and hint.
     for (const path of Object.values(job.mapping.fields)) parseFieldPath(path)
-    return this.#ask<CheckResult>({ kind: 'check', job }, signal)
+    if (this.#hung.isRefused(job)) return HANGS
+    return (await this.#ask<CheckResult>({ kind: 'check', job }, signal)) ?? HANGS
   }
 
   compare(indexes: Comparison, signal?: AbortSignal): Promise<PostingChanges | null> {
@@ -69,16 +86,19 @@ class WorkerChecker implements FeedChecker {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true
-    await Promise.all([this.#shared.end(), this.#single.end()])
+    await Promise.all([this.#shared.end(), this.#single.end(), this.#hung.ended()])
   }
 
-  async #ask<T>(request: FileRequest, signal: AbortSignal | undefined): Promise<T> {
+  /** #ask resolves with null if a read for this request hangs. */
+  async #ask<T>(request: FileRequest, signal: AbortSignal | undefined): Promise<T | null> {
     const first = await this.#askThread<T>(this.#shared, request, signal)
     if (first.kind === 'result') return first.result
+    if (first.kind === 'hung') return null
     const repeat = this.#lastRepeat.then(() => this.#askThread<T>(this.#single, request, signal))
     this.#lastRepeat = repeat.catch(() => {})
     const second = await repeat
     if (second.kind === 'result') return second.result
+    if (second.kind === 'hung') return null
     throw threadEnded(request, second.cause)
   }
 
@@ -87,13 +107,16 @@ class WorkerChecker implements FeedChecker {
     request: FileRequest,
     signal: AbortSignal | undefined,
   ) {
-    this.#throwIfStopped(signal)
-    const answer = await thread.ask<T>(request, signal)
-    if (answer.kind === 'result') return answer
-    if (answer.kind === 'error') throw answer.error
-    this.#throwIfStopped(signal)
-    if (answer.kind === 'not-started') throw notStarted(answer.cause)
-    return answer
+    for (;;) {
+      this.#throwIfStopped(signal)
+      const answer = await thread.ask<T>(request, signal)
+      if (answer.kind === 'result' || answer.kind === 'hung') return answer
+      if (answer.kind === 'error') throw answer.error
+      this.#throwIfStopped(signal)
+      if (answer.kind === 'not-started') throw notStarted(answer.cause)
+      // The read of another file hangs, so its thread was left.
+      if (answer.kind !== 'left') return answer
+    }
   }
 
   #throwIfStopped(signal: AbortSignal | undefined): void {
@@ -107,25 +130,39 @@ type FileRequest = Exclude<WorkerRequest, { kind: 'start' }>
 
 type Answer<T> =
   | WorkerAnswer<T>
+  /** The read of this file hangs. */
+  | { kind: 'hung' }
+  /** The read of another file in the same thread hangs. */
+  | { kind: 'left' }
   /** The thread died, or this program ended it. */
   | { kind: 'died' | 'not-started'; cause: unknown }
 
 interface Running {
   pool: Piscina
+  mark: CallMark
   /** fault says why the thread could not start; null: it started, or this program ended it. */
   fault: Promise<{ cause: unknown } | null>
+  /** The path whose read hangs, so that this thread was left; null: none. */
+  hungAt: string | null
+}
+
+interface ReadingThreadOptions {
+  entry: URL
+  clock: ReadingClock
+  mostAtOnce: number
+  hung: HungReads
 }
 
 /** ReadingThread is a pool of one thread. A dead thread gets a new pool, because the next start may fail too. */
 class ReadingThread {
-  readonly #entry: URL
-  readonly #mostAtOnce: number
+  readonly #options: ReadingThreadOptions
   #running: Running | null = null
   #ended: Promise<void> = Promise.resolve()
+  /** The number of requests that wait for an answer. */
+  #asked = 0
 
-  constructor(entry: URL, mostAtOnce: number) {
-    this.#entry = entry
-    this.#mostAtOnce = mostAtOnce
+  constructor(options: ReadingThreadOptions) {
+    this.#options = options
   }
 
   /** start runs the thread and announces a file of this size. */
@@ -138,14 +175,24 @@ class ReadingThread {
     const running = this.start(0)
     const fault = await (signal ? unlessAborted(running.fault, signal) : running.fault)
     if (fault !== null) return { kind: 'not-started', ...fault }
+    if (running.hungAt !== null) return { kind: 'left' }
     if (running !== this.#running) return { kind: 'died', cause: null }
+    if (this.#asked++ === 0) this.#watch(running)
     try {
       return await running.pool.run(request, { signal: signal ?? null })
     } catch (cause) {
+      if (running.hungAt !== null) {
+        // The thread can write nothing more: it ends when its read returns.
+        removePartialFiles(request)
+        const isOwn = request.kind === 'check' && request.job.source === running.hungAt
+        return { kind: isOwn ? 'hung' : 'left' }
+      }
       const ended = this.end(running).then(() => removePartialFiles(request))
       // A thread that hangs in a read may never end, and an aborted request needs no answer.
       if (!signal?.aborted) await ended
       return { kind: 'died', cause }
+    } finally {
+      this.#asked--
     }
   }
 
@@ -158,13 +205,29 @@ class ReadingThread {
     return this.#ended
   }
 
+  /** #watch leaves the thread if a read of it hangs. It ends with the last request. */
+  #watch(running: Running, call = new HungCall(running.mark, HUNG_MS)): void {
+    const { clock, hung } = this.#options
+    clock.after(LOOK_MS, () => {
+      const path = call.look(clock.monotonic())
+      if (running !== this.#running) return
+      if (path !== null && hung.mayLeave) {
+        this.#running = null
+        running.hungAt = path
+        hung.add({ path, since: clock.now() - HUNG_MS }, running.pool.destroy())
+      } else if (this.#asked > 0) this.#watch(running, call)
+    })
+  }
+
   #newRunning(bytes: number): Running {
-    const pool = startThread(this.#entry, {
+    const { entry, mostAtOnce } = this.#options
+    const pool = startThread(entry, {
       argv: [VERSION],
-      concurrentTasksPerWorker: this.#mostAtOnce,
+      concurrentTasksPerWorker: mostAtOnce,
       resourceLimits: RESOURCE_LIMITS,
     })
-    const request: WorkerRequest = { kind: 'start', bytes }
+    const mark = new CallMark()
+    const request: WorkerRequest = { kind: 'start', bytes, mark: mark.memory }
     const fault = pool.run(request).then(
       () => null,
       (cause: unknown) => {
@@ -173,7 +236,7 @@ class ReadingThread {
         return { cause }
       },
     )
-    const running = { pool, fault }
+    const running: Running = { pool, mark, fault, hungAt: null }
     return running
   }
 }

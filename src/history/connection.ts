@@ -13,6 +13,8 @@ import { databaseError, fileError } from './database-error.ts'
 process.env.SQLITE_USE_URI ??= '1'
 
 const BUSY_TIMEOUT_MS = 5000
+/** LOG_LIMIT, in bytes, is what the write-ahead log keeps once no reader needs more of it. Usually it has 4 MB. */
+export const LOG_LIMIT = 16 * 2 ** 20
 
 export type SqlValue = string | number | null
 /** The value of one `?`, or an object with the values of the named parameters. */
@@ -114,6 +116,16 @@ export class Connection implements Disposable {
     return (count('page_count') - count('freelist_count')) * count('page_size')
   }
 
+  /** logBytes returns the size of the write-ahead log, which a reader with an old transaction lets grow. */
+  logBytes(): number {
+    return statSync(`${this.file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  }
+
+  /** shrinkLog moves the write-ahead log into the file and empties it, unless a reader still needs it. */
+  shrinkLog(): void {
+    this.pragma('wal_checkpoint(TRUNCATE)')
+  }
+
   [Symbol.dispose](): void {
     this.#translated(() => this.#db.close())
   }
@@ -157,6 +169,7 @@ export function openWritable(path: string): Connection {
     })
   }
   connection.pragma('synchronous = FULL')
+  connection.pragma(`journal_size_limit = ${LOG_LIMIT}`)
   connection.pragma('foreign_keys = ON')
   opening.move()
   return connection

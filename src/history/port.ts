@@ -54,6 +54,8 @@ export interface Transactions {
   afterCommit(step: () => void): void
   /** dataVersion returns a number that changes when another process writes. It is cheap enough to ask each second. */
   dataVersion(): number
+  /** keepLogSmall empties a large write-ahead log, unless a reader still needs it. Returns its size in bytes. */
+  keepLogSmall(): number
   /** lost returns why the open database is no longer the file at its path, or null when it is. */
   lost(): FeedsyncError | null
 }

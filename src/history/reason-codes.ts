@@ -11,6 +11,8 @@ export const SAME_BYTES = 'same-bytes'
 export const DROPPED_AGAIN = 'dropped-again'
 /** The spool has no room for a copy. */
 export const NO_ROOM = 'no-room'
+/** The file never stays the same for the quiet period. */
+export const NEVER_QUIET = 'never-quiet'
 /** The document ends early. */
 export const INCOMPLETE = 'incomplete'
 /** The daemon stopped before the step was finished. */
@@ -52,7 +54,9 @@ export const DISCARDED = 'discarded'
 export const RETRIED = 'retried'
 export const RESTORED = 'restored'
 
-/** isBlocked returns whether a version stays `settling` because the spool has no room for its copy. */
-export function isBlocked({ state, reasonCode }: { state: string; reasonCode: string | null }) {
-  return state === 'settling' && reasonCode === NO_ROOM
+/** blockOf returns why a version stays `settling` although its file was seen long ago; null: nothing blocks it. */
+export function blockOf({ state, reasonCode }: { state: string; reasonCode: string | null }) {
+  return state === 'settling' && (reasonCode === NO_ROOM || reasonCode === NEVER_QUIET)
+    ? reasonCode
+    : null
 }

@@ -5,7 +5,14 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { silentLog } from '../lib/log.ts'
-import { type Connection, lockFile, openReadOnly, openWritable, watched } from './connection.ts'
+import {
+  type Connection,
+  LOG_LIMIT,
+  lockFile,
+  openReadOnly,
+  openWritable,
+  watched,
+} from './connection.ts'
 import { GroupCommit } from './group-commit.ts'
 import { APPLICATION, migrate, schemaVersion } from './migrations.ts'
 import type { History } from './port.ts'
@@ -91,6 +98,10 @@ export function historyOn(connection: Connection, clock = systemClock): History 
     commit: (work, when) => group.add(work, when),
     lost: lossOf(connection.file),
     mark: stateMark(connection, connection.file),
+    keepLogSmall: (): number => {
+      if (connection.logBytes() > LOG_LIMIT) connection.shrinkLog()
+      return connection.logBytes()
+    },
     dataVersion: () => Number(connection.pragma('data_version')),
     // SQLite itself moves the WAL into the file when the last connection closes.
     [Symbol.dispose]: () => {

@@ -2,15 +2,19 @@
 // daemon took. A check before a move proves nothing about the moment of the move, so it first renames the file to a
 // temporary name, where nobody else writes to it, and checks it there.
 
+import { createHash } from 'node:crypto'
 import { type BigIntStats, constants } from 'node:fs'
 import { lstat, open, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
 import type { FileIdentity } from '../feed/port.ts'
 import { OpenDirectory } from '../lib/beneath.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { errnoText, isMissing, type Subject } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import { identityOf, sameBytes, sameIdentity } from '../lib/files.ts'
+import { isPacked } from '../lib/packing.ts'
 import { stampedName } from '../lib/stamped-name.ts'
 import { moveExclusively } from './exclusive-move.ts'
 import type { Departure, Disposed, Receipt } from './port.ts'
@@ -125,9 +129,12 @@ export class Dispositions {
     }
     // Ignore ctime and device: the rename changes the ctime, and a restart of the host may change the device number.
     const now = { ...identityOf(stats), dev: identity.dev }
-    const isOurs = stats.isFile() && sameBytes(now, identity)
+    const isOurs = stats.isFile() && sameBytes({ ...now, ino: identity.ino }, identity)
     if (!isOurs) return giveBack(departure, folder, { kind: 'changed' })
     try {
+      // Some file systems make the inode from the path. Elsewhere another file of the same size and time has come.
+      if (now.ino !== identity.ino && !(await hasBytesOf(taken, departure)))
+        return await giveBackOther(departure, folder)
       if (disposition !== 'delete') return await this.#putAway(departure, taken)
       await unlink(taken)
       return { kind: 'done', to: null }
@@ -176,6 +183,34 @@ async function leadsInto(path: string, folder: string): Promise<boolean> {
     if (here.dev === below?.dev && here.ino === below.ino) return false
     below = here
   }
+}
+
+/** hasBytesOf returns whether the file has the bytes that were read. Throws system errors. */
+async function hasBytesOf(file: string, { path, sha256 }: Departure): Promise<boolean> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  await using handle = await open(file, flags)
+  const bytes = handle.createReadStream({ autoClose: false })
+  const hash = createHash('sha256')
+  await (isPacked(path) ? pipeline(bytes, createGunzip(), hash) : pipeline(bytes, hash))
+  return hash.digest('hex') === sha256
+}
+
+/** giveBackOther puts other bytes back, and says whether another try would find them again. */
+async function giveBackOther(departure: Departure, folder: OpenDirectory): Promise<Disposed> {
+  const { identity, path } = departure
+  const disposed = await giveBack(departure, folder, { kind: 'changed' })
+  if (disposed.kind !== 'changed') return disposed
+  const back = await lstat(folder.entry(basename(path)), { bigint: true })
+  // A file that came meanwhile keeps its inode. One with the inode from before has it from its path.
+  return String(back.ino) === identity.ino ? otherInode(departure) : disposed
+}
+
+function otherInode({ disposition, path }: Departure): Problem {
+  const code = 'other-inode'
+  const reason = `${disposition} ${path}: after its rename another file is there (${code})`
+  const hint =
+    'if its file system makes inodes from paths, move such files yourself, and set inbox.afterUpload and inbox.afterReject to keep'
+  return { kind: 'problem', code, reason, hint, isFinal: true }
 }
 
 async function giveBack(

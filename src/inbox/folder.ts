@@ -1,19 +1,17 @@
 // Inbox lists and watches the folder, one listing at a time. Only `list` states facts; events are hints. Inbox never
-// writes into the folder.
+// writes into the folder. A thread of its own asks the file system (listing-thread.ts).
 
-import type { BigIntStats } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, HOUR, isoTime, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
-import { isSameDirectory } from '../lib/files.ts'
+import { isSameDirectory, sameIdentity } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
-import { type Look, lookAtEach } from './directory-entries.ts'
-import { type FilesystemProbe, probeFilesystem, remoteFilesystem } from './filesystem-type.ts'
-import { judge, type KnownFiles, nothingFound, walk } from './listing.ts'
-import { Mounts, unavailable } from './mounts.ts'
-import { createNameFilter, type NameFilter } from './name-filter.ts'
-import type { Ignored, Listing, Sighting, Skipped, WatchMode } from './port.ts'
+import { type FilesystemProbe, probeFilesystem } from './filesystem-type.ts'
+import { nothingFound } from './listing.ts'
+import type { DirectoryStats, Looked } from './listing-messages.ts'
+import { ListingThread } from './listing-thread.ts'
+import { unavailable } from './mounts.ts'
+import type { FolderState, Listing, Sighting, WatchMode } from './port.ts'
 import { WatchKeeper, type WatchOpener, watchDirectories } from './watch-keeper.ts'
 
 export interface InboxOptions {
@@ -31,20 +29,26 @@ export interface InboxOptions {
   openWatch?: WatchOpener
 }
 
+/** KnownFiles returns what is known of a path from its last reading. */
+export type KnownFiles = (path: string) => Sighting | null
+
 /** STUCK_MS is longer than a listing of 100,000 files on a slow network. */
 const STUCK_MS = 2 * MINUTE
-const STUCK =
-  'check the disk or the network mount of inbox.directory; feeds are taken again once it answers'
+const STUCK = 'check its disk or network mount; its feeds are taken again once it answers'
 
 export class Inbox implements AsyncDisposable {
   readonly #options: InboxOptions & Required<Pick<InboxOptions, 'networkFileSystem' | 'openWatch'>>
-  readonly #filter: NameFilter
+  readonly #thread: ListingThread
+  /** The files of the last listing. */
+  readonly #files = new Map<string, Sighting>()
   /** The stats of the folder at the last listing. */
-  #known: BigIntStats | null = null
-  readonly #mounts = new Mounts()
+  #known: DirectoryStats | null = null
+  /** What the last listing knew of mount points. */
+  #mounts: ReadonlyMap<string, bigint> = new Map()
   #keeper: WatchKeeper | null = null
   #listing: Promise<Listing> | null = null
-  #isRemote: boolean | null = null
+  /** The wall ms at which each question began that is not answered yet. */
+  readonly #asked = new Set<{ since: number }>()
 
   constructor(options: InboxOptions) {
     this.#options = {
@@ -52,12 +56,13 @@ export class Inbox implements AsyncDisposable {
       openWatch: watchDirectories,
       ...options,
     }
-    this.#filter = createNameFilter(options)
+    this.#thread = new ListingThread({ ...options, answered: () => this.#answered() })
   }
 
   /**
-   * list lists the whole folder. It never throws: in an unreadable folder, all files are unknown, not gone. For an
-   * unchanged file, the listing contains the object of `known`, which leaves little garbage.
+   * list lists the whole folder. In an unreadable folder, all files are unknown, not gone; so are the files of a path
+   * that does not answer. For an unchanged file, the listing contains the object of `known`, which leaves little
+   * garbage. It rejects with `FeedsyncError` only if its thread cannot run.
    */
   list(known: KnownFiles = () => null): Promise<Listing> {
     this.#listing ??= this.#watched(this.#list(known)).finally(() => {
@@ -70,26 +75,8 @@ export class Inbox implements AsyncDisposable {
    * look checks single paths again. The result is null if the path is gone, and a reason to skip it if a directory
    * above it has become a link.
    */
-  look(paths: readonly string[]): Promise<Map<string, Sighting | Skipped | null>> {
-    return this.#watched(this.#look(paths))
-  }
-
-  async #look(paths: readonly string[]): Promise<Map<string, Sighting | Skipped | null>> {
-    const above = await this.#lookAt([...new Set(paths.flatMap(ancestors))])
-    const itself = await this.#lookAt(paths)
-    return new Map(
-      paths.map((path) => {
-        const wrong = ancestors(path).find((one) => !isDirectory(above.get(one)))
-        if (wrong === undefined) return [path, judge(path, itself.get(path) ?? null)]
-        const skipped = judge(wrong, above.get(wrong) ?? null)
-        return [path, skipped !== null && 'reason' in skipped ? skipped : null]
-      }),
-    )
-  }
-
-  /** ignored returns the rule that ignores a path, or null if the path may be a feed. */
-  ignored(path: string): Ignored | null {
-    return this.#filter.ignored(path)
+  look(paths: readonly string[]): Promise<Looked> {
+    return this.#watched(this.#thread.look(paths))
   }
 
   /** absolute returns the absolute path of a relative one. */
@@ -113,59 +100,76 @@ export class Inbox implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#keeper?.close()
-    await this.#listing
+    await this.#thread[Symbol.asyncDispose]()
   }
 
   /** #watched sets a condition if `work` hangs: on a network without its server, a system call may never return. */
   async #watched<T>(work: Promise<T>): Promise<T> {
-    const { clock, conditions, directory } = this.#options
-    const began = isoTime(clock.now())
-    const message = `listing ${directory} has not ended since ${began}`
-    using _timer = clock.after(STUCK_MS, () =>
-      conditions?.set('scan-stuck', { message, hint: STUCK }),
-    )
+    const { clock } = this.#options
+    const asked = { since: clock.now() }
+    this.#asked.add(asked)
+    using _timer = clock.after(STUCK_MS, () => this.#reportHanging())
     try {
       return await work
     } finally {
-      conditions?.clear('scan-stuck')
+      this.#asked.delete(asked)
+      this.#reportHanging()
+    }
+  }
+
+  #answered(): void {
+    this.#reportHanging()
+    this.#keeper?.touched(null)
+  }
+
+  /** #reportHanging sets or clears the condition, which names the path that does not answer for the longest time. */
+  #reportHanging(): void {
+    const { clock, conditions, directory } = this.#options
+    const places = [
+      ...[...this.#asked].map(({ since }) => ({ path: '', since })),
+      ...this.#thread.hung,
+    ]
+    const [first] = places
+      .filter(({ since }) => clock.now() - since >= STUCK_MS)
+      .toSorted((a, b) => a.since - b.since)
+    if (first === undefined) conditions?.clear('scan-stuck')
+    else {
+      const message = `listing ${join(directory, first.path)} has not ended since ${isoTime(first.since)}`
+      conditions?.set('scan-stuck', { message, hint: STUCK })
     }
   }
 
   async #list(known: KnownFiles): Promise<Listing> {
-    const { directory, networkFileSystem } = this.#options
-    try {
-      const stats = await stat(directory, { bigint: true })
-      this.#isRemote ??= (await remoteFilesystem(directory, networkFileSystem)) !== null
-      const found = await walk({
-        directory,
-        device: stats.dev,
-        filter: this.#filter,
-        known,
-        mounts: this.#mounts,
-        remote: this.#isRemote,
-      })
-      const isEmpty = found.files.length + found.skipped.length + found.unknown.length === 0
-      const before = this.#known ?? stats
-      // A missing mount leaves an empty directory on another device.
-      if (isEmpty && before.dev !== stats.dev)
-        return { folder: unavailable(directory, NOT_MOUNTED), ...nothingKnown() }
-      this.#known = stats
-      if (before.dev !== stats.dev) this.#reportChange(directory)
-      for (const prefix of this.#mounts.replaced()) this.#reportChange(this.absolute(prefix))
-      // A watch on the previous directory reports nothing for the new one.
-      const replaced = !isSameDirectory(before, stats)
-      if (replaced) {
-        this.#isRemote = null
-        this.#options.log.warn(
-          { event: 'folder.replaced', directory },
-          'the folder was replaced by another one',
-        )
-      }
-      this.#keeper?.follow(replaced)
-      return { folder: { kind: 'ready' }, ...found }
-    } catch (error) {
-      return { folder: unavailable(directory, error), ...nothingKnown() }
+    const { directory } = this.#options
+    const answer = await this.#thread.list(this.#mounts)
+    const { changed, folder, gone, ignored, isWhole, skipped, stats, temporary, unknown } = answer
+    if (stats === null) return nothingKnown(folder)
+    if (isWhole) this.#files.clear()
+    for (const path of gone) this.#files.delete(path)
+    for (const seen of changed) {
+      const before = known(seen.path)
+      const isKnown = before !== null && sameIdentity(before.identity, seen.identity)
+      this.#files.set(seen.path, isKnown ? before : seen)
     }
+    const isEmpty = this.#files.size + skipped.length + unknown.length === 0
+    const before = this.#known ?? stats
+    // A missing mount leaves an empty directory on another device.
+    if (isEmpty && before.dev !== stats.dev)
+      return nothingKnown(unavailable(directory, NOT_MOUNTED))
+    this.#known = stats
+    this.#mounts = answer.mounts
+    if (before.dev !== stats.dev) this.#reportChange(directory)
+    for (const prefix of answer.replaced) this.#reportChange(this.absolute(prefix))
+    // A watch on the previous directory reports nothing for the new one.
+    const replaced = !isSameDirectory(before, stats)
+    if (replaced)
+      this.#options.log.warn(
+        { event: 'folder.replaced', directory },
+        'the folder was replaced by another one',
+      )
+    this.#keeper?.follow(replaced)
+    const files = [...this.#files.values()]
+    return { folder, files, skipped, unknown, temporary, ignored }
   }
 
   /** #reportChange warns of files that may be old: they lay below a mount that is gone. */
@@ -176,14 +180,6 @@ export class Inbox implements AsyncDisposable {
     }
     this.#options.conditions?.set('inbox-changed', words, CHANGE_SHOWN_MS)
   }
-
-  /** #lookAt treats all paths as remote, because any path may lie on a mount without its server. */
-  async #lookAt(paths: readonly string[]): Promise<Map<string, Look>> {
-    const looks = new Map<string, Look>()
-    const entries = paths.map((path) => ({ path, at: this.absolute(path) }))
-    await lookAtEach(entries, true, (look, { path }) => looks.set(path, look))
-    return looks
-  }
 }
 
 /** Nobody sees when a person has accepted the change, so the warning ends by itself. */
@@ -192,13 +188,6 @@ const CHANGE_SHOWN_MS = HOUR
 /** NOT_MOUNTED stands for an empty folder on another device than before. */
 const NOT_MOUNTED = Object.assign(new Error('not mounted'), { code: 'EXDEV' })
 
-const isDirectory = (look: Look | undefined) =>
-  look != null && !(look instanceof Error) && look.isDirectory()
-
-const nothingKnown = () => ({ ...nothingFound(), unknown: [''] })
-
-/** ancestors returns the directories above a path: `a` and `a/b` for `a/b/c.xml`. */
-function ancestors(path: string): string[] {
-  const parts = path.split('/').slice(0, -1)
-  return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
+function nothingKnown(folder: FolderState): Listing {
+  return { folder, ...nothingFound(), unknown: [''] }
 }

@@ -1,14 +1,13 @@
 // Walks through the folder once and lists the regular files. It never follows a link and never leaves the folder. The
-// files of an unreadable directory are unknown, not gone.
+// files of an unreadable directory are unknown, not gone. All calls block (see directory-entries.ts).
 
-import type { BigIntStats } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { type BigIntStats, statSync } from 'node:fs'
 import { OpenDirectory } from '../lib/beneath.ts'
 import { errnoText, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
-import { identityOf, isSameDirectory, sameIdentity, specialKind } from '../lib/files.ts'
+import { identityOf, isSameDirectory, specialKind } from '../lib/files.ts'
 import { nonUtf8Path } from '../lib/non-utf8-names.ts'
-import { type Entry, type Look, lookAtEach, readDirectory } from './directory-entries.ts'
+import { type Asks, type Entry, type Look, lookAt, readDirectory } from './directory-entries.ts'
 import { type Mounts, UNMOUNTED } from './mounts.ts'
 import type { NameFilter } from './name-filter.ts'
 import type { Listing, Sighting, Skipped } from './port.ts'
@@ -19,16 +18,11 @@ export interface WalkOptions {
   /** Absolute path. */
   directory: string
   filter: NameFilter
-  /** The device of the folder. A directory on another device may be a network mount. */
-  device: bigint
-  /** The folder is on a network file system. */
-  remote: boolean
   mounts: Mounts
-  known: KnownFiles
+  asks: Asks
+  /** isHung returns whether the file system did not answer about a path (`acme/`) before, so that it is not asked. */
+  isHung: (path: string) => boolean
 }
-
-/** KnownFiles returns what is known of a path from its last reading. */
-export type KnownFiles = (path: string) => Sighting | null
 
 /** MOST_DEPTH limits nested directories: a look at a directory opens all directories above it. */
 export const MOST_DEPTH = 32
@@ -46,6 +40,10 @@ const NOT_UTF8: Explanation = {
 const LINK: Explanation = {
   reason: 'it is a symbolic link, which is not followed',
   hint: 'put the file or directory itself in its place',
+}
+export const HANGS: Explanation = {
+  reason: 'its file system does not answer',
+  hint: 'check its disk or network mount; feedsyncd looks again once it answers',
 }
 const DIRECTORY: Explanation = { reason: 'it is a directory', hint: 'name a file in it' }
 
@@ -65,12 +63,13 @@ const nothingHere = (): Here => ({ ...nothingFound(), below: [] })
 const KINDS = Object.keys(nothingFound()) as (keyof Found)[]
 
 /** walk lists everything below the folder. It throws the system's error if the folder itself cannot be read. */
-export async function walk(options: WalkOptions): Promise<Found> {
+export function walk(options: WalkOptions): Found {
   const found = nothingFound()
   const pending = ['']
-  options.mounts.begin()
   for (let prefix = pending.pop(); prefix !== undefined; prefix = pending.pop()) {
-    const here = await readOne(prefix, options)
+    const here = options.isHung(prefix)
+      ? skipUnknown(nothingHere(), prefix, HANGS)
+      : readOne(prefix, options)
     pending.push(...here.below)
     for (const kind of KINDS) for (const one of here[kind]) (found[kind] as unknown[]).push(one)
   }
@@ -81,26 +80,25 @@ export async function walk(options: WalkOptions): Promise<Found> {
   return found
 }
 
-async function readOne(prefix: string, all: WalkOptions): Promise<Here> {
+function readOne(prefix: string, options: WalkOptions): Here {
   let here = nothingHere()
   if (prefix.split('/').length > MOST_DEPTH + 1) {
     here.skipped.push({ path: prefix, ...TOO_DEEP })
     return here
   }
-  const before = await directoryAt(prefix, all)
+  const before = directoryAt(prefix, options)
   if (before === null) return here
   if (before instanceof Error) return notListed(prefix, before)
-  const options = { ...all, remote: all.remote || before.dev !== all.device }
   try {
-    for await (const entries of readDirectory({ ...options, prefix })) {
+    for (const entries of readDirectory({ ...options, prefix })) {
       if (entries === null) here = nothingHere()
-      else await place(entries, prefix, options, here)
+      else place(entries, prefix, options, here)
     }
   } catch (error) {
     if (prefix === '') throw error
     return notListed(prefix, error)
   }
-  const after = await directoryAt(prefix, options)
+  const after = directoryAt(prefix, options)
   // If the directory was replaced meanwhile, the entries may belong to another one. The next scan lists the new one.
   const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
   if (!isSame) return { ...nothingHere(), unknown: [prefix] }
@@ -111,32 +109,42 @@ async function readOne(prefix: string, all: WalkOptions): Promise<Here> {
 }
 
 /** directoryAt stats a directory and follows no link below the folder. It throws only for the folder itself. */
-async function directoryAt(prefix: string, { directory }: WalkOptions): Promise<Look> {
-  if (prefix === '') return stat(directory, { bigint: true })
+function directoryAt(prefix: string, { asks, directory }: WalkOptions): Look {
+  asks(prefix)
+  if (prefix === '') return statSync(directory, { bigint: true })
   try {
-    using opened = await OpenDirectory.at(directory, prefix)
-    return await stat(opened.entry('.'), { bigint: true })
+    using opened = OpenDirectory.atSync(directory, prefix)
+    return statSync(opened.entry('.'), { bigint: true })
   } catch (error) {
     return isMissing(errorCode(error)) ? null : (error as Error)
   }
 }
 
 /** place sorts entries into `here`. It throws `EACCES` if the directory can be read but not entered. */
-async function place(
+function place(
   entries: readonly Entry[],
   prefix: string,
-  { directory, filter, known, remote }: WalkOptions,
+  { asks, directory, filter, isHung }: WalkOptions,
   here: Here,
-): Promise<void> {
+): void {
   const files: Entry[] = []
   const temporary: Entry[] = []
   for (const entry of entries) sort(entry, filter, here, files, temporary)
-  await lookAtEach(temporary, remote, (look, { path }) => {
+  for (const { at, path } of temporary) {
+    if (isHung(path)) continue
+    asks(path)
+    const look = lookAt(at)
     if (look !== null && !(look instanceof Error))
       here.temporary.push({ path, mtimeMs: Number(look.mtimeMs) })
-  })
+  }
   let denied: Error | null = null
-  await lookAtEach(files, remote, (look, { kind, path }) => {
+  for (const { at, kind, path } of files) {
+    if (isHung(path)) {
+      skipUnknown(here, path, HANGS)
+      continue
+    }
+    asks(path)
+    const look = lookAt(at)
     const seen = judge(path, look)
     if (errorCode(look) === 'EACCES') denied = look as Error
     if (look instanceof Error || kind === null) {
@@ -144,17 +152,48 @@ async function place(
       if (kind === null) here.unknown.push(`${path}/`)
       if (seen !== null && 'reason' in seen) skipUnknown(here, path, seen)
       else here.unknown.push(path)
-    } else if (seen === null) return
+    } else if (seen === null) continue
     else if ('reason' in seen) here.skipped.push(seen)
-    else {
-      const before = known(path)
-      here.files.push(before && sameIdentity(before.identity, seen.identity) ? before : seen)
-    }
-  })
-  if (denied === null) return
-  await lookAtEach([{ at: `${directory}/${prefix}.` }], remote, (look) => {
-    if (errorCode(look) === 'EACCES') throw denied
-  })
+    else here.files.push(seen)
+  }
+  if (denied !== null && errorCode(lookAt(`${directory}/${prefix}.`)) === 'EACCES') throw denied
+}
+
+/**
+ * lookAtPaths looks at single paths. The result is null if the path is gone, and a reason to skip it if a directory
+ * above it has become a link.
+ */
+export function lookAtPaths(
+  paths: readonly string[],
+  { asks, directory, isHung }: Pick<WalkOptions, 'asks' | 'directory' | 'isHung'>,
+): Map<string, Sighting | Skipped | null> {
+  const look = (path: string): Sighting | Skipped | null | 'directory' => {
+    if (isHung(path) || isHung(`${path}/`)) return { path, ...HANGS }
+    asks(path)
+    const seen = lookAt(`${directory}/${path}`)
+    return seen !== null && !(seen instanceof Error) && seen.isDirectory()
+      ? 'directory'
+      : judge(path, seen)
+  }
+  const above = new Map<string, ReturnType<typeof look>>()
+  for (const path of new Set(paths.flatMap(ancestors))) above.set(path, look(path))
+  return new Map(
+    paths.map((path) => {
+      const wrong = ancestors(path).find((one) => above.get(one) !== 'directory')
+      if (wrong === undefined) {
+        const seen = look(path)
+        return [path, seen === 'directory' ? { path: `${path}/`, ...DIRECTORY } : seen]
+      }
+      const skipped = above.get(wrong)
+      return [path, typeof skipped === 'object' && skipped && 'reason' in skipped ? skipped : null]
+    }),
+  )
+}
+
+/** ancestors returns the directories above a path: `a` and `a/b` for `a/b/c.xml`. */
+function ancestors(path: string): string[] {
+  const parts = path.split('/').slice(0, -1)
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
 /** sort decides by name and kind alone: it collects the entries to look at, and puts the others into `here`. */

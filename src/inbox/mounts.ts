@@ -11,39 +11,35 @@ export const UNMOUNTED = {
   hint: 'mount it again; if it was removed on purpose, restart feedsyncd',
 } as const
 
+/** Mounts is for one listing. */
 export class Mounts {
-  /** The device of each mount point (`acme/`) that was ever listed. */
-  readonly #known = new Map<string, bigint>()
-  /** The device of each directory in the running listing. */
-  #seen = new Map<string, bigint>()
-  /** The former mount points that have files of another file system in the running listing. */
-  #replaced: string[] = []
+  /** The device of each mount point (`acme/`) that was ever listed; the next listing needs it. */
+  readonly known: Map<string, bigint>
+  /** The mount points at which this listing found files of another file system. */
+  readonly replaced: string[] = []
+  /** The device of each directory. */
+  readonly #seen = new Map<string, bigint>()
 
-  begin(): void {
-    this.#seen = new Map()
-    this.#replaced = []
-  }
-
-  /** replaced returns the mount points (`acme/`) at which this listing found files of another file system. */
-  replaced(): readonly string[] {
-    return this.#replaced
+  /** `known` is what the listing before knew. */
+  constructor(known: ReadonlyMap<string, bigint> = new Map()) {
+    this.known = new Map(known)
   }
 
   /** admit records a directory that was read. False: another file system should be mounted there. */
   admit(prefix: string, { dev }: BigIntStats, isEmpty: boolean): boolean {
-    const before = this.#known.get(prefix)
+    const before = this.known.get(prefix)
     this.#seen.set(prefix, dev)
     if (before !== undefined && before !== dev && isEmpty) return false
-    if (before !== undefined && before !== dev) this.#replaced.push(prefix)
+    if (before !== undefined && before !== dev) this.replaced.push(prefix)
     const above = this.#seen.get(parentOf(prefix))
-    if (prefix !== '' && above !== undefined && above !== dev) this.#known.set(prefix, dev)
-    else this.#known.delete(prefix)
+    if (prefix !== '' && above !== undefined && above !== dev) this.known.set(prefix, dev)
+    else this.known.delete(prefix)
     return true
   }
 
   /** missing returns the mount points that are gone although the directory above was read. */
   missing(): string[] {
-    return [...this.#known.keys()].filter(
+    return [...this.known.keys()].filter(
       (prefix) => !this.#seen.has(prefix) && this.#seen.has(parentOf(prefix)),
     )
   }

@@ -65,7 +65,13 @@ export type Disposed =
   | ({ kind: 'changed' } & NotDone)
   | ({ kind: 'missing' } & NotDone)
   /** `code` is the system's error code; the file is where it was. `isPartial`: the file has its temporary name. */
-  | ({ kind: 'problem'; code: string; reason: string; hint: string; isPartial?: boolean } & NotDone)
+  | ({ kind: 'problem'; code: string; reason: string; hint: string } & Outcome & NotDone)
+
+interface Outcome {
+  isPartial?: boolean
+  /** Another try with this file would end in the same way. */
+  isFinal?: boolean
+}
 
 interface NotDone {
   /** The file is at its path again, with the new ctime that our own moves gave it. */
@@ -78,6 +84,8 @@ interface NotDone {
  */
 export interface Departure extends Sighting {
   disposition: Disposition
+  /** SHA-256 of the feed in the file, lower-case hexadecimal; null: it was not read to its end. */
+  sha256: string | null
   /** 12 random hexadecimal digits, a part of the temporary name. */
   token: string
 }

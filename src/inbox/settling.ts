@@ -1,5 +1,7 @@
 // Settler implements the quiet period: a file is ready if it had the same identity at both ends of the period, on the
-// monotonic clock. File dates are no evidence, and the same rule holds at start-up. Pure: the caller passes the time.
+// monotonic clock. File dates are no evidence, and the same rule holds at start-up. A file that changes at each look
+// without growing is restless: a program touches or replaces it all the time, or its file system tells other numbers
+// each time. Quiet is then no condition but a hint. Pure: the caller passes the time.
 
 import type { FileIdentity } from '../feed/port.ts'
 import { sameIdentity } from '../lib/files.ts'
@@ -11,6 +13,17 @@ interface Pending {
   since: number
   /** The file was quiet, but there was no room for it. */
   isPutBack: boolean
+  /** Monotonic ms since when the file changes without growing. */
+  restlessSince: number
+  /** The largest size so far, in bytes. */
+  largest: number
+  /** What the last change changed; null: the file did not change. */
+  changed: Restless['changed'] | null
+}
+
+/** Restless is a file that never stays the same for the quiet period, although it does not grow. */
+export interface Restless extends Sighting {
+  changed: 'size' | 'inode' | 'modification time' | 'change time'
 }
 
 export class Settler {
@@ -58,6 +71,15 @@ export class Settler {
     this.#start(path, identity, now, true)
   }
 
+  /** restless returns the files that have been restless for this time after a quiet period. */
+  restless(forMs: number, now: number): Restless[] {
+    const found: Restless[] = []
+    for (const [path, { changed, identity, restlessSince }] of this.#pending)
+      if (changed !== null && now - restlessSince >= forMs + this.#quietMs)
+        found.push({ path, identity, changed })
+    return found
+  }
+
   drop(path: string): void {
     this.#pending.delete(path)
   }
@@ -79,7 +101,22 @@ export class Settler {
   }
 
   #start(path: string, identity: FileIdentity, now: number, isPutBack = false): void {
+    const before = isPutBack ? undefined : this.#pending.get(path)
+    const isGrowing = before?.identity.ino === identity.ino && identity.size > before.largest
     this.#pending.delete(path)
-    this.#pending.set(path, { identity, since: now, isPutBack })
+    this.#pending.set(path, {
+      identity,
+      since: now,
+      isPutBack,
+      restlessSince: before === undefined || isGrowing ? now : before.restlessSince,
+      largest: Math.max(before?.largest ?? 0, identity.size),
+      changed: before === undefined || isGrowing ? null : changeOf(before.identity, identity),
+    })
   }
+}
+
+function changeOf(before: FileIdentity, now: FileIdentity): Restless['changed'] {
+  if (before.size !== now.size) return 'size'
+  if (before.ino !== now.ino) return 'inode'
+  return before.mtimeNs !== now.mtimeNs ? 'modification time' : 'change time'
 }

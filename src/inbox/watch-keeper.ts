@@ -113,6 +113,17 @@ export class WatchKeeper {
     this.#opening = last
   }
 
+  /** touched joins what arrives together into one hint. `name` is the last part of the path; null: not known. */
+  touched(name: string | null): void {
+    if (this.#hint !== null || this.#isClosed) return
+    // A file with a temporary name matters only after it is renamed.
+    if (name !== null && temporaryPattern(name) !== null) return
+    this.#hint = this.#options.clock.after(HINT_DELAY_MS, () => {
+      this.#hint = null
+      this.#options.hint()
+    })
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#hint?.[Symbol.dispose]()
@@ -158,7 +169,7 @@ export class WatchKeeper {
     try {
       if (remote !== null) return { mode: 'poll', reason: remoteReason(remote) }
       this.#watch = await openWatch(path, {
-        touched: (name) => this.#touched(name),
+        touched: (name) => this.touched(name),
         failed: (error) => this.#failed(error, generation),
       })
       return { mode: 'events' }
@@ -174,16 +185,6 @@ export class WatchKeeper {
     this.#watch = null
     // Ignore a failed close: nothing listens to this watch now.
     await watch?.close().catch(() => {})
-  }
-
-  #touched(name: string | null): void {
-    if (this.#hint !== null || this.#isClosed) return
-    // A file with a temporary name matters only after it is renamed.
-    if (name !== null && temporaryPattern(name) !== null) return
-    this.#hint = this.#options.clock.after(HINT_DELAY_MS, () => {
-      this.#hint = null
-      this.#options.hint()
-    })
   }
 
   #failed(error: unknown, generation: number): void {

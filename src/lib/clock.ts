@@ -29,9 +29,18 @@ export const systemClock: Clock = {
   after: (ms, run) => setTimeout(run, timeoutOf(ms)).unref(),
 }
 
-/** isoTime writes ISO 8601 UTC with milliseconds, the form of every time in JSON answers; null stays null. */
+/** No calendar has a time further than this from the epoch, in ms (ECMAScript, "Time Values and Time Range"). */
+const LAST_TIME = 8.64e15
+
+/** wallTime returns wall ms from a foreign source, such as a file system; null if no calendar has this time. */
+export function wallTime(ms: number | null): number | null {
+  return ms !== null && Math.abs(ms) <= LAST_TIME ? ms : null
+}
+
+/** isoTime writes ISO 8601 UTC with milliseconds, the form of every time in JSON answers; null if there is none. */
 export function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
+  const known = wallTime(ms)
+  return known === null ? null : new Date(known).toISOString()
 }
 
 /** WakeSignal is a wait that ends early when another part has work for the sleeping loop. */

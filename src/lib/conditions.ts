@@ -8,6 +8,8 @@ import { printable } from './printable.ts'
 export const CONDITION_CODES = [
   /** Listing the folder does not end. */
   'scan-stuck',
+  /** A read of a vendor's file does not end. */
+  'read-stuck',
   'inbox-missing',
   'inbox-unreadable',
   /** Another file system, with files of its own, is now at the folder or at a folder below it. */
@@ -20,6 +22,8 @@ export const CONDITION_CODES = [
   'database-lost',
   'database-damaged',
   'database-locked',
+  /** A reader with an old transaction lets the log of the database grow. */
+  'database-log-large',
   /** The service rejects the key. */
   'credentials',
   /** The service rejects some accounts and accepts others. */

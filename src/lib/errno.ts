@@ -10,6 +10,8 @@ export interface Subject {
   /** What a person may correct instead: `inbox.directory`, `the path`. */
   setting: string
   use: 'read' | 'write' | 'run'
+  /** The file is open: then EACCES means a lock of another program. */
+  isOpen?: boolean
   hints?: Readonly<Record<string, string>>
 }
 
@@ -19,6 +21,11 @@ const FORBIDDEN = [
   'may not be {done} by this user',
   'let the daemon’s user {use} it, and enter the folders above it',
 ] as const
+/** On a network share, another program may have locked the file. */
+const IN_USE = [
+  'is open in another program',
+  'feedsyncd tries again; if this lasts, close it in that program',
+] as const
 const OPEN_FILES = [
   'cannot be {done}',
   'raise the number of files that may be open (LimitNOFILE= of the unit)',
@@ -27,6 +34,8 @@ const OPEN_FILES = [
 const WORDS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
+  EBUSY: IN_USE,
+  ETXTBSY: IN_USE,
   ENOENT: ['does not exist', 'create it, mount it, or correct {setting}'],
   ENOTDIR: ['has a part in its path that is not a directory', 'correct it, or {setting}'],
   EISDIR: ['is a directory', 'put a file in its place, or correct {setting}'],
@@ -54,10 +63,10 @@ export function errnoText(
   error: unknown,
   subject: Subject,
 ): { code: string | null; reason: string; hint: string } {
-  const { hints, name, setting, use } = subject
+  const { hints, isOpen = false, name, setting, use } = subject
   const code = errorCode(error)
   if (code === null) return { code, reason: `${name} ${messageOf(error)}`, hint: NO_CODE_HINT }
-  const [what, hint] = WORDS[code] ?? OTHER
+  const [what, hint] = (isOpen && code === 'EACCES' ? IN_USE : WORDS[code]) ?? OTHER
   return {
     code,
     reason: `${name} ${what.replace('{done}', DONE[use])} (${code})`,

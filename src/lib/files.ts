@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
+import { wallTime } from './clock.ts'
 import { errorCode } from './errors.ts'
 import { formatBytes } from './units.ts'
 
@@ -49,15 +50,24 @@ export function specialKind(stats: Pick<BigIntStats, 'isFIFO' | 'isSocket'>): st
   return stats.isFIFO() ? 'fifo' : stats.isSocket() ? 'socket' : 'device'
 }
 
+type Directory = Pick<BigIntStats, 'dev' | 'ino' | 'birthtimeNs'>
+
 /** isSameDirectory also compares the time of birth: a new directory often gets the inode number of the old one. */
-export function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
+export function isSameDirectory(a: Directory, b: Directory): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
 
-/** modifiedAt returns the wall ms of the last change of the bytes; null: not known. */
+/** modifiedAt returns the wall ms of the last change of the bytes; null: not known, or a time of no calendar. */
 export function modifiedAt(identity: FileIdentity | null): number | null {
-  return identity && Number(BigInt(identity.mtimeNs) / 1_000_000n)
+  return identity && msOf(identity.mtimeNs)
 }
+
+/** changedAt returns the wall ms of the last change of the file or its bytes; null: a time of no calendar. */
+export function changedAt(identity: FileIdentity): number | null {
+  return msOf(identity.ctimeNs)
+}
+
+const msOf = (ns: string) => wallTime(Number(BigInt(ns) / 1_000_000n))
 
 /** stampOf returns a `text` that differs after each change of the file, and `changedAt` in wall ms; null: no file. */
 export function stampOf(file: string): { text: string; changedAt: number } | null {

@@ -1,11 +1,11 @@
 // Explains the state of a path in the inbox. The first rule that applies gives the reason, in the daemon's order.
 
 import type { Files, KnownFile, MovedFile } from '../history/port.ts'
-import { isBlocked } from '../history/reason-codes.ts'
+import { blockOf } from '../history/reason-codes.ts'
 import { UNREAD } from '../history/states.ts'
 import type { Ignored, Sighting, Skipped } from '../inbox/port.ts'
 import { commandFor, hintWith } from '../lib/command.ts'
-import { sameIdentity } from '../lib/files.ts'
+import { changedAt, sameIdentity } from '../lib/files.ts'
 import { formatDuration } from '../lib/units.ts'
 import { type Reported, type UploadReport, uploadReports } from './report.ts'
 import type { Circumstances } from './version-report.ts'
@@ -118,10 +118,13 @@ function versionBecause(evidence: Evidence, { known, moved }: Past, upload: Uplo
     return `${moved === null ? missing : `it was ${MOVED[moved.disposition]}`}; ${is}`
   }
   const quiet = `it is read after it has not changed for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
-  const changedAt = Number(BigInt(look.identity.ctimeNs) / 1_000_000n)
-  const changed = `it last changed ${formatDuration(Math.max(0, now - changedAt))} ago`
+  const at = changedAt(look.identity)
+  const changed =
+    at === null
+      ? 'its file system does not know when it last changed'
+      : `it last changed ${formatDuration(Math.max(0, now - at))} ago`
   // The reason of a blocked version already says what it waits for.
-  if (state === 'settling') return isBlocked(upload) ? is : `${is}: ${changed}, and ${quiet}`
+  if (state === 'settling') return blockOf(upload) !== null ? is : `${is}: ${changed}, and ${quiet}`
   const hasChanged = known !== null && !sameIdentity(known.identity, look.identity)
   return hasChanged ? `${is}; ${changed}: ${quiet}` : is
 }

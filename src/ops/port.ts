@@ -71,7 +71,7 @@ export interface DaemonState {
   /** Running uploads, by id of the version. */
   uploads: Readonly<Record<number, Progress>>
   /** Old files with temporary names in the last listing: the oldest ones, oldest first. */
-  unfinished: readonly { path: string; modifiedAt: number }[]
+  unfinished: readonly { path: string; modifiedAt: number | null }[]
   /** Files in the last listing that match no pattern of `inbox.include`. */
   ignored: NameList
   /** Skipped paths, sorted by path. */

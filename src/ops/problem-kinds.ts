@@ -25,6 +25,7 @@ const kind = (severity: Severity, exit: number, event: AlertEvent | null): Kind 
 /** The conditions of the daemon (lib/conditions.ts). */
 const OF_CONDITIONS = {
   'scan-stuck': kind('critical', LATER, 'daemon'),
+  'read-stuck': kind('warning', LATER, 'daemon'),
   'inbox-missing': kind('critical', LATER, 'daemon'),
   'inbox-unreadable': kind('critical', LATER, 'daemon'),
   'inbox-changed': kind('warning', NONE, 'daemon'),
@@ -34,6 +35,7 @@ const OF_CONDITIONS = {
   'database-lost': kind('critical', LATER, 'daemon'),
   'database-damaged': kind('critical', LATER, 'daemon'),
   'database-locked': kind('critical', LATER, 'daemon'),
+  'database-log-large': kind('warning', NONE, 'daemon'),
   /** The service refuses the key. */
   credentials: kind('critical', REFUSED, 'credentials'),
   /** The service refuses one account of several. */
@@ -76,6 +78,8 @@ const TABLE = {
   refused: kind('warning', LATER, 'failed'),
   /** The disk has no room for a copy of the file. */
   'no-room': kind('warning', LATER, 'failed'),
+  /** The file never stays the same for the quiet period. */
+  'never-quiet': kind('warning', LATER, 'failed'),
   overdue: kind('warning', NONE, 'overdue'),
   /** The last three exports of a feed are older, by the dates in their names, than a version before them. */
   'always-older': kind('warning', NONE, 'overdue'),

@@ -1,6 +1,6 @@
 // What is wrong with feeds and paths, and what waits. Pure.
 
-import { isBlocked, SECOND_FEED } from '../history/reason-codes.ts'
+import { blockOf, SECOND_FEED } from '../history/reason-codes.ts'
 import { commandFor } from '../lib/command.ts'
 import { limited } from '../lib/limited.ts'
 import { countOf } from '../lib/units.ts'
@@ -154,7 +154,7 @@ export function codeOf(
     case 'queued':
       return refusals >= REFUSALS_SHOWN ? 'refused' : 'queued'
     case 'settling':
-      return isBlocked(version) ? 'no-room' : 'working'
+      return blockOf(version) ?? 'working'
     case 'checking':
     case 'uploading':
       return 'working'

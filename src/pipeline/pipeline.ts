@@ -12,7 +12,14 @@ import { isAbsolute, resolve } from 'node:path'
 import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult, FileIdentity, Verdict } from '../feed/port.ts'
 import type { History, Reason, Version, VersionPatch } from '../history/port.ts'
-import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, STOPPED } from '../history/reason-codes.ts'
+import {
+  CHANGED,
+  INCOMPLETE,
+  LEFT,
+  NEVER_QUIET,
+  NO_ROOM,
+  STOPPED,
+} from '../history/reason-codes.ts'
 import { isMissing } from '../lib/errno.ts'
 import { isRetryable } from '../lib/errors.ts'
 import { estimatedBytes } from '../lib/packing.ts'
@@ -41,6 +48,8 @@ export interface Candidate {
   rule: FeedRule
   /** On a last look, an incomplete document is rejected. */
   final: boolean
+  /** The file never stays the same, so it is read as it is, and taken if its bytes stay the same meanwhile. */
+  isRestless?: boolean
   /** The file could not be read before: the history records nothing until it can be read. */
   isSkipped?: boolean
   /** See `CheckJob`. */
@@ -65,6 +74,13 @@ const HINT = {
   broken: 'correct the export and drop the file again',
   incomplete: 'wait for its writer; if the export is over, run it again',
   rejected: 'run the export again: its writer stopped before the end of the document',
+}
+
+const READ_CHANGED = { code: CHANGED, text: 'it changed while it was read' }
+const NEVER_STILL = {
+  code: NEVER_QUIET,
+  text: 'it changes all the time, also while it was read as it is',
+  hint: 'let its writer write under another name, and rename the file when it is complete; feedsyncd tries again after inbox.incompleteAfter',
 }
 
 export class Pipeline {
@@ -113,7 +129,8 @@ export class Pipeline {
         // Below the folder, links are not followed. Elsewhere a person chose the file.
         root: isAbsolute(path) ? undefined : directory,
         opened: file.opened,
-        expected,
+        expected: file.isRestless ? null : expected,
+        isRestless: file.isRestless,
         copyTo: copy,
         indexTo: spool.indexOf(copy),
         mapping: rule.mapping,
@@ -122,7 +139,7 @@ export class Pipeline {
     )
     switch (result.kind) {
       case 'changed':
-        return this.#lookAgain(file, { code: CHANGED, text: 'it changed while it was read' })
+        return this.#lookAgain(file, file.isRestless ? NEVER_STILL : READ_CHANGED)
       case 'unreadable':
         return this.#unreadable(file, result)
       case 'no-room': {

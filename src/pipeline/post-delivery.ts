@@ -44,6 +44,8 @@ export class PostDelivery {
   readonly #taken = new Map<string, { identity: FileIdentity; isAway: boolean }>()
   /** Monotonic ms until which a file stays: putting it back causes a listing, which must not move it again at once. */
   readonly #waiting = new Map<string, number>()
+  /** Files that stay, because another try would end in the same way. */
+  readonly #unmovable = new Map<string, FileIdentity>()
   /** The system's code for each path that could not be moved. */
   readonly #failing = new Map<string, { code: string; logEachTime: boolean }>()
   #moving: Promise<void> | null = null
@@ -72,15 +74,17 @@ export class PostDelivery {
     )
   }
 
-  /** recover completes the moves and receipts that a crash interrupted. */
-  async recover(): Promise<void> {
+  /**
+   * recover reads which moves and receipts a crash interrupted. The first pass after a listing completes them: the start
+   * does not wait for the vendor's file system.
+   */
+  recover(): void {
     const { history } = this.#parts
     for (const note of history.notes(DEPARTURE)) {
       const departure = JSON.parse(history.note(note) ?? '') as Departure
       this.#partialMoves.set(departure.token, departure)
     }
-    await this.#resume()
-    await this.#receipts.recover()
+    this.#receipts.recover()
   }
 
   /**
@@ -121,7 +125,8 @@ export class PostDelivery {
   async #moveFinished(listing: Listing): Promise<void> {
     const { clock, config, history } = this.#parts
     this.#taken.clear()
-    await this.#resume()
+    await this.#resume(listing)
+    await this.#receipts.complete()
     await this.#receipts.retry(listing)
     const { afterReject, afterUpload } = config.inbox
     if (afterUpload === 'keep' && afterReject === 'keep') return
@@ -129,7 +134,8 @@ export class PostDelivery {
       if (until <= clock.monotonic()) this.#waiting.delete(path)
     const due = listing.files.flatMap((file): Departure[] => {
       const disposition = this.#waiting.has(file.path) ? null : this.#dispositionOf(file)
-      return disposition === null ? [] : [{ ...file, disposition, token: newToken() }]
+      const sha256 = history.lastVersionAt(file.path)?.sha256 ?? null
+      return disposition === null ? [] : [{ ...file, disposition, sha256, token: newToken() }]
     })
     for (let from = 0; from < due.length && !this.#isStopping; from += BATCH_SIZE) {
       const departures = due.slice(from, from + BATCH_SIZE)
@@ -153,14 +159,17 @@ export class PostDelivery {
     if (unknown.length > 0) return
     const paths = [...files, ...this.#partialMoves.values()].map(({ path }) => path)
     const stays = new Set([...paths, ...this.#waiting.keys()])
-    for (const path of this.#failing.keys()) if (!stays.has(path)) this.#failing.delete(path)
+    for (const known of [this.#failing, this.#unmovable])
+      for (const path of known.keys()) if (!stays.has(path)) known.delete(path)
     if (this.#failing.size === 0 && this.#receipts.isComplete)
       this.#parts.conditions.clear('dispositions-failing')
   }
 
   /** #resume tries again to move files that still have their temporary names. */
-  async #resume(): Promise<void> {
-    const departures = [...this.#partialMoves.values()]
+  async #resume({ unknown }: Listing): Promise<void> {
+    const departures = [...this.#partialMoves.values()].filter(
+      ({ path }) => !unknown.some((prefix) => path.startsWith(prefix)),
+    )
     const ended = new Map<Departure, Disposed>()
     for (const departure of departures) {
       ended.set(departure, await this.#move(departure, 'resume'))
@@ -208,6 +217,8 @@ export class PostDelivery {
   #dispositionOf({ path, identity }: Sighting): Disposition | null {
     const { config, history, ledger } = this.#parts
     if (ledger.known.isNews(path, identity)) return null
+    const unmovable = this.#unmovable.get(path)
+    if (unmovable !== undefined && sameBytes(unmovable, identity)) return null
     const { afterUpload } = config.inbox
     const ofSent = afterUpload === 'keep' ? null : afterUpload
     const version = history.lastVersionAt(path)
@@ -249,7 +260,8 @@ export class PostDelivery {
       this.#failing.delete(path)
     }
     if (disposed.kind !== 'problem') return
-    const { isPartial = false, returned, ...facts } = disposed
+    const { isFinal = false, isPartial = false, returned, ...facts } = disposed
+    if (isFinal) this.#unmovable.set(path, departure.identity)
     const message = `files stay in the folder: ${disposition} is not possible (${disposed.code})`
     conditions.set('dispositions-failing', { message, hint: disposed.hint }, failingMs(config))
     if (isPartial) this.#partialMoves.set(token, departure)

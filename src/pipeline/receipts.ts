@@ -64,6 +64,8 @@ export class Receipts {
   readonly #parts: ReceiptsParts
   /** The last write at each path: the next write waits for it. */
   readonly #lastWrite = new Map<string, Promise<void>>()
+  /** The notes of receipts that a crash left pending, with their tokens. */
+  readonly #pending = new Map<string, string>()
   /** The notes of receipts that could not be written. */
   readonly #unwritten = new Set<string>()
 
@@ -99,11 +101,18 @@ export class Receipts {
     })
   }
 
-  /** recover writes the receipts that a crash left pending, each for the present state of its version. */
-  async recover(): Promise<void> {
-    const { dispositions, history } = this.#parts
-    for (const note of history.notes(NOTE)) {
-      await dispositions.discardDraft(owedBy(note).path, history.note(note) ?? '')
+  /** recover reads which receipts a crash left pending. */
+  recover(): void {
+    const { history } = this.#parts
+    for (const note of history.notes(NOTE)) this.#pending.set(note, history.note(note) ?? '')
+  }
+
+  /** complete writes the receipts that a crash left pending, each for the present state of its version. */
+  async complete(): Promise<void> {
+    const { dispositions } = this.#parts
+    for (const [note, token] of this.#pending) {
+      this.#pending.delete(note)
+      await dispositions.discardDraft(owedBy(note).path, token)
       await this.#write(note, false)
     }
   }

@@ -322,9 +322,9 @@ export class ContentReader {
   }
 
   #checkLength(at: number, reached: number, valueBytes: number): void {
-    const { tag, attributeValue } = this.#input.limits
-    if (reached - at - valueBytes > tag || valueBytes > 2 * attributeValue) {
-      stop(tooLong('tag', 'a tag', tag, this.#input.base + at))
-    }
+    const { base, limits } = this.#input
+    if (reached - at - valueBytes > limits.tag) stop(tooLong('tag', 'a tag', limits.tag, base + at))
+    if (valueBytes > limits.attributeValue)
+      stop(tooLong('attribute', 'the attribute values of a tag', limits.attributeValue, base + at))
   }
 }

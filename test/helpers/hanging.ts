@@ -1,8 +1,8 @@
 // Preloaded into a daemon (`--import`, in each of its threads): a system call hangs, as on a network mount without its
 // server. The names of the files in the folder FEEDSYNCD_HANG choose the calls. `look`: stat of the inbox; `mount`:
-// opening the directory `mount` in it; `link`: the search for links in its path; `read`: the thread that reads feeds;
-// `open`: the first listing of the spool; `dns`: the lookup of a host. A call hangs because it opens `fifo` in that
-// folder, a FIFO without a writer.
+// each call about the directory `mount` in it; `link`: the search for links in its path; `read`: reading a feed named
+// `hung*.xml`; `open`: the first listing of the spool; `dns`: the lookup of a host. A call hangs because it opens `fifo`
+// in that folder, a FIFO without a writer; it goes on when the FIFO gets one.
 
 import dns from 'node:dns'
 import fs from 'node:fs'
@@ -12,7 +12,7 @@ import { isMainThread } from 'node:worker_threads'
 
 const { FEEDSYNCD_HANG: FOLDER = '' } = process.env
 const fifo = join(FOLDER, 'fifo')
-const { existsSync, open: openLater, openSync, readSync, realpathSync } = fs
+const { existsSync, open: openLater, openSync, readSync, realpathSync, statSync } = fs
 const { open } = fs.promises
 
 function hangs(what: string): boolean {
@@ -21,23 +21,46 @@ function hangs(what: string): boolean {
   return true
 }
 
+const isHung = (path: unknown) => /\/mount(\/.*)?$/.test(String(path)) && hangs('mount')
+
+const hung = new Set<number>()
+fs.openSync = ((path: string, flags: number, mode: number) => {
+  if (isHung(path)) openSync(fifo, 'r')
+  const descriptor = openSync(path, flags, mode)
+  if (/\/hung[^/]*\.xml$/.test(String(path))) hung.add(descriptor)
+  else hung.delete(descriptor)
+  return descriptor
+}) as typeof openSync
+const look = (path: string, options: never) => {
+  if (path.endsWith('/inbox') && !isMainThread && hangs('look')) openSync(fifo, 'r')
+  return statSync(path, options)
+}
+// The types say that nobody may do this.
+Object.assign(fs, { statSync: look })
+fs.readSync = ((...parameters: Parameters<typeof readSync>) => {
+  if (hung.has(parameters[0]) && hangs('read')) openSync(fifo, 'r')
+  return readSync(...parameters)
+}) as typeof readSync
+
 if (isMainThread) {
-  const { stat, readdir } = fs.promises
-  fs.promises.stat = (async (path: string, options: never) => {
-    if (path.endsWith('/inbox') && hangs('look')) await open(fifo)
-    return stat(path, options)
-  }) as typeof stat
+  const { lstat, readdir, stat } = fs.promises
+  const later =
+    (real: (...parameters: never[]) => Promise<unknown>) =>
+    async (...parameters: never[]) => {
+      if (isHung(parameters[0])) await open(fifo)
+      return real(...parameters)
+    }
+  fs.promises.stat = later(stat as never) as typeof stat
+  fs.promises.lstat = later(lstat as never) as typeof lstat
   fs.promises.readdir = (async (path: string, options: never) => {
     if (String(path).endsWith('/spool') && hangs('open')) await open(fifo)
+    if (isHung(path)) await open(fifo)
     return readdir(path, options)
   }) as typeof readdir
   fs.realpathSync = Object.assign((path: string, options: never) => {
     if (path.endsWith('/inbox') && hangs('link')) openSync(fifo, 'r')
     return realpathSync(path, options)
   }, realpathSync) as typeof realpathSync
-  const isHung = (path: unknown) => String(path).endsWith('/mount') && hangs('mount')
-  fs.openSync = ((path: string, flags: number) =>
-    openSync(isHung(path) ? fifo : path, isHung(path) ? 'r' : flags)) as typeof openSync
   const laterAt = (path: string, flags: number, done: never) =>
     isHung(path) ? openLater(fifo, 'r', done) : openLater(path, flags, done)
   fs.open = Object.assign(laterAt, openLater) as unknown as typeof openLater
@@ -45,10 +68,5 @@ if (isMainThread) {
   const hanging = (...parameters: Parameters<typeof lookup>) =>
     hangs('dns') ? fs.open(fifo, () => {}) : lookup(...parameters)
   dns.lookup = Object.assign(hanging, lookup) as unknown as typeof lookup
-} else {
-  fs.readSync = ((...parameters: Parameters<typeof readSync>) => {
-    if (hangs('read')) openSync(fifo, 'r')
-    return readSync(...parameters)
-  }) as typeof readSync
 }
 syncBuiltinESMExports()

@@ -53,6 +53,8 @@ export type FileEvent =
   | { kind: 'unreadable' }
   /** There is no room for a copy, so nobody reads the file. */
   | { kind: 'no-room'; reason: Reason }
+  /** The file never stays the same, so nobody reads it yet. */
+  | { kind: 'restless'; reason: Reason }
   /** The file is read, and its copy needs the id of its version. */
   | { kind: 'named'; isAccepted: boolean }
   /** The file is read. `held` judges it by the guards; it is asked only for bytes that are accepted. */
@@ -77,6 +79,9 @@ export function decideFile(facts: FileFacts, origin: Origin, event: FileEvent): 
       return unreadable(facts)
     case 'no-room':
       return versionFor(facts, origin).set({}, event.reason).transitions
+    case 'restless':
+      // The same size may be the same bytes, of which nobody has to hear.
+      return ownUnread(facts, origin)?.set({}, event.reason).transitions ?? []
     case 'named':
       return (event.isAccepted ? newestFor : versionFor)(facts, origin).transitions
     case 'read':

@@ -1,45 +1,16 @@
 // SIGTERM ends the daemon, even while it waits for something that hangs. Nothing is lost, and the log names what did
 // not end. The daemon's clocks run ten times as fast, so 30 s of drain take 3 s.
 
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
-import { eventuallyTrue } from '../../helpers/eventually.ts'
-import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
+import { hangingSite } from '../../helpers/hanging-site.ts'
+import { feedOf, finished, preload, type Site } from '../../helpers/site.ts'
 
 /** With a longer grace time, a slow but healthy daemon is not ended by force on a busy machine. */
 const PATIENT = preload('hanging.ts', 'fast-time.ts', 'long-grace.ts')
-
-async function hangingSite(config: Record<string, unknown> = {}) {
-  const site = await Site.open(config)
-  const folder = join(site.root, 'hang')
-  mkdirSync(folder)
-  execFileSync('mkfifo', [join(folder, 'fifo')])
-  site.env = {
-    ...preload('hanging.ts', 'fast-time.ts'),
-    FEEDSYNCD_HANG: folder,
-  }
-  const let_ = (what: string) => writeFileSync(join(folder, what), '')
-  const until = (what: string) => eventuallyTrue(() => rmIfThere(join(folder, `${what}-hangs`)))
-  return {
-    site,
-    hang: let_,
-    untilHanging: until,
-    release: () => rmSync(folder, { recursive: true }),
-  }
-}
-
-function rmIfThere(path: string): boolean {
-  try {
-    rmSync(path)
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** stopped sends SIGTERM and returns how the process ended. */
 async function stopped(daemon: ReturnType<Site['spawn']>) {
@@ -87,7 +58,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     await using _site = site
     const daemon = await site.daemonProcess()
     hang('read')
-    site.drop('jobs.xml', feedOf(3))
+    site.drop('hung.xml', feedOf(3))
     await untilHanging('read')
 
     const { end, said } = await stopped(daemon)
@@ -96,7 +67,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
 
     expect(end).toBe('SIGTERM')
     expect(said).toContain('still waited for its threads')
-    await site.until('jobs.xml', 'uploaded')
+    await site.until('hung.xml', 'uploaded')
   })
 
   it('its own start', async () => {

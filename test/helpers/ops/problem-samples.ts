@@ -69,6 +69,8 @@ const HOURS_AGO = at(300)
 
 export const ROWS: readonly Row[] = [
   condition('scan-stuck', ['critical', LATER, 'daemon']),
+  condition('read-stuck', ['warning', LATER, 'daemon']),
+  condition('database-log-large', ['warning', NONE, 'daemon']),
   condition('inbox-missing', ['critical', LATER, 'daemon']),
   condition('inbox-unreadable', ['critical', LATER, 'daemon']),
   condition('inbox-changed', ['warning', NONE, 'daemon']),
@@ -145,6 +147,16 @@ export const ROWS: readonly Row[] = [
       reasonCode: 'no-room',
       reason: 'no room for 9 GiB',
       hint: 'make room',
+    }),
+  ),
+  row(
+    'never-quiet',
+    ['warning', LATER, 'failed'],
+    version({
+      state: 'settling',
+      reasonCode: 'never-quiet',
+      reason: 'its inode changes at each look',
+      hint: 'rename it',
     }),
   ),
   row(

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import {
   appendFileSync,
   chmodSync,
@@ -18,6 +19,7 @@ import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Dispositions } from '../../../src/inbox/dispositions.ts'
 import { moveExclusively } from '../../../src/inbox/exclusive-move.ts'
@@ -84,7 +86,7 @@ function later({ identity }: Sighting): void {
 }
 
 const dispose = (disposition: Disposition, file: Sighting) =>
-  dispositions.dispose({ ...file, disposition, token: '0a1b2c3d4e5f' })
+  dispositions.dispose({ ...file, disposition, sha256: null, token: '0a1b2c3d4e5f' })
 
 describe('disposing of a file', () => {
   it.each(['itself', 'a part of it'])(
@@ -263,6 +265,8 @@ describe('disposing of a file', () => {
   })
 })
 
+const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+
 describe('after a crash', () => {
   const TOKEN = '0a1b2c3d4e5f'
 
@@ -272,7 +276,7 @@ describe('after a crash', () => {
     later(file)
     const name = `.${basename(path)}.${TOKEN}.taken`
     renameSync(join(folder, path), join(folder, dirname(path), name))
-    return { ...file, disposition, token: TOKEN }
+    return { ...file, disposition, sha256: null, token: TOKEN }
   }
 
   it.each(['archive', 'quarantine', 'delete'] as const)(
@@ -291,10 +295,35 @@ describe('after a crash', () => {
     },
   )
 
+  it.each([
+    ['the bytes', 'jobs.xml', '<old/>', hash('<old/>'), 'done'],
+    ['the packed bytes', 'jobs.xml.gz', gzipSync('<old/>'), hash('<old/>'), 'done'],
+    ['other bytes than those', 'jobs.xml', '<old/>', hash('<new/>'), 'changed'],
+    ['bytes that nobody knows instead of those', 'jobs.xml', '<old/>', null, 'changed'],
+  ])(
+    'a file with another inode and %s that were read (%s)',
+    async (_, path, bytes, sha256, kind) => {
+      const file = await taken('first.xml')
+      const name = `.${path}.${TOKEN}.taken`
+      writeFileSync(join(folder, name), bytes)
+      const { mtimeNs, size } = lstatSync(join(folder, name), { bigint: true })
+      const identity = { ...file.identity, mtimeNs: String(mtimeNs), size: Number(size) }
+      const departure = { path, identity, sha256, disposition: 'archive', token: TOKEN } as const
+
+      const disposed = await dispositions.resume(departure)
+
+      expect(disposed.kind).toBe(kind)
+      if (disposed.kind === 'done') return
+      expect(readdirSync(folder).sort()).toEqual(['first.xml', path])
+    },
+  )
+
   it('a file that still has its own name is left alone', async () => {
     const file = await taken('jobs.xml')
 
-    const disposed = await dispositions.resume({ ...file, disposition: 'delete', token: TOKEN })
+    const disposed = await dispositions.resume({
+      ...{ ...file, disposition: 'delete', sha256: null, token: TOKEN },
+    })
 
     expect(disposed).toEqual({ kind: 'missing' })
     expect(readdirSync(folder)).toEqual(['jobs.xml'])

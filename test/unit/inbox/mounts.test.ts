@@ -9,7 +9,6 @@ const SHARE = on(2)
 /** Returns the mounts of a folder with a file system at `acme/`, which contains a directory. */
 function mounted(): Mounts {
   const mounts = new Mounts()
-  mounts.begin()
   mounts.admit('', HOST, false)
   mounts.admit('acme/', SHARE, false)
   mounts.admit('acme/old/', SHARE, true)
@@ -17,9 +16,8 @@ function mounted(): Mounts {
 }
 
 it('recognises the empty directory of a missing mount', () => {
-  const mounts = mounted()
+  const mounts = new Mounts(mounted().known)
 
-  mounts.begin()
   mounts.admit('', HOST, true)
 
   expect(mounts.admit('acme/', HOST, true)).toBe(false)
@@ -28,9 +26,8 @@ it('recognises the empty directory of a missing mount', () => {
 })
 
 it('reports a mount point as missing if its directory is gone, until it is back', () => {
-  const mounts = mounted()
+  const mounts = new Mounts(mounted().known)
 
-  mounts.begin()
   mounts.admit('', HOST, true)
   const missing = mounts.missing()
   mounts.admit('acme/', SHARE, true)
@@ -39,22 +36,19 @@ it('reports a mount point as missing if its directory is gone, until it is back'
 })
 
 it('accepts an empty ordinary directory, and a former mount point that now has files', () => {
-  const mounts = mounted()
+  const mounts = new Mounts(mounted().known)
 
-  mounts.begin()
   mounts.admit('', HOST, true)
   const replaced = mounts.admit('acme/', HOST, false)
 
   expect(replaced).toBe(true)
   expect(mounts.missing()).toEqual([])
   // Its files may be old ones, which lay below the mount.
-  expect(mounts.replaced()).toEqual(['acme/'])
+  expect(mounts.replaced).toEqual(['acme/'])
 })
 
 it('reports no missing mount below a directory that could not be read', () => {
-  const mounts = mounted()
-
-  mounts.begin()
+  const mounts = new Mounts(mounted().known)
 
   expect(mounts.missing()).toEqual([])
 })

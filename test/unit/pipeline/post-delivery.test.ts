@@ -162,7 +162,7 @@ it('a file that was put back while the database was full makes no new version', 
   }
   const postDelivery = new PostDelivery(parts as PostDeliveryParts)
   const listed = async (files: Listing['files']) => {
-    postDelivery.moveFinished({ files } as Listing)
+    postDelivery.moveFinished({ files, unknown: [] as string[] } as Listing)
     await eventually(() => expect(postDelivery.isMoving).toBe(false))
   }
 

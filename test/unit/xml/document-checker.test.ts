@@ -122,11 +122,14 @@ describe('memory', () => {
     expect(faultOf(document('<'), 4_096)?.reason).toContain('is not closed')
   })
 
-  it('keeps at most two attribute values of the greatest length in a tag', () => {
+  it('keeps at most the attribute values of one tag, which have one limit together', () => {
     const value = 'x'.repeat(900_000)
+    const limits = { ...LIMITS, attributeValue: 2_000_000 }
 
-    expect(verdictOf(`<a b="${value}" c="${value}"/>`)).toBe('complete')
-    expect(verdictOf(`<a b="${value}" c="${value}" d="${value}"/>`)).toBe('tag-too-long')
+    expect(verdictOf(`<a b="${value}" c="${value}"/>`, 65_536, limits)).toBe('complete')
+    expect(verdictOf(`<a b="${value}" c="${value}" d="${value}"/>`, 65_536, limits)).toBe(
+      'attribute-too-long',
+    )
   })
 })
 

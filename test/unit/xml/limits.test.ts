@@ -39,8 +39,8 @@ describe('limits', () => {
       expect(verdictOf(document, size, small)).toBe('text-too-long')
   })
 
-  it('leave room for attributes of 50 kB and texts of 1 MB', () => {
-    const document = `<a b="${x(50_000)}">${x(1_000_000)}<b>${x(1_000_000)}</b></a>`
+  it('leave room for a picture of 12 MB in a text, and of 1.5 MB in an attribute', () => {
+    const document = `<a b="${x(1_500_000)}">${x(12_000_000)}<b><![CDATA[${x(12_000_000)}]]></b></a>`
 
     expect(verdictOf(document)).toBe('complete')
   })

@@ -1,0 +1,43 @@
+// What the listing thread and its caller say to each other.
+
+import type { Found } from './listing.ts'
+import type { FolderState, Sighting, Skipped } from './port.ts'
+
+export interface ListingThreadData {
+  version: string
+  /** Absolute path. */
+  directory: string
+  include: readonly string[]
+  exclude: readonly string[]
+  /** The memory of the thread's `CallMark`. */
+  mark: SharedArrayBuffer
+}
+
+/** `hung` are paths (`acme/`) about which the file system did not answer before. */
+export type ListingRequest = { hung: readonly string[] } & (
+  | { kind: 'list'; mounts: ReadonlyMap<string, bigint> }
+  | { kind: 'look'; paths: readonly string[] }
+)
+
+/** DirectoryStats are the stats that tell a directory from another one at its path. */
+export interface DirectoryStats {
+  dev: bigint
+  ino: bigint
+  birthtimeNs: bigint
+}
+
+export interface Listed extends Omit<Found, 'files'> {
+  folder: FolderState
+  /** null: the folder cannot be listed. */
+  stats: DirectoryStats | null
+  /** The files that are new or have changed since this thread's last listing. */
+  changed: Sighting[]
+  gone: string[]
+  mounts: ReadonlyMap<string, bigint>
+  replaced: readonly string[]
+}
+
+export type Looked = ReadonlyMap<string, Sighting | Skipped | null>
+
+/** ROOT is the mark of a call about the folder itself. */
+export const ROOT = '.'

@@ -1,0 +1,166 @@
+// Runs the listing thread. A call of the thread that does not return names the path that hangs: that thread is left
+// alone, and a new one lists everything else. The path is listed again once its call has returned.
+
+import { Worker } from 'node:worker_threads'
+import { CallMark, HungCall } from '../lib/call-mark.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
+import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { siblingFile } from '../lib/sibling-file.ts'
+import { VERSION } from '../lib/version.ts'
+import {
+  type Listed,
+  type ListingRequest,
+  type ListingThreadData,
+  type Looked,
+  ROOT,
+} from './listing-messages.ts'
+
+export interface ListingThreadOptions {
+  clock: Pick<Clock, 'after' | 'monotonic' | 'now'>
+  /** Absolute path. */
+  directory: string
+  include: readonly string[]
+  exclude: readonly string[]
+  /** answered is called when a path answers again. */
+  answered: () => void
+}
+
+/** A call may take this long. A network that lost packets may need longer: then its path is skipped for a while. */
+const HUNG_MS = 10 * SECOND
+const LOOK_MS = SECOND
+/** Each path that hangs keeps a thread. While this many hang, a further one stops the listing. */
+const MOST_HUNG = 8
+/** Paths are short-lived strings. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1 }
+
+/** Request is a request without the paths that hang, which change while it waits. */
+type Request =
+  | { kind: 'list'; mounts: ReadonlyMap<string, bigint> }
+  | { kind: 'look'; paths: readonly string[] }
+
+interface Running {
+  worker: Worker
+  mark: CallMark
+}
+
+export class ListingThread implements AsyncDisposable {
+  readonly #options: ListingThreadOptions
+  #running: Running | null = null
+  /** The paths that hang, with the wall ms of their calls. */
+  readonly #hung = new Map<string, number>()
+  /** The ends of the threads that were left. */
+  readonly #left = new Set<Promise<unknown>>()
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(options: ListingThreadOptions) {
+    this.#options = options
+  }
+
+  /** hung returns the paths that hang, with the wall ms of their calls, the oldest first. */
+  get hung(): readonly { path: string; since: number }[] {
+    return [...this.#hung].map(([path, since]) => ({ path, since }))
+  }
+
+  /** list answers with the files that changed since the last answer; `isWhole`: with all files, from a new thread. */
+  async list(mounts: ReadonlyMap<string, bigint>): Promise<Listed & { isWhole: boolean }> {
+    return this.#inTurn(async () => {
+      for (;;) {
+        const isWhole = this.#running === null
+        const listed = await this.#ask<Listed>({ kind: 'list', mounts })
+        if (listed !== null) return { ...listed, isWhole }
+      }
+    })
+  }
+
+  async look(paths: readonly string[]): Promise<Looked> {
+    return this.#inTurn(async () => {
+      for (;;) {
+        const looked = await this.#ask<Looked>({ kind: 'look', paths })
+        if (looked !== null) return looked
+      }
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#running?.worker.terminate(), ...this.#left])
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work)
+    this.#last = turn.catch(() => {})
+    return turn
+  }
+
+  /** #ask resolves with null if a path hangs: then ask again. */
+  async #ask<T>(request: Request): Promise<T | null> {
+    this.#running ??= this.#start()
+    const running = this.#running
+    const { mark, worker } = running
+    const { clock } = this.#options
+    const call = new HungCall(mark, HUNG_MS)
+    const { promise, reject, resolve } = Promise.withResolvers<T | null>()
+    const ended = () => reject(new Error('it ended'))
+    const watch = () => {
+      const path = call.look(clock.monotonic())
+      // Without the folder itself nothing can be listed.
+      const isLeft = path !== null && path !== ROOT && this.#hung.size < MOST_HUNG
+      if (isLeft) resolve(null)
+      else timer = clock.after(LOOK_MS, watch)
+      if (isLeft) this.#leave(running, path)
+    }
+    let timer = clock.after(LOOK_MS, watch)
+    worker.once('message', resolve).once('error', reject).once('exit', ended)
+    worker.postMessage({ ...request, hung: [...this.#hung.keys()] } satisfies ListingRequest)
+    try {
+      return await promise
+    } catch (error) {
+      this.#running = null
+      throw notStarted(error)
+    } finally {
+      timer[Symbol.dispose]()
+      worker.off('message', resolve).off('error', reject).off('exit', ended)
+    }
+  }
+
+  /** #leave gives up a thread whose call about `path` does not return. */
+  #leave({ worker }: Running, path: string): void {
+    this.#running = null
+    this.#hung.set(path, this.#options.clock.now() - HUNG_MS)
+    // The thread ends as soon as its call returns.
+    const end = worker.terminate().finally(() => {
+      this.#hung.delete(path)
+      this.#left.delete(end)
+      this.#options.answered()
+    })
+    this.#left.add(end)
+  }
+
+  #start(): Running {
+    const { directory, exclude, include } = this.#options
+    const mark = new CallMark()
+    const workerData: ListingThreadData = {
+      ...{ version: VERSION, directory, include, exclude },
+      mark: mark.memory,
+    }
+    const worker = new Worker(siblingFile('listing-worker', import.meta.url), {
+      workerData,
+      resourceLimits: RESOURCE_LIMITS,
+      execArgv: ['--no-warnings'],
+    })
+    // An error between two requests ends the thread; the next request finds that.
+    worker.on('error', () => {})
+    worker.once('exit', () => {
+      if (this.#running?.worker === worker) this.#running = null
+    })
+    return { worker, mark }
+  }
+}
+
+function notStarted(cause: unknown): FeedsyncError {
+  return new FeedsyncError(`the listing thread ended: ${messageOf(cause)}`, {
+    hint: 'report this log line; if the program was replaced or removed while it ran, restart it: systemctl restart feedsyncd',
+    exitCode: EXIT.temporary,
+    condition: 'internal-error',
+    cause,
+  })
+}

@@ -1,0 +1,67 @@
+// A mark in memory that two threads share: which path one thread asks a file system for, so that another thread sees a
+// call that does not return. A network mount without its server, or a disk with errors, may never answer.
+
+/** Longer paths are cut; Linux allows a call 4,096 bytes. */
+const LONGEST_PATH = 4_096
+const COUNT = 0
+const LENGTH = 1
+const NUMBERS_BYTES = 8
+
+const encoder = new TextEncoder()
+
+export class CallMark {
+  /** memory is passed to the other thread. */
+  readonly memory: SharedArrayBuffer
+  readonly #numbers: Int32Array
+  readonly #path: Uint8Array
+
+  constructor(memory = new SharedArrayBuffer(NUMBERS_BYTES + LONGEST_PATH)) {
+    this.memory = memory
+    this.#numbers = new Int32Array(memory, 0, 2)
+    this.#path = new Uint8Array(memory, NUMBERS_BYTES)
+  }
+
+  /** begin says that this thread now asks for a path. */
+  begin(path: string): void {
+    const { written } = encoder.encodeInto(path, this.#path)
+    Atomics.store(this.#numbers, LENGTH, written)
+    Atomics.add(this.#numbers, COUNT, 1)
+  }
+
+  /** end says that the call has returned. */
+  end(): void {
+    Atomics.store(this.#numbers, LENGTH, 0)
+    Atomics.add(this.#numbers, COUNT, 1)
+  }
+
+  /** current returns the path that the other thread asks for now and the number of its call; null: it asks for none. */
+  current(): { path: string; call: number } | null {
+    const call = Atomics.load(this.#numbers, COUNT)
+    const length = Atomics.load(this.#numbers, LENGTH)
+    if (length === 0) return null
+    return { call, path: Buffer.from(this.#path.slice(0, length)).toString() }
+  }
+}
+
+/** HungCalls notices that the calls of another thread do not return. Ask it regularly. */
+export class HungCall {
+  readonly #mark: CallMark
+  readonly #afterMs: number
+  #seen: { call: number; since: number } | null = null
+
+  /** `afterMs` is how long a call may take. */
+  constructor(mark: CallMark, afterMs: number) {
+    this.#mark = mark
+    this.#afterMs = afterMs
+  }
+
+  /** look returns the path of a call that has not returned for too long; null: none. `now` is monotonic ms. */
+  look(now: number): string | null {
+    const current = this.#mark.current()
+    if (current === null || this.#seen?.call !== current.call)
+      this.#seen = current && { call: current.call, since: now }
+    return current !== null && now - (this.#seen?.since ?? now) >= this.#afterMs
+      ? current.path
+      : null
+  }
+}
