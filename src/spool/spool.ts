@@ -2,13 +2,15 @@
 // version. A copy never changes, so the bytes that are sent are the bytes that were checked.
 
 import { randomUUID } from 'node:crypto'
-import { chmodSync, closeSync, fsync, mkdirSync, openSync, renameSync } from 'node:fs'
-import { readdir, rm, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmodSync, closeSync, constants, fsync, mkdirSync, openSync, renameSync } from 'node:fs'
+import { type FileHandle, open, readdir, rm, statfs } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { OpenDirectory } from '../lib/beneath.ts'
 import { stateCondition } from '../lib/conditions.ts'
 import { errnoText } from '../lib/errno.ts'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
+import { tryClone } from '../lib/files.ts'
 import { copyName, type SpoolCopy } from '../lib/spool-name.ts'
 
 const INDEX = '.index'
@@ -79,6 +81,24 @@ export function createSpool(directory: string) {
     },
     /** freeBytes returns the free bytes of the file system, or infinity when the file system does not say. */
     freeBytes: () => attempt('read the spool', freeBytesOf(directory)),
+    /**
+     * canClone returns true if the copy of a file would share its blocks and take no room. It makes a clone and removes
+     * it. `path` is relative to `root`, and no link below `root` is followed.
+     */
+    async canClone(root: string, path: string): Promise<boolean> {
+      await using source = await openRegular(root, path)
+      if (source === null) return false
+      const clone = at(`${randomUUID()}.part`)
+      const tried = async () => {
+        await using target = await open(clone, 'wx', 0o600)
+        return await tryClone(source.fd, target.fd)
+      }
+      try {
+        return await attempt('make a file in the spool', tried())
+      } finally {
+        await removed(clone)
+      }
+    },
   }
 }
 
@@ -128,6 +148,18 @@ async function freeBytesOf(directory: string): Promise<number> {
   const { bavail, blocks, bsize } = await statfs(directory)
   // Some file systems, such as those in user space, do not report their size.
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
+}
+
+/** openRegular returns null if the file cannot be opened or is not a regular file. */
+async function openRegular(root: string, path: string): Promise<FileHandle | null> {
+  try {
+    using folder = await OpenDirectory.at(root, dirname(path))
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+    const file = await open(folder.entry(basename(path)), flags)
+    if ((await file.stat()).isFile()) return file
+    await file.close()
+  } catch {}
+  return null
 }
 
 function translated(what: string, directory: string, error: unknown): FeedsyncError {
