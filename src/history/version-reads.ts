@@ -17,6 +17,9 @@ const TURNOVERS_MS = 2 * DAY
 /** Upper limit for `turnovers`: an upload each minute for two days. */
 const MOST_TURNOVERS = 2880
 
+const OTHER =
+  'SELECT id FROM versions INDEXED BY versions_feed WHERE feed = +? AND id <> +? LIMIT 1'
+
 export type VersionReads = ReturnType<typeof versionReads>
 
 export function versionReads(db: Connection) {
@@ -101,6 +104,8 @@ export function versionReads(db: Connection) {
      * intend them.
      */
     baselines: (feed: string, except = 0): Version[] => {
+      // Most versions of a first start are the only ones of their feeds.
+      if (db.value(OTHER, feed, except) === null) return []
       const last = confirmed(feed, except)
       const accepted = list({ feed, states: ACCEPTED, all: true }).find(({ id }) => id !== except)
       const maybe = maybeStored(feed, last?.id ?? 0, except)

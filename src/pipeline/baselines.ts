@@ -104,7 +104,9 @@ function baselines(history: Known, { account, feed, id, path }: Named): Version[
   const own = history.baselines(feed, id)
   if (own.length > 0) return own
   const before = history.lastVersionAt(path)
-  const others = before === null ? history.baselines(feedWithoutRule(path), id) : [before]
+  const unruled = feedWithoutRule(path)
+  if (before === null && unruled === feed) return own
+  const others = before === null ? history.baselines(unruled, id) : [before]
   return others.filter(
     (other) =>
       other.id !== id && other.account === account && SENT_OR_WAITING.includes(other.state),
