@@ -16,7 +16,7 @@ if (major < 24 || (major === 24 && minor < 11)) {
   // A single WebAssembly compiler for undici's HTTP parser saves 13 MB with a feed of 200 MB. Only commands that send
   // feeds use these flags, because Node then compiles its own modules again, which takes 15 ms. The compile cache
   // depends on the flags, so they are set before it.
-  const isSender = process.argv.some((word) => word === 'run' || word === 'upload')
+  const isSender = process.argv.some((word) => ['run', 'upload', 'demo'].includes(word))
   if (isSender) {
     const { setFlagsFromString } = await import('node:v8')
     const flags = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering']

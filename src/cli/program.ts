@@ -147,6 +147,7 @@ export async function runCli(args: readonly string[], context: Context): Promise
 /** neededFor returns the name of the called command; undefined if help, suggestions or completion need all of them. */
 function neededFor(args: readonly string[]): string[] | undefined {
   const [first = '', , third = ''] = args
+  if (first === '--version' || first === '-V') return []
   const word = first === '--config' ? third : first
   return word !== 'completion' && Object.hasOwn(COMMANDS, word) ? [word] : undefined
 }

@@ -43,11 +43,14 @@ export async function recordListing(
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
   const isThere = presenceIn(listing)
-  const inMotion = ledger.pathsInMotion()
   const originOf = ({ path, identity }: Sighting) => ({ path, identity, rule: ruleFor(path) })
-  const isNews = ({ path, identity }: Sighting) =>
-    (inMotion.has(path) && ledger.isInMotion(path)) || ledger.known.isNews(path, identity)
-  const isFree = (file: Sighting) => isNews(file) && !isBusy(file)
+  const isFree = (file: Sighting, isInMotion: (path: string) => boolean) =>
+    (ledger.known.isNews(file.path, file.identity) || isInMotion(file.path)) && !isBusy(file)
+  const freeOf = (files: readonly Sighting[]) => {
+    // One query for thousands of files.
+    const inMotion = ledger.pathsInMotion()
+    return files.filter((file) => isFree(file, (path) => inMotion.has(path)))
+  }
   const fault = (error: unknown) =>
     log.error({ event: 'daemon.fault', err: error }, 'a path of the folder could not be recorded')
   const inPieces = async <T>(
@@ -75,10 +78,10 @@ export async function recordListing(
     }
   }
 
-  const news = inOrder(listing.files.filter(isFree), (file) => dateOf(originOf(file), clock.now()))
+  const news = inOrder(freeOf(listing.files), (file) => dateOf(originOf(file), clock.now()))
   const record = (file: Sighting) => {
     // The file may have been taken meanwhile.
-    if (isFree(file) && !isSkipped(file))
+    if (isFree(file, (path) => ledger.isInMotion(path)) && !isSkipped(file))
       ledger.writeFile(originOf(file), { kind: 'detected', size: file.identity.size })
   }
   await inPieces(news, record, skip)
@@ -92,7 +95,7 @@ export async function recordListing(
     else ledger.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'left' })
   })
   await inPieces(ledger.known.presence(isThere), (step) => step())
-  return news.filter(isFree)
+  return freeOf(news)
 }
 
 /** presenceIn returns a function that is true for a file that is there or may be there. */

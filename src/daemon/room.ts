@@ -15,42 +15,53 @@ export interface RoomParts extends Parts {
 
 const ROOM_HINT = 'free space on the disk of state.directory; feedsyncd tries again automatically'
 
-/** withRoom returns the files that fit into the spool. The others stay `settling` and do not block the rest. */
-export async function withRoom(
-  quiet: readonly Sighting[],
-  { clock, history, ledger, log, ruleFor, settler, spool, notifyOperator }: RoomParts,
-): Promise<Sighting[]> {
+/** withRoom returns the files whose copies fit into the spool. The others stay `settling` and block nothing. */
+export async function withRoom(quiet: readonly Sighting[], parts: RoomParts): Promise<Sighting[]> {
+  const { clock, config, settler, spool } = parts
   if (quiet.length === 0) return []
   const free = await spool.freeBytes()
-  const sizeOf = ({ identity, path }: Sighting) => estimatedBytes(path, identity)
-  const fits = (file: Sighting) => sizeOf(file) <= free
-  for (const file of quiet.filter((each) => !fits(each))) {
-    const { path, identity } = file
-    settler.putBack(file, clock.monotonic())
-    // The file is tried repeatedly but reported once.
-    if (history.pendingVersionAt(path)?.reasonCode === NO_ROOM) continue
-    const size = `${isPacked(path) ? 'unpacked about ' : ''}${formatBytes(sizeOf(file))}`
-    const text = `not enough disk space for the copy: ${size}`
-    const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
-    const rule = ruleFor(path)
-    await history.commit(() =>
-      ledger.writeFile({ path, identity, rule }, { kind: 'no-room', reason }),
-    )
-    log.error(
-      {
-        event: 'feed.no-room',
-        path,
-        feed: rule.feed,
-        reason: text,
-        hint: ROOM_HINT,
-        freeBytes: free,
-      },
-      'not enough disk space for a feed',
-    )
-    notifyOperator(
-      `copy ${path} into the spool: it has ${size}, and ${formatBytes(free)} are left`,
-      ROOM_HINT,
-    )
+  const fitting: Sighting[] = []
+  for (const file of quiet) {
+    const { identity, path } = file
+    const fits = estimatedBytes(path, identity) <= free
+    if (fits || (!isPacked(path) && (await spool.canClone(config.inbox.directory, path)))) {
+      fitting.push(file)
+    } else {
+      settler.putBack(file, clock.monotonic())
+      await reportNoRoom(file, free, parts)
+    }
   }
-  return quiet.filter(fits)
+  return fitting
+}
+
+/** reportNoRoom says once that a file, which is tried repeatedly, does not fit into the free bytes. */
+async function reportNoRoom(
+  { identity, path }: Sighting,
+  free: number,
+  { history, ledger, log, notifyOperator, ruleFor }: RoomParts,
+): Promise<void> {
+  if (history.pendingVersionAt(path)?.reasonCode === NO_ROOM) return
+  const bytes = formatBytes(estimatedBytes(path, identity))
+  const size = `${isPacked(path) ? 'unpacked about ' : ''}${bytes}`
+  const text = `not enough disk space for the copy: ${size}`
+  const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
+  const rule = ruleFor(path)
+  await history.commit(() =>
+    ledger.writeFile({ path, identity, rule }, { kind: 'no-room', reason }),
+  )
+  log.error(
+    {
+      event: 'feed.no-room',
+      path,
+      feed: rule.feed,
+      reason: text,
+      hint: ROOM_HINT,
+      freeBytes: free,
+    },
+    'not enough disk space for a feed',
+  )
+  notifyOperator(
+    `copy ${path} into the spool: it has ${size}, and ${formatBytes(free)} are left`,
+    ROOM_HINT,
+  )
 }

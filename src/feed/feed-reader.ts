@@ -48,9 +48,12 @@ export async function readFeed(
     if (job.expected !== null && !sameIdentity(file.identity, job.expected)) {
       return { kind: 'changed' }
     }
+    using copy = job.copyTo === null ? null : new SpoolCopy(job.copyTo)
+    // A file that never rests is read twice, so its second reading must not come from the copy.
+    if (!isPacked(job.source) && job.isRestless !== true) await copy?.cloneFrom(file)
     const end = file.nulPadding(MOST_PADDING)
     if (end === null) return unread(file.size, ENDLESS_PADDING)
-    return await new Reading(file, end, job, { ...DEFAULTS, ...options }).result()
+    return await new Reading(file, end, job, { ...DEFAULTS, ...options }).result(copy)
   } catch (error) {
     if (error instanceof Unreadable || error instanceof NoRoom) return error.outcome
     throw error
@@ -102,14 +105,12 @@ class Reading {
     this.#options = options
   }
 
-  async result(): Promise<CheckResult> {
+  /** result keeps the copy, and the index beside it, if the document is ok. */
+  async result(copy: SpoolCopy | null): Promise<CheckResult> {
     const { size, descriptor } = this.#file
-    const { copyTo } = this.#job
     const { hashes, hashThreadFrom } = this.#options
-    const copy = copyTo === null ? null : new SpoolCopy(copyTo)
     const isInline = hashes === 'inline' || (hashes === 'apart' && this.#packed !== null)
     const hashing = isInline ? new Hashing(copy !== null) : null
-    let kept = false
     try {
       // The copy will be sent, so its bytes are hashed.
       const hashed = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
@@ -129,14 +130,11 @@ class Reading {
       // Without a copy the file itself was read again for the hashes.
       if (copy === null && !isRestless && !this.#file.unchanged()) return { kind: 'changed' }
       if (isRestless && (await this.#sha256()) !== digests.sha256) return { kind: 'changed' }
-      kept = verdict.kind === 'ok'
+      if (verdict.kind === 'ok') for (const file of [copy, this.#index]) file?.keep()
       const encoding = pass.check.encoding.name
       return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding }
     } finally {
-      for (const file of [copy, this.#index]) {
-        if (kept) file?.keep()
-        else file?.discard()
-      }
+      this.#index?.[Symbol.dispose]()
     }
   }
 

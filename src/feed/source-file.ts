@@ -96,8 +96,9 @@ export class SourceFile implements Disposable {
   readonly isSparse: boolean
   readonly #path: string
   readonly #root: string
-  /** descriptor is open for reading until disposal. */
-  readonly descriptor: number
+  /** #fd is the vendor's file, which is open until disposal. */
+  readonly #fd: number
+  #descriptor: number
   /** #isHandedOver: another user opened the file, and this one may be unable to look at its path. */
   readonly #isHandedOver: boolean
 
@@ -105,11 +106,22 @@ export class SourceFile implements Disposable {
     this.#isHandedOver = isHandedOver
     this.#path = path
     this.#root = root
-    this.descriptor = fd
+    this.#fd = fd
+    this.#descriptor = fd
     this.identity = identityOf(stats)
     this.size = Number(stats.size)
     // A compressing file system cannot shrink XML by a factor of 32.
     this.isSparse = stats.blocks * 512n * 32n < stats.size
+  }
+
+  /** descriptor is open for reading until disposal: that of the file, or of its clone. */
+  get descriptor(): number {
+    return this.#descriptor
+  }
+
+  /** readFrom makes all later reads those of a clone. `unchanged` still looks at the file itself. */
+  readFrom(clone: number): void {
+    this.#descriptor = clone
   }
 
   /** pieces reads the file up to `end`. Each piece overwrites the memory of the previous one. Throws `Unreadable`. */
@@ -162,7 +174,7 @@ export class SourceFile implements Disposable {
 
   #isUnchanged(): boolean {
     try {
-      const now = identityOf(fstatSync(this.descriptor, { bigint: true }))
+      const now = identityOf(fstatSync(this.#fd, { bigint: true }))
       // The ctime of the open file changes when its path is removed or replaced.
       if (this.#isHandedOver) return sameIdentity(now, this.identity)
       using directory = directoryOf(this.#path, this.#root)
@@ -177,7 +189,7 @@ export class SourceFile implements Disposable {
   [Symbol.dispose](): void {
     if (this.#isHandedOver) return
     try {
-      closeSync(this.descriptor)
+      closeSync(this.#fd)
     } catch {}
   }
 }

@@ -29,6 +29,8 @@ export class Connection implements Disposable {
   readonly file: string
   readonly #db: Database.Database
   readonly #statements = new Map<string, Database.Statement>()
+  /** #plucked has the statements that return the first column alone. */
+  readonly #plucked = new Map<string, Database.Statement>()
   readonly #transaction: Database.Transaction<(work: () => unknown) => unknown>
   /** Steps to run once the current transaction is committed. */
   readonly #later: (() => void)[] = []
@@ -40,23 +42,21 @@ export class Connection implements Disposable {
   }
 
   rows<R>(sql: string, ...parameters: Parameter[]): R[] {
-    return this.#translated(() => this.#reading(sql, false).all(...parameters) as R[])
+    return this.#translated(() => this.#prepared(sql).all(...parameters) as R[])
   }
 
   /** row returns the first row, or null when there is none. */
   row<R>(sql: string, ...parameters: Parameter[]): R | null {
-    return this.#translated(
-      () => (this.#reading(sql, false).get(...parameters) ?? null) as R | null,
-    )
+    return this.#translated(() => (this.#prepared(sql).get(...parameters) ?? null) as R | null)
   }
 
   values<V extends SqlValue>(sql: string, ...parameters: Parameter[]): V[] {
-    return this.#translated(() => this.#reading(sql, true).all(...parameters) as V[])
+    return this.#translated(() => this.#firstColumn(sql).all(...parameters) as V[])
   }
 
   /** value returns the first column of the first row, or null when there is no row. */
   value<V extends SqlValue>(sql: string, ...parameters: Parameter[]): V | null {
-    return this.#translated(() => (this.#reading(sql, true).get(...parameters) ?? null) as V | null)
+    return this.#translated(() => (this.#firstColumn(sql).get(...parameters) ?? null) as V | null)
   }
 
   /** run executes a statement. Returns the last inserted id and the number of changed rows. */
@@ -130,8 +130,13 @@ export class Connection implements Disposable {
     this.#translated(() => this.#db.close())
   }
 
-  #reading(sql: string, firstColumn: boolean): Database.Statement {
-    return this.#prepared(sql).pluck(firstColumn)
+  #firstColumn(sql: string): Database.Statement {
+    let statement = this.#plucked.get(sql)
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql).pluck()
+      this.#plucked.set(sql, statement)
+    }
+    return statement
   }
 
   #prepared(sql: string): Database.Statement {

@@ -20,6 +20,8 @@ const MOST_TURNOVERS = 2880
 
 /** Recent is what a guard reads of an earlier version. */
 export type Recent = Pick<Version, 'path' | 'postings' | 'changes'>
+const OTHER =
+  'SELECT id FROM versions INDEXED BY versions_feed WHERE feed = +? AND id <> +? LIMIT 1'
 
 export type VersionReads = ReturnType<typeof versionReads>
 
@@ -125,6 +127,8 @@ export function versionReads(db: Connection) {
      * intend them.
      */
     baselines: (feed: string, except = 0): Version[] => {
+      // Most versions of a first start are the only ones of their feeds.
+      if (db.value(OTHER, feed, except) === null) return []
       const last = confirmed(feed, except)
       const accepted = list({ feed, states: ACCEPTED, all: true }).find(({ id }) => id !== except)
       const maybe = maybeStored(feed, last?.id ?? 0, except)

@@ -4,11 +4,14 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
+  ftruncateSync,
   openSync,
   readSync,
   statSync,
 } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { isAbsolute, relative } from 'node:path'
 import { wallTime } from './clock.ts'
 import { errorCode } from './errors.ts'
@@ -99,6 +102,25 @@ export function readWhole(
     done += read
   }
   return done
+}
+
+/**
+ * tryClone makes an open empty file share the blocks of another open file, which takes no room and reads no byte. It
+ * returns false if their file systems cannot do that; the file is empty then. XFS and Btrfs can, within one file
+ * system. The file gets the mode 0600. A clone can be a mixture if somebody writes to the source meanwhile.
+ */
+export async function tryClone(source: number, target: number): Promise<boolean> {
+  const [from, to] = [`/proc/self/fd/${source}`, `/proc/self/fd/${target}`]
+  try {
+    await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE)
+    return true
+  } catch {
+    ftruncateSync(target, 0)
+    return false
+  } finally {
+    // copyFile gives the target the mode of the source.
+    fchmodSync(target, 0o600)
+  }
 }
 
 /** In bytes: longer than any PEM key, so that a wrong path to a large file is an error. */

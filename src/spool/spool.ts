@@ -2,13 +2,16 @@
 // version. A copy never changes, so the bytes that are sent are the bytes that were checked.
 
 import { randomUUID } from 'node:crypto'
-import { chmodSync, closeSync, fsync, mkdirSync, openSync, renameSync } from 'node:fs'
-import { readdir, rm, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmodSync, closeSync, constants, fsync, mkdirSync, openSync, renameSync } from 'node:fs'
+import { type FileHandle, open, readdir, rm, statfs } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { OpenDirectory } from '../lib/beneath.ts'
+import { systemClock } from '../lib/clock.ts'
 import { stateCondition } from '../lib/conditions.ts'
 import { errnoText } from '../lib/errno.ts'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
+import { tryClone } from '../lib/files.ts'
 import { copyName, type SpoolCopy } from '../lib/spool-name.ts'
 
 const INDEX = '.index'
@@ -79,10 +82,31 @@ export function createSpool(directory: string) {
     },
     /** freeBytes returns the free bytes of the file system, or infinity when the file system does not say. */
     freeBytes: () => attempt('read the spool', freeBytesOf(directory)),
+    /**
+     * canClone returns true if the copy of a file would share its blocks and take no room. It makes a clone and removes
+     * it. `path` is relative to `root`, and no link below `root` is followed.
+     */
+    async canClone(root: string, path: string): Promise<boolean> {
+      await using source = await openRegular(root, path)
+      if (source === null) return false
+      const clone = at(`${randomUUID()}.part`)
+      const tried = async () => {
+        await using target = await open(clone, 'wx', 0o600)
+        return await tryClone(source.fd, target.fd)
+      }
+      try {
+        return await attempt('make a file in the spool', tried())
+      } finally {
+        await removed(clone)
+      }
+    },
   }
 }
 
 const syncDescriptor = promisify(fsync)
+
+/** Many small feeds are kept one after the other: with this rest between two syncs, most share one. */
+const SYNC_REST_MS = 10
 
 /**
  * sharedSync returns a function that resolves when all present names of the directory are durable. One fsync serves all
@@ -90,9 +114,11 @@ const syncDescriptor = promisify(fsync)
  */
 function sharedSync(directory: string): () => Promise<void> {
   let last: Promise<void> = Promise.resolve()
+  let rest: Promise<void> = Promise.resolve()
   let next: Promise<void> | null = null
   const sync = async () => {
     next = null
+    rest = systemClock.sleep(SYNC_REST_MS)
     const descriptor = openSync(directory, 'r')
     try {
       await syncDescriptor(descriptor)
@@ -102,7 +128,7 @@ function sharedSync(directory: string): () => Promise<void> {
   }
   return () => {
     // A running fsync may miss the file we just renamed; wait for the next one.
-    next ??= last.then(() => {
+    next ??= Promise.all([last, rest]).then(() => {
       const synced = sync()
       last = synced.catch(() => {})
       return synced
@@ -128,6 +154,18 @@ async function freeBytesOf(directory: string): Promise<number> {
   const { bavail, blocks, bsize } = await statfs(directory)
   // Some file systems, such as those in user space, do not report their size.
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
+}
+
+/** openRegular returns null if the file cannot be opened or is not a regular file. */
+async function openRegular(root: string, path: string): Promise<FileHandle | null> {
+  try {
+    using folder = await OpenDirectory.at(root, dirname(path))
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+    const file = await open(folder.entry(basename(path)), flags)
+    if ((await file.stat()).isFile()) return file
+    await file.close()
+  } catch {}
+  return null
 }
 
 function translated(what: string, directory: string, error: unknown): FeedsyncError {

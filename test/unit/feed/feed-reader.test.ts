@@ -43,6 +43,19 @@ describe('reading a feed', () => {
     expect(lstatSync(copyTo).mode & 0o777).toBe(0o600)
   })
 
+  it('leaves a copy of a large file that only this user can read, whatever the mode of the file', async () => {
+    using folder = new Folder()
+    const [copyTo, large] = [join(folder.path, 'copy'), `<a>${'<b/>'.repeat(500_000)}</a>`]
+    const source = folder.file('a.xml', large)
+    chmodSync(source, 0o444)
+
+    const result = await readFeed(jobFor(source, { copyTo }))
+
+    expect(result).toMatchObject({ kind: 'read', bytes: large.length })
+    expect(readFileSync(copyTo, 'utf8') === large).toBe(true)
+    expect(lstatSync(copyTo).mode & 0o777).toBe(0o600)
+  })
+
   it.each(['<a>&</a>', '<a>', ''])(
     'leaves no copy of a document that is not ok: %j',
     async (document) => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   readdirSync,
@@ -115,6 +116,20 @@ describe('the spool', () => {
     symlinkSync('/proc', directory)
 
     expect(await spool.freeBytes()).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('clones nothing that is missing, a link or no regular file, and leaves nothing of the try', async () => {
+    const { directory, spool } = opened()
+    const inbox = temporaryFolder()
+    writeFileSync(join(inbox, 'jobs.xml'), '<a/>')
+    symlinkSync('jobs.xml', join(inbox, 'link.xml'))
+    execFileSync('mkfifo', [join(inbox, 'fifo.xml')])
+
+    for (const path of ['missing.xml', 'link.xml', 'fifo.xml', '.'])
+      expect(await spool.canClone(inbox, path)).toBe(false)
+    await spool.canClone(inbox, 'jobs.xml')
+
+    expect(readdirSync(directory)).toEqual([])
   })
 
   it('says how to get a new one when it was removed under a daemon', async () => {
