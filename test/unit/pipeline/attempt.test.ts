@@ -19,7 +19,9 @@ it('a version whose comparison is stopped with the daemon still waits, and no at
     },
   }
   const spool = { path: (name: string) => name, indexOf: (path: string) => path }
-  const parts = { clock: systemClock, history, log: silentLog, spool }
+  const limits = { maxDropPercent: 50, minPostings: 1, secondFeed: 'pass' }
+  const judging = { history, limits, ownAccount: '123', feedOf: (path: string) => path }
+  const parts = { clock: systemClock, history, judging, log: silentLog, spool }
   const ruleFor = () => ({ mapping: { encoding: null, records: null, fields: {} } })
   const comparisons = new Comparisons({ ...parts, checkerFor: () => checker, ruleFor } as never)
   const sender = {
@@ -28,7 +30,6 @@ it('a version whose comparison is stopped with the daemon still waits, and no at
   }
   const runner = new AttemptRunner({
     ...{ ...parts, comparisons, sender, observer: null },
-    limits: { maxDropPercent: 50, minPostings: 1 },
     ledger: new Ledger({ ...parts, onMove: () => {} }),
     postDelivery: { cleanUp: async () => {} },
     random: () => 0,
