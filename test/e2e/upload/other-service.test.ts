@@ -33,7 +33,7 @@ it.each([
     site.drop('a.xml', feedOf(3))
     await site.passed('a.xml', 'seen')
 
-    expect(said.hint).toContain('feedsyncd restore')
+    expect(said.hint).toContain('restore one of these: feedsyncd status --all')
     expect(JSON.parse(ran.stdout)).toMatchObject({ id: 4, state: 'uploaded' })
     expect(other.sandbox.objects()).toHaveLength(2)
     expect(third.output).not.toContain('service.changed')
