@@ -10,6 +10,7 @@ import type { Bench, Benchmark } from './bench.ts'
 import { campaigns } from './campaigns.ts'
 import { checkAlone } from './check-alone.ts'
 import { conformance } from './conformance.ts'
+import { diff } from './diff.ts'
 import { dropToStored } from './drop-to-stored.ts'
 import { eventLoop } from './event-loop.ts'
 import { idle } from './idle.ts'
@@ -23,6 +24,7 @@ import { waitingFeeds } from './waiting-feeds.ts'
 const BENCHMARKS: readonly Benchmark[] = [
   dropToStored,
   checkAlone,
+  diff,
   conformance,
   eventLoop,
   waitingFeeds,

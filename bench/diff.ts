@@ -1,0 +1,77 @@
+// Measures `feedsyncd diff` of two versions of a feed, compared with `check` of both: one that lost its last postings,
+// and one in which each posting changed.
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Bench, type Benchmark, elapsed, MB, repeat, temporaryFolder } from './bench.ts'
+import { type Figure, figure } from './figures.ts'
+import { writeFeed } from './generator.ts'
+import { installedProgram } from './program.ts'
+
+/** TIME measures the memory of a program. */
+const TIME = '/usr/bin/time'
+
+const CASES = {
+  'one posting of 50 is gone': { seed: 1, share: 0.98 },
+  'each posting changed': { seed: 2, share: 1 },
+}
+
+export const diff: Benchmark = {
+  name: 'diff',
+  title: 'The difference of two versions',
+  run: async (bench) => {
+    const figures: Figure[] = []
+    for (const [name, { seed, share }] of Object.entries(CASES))
+      figures.push(...(await ofCase(bench, name, { seed, share })))
+    return figures
+  },
+}
+
+async function ofCase(
+  bench: Bench,
+  name: string,
+  { seed, share }: { seed: number; share: number },
+): Promise<Figure[]> {
+  using folder = temporaryFolder(bench)
+  const size = (bench.quick ? 10 : 200) * MB
+  const [older, newer] = [join(folder.path, 'older.xml'), join(folder.path, 'newer.xml')]
+  writeFeed(older, 'cdata', size)
+  writeFeed(newer, 'cdata', size * share, seed)
+  const { file, args, env } = installedProgram()
+  const options = { env: { ...process.env, ...env }, cwd: folder.path }
+  const hasTime = existsSync(TIME)
+  const ours: number[] = []
+  const checks: number[] = []
+  const memory: number[] = []
+  await repeat(bench, `diff, ${name}`, async () => {
+    checks.push(
+      await elapsed(async () => {
+        for (const feed of [older, newer])
+          execFileSync(file, [...args, 'check', feed], { ...options, stdio: 'ignore' })
+      }),
+    )
+    const words = [file, ...args, 'diff', older, newer]
+    const measured = hasTime ? [TIME, '-f', '%M', ...words] : words
+    const [program = '', ...rest] = measured
+    ours.push(
+      await elapsed(async () => {
+        const { status, stderr } = spawnSync(program, rest, { ...options, encoding: 'utf8' })
+        // The last line on stderr is that of time.
+        const kilobytes = Number(stderr.trim().split('\n').at(-1))
+        if (status !== 2) throw new Error(`diff ended with ${status}: ${stderr}`)
+        if (hasTime) memory.push(kilobytes / 1000)
+      }),
+    )
+  })
+  const what = `diff of 200 MB, ${name}`
+  return [
+    figure(what, 'ms', ours, {
+      peer: { name: 'feedsyncd check, of both', runs: checks },
+      target: { of: 'ratio', atMost: 2 },
+    }),
+    ...(hasTime
+      ? [figure(`peak memory of ${what}`, 'MB', memory, { target: { of: 'value', atMost: 200 } })]
+      : []),
+  ]
+}
