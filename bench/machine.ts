@@ -6,6 +6,11 @@ import { arch, cpus, loadavg, release, totalmem } from 'node:os'
 import { versionOf } from './peers.ts'
 import { describeProgram, installedProgram } from './program.ts'
 
+/** canClone returns whether this folder's file system shares the blocks of copies: XFS and Btrfs. */
+export function canClone(directory: string): boolean {
+  return ['xfs', 'btrfs'].includes(FILE_SYSTEMS[statfsSync(directory).type] ?? '')
+}
+
 /** Magic numbers of statfs(2). */
 const FILE_SYSTEMS: Record<number, string> = {
   61267: 'ext2/3/4',

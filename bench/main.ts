@@ -45,7 +45,7 @@ const USAGE = `npm run bench -- [options]
   --up-to SIZE    largest feed (200MiB; up to 5GiB, which needs 20 GiB of disk)
   --documents N   damaged feeds that other judges judge as well (10,000; with --quick 1,000)
   --feeds DIR     damages the feeds in this folder as well
-  --dir DIR       where data is written (the temporary folder)
+  --on DIR        a folder of the file system to measure on, for the program and its peers (the temporary folder)
   --json FILE     all figures with all their runs
   --docs          write docs/performance.md`
 
@@ -57,7 +57,7 @@ const { values: options } = parseArgs({
     'up-to': { type: 'string', default: '200MiB' },
     documents: { type: 'string' },
     feeds: { type: 'string' },
-    dir: { type: 'string', default: tmpdir() },
+    on: { type: 'string', default: tmpdir() },
     json: { type: 'string' },
     docs: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -80,7 +80,7 @@ async function measure(): Promise<void> {
     process.exitCode = 64
     return
   }
-  const directory = mkdtempSync(join(options.dir, 'feedsyncd-bench-'))
+  const directory = mkdtempSync(join(options.on, 'feedsyncd-bench-'))
   process.once('SIGINT', () => process.exit(130))
   process.once('SIGTERM', () => process.exit(143))
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))

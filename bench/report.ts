@@ -1,6 +1,7 @@
 // Turns figures into the table on stdout, the page docs/performance.md, and JSON for comparisons over time.
 
 import { type Figure, isMet, median, ratioOf, type Target, type Unit } from './figures.ts'
+import { SHAPES } from './generator.ts'
 
 export interface Result {
   name: string
@@ -31,25 +32,56 @@ export function pageOf(
   reasons: string,
 ): string {
   const factLines = Object.entries(facts).map(([name, fact]) => `- ${name}: ${fact}`)
-  const sections = results.map(
-    ({ title, figures }) =>
-      `## ${title}\n\n${markdownRow([...COLUMNS])}\n${markdownRow(COLUMNS.map(() => '---'))}\n${figures
-        .map((figure) => markdownRow(cellsOf(figure)))
-        .join('\n')}`,
-  )
+  const sections = results.map(({ title, figures }) => sectionOf(title, figures.map(cellsOf)))
   return `# Performance
 
 ${digestOf(results)}
 
 The rest of this page is for engineers. \`npm run bench -- --docs\` writes it, so do not edit it. Each figure is the median
 of ${runs} runs. Each run stands beside a run of its peer on the same data, and a ratio is the median of the ratios of these
-pairs. Compare ratios: seconds depend on the machine.
+pairs. Compare ratios: seconds depend on the machine. In a table with a column for each shape of feed, the ratio to the peer
+follows the figure.
 
 ${factLines.join('\n')}
 
 ${sections.join('\n\n')}
 
 ${reasons}`
+}
+
+/** sectionOf returns a section of the page. What was measured for each shape of feed gets a table with a column each. */
+export function sectionOf(title: string, rows: readonly string[][]): string {
+  const shapes = Object.keys(SHAPES)
+  const shapeOf = ([what = '']: readonly string[]) => what.split(', ').find(isShape)
+  const shaped = Map.groupBy(
+    rows.filter((row) => shapeOf(row) !== undefined),
+    (row) => (row[0] ?? '').replace(`, ${shapeOf(row)}`, ''),
+  )
+  const inShapes = [...shaped].map(([what, group]) => {
+    const [, , , , , target = ''] = group[0] ?? []
+    const cells = shapes.map((shape) => inShape(group.find((row) => shapeOf(row) === shape)))
+    return [what, ...cells, target]
+  })
+  const others = rows.filter((row) => shapeOf(row) === undefined)
+  const tables = [
+    ...(shaped.size > 0 ? [markdownTable(['what', ...shapes, 'target'], inShapes)] : []),
+    ...(others.length > 0 ? [markdownTable(COLUMNS, others)] : []),
+  ]
+  return [`## ${title}`, ...tables].join('\n\n')
+}
+
+const isShape = (word: string): boolean => word in SHAPES
+
+/** inShape shortens a row to one cell: the figure, the ratio to the peer, and whether the target was missed. */
+function inShape(row: readonly string[] | undefined): string {
+  const [, value = '', , , ratio = '', , met] = row ?? []
+  return [value, ratio && `(${ratio} x)`, met === 'missed' && '**missed**']
+    .filter(Boolean)
+    .join(' ')
+}
+
+function markdownTable(head: readonly string[], rows: readonly string[][]): string {
+  return [head, head.map(() => '---'), ...rows].map(markdownRow).join('\n')
 }
 
 /** digestOf answers what a reader asks first: how long a feed takes, and how much memory, by its size over all shapes. */
@@ -60,7 +92,7 @@ function digestOf(results: readonly Result[]): string {
     const of = (what: string) => figures.filter((each) => each.what.startsWith(`${what}, ${size},`))
     const stored = of('drop to stored')
     const ratios = stored.flatMap((each) => ratioOf(each) ?? [])
-    return markdownRow([
+    return [
       size,
       spread(
         stored.map(({ ours }) => median(ours)),
@@ -75,16 +107,14 @@ function digestOf(results: readonly Result[]): string {
         of('peak memory of the daemon').map(({ ours }) => median(ours)),
         'MB',
       ),
-    ])
+    ]
   })
   const head = ['feed', 'takes', 'the first one after a start', 'beside a shell script', 'memory']
   return `How long does my feed take, and how much memory? The time is from the drop until storage has confirmed the feed. The quiet
 period comes on top. The range is over seven shapes of feeds. The script does the same work with \`cp\`, \`xmllint\`,
 \`sha256sum\` and \`curl\`.
 
-${markdownRow(head)}
-${markdownRow(head.map(() => '---'))}
-${rows.join('\n')}`
+${markdownTable(head, rows)}`
 }
 
 function spread(values: readonly number[], unit: string): string {
