@@ -144,6 +144,9 @@ interface Running {
   fault: Promise<{ cause: unknown } | null>
   /** The path whose read hangs, so that this thread was left; null: none. */
   hungAt: string | null
+  /** The number of requests that wait for an answer. */
+  asked: number
+  isWatched: boolean
 }
 
 interface ReadingThreadOptions {
@@ -158,8 +161,6 @@ class ReadingThread {
   readonly #options: ReadingThreadOptions
   #running: Running | null = null
   #ended: Promise<void> = Promise.resolve()
-  /** The number of requests that wait for an answer. */
-  #asked = 0
 
   constructor(options: ReadingThreadOptions) {
     this.#options = options
@@ -177,7 +178,8 @@ class ReadingThread {
     if (fault !== null) return { kind: 'not-started', ...fault }
     if (running.hungAt !== null) return { kind: 'left' }
     if (running !== this.#running) return { kind: 'died', cause: null }
-    if (this.#asked++ === 0) this.#watch(running)
+    running.asked++
+    if (!running.isWatched) this.#watch(running)
     try {
       return await running.pool.run(request, { signal: signal ?? null })
     } catch (cause) {
@@ -192,7 +194,7 @@ class ReadingThread {
       if (!signal?.aborted) await ended
       return { kind: 'died', cause }
     } finally {
-      this.#asked--
+      running.asked--
     }
   }
 
@@ -208,14 +210,16 @@ class ReadingThread {
   /** #watch leaves the thread if a read of it hangs. It ends with the last request. */
   #watch(running: Running, call = new HungCall(running.mark, HUNG_MS)): void {
     const { clock, hung } = this.#options
+    running.isWatched = true
     clock.after(LOOK_MS, () => {
+      running.isWatched = false
+      if (running !== this.#running || running.asked === 0) return
       const path = call.look(clock.monotonic())
-      if (running !== this.#running) return
       if (path !== null && hung.mayLeave) {
         this.#running = null
         running.hungAt = path
         hung.add({ path, since: clock.now() - HUNG_MS }, running.pool.destroy())
-      } else if (this.#asked > 0) this.#watch(running, call)
+      } else this.#watch(running, call)
     })
   }
 
@@ -236,7 +240,7 @@ class ReadingThread {
         return { cause }
       },
     )
-    const running: Running = { pool, mark, fault, hungAt: null }
+    const running: Running = { pool, mark, fault, hungAt: null, asked: 0, isWatched: false }
     return running
   }
 }

@@ -9,6 +9,7 @@ const NUMBERS_BYTES = 8
 
 const encoder = new TextEncoder()
 
+/** CallMark is written by one thread and read by another. */
 export class CallMark {
   /** memory is passed to the other thread. */
   readonly memory: SharedArrayBuffer
@@ -43,7 +44,7 @@ export class CallMark {
   }
 }
 
-/** HungCalls notices that the calls of another thread do not return. Ask it regularly. */
+/** HungCall notices that a call of another thread does not return. Ask it regularly. */
 export class HungCall {
   readonly #mark: CallMark
   readonly #afterMs: number

@@ -11,7 +11,7 @@ import { feedOf } from '../../helpers/site.ts'
 const WEST = { feeds: [{ match: 'mount/*.xml', name: 'west' }] }
 
 describe('a directory whose file server does not answer', () => {
-  it('is skipped by name, and feeds beside it, commands and campaigns do not wait for it', async () => {
+  it('is skipped and told by name, and feeds beside it and `retry` do not wait for it', async () => {
     const { answer, hang, site, untilHanging } = await hangingSite(WEST)
     await using _site = site
     site.drop('mount/jobs.xml', feedOf(2))

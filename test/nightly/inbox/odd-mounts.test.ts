@@ -21,7 +21,7 @@ function tasksAndMemory(pid = 0): { threads: number; megabytes: number } {
 const letters = (n: number) => [...String(n)].map((digit) => 'abcdefghij'[Number(digit)]).join('')
 
 describe.skipIf(NO_FUSE !== null)(title, () => {
-  it('that makes inodes from paths: a feed is archived, one with gzip too, and nothing is renamed to and fro', async () => {
+  it('that makes inodes from paths: a feed is archived, and nothing is wrong', async () => {
     await using site = await Site.open({
       inbox: { afterUpload: 'archive', archiveDirectory: './archive', incompleteAfter: '1s' },
     })
