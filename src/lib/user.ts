@@ -24,11 +24,12 @@ export function personName({ LOGNAME, SUDO_USER, USER }: NodeJS.ProcessEnv): str
 /**
  * becomeOwnerOf turns a process of root into one of the directory's owner for good, so that root leaves no files of its
  * own there. A directory that does not exist yet has the owner of the nearest one above it. Call it once what only root
- * may read was read: the configuration, the key, a file to upload. Throws the errors of stat(2) and setuid(2).
+ * may read was read: the configuration, the key, a file to upload. A directory that cannot be looked at changes nothing:
+ * whoever opens it reports the error. Throws the errors of setuid(2).
  */
 export function becomeOwnerOf(directory: string): void {
   if (process.geteuid?.() !== 0) return
-  const { gid, uid } = statOfNearest(directory)
+  const { gid, uid } = ownerOfNearest(directory)
   if (uid === 0) return
   // The types of Node lack this function.
   const { initgroups } = process as unknown as { initgroups: (user: number, group: number) => void }
@@ -42,6 +43,10 @@ export function becomeOwnerOf(directory: string): void {
   process.setuid?.(uid)
 }
 
-function statOfNearest(directory: string): { gid: number; uid: number } {
-  return statSync(directory, { throwIfNoEntry: false }) ?? statOfNearest(dirname(directory))
+function ownerOfNearest(directory: string): { gid: number; uid: number } {
+  try {
+    return statSync(directory, { throwIfNoEntry: false }) ?? ownerOfNearest(dirname(directory))
+  } catch {
+    return { gid: 0, uid: 0 }
+  }
 }
