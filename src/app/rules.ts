@@ -22,7 +22,7 @@ export function ownAccountOf({ service: { identity } }: Pick<Config, 'service'>)
   return 'partner' in identity ? (identity.partnerAccount ?? identity.partner) : identity.account
 }
 
-/** judgingOf returns what the guards judge by under this configuration. */
+/** judgingOf returns what the guards judge by under this configuration, which is in force from now on. */
 export function judgingOf(
   config: Pick<Config, 'feeds' | 'guards' | 'service'>,
   history: Judging['history'],
@@ -33,5 +33,6 @@ export function judgingOf(
     limits: config.guards,
     ownAccount: ownAccountOf(config),
     feedOf: (path) => ruleFor(path).feed,
+    lastUnderOtherRules: history.list({ all: true, limit: 1 })[0]?.id ?? 0,
   }
 }

@@ -87,13 +87,13 @@ export function accounts(db: Connection) {
       })
     },
 
-    /** alike returns versions of other feeds whose names look alike, at most 50, the newest first. */
-    alike: ({ account, after, feed, likeness }: Beside & { likeness: string }): Version[] =>
+    /** alike returns versions up to the id `upTo` of other feeds whose names look alike, at most 50, the newest first. */
+    alike: (asked: Beside & { likeness: string; upTo: number }): Version[] =>
       db
         .rows<VersionRow>(
           `${SELECT} ${ALIKE} AND feed <> +@feed AND ${IS_RIVAL} AND ${IS_HERE}
-             ORDER BY id DESC LIMIT 50`,
-          { account, after, feed, likeness },
+             AND id <= +@upTo ORDER BY id DESC LIMIT 50`,
+          asked,
         )
         .map(versionOf),
 

@@ -23,6 +23,8 @@ export interface Judging<History = AccountReads> {
   ownAccount: string
   /** feedOf returns the feed of a path by the rules in force. */
   feedOf: (path: string) => string
+  /** The newest version when these rules came into force: later versions never had another name. 0 if there was none. */
+  lastUnderOtherRules: number
 }
 
 /** accountFacts reads the facts for a version. Call it within the transaction that writes the decision. */
@@ -52,14 +54,16 @@ function isKnown(judging: Judging, named: Named): boolean {
  * joined the files of several feeds. Of two feeds that were one, the one with the file of that version was it.
  */
 export function formerVersion(judging: Judging, named: Named): Version | null {
-  const { feedOf, history } = judging
+  const { feedOf, history, lastUnderOtherRules: upTo } = judging
+  const after = otherServiceUpTo(history)
+  if (upTo <= after) return null
   const { account, feed, id = 0, path } = named
   const byPath = feedWithoutRule(path)
   const likeness = likenessOf({ feed: byPath, path })
   const names = [history.feedBefore(named), byPath].filter((name) => name !== null && name !== feed)
   const found = [
     ...names.map((name) => history.confirmed(name ?? '', id)),
-    ...history.alike({ account, feed, likeness, after: otherServiceUpTo(history) }),
+    ...history.alike({ account, feed, likeness, after, upTo }),
   ]
   const isIt = (version: Version | null): version is Version =>
     isAtPresent(judging, named, version) && feedOf(version.path) === feed

@@ -152,6 +152,7 @@ export class Outlet implements AsyncDisposable {
     const judging = {
       ...{ history: this.history, limits: steps.config.guards, ownAccount: '42' },
       feedOf: (path: string) => feedFor(path, feeds).feed,
+      lastUnderOtherRules: 0,
     }
     const comparisons = new Comparisons({ ...steps, judging })
     const ofBoth = { ...steps, comparisons, judging, postDelivery, observer: null }

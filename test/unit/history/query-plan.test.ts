@@ -132,7 +132,8 @@ const CALLS: Record<
     for (const likeness of [null, 'acme'])
       history.rivals({ account: null, feed: 'acme', likeness, after: 0 })
   },
-  alike: (history) => history.alike({ account: null, feed: 'acme', likeness: 'acme', after: 0 }),
+  alike: (history) =>
+    history.alike({ account: null, feed: 'acme', likeness: 'acme', after: 0, upTo: 9 }),
   feedBefore: (history) => history.feedBefore({ feed: 'acme', path: 'a.xml' }),
   keepsAll: (history) => history.keepsAll(null),
   setKeepsAll: (history) => history.setKeepsAll(null, { by: 'maria', since: 5 }),

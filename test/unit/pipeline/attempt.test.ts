@@ -20,7 +20,13 @@ it('a version whose comparison is stopped with the daemon still waits, and no at
   }
   const spool = { path: (name: string) => name, indexOf: (path: string) => path }
   const limits = { maxDropPercent: 50, minPostings: 1, secondFeed: 'pass' }
-  const judging = { history, limits, ownAccount: '123', feedOf: (path: string) => path }
+  const judging = {
+    history,
+    limits,
+    ownAccount: '123',
+    feedOf: (path: string) => path,
+    lastUnderOtherRules: 0,
+  }
   const parts = { clock: systemClock, history, judging, log: silentLog, spool }
   const ruleFor = () => ({ mapping: { encoding: null, records: null, fields: {} } })
   const comparisons = new Comparisons({ ...parts, checkerFor: () => checker, ruleFor } as never)
