@@ -132,7 +132,7 @@ function summary(files: readonly FileReport[]): string {
 /** alikeText warns if names of these files look alike, with the rule to write; empty if none do. */
 function alikeText(paths: readonly string[], config: Config | null): string {
   const { fix, says, verdict } = checkNames(feedsByPath(paths, config))
-  return verdict === 'ok' ? '' : printable(`\nwarning: ${says}; ${fix}`)
+  return verdict === 'ok' ? '' : `\n${printable(`warning: ${says}; ${fix}`)}`
 }
 
 /** excerpt returns the part of the line around the mistake, with a mark below the mistake. */

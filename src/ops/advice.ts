@@ -78,10 +78,12 @@ function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
 }
 
 /** changesSteps says which postings a held version changes. */
-function changesSteps({ difference }: Decided): Step[] {
+function changesSteps({ difference, guard }: Decided): Step[] {
   if (difference === null) return []
   const { older, summary } = difference
-  if (older === null) return [{ says: 'there is no earlier copy to compare it with' }]
+  // A further feed of an account has nothing to be compared with.
+  if (older === null)
+    return guard === 'second-feed' ? [] : [{ says: 'there is no earlier copy to compare it with' }]
   if (summary === null) return [{ says: `it could not be compared with version ${older}` }]
   return [{ says: `beside version ${older}, ${differenceLine(summary)}` }]
 }

@@ -32,7 +32,8 @@ function alikeNames(names: readonly string[]): Answer | null {
   const alike = largest(names, (name) => likenessOf({ feed: name, path: name }))
   const [first, second] = alike
   if (first === undefined || second === undefined) return null
-  const says = `${countOf(alike.length)} feeds such as ${first} and ${second} have names that look alike: no guard compares one with the other`
+  const which = alike.length === 2 ? 'the feeds' : `${countOf(alike.length)} feeds such as`
+  const says = `${which} ${first} and ${second} have names that look alike: no guard compares one with the other`
   if (howAlike(second, first) !== 'numbers') {
     const fix = `remove the copy, or set ${excludeLine(isCopy(first) ? first : second)} under inbox`
     return warning(says, fix)

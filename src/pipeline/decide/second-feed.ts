@@ -6,7 +6,7 @@
 import type { Rival, Transition, Version } from '../../history/port.ts'
 import { JUDGED_ANEW, LOOK_ALIKE, SECOND_FEED } from '../../history/reason-codes.ts'
 import { excludeLine } from '../../lib/glob.ts'
-import { type Alike, howAlike, rulesFor } from '../../lib/likeness.ts'
+import { type Alike, howAlike, isCopy, rulesFor } from '../../lib/likeness.ts'
 import { countOf } from '../../lib/units.ts'
 import { type Placed, replaced } from './replace.ts'
 import type { Held } from './sending.ts'
@@ -57,9 +57,11 @@ function lookAlike({ feed, path }: Asking, rival: Rival): Held {
   const how = howAlike(feed, rival.feed)
   const texts: Record<Alike, string> = {
     case: `its name differs from ${rival.feed} only in capital letters`,
-    copy: `this file or ${rival.feed} is named as a copy of the other`,
+    copy: isCopy(feed)
+      ? `it is named like a copy of ${rival.feed}`
+      : `${rival.feed} is named like a copy of it`,
     numbers: `its name differs from ${rival.feed} only in numbers, so that no guard compares the two`,
-    trial: `this file or ${rival.feed} is named as a trial or an old file`,
+    trial: `this file or ${rival.feed} is named like a trial or an old file`,
   }
   const { each, one } = rulesFor(feed, rival.feed)
   const hint =

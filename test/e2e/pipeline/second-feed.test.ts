@@ -227,13 +227,10 @@ describe('a feed that the rules give another name', () => {
 
 describe('a name that looks like that of another feed', () => {
   it.each([
-    ['jobs (1).xml', 'this file or jobs.xml is named as a copy of the other'],
-    [
-      'jobs.sync-conflict-20261128-101500-ABCDEFG.xml',
-      'this file or jobs.xml is named as a copy of the other',
-    ],
+    ['jobs (1).xml', 'it is named like a copy of jobs.xml'],
+    ['jobs.sync-conflict-20261128-101500-ABCDEFG.xml', 'it is named like a copy of jobs.xml'],
     ['Jobs.xml', 'its name differs from jobs.xml only in capital letters'],
-    ['test.xml', 'this file or jobs.xml is named as a trial or an old file'],
+    ['test.xml', 'this file or jobs.xml is named like a trial or an old file'],
     [
       'jobs-28-11-2026.xml',
       'its name differs from jobs.xml only in numbers, so that no guard compares the two',
