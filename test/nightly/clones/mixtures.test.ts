@@ -33,6 +33,23 @@ describe.each<FileSystem>(['xfs', 'btrfs', 'ext4'])('on %s', (type) => {
   )
 })
 
+it.for<FileSystem>(['xfs', 'btrfs', 'ext4'])(
+  'on %s, a half-written feed that never rests is not taken: both readings are of the file, and none of a clone',
+  async (type, { skip }) => {
+    const why = whyNoDisk(type)
+    if (why !== null) return skip(why)
+    using disk = new LoopDisk(type)
+    const [file, copyTo] = [join(disk.folder, 'jobs.xml'), join(disk.folder, 'copy')]
+    const half = OTHER.length >> 1
+    writeFileSync(file, Buffer.concat([OTHER.subarray(0, half), SETTLED.subarray(half)]))
+    const beforePiece = () => writeFileSync(file, OTHER, { flag: 'r+' })
+
+    const result = await readFeed(jobFor(file, { copyTo, isRestless: true }), { beforePiece })
+
+    expect(result.kind).toBe('changed')
+  },
+)
+
 /** outcomesOf returns what became of the feed: one of the two that may be, or what went wrong. */
 async function outcomesOf(change: Change, folder: string): Promise<Set<string>> {
   const writer = new Worker(new URL('writer.ts', import.meta.url))
