@@ -181,7 +181,9 @@ export async function openApp(config: Config, options: AppOptions) {
       alerts.moved()
       metrics?.moved(version.state)
     },
-    inSameTransaction: (version, path) => markReceiptsPending({ config, history }, version, path),
+    ...(config.inbox.receipts && {
+      inSameTransaction: (version, path) => markReceiptsPending({ config, history }, version, path),
+    }),
   })
   const parts = { checkerFor, clock, conditions, config, history, ledger, log, ruleFor, spool }
   const postDelivery = new PostDelivery({ ...parts, dispositions })

@@ -14,7 +14,7 @@ export function notes(db: Connection) {
     /** notes returns all names that begin with `prefix`. */
     notes: (prefix: string) =>
       db.values<string>(
-        'SELECT name FROM notes WHERE substr(name, 1, length(@prefix)) = @prefix ORDER BY name',
+        'SELECT name FROM notes WHERE name >= @prefix AND name < @prefix || char(1114111) ORDER BY name',
         { prefix },
       ),
 

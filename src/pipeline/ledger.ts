@@ -94,7 +94,10 @@ export class Ledger {
     )
   }
 
-  /** followRules applies changed rules to all versions that are unread, older than others, held beside another feed, or wait. */
+  /**
+   * followRules applies changed rules to the versions that wait or are unread, and to the files that are older by date or
+   * held beside another feed.
+   */
   followRules(ruleFor: (path: string) => RuleInForce): void {
     this.#history.atomically(() => {
       const paths = [
@@ -128,10 +131,11 @@ export class Ledger {
   }
 
   #linked(path: string, identity: FileIdentity, id: number): void {
-    const isKnown = this.#history.known(path)?.versionId === id
+    const { inSameTransaction: tell } = this.#parts
+    const isNew = tell !== undefined && this.#history.known(path)?.versionId !== id
     this.known.remember(path, identity, id)
-    const version = isKnown ? null : this.#history.version(id)
-    if (version !== null) this.#parts.inSameTransaction?.(version, path)
+    const version = isNew ? this.#history.version(id) : null
+    if (version !== null) tell?.(version, path)
   }
 
   #moved(version: Version): void {
