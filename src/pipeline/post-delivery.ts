@@ -134,8 +134,9 @@ export class PostDelivery {
       if (until <= clock.monotonic()) this.#waiting.delete(path)
     const due = listing.files.flatMap((file): Departure[] => {
       const disposition = this.#waiting.has(file.path) ? null : this.#dispositionOf(file)
+      if (disposition === null) return []
       const sha256 = history.lastVersionAt(file.path)?.sha256 ?? null
-      return disposition === null ? [] : [{ ...file, disposition, sha256, token: newToken() }]
+      return [{ ...file, disposition, sha256, token: newToken() }]
     })
     for (let from = 0; from < due.length && !this.#isStopping; from += BATCH_SIZE) {
       const departures = due.slice(from, from + BATCH_SIZE)
