@@ -8,7 +8,7 @@ import type { Connection, SqlValue } from './connection.ts'
 import { OTHER_SERVICE_UP_TO } from './notes.ts'
 import { OLDER } from './reason-codes.ts'
 import type { HistoryEvent, ListFilter, Version } from './rows.ts'
-import { ACCEPTED, OPEN, STATES, type State, sqlStates } from './states.ts'
+import { ACCEPTED, OPEN, READING, STATES, type State, sqlStates } from './states.ts'
 import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
 const NO_LIMIT = -1
@@ -20,8 +20,9 @@ const MOST_TURNOVERS = 2880
 
 /** Recent is what a guard reads of an earlier version. */
 export type Recent = Pick<Version, 'path' | 'postings' | 'changes'>
-const OTHER =
-  'SELECT id FROM versions INDEXED BY versions_feed WHERE feed = +? AND id <> +? LIMIT 1'
+
+const OTHER = `SELECT id FROM versions INDEXED BY versions_feed_state
+  WHERE feed = +? AND id <> +? AND state NOT IN ${sqlStates(READING)} LIMIT 1`
 
 export type VersionReads = ReturnType<typeof versionReads>
 
@@ -127,7 +128,7 @@ export function versionReads(db: Connection) {
      * intend them.
      */
     baselines: (feed: string, except = 0): Version[] => {
-      // Most versions of a first start are the only ones of their feeds.
+      // A feed whose only versions are being read has none to compare with, as most feeds of a first start.
       if (db.value(OTHER, feed, except) === null) return []
       const last = confirmed(feed, except)
       const accepted = list({ feed, states: ACCEPTED, all: true }).find(({ id }) => id !== except)

@@ -27,26 +27,35 @@ export interface Judging<History = AccountReads> {
   lastUnderOtherRules: number
 }
 
-/** accountFacts reads the facts for a version. Call it within the transaction that writes the decision. */
-export function accountFacts(judging: Judging, named: Named): AccountFacts {
+/**
+ * accountFacts reads the facts for a version; `former` returns its `formerVersion`. Call it within the transaction that
+ * writes the decision.
+ */
+export function accountFacts(
+  judging: Judging,
+  named: Named,
+  former: () => Version | null,
+): AccountFacts {
   const { history, limits, ownAccount } = judging
   const { account, feed } = named
-  const after = otherServiceUpTo(history)
-  const beside = (likeness: string | null) => history.rivals({ account, after, feed, likeness })
+  const beside = (likeness: string | null) =>
+    history.rivals({ account, after: otherServiceUpTo(history), feed, likeness })
   return {
     account: account ?? ownAccount,
-    isKnown: isKnown(judging, named),
-    keepsAll: limits.secondFeed === 'pass' || history.keepsAll(account) !== null,
+    isKnown: isKnown(judging, named, former),
+    get keepsAll() {
+      return limits.secondFeed === 'pass' || history.keepsAll(account) !== null
+    },
     rivals: () => beside(null),
     alike: () => beside(isTrial(named) ? null : likenessOf(named)),
   }
 }
 
 /** isKnown returns whether the account got this feed before, under its name or the name before, or a person approved it. */
-function isKnown(judging: Judging, named: Named): boolean {
+function isKnown(judging: Judging, named: Named, former: () => Version | null): boolean {
   const { history } = judging
   const last = history.confirmed(named.feed, named.id ?? 0)
-  return isAtPresent(judging, named, last) || formerVersion(judging, named) !== null
+  return isAtPresent(judging, named, last) || former() !== null
 }
 
 /**
@@ -55,6 +64,7 @@ function isKnown(judging: Judging, named: Named): boolean {
  */
 export function formerVersion(judging: Judging, named: Named): Version | null {
   const { feedOf, history, lastUnderOtherRules: upTo } = judging
+  if (upTo === 0) return null
   const after = otherServiceUpTo(history)
   if (upTo <= after) return null
   const { account, feed, id = 0, path } = named

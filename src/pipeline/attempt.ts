@@ -2,7 +2,7 @@
 // it found; decide/sending.ts says what that means for the version, and this file writes it. No wait happens here: a
 // version that waits is a row of the history.
 
-import type { HeldDifference, History, Version } from '../history/port.ts'
+import type { History, Version } from '../history/port.ts'
 import { COPY_GONE, RETRIED } from '../history/reason-codes.ts'
 import { untilWritten } from '../history/until-written.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -133,11 +133,10 @@ export class AttemptRunner {
       if (prepared.kind === 'failed') return failed(prepared)
       const { form } = prepared
       const compared = await comparisons.of(queued)
-      const difference = await this.#differenceIfHeld(queued, {
-        compared,
-        copy: parcel.file,
-        signal,
-      })
+      const copied = { ...queued, copy: parcel.file }
+      const difference = queued.approved
+        ? null
+        : await comparisons.differenceIfHeld(copied, compared, signal)
       key = form.key
       const begun = { kind: 'prepared', startedAt, key } as const
       const { version } = await history.commit(() => {
@@ -159,16 +158,6 @@ export class AttemptRunner {
       if (isRetryable(error) && key === null) throw error
       return { event: { kind: 'fault', attempt: attempt(), error } }
     }
-  }
-
-  /** #differenceIfHeld returns what the version changes if a guard holds it now; null if it passes. */
-  async #differenceIfHeld(
-    version: Version,
-    { compared, copy, signal }: { compared: Compared; copy: string; signal: AbortSignal },
-  ): Promise<HeldDifference | null> {
-    const { comparisons, judging } = this.#parts
-    if (version.approved || judge(judging, version, compared) === null) return null
-    return comparisons.difference({ ...version, copy }, signal)
   }
 
   #parcelOf(version: Version): Parcel | null {

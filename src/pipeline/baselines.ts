@@ -28,7 +28,7 @@ import {
 import { SENT_OR_WAITING } from './decide/replace.ts'
 import { heldAnew, secondFeed } from './decide/second-feed.ts'
 import type { Held } from './decide/sending.ts'
-import { deedFacts } from './facts.ts'
+import { deedFacts, once } from './facts.ts'
 import { type GuardedVersion, guard } from './guards.ts'
 
 /** Compared maps the id of each baseline, in order, to the changes since it; null: the changes are not known. */
@@ -59,6 +59,8 @@ export interface ComparisonParts {
 
 /** Copied is a version of a feed, or a file that is about to become one, with its copy. */
 type Copied = Named & Pick<Version, 'bytes' | 'encoding'> & { copy: string }
+
+const NOTHING_EARLIER: HeldDifference = { older: null, summary: null }
 
 /** Comparisons compares postings with those of the baselines, and keeps the results until the version is sent. */
 export class Comparisons {
@@ -98,16 +100,31 @@ export class Comparisons {
   }
 
   /**
-   * difference finds out what a version changes that is held: beside the first of its baselines that has a copy. It never
-   * stops the holding. Rejects with the signal's reason.
+   * differenceIfHeld returns what a version changes if a guard holds it now; null if it passes. Rejects when the signal
+   * aborts, or with an error that is `isRetryable`.
    */
-  async difference(
+  async differenceIfHeld(
+    version: GuardedVersion & Copied,
+    compared: Compared,
+    signal: AbortSignal,
+  ): Promise<HeldDifference | null> {
+    // Without an earlier version there is nothing to find out, held or not.
+    if (compared.size === 0) return NOTHING_EARLIER
+    const isHeld = judge(this.#parts.judging, version, compared) !== null
+    return isHeld ? this.#difference(version, signal) : null
+  }
+
+  /**
+   * #difference returns what a held version changes, compared with the first of its baselines that has a copy. If that
+   * cannot be found out, the version is held all the same.
+   */
+  async #difference(
     { bytes, copy, encoding, ...named }: Copied,
     signal: AbortSignal,
   ): Promise<HeldDifference> {
     const { checkerFor, judging, log, ruleFor, spool } = this.#parts
     const older = baselines(judging, named).find((version) => version.spool !== null) ?? null
-    if (older === null || older.spool === null) return { older: null, summary: null }
+    if (older === null || older.spool === null) return NOTHING_EARLIER
     const side = (of: Pick<Version, 'encoding' | 'feed' | 'path'>, file: string) => {
       const { mapping } = ruleFor(of.path, of.feed)
       return { file, sha256: null, mapping: { ...mapping, encoding: of.encoding } }
@@ -149,7 +166,8 @@ export function judge(
   compared: Compared,
 ): Held | null {
   const { history, limits } = judging
-  const older = baselines(judging, newer).map((version) => {
+  const former = once(() => formerVersion(judging, newer))
+  const older = baselines(judging, newer, former).map((version) => {
     return { ...version, changes: compared.get(version.id) ?? null }
   })
   const found = guard(newer, older, limits, {
@@ -159,10 +177,12 @@ export function judge(
       !history.hasTaken(newer) &&
       !changesFiles(history.recent(newer.feed)),
   })
-  const { guard: name = null, hint = null, reason: text = '' } = found ?? {}
-  const own: Held | null = name && { guard: name, code: name, text, hint }
+  const own: Held | null = found && {
+    ...{ guard: found.guard, code: found.guard },
+    ...{ text: found.reason, hint: found.hint },
+  }
   if (isLost(history, newer)) return own ?? LOST
-  const second = secondFeed(newer, accountFacts(judging, newer))
+  const second = secondFeed(newer, accountFacts(judging, newer, former))
   // A person who decides about one of the two must know the other.
   return second && own ? { ...second, text: `${second.text}; also, ${own.text}` } : (second ?? own)
 }
@@ -172,18 +192,23 @@ export function judge(
  * last version of the same file, the versions of the feed that the file would be without the rule, or the last version
  * of the feeds that the rule joined.
  */
-function baselines(judging: Judging, named: Named): Version[] {
+function baselines(
+  judging: Judging,
+  named: Named,
+  former = () => formerVersion(judging, named),
+): Version[] {
   const { history } = judging
   const { account, feed, id, path } = named
   const own = history.baselines(feed, id)
   if (own.length > 0) return own
   const before = history.lastVersionAt(path)
-  const others = before === null ? history.baselines(feedWithoutRule(path), id) : [before]
+  const plain = feedWithoutRule(path)
+  const others = before !== null ? [before] : plain === feed ? [] : history.baselines(plain, id)
   const found = others.filter(
     (other) =>
       other.id !== id && other.account === account && SENT_OR_WAITING.includes(other.state),
   )
-  return found.length > 0 ? found : [formerVersion(judging, named)].filter((one) => one !== null)
+  return found.length > 0 ? found : [former()].filter((one) => one !== null)
 }
 
 /**

@@ -117,7 +117,7 @@ function lastAtRest(events: readonly HistoryEvent[]): ReturnType<FileFacts['atRe
 }
 
 /** once returns a function that reads a fact at its first call only. */
-function once<T>(read: () => T): () => T {
+export function once<T>(read: () => T): () => T {
   let known: { value: T } | null = null
   return () => {
     known ??= { value: read() }

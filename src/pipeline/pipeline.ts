@@ -185,10 +185,9 @@ export class Pipeline {
     const guarded = { ...read, ...found.patch, ...named } as GuardedVersion & typeof named
     const held = () => judge(judging, guarded, compared)
     const { bytes, encoding } = read
-    const difference =
-      isAccepted && held() !== null
-        ? await comparisons.difference({ ...named, bytes, encoding, copy }, signal)
-        : null
+    const difference = isAccepted
+      ? await comparisons.differenceIfHeld({ ...guarded, bytes, encoding, copy }, compared, signal)
+      : null
     const isKept = isAccepted || (answer.kind === 'older' && read.verdict.kind === 'ok')
     const { feed } = file.rule
     const postings = read.verdict.kind === 'ok' ? read.verdict.content.postings : 0

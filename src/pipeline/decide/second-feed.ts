@@ -11,7 +11,7 @@ import { countOf } from '../../lib/units.ts'
 import { type Placed, replaced } from './replace.ts'
 import type { Held } from './sending.ts'
 
-/** AccountFacts is what the rule needs to know beside the version. Two of them are functions, because few files need them. */
+/** AccountFacts is what the rule needs to know beside the version. What few files need is read when it is asked for. */
 export interface AccountFacts {
   /** The account as its operator calls it. */
   account: string
