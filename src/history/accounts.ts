@@ -24,7 +24,7 @@ export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings
   isSettled: boolean
 }
 
-/** What the indexes versions_rivals, versions_alike and versions_at have, word for word. */
+/** What the indexes versions_rivals and versions_alike have, word for word. */
 export const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
 
 /** What waits is sent to the present service, whenever it came. */
@@ -101,7 +101,8 @@ export function accounts(db: Connection) {
     feedBefore: ({ feed, path }: Pick<Version, 'feed' | 'path'>) =>
       db.value<string>(
         `SELECT feed FROM versions INDEXED BY versions_at
-           WHERE path = +? AND feed <> +? AND ${IS_RIVAL} ORDER BY id DESC LIMIT 1`,
+           WHERE path = +? AND sha256 IS NOT NULL AND feed <> +? AND ${IS_RIVAL}
+           ORDER BY id DESC LIMIT 1`,
         path,
         feed,
       ),

@@ -154,7 +154,7 @@ export function versionReads(db: Connection) {
     /** hasTaken returns whether another version of this feed came from this path and was accepted. */
     hasTaken: ({ feed, id = 0, path }: Pick<Version, 'feed' | 'path'> & { id?: number }) => {
       const sql = `SELECT id FROM versions INDEXED BY versions_at
-         WHERE path = +? AND feed = +? AND id <> +?
+         WHERE path = +? AND sha256 IS NOT NULL AND feed = +? AND id <> +?
            AND ${IS_RIVAL} LIMIT 1`
       return db.value(sql, path, feed, id) !== null
     },

@@ -8,9 +8,11 @@
  * external_campaign_ids is the last column: it may be long, and columns after a long value are slow to read.
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
- * versions_rivals and versions_alike find the versions of other feeds of an account that the service has or gets, by the
- * likeness of their names too (lib/likeness.ts); versions_at finds the feed that a path was before. accounts has the accounts of which a person said that the service keeps
- * all feeds; the configured account has an empty name.
+ * versions_rivals finds the versions of other feeds of an account that the service has or gets; versions_alike finds those
+ * of them whose names look alike (lib/likeness.ts). versions_at finds the feeds that the file at a path was; its condition
+ * never changes, so SQLite writes it once for each version. versions_older and attempts_unknown find the few versions
+ * with an older date, and those that storage may have. accounts has the accounts of which a person said that the service
+ * keeps all feeds; the configured account has an empty name.
  * differences has what a held version changes, as JSON. It is a table of its own because it is long, and few versions
  * are ever held. older may be a version that the history has forgotten.
  * moved_files has the paths whose files the daemon moved or deleted in the last 30 days, for `show PATH`.
@@ -73,8 +75,7 @@ CREATE INDEX versions_rivals ON versions (account, feed)
   WHERE state IN ('queued', 'uploading', 'uploaded') OR approved = 1;
 CREATE INDEX versions_alike ON versions (account, likeness, feed)
   WHERE state IN ('queued', 'uploading', 'uploaded') OR approved = 1;
-CREATE INDEX versions_at ON versions (path)
-  WHERE state IN ('queued', 'uploading', 'uploaded') OR approved = 1;
+CREATE INDEX versions_at ON versions (path) WHERE sha256 IS NOT NULL;
 CREATE INDEX versions_unread ON versions (path) WHERE sha256 IS NULL;
 CREATE INDEX versions_older ON versions (feed) WHERE reason_code = 'older';
 CREATE INDEX versions_spooled ON versions (feed, id) WHERE spool IS NOT NULL;
