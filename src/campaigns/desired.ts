@@ -66,15 +66,11 @@ export function readDesired(text: string): DesiredReading {
     ...duplicates(placed, nameOf),
     ...aboveLimits(placed, top.data?.limits ?? {}),
   ]
-  const problems = describeProblems(document, {
-    issues,
-    findings,
-    schema: campaignsJsonSchema(),
-    nameOf,
-  })
-  return problems.length > 0
-    ? { kind: 'problems', problems }
-    : { kind: 'desired', entries: placed.map(({ entry }) => entry) }
+  if (issues.length + findings.length === 0)
+    return { kind: 'desired', entries: placed.map(({ entry }) => entry) }
+  const schema = campaignsJsonSchema()
+  const problems = describeProblems(document, { issues, findings, schema, nameOf })
+  return { kind: 'problems', problems }
 }
 
 /** readTargetingText reads a targeting in YAML or JSON. It returns a string, the first problem, for a bad one. */
@@ -121,11 +117,12 @@ function entryFindings(item: unknown, path: YamlPath): Finding[] {
   const found: Finding[] = []
   const report = (below: string[], problem: string) =>
     found.push({ path: [...path, ...below], problem })
-  const [start, end] = [ENTRY.shape.startDate, ENTRY.shape.endDate].map((type, n) => {
-    const { data } = type.safeParse(at(n === 0 ? 'startDate' : 'endDate'))
+  const dateAt = (field: 'startDate' | 'endDate') => {
+    const { data } = ENTRY.shape[field].safeParse(at(field))
     return typeof data === 'string' ? data : null
-  })
-  if (start != null && end != null && end < start) report(['endDate'], 'is before startDate')
+  }
+  const [start, end] = [dateAt('startDate'), dateAt('endDate')]
+  if (start !== null && end !== null && end < start) report(['endDate'], 'is before startDate')
   const targeting = at('targeting')
   if (typeof targeting !== 'object' || targeting === null) return found
   if (Object.keys(targeting).length === 0)
@@ -155,8 +152,9 @@ function duplicates(all: readonly Placed[], nameOf: (path: YamlPath) => string):
         if (value === null) return []
         const below = [...path, kind]
         const known = first.get(`${kind}\n${value}`)
-        if (known === undefined) first.set(`${kind}\n${value}`, nameOf(below))
-        else return [{ path: below, problem: `duplicate ${kind}, already used by ${known}` }]
+        if (known !== undefined)
+          return [{ path: below, problem: `duplicate ${kind}, already used by ${known}` }]
+        first.set(`${kind}\n${value}`, nameOf(below))
         return []
       },
     )

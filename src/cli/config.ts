@@ -28,8 +28,9 @@ export function configCommand(context: Context): Command {
     .description('print the JSON Schema of a file, for editors')
     .addArgument(new Argument('[file]').choices(['feedsyncd', 'campaigns']).default('feedsyncd'))
     .action(async (file: string) => {
-      const { campaignsJsonSchema } = await import('../campaigns/file-schema.ts')
-      const found = file === 'campaigns' ? campaignsJsonSchema() : configJsonSchema()
+      const ofCampaigns = async () =>
+        (await import('../campaigns/file-schema.ts')).campaignsJsonSchema()
+      const found = file === 'campaigns' ? await ofCampaigns() : configJsonSchema()
       context.out(JSON.stringify(found, null, 2))
     })
   return new Command('config')

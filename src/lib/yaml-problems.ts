@@ -58,8 +58,9 @@ export function describeProblems(document: YamlDocument, options: Describing): Y
   }
   const located = new Map<string, YamlProblem>()
   const add = (path: YamlPath, what: 'key' | 'value', problem: string) => {
-    const found = { ...document.problemAt(path, what, problem), key: nameOf(path) }
-    if (!located.has(keyName(path))) located.set(keyName(path), found)
+    const key = keyName(path)
+    if (located.has(key)) return
+    located.set(key, { ...document.problemAt(path, what, problem), key: nameOf(path) })
   }
   for (const { path, problem } of unknown) add(path, 'key', problem)
   for (const { path, problem } of [...wrong, ...findings]) {
