@@ -158,8 +158,8 @@ async function route(
       const id = parameter('id')
       const version = source.version(Number(id))
       if (version === null) return html(missingPage(`version ${id}`, context), 404)
-      const isCompared = version.difference?.summary != null
-      const versions = isCompared ? source.versions(version.feed, MOST_BARS + 1) : []
+      const isDrawn = version.state === 'held' && version.difference?.summary != null
+      const versions = isDrawn ? source.versions(version.feed, MOST_BARS + 1) : []
       return html(versionPage(version, context, versions))
     }
     case '/healthz':
