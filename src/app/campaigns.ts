@@ -25,6 +25,7 @@ import { readRegular, stampOf } from '../lib/files.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { silentLog } from '../lib/log.ts'
 import { becomeOwnerOf } from '../lib/user.ts'
+import { keepsAll } from '../pipeline/accounts.ts'
 import { type ListingParts, listCampaigns } from '../service/campaign-listing.ts'
 import { createCampaignApi } from '../service/campaigns.ts'
 import type { CampaignApi } from '../service/port.ts'
@@ -230,13 +231,12 @@ export function feedSideOf(config: Config): FeedSide {
     return history === null ? none : work(history)
   }
   const latest = read((history) => latestUploads(history, isOurs), [])
-  const isSaid = () => read((history) => history.keepsAll(null) !== null, false)
-  const keepsAll = config.guards.secondFeed === 'pass' || isSaid()
+  const keepsAllFeeds = () => read((history) => keepsAll(config.guards, history, null), false)
   const feeds = latest.map(({ feed }) => feed)
   let missingSince: FeedSide['missingSince'] | null = null
   return {
     latest,
-    isAtMost: latest.length > 1 && !keepsAll,
+    isAtMost: latest.length > 1 && !keepsAllFeeds(),
     missingSince: (id) => {
       missingSince ??= read<FeedSide['missingSince']>(
         (h) => absencesOf(h, feeds),

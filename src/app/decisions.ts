@@ -10,19 +10,15 @@ import { OPEN, REPLACEABLE } from '../history/states.ts'
 import { type Paths, writeTransitions } from '../history/transitions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { commandFor, hintWith } from '../lib/command.ts'
-import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { becomeOwnerOf } from '../lib/user.ts'
 import { judgeHeldAnew } from '../pipeline/baselines.ts'
 import { type Deed, decideDeed } from '../pipeline/decide/person.ts'
 import { deedFacts } from '../pipeline/facts.ts'
 import { markReceiptsPending } from '../pipeline/receipts.ts'
-import { historyFile, noVersion } from './queries.ts'
+import { existing, historyFile, Refused } from './queries.ts'
 import { judgingOf } from './rules.ts'
 
 export type { Deed } from '../pipeline/decide/person.ts'
-
-/** Refused is thrown when a decision does not apply to the version. Nothing was written. */
-export class Refused extends FeedsyncError {}
 
 /** Decided is who decided, and when (wall ms). The daemon then writes the receipts that the configuration asks for. */
 export interface Decided {
@@ -44,16 +40,14 @@ export function openForDecisions(config: Config, clock: Clock) {
 export function carryOut(
   history: History,
   { deed, id }: { deed: Deed; id: number },
-  { by, config, now }: Decided,
+  decidedBy: Decided,
 ): Version {
   return history.atomically(() => {
     const version = existing(history, id)
-    const decided = decideDeed(deedFacts(history, version), deed, by)
+    const decided = decideDeed(deedFacts(history, version), deed, decidedBy.by)
     if (!Array.isArray(decided))
       throw new Refused(`${deed} version ${id}: ${decided.reason}`, { hint: decided.hint })
-    const moved = (each: Version) => markReceiptsPending({ config, history }, each)
-    const writing = { history, now, paths: pathsIn(history), moved }
-    const [first = version] = writeTransitions(decided, writing)
+    const [first = version] = writeTransitions(decided, writingOf(history, decidedBy))
     return first
   })
 }
@@ -79,15 +73,16 @@ export function acceptFolder(history: History, decided: Decided): AfterLoss | nu
  */
 export function keepAll(
   history: History,
-  { accounts, config }: { accounts: readonly Version['account'][]; config: Config },
-  { by, now }: Decided,
+  accounts: readonly Version['account'][],
+  decidedBy: Decided & { config: Config },
 ): Version[] {
   if (accounts.length === 0) return []
+  const { by, config, now } = decidedBy
   return history.atomically(() => {
     for (const account of accounts) history.setKeepsAll(account, { by, since: now })
     const freed: Version[] = []
     judgeHeldAnew(judgingOf(config, history), (transitions) => {
-      const changed = writeTransitions(transitions, { history, now, paths: pathsIn(history) })
+      const changed = writeTransitions(transitions, writingOf(history, decidedBy))
       freed.push(...changed.filter(({ state }) => state === 'queued'))
     })
     return freed
@@ -115,18 +110,14 @@ export function forgetFeed(history: History, feed: string, now: number): void {
   })
 }
 
+/** writingOf returns what the writer of transitions needs. The daemon writes the receipts that it notes. */
+function writingOf(history: History, { config, now }: Decided) {
+  const moved = (each: Version) => markReceiptsPending({ config, history }, each)
+  return { history, now, paths: pathsIn(history), moved }
+}
+
 /** pathsIn writes paths to the history alone. The daemon, which has them in memory, too, finds the change there. */
 const pathsIn = (history: History): Paths => ({
   link: (path, identity, versionId) => history.rememberPath({ path, identity, versionId }),
   unlink: history.forgetPath,
 })
-
-function existing(history: History, id: number): Version {
-  const version = history.version(id)
-  if (version !== null) return version
-  const [newest] = history.list({ all: true, limit: 1 })
-  throw new Refused(noVersion(id, newest?.id ?? null), {
-    hint: hintWith(null, commandFor('status --all')),
-    exitCode: EXIT.usage,
-  })
-}

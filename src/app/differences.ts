@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import { summaryOf } from '../feed/difference-summary.ts'
-import { collected, feedDifference } from '../feed/feed-difference.ts'
+import { collected, type DifferenceTaker, feedDifference } from '../feed/feed-difference.ts'
 import type {
   ChangedPosting,
   Difference,
@@ -22,7 +22,7 @@ import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { feedWord } from '../lib/printable.ts'
 import { Spill } from '../lib/spill.ts'
 import { countOf } from '../lib/units.ts'
-import { historyFile, noVersion, pathInInbox } from './queries.ts'
+import { existing, historyFile, pathInInbox } from './queries.ts'
 
 /** Compared is one of the two versions or files that are compared. */
 export interface Compared extends DifferenceSide {
@@ -38,7 +38,7 @@ const MOST_POSTINGS = 20_000_000
 
 /** versionSide returns the kept copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1 without a copy. */
 export function versionSide(config: Config, history: VersionReads, id: number): Compared {
-  const version = versionOf(history, id)
+  const version = existing(history, id)
   const { encoding, feed, path, sha256 } = version
   const { mapping } = feedFor(path, config.feeds, feed)
   // The version was read in this encoding, whatever its rule says now.
@@ -71,7 +71,7 @@ function copyOf(
 export function keptCopy(config: Config, id: number): string {
   using history = openHistoryReader({ file: historyFile(config) })
   const known = knownVersions(history)
-  return copyOf(config, known, versionOf(known, id))
+  return copyOf(config, known, existing(known, id))
 }
 
 /** fileSide returns a file that a person named. `named` is the feed by whose rule it is read; null: that of its path. */
@@ -101,17 +101,6 @@ export function knownVersions(history: HistoryReader | null): HistoryReader {
   })
 }
 
-/** versionOf returns a version. Throws `FeedsyncError` (64) if there is none. */
-function versionOf(history: VersionReads, id: number): Version {
-  const version = history.version(id)
-  if (version !== null) return version
-  const newest = history.list({ all: true, limit: 1 })[0]?.id ?? null
-  throw new FeedsyncError(noVersion(id, newest), {
-    hint: hintWith(null, commandFor('status --all')),
-    exitCode: EXIT.usage,
-  })
-}
-
 /**
  * feedPair returns the newest kept version of a feed beside the version on the service. Returns null for an unknown
  * feed. Throws `FeedsyncError` (1) if there is nothing to compare.
@@ -137,7 +126,7 @@ export function feedPair(config: Config, history: Reads, feed: string): Pair | n
  * if it is on the service itself. Throws `FeedsyncError` (1) if there is nothing to compare.
  */
 export function versionPair(config: Config, history: Reads, id: number): Pair {
-  const { feed } = versionOf(history, id)
+  const { feed } = existing(history, id)
   const isEarlier = (one: Pick<Version, 'id' | 'state'>) => one.state === 'uploaded' && one.id < id
   const older = olderThan(history, { feed, id })
   const before = older === id ? history.spooled(feed).find(isEarlier)?.id : older
@@ -211,15 +200,12 @@ export async function compareSides(
   using rows = new DisposableStack()
   const rowsOf = () => rows.use(new SpilledRows())
   const [added, removed, changed] = [rowsOf(), rowsOf(), rowsOf()]
-  const job = { older, newer, mostNamed, mostPostings: MOST_POSTINGS }
   const taker = {
     added: (posting: PostingName) => added.add(posting),
     removed: (posting: PostingName) => removed.add(posting),
     changed: (posting: ChangedPosting) => changed.add(posting),
   }
-  const result = await feedDifference(job, taker, new AbortController().signal)
-  if (result.kind !== 'compared') throw notCompared({ older, newer }[result.side], result)
-  const { difference } = result
+  const difference = await differenceOf({ older, newer, mostNamed }, taker)
   const owned = rows.move()
   return { difference, added, removed, changed, [Symbol.dispose]: () => owned.dispose() }
 }
@@ -232,10 +218,21 @@ export function summaryOfComparison({ difference }: Comparison): DifferenceSumma
 /** summaryBetween compares two sides and sums up what differs. Throws `FeedsyncError` (1). */
 export async function summaryBetween(older: Compared, newer: Compared): Promise<DifferenceSummary> {
   const { named, taker } = collected()
-  const job = { older, newer, mostNamed: MOST_SUMMED, mostPostings: MOST_POSTINGS }
+  return summaryOf(await differenceOf({ older, newer, mostNamed: MOST_SUMMED }, taker), named)
+}
+
+interface Sides {
+  older: Compared
+  newer: Compared
+  mostNamed: number
+}
+
+/** differenceOf compares two sides. Throws `FeedsyncError` (1). */
+async function differenceOf(sides: Sides, taker: DifferenceTaker): Promise<Difference> {
+  const job = { ...sides, mostPostings: MOST_POSTINGS }
   const result = await feedDifference(job, taker, new AbortController().signal)
-  if (result.kind !== 'compared') throw notCompared({ older, newer }[result.side], result)
-  return summaryOf(result.difference, named)
+  if (result.kind !== 'compared') throw notCompared(sides[result.side], result)
+  return result.difference
 }
 
 type NotCompared = Exclude<Awaited<ReturnType<typeof feedDifference>>, { kind: 'compared' }>

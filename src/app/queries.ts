@@ -10,6 +10,8 @@ import { expectations } from '../history/expected-feeds.ts'
 import type { Version, VersionReads } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { commandFor, hintWith } from '../lib/command.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { feedWithoutRule } from '../lib/feed-name.ts'
 import { accountOf } from './campaign-account.ts'
 import type { FileReport } from './file-report.ts'
@@ -17,30 +19,15 @@ import { rulesOf } from './rules.ts'
 
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
 
-/** The search for late feeds takes at most this share of the time. */
-const OVERDUE_SHARE = 0.01
-
-/** overdueFeeds returns a function that lists the late feeds. Without a rule with `expectEvery` it reads no feeds. */
+/** overdueFeeds returns the newest versions of the late feeds. Without a rule with `expectEvery` it reads no feeds. */
 export function overdueFeeds(
-  { feeds, service }: Pick<Config, 'feeds' | 'service'>,
+  config: Pick<Config, 'feeds' | 'service'>,
   history: VersionReads,
-  clock: Pick<Clock, 'now' | 'monotonic'>,
-): () => { version: Version; expectedBy: number }[] {
-  let known: { version: Version; expectedBy: number }[] = []
-  let validUntil = Number.NEGATIVE_INFINITY
-  return () => {
-    if (feeds.every(({ expectEveryMs }) => expectEveryMs === null)) return []
-    const began = clock.monotonic()
-    if (began < validUntil) return known
-    const expected = expectations(history, rulesOf({ feeds, service }), clock.now())
-    known = history.list({}).flatMap((version) => {
-      const { expectedBy, overdue } = expected(version)
-      return overdue && expectedBy !== null ? [{ version, expectedBy: Date.parse(expectedBy) }] : []
-    })
-    const ended = clock.monotonic()
-    validUntil = ended + (ended - began) / OVERDUE_SHARE
-    return known
-  }
+  now: number,
+): Version[] {
+  if (config.feeds.every(({ expectEveryMs }) => expectEveryMs === null)) return []
+  const expected = expectations(history, rulesOf(config), now)
+  return history.list({}).filter((version) => expected(version).overdue)
 }
 
 /** readCampaigns reads what the history knows of the campaigns; without a history it returns `none`. */
@@ -113,4 +100,18 @@ export function pathInInbox(config: Config, source: string): string {
 /** noVersion says that a version does not exist. `newest` is the id of the newest version, or null without versions. */
 export function noVersion(id: number, newest: number | null): string {
   return `there is no version ${id}${newest === null ? '' : `; the newest is ${newest}`}`
+}
+
+/** Refused is thrown when a decision or a question does not apply to a version. Nothing was written. */
+export class Refused extends FeedsyncError {}
+
+/** existing returns a version. Throws `Refused` (64) if there is none. */
+export function existing(history: Pick<VersionReads, 'list' | 'version'>, id: number): Version {
+  const version = history.version(id)
+  if (version !== null) return version
+  const [newest] = history.list({ all: true, limit: 1 })
+  throw new Refused(noVersion(id, newest?.id ?? null), {
+    hint: hintWith(null, commandFor('status --all')),
+    exitCode: EXIT.usage,
+  })
 }

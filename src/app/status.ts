@@ -33,7 +33,7 @@ export type StatusHistory = Reported & Pick<Pauses, 'pauses'> & Pick<Notes, 'not
 /** Surroundings are what a report needs beside the history. */
 export interface Surroundings {
   config: Config
-  clock: Pick<Clock, 'now' | 'monotonic'>
+  clock: Pick<Clock, 'now'>
   commandLine: CommandLine
   snapshot: Snapshot
   /** What the caller knows of the daemon's host; the daemon itself knows nothing more. */
@@ -91,10 +91,11 @@ function judge(
   { circumstances, feed, ...shown }: Shown,
 ): Problem[] {
   const { clock, commandLine, config, snapshot } = surroundings
-  const late = history === null ? [] : overdueFeeds(config, history, clock)()
-  const noted = [...late.map(({ version }) => version), ...(history ? alwaysOlder(history) : [])]
-  const about = { ...circumstances, feed, noted }
-  const versions = history === null ? [] : judgedVersions(history, snapshot, about)
+  const versionsIn = (known: StatusHistory) => {
+    const noted = [...overdueFeeds(config, known, clock.now()), ...alwaysOlder(known)]
+    return judgedVersions(known, snapshot, { ...circumstances, feed, noted })
+  }
+  const versions = history === null ? [] : versionsIn(history)
   const campaigns = feed === undefined ? shown.campaigns : null
   return problems({ ...shown, versions, campaigns }, { now: clock.now(), commandLine })
 }

@@ -94,7 +94,7 @@ async function decideEach(
   const versions = history.atomically(() => {
     const own = ids.map(decided)
     const kept = options.accountKeepsAll ? own.map(({ account }) => account) : accounts
-    return [...own, ...keepAll(history, { accounts: kept, config }, deciding)]
+    return [...own, ...keepAll(history, kept, deciding)]
   })
   const reports = versions.map(uploadReports(history))
   const left = name === 'discard' ? beside : []

@@ -2,7 +2,8 @@
 // counts as down.
 
 import type { Command } from 'commander'
-import { carryOut, openForDecisions, Refused } from '../app/decisions.ts'
+import { carryOut, openForDecisions } from '../app/decisions.ts'
+import { Refused } from '../app/queries.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { History, InForce, Version } from '../history/port.ts'
 import { SECOND } from '../lib/clock.ts'

@@ -44,11 +44,20 @@ export function accountFacts(
     account: account ?? ownAccount,
     isKnown: isKnown(judging, named, former),
     get keepsAll() {
-      return limits.secondFeed === 'pass' || history.keepsAll(account) !== null
+      return keepsAll(limits, history, account)
     },
     rivals: () => beside(null),
     alike: () => beside(isTrial(named) ? null : likenessOf(named)),
   }
+}
+
+/** keepsAll returns whether the configuration or a person says that the service keeps all feeds of an account. */
+export function keepsAll(
+  { secondFeed }: Pick<GuardLimits, 'secondFeed'>,
+  history: Pick<Accounts, 'keepsAll'>,
+  account: Version['account'],
+): boolean {
+  return secondFeed === 'pass' || history.keepsAll(account) !== null
 }
 
 /** isKnown returns whether the account got this feed before, under its name or the name before, or a person approved it. */
