@@ -115,15 +115,12 @@ export class Daemon {
   }
 
   async #finish(options: RunOptions, abort: AbortSignal): Promise<void> {
-    const { alerts, clock, intake, sending, log, campaigns, supervisor, upkeep } = this.#parts
+    const { alerts, intake, sending, log, campaigns, supervisor, upkeep } = this.#parts
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
     log.info({ event: 'daemon.stopping', running: sending.running.length }, 'stopping')
     // Giving up a listing loses nothing, and the disk may never answer.
-    const listed = new AbortController()
-    const patience = clock.sleep(LOOK_GIVEN_UP_MS, listed.signal)
-    await this.#waitFor('the folder', Promise.race([intake.looking, patience]))
-    listed.abort()
+    await this.#waitFor('the folder', this.#patiently(intake.looking, LOOK_GIVEN_UP_MS))
     await this.#waitFor('old history', upkeep.pruning)
     const { small, large } = this.#taking
     await this.#waitFor('feeds', ...small, ...large, ...sending.running)
@@ -159,20 +156,27 @@ export class Daemon {
   }
 
   async #start(once: boolean): Promise<void> {
-    const { clock, inbox, intake, log } = this.#parts
+    const { inbox, intake, log } = this.#parts
     const hint = () => {
       intake.hint()
       this.#wakeSignal.raise()
     }
-    const watched = new AbortController()
-    const patience = clock.sleep(WATCH_PATIENCE_MS, watched.signal)
-    if (!once) await Promise.race([inbox.watch(hint), patience])
-    watched.abort()
+    if (!once) await this.#patiently(inbox.watch(hint), WATCH_PATIENCE_MS)
     this.#report()
     log.info(
       { event: 'daemon.started', ...inbox.watchMode, inbox: inbox.absolute('.') },
       'daemon started',
     )
+  }
+
+  /** #patiently waits for work, but at most `ms`: a disk may never answer. */
+  async #patiently(work: Promise<unknown> | null, ms: number): Promise<void> {
+    const over = new AbortController()
+    try {
+      await Promise.race([work, this.#parts.clock.sleep(ms, over.signal)])
+    } finally {
+      over.abort()
+    }
   }
 
   #round(options: RunOptions): void {

@@ -158,9 +158,9 @@ export class Intake {
     } catch (error) {
       // Answer the person who asked, because another try would fail in the same way.
       if (!signal.aborted && !isRetryable(error)) {
-        const { reason } = notRecorded(error)
-        if (next.request !== undefined) await this.#answer(next.request, { reason })
-        this.#skip(next, notRecorded(error))
+        const words = notRecorded(error)
+        if (next.request !== undefined) await this.#answer(next.request, { reason: words.reason })
+        this.#skip(next, words)
       }
       throw error
     } finally {

@@ -118,7 +118,7 @@ export class Receipts {
   }
 
   /**
-   * retry writes the missing receipts after a listing, first those that commands noted. It stops at the first receipt
+   * retry writes the pending receipts after a listing, also those that a command noted, and then those that failed. It stops at the first receipt
    * that fails again, because each one costs a search of the history for a newer version.
    */
   async retry({ unknown }: Listing): Promise<void> {
