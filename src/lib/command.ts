@@ -9,8 +9,8 @@ import { shellWord } from './printable.ts'
  */
 export const FORMS = [
   ...['status', 'status --all', 'status --json', 'status <feed>'],
-  ...['show <what>', 'show <what> --all', 'diff <what>', 'diff <what> --all'],
-  ...['diff <older> <newer>', 'diff <older> <newer> --all', 'diff --help'],
+  ...['show <what>', 'show <what> --all'],
+  ...['diff <what>', 'diff <older> <newer> --all', 'diff --help'],
   ...['doctor', 'config check', 'alerts test'],
   ...['logs', 'logs <feed>', 'logs --file <file>'],
   ...['release <id...>', 'release --lost-history', 'release --lost-history --yes'],
@@ -56,8 +56,8 @@ export type Command = string & { readonly [made]: true }
 export function commandFor<F extends Form>(form: F, ...words: Words<F>): Command {
   const left: (Word | readonly Word[])[] = [...words]
   const take = () => [left.shift() ?? []].flat().map(String)
-  const tokens = form.split(' ')
-  const path = tokens.slice(0, tokens.findIndex((token) => /^[-<]/.test(token)) >>> 0)
+  const path = pathOf(form)
+  const tokens = form.split(' ').slice(path.split(' ').length)
   const options: string[] = []
   const operands: string[] = []
   for (const [n, token] of tokens.entries()) {
@@ -67,12 +67,12 @@ export function commandFor<F extends Form>(form: F, ...words: Words<F>): Command
       if (option === undefined) operands.push(...words)
       else if (words[0]?.startsWith('-')) options.push(`${option}=${words[0]}`)
       else options.push(option, ...words)
-    } else if (n >= path.length) options.push(token)
+    } else options.push(token)
   }
   // A word that begins with a dash would be an option.
   const isDashed = operands.some((word) => word.startsWith('-'))
   const rest = isDashed ? [...options, '--', ...operands] : [...operands, ...options]
-  return [...path, ...rest.map(shellWord)].join(' ') as Command
+  return [path, ...rest.map(shellWord)].join(' ') as Command
 }
 
 /** withConfig adds the configuration file to a command, or nothing for null. */
@@ -96,6 +96,11 @@ export function commandOf(text: string): { says: string; command: Command | null
 }
 
 function startsLike(text: string, form: string): boolean {
-  const path = form.split(/ [-<]/, 1)[0] ?? ''
+  const path = pathOf(form)
   return text === path || text.startsWith(`${path} `)
+}
+
+/** pathOf returns the words of a form before its first option or operand. */
+function pathOf(form: string): string {
+  return form.split(/ [-<]/, 1)[0] ?? ''
 }
