@@ -46,7 +46,7 @@ function covering(
   const told = (code: Told['code'], text: string, next: string): Told[] => [
     { code, severity: 'warning', text, next },
   ]
-  const list = hintWith(null, commandFor('campaigns covers <key>', key))
+  const list = commandFor('campaigns covers <key>', key)
   if (shown === 0 && carried === 0)
     // An id that left the feeds is a finding of its own.
     return effects.missingSince(key) !== null
@@ -60,11 +60,11 @@ function covering(
     return told(
       'covers-none',
       `campaign ${campaignId} covers no posting${carried === null ? '' : `: its targeting leaves out ${carried === 1 ? 'the one posting that carries' : `all ${countOf(carried, 'posting')} that carry`} its id`}`,
-      `to see which criterion leaves them out: ${list}`,
+      hintWith('to see which criterion leaves them out', list),
     )
   if (covered === null || ours === null) return []
   const text = `the service sponsors ${countOf(covered, 'posting')} for campaign ${campaignId}, but its targeting selects ${isAtMost ? 'at most ' : ''}${countOf(ours)}`
-  const compare = `compare its targeting on the service with ours: ${list}`
+  const compare = hintWith('compare its targeting on the service with ours', list)
   if (isFarAbove(covered, ours)) return told('covers-more', text, compare)
   if (isAtMost || !(covered === 0 || isFarAbove(ours, covered))) return []
   return told(covered === 0 ? 'covers-none' : 'covers-fewer', text, compare)
