@@ -21,9 +21,10 @@ import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT } from '../lib/errors.ts'
 import { printableJson } from '../lib/printable.ts'
 import { countOf } from '../lib/units.ts'
+import { KINDS } from '../ops/difference-text.ts'
 import { type Context, readConfigIfThere } from './context.ts'
 import { type Call, define, unknownName, usageError } from './define.ts'
-import { differenceText, KINDS, postingTable } from './difference-view.ts'
+import { differenceText, postingTable } from './difference-view.ts'
 import { fitted, printable, widthOf } from './render.ts'
 
 interface Options {

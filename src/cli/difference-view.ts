@@ -1,17 +1,14 @@
-// Shows what differs between two versions of a feed: counts, the values that lost or won postings, and single postings.
+// Shows what differs between two versions of a feed: counts, the values that lost or gained postings, and single postings.
 // A sign before each line says what a colour says.
 
 import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../feed/port.ts'
 import { countOf } from '../lib/units.ts'
-import { NOUNS } from '../ops/difference-text.ts'
+import { fieldsText, KINDS, type Kind, NOUNS } from '../ops/difference-text.ts'
 import type { Context } from './context.ts'
 import { type Cell, factsText, styled, table, widthOf } from './render.ts'
 
-type Kind = keyof DifferenceSummary['named']
-
 const SIGNS: Record<Kind, string> = { removed: '-', added: '+', changed: '~' }
 const COLOURS = { removed: 'red', added: 'green', changed: 'yellow' } as const
-export const KINDS: readonly Kind[] = ['removed', 'added', 'changed']
 
 /** differenceText shows the counts, in all and by campaign, state and city. */
 export function differenceText(
@@ -70,7 +67,7 @@ export function postingTable(
 
 function rest(row: PostingName | ChangedPosting): Cell[] {
   if (!('fields' in row)) return [row.city, row.externalCampaignId]
-  return [row.fields.length === 0 ? 'white space or a comment' : row.fields.join(', ')]
+  return [fieldsText(row)]
 }
 
 function coloured(kind: Kind, text: string, terminal: boolean): string {

@@ -1,7 +1,16 @@
 // Says in words what differs between two versions of a feed. Pure.
 
-import type { DifferenceSummary, Group, GroupSummary } from '../feed/port.ts'
+import type { ChangedPosting, DifferenceSummary, Group, GroupSummary } from '../feed/port.ts'
 import { countOf } from '../lib/units.ts'
+
+export type Kind = keyof DifferenceSummary['named']
+
+/** KINDS are in the order in which people read them. */
+export const KINDS = ['removed', 'added', 'changed'] as const satisfies Kind[]
+
+/** fieldsText names what differs in a changed posting. */
+export const fieldsText = ({ fields }: Pick<ChangedPosting, 'fields'>): string =>
+  fields.length === 0 ? 'white space or a comment' : fields.join(', ')
 
 /** NOUNS name the values of each group: one, and several. */
 export const NOUNS: Record<Group, readonly [one: string, several: string]> = {
@@ -18,14 +27,17 @@ export function differenceLine({ by, postings, totals }: DifferenceSummary): str
   const { added, changed, removed } = totals
   if (added + changed + removed === 0) return 'no posting differs'
   const { city, externalCampaignId: campaign, state } = by
-  const whole = removed === postings.older ? 'all' : countOf(removed)
+  const isAll = removed === postings.older
+  const whole = isAll
+    ? `all ${countOf(removed, 'posting')}`
+    : `${countOf(removed)} of ${countOf(postings.older, 'posting')}`
   const told =
     removed === 0
       ? []
       : [
-          `removed: ${whole}${whole === 'all' ? ` ${countOf(removed, 'posting')}` : ` of ${countOf(postings.older, 'posting')}`}`,
+          `removed: ${whole}`,
           ...(campaign.count > 0 ? largest('externalCampaignId', campaign) : largest('city', city)),
-          ...(whole === 'all' ? [] : [gone('state', state), gone('city', city)].flat()),
+          ...(isAll ? [] : [gone('state', state), gone('city', city)].flat()),
         ]
   const counts = Object.entries({ added, changed }).filter(([, count]) => count > 0)
   return [

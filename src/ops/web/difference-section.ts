@@ -2,15 +2,13 @@
 // with what would vanish, the values that lose most, and the first postings of each kind.
 
 import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../../feed/port.ts'
-import { NOUNS } from '../difference-text.ts'
+import { countOf } from '../../lib/units.ts'
+import { fieldsText, KINDS, type Kind, NOUNS } from '../difference-text.ts'
 import type { ShowReport, UploadReport } from '../report.ts'
 import { html, type Markup } from './html.ts'
 import { count, NONE, table, versionLink } from './page-parts.ts'
 import { bars } from './plots.ts'
 
-type Kind = keyof DifferenceSummary['named']
-
-const KINDS = ['removed', 'added', 'changed'] as const satisfies Kind[]
 const TITLES: Record<Kind, string> = { removed: 'Removed', added: 'Added', changed: 'Changed' }
 
 /** MOST_BARS is how many versions the picture shows. */
@@ -50,17 +48,17 @@ function picture(
   const shown = earlier.slice(0, MOST_BARS).toReversed()
   const all = [
     ...shown.map((one) => ({
-      title: `version ${one.id}, ${one.state}: ${one.postings} postings`,
+      title: `version ${one.id}, ${one.state}: ${countOf(one.postings ?? 0, 'posting')}`,
       value: one.postings ?? 0,
       lost: 0,
     })),
     {
-      title: `version ${id}: ${newer} postings, ${removed} would vanish`,
+      title: `version ${id}: ${countOf(newer, 'posting')}, ${countOf(removed)} would vanish`,
       value: newer,
       lost: removed,
     },
   ]
-  const says = `Postings of the last ${all.length} versions. Of ${older} postings, ${removed} would vanish`
+  const says = `Postings of the last ${countOf(all.length, 'version')}. Of ${countOf(older, 'posting')}, ${countOf(removed)} would vanish`
   return html`<figure><figcaption><b>Postings</b> <span class="n">${count(older)} → ${count(newer)}</span> <span class="lost-key">${count(removed)} would vanish</span></figcaption>${bars(all, says)}</figure>`
 }
 
@@ -91,7 +89,7 @@ function postings(
   const lines = rows.map((row) => {
     const rest =
       'fields' in row
-        ? html`<td>${row.fields.length === 0 ? 'white space or a comment' : row.fields.join(', ')}</td>`
+        ? html`<td>${fieldsText(row)}</td>`
         : html`<td>${cell(row.city)}</td><td>${cell(row.externalCampaignId)}</td>`
     return html`<tr><th scope="row" class="name">${cell(row.id)}</th><td>${cell(row.title)}</td>${rest}</tr>`
   })
