@@ -30,6 +30,8 @@ export interface Listed extends Omit<Found, 'files'> {
   folder: FolderState
   /** null: the folder cannot be listed. */
   stats: DirectoryStats | null
+  /** isWhole: this is the thread's first listing, and `changed` has all files. */
+  isWhole: boolean
   /** The files that are new or have changed since this thread's last listing. */
   changed: Sighting[]
   gone: string[]

@@ -61,37 +61,31 @@ export class ListingThread implements AsyncDisposable {
     return [...this.#hung].map(([path, since]) => ({ path, since }))
   }
 
-  /** list answers with the files that changed since the last answer; `isWhole`: with all files, from a new thread. */
-  async list(mounts: ReadonlyMap<string, bigint>): Promise<Listed & { isWhole: boolean }> {
-    return this.#inTurn(async () => {
-      for (;;) {
-        const isWhole = this.#running === null
-        const listed = await this.#ask<Listed>({ kind: 'list', mounts })
-        if (listed !== null) return { ...listed, isWhole }
-      }
-    })
+  list(mounts: ReadonlyMap<string, bigint>): Promise<Listed> {
+    return this.#answer({ kind: 'list', mounts })
   }
 
-  async look(paths: readonly string[]): Promise<Looked> {
-    return this.#inTurn(async () => {
-      for (;;) {
-        const looked = await this.#ask<Looked>({ kind: 'look', paths })
-        if (looked !== null) return looked
-      }
-    })
+  look(paths: readonly string[]): Promise<Looked> {
+    return this.#answer({ kind: 'look', paths })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#running?.worker.terminate(), ...this.#left])
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work)
+  /** #answer asks one question at a time, and again in a new thread if a path hangs. */
+  #answer<T>(request: Request): Promise<T> {
+    const turn = this.#last.then(async () => {
+      for (;;) {
+        const answer = await this.#ask<T>(request)
+        if (answer !== null) return answer
+      }
+    })
     this.#last = turn.catch(() => {})
     return turn
   }
 
-  /** #ask resolves with null if a path hangs: then ask again. */
+  /** #ask resolves with null if a path hangs. */
   async #ask<T>(request: Request): Promise<T | null> {
     this.#running ??= this.#start()
     const running = this.#running

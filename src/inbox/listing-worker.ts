@@ -23,8 +23,8 @@ if (version !== VERSION) throw new Error(`its file now belongs to version ${VERS
 const mark = new CallMark(memory)
 const asks = (path: string) => mark.begin(path === '' ? ROOT : path)
 const filter = createNameFilter(patterns)
-/** What was told of each file. */
-let told = new Map<string, string>()
+/** What was told of each file; null: this thread has listed nothing yet. */
+let told: Map<string, string> | null = null
 
 parentPort?.on('message', (request: ListingRequest) => {
   const hung = new Set(request.hung)
@@ -44,20 +44,22 @@ function list(knownMounts: ReadonlyMap<string, bigint>, isHung: (path: string) =
     const { dev, ino, birthtimeNs } = statSync(directory, { bigint: true })
     const { files, ...found } = walk({ directory, filter, mounts, asks, isHung })
     const before = told
-    told = new Map(files.map(({ path, identity }) => [path, textOf(identity)]))
+    const now = new Map(files.map(({ path, identity }) => [path, textOf(identity)]))
+    told = now
     return {
       ...found,
       folder: { kind: 'ready' },
       stats: { dev, ino, birthtimeNs },
-      changed: files.filter(({ path }) => before.get(path) !== told.get(path)),
-      gone: [...before.keys()].filter((path) => !told.has(path)),
+      isWhole: before === null,
+      changed: files.filter(({ path }) => before?.get(path) !== now.get(path)),
+      gone: [...(before?.keys() ?? [])].filter((path) => !now.has(path)),
       mounts: mounts.known,
       replaced: mounts.replaced,
     }
   } catch (error) {
     const { files: _, ...found } = nothingFound()
     const folder = unavailable(directory, error)
-    const nothing = { changed: [], gone: [], replaced: [] }
+    const nothing = { isWhole: false, changed: [], gone: [], replaced: [] }
     return { ...found, ...nothing, folder, stats: null, mounts: knownMounts }
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { MINUTE } from '../../../src/lib/clock.ts'
@@ -74,6 +74,42 @@ describe('the folder itself', () => {
     const [first, second] = await Promise.all([inbox.list(), inbox.list()])
 
     expect(second).toBe(first)
+  })
+})
+
+describe('a listing thread that ended', () => {
+  /** openAfterCrash returns an inbox whose listing thread ended after it had listed `a.xml` and `gone.xml`. */
+  async function openAfterCrash(folder: string) {
+    put(folder, 'gone.xml')
+    const inbox = openInbox(folder)
+    await inbox.list()
+    await expect(inbox.look([null as never])).rejects.toThrow('the listing thread ended')
+    return inbox
+  }
+
+  it('leaves no file that is gone in the listing if a look starts the next thread', async () => {
+    const folder = guarded()
+    const inbox = await openAfterCrash(folder)
+    rmSync(join(folder, 'gone.xml'))
+
+    await inbox.look(['a.xml'])
+    const listing = await inbox.list()
+
+    expect(pathsOf(listing)).toEqual(['a.xml'])
+  })
+
+  it('leaves no file that is gone in the listing if the next thread first finds no folder', async () => {
+    const folder = guarded()
+    const inbox = await openAfterCrash(folder)
+    rmSync(join(folder, 'gone.xml'))
+    renameSync(folder, `${folder}-away`)
+
+    const away = await inbox.list()
+    renameSync(`${folder}-away`, folder)
+    const back = await inbox.list()
+
+    expect(away.folder.kind).toBe('unavailable')
+    expect(pathsOf(back)).toEqual(['a.xml'])
   })
 })
 
