@@ -20,7 +20,10 @@ export interface WalkOptions {
   filter: NameFilter
   mounts: Mounts
   asks: Asks
-  /** isHung returns whether the file system did not answer about a path (`acme/`) before, so that it is not asked. */
+  /**
+   * isHung returns whether the file system did not answer about this directory (`acme/`) or file before. Then it is not
+   * asked.
+   */
   isHung: (path: string) => boolean
 }
 
@@ -167,30 +170,32 @@ export function lookAtPaths(
   paths: readonly string[],
   { asks, directory, isHung }: Pick<WalkOptions, 'asks' | 'directory' | 'isHung'>,
 ): Map<string, Sighting | Skipped | null> {
-  const look = (path: string): Sighting | Skipped | null | 'directory' => {
-    if (isHung(path) || isHung(`${path}/`)) return { path, ...HANGS }
-    asks(path)
-    const seen = lookAt(`${directory}/${path}`)
-    return seen !== null && !(seen instanceof Error) && seen.isDirectory()
-      ? 'directory'
-      : judge(path, seen)
+  const isHanging = (path: string) => isHung(path) || isHung(`${path}/`)
+  /** wrongWith returns why nothing lies below a path: a reason to skip it, or null; undefined: it is a directory. */
+  const wrongWith = (path: string): Skipped | null | undefined => {
+    const prefix = `${path}/`
+    if (isHanging(path)) return { path: prefix, ...HANGS }
+    asks(prefix)
+    const look = lookAt(`${directory}/${path}`)
+    if (look !== null && !(look instanceof Error) && look.isDirectory()) return undefined
+    const seen = judge(path, look)
+    return seen !== null && 'reason' in seen ? seen : null
   }
-  const above = new Map<string, ReturnType<typeof look>>()
-  for (const path of new Set(paths.flatMap(ancestors))) above.set(path, look(path))
-  return new Map(
-    paths.map((path) => {
-      const wrong = ancestors(path).find((one) => above.get(one) !== 'directory')
-      if (wrong === undefined) {
-        const seen = look(path)
-        return [path, seen === 'directory' ? { path: `${path}/`, ...DIRECTORY } : seen]
-      }
-      const skipped = above.get(wrong)
-      return [path, typeof skipped === 'object' && skipped && 'reason' in skipped ? skipped : null]
-    }),
-  )
+  const above = new Map<string, Skipped | null | undefined>()
+  const look = (path: string): Sighting | Skipped | null => {
+    for (const one of ancestors(path)) {
+      if (!above.has(one)) above.set(one, wrongWith(one))
+      const wrong = above.get(one)
+      if (wrong !== undefined) return wrong
+    }
+    if (isHanging(path)) return { path, ...HANGS }
+    asks(path)
+    return judge(path, lookAt(`${directory}/${path}`))
+  }
+  return new Map(paths.map((path) => [path, look(path)]))
 }
 
-/** ancestors returns the directories above a path: `a` and `a/b` for `a/b/c.xml`. */
+/** ancestors returns the directories above a path, from the top: `a` and `a/b` for `a/b/c.xml`. */
 function ancestors(path: string): string[] {
   const parts = path.split('/').slice(0, -1)
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'))

@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { walk } from '../../../src/inbox/listing.ts'
+import { lookAtPaths, walk } from '../../../src/inbox/listing.ts'
 import { Mounts } from '../../../src/inbox/mounts.ts'
 import { createNameFilter } from '../../../src/inbox/name-filter.ts'
 import {
@@ -346,5 +346,34 @@ describe('looking at single paths', () => {
       path: 'sub',
       reason: 'it is a symbolic link, which is not followed',
     })
+  })
+
+  it('asks for nothing below a directory that hangs, and once for each other directory, by its name in a listing', () => {
+    const folder = temporaryFolder()
+    const paths = ['acme/sub/a.xml', 'west/sub/b.xml', 'west/sub/c.xml']
+    for (const path of paths) put(folder, path)
+    const asked: string[] = []
+    const asks = (path: string) => void asked.push(path)
+    const isHung = (path: string) => path === 'acme/'
+
+    const seen = lookAtPaths(paths, { directory: folder, asks, isHung })
+
+    expect(seen.get('acme/sub/a.xml')).toMatchObject({ reason: 'its file system does not answer' })
+    expect(asked).toEqual(['west/', 'west/sub/', 'west/sub/b.xml', 'west/sub/c.xml'])
+  })
+
+  it('asks for nothing below a directory that is gone or has become a link', () => {
+    const folder = temporaryFolder()
+    symlinkSync(temporaryFolder(), join(folder, 'link'))
+    const asked: string[] = []
+    const asks = (path: string) => void asked.push(path)
+
+    lookAtPaths(['gone/sub/a.xml', 'link/sub/b.xml'], {
+      directory: folder,
+      asks,
+      isHung: () => false,
+    })
+
+    expect(asked).toEqual(['gone/', 'link/'])
   })
 })
