@@ -1,6 +1,6 @@
 // Remembers the reads of vendors' files that do not return. Each keeps a thread until it returns.
 
-import type { CheckJob, CheckResult, HungRead } from './port.ts'
+import type { CheckResult, HungRead } from './port.ts'
 
 /** HANGS is the result for a file whose read hangs. */
 export const HANGS: Extract<CheckResult, { kind: 'unreadable' }> = {
@@ -38,9 +38,9 @@ export class HungReads {
   }
 
   /** isRefused returns whether a read of this file would probably hang, too. */
-  isRefused({ source }: Pick<CheckJob, 'source'>): boolean {
-    if (this.#reads.has(source)) return true
-    const alike = this.all().filter(({ path }) => directoryOf(path) === directoryOf(source))
+  isRefused(file: string): boolean {
+    if (this.#reads.has(file)) return true
+    const alike = this.all().filter(({ path }) => directoryOf(path) === directoryOf(file))
     return alike.length >= MOST_TRIED
   }
 

@@ -263,7 +263,10 @@ export interface FeedChecker extends AsyncDisposable {
    * damaged, which a power cut can cause. Rejects with the signal's reason.
    */
   compare(indexes: Comparison, signal?: AbortSignal): Promise<PostingChanges | null>
-  /** difference reads both files and sums up what differs, in the same thread. Rejects with the signal's reason. */
+  /**
+   * difference reads both files and sums up what differs, in the same thread. It returns null if one cannot be compared,
+   * or if its read hangs. Rejects with the signal's reason.
+   */
   difference(job: DifferenceJob, signal?: AbortSignal): Promise<DifferenceSummary | null>
 }
 

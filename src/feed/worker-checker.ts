@@ -16,6 +16,7 @@ import type {
   CheckResult,
   Comparison,
   DifferenceJob,
+  DifferenceSummary,
   FeedChecker,
   HungRead,
   PostingChanges,
@@ -72,7 +73,7 @@ class WorkerChecker implements FeedChecker {
   async check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult> {
     // The paths are parsed here, because an error from the worker would lose its class and hint.
     for (const path of Object.values(job.mapping.fields)) parseFieldPath(path)
-    if (this.#hung.isRefused(job)) return HANGS
+    if (this.#hung.isRefused(job.source)) return HANGS
     return (await this.#ask<CheckResult>({ kind: 'check', job }, signal)) ?? HANGS
   }
 
@@ -80,8 +81,13 @@ class WorkerChecker implements FeedChecker {
     return this.#ask<PostingChanges | null>({ kind: 'compare', indexes }, signal)
   }
 
-  difference(job: DifferenceJob, signal?: AbortSignal): ReturnType<FeedChecker['difference']> {
-    return this.#ask({ kind: 'difference', job }, signal)
+  async difference(
+    job: DifferenceJob,
+    signal?: AbortSignal,
+  ): ReturnType<FeedChecker['difference']> {
+    const request = { kind: 'difference', job } as const
+    if (filesOf(request).some((file) => this.#hung.isRefused(file))) return null
+    return this.#ask<DifferenceSummary | null>(request, signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -130,7 +136,7 @@ type FileRequest = Exclude<WorkerRequest, { kind: 'start' }>
 
 type Answer<T> =
   | WorkerAnswer<T>
-  /** The read of this file hangs. */
+  /** The read of a file of this request hangs. */
   | { kind: 'hung' }
   /** The read of another file in the same thread hangs. */
   | { kind: 'left' }
@@ -186,8 +192,7 @@ class ReadingThread {
       if (running.hungAt !== null) {
         // The thread can write nothing more: it ends when its read returns.
         removePartialFiles(request)
-        const isOwn = request.kind === 'check' && request.job.source === running.hungAt
-        return { kind: isOwn ? 'hung' : 'left' }
+        return { kind: filesOf(request).includes(running.hungAt) ? 'hung' : 'left' }
       }
       const ended = this.end(running).then(() => removePartialFiles(request))
       // A thread that hangs in a read may never end, and an aborted request needs no answer.
@@ -252,21 +257,22 @@ function removePartialFiles(request: FileRequest): void {
   }
 }
 
-function fileOf(request: FileRequest): string {
+/** filesOf returns the files that a request reads, first the one that a message names. */
+function filesOf(request: FileRequest): [string, ...string[]] {
   switch (request.kind) {
     case 'check':
-      return request.job.source
+      return [request.job.source]
     case 'compare':
-      return request.indexes.newer
+      return [request.indexes.newer, request.indexes.older]
     case 'difference':
-      return request.job.newer.file
+      return [request.job.newer.file, request.job.older.file]
     default:
       return request satisfies never
   }
 }
 
 function threadEnded(request: FileRequest, cause: unknown): FeedsyncError {
-  const file = fileOf(request)
+  const [file] = filesOf(request)
   const isMemory = errorCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY'
   const why = isMemory ? 'the reading thread ran out of memory' : 'the reading thread ended'
   return new FeedsyncError(`reading ${file} stopped: ${why}`, {

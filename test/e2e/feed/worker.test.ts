@@ -1,19 +1,23 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   closeSync,
+  constants,
   existsSync,
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readFeed } from '../../../src/feed/feed-reader.ts'
 import { HashThread } from '../../../src/feed/hash-thread.ts'
 import { createFeedChecker } from '../../../src/feed/worker-checker.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { identityOf } from '../../../src/lib/files.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { Folder, jobFor } from '../../helpers/feeds.ts'
@@ -243,6 +247,58 @@ describe('the feed checker', () => {
     // The test starts the first turn itself; every further turn ran while the worker read.
     expect(turns).toBeGreaterThan(1)
   })
+})
+
+describe('a difference of which one read hangs', () => {
+  const mapping = { encoding: null, records: null, fields: {} }
+  const side = (file: string) => ({ file, mapping, sha256: null })
+
+  /** hangingChecker returns a checker whose reads of `hung.xml` hang in a FIFO, with a clock by which a minute is 1 s. */
+  function hangingChecker(folder: Folder) {
+    const fifo = join(folder.path, 'fifo')
+    execFileSync('mkfifo', [fifo])
+    writeFileSync(join(folder.path, 'read'), '')
+    vi.stubEnv('FEEDSYNCD_HANG', folder.path)
+    const module = (path: string) => new URL(`../../../${path}`, import.meta.url).href
+    const entry = folder.file(
+      'worker.mjs',
+      `import '${module('test/helpers/hanging.ts')}'
+       export { default } from '${module('src/feed/check-worker.ts')}'`,
+    )
+    const monotonic = () => systemClock.monotonic() * 60
+    const after = (_ms: number, run: () => void) => systemClock.after(20, run)
+    const clock = { after, monotonic, now: systemClock.now }
+    const checker = createFeedChecker({ entry: pathToFileURL(entry), clock })
+    onTestFinished(async () => {
+      vi.unstubAllEnvs()
+      rmSync(join(folder.path, 'read'), { force: true })
+      await eventually(() => closeSync(openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK)))
+      await checker[Symbol.asyncDispose]()
+      folder[Symbol.dispose]()
+    })
+    return checker
+  }
+
+  it.each(['older', 'newer'] as const)(
+    'is not known, and is not read again while that read hangs (the %s file)',
+    async (hung) => {
+      const folder = new Folder()
+      const checker = hangingChecker(folder)
+      const files = { older: folder.file('a.xml', FEED), newer: folder.file('b.xml', FEED) }
+      files[hung] = folder.file('hung.xml', FEED)
+      const sides = { older: side(files.older), newer: side(files.newer) }
+      const job = { ...sides, mostNamed: 10, mostPostings: 10 }
+
+      const first = await checker.difference(job)
+      const threads = threadsFromNow()
+      const second = await checker.difference(job)
+
+      expect([first, second]).toEqual([null, null])
+      expect(checker.hung().map(({ path }) => path)).toEqual([files[hung]])
+      expect(threads()).toEqual([])
+    },
+    20_000,
+  )
 })
 
 describe('a large feed, which another thread hashes', () => {
