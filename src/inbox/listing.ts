@@ -44,7 +44,7 @@ const LINK: Explanation = {
   reason: 'it is a symbolic link, which is not followed',
   hint: 'put the file or directory itself in its place',
 }
-export const HANGS: Explanation = {
+const HANGS: Explanation = {
   reason: 'its file system does not answer',
   hint: 'check its disk or network mount; feedsyncd looks again once it answers',
 }
@@ -228,7 +228,7 @@ function sort(
 }
 
 /** judge returns the regular file at a path, or why the path is skipped; null: nothing is there. */
-export function judge(path: string, look: Look): Sighting | Skipped | null {
+function judge(path: string, look: Look): Sighting | Skipped | null {
   if (look === null) return null
   if (look instanceof Error) return { path, ...explain(look) }
   if (look.isFile()) return { path, identity: identityOf(look) }
