@@ -230,7 +230,7 @@ interface Sides {
 /** differenceOf compares two sides. Throws `FeedsyncError` (1). */
 async function differenceOf(sides: Sides, taker: DifferenceTaker): Promise<Difference> {
   const job = { ...sides, mostPostings: MOST_POSTINGS }
-  const result = await feedDifference(job, taker, new AbortController().signal)
+  const result = await feedDifference(job, taker)
   if (result.kind !== 'compared') throw notCompared(sides[result.side], result)
   return result.difference
 }

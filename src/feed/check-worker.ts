@@ -56,12 +56,9 @@ async function resultOf(request: WorkerRequest): Promise<Result> {
   }
 }
 
-/** The main thread ends this thread when the job is aborted. */
-const FOREVER = new AbortController().signal
-
 /** difference returns null if one of the files cannot be compared. */
 async function difference(job: DifferenceJob): Promise<DifferenceSummary | null> {
   const { named, taker } = collected()
-  const result = await feedDifference(job, taker, FOREVER)
+  const result = await feedDifference(job, taker)
   return result.kind === 'compared' ? summaryOf(result.difference, named) : null
 }

@@ -46,13 +46,12 @@ export function collected(): { named: NamedPostings; taker: DifferenceTaker } {
   return { named, taker }
 }
 
-/** feedDifference compares two files. Throws the signal's reason, and `FeedsyncError` (78) for a wrong field path. */
+/** feedDifference compares two files. Throws `FeedsyncError` (78) for a wrong field path. */
 export async function feedDifference(
   { mostNamed, mostPostings, ...sides }: DifferenceJob,
   taker: DifferenceTaker,
-  signal: AbortSignal,
 ): Promise<DifferenceResult> {
-  const ask = { mostPostings, passOver: null, signal }
+  const ask = { mostPostings, passOver: null }
   let older = await surveyed(sides.older, ask)
   if ('reason' in older) return { kind: 'unread', side: 'older', ...older }
   const newer = await surveyed(sides.newer, { ...ask, passOver: older.excludedIds })
@@ -72,7 +71,7 @@ export async function feedDifference(
     readPostings(
       sourceOf(side, survey),
       (posting) => reading.take(hasOwnIds ? posting : unnamed(posting)),
-      { wanted: reading.wanted, signal },
+      { wanted: reading.wanted },
     )
   const ofOlder = await again(sides.older, older, second.older)
   if (ofOlder !== null) return { kind: 'unread', side: 'older', reason: ofOlder }
@@ -88,13 +87,12 @@ type Surveyed = Survey & { encoding: string | null }
 /** surveyed reads a file from its first to its last byte, and returns its survey or why it cannot be compared. */
 async function surveyed(
   { file, mapping, sha256 }: DifferenceSide,
-  { signal, ...asked }: Omit<SurveyTaker, 'take'> & { signal: AbortSignal },
+  asked: Omit<SurveyTaker, 'take'>,
 ): Promise<Surveyed | { reason: string }> {
   const found: Survey[] = []
   const job = { source: file, expected: null, copyTo: null, indexTo: null, mapping }
   const read = await readFeed(job, {
     survey: { ...asked, take: (survey) => void found.push(survey) },
-    beforePiece: () => signal.throwIfAborted(),
     hashes: sha256 === null ? 'none' : 'inline',
   })
   if (read.kind === 'changed') return { reason: 'it changed while it was read' }

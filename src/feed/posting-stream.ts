@@ -48,7 +48,7 @@ export interface PostingStreamOptions {
 
 export interface PostingReadingOptions {
   wanted: (n: number) => Wanted
-  signal: AbortSignal
+  signal?: AbortSignal
 }
 
 const PIECE = 65_536
@@ -94,7 +94,7 @@ export async function readPostings(
     for await (const piece of piecesOf(file, source)) {
       if (!check.write(piece)) return DAMAGED
       await setImmediate()
-      signal.throwIfAborted()
+      signal?.throwIfAborted()
     }
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error

@@ -160,7 +160,7 @@ async function differenceOf(
   }
   const { named, taker } = collected()
   const job = { older: side(older), newer: side(newer), mostNamed, mostPostings: 1_000 }
-  const result = await feedDifference(job, taker, new AbortController().signal)
+  const result = await feedDifference(job, taker)
   return { result, named }
 }
 
