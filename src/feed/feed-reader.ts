@@ -249,11 +249,11 @@ class Reading {
     const counted = records === reader.records ? pass : await this.#readAgain(again)
     const own = await this.#withOwnIds(counted, records)
     const { index, fields, ...content } = own.tally.finish()
-    const { mostPostings = 0 } = this.#options.survey ?? {}
-    this.#options.survey?.take({
+    const { survey } = this.#options
+    survey?.take({
       records,
       postings: content.postings,
-      entries: content.postings > mostPostings ? null : (index?.words() ?? null),
+      entries: content.postings > survey.mostPostings ? null : (index?.words() ?? null),
       excludedIds: own.excludedIds,
       hasOwnIds: own.tally.sharedId() === null,
     })

@@ -15,8 +15,6 @@ import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 export interface PostingSource {
   /** Absolute path. */
   file: string
-  /** Absolute path of a folder above the file: no link below it is followed. Absent: the file's own folder. */
-  root?: string | undefined
   /** Encoding that the check found. */
   encoding: string | null
   /** Full path of the record element that the check found; null: the feed has no posting. */
@@ -70,7 +68,7 @@ export function streamPostings(
 
 /** readPostings is `streamPostings` for what is `wanted` from each posting. */
 export async function readPostings(
-  { encoding, excludedIds = null, file, records, root, paths }: PostingSource,
+  { encoding, excludedIds = null, file, records, paths }: PostingSource,
   take: (posting: Posting) => void,
   { signal, wanted }: PostingReadingOptions,
 ): Promise<string | null> {
@@ -90,7 +88,7 @@ export async function readPostings(
   )
   const check = new DocumentChecker(reader, LIMITS, encoding)
   try {
-    using source = openSource(file, root)
+    using source = openSource(file)
     for await (const piece of piecesOf(file, source)) {
       if (!check.write(piece)) return DAMAGED
       await setImmediate()
