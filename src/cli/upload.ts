@@ -1,7 +1,7 @@
 // feedsyncd upload takes one file through the whole pipeline now. A running daemon gets the file, and the command
 // follows it. Without a daemon the upload runs in this process, under the same lock.
 
-import { constants, lstatSync, openSync } from 'node:fs'
+import { lstatSync, openSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { App, Attempted } from '../app/app.ts'
@@ -14,6 +14,7 @@ import { isLocked } from '../history/instance-lock.ts'
 import type { Version } from '../history/port.ts'
 import { IN_MOTION } from '../history/states.ts'
 import { openHistoryReader } from '../history/tables.ts'
+import { READ_FLAGS } from '../lib/beneath.ts'
 import { SECOND } from '../lib/clock.ts'
 import { commandFor, hintWith } from '../lib/command.ts'
 import { isSoon } from '../lib/due.ts'
@@ -228,7 +229,7 @@ function isNext({ history }: App, { feed, nextAttemptAt, state }: Version, now: 
 function openedByRoot(source: string): number | undefined {
   if (process.geteuid?.() !== 0) return undefined
   try {
-    return openSync(source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    return openSync(source, READ_FLAGS)
   } catch {
     // The pipeline opens the file again and reports the error.
     return undefined

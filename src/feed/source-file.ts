@@ -1,9 +1,9 @@
 // Opens and reads a file that another process may write, replace or remove. It follows no link below the root, never
 // blocks on a fifo, and detects whether the file changed.
 
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
+import { type BigIntStats, closeSync, fstatSync, lstatSync, openSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
-import { OpenDirectory } from '../lib/beneath.ts'
+import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { CallMark } from '../lib/call-mark.ts'
 import { errnoText, type Subject } from '../lib/errno.ts'
 import { type FileIdentity, identityOf, readWhole, sameIdentity } from '../lib/files.ts'
@@ -78,8 +78,7 @@ export function openSource(
 function openedAt(path: string, root: string): number {
   try {
     using directory = directoryOf(path, root)
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-    return openSync(directory.entry(basename(path)), flags)
+    return openSync(directory.entry(basename(path)), READ_FLAGS)
   } catch (error) {
     throw new Unreadable(error)
   }

@@ -3,13 +3,13 @@
 // temporary name, where nobody else writes to it, and checks it there.
 
 import { createHash } from 'node:crypto'
-import { type BigIntStats, constants } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
 import { lstat, open, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { FileIdentity } from '../feed/port.ts'
-import { OpenDirectory } from '../lib/beneath.ts'
+import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { errnoText, isMissing, type Subject } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
@@ -187,8 +187,7 @@ async function leadsInto(path: string, folder: string): Promise<boolean> {
 
 /** hasBytesOf returns whether the file has the bytes that were read. Throws system errors. */
 async function hasBytesOf(file: string, { path, sha256 }: Departure): Promise<boolean> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-  await using handle = await open(file, flags)
+  await using handle = await open(file, READ_FLAGS)
   const bytes = handle.createReadStream({ autoClose: false })
   const hash = createHash('sha256')
   await (isPacked(path) ? pipeline(bytes, createGunzip(), hash) : pipeline(bytes, hash))
@@ -268,9 +267,8 @@ function draftName(token: string): string {
 
 /** mayBeReplaced is true if nothing is there, or an earlier receipt of this file, or a link (its target stays). */
 async function mayBeReplaced(target: string, file: string): Promise<boolean> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   try {
-    await using handle = await open(target, flags)
+    await using handle = await open(target, READ_FLAGS)
     const stats = await handle.stat()
     if (!stats.isFile() || stats.size > MOST_RECEIPT) return false
     const memory = Buffer.alloc(MOST_RECEIPT)

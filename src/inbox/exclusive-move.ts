@@ -2,9 +2,9 @@
 // with a hard link or, if links are refused, by creating the file exclusively.
 
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
 import { link, open, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { READ_FLAGS } from '../lib/beneath.ts'
 import { errorCode } from '../lib/errors.ts'
 import { identityOf, sameBytes } from '../lib/files.ts'
 
@@ -36,8 +36,7 @@ async function reserveAndRename(from: string, to: string): Promise<void> {
 
 /** copyExclusively moves a file to another file system. It names the complete copy before it removes the original. */
 async function copyExclusively(from: string, to: string): Promise<void> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-  await using source = await open(from, flags)
+  await using source = await open(from, READ_FLAGS)
   const stats = await source.stat({ bigint: true })
   // A fifo or a device may have taken the name: reading it might never end.
   if (!stats.isFile()) throw Object.assign(new Error('not a regular file'), { code: 'EINVAL' })

@@ -15,6 +15,9 @@ const O_PATH = 0o10000000
 const ROOT_FLAGS = O_PATH | constants.O_DIRECTORY
 const BELOW_FLAGS = ROOT_FLAGS | constants.O_NOFOLLOW
 
+/** READ_FLAGS opens a file for reading: it follows no link, and does not wait for the writer of a fifo. */
+export const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
 /** Without /proc every entry would look missing. */
 const isProcThere = existsSync('/proc/self/fd')
 
@@ -33,7 +36,7 @@ export class OpenDirectory implements Disposable {
     throw new Error('/proc is not mounted, and feedsyncd opens files through it: mount it')
   }
 
-  /** atSync opens the directory and blocks its thread: only the checking threads may wait. */
+  /** atSync opens the directory and blocks its thread: only the reading and listing threads, and commands, may wait. */
   static atSync(root: string, path: string): OpenDirectory {
     const parts = partsOf(path)
     let directory = new OpenDirectory(openSync(root, ROOT_FLAGS))

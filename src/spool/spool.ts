@@ -2,11 +2,11 @@
 // version. A copy never changes, so the bytes that are sent are the bytes that were checked.
 
 import { randomUUID } from 'node:crypto'
-import { chmodSync, closeSync, constants, fsync, mkdirSync, openSync, renameSync } from 'node:fs'
+import { chmodSync, closeSync, fsync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { type FileHandle, open, readdir, rm, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { OpenDirectory } from '../lib/beneath.ts'
+import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { systemClock } from '../lib/clock.ts'
 import { stateCondition } from '../lib/conditions.ts'
 import { errnoText } from '../lib/errno.ts'
@@ -33,6 +33,7 @@ export function createSpool(directory: string) {
   }
 
   const at = (name: string) => join(directory, name)
+  const prepare = () => at(`${randomUUID()}.part`)
   const attempt = <T>(what: string, work: Promise<T>): Promise<T> =>
     work.catch((error) => {
       throw translated(what, directory, error)
@@ -46,7 +47,7 @@ export function createSpool(directory: string) {
 
   return {
     /** prepare returns the absolute path of a new file. The writer must create it exclusively and fsync it. */
-    prepare: () => at(`${randomUUID()}.part`),
+    prepare,
     path: at,
     /** indexOf returns the absolute path of the posting index of a prepared or kept file. Both are removed together. */
     indexOf: (path: string) => path + INDEX,
@@ -89,7 +90,7 @@ export function createSpool(directory: string) {
     async canClone(root: string, path: string): Promise<boolean> {
       await using source = await openRegular(root, path)
       if (source === null) return false
-      const clone = at(`${randomUUID()}.part`)
+      const clone = prepare()
       const tried = async () => {
         await using target = await open(clone, 'wx', 0o600)
         return await tryClone(source.fd, target.fd)
@@ -160,8 +161,7 @@ async function freeBytesOf(directory: string): Promise<number> {
 async function openRegular(root: string, path: string): Promise<FileHandle | null> {
   try {
     using folder = await OpenDirectory.at(root, dirname(path))
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-    const file = await open(folder.entry(basename(path)), flags)
+    const file = await open(folder.entry(basename(path)), READ_FLAGS)
     if ((await file.stat()).isFile()) return file
     await file.close()
   } catch {}
