@@ -155,14 +155,14 @@ class SecondReading implements Disposable {
     wanted: (n) => {
       const partner = this.#matches.older[n] as number
       if (partner === NONE) return NAMED
-      return partner !== SAME && partner <= this.#lastChanged ? WHOLE : NOTHING
+      return this.#isNamed(partner) ? WHOLE : NOTHING
     },
     take: (posting) => {
       const partner = this.#matches.older[posting.n] as number
       if (partner === NONE) {
         this.#counts.removed(posting.values)
         if (this.#named.removed++ < this.#mostNamed) this.#taker.removed(nameOf(posting))
-      } else if (partner !== SAME && partner <= this.#lastChanged) {
+      } else if (this.#isNamed(partner)) {
         const { at, length } = this.#before.append(JSON.stringify(stateOf(posting)))
         this.#at[partner] = at
         this.#length[partner] = length
@@ -190,6 +190,11 @@ class SecondReading implements Disposable {
       const { id, title } = nameOf(posting)
       this.#taker.changed({ id, title, fields: differing(before, stateOf(posting)) })
     },
+  }
+
+  /** #isNamed returns whether an older posting is a changed one that is named. `partner` is its number in the newer feed. */
+  #isNamed(partner: number): boolean {
+    return partner !== SAME && partner <= this.#lastChanged
   }
 
   by() {
