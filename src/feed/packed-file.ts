@@ -4,7 +4,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { errorCode, messageOf } from '../lib/errors.ts'
-import { formatBytes } from '../lib/units.ts'
+import { countOf, formatBytes } from '../lib/units.ts'
 import type { Verdict } from './port.ts'
 import { readAt, type SourceFile } from './source-file.ts'
 
@@ -115,6 +115,5 @@ function paddingFault(padding: number): PackingFault {
 }
 
 export function paddingReason(padding: number): string {
-  const bytes = `${padding.toLocaleString('en-US')} NUL byte${padding === 1 ? '' : 's'}`
-  return `the file ends in ${bytes}, so its writer may not have finished`
+  return `the file ends in ${countOf(padding, 'NUL byte')}, so its writer may not have finished`
 }

@@ -6,7 +6,13 @@ import { basename, dirname, relative } from 'node:path'
 import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { CallMark } from '../lib/call-mark.ts'
 import { errnoText, type Subject } from '../lib/errno.ts'
-import { type FileIdentity, identityOf, readWhole, sameIdentity } from '../lib/files.ts'
+import {
+  type FileIdentity,
+  identityOf,
+  readWhole,
+  sameIdentity,
+  specialKind,
+} from '../lib/files.ts'
 import type { CheckResult } from './port.ts'
 
 const FILE: Subject = {
@@ -71,7 +77,7 @@ export function openSource(
   if (stats.isFile() && Number.isSafeInteger(file.size)) return file
   file[Symbol.dispose]()
   if (stats.isFile()) throw new Unreadable(new Error('has a size that no feed has'))
-  const what = stats.isDirectory() ? 'a directory' : stats.isFIFO() ? 'a fifo' : 'a device'
+  const what = stats.isDirectory() ? 'a directory' : `a ${specialKind(stats)}`
   throw new Unreadable(new Error(`is ${what}, not a regular file`))
 }
 
