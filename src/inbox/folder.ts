@@ -142,8 +142,8 @@ export class Inbox implements AsyncDisposable {
   async #list(known: KnownFiles): Promise<Listing> {
     const { directory } = this.#options
     const answer = await this.#thread.list(this.#mounts)
-    const { changed, folder, gone, ignored, isWhole, skipped, stats, temporary, unknown } = answer
-    if (stats === null) return nothingKnown(folder)
+    if (answer.kind === 'unavailable') return nothingKnown(answer)
+    const { changed, gone, ignored, isWhole, skipped, stats, temporary, unknown } = answer
     if (isWhole) this.#files.clear()
     for (const path of gone) this.#files.delete(path)
     for (const seen of changed) {
@@ -169,7 +169,7 @@ export class Inbox implements AsyncDisposable {
       )
     this.#keeper?.follow(replaced)
     const files = [...this.#files.values()]
-    return { folder, files, skipped, unknown, temporary, ignored }
+    return { folder: { kind: 'ready' }, files, skipped, unknown, temporary, ignored }
   }
 
   /** #reportChange warns of files that may be old: they lay below a mount that is gone. */

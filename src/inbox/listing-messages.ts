@@ -1,7 +1,8 @@
 // What the listing thread and its caller say to each other.
 
 import type { Found } from './listing.ts'
-import type { FolderState, Sighting, Skipped } from './port.ts'
+import type { Unavailable } from './mounts.ts'
+import type { Sighting, Skipped } from './port.ts'
 
 export interface ListingThreadData {
   version: string
@@ -13,11 +14,12 @@ export interface ListingThreadData {
   mark: SharedArrayBuffer
 }
 
-/** `hung` are paths (`acme/`) about which the file system did not answer before. */
-export type ListingRequest = { hung: readonly string[] } & (
+export type ListingQuestion =
   | { kind: 'list'; mounts: ReadonlyMap<string, bigint> }
   | { kind: 'look'; paths: readonly string[] }
-)
+
+/** `hung` are the directories (`acme/`) and files about which the file system did not answer before. */
+export type ListingRequest = ListingQuestion & { hung: readonly string[] }
 
 /** DirectoryStats are the stats that tell a directory from another one at its path. */
 export interface DirectoryStats {
@@ -27,9 +29,8 @@ export interface DirectoryStats {
 }
 
 export interface Listed extends Omit<Found, 'files'> {
-  folder: FolderState
-  /** null: the folder cannot be listed. */
-  stats: DirectoryStats | null
+  /** The stats of the folder. */
+  stats: DirectoryStats
   /** isWhole: this is the thread's first listing, and `changed` has all files. */
   isWhole: boolean
   /** The files that are new or have changed since this thread's last listing. */
@@ -38,6 +39,8 @@ export interface Listed extends Omit<Found, 'files'> {
   mounts: ReadonlyMap<string, bigint>
   replaced: readonly string[]
 }
+
+export type ListAnswer = Unavailable | ({ kind: 'ready' } & Listed)
 
 export type Looked = ReadonlyMap<string, Sighting | Skipped | null>
 

@@ -8,7 +8,8 @@ import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import {
-  type Listed,
+  type ListAnswer,
+  type ListingQuestion,
   type ListingRequest,
   type ListingThreadData,
   type Looked,
@@ -33,11 +34,6 @@ const MOST_HUNG = 8
 /** Paths are short-lived strings. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1 }
 
-/** Request is a request without the paths that hang, which change while it waits. */
-type Request =
-  | { kind: 'list'; mounts: ReadonlyMap<string, bigint> }
-  | { kind: 'look'; paths: readonly string[] }
-
 interface Running {
   worker: Worker
   mark: CallMark
@@ -61,7 +57,7 @@ export class ListingThread implements AsyncDisposable {
     return [...this.#hung].map(([path, since]) => ({ path, since }))
   }
 
-  list(mounts: ReadonlyMap<string, bigint>): Promise<Listed> {
+  list(mounts: ReadonlyMap<string, bigint>): Promise<ListAnswer> {
     return this.#answer({ kind: 'list', mounts })
   }
 
@@ -74,10 +70,10 @@ export class ListingThread implements AsyncDisposable {
   }
 
   /** #answer asks one question at a time, and again in a new thread if a path hangs. */
-  #answer<T>(request: Request): Promise<T> {
+  #answer<T>(question: ListingQuestion): Promise<T> {
     const turn = this.#last.then(async () => {
       for (;;) {
-        const answer = await this.#ask<T>(request)
+        const answer = await this.#ask<T>(question)
         if (answer !== null) return answer
       }
     })
@@ -86,7 +82,7 @@ export class ListingThread implements AsyncDisposable {
   }
 
   /** #ask resolves with null if a path hangs. */
-  async #ask<T>(request: Request): Promise<T | null> {
+  async #ask<T>(question: ListingQuestion): Promise<T | null> {
     this.#running ??= this.#start()
     const running = this.#running
     const { mark, worker } = running
@@ -104,7 +100,7 @@ export class ListingThread implements AsyncDisposable {
     }
     let timer = clock.after(LOOK_MS, watch)
     worker.once('message', resolve).once('error', reject).once('exit', ended)
-    worker.postMessage({ ...request, hung: [...this.#hung.keys()] } satisfies ListingRequest)
+    worker.postMessage({ ...question, hung: [...this.#hung.keys()] } satisfies ListingRequest)
     try {
       return await promise
     } catch (error) {

@@ -6,9 +6,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { CallMark } from '../lib/call-mark.ts'
 import type { FileIdentity } from '../lib/files.ts'
 import { VERSION } from '../lib/version.ts'
-import { lookAtPaths, nothingFound, walk } from './listing.ts'
+import { lookAtPaths, walk } from './listing.ts'
 import {
-  type Listed,
+  type ListAnswer,
   type ListingRequest,
   type ListingThreadData,
   ROOT,
@@ -37,7 +37,10 @@ parentPort?.on('message', (request: ListingRequest) => {
   parentPort?.postMessage(answer)
 })
 
-function list(knownMounts: ReadonlyMap<string, bigint>, isHung: (path: string) => boolean): Listed {
+function list(
+  knownMounts: ReadonlyMap<string, bigint>,
+  isHung: (path: string) => boolean,
+): ListAnswer {
   const mounts = new Mounts(knownMounts)
   try {
     asks('')
@@ -48,7 +51,7 @@ function list(knownMounts: ReadonlyMap<string, bigint>, isHung: (path: string) =
     told = now
     return {
       ...found,
-      folder: { kind: 'ready' },
+      kind: 'ready',
       stats: { dev, ino, birthtimeNs },
       isWhole: before === null,
       changed: files.filter(({ path }) => before?.get(path) !== now.get(path)),
@@ -57,10 +60,7 @@ function list(knownMounts: ReadonlyMap<string, bigint>, isHung: (path: string) =
       replaced: mounts.replaced,
     }
   } catch (error) {
-    const { files: _, ...found } = nothingFound()
-    const folder = unavailable(directory, error)
-    const nothing = { isWhole: false, changed: [], gone: [], replaced: [] }
-    return { ...found, ...nothing, folder, stats: null, mounts: knownMounts }
+    return unavailable(directory, error)
   }
 }
 

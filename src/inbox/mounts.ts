@@ -50,7 +50,7 @@ function parentOf(prefix: string): string {
   return prefix.slice(0, prefix.lastIndexOf('/', prefix.length - 2) + 1)
 }
 
-type Unavailable = Extract<FolderState, { kind: 'unavailable' }>
+export type Unavailable = Extract<FolderState, { kind: 'unavailable' }>
 
 /** EMPTIED is the code for an empty folder on another device than before. */
 const EMPTIED = 'EXDEV'
