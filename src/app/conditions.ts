@@ -1,9 +1,10 @@
 // Reports the daemon's conditions to the log and the terminal. A timer watches the disk and sends alerts about
 // conditions, because the loop itself may hang.
 
-import type { HungRead } from '../feed/port.ts'
+import { HANGS } from '../feed/hung-reads.ts'
 import { type Clock, isoTime, MINUTE, SECOND } from '../lib/clock.ts'
 import { Conditions } from '../lib/conditions.ts'
+import { type HungPath, longest } from '../lib/hung-calls.ts'
 import type { Log } from '../lib/log.ts'
 import { countOf } from '../lib/units.ts'
 import type { AlertDesk as Alerts } from '../ops/alerts/desk.ts'
@@ -15,7 +16,7 @@ export interface WatchedParts {
   clock: Clock
   stateDirectory: string
   /** hungReads returns the reads of vendors' files that do not return. */
-  hungReads: () => readonly HungRead[]
+  hungReads: () => readonly HungPath[]
 }
 
 export interface ConditionParts {
@@ -27,7 +28,6 @@ export interface ConditionParts {
 
 const LOOK_MS = SECOND
 const READ_STUCK_MS = 2 * MINUTE
-const HANGS_HINT = 'check its disk or network mount; feedsyncd reads the file again once it answers'
 /** Lifetime of a condition about the disk. It is longer than the time between two looks, even on a busy machine. */
 const FULL_MS = 15 * SECOND
 
@@ -47,20 +47,18 @@ export function conditionsOf(parts: ConditionParts): Conditions {
 
 /** reportHungReads sets or clears the condition, which names the read that does not return for the longest time. */
 function reportHungReads(
-  reads: readonly HungRead[],
+  reads: readonly HungPath[],
   now: number,
   conditions: Pick<Conditions, 'set' | 'clear'>,
 ): void {
-  const [first, ...others] = reads
-    .filter(({ since }) => now - since >= READ_STUCK_MS)
-    .toSorted((a, b) => a.since - b.since)
+  const [first, ...others] = longest(reads, now, READ_STUCK_MS)
   if (first === undefined) {
     conditions.clear('read-stuck')
     return
   }
   const more = others.length === 0 ? '' : `, nor have ${countOf(others.length, 'other read')}`
   const message = `reading ${first.path} has not ended since ${isoTime(first.since)}${more}`
-  conditions.set('read-stuck', { message, hint: HANGS_HINT })
+  conditions.set('read-stuck', { message, hint: HANGS.hint })
 }
 
 /** watchConditions looks at the disk and sends alerts about conditions until it is disposed, even if the loop hangs. */

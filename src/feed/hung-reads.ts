@@ -1,6 +1,7 @@
-// Remembers the reads of vendors' files that do not return. Each keeps a thread until it returns.
+// Remembers the reads of vendors' files that do not return, and which other reads would probably hang, too.
 
-import type { CheckResult, HungRead } from './port.ts'
+import { HungCalls } from '../lib/hung-calls.ts'
+import type { CheckResult } from './port.ts'
 
 /** HANGS is the result for a file whose read hangs. */
 export const HANGS: Extract<CheckResult, { kind: 'unreadable' }> = {
@@ -12,41 +13,12 @@ export const HANGS: Extract<CheckResult, { kind: 'unreadable' }> = {
 
 /** While this many reads hang, the other files of their directories are not read. */
 const MOST_TRIED = 4
-/** While this many reads hang, the thread of a further one is not left. */
-const MOST = 8
-
-export class HungReads {
-  readonly #reads = new Map<string, HungRead>()
-  readonly #ends = new Set<Promise<void>>()
-
-  all(): HungRead[] {
-    return [...this.#reads.values()]
-  }
-
-  get mayLeave(): boolean {
-    return this.#reads.size < MOST
-  }
-
-  /** add remembers a read until `end` resolves: then its thread has ended. */
-  add(read: HungRead, end: Promise<void>): void {
-    this.#reads.set(read.path, read)
-    const ended = end.finally(() => {
-      this.#reads.delete(read.path)
-      this.#ends.delete(ended)
-    })
-    this.#ends.add(ended)
-  }
-
+export class HungReads extends HungCalls {
   /** isRefused returns whether a read of this file would probably hang, too. */
   isRefused(file: string): boolean {
-    if (this.#reads.has(file)) return true
+    if (this.has(file)) return true
     const alike = this.all().filter(({ path }) => directoryOf(path) === directoryOf(file))
     return alike.length >= MOST_TRIED
-  }
-
-  /** ended resolves when no read hangs. */
-  async ended(): Promise<void> {
-    await Promise.all(this.#ends)
   }
 }
 

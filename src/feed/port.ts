@@ -2,6 +2,7 @@
 // values that it returns.
 
 import type { FileIdentity } from '../lib/files.ts'
+import type { HungPath } from '../lib/hung-calls.ts'
 import type { Position } from '../xml/locator.ts'
 
 export type { FileIdentity, Position }
@@ -240,17 +241,9 @@ export interface Comparison {
   newer: string
 }
 
-/** HungRead is a read of a vendor's file that does not return. */
-export interface HungRead {
-  /** Absolute path. */
-  path: string
-  /** Wall ms. */
-  since: number
-}
-
 export interface FeedChecker extends AsyncDisposable {
-  /** hung returns the reads that do not return. Their threads were left, and others read on. */
-  hung(): HungRead[]
+  /** hung returns the reads that do not return, with absolute paths. Their threads were left, and others read on. */
+  hung(): HungPath[]
   /** announce starts the threads that a file of this size will need, while the file settles. */
   announce(bytes: number): void
   /**

@@ -6,6 +6,7 @@ import type { Piscina } from 'piscina'
 import { CallMark, HungCall } from '../lib/call-mark.ts'
 import { type Clock, MINUTE, SECOND, systemClock, unlessAborted } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import type { HungPath } from '../lib/hung-calls.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
@@ -18,7 +19,6 @@ import type {
   DifferenceJob,
   DifferenceSummary,
   FeedChecker,
-  HungRead,
   PostingChanges,
 } from './port.ts'
 import { startThread } from './thread.ts'
@@ -66,7 +66,7 @@ class WorkerChecker implements FeedChecker {
     if (!this.#isDisposed) this.#shared.start(bytes)
   }
 
-  hung(): HungRead[] {
+  hung(): HungPath[] {
     return this.#hung.all()
   }
 

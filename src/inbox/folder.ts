@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Clock, HOUR, isoTime, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import { isSameDirectory, sameIdentity } from '../lib/files.ts'
+import { longest } from '../lib/hung-calls.ts'
 import type { Log } from '../lib/log.ts'
 import { type FilesystemProbe, probeFilesystem } from './filesystem-type.ts'
 import { nothingFound } from './listing.ts'
@@ -127,11 +128,9 @@ export class Inbox implements AsyncDisposable {
     const { clock, conditions, directory } = this.#options
     const places = [
       ...[...this.#asked].map(({ since }) => ({ path: '', since })),
-      ...this.#thread.hung,
+      ...this.#thread.hung(),
     ]
-    const [first] = places
-      .filter(({ since }) => clock.now() - since >= STUCK_MS)
-      .toSorted((a, b) => a.since - b.since)
+    const [first] = longest(places, clock.now(), STUCK_MS)
     if (first === undefined) conditions?.clear('scan-stuck')
     else {
       const message = `listing ${join(directory, first.path)} has not ended since ${isoTime(first.since)}`

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { CallMark, HungCall } from '../lib/call-mark.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { HungCalls, type HungPath } from '../lib/hung-calls.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import {
@@ -29,8 +30,6 @@ export interface ListingThreadOptions {
 /** A call may take this long. A network that lost packets may need longer: then its path is skipped for a while. */
 const HUNG_MS = 10 * SECOND
 const LOOK_MS = SECOND
-/** Each path that hangs keeps a thread. While this many hang, a further one stops the listing. */
-const MOST_HUNG = 8
 /** Paths are short-lived strings. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1 }
 
@@ -42,19 +41,16 @@ interface Running {
 export class ListingThread implements AsyncDisposable {
   readonly #options: ListingThreadOptions
   #running: Running | null = null
-  /** The paths that hang, with the wall ms of their calls. */
-  readonly #hung = new Map<string, number>()
-  /** The ends of the threads that were left. */
-  readonly #left = new Set<Promise<unknown>>()
+  readonly #hung = new HungCalls()
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: ListingThreadOptions) {
     this.#options = options
   }
 
-  /** hung returns the paths that hang, with the wall ms of their calls, the oldest first. */
-  get hung(): readonly { path: string; since: number }[] {
-    return [...this.#hung].map(([path, since]) => ({ path, since }))
+  /** hung returns the paths that hang. */
+  hung(): HungPath[] {
+    return this.#hung.all()
   }
 
   list(mounts: ReadonlyMap<string, bigint>): Promise<ListAnswer> {
@@ -66,7 +62,7 @@ export class ListingThread implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#running?.worker.terminate(), ...this.#left])
+    await Promise.all([this.#running?.worker.terminate(), this.#hung.ended()])
   }
 
   /** #answer asks one question at a time, and again in a new thread if a path hangs. */
@@ -93,14 +89,17 @@ export class ListingThread implements AsyncDisposable {
     const watch = () => {
       const path = call.look(clock.monotonic())
       // Without the folder itself nothing can be listed.
-      const isLeft = path !== null && path !== ROOT && this.#hung.size < MOST_HUNG
+      const isLeft = path !== null && path !== ROOT && this.#hung.mayLeave
       if (isLeft) resolve(null)
       else timer = clock.after(LOOK_MS, watch)
       if (isLeft) this.#leave(running, path)
     }
     let timer = clock.after(LOOK_MS, watch)
     worker.once('message', resolve).once('error', reject).once('exit', ended)
-    worker.postMessage({ ...question, hung: [...this.#hung.keys()] } satisfies ListingRequest)
+    worker.postMessage({
+      ...question,
+      hung: this.#hung.all().map(({ path }) => path),
+    } satisfies ListingRequest)
     try {
       return await promise
     } catch (error) {
@@ -115,14 +114,9 @@ export class ListingThread implements AsyncDisposable {
   /** #leave gives up a thread whose call about `path` does not return. */
   #leave({ worker }: Running, path: string): void {
     this.#running = null
-    this.#hung.set(path, this.#options.clock.now() - HUNG_MS)
+    const { answered, clock } = this.#options
     // The thread ends as soon as its call returns.
-    const end = worker.terminate().finally(() => {
-      this.#hung.delete(path)
-      this.#left.delete(end)
-      this.#options.answered()
-    })
-    this.#left.add(end)
+    this.#hung.add({ path, since: clock.now() - HUNG_MS }, worker.terminate()).then(answered)
   }
 
   #start(): Running {
