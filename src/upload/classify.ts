@@ -55,7 +55,8 @@ export function judgeReply(
   const isExpired = rule === RULES.policyExpired
   const code = isExpired ? 'policy-expired' : (named ?? `http-${status}`)
   const clauses = isExpired ? ['the policy has expired'] : [...error.sizes]
-  if (rule === RULES.formAllowsOtherSize) clauses.push(allowedSizes(facts))
+  if (rule === RULES.formAllowsOtherSize && facts.sizes !== null)
+    clauses.push(`the form allows ${facts.sizes.join(' to ')} bytes`)
   const details = clauses.length === 0 ? '' : ` (${clauses.join(', ')})`
   return failed(rule, { code, reason: `storage answered ${called}${details}` })
 }
@@ -115,13 +116,9 @@ function ruleOfError({ code, message }: StorageError, status: number, facts: For
   if (code === 'AccessDenied' && /policy expired/i.test(message)) return RULES.policyExpired
   if (code === 'AccessDenied' && /extra input fields/i.test(message)) return RULES.requestRefused
   const rule = ruleOfCode(code)
-  if (rule !== null && ABOUT_SIZE.includes(rule) && facts.namesSizes)
+  if (rule !== null && ABOUT_SIZE.includes(rule) && facts.sizes !== null)
     return RULES.formAllowsOtherSize
   return rule ?? ruleOfAnswer(status, status >= 400 && status < 500)
-}
-
-function allowedSizes({ maxBytes, minBytes }: FormFacts): string {
-  return `the form allows ${minBytes} to ${maxBytes} bytes`
 }
 
 /** ruleOfAnswer judges by the status. `fromStorage`: the body is storage's XML with a code outside the table. */

@@ -18,11 +18,8 @@ export interface FormFacts {
   redirect: URL | null
   /** Wall ms; null if the policy has no expiry or cannot be read. */
   expiresAt: number | null
-  /** The allowed size of the file, without the request around it. */
-  minBytes: number
-  maxBytes: number
-  /** The policy can be read and names the allowed sizes. */
-  namesSizes: boolean
+  /** The allowed sizes of the file in bytes, without the request around it; null if the policy cannot be read or names none. */
+  sizes: readonly [min: number, max: number] | null
   /** The later address of the file without secrets, for display; null if the service does not name one. */
   fileUrl: string | null
 }
@@ -31,8 +28,6 @@ export interface FormFacts {
 export function readFormFacts(form: UploadForm): FormFacts {
   const url = new URL(form.url)
   const policy = decodePolicy(fieldOf(form, 'policy'))
-  const range = sizeRange(policy.conditions)
-  const [minBytes, maxBytes] = range ?? [0, Number.MAX_SAFE_INTEGER]
   // `redirect` is the older name, which storage still accepts. Storage ignores a value that is not an address.
   const redirect = fieldOf(form, 'success_action_redirect') ?? fieldOf(form, 'redirect')
   const redirectTo = URL.parse(redirect ?? '')
@@ -49,9 +44,7 @@ export function readFormFacts(form: UploadForm): FormFacts {
     expectedStatus: redirectTo === null ? status : 303,
     redirect: redirectTo,
     expiresAt: Number.isNaN(expiration) ? null : expiration,
-    minBytes,
-    maxBytes,
-    namesSizes: range !== null,
+    sizes: sizeRange(policy.conditions),
     fileUrl: form.fileUrl === null ? null : shownAddress(form.fileUrl),
   }
 }
@@ -70,7 +63,7 @@ function decodePolicy(policy: string | undefined): { expiration?: unknown; condi
   }
 }
 
-function sizeRange(conditions: unknown): [min: number, max: number] | null {
+function sizeRange(conditions: unknown): FormFacts['sizes'] {
   for (const condition of Array.isArray(conditions) ? conditions : []) {
     if (!Array.isArray(condition)) continue
     const [name, ...range] = condition

@@ -177,10 +177,11 @@ async function post(
 }
 
 /** outsidePolicy returns why the form does not allow a file of this size, or null. */
-function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Failure | null {
-  if (bytes >= minBytes && bytes <= maxBytes) return null
-  const isLarge = bytes > maxBytes
-  const limit = isLarge ? `takes at most ${maxBytes} bytes` : `needs at least ${minBytes} bytes`
+function outsidePolicy(bytes: number, { sizes }: FormFacts): Failure | null {
+  const [min, max] = sizes ?? [0, Number.POSITIVE_INFINITY]
+  if (bytes >= min && bytes <= max) return null
+  const isLarge = bytes > max
+  const limit = isLarge ? `takes at most ${max} bytes` : `needs at least ${min} bytes`
   return failureOf(isLarge ? RULES.largerThanForm : RULES.smallerThanForm, {
     code: isLarge ? 'file-too-large' : 'file-too-small',
     reason: `the file has ${bytes} bytes, and the upload form ${limit}; nothing was sent`,
