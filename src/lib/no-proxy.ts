@@ -46,29 +46,21 @@ function readEntry(text: string): Entry | null {
   const [, inBrackets, plain, port] =
     isIP(text) === 6 ? [null, text] : (HOST_AND_PORT.exec(text) ?? [])
   const host = inBrackets ?? plain ?? ''
-  const matches = host === '*' ? () => true : isIP(host) === 0 ? underName(host) : isAddress(host)
+  const matches = host === '*' ? () => true : isIP(host) === 0 ? underName(host) : inNetwork(host)
   if (matches === null || port === undefined) return matches
   return (target) => target.port === Number(port) && matches(target)
 }
 
-function inNetwork(address: string, prefix: number): Entry | null {
-  const family = isIP(address)
-  if (family === 0 || prefix > (family === 4 ? 32 : 128)) return null
+/** inNetwork compares addresses and not their texts: an IPv6 address has several. */
+function inNetwork(address: string, prefix = bitsOf(address)): Entry | null {
+  if (isIP(address) === 0 || prefix > bitsOf(address)) return null
   const list = new BlockList()
-  list.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6')
-  return isIn(list)
+  list.addSubnet(address, prefix, familyOf(address))
+  return ({ host }) => isIP(host) !== 0 && list.check(host, familyOf(host))
 }
 
-/** isAddress compares addresses and not their texts: an IPv6 address has several. */
-function isAddress(address: string): Entry {
-  const list = new BlockList()
-  list.addAddress(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
-  return isIn(list)
-}
-
-function isIn(list: BlockList): Entry {
-  return ({ host }) => isIP(host) !== 0 && list.check(host, isIP(host) === 4 ? 'ipv4' : 'ipv6')
-}
+const familyOf = (address: string) => (isIP(address) === 4 ? 'ipv4' : 'ipv6')
+const bitsOf = (address: string) => (isIP(address) === 4 ? 32 : 128)
 
 /** underName: a name means its subdomains, too; `*.` before it means those alone. */
 function underName(text: string): Entry | null {
