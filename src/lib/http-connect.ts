@@ -49,9 +49,15 @@ export interface ConnectLimits {
 /** Target is the other end of a connection. */
 export type Target = Readonly<Record<'hostname' | 'port' | 'protocol', string>>
 
+/** portOf returns the port of a target, or the usual one of its protocol. */
+export function portOf({ port, protocol }: Pick<Target, 'port' | 'protocol'>): number {
+  return Number(port || DEFAULT_PORTS[protocol])
+}
+
 /** hostAndPort returns host and port of a target, as in an address. */
-export function hostAndPort({ hostname, port, protocol }: Target): string {
-  return `${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port || DEFAULT_PORTS[protocol]}`
+export function hostAndPort(target: Target): string {
+  const { hostname } = target
+  return `${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${portOf(target)}`
 }
 
 /**

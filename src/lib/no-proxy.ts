@@ -3,6 +3,7 @@
 
 import { BlockList, isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
+import { portOf } from './http-connect.ts'
 
 export interface NoProxy {
   /** isDirect returns whether the host of an address is reached without the proxy. */
@@ -22,7 +23,6 @@ type Entry = (target: Target) => boolean
 /** HOST_AND_PORT matches a name, an address or an IPv6 address in brackets, with or without a port. */
 const HOST_AND_PORT = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/
 const NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/
-const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
 /** readNoProxy reads the variable of an environment, in small or capital letters. */
 export function readNoProxy(env: NodeJS.ProcessEnv): NoProxy {
@@ -30,9 +30,9 @@ export function readNoProxy(env: NodeJS.ProcessEnv): NoProxy {
   const read = written.map((text) => ({ text, entry: readEntry(text) }))
   const entries = read.flatMap(({ entry }) => entry ?? [])
   return {
-    isDirect: ({ hostname, port, protocol }) => {
-      const host = hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()
-      const target = { host, port: Number(port) || (DEFAULT_PORTS[protocol] ?? 0) }
+    isDirect: (url) => {
+      const host = url.hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()
+      const target = { host, port: portOf(url) }
       return entries.some((matches) => matches(target))
     },
     unusable: read.flatMap(({ text, entry }) => (entry === null ? [text] : [])),
