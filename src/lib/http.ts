@@ -145,9 +145,8 @@ function createPool(origin: string | URL, options: Pool.Options, limits: Connect
         // With an error there is no socket, although the types promise one.
         if (opened[1]) dropInterimAnswers(opened[1])
         // Only the request to a proxy for a tunnel waits for an answer before the connection is open.
-        const isLate =
-          (opened[0] as NodeJS.ErrnoException | null)?.code === 'UND_ERR_HEADERS_TIMEOUT'
-        if (isLate) done(new TimedOut(hostAndPort(target), 'tunnel'), null)
+        if (errorCode(opened[0]) === 'UND_ERR_HEADERS_TIMEOUT')
+          done(new TimedOut(hostAndPort(target), 'tunnel'), null)
         else done(...opened)
       })
       const limit = limitConnecting(opening, target, limits)
