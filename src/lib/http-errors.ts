@@ -63,10 +63,6 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   const all = everyError(error)
   const peer = peerOf(all) ?? host
   const isConnect = all.some(({ syscall }) => syscall === 'connect')
-
-  const verdict = (why: NoAnswerKind, ownCode: string, reason: string) => {
-    return { why, code: ownCode, reason }
-  }
   const tunnel = /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(message)
   if (tunnel !== null) {
     const status = tunnel[1] ?? tunnel[2]
@@ -83,20 +79,14 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
     return verdict('certificate', certificate, reason)
   }
   const late = all.find((one) => one instanceof TimedOut)
-  if (late?.step === 'tunnel') {
-    const reason = `the proxy did not connect to ${late.peer} in time`
-    return verdict('proxy', 'proxy-timeout', reason)
-  }
-  if (late !== undefined) return verdict('unreachable', ...explainTimeout(late))
+  if (late !== undefined) return explainTimeout(late)
   if (code === 'EAI_AGAIN')
     return verdict('unreachable', code, `${noAddress(peer)} (${code}; ${askedServers()})`)
   const refusals = refusalsOf(all)
   const several =
     refusals.length > 1 ? `no address accepted a connection: ${refusals.join(', ')}` : null
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect)) {
-    const reason = several ?? `${peer} did not accept a connection in time`
-    return verdict('unreachable', 'connect-timeout', reason)
-  }
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect))
+    return verdict('unreachable', 'connect-timeout', several ?? notAccepted(peer))
   if (code !== null && code in UNREACHABLE)
     return verdict('unreachable', code, several ?? `${UNREACHABLE[code]}: ${peer} (${code})`)
   const isHandshake = message.includes('before secure TLS connection was established')
@@ -115,16 +105,31 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   return verdict(isConnect ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
 }
 
-function explainTimeout({ peer, step }: TimedOut): [code: string, reason: string] {
-  if (step === 'look-up') {
-    const limit = `within ${LOOKUP_TIMEOUT_MS / SECOND} s`
-    return ['lookup-timeout', `${noAddress(peer)} ${limit} (${askedServers()})`]
-  }
-  return step === 'connect'
-    ? ['connect-timeout', `${peer} did not accept a connection in time`]
-    : ['handshake-timeout', `${peer} accepted a connection, and did not finish the TLS handshake`]
+function verdict(why: NoAnswerKind, code: string, reason: string): Verdict {
+  return { why, code, reason }
 }
 
+function explainTimeout({ peer, step }: TimedOut): Verdict {
+  switch (step) {
+    case 'look-up': {
+      const limit = `within ${LOOKUP_TIMEOUT_MS / SECOND} s`
+      const reason = `${noAddress(peer)} ${limit} (${askedServers()})`
+      return verdict('unreachable', 'lookup-timeout', reason)
+    }
+    case 'connect':
+      return verdict('unreachable', 'connect-timeout', notAccepted(peer))
+    case 'handshake': {
+      const reason = `${peer} accepted a connection, and did not finish the TLS handshake`
+      return verdict('unreachable', 'handshake-timeout', reason)
+    }
+    case 'tunnel':
+      return verdict('proxy', 'proxy-timeout', `the proxy did not connect to ${peer} in time`)
+    default:
+      return step satisfies never
+  }
+}
+
+const notAccepted = (peer: string) => `${peer} did not accept a connection in time`
 const noAddress = (host: string) => `the name server gave no address of ${host}`
 
 /** askedServers names the servers that the system asks: it asks the first three of /etc/resolv.conf, one after another. */
@@ -137,7 +142,7 @@ function askedServers(): string {
  * parser's own, and repeat nothing of the answer. After a header with the length, undici names that length for every
  * error of the parser.
  */
-function whyUnreadable({ name = '', message = '' }: Partial<Error>, code: string | null) {
+function whyUnreadable({ name, message }: Error, code: string | null) {
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return `its headers have more than ${formatBytes(MAX_HEAD)}`
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'it is not valid HTTP'
