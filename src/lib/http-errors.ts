@@ -9,9 +9,10 @@ import { formatBytes } from './units.ts'
 
 /**
  * `unreachable`: no connection, so nothing was sent. `certificate`: the other side's certificate is not trusted.
- * `proxy`: the proxy refused the request. `lost`: the connection broke. `unreadable`: an answer came that is not HTTP as
- * Node reads it. `silent`: no status line came in time. `stalled`: the other side stopped taking the body. `source`: the body could not be read with its
- * announced length. `aborted`: the caller stopped the request.
+ * `proxy`: the proxy refused the request, or did not connect in time. `lost`: the connection broke. `unreadable`: an
+ * answer came that is not HTTP as Node reads it. `silent`: no status line came in time. `stalled`: the other side
+ * stopped taking the body. `source`: the body could not be read with its announced length. `aborted`: the caller
+ * stopped the request.
  */
 export type NoAnswerKind =
   | 'unreachable'
@@ -35,7 +36,9 @@ export interface NoAnswer {
   bytesSent: number
 }
 
-/** MAX_HEAD limits the status line and headers of an answer, in bytes. Some proxies set more cookies than Node's 16 KiB. */
+/**
+ * MAX_HEAD limits the status line and headers of an answer, in bytes. Some proxies set more cookies than Node's 16 KiB.
+ */
 export const MAX_HEAD = 256 * 1024
 
 /** The reason for status 407. */
@@ -132,7 +135,9 @@ function explainTimeout({ peer, step }: TimedOut): Verdict {
 const notAccepted = (peer: string) => `${peer} did not accept a connection in time`
 const noAddress = (host: string) => `the name server gave no address of ${host}`
 
-/** askedServers names the servers that the system asks: it asks the first three of /etc/resolv.conf, one after another. */
+/**
+ * askedServers names the servers that the system asks: it asks the first three of /etc/resolv.conf, one after another.
+ */
 function askedServers(): string {
   return `asked: ${new Resolver().getServers().slice(0, 3).join(', ')}`
 }

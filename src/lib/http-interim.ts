@@ -34,7 +34,10 @@ export function dropInterimAnswers(socket: Socket): void {
   }
 }
 
-/** withoutInterim returns the bytes that undici may read now. It keeps an interim head until it is complete, and drops it. */
+/**
+ * withoutInterim returns the bytes that undici may read now. It keeps an interim head until it is complete, and then
+ * drops it.
+ */
 function withoutInterim(socket: Socket, chunk: Buffer): Buffer {
   const held = heads.get(socket)
   if (held === undefined) return chunk

@@ -1,5 +1,6 @@
-// Reads NO_PROXY: the hosts that are reached without the proxy. No standard says what an entry may be. These forms mean
-// the same as for curl, Go and Python, and proxy-from-env, which most programs for Node use, knows no networks.
+// Reads NO_PROXY: the hosts that are reached without the proxy. No standard says what an entry may be, and curl, Go and
+// Python differ. An entry here is a name, an address or a network. proxy-from-env, which most programs for Node use,
+// knows no networks.
 
 import { BlockList, isIP } from 'node:net'
 import { domainToASCII } from 'node:url'

@@ -110,7 +110,7 @@ function placeOf(location: string, origin: string): string {
     : 'another host'
 }
 
-/** ROW_OF has the rows for which a person can do something. */
+/** ROW_OF maps the failures that a person can correct; all others are `noForm`. */
 const ROW_OF: { readonly [why in NoAnswerKind]?: Rule } = {
   certificate: RULES.untrusted,
   proxy: RULES.proxy,

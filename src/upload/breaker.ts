@@ -21,7 +21,7 @@ const REJECTS_ALL_FROM = 3
 /** Pass permits one request; `leave` returns it with the result. */
 export interface Pass {
   readonly isProbe: boolean
-  /** A person asked for it before the next probe, which stays when it was if this request fails, too. */
+  /** Set if a person asked before the next probe was due: if this request fails too, that probe keeps its time. */
   readonly before?: { probeAt: number; shownAt: number }
 }
 

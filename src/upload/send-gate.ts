@@ -166,8 +166,9 @@ export class SendGate {
   }
 
   /**
-   * opensAt returns the wall ms of the next probe of an origin that is down for this account; null: requests are allowed. The time is a
-   * whole second, so that all waiting versions are due together and the one with the fewest attempts goes first.
+   * opensAt returns the wall ms of the next probe of an origin that is down for this account; null: requests are
+   * allowed. The time is a whole second, so that all waiting versions are due together and the one with the fewest
+   * attempts goes first.
    */
   opensAt(origin: string | null, account: Account): number | null {
     const waitMs = origin === null ? 0 : this.#waitMs(origin, account)

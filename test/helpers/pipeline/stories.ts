@@ -1,6 +1,7 @@
-// Every story of one feed, or of two feeds of one account, searched without a database, a file or a socket. A story begins without a version; in each
-// step one thing happens that can happen then: a file comes, a step of an attempt ends, a person decides, the process
-// is killed, a copy is lost. What it means is asked of the same pure decisions as in the daemon.
+// Every story of one feed, or of two feeds of one account, searched without a database, a file or a socket. A story
+// begins without a version; in each step one thing happens that can happen then: a file comes, a step of an attempt
+// ends, a person decides, the process is killed, a copy is lost. What it means is asked of the same pure decisions as
+// in the daemon.
 
 import type { Id, State, Transition, Version, VersionPatch } from '../../../src/history/port.ts'
 import { OLDER } from '../../../src/history/reason-codes.ts'
