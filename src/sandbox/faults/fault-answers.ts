@@ -28,7 +28,7 @@ export function replacementAnswer(fault: Replacement, url: string, now: number):
 
 const EMPTY_JSON: Answer = { status: 200, headers: {}, body: Buffer.from('{}'), code: null }
 
-/** rawBytes returns the bytes that the fault sends; `answer` is the real answer. */
+/** rawBytes returns the bytes that the fault sends. The second argument is the real answer, or by default `{}`. */
 export function rawBytes(
   { what, bytes = 256 * 1024 }: FaultOf<'raw'>,
   { body, headers, status }: Answer = EMPTY_JSON,

@@ -103,9 +103,9 @@ const KINDS = [
     ...{ point, ending },
   }),
   /**
-   * `raw` sends bytes that are not HTTP, two final answers, or the real answer in a form that some programs read and
-   * others do not: lines that end without CR, a length beside chunks, a folded header, or a header of `bytes` bytes
-   * (default 256 KiB).
+   * `raw` sends bytes that are not HTTP, two final answers, or an answer in a form that some programs read and others
+   * do not: lines that end without CR, a length beside chunks, a folded header, or a header of `bytes` bytes (default
+   * 256 KiB). That answer is the real one of storage. The service carries nothing out, and its answer is `{}`.
    */
   fault(BOTH, 'raw', {
     what: z.enum([

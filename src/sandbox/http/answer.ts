@@ -70,7 +70,10 @@ export async function refusalAsAnswer(answer: () => Answer | Promise<Answer>): P
   }
 }
 
-/** fetchMethod returns the method as `Request` takes it. It takes no TRACE, and no route has one. */
+/**
+ * fetchMethod returns the method as `Request` takes it. `Request` refuses CONNECT, TRACE and TRACK. No route has them,
+ * so they become OPTIONS, which no route has either.
+ */
 export function fetchMethod(method: string): string {
   return /^(?:CONNECT|TRACE|TRACK)$/i.test(method) ? 'OPTIONS' : method
 }
