@@ -34,7 +34,8 @@ async function ofCase(
   { seed, share }: { seed: number; share: number },
 ): Promise<Figure[]> {
   using folder = temporaryFolder(bench)
-  const size = (bench.quick ? 10 : 200) * MB
+  const megabytes = bench.quick ? 10 : 200
+  const size = megabytes * MB
   const [older, newer] = [join(folder.path, 'older.xml'), join(folder.path, 'newer.xml')]
   writeFeed(older, 'cdata', size)
   writeFeed(newer, 'cdata', size * share, seed)
@@ -51,20 +52,19 @@ async function ofCase(
           execFileSync(file, [...args, 'check', feed], { ...options, stdio: 'ignore' })
       }),
     )
-    const words = [file, ...args, 'diff', older, newer]
-    const measured = hasTime ? [TIME, '-f', '%M', ...words] : words
-    const [program = '', ...rest] = measured
+    const measure = hasTime ? [TIME, '-f', '%M'] : []
+    const [program = '', ...rest] = [...measure, file, ...args, 'diff', older, newer]
     ours.push(
       await elapsed(async () => {
         const { status, stderr } = spawnSync(program, rest, { ...options, encoding: 'utf8' })
         // The last line on stderr is that of time.
         const kilobytes = Number(stderr.trim().split('\n').at(-1))
         if (status !== 2) throw new Error(`diff ended with ${status}: ${stderr}`)
-        if (hasTime) memory.push(kilobytes / 1000)
+        if (hasTime) memory.push((kilobytes * 1024) / MB)
       }),
     )
   })
-  const what = `diff of 200 MB, ${name}`
+  const what = `diff of ${megabytes} MB, ${name}`
   return [
     figure(what, 'ms', ours, {
       peer: { name: 'feedsyncd check, of both', runs: checks },
