@@ -8,7 +8,7 @@ import { describeProgram, installedProgram } from './program.ts'
 
 /** canClone returns whether this folder's file system shares the blocks of copies: XFS and Btrfs. */
 export function canClone(directory: string): boolean {
-  return ['xfs', 'btrfs'].includes(FILE_SYSTEMS[statfsSync(directory).type] ?? '')
+  return ['xfs', 'btrfs'].includes(fileSystemOf(directory))
 }
 
 /** Magic numbers of statfs(2). */
@@ -20,14 +20,18 @@ const FILE_SYSTEMS: Record<number, string> = {
   2035054128: 'overlay',
 }
 
+function fileSystemOf(directory: string): string {
+  const { type } = statfsSync(directory)
+  return FILE_SYSTEMS[type] ?? `type ${type}`
+}
+
 export function machineFacts(directory: string): Record<string, string> {
   const processors = cpus()
-  const { type } = statfsSync(directory)
   return {
     processor: `${processors.length} x ${processors[0]?.model ?? 'unknown'} (${arch()})`,
     memory: `${(totalmem() / 2 ** 30).toFixed(1)} GiB`,
     system: `Linux ${release()}`,
-    'file system': FILE_SYSTEMS[type] ?? `type ${type}`,
+    'file system': fileSystemOf(directory),
     'load before': loadavg()
       .map((load) => load.toFixed(2))
       .join(' '),

@@ -50,7 +50,7 @@ ${reasons}`
 }
 
 /** sectionOf returns a section of the page. What was measured for each shape of feed gets a table with a column each. */
-export function sectionOf(title: string, rows: readonly string[][]): string {
+function sectionOf(title: string, rows: readonly string[][]): string {
   const shapes = Object.keys(SHAPES)
   const shapeOf = ([what = '']: readonly string[]) => what.split(', ').find(isShape)
   const shaped = Map.groupBy(

@@ -8,7 +8,7 @@
 export type FailureClass = 'transient' | 'credentials' | 'file' | 'broken'
 
 /** Pace selects the curve of waits in pipeline/decide/wait.ts. */
-export type Pace = 'usual' | 'throttled' | 'slow'
+type Pace = 'usual' | 'throttled' | 'slow'
 
 export interface Rule {
   /** The key in `RULES`; the log shows it. */

@@ -11,7 +11,7 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
 export function parseInOrder(text: string): unknown {
   JSON.parse(text)
   const root: unknown[] = []
-  const open: (unknown[] | Members)[] = [root]
+  const open: unknown[][] = [root]
   let name: string | null = null
   const add = (value: unknown) => {
     const list = open.at(-1)
