@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestContext } from 'vitest'
 
 const MAKE = {
   xfs: ['mkfs.xfs', '-q', '-m', 'reflink=1'],
@@ -12,8 +13,18 @@ const MAKE = {
 }
 export type FileSystem = keyof typeof MAKE
 
+/** The answers of whyNoDisk. */
+const answers = new Map<FileSystem, string | null>()
+
+/** diskOf mounts a disk, or skips the test if this host cannot. Throws if it can, and this disk cannot be mounted. */
+export function diskOf(type: FileSystem, { skip }: TestContext): LoopDisk {
+  if (!answers.has(type)) answers.set(type, whyNoDisk(type))
+  const why = answers.get(type) ?? null
+  return why === null ? new LoopDisk(type) : skip(why)
+}
+
 /** whyNoDisk says why this host cannot mount such a disk; null: it can. */
-export function whyNoDisk(type: FileSystem): string | null {
+function whyNoDisk(type: FileSystem): string | null {
   if (process.getuid?.() !== 0) return 'only root may mount a disk'
   if (spawnSync(MAKE[type][0] ?? '', ['-V']).error !== undefined)
     return `${MAKE[type][0]} is missing: apt-get install xfsprogs btrfs-progs`
@@ -38,8 +49,13 @@ export class LoopDisk implements Disposable {
     mkdirSync(this.folder)
     writeFileSync(this.#image, '')
     truncateSync(this.#image, bytes)
-    execFileSync(make, [...flags, this.#image], { stdio: 'pipe' })
-    this.mount()
+    try {
+      execFileSync(make, [...flags, this.#image], { stdio: 'pipe' })
+      this.mount()
+    } catch (error) {
+      this[Symbol.dispose]()
+      throw error
+    }
   }
 
   mount(): void {

@@ -15,11 +15,11 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, type TestContext } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readFeed } from '../../../src/feed/feed-reader.ts'
 import { feedOf } from '../../helpers/feed.ts'
 import { Folder, jobFor } from '../../helpers/feeds.ts'
-import { type FileSystem, LoopDisk, whyNoDisk } from '../../helpers/loop-disk.ts'
+import { diskOf, type FileSystem, type LoopDisk } from '../../helpers/loop-disk.ts'
 import { Site } from '../../helpers/site.ts'
 
 const MIB = 2 ** 20
@@ -132,12 +132,6 @@ const storedIn = (site: Site) =>
     .objects()
     .map((stored) => stored.sha256)
     .sort()
-
-function diskOf(type: FileSystem, { skip }: TestContext): LoopDisk {
-  const why = whyNoDisk(type)
-  if (why !== null) skip(why)
-  return new LoopDisk(type)
-}
 
 /** putOn moves inbox and state of a site that has not started to the disk. */
 function putOn(disk: LoopDisk, site: Site): void {

@@ -11,7 +11,7 @@ import { identityOf } from '../../../src/lib/files.ts'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf } from '../../helpers/feed.ts'
 import { jobFor } from '../../helpers/feeds.ts'
-import { type FileSystem, LoopDisk, whyNoDisk } from '../../helpers/loop-disk.ts'
+import { diskOf, type FileSystem } from '../../helpers/loop-disk.ts'
 import { CHANGES, type Change, type ChangeRequest } from './writer.ts'
 
 const TIMES = Number(process.env.FEEDSYNCD_MIXTURES ?? 1_000)
@@ -21,10 +21,8 @@ const OTHER = Buffer.from(feedOf(2_000, 'Baker'.repeat(100)))
 describe.each<FileSystem>(['xfs', 'btrfs', 'ext4'])('on %s', (type) => {
   it.for(CHANGES)(
     `a feed is copied as it settled or not at all: its writer may %s`,
-    async (change, { skip }) => {
-      const why = whyNoDisk(type)
-      if (why !== null) return skip(why)
-      using disk = new LoopDisk(type)
+    async (change, test) => {
+      using disk = diskOf(type, test)
       const outcomes = await outcomesOf(change, disk.folder)
 
       // Else the writer was always too early or too late.
@@ -35,10 +33,8 @@ describe.each<FileSystem>(['xfs', 'btrfs', 'ext4'])('on %s', (type) => {
 
 it.for<FileSystem>(['xfs', 'btrfs', 'ext4'])(
   'on %s, a half-written feed that never rests is not taken: both readings are of the file, and none of a clone',
-  async (type, { skip }) => {
-    const why = whyNoDisk(type)
-    if (why !== null) return skip(why)
-    using disk = new LoopDisk(type)
+  async (type, test) => {
+    using disk = diskOf(type, test)
     const [file, copyTo] = [join(disk.folder, 'jobs.xml'), join(disk.folder, 'copy')]
     const half = OTHER.length >> 1
     writeFileSync(file, Buffer.concat([OTHER.subarray(0, half), SETTLED.subarray(half)]))
