@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readFeed } from '../../../src/feed/feed-reader.ts'
-import { feedOf } from '../../helpers/feed.ts'
+import { feedOf, lettersOf } from '../../helpers/feed.ts'
 import { Folder, jobFor } from '../../helpers/feeds.ts'
 import { diskOf, type FileSystem, type LoopDisk } from '../../helpers/loop-disk.ts'
 import { Site } from '../../helpers/site.ts'
@@ -110,9 +110,10 @@ it('after a power cut on XFS, each version that was accepted has its copy, clone
   const daemon = await site.daemonProcess()
   const documents = [LARGE, feedOf(1_000)]
   for (const [n, document] of documents.entries()) {
+    const name = `${lettersOf(n)}.xml`
     // Only the daemon's own files are to be at risk.
-    writeFileSync(join(site.inbox, `jobs-${n}.xml`), document, { flush: true })
-    await site.until(`jobs-${n}.xml`, 'queued')
+    writeFileSync(join(site.inbox, name), document, { flush: true })
+    await site.until(name, 'queued')
   }
 
   disk.cutPower()
