@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, constants, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventuallyTrue } from './eventually.ts'
+import { eventually } from './eventually.ts'
 import { preload, Site } from './site.ts'
 
 export async function hangingSite(config: Record<string, unknown> = {}) {
@@ -19,21 +19,12 @@ export async function hangingSite(config: Record<string, unknown> = {}) {
     site,
     /** hang lets later calls hang; hanging.ts has their names. */
     hang: (what: string) => writeFileSync(join(folder, what), ''),
-    untilHanging: (what: string) => eventuallyTrue(() => rmIfThere(join(folder, `${what}-hangs`))),
+    untilHanging: (what: string) => eventually(() => rmSync(join(folder, `${what}-hangs`))),
     /** answer lets the calls that hang go on, and later ones not hang. */
     answer: (what: string) => {
       rmSync(join(folder, what))
       closeSync(openSync(join(folder, 'fifo'), constants.O_WRONLY | constants.O_NONBLOCK))
     },
     release: () => rmSync(folder, { recursive: true }),
-  }
-}
-
-function rmIfThere(path: string): boolean {
-  try {
-    rmSync(path)
-    return true
-  } catch {
-    return false
   }
 }
