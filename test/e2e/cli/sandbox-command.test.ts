@@ -1,17 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
+import { sandboxFolder } from '../../helpers/sandbox/process.ts'
 import { MAIN } from '../../helpers/site.ts'
 
 /** directoryWith makes a directory with a file of these faults. */
 function directoryWith(faults: object[]): string {
-  const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
-  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const directory = sandboxFolder()
   writeFileSync(join(directory, 'faults.json'), JSON.stringify(faults))
   return directory
 }

@@ -1,18 +1,12 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { Command, runWithin } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { sandboxFolder } from '../../helpers/sandbox/process.ts'
 import { CAMPAIGNS, feedOf, PRESIGN, post } from '../../helpers/sandbox/vendor.ts'
-
-function folder(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
-  onTestFinished(() => rmSync(directory, { recursive: true }))
-  return directory
-}
 
 /** started starts a sandbox in this process and returns the JSON line that it printed. */
 async function started(directory: string, ...args: string[]) {
@@ -45,7 +39,7 @@ const partner = (name: string, account: string) => ({
 
 describe('feedsyncd sandbox', () => {
   it('without options issues forms to its account and to its partner', async () => {
-    const sandbox = await started(folder())
+    const sandbox = await started(sandboxFolder())
 
     const forms = [
       await presign(sandbox, partner(sandbox.partner, sandbox.partnerAccount)),
@@ -59,7 +53,7 @@ describe('feedsyncd sandbox', () => {
   })
 
   it('prints one line of JSON for scripts', async () => {
-    const directory = folder()
+    const directory = sandboxFolder()
     const { command, ...printed } = await started(directory)
 
     expect(printed).toEqual({
@@ -75,7 +69,7 @@ describe('feedsyncd sandbox', () => {
   })
 
   it('accepts the callers of a file, each with its own keys and algorithm', async () => {
-    const directory = folder()
+    const directory = sandboxFolder()
     const vendor = generateKeyPairSync('ed25519').privateKey
     const pem = vendor.export({ type: 'pkcs8', format: 'pem' })
     writeFileSync(join(directory, 'vendor.pem'), pem)
@@ -114,7 +108,7 @@ describe('feedsyncd sandbox', () => {
   })
 
   it('writes a configuration that the daemon can use', async () => {
-    const sandbox = await started(folder())
+    const sandbox = await started(sandboxFolder())
 
     const { code } = await runWithin(['run', '--once', '--config', sandbox.configFile])
 
@@ -138,7 +132,7 @@ describe('feedsyncd sandbox', () => {
       'expected one owner for each account: "1" has two owners',
     ],
   ])('names the problem of a wrong file of callers: %j', async (callers, reason) => {
-    const directory = folder()
+    const directory = sandboxFolder()
     writeFileSync(join(directory, 'callers.json'), JSON.stringify(callers))
     const args = ['--dir', join(directory, 'sandbox'), '--callers', join(directory, 'callers.json')]
 
@@ -151,7 +145,7 @@ describe('feedsyncd sandbox', () => {
     let now = Date.now()
     const clock = { ...systemClock, now: () => now }
     const options = ['--base-path', '/jobs/v', '--success-status', '204', '--form-lifetime', '90s']
-    const directory = folder()
+    const directory = sandboxFolder()
     const args = ['sandbox', '--json', '--dir', directory, ...options, '--page-size', '2']
     const command = new Command(args, { clock })
     onTestFinished(async () => void (await command.stop()))
@@ -177,7 +171,7 @@ describe('feedsyncd sandbox', () => {
   })
 
   it('issues forms with the host name that the client used', async () => {
-    const sandbox = await started(folder(), '--host', '0.0.0.0')
+    const sandbox = await started(sandboxFolder(), '--host', '0.0.0.0')
     const elsewhere = { ...sandbox, url: sandbox.url.replace('127.0.0.1', '127.0.0.9') }
 
     const { form } = await presign(elsewhere, { 'X-SVC-Account': '123' })

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { Knobs } from '../../../src/sandbox/knobs.ts'
 import { Command, runWithin } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { sandboxFolder } from '../../helpers/sandbox/process.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { CAMPAIGNS, call, create } from '../../helpers/sandbox/vendor.ts'
 
@@ -158,8 +158,7 @@ describe('a knob', () => {
   })
 
   it('can be set by a file at the start', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
-    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const directory = sandboxFolder()
     const file = join(directory, 'knobs.json')
     writeFileSync(file, '{"errorBody":"none","pageSize":7}')
     const args = ['sandbox', '--json', '--dir', directory, '--knobs', file]

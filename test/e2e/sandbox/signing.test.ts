@@ -1,11 +1,11 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Command, runWithin } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { SECRET } from '../../helpers/sandbox/client.ts'
+import { sandboxFolder } from '../../helpers/sandbox/process.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { ACCOUNT, CAMPAIGNS, create, PRESIGN } from '../../helpers/sandbox/vendor.ts'
 
@@ -78,8 +78,7 @@ describe('a refused signature', () => {
 
 /** home starts a sandbox and returns its printed facts, and a function that signs and sends. */
 async function home(callers: object[] | null, ...args: string[]) {
-  const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
-  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const directory = sandboxFolder()
   const file = join(directory, 'callers.json')
   if (callers !== null) writeFileSync(file, JSON.stringify(callers))
   const pair = generateKeyPairSync('ed25519')
@@ -193,8 +192,7 @@ describe('feedsyncd sandbox', () => {
   })
 
   it('writes a ready file while it listens, and answers about its health', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-ready-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const folder = sandboxFolder()
     const ready = join(folder, 'ready.json')
     const args = ['sandbox', '--dir', join(folder, 'sandbox'), '--ready-file', ready]
     const command = new Command(args)
