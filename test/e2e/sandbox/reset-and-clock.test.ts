@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import {
+  answerOf,
   CAMPAIGNS,
   call,
   create,
@@ -15,9 +16,7 @@ type Box = Awaited<ReturnType<typeof sandbox>>
 
 async function control(box: Box, method: string, path: string, json?: object) {
   const body = json && { body: JSON.stringify(json) }
-  const answer = await fetch(`${box.controlUrl}/${path}`, { method, ...body })
-  // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
-  return { status: answer.status, json: (await answer.json()) as any }
+  return answerOf(await fetch(`${box.controlUrl}/${path}`, { method, ...body }))
 }
 
 const setClock = (box: Box, change: object) => control(box, 'PUT', 'clock', change)

@@ -7,7 +7,7 @@ import { eventually } from '../../helpers/eventually.ts'
 import { SECRET } from '../../helpers/sandbox/client.ts'
 import { sandboxFolder } from '../../helpers/sandbox/process.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
-import { ACCOUNT, CAMPAIGNS, create, PRESIGN } from '../../helpers/sandbox/vendor.ts'
+import { ACCOUNT, answerOf, CAMPAIGNS, create, PRESIGN } from '../../helpers/sandbox/vendor.ts'
 
 const BODY = '{"name": "Nurses"}'
 const hmac = (text: string, secret = SECRET, hash = 'sha1') =>
@@ -230,13 +230,9 @@ describe('the journal', () => {
     await refused(box.url, { signature: () => 'AAAA' })
     const headers = { ...ACCOUNT, 'X-SVC-ApiKey': 'key-of-the-tests' }
     await fetch(`${box.url}${CAMPAIGNS}?Num=5`, { headers })
-    const get = async (query: string) => {
-      const answer = await fetch(`${box.controlUrl}/requests${query}`)
-      // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
-      return { status: answer.status, list: (await answer.json()) as any }
-    }
+    const get = async (query: string) => answerOf(await fetch(`${box.controlUrl}/requests${query}`))
 
-    const { list } = await get('')
+    const { json: list } = await get('')
     const one = list.at(-1).details
 
     expect(list.map(({ n }: { n: number }) => n)).toEqual([3, 2, 1])
@@ -245,10 +241,10 @@ describe('the journal', () => {
     expect(JSON.parse(one.answerBody)).toMatchObject({ name: 'Nurses' })
     expect(one.headers).toContainEqual(['X-SVC-Account', '123'])
     expect(list[0].details.headers).toContainEqual(['X-SVC-ApiKey', '(hidden)'])
-    expect((await get('?status=401')).list).toHaveLength(2)
-    expect((await get('?status=4xx&limit=1')).list).toMatchObject([{ n: 3 }])
-    expect((await get('?route=campaign-create&status=200')).list).toMatchObject([{ n: 1 }])
-    expect((await get('?since=2999-01-01T00:00:00Z')).list).toEqual([])
+    expect((await get('?status=401')).json).toHaveLength(2)
+    expect((await get('?status=4xx&limit=1')).json).toMatchObject([{ n: 3 }])
+    expect((await get('?route=campaign-create&status=200')).json).toMatchObject([{ n: 1 }])
+    expect((await get('?since=2999-01-01T00:00:00Z')).json).toEqual([])
     for (const wrong of ['?status=9', '?limit=0', '?since=soon', '?color=red']) {
       expect((await get(wrong)).status).toBe(400)
     }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type FieldMapping, readMapping } from '../../../src/sandbox/service/posting-reader.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import {
+  answerOf,
   CAMPAIGNS,
   call,
   create,
@@ -23,9 +24,7 @@ async function sponsored(feed: string | Buffer, fields?: FieldMapping): Promise<
 
 async function control(box: { controlUrl: string }, what: string, body?: object) {
   const sent = body && { method: 'PUT', body: JSON.stringify(body) }
-  const answer = await fetch(`${box.controlUrl}/${what}`, sent)
-  // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
-  return { status: answer.status, json: (await answer.json()) as any }
+  return answerOf(await fetch(`${box.controlUrl}/${what}`, sent))
 }
 
 describe('the sandbox sponsors', () => {

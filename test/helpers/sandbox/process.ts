@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 import { MAIN } from '../site.ts'
-import { call } from './vendor.ts'
+import { answerOf, call } from './vendor.ts'
 
 /** sandboxFolder returns an empty directory, which is removed after the test. */
 export function sandboxFolder(): string {
@@ -29,11 +29,8 @@ export async function sandboxProcess(directory: string) {
   const secret = readFileSync(printed.keyFile, 'utf8').trimEnd()
   const ask = (method: string, path: string, json?: object) =>
     call(printed.url, method, path, json, { who, secret })
-  const control = async (what: string) => {
-    const answer = await fetch(`${new URL(printed.url).origin}/_sandbox/${what}`)
-    // biome-ignore lint/suspicious/noExplicitAny: each test checks the fields that it reads.
-    return { status: answer.status, json: (await answer.json()) as any }
-  }
+  const control = async (what: string) =>
+    answerOf(await fetch(`${new URL(printed.url).origin}/_sandbox/${what}`))
   return { child, printed, ask, control }
 }
 

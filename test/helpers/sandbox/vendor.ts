@@ -37,13 +37,13 @@ export async function call(
     .digest('base64')
   const headers: Record<string, string> = { ...who, 'X-SVC-Date': date }
   if (signature !== null) headers['X-SVC-Signature'] = signature ?? signed
-  const answer = await fetch(base + path, {
-    method,
-    headers,
-    ...(text !== '' && { body: text }),
-  })
-  const [type, answerText] = [answer.headers.get('content-type'), await answer.text()]
-  return { status: answer.status, type, json: answerText === '' ? null : JSON.parse(answerText) }
+  return answerOf(await fetch(base + path, { method, headers, ...(text !== '' && { body: text }) }))
+}
+
+/** answerOf reads an answer that is JSON, or empty. */
+export async function answerOf(answer: Response): Promise<Called> {
+  const [type, text] = [answer.headers.get('content-type'), await answer.text()]
+  return { status: answer.status, type, json: text === '' ? null : JSON.parse(text) }
 }
 
 export const CAMPAIGNS = '/v1/campaigns'
