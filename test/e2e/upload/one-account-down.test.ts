@@ -3,18 +3,13 @@
 
 import { createServer } from 'node:net'
 import { expect, it, vi } from 'vitest'
-import type { FeedConfig } from '../../../src/config/config.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import type { UploadForm } from '../../../src/service/port.ts'
 import { lettersOf } from '../../helpers/feed.ts'
+import { feedRule } from '../../helpers/feed-rule.ts'
 import { largeFeed, Outlet, SECRET } from '../../helpers/outlet.ts'
 
-const FEEDS: FeedConfig[] = [
-  {
-    ...{ match: '{1}/{2}.xml', name: '{1}-{2}', partnerAccount: '{1}' },
-    ...{ dated: true, encoding: null, records: null, fields: {}, expectEveryMs: null },
-  },
-]
+const FEEDS = [feedRule('{1}/{2}.xml', { name: '{1}-{2}', partnerAccount: '{1}' })]
 
 /** Opens the outlet of a partner with the accounts a and b. `form` changes the forms of account a. */
 function outletOf(form: (form: UploadForm) => UploadForm = (given) => given): Promise<Outlet> {

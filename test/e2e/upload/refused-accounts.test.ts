@@ -2,18 +2,13 @@
 // feeds wait, which do not, and how often the service is asked.
 
 import { describe, expect, it } from 'vitest'
-import type { FeedConfig } from '../../../src/config/config.ts'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
 import { lettersOf } from '../../helpers/feed.ts'
+import { feedRule } from '../../helpers/feed-rule.ts'
 import { Outlet, SECRET } from '../../helpers/outlet.ts'
 import { waitForObjects, waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
-const FEEDS: FeedConfig[] = [
-  {
-    ...{ match: '{1}/{2}.xml', name: '{1}-{2}', partnerAccount: '{1}' },
-    ...{ dated: true, encoding: null, records: null, fields: {}, expectEveryMs: null },
-  },
-]
+const FEEDS = [feedRule('{1}/{2}.xml', { name: '{1}-{2}', partnerAccount: '{1}' })]
 
 /** Opens a partner's outlet with waiting feeds of these accounts, in this order. */
 async function outletOf(

@@ -3,6 +3,7 @@
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
+import { feedRule } from '../../helpers/feed-rule.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { Outlet } from '../../helpers/outlet.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
@@ -131,12 +132,7 @@ it('a version can be discarded while its form is requested, before its first byt
 
 it('waiting accounts delay no other account', async () => {
   const partnerAccounts = ['a', 'b', 'c', 'd', 'e']
-  const feeds = [
-    {
-      ...{ match: '{1}/*.xml', name: '{1}', partnerAccount: '{1}' },
-      ...{ dated: true, encoding: null, records: null, fields: {}, expectEveryMs: null },
-    },
-  ]
+  const feeds = [feedRule('{1}/*.xml', { name: '{1}', partnerAccount: '{1}' })]
   await using outlet = await Outlet.open({
     ...{ feeds, concurrency: 4 },
     sandbox: {

@@ -15,6 +15,7 @@ import { silentLog } from '../../../src/lib/log.ts'
 import { decideSending } from '../../../src/pipeline/decide/sending.ts'
 import { sendFacts } from '../../../src/pipeline/facts.ts'
 import { Ledger } from '../../../src/pipeline/ledger.ts'
+import { feedRule } from '../feed-rule.ts'
 import { putEmptyHistory } from '../history/empty.ts'
 import { temporaryFolder } from '../history/temporary.ts'
 
@@ -24,12 +25,8 @@ const DAYS = [-3, -2, -1, 0, 1, 40, 500]
 const CONTENTS = 6
 const MARIA = { by: 'maria', config: { inbox: { receipts: false } } as Config }
 
-const rule = (rest: Partial<FeedConfig>): FeedConfig => ({
-  ...{ match: '**/*.xml', name: null, partnerAccount: null, dated: true, encoding: null },
-  ...{ records: null, fields: {}, expectEveryMs: null, ...rest },
-})
 /** The rules that a restart may bring: none, a rule with a name, and one without. */
-const RULES = [[], [rule({ name: 'jobs' })], [rule({})]]
+const RULES = [[], [feedRule('**/*.xml', { name: 'jobs' })], [feedRule('**/*.xml')]]
 
 const name = fc.record({
   day: fc.option(fc.nat(DAYS.length - 1), { freq: 3 }),

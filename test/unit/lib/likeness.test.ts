@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { feedFor } from '../../../src/config/feeds.ts'
 import { escapedGlob, globMatcher } from '../../../src/lib/glob.ts'
 import { howAlike, isTrial, likenessOf, rulesFor } from '../../../src/lib/likeness.ts'
+import { feedRule } from '../../helpers/feed-rule.ts'
 
 const byPath = (path: string) => likenessOf({ feed: feedFor(path, []).feed, path })
 const alike = (a: string, b: string) => byPath(a) === byPath(b)
@@ -60,7 +61,7 @@ it('a feed that a rule names is no trial', () => {
 })
 
 it('numbers count if a rule names the feeds, but marks of copies do not', () => {
-  const rules = [{ ...rule, match: 'customer-{1}.xml', name: 'customer-{1}' }]
+  const rules = [feedRule('customer-{1}.xml', { name: 'customer-{1}' })]
   const of = (path: string) => likenessOf({ feed: feedFor(path, rules).feed, path })
 
   expect(of('customer-12.xml')).not.toBe(of('customer-13.xml'))
@@ -79,11 +80,6 @@ it.each([
   expect(isTrial({ feed, path: feed })).toBe(is)
 })
 
-const rule = {
-  ...{ match: '', name: '', partnerAccount: null, dated: true, encoding: null, records: null },
-  ...{ fields: {}, expectEveryMs: null },
-}
-
 it.each([
   ['jobs-28-11-2026.xml', 'jobs-27-11-2026.xml', 'jobs-*.xml', 'jobs'],
   ['a/export24_0002.xml', 'a/export24_0001.xml', 'a/export*.xml', 'a/export'],
@@ -98,8 +94,10 @@ it.each([
 
   expect(read(one)).toEqual([{ match, name }])
   for (const path of [feed, other])
-    expect(feedFor(path, [{ ...rule, ...read(one)[0] }]).feed).toBe(name)
-  const names = [feed, other].map((path) => feedFor(path, [{ ...rule, ...read(each)[0] }]).feed)
+    expect(feedFor(path, [{ ...feedRule(''), ...read(one)[0] }]).feed).toBe(name)
+  const names = [feed, other].map(
+    (path) => feedFor(path, [{ ...feedRule(''), ...read(each)[0] }]).feed,
+  )
   expect(new Set(names).size).toBe(2)
 })
 
