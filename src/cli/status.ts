@@ -6,7 +6,8 @@ import { ConfigProblems } from '../config/problems.ts'
 import type { ListFilter } from '../history/port.ts'
 import { STATES, type State } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
-import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { type ConditionCode, ConditionError } from '../lib/conditions.ts'
+import { EXIT, messageOf } from '../lib/errors.ts'
 import { parseDuration } from '../lib/units.ts'
 import { problemReport } from '../ops/problems.ts'
 import type { Context } from './context.ts'
@@ -33,7 +34,7 @@ const TEXT = 'show the daemon, what is owed, the newest version of each feed, an
 const CRITICAL = 2
 const UNKNOWN = 3
 /** Conditions of the history that only an operator can end. */
-const NEEDS_OPERATOR: unknown[] = [
+const NEEDS_OPERATOR: readonly ConditionCode[] = [
   'database-damaged',
   'database-lost',
   'state-failing',
@@ -145,7 +146,7 @@ function checkFailure(error: unknown): Checked {
   const mistake = error instanceof ConfigProblems ? `: ${error.lines[0]}` : ''
   const isCritical =
     error instanceof ConfigProblems ||
-    (error instanceof FeedsyncError && NEEDS_OPERATOR.includes(error.condition))
+    (error instanceof ConditionError && NEEDS_OPERATOR.includes(error.condition))
   const says = `${messageOf(error)}${mistake}`
   return isCritical
     ? { code: CRITICAL, line: lineOf('CRITICAL', [says]) }

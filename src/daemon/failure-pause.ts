@@ -2,6 +2,7 @@
 // is a condition of the daemon. After the pause everything is tried again.
 
 import { SECOND } from '../lib/clock.ts'
+import { ConditionError } from '../lib/conditions.ts'
 import { isRetryable, messageOf } from '../lib/errors.ts'
 import type { Parts } from '../pipeline/parts.ts'
 
@@ -27,7 +28,7 @@ export class FailurePause {
   begin(error: unknown): void {
     const { clock, conditions } = this.#parts
     const isKnown = isRetryable(error)
-    const code = isKnown ? (error.condition ?? 'state-failing') : 'internal-error'
+    const code = isKnown ? conditionOf(error) : 'internal-error'
     const hint = isKnown ? error.hint : 'report it with its line in the log'
     if (!isKnown && !conditions.has(code)) this.fault(error)
     conditions.set(code, { message: messageOf(error), hint }, OVER_MS)
@@ -60,3 +61,6 @@ export class FailurePause {
     return Math.max(0, this.#until - this.#parts.clock.monotonic())
   }
 }
+
+const conditionOf = (error: unknown) =>
+  error instanceof ConditionError ? error.condition : 'state-failing'

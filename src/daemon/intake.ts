@@ -8,8 +8,8 @@ import type { Inbox } from '../inbox/folder.ts'
 import type { Sighting } from '../inbox/port.ts'
 import type { SkippedPaths } from '../inbox/skipped-paths.ts'
 import { MINUTE } from '../lib/clock.ts'
-import { stateCondition } from '../lib/conditions.ts'
-import { EXIT, FeedsyncError, isRetryable } from '../lib/errors.ts'
+import { ConditionError, stateCondition } from '../lib/conditions.ts'
+import { EXIT, isRetryable } from '../lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/files.ts'
 import { LaneQueue } from '../lib/lane-queue.ts'
 import { estimatedBytes, isPacked } from '../lib/packing.ts'
@@ -149,8 +149,7 @@ export class Intake {
       if (taken.kind === 'skipped') this.#skip(next, taken)
       else this.#parts.skipped.delete(next.path)
       if (taken.kind === 'no-room') {
-        throw new FeedsyncError(taken.reason, {
-          condition: stateCondition(taken.code),
+        throw new ConditionError(stateCondition(taken.code), taken.reason, {
           hint: `${taken.hint}; feedsyncd tries again automatically`,
           exitCode: EXIT.temporary,
         })

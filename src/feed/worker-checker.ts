@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs'
 import type { Piscina } from 'piscina'
 import { CallMark, HungCall } from '../lib/call-mark.ts'
 import { type Clock, MINUTE, SECOND, systemClock, unlessAborted } from '../lib/clock.ts'
+import { ConditionError } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { HungPath } from '../lib/hung-calls.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
@@ -282,10 +283,13 @@ function threadEnded(request: FileRequest, cause: unknown): FeedsyncError {
 }
 
 function notStarted(cause: unknown): FeedsyncError {
-  return new FeedsyncError(`the reading thread cannot be started: ${messageOf(cause)}`, {
-    hint: 'report this log line; if the program was replaced or removed while it ran, restart it: systemctl restart feedsyncd',
-    exitCode: EXIT.temporary,
-    condition: 'internal-error',
-    cause,
-  })
+  return new ConditionError(
+    'internal-error',
+    `the reading thread cannot be started: ${messageOf(cause)}`,
+    {
+      hint: 'report this log line; if the program was replaced or removed while it ran, restart it: systemctl restart feedsyncd',
+      exitCode: EXIT.temporary,
+      cause,
+    },
+  )
 }

@@ -4,7 +4,7 @@
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { groupHint } from '../lib/access.ts'
-import { type ConditionCode, stateCondition } from '../lib/conditions.ts'
+import { type ConditionCode, ConditionError, stateCondition } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 
 /** SQLite reports this code when the disk has no room for the -shm file beside the database. */
@@ -29,8 +29,11 @@ export function fileError(error: unknown, file: string): unknown {
 
 function translated(error: unknown, file: string): FeedsyncError {
   const code = errorCode(error) ?? ''
-  const { what, ...options } = advice(code, file, messageOf(error))
-  return new FeedsyncError(what, { ...options, cause: error })
+  const { condition, what, ...words } = advice(code, file, messageOf(error))
+  const options = { ...words, cause: error }
+  return condition === undefined
+    ? new FeedsyncError(what, options)
+    : new ConditionError(condition, what, options)
 }
 
 function advice(code: string, file: string, detail: string): Advice {

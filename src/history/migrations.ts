@@ -1,7 +1,8 @@
 // Owns the version of the schema: the numbered migrations, applying them, and refusing a newer schema. Migrations are
 // SQL in TypeScript modules, because `tsc` copies no other files to dist/.
 
-import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { ConditionError } from '../lib/conditions.ts'
+import { EXIT } from '../lib/errors.ts'
 import { type Connection, openReadOnly } from './connection.ts'
 import { initial } from './migrations/0001-initial.ts'
 
@@ -38,12 +39,12 @@ export function migrate(connection: Connection, migrations = MIGRATIONS): number
 function assertNotNewer(connection: Connection, newest = MIGRATIONS.length): void {
   const found = schemaVersion(connection)
   if (found <= newest) return
-  throw new FeedsyncError(
+  // `status --check` is critical, because no daemon starts with this database.
+  throw new ConditionError(
+    'state-failing',
     `${connection.file} was written by a newer feedsyncd (schema ${found}, this one knows ${newest})`,
     {
       hint: 'Install that newer feedsyncd again, or restore the copy of the history made before it.',
-      // `status --check` is critical, because no daemon starts with this database.
-      condition: 'state-failing',
       exitCode: EXIT.config,
     },
   )

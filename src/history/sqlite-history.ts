@@ -2,6 +2,7 @@
 
 import { dirname } from 'node:path'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { ConditionError } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { silentLog } from '../lib/log.ts'
@@ -127,6 +128,6 @@ function lossOf(file: string): () => FeedsyncError | null {
       lost.path === file
         ? 'put it back, or a backup, then start feedsyncd'
         : 'leave the files beside the database alone, and start feedsyncd again'
-    return new FeedsyncError(message, { condition: 'database-lost', exitCode: EXIT.config, hint })
+    return new ConditionError('database-lost', message, { exitCode: EXIT.config, hint })
   }
 }

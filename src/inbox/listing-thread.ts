@@ -4,7 +4,8 @@
 import { Worker } from 'node:worker_threads'
 import { CallMark, HungCall } from '../lib/call-mark.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
-import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { ConditionError } from '../lib/conditions.ts'
+import { EXIT, type FeedsyncError, messageOf } from '../lib/errors.ts'
 import { HungCalls, type HungPath } from '../lib/hung-calls.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
@@ -141,10 +142,9 @@ export class ListingThread implements AsyncDisposable {
 }
 
 function notStarted(cause: unknown): FeedsyncError {
-  return new FeedsyncError(`the listing thread ended: ${messageOf(cause)}`, {
+  return new ConditionError('internal-error', `the listing thread ended: ${messageOf(cause)}`, {
     hint: 'report this log line; if the program was replaced or removed while it ran, restart it: systemctl restart feedsyncd',
     exitCode: EXIT.temporary,
-    condition: 'internal-error',
     cause,
   })
 }

@@ -2,6 +2,7 @@
 // sees a cause sets its condition and clears it; listeners record each change and pass it on.
 
 import type { Clock } from './clock.ts'
+import { FeedsyncError } from './errors.ts'
 import { printable } from './printable.ts'
 
 /** CONDITION_CODES are all conditions. ops/problem-kinds.ts says how bad each one is. */
@@ -45,6 +46,20 @@ export const CONDITION_CODES = [
 ] as const
 
 export type ConditionCode = (typeof CONDITION_CODES)[number]
+
+/** ConditionError is an error that sets a condition if the daemon meets it. */
+export class ConditionError extends FeedsyncError {
+  readonly condition: ConditionCode
+
+  constructor(
+    condition: ConditionCode,
+    message: string,
+    options: ConstructorParameters<typeof FeedsyncError>[1],
+  ) {
+    super(message, options)
+    this.condition = condition
+  }
+}
 
 export interface Condition {
   code: ConditionCode

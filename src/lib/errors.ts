@@ -2,7 +2,6 @@
 // exception means that a command or the daemon cannot go on.
 
 import { constants } from 'node:os'
-import type { ConditionCode } from './conditions.ts'
 
 /** EXIT holds every exit code of the program, as the README documents them. Any other code means a failure. */
 export const EXIT = {
@@ -24,17 +23,14 @@ export class FeedsyncError extends Error {
   /** What to try next: one sentence, printed on the second line. */
   readonly hint: string | null
   readonly exitCode: number
-  /** The condition that the daemon sets for this error; null if the error concerns one command only. */
-  readonly condition: ConditionCode | null
 
   constructor(
     message: string,
-    options: { hint?: string; exitCode?: number; condition?: ConditionCode; cause?: unknown } = {},
+    options: { hint?: string; exitCode?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause })
     this.hint = options.hint ?? null
     this.exitCode = options.exitCode ?? 1
-    this.condition = options.condition ?? null
   }
 }
 

@@ -8,9 +8,9 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { systemClock } from '../lib/clock.ts'
-import { stateCondition } from '../lib/conditions.ts'
+import { ConditionError, stateCondition } from '../lib/conditions.ts'
 import { errnoText } from '../lib/errno.ts'
-import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
+import { EXIT, errorCode, type FeedsyncError } from '../lib/errors.ts'
 import { tryClone } from '../lib/files.ts'
 import { copyName, type SpoolCopy } from '../lib/spool-name.ts'
 
@@ -171,10 +171,9 @@ async function openRegular(root: string, path: string): Promise<FileHandle | nul
 function translated(what: string, directory: string, error: unknown): FeedsyncError {
   const subject = { name: directory, setting: 'state.directory', hints: { ENOENT: GONE } }
   const { code, hint, reason } = errnoText(error, { ...subject, use: 'write' })
-  return new FeedsyncError(`${what}: ${reason}`, {
+  return new ConditionError(stateCondition(code), `${what}: ${reason}`, {
     hint,
     exitCode: code === null ? 1 : EXIT.temporary,
-    condition: stateCondition(code),
     cause: error,
   })
 }

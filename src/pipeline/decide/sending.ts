@@ -9,6 +9,7 @@ import {
   STOPPED,
   UNUSUAL_ANSWER,
 } from '../../history/reason-codes.ts'
+import { ConditionError } from '../../lib/conditions.ts'
 import type { Failure } from '../../lib/decision-table.ts'
 import { errorCode, isRetryable, messageOf } from '../../lib/errors.ts'
 import { waitAfter } from './wait.ts'
@@ -178,7 +179,8 @@ function isFinal({ class: kind, rule }: Failure, inARow: number): boolean {
 /** afterFault queues a version again after a full disk or a locked database, and fails it after a fault of ours. */
 function afterFault(id: number, error: unknown): Transition[] {
   if (!isRetryable(error)) return [{ kind: 'move', id, to: 'failed', reason: faultReason(error) }]
-  const { condition, hint, message: text } = error
+  const { hint, message: text } = error
+  const condition = error instanceof ConditionError ? error.condition : null
   return [queue(id, { code: condition ?? errorCode(error) ?? 'temporary', text, hint }, null)]
 }
 
