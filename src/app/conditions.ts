@@ -1,9 +1,9 @@
 // Reports the daemon's conditions to the log and the terminal. A timer watches the disk and sends alerts about
 // conditions, because the loop itself may hang.
 
+import { Conditions } from '../domain/conditions.ts'
 import { HANGS } from '../feed/hung-reads.ts'
 import { type Clock, isoTime, MINUTE, SECOND } from '../lib/clock.ts'
-import { Conditions } from '../lib/conditions.ts'
 import { type HungPath, longest } from '../lib/hung-calls.ts'
 import type { Log } from '../lib/log.ts'
 import { countOf } from '../lib/units.ts'

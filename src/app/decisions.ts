@@ -3,13 +3,13 @@
 // this file is separate from queries.ts.
 
 import type { Config } from '../config/config.ts'
+import { commandFor, hintWith } from '../domain/command.ts'
+import { OPEN, REPLACEABLE } from '../domain/states.ts'
 import { type AfterLoss, endLoss, heldAfterLoss } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
-import { OPEN, REPLACEABLE } from '../history/states.ts'
 import { type Paths, writeTransitions } from '../history/transitions.ts'
 import type { Clock } from '../lib/clock.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
 import { becomeOwnerOf } from '../lib/user.ts'
 import { judgeHeldAnew } from '../pipeline/baselines.ts'
 import { type Deed, decideDeed } from '../pipeline/decide/person.ts'

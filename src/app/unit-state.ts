@@ -2,8 +2,8 @@
 
 import { execFileSync } from 'node:child_process'
 import { unitOf } from '../config/unit.ts'
+import { commandFor } from '../domain/command.ts'
 import { SECOND } from '../lib/clock.ts'
-import { commandFor } from '../lib/command.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { UnitState } from '../ops/report.ts'
 

@@ -3,9 +3,9 @@
 
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { commandFor, hintWith } from '../domain/command.ts'
+import type { Conditions } from '../domain/conditions.ts'
 import { type Clock, HOUR } from '../lib/clock.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
-import type { Conditions } from '../lib/conditions.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { unitOfRun } from './unit-state.ts'
 

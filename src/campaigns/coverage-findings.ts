@@ -1,8 +1,8 @@
 // Finds what a manager should know about the main numbers: campaigns that cover nothing, or far more or fewer postings
 // than we count; budgets that are spent; and periods that begin, end or renew soon. Pure.
 
+import { commandFor, hintWith } from '../domain/command.ts'
 import { DAY } from '../lib/clock.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
 import { countOf, groupedMoney } from '../lib/units.ts'
 import { coverageOf } from './coverage.ts'
 import { idleReason, shownValue } from './fields.ts'

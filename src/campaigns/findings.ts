@@ -1,8 +1,8 @@
 // Finds what a person should know beside the lines of the plan: campaigns without an entry, fields that keep their
 // value, and differences between feeds and campaigns. Pure. Each finding has at most one next step.
 
+import { commandFor, hintWith } from '../domain/command.ts'
 import { isoTime } from '../lib/clock.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Campaign } from '../service/port.ts'
 import { showAmount } from './amount.ts'

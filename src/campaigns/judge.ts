@@ -1,7 +1,7 @@
 // Owns the state of each entry: which campaign belongs to the entry, what differs, and the one next step. Pure.
 
+import { commandFor, hintWith } from '../domain/command.ts'
 import { isoTime } from '../lib/clock.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
 import { isRecent } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'

@@ -2,8 +2,8 @@
 // upload, and each hour. One look runs at a time, independent of the deliveries. When a look fails, the daemon notifies
 // the operator and continues to upload. See app/reconcile.ts for what a look does.
 
+import { commandFor, hintWith } from '../domain/command.ts'
 import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { needsPerson } from './judge.ts'

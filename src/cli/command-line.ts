@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { DEFAULT_FILE } from '../config/load.ts'
-import { withConfig } from '../lib/command.ts'
+import { withConfig } from '../domain/command.ts'
 import type { CommandLine } from '../ops/port.ts'
 
 /** commandLineHere returns commands for the shell that called this program: its environment is known. */

@@ -2,7 +2,7 @@
 
 import { Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
-import { commandFor, hintWith, type Look } from '../lib/command.ts'
+import { commandFor, hintWith, type Look } from '../domain/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { nearest } from '../lib/nearest.ts'
 import { feedWord } from '../lib/printable.ts'

@@ -15,9 +15,9 @@ import {
   versionSide,
 } from '../app/differences.ts'
 import { historyFile } from '../app/queries.ts'
+import { commandFor, hintWith } from '../domain/command.ts'
 import type { Difference, Group } from '../feed/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
 import { EXIT } from '../lib/errors.ts'
 import { printableJson } from '../lib/printable.ts'
 import { countOf } from '../lib/units.ts'

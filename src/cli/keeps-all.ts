@@ -1,8 +1,8 @@
 // Asks a person who releases a further feed of an account whether the service keeps all feeds of the account.
 
 import { ownAccountOf } from '../app/rules.ts'
+import { SECOND_FEED } from '../domain/reason-codes.ts'
 import type { History, Version } from '../history/port.ts'
-import { SECOND_FEED } from '../history/reason-codes.ts'
 import type { Call } from './define.ts'
 
 /** heldBeside returns the versions of these that the guard `second-feed` holds. */

@@ -2,9 +2,9 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
+import { commandFor } from '../domain/command.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { History } from '../history/port.ts'
-import { commandFor } from '../lib/command.ts'
 import { parseDuration } from '../lib/units.ts'
 import { personName } from '../lib/user.ts'
 import { pauseReports } from '../ops/report.ts'

@@ -8,8 +8,8 @@ import type { Config } from '../config/config.ts'
 import { DEFAULT_FILE, findConfig, placeholderConfig } from '../config/load.ts'
 import { ConfigProblems } from '../config/problems.ts'
 import { instanceOf } from '../config/unit.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
-import type { Condition } from '../lib/conditions.ts'
+import { commandFor, hintWith } from '../domain/command.ts'
+import type { Condition } from '../domain/conditions.ts'
 import { type Context, readConfig } from './context.ts'
 
 /**

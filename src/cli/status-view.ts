@@ -1,7 +1,7 @@
 // Prints `status` for people: what is wrong and what to do, one line about the daemon, and a table of feeds.
 
-import { OPEN } from '../history/states.ts'
-import { commandFor } from '../lib/command.ts'
+import { commandFor } from '../domain/command.ts'
+import { OPEN } from '../domain/states.ts'
 import { limited } from '../lib/limited.ts'
 import { countOf, formatProgress, relativeTime } from '../lib/units.ts'
 import { onServiceText } from '../ops/advice.ts'

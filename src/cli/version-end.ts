@@ -1,9 +1,9 @@
 // Reports the result of a version that an operator waits for: a line on stdout, the reason and the next step on stderr,
 // and an exit code.
 
+import { OLDER } from '../domain/reason-codes.ts'
+import { IN_WORK } from '../domain/states.ts'
 import type { Version } from '../history/port.ts'
-import { OLDER } from '../history/reason-codes.ts'
-import { IN_WORK } from '../history/states.ts'
 import { EXIT } from '../lib/errors.ts'
 import { nextSteps, stepText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'

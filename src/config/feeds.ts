@@ -1,14 +1,14 @@
 // Finds the feed of a path by the rules of the configuration. Pure: it reads no files and ignores their content.
 
+import { composed, feedWithoutRule, plainName } from '../domain/feed-name.ts'
+import { withoutStamp } from '../domain/stamped-name.ts'
 import type { Mapping } from '../feed/port.ts'
-import { composed, feedWithoutRule, plainName } from '../lib/feed-name.ts'
 import {
   type CapturingMatcher,
   capturingMatcher,
   filledMatcher,
   fillTemplate,
 } from '../lib/glob.ts'
-import { withoutStamp } from '../lib/stamped-name.ts'
 import type { FeedConfig } from './config.ts'
 
 export interface FeedRule {

@@ -2,12 +2,12 @@
 // manual page are made from this file.
 
 import { z } from 'zod'
-import { ENCODINGS } from '../feed/encodings.ts'
+import { ALERT_EVENTS } from '../domain/alert-events.ts'
+import { ENCODINGS } from '../domain/encodings.ts'
+import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../domain/signing-words.ts'
 import { DAY, SECOND } from '../lib/clock.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import type { JsonSchema } from '../lib/yaml-problems.ts'
-import { ALERT_EVENTS } from '../ops/alert-events.ts'
-import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../service/terms.ts'
 import {
   address,
   duration,

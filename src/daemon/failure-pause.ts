@@ -1,8 +1,8 @@
 // Owns the pause after an error of our own disk or database. During the pause feeds stay in their states, and the error
 // is a condition of the daemon. After the pause everything is tried again.
 
+import { ConditionError } from '../domain/conditions.ts'
 import { SECOND } from '../lib/clock.ts'
-import { ConditionError } from '../lib/conditions.ts'
 import { isRetryable, messageOf } from '../lib/errors.ts'
 import type { Parts } from '../pipeline/parts.ts'
 

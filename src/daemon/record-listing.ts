@@ -1,9 +1,9 @@
 // Owns the first step of a feed's story: each path of a listing gets a state, and a file that left before it was taken
 // becomes `gone`. A listing proves nothing about paths that it could not read.
 
+import type { Conditions } from '../domain/conditions.ts'
 import type { Listing, Sighting } from '../inbox/port.ts'
 import { wallTime } from '../lib/clock.ts'
-import type { Conditions } from '../lib/conditions.ts'
 import { isRetryable } from '../lib/errors.ts'
 import type { DaemonState } from '../ops/port.ts'
 import { dateOf } from '../pipeline/decide/same-bytes.ts'

@@ -1,7 +1,7 @@
 // What becomes of files that never stay the same: each is named after a minute, and read as it is after
 // `inbox.incompleteAfter`.
 
-import { NEVER_QUIET } from '../history/reason-codes.ts'
+import { NEVER_QUIET } from '../domain/reason-codes.ts'
 import type { Restless, Settler } from '../inbox/settling.ts'
 import { MINUTE } from '../lib/clock.ts'
 import { formatDuration } from '../lib/units.ts'

@@ -1,9 +1,9 @@
 // Keeps files out of the checking threads for which the spool has no room. Each is named once and tried again.
 
-import { NO_ROOM } from '../history/reason-codes.ts'
+import { estimatedBytes, isPacked } from '../domain/packing.ts'
+import { NO_ROOM } from '../domain/reason-codes.ts'
 import type { Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
-import { estimatedBytes, isPacked } from '../lib/packing.ts'
 import { formatBytes } from '../lib/units.ts'
 import type { Parts } from '../pipeline/parts.ts'
 

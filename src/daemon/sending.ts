@@ -4,11 +4,11 @@
 
 import { isAbsolute } from 'node:path'
 import type { RuleFor } from '../config/feeds.ts'
+import type { ConditionCode, Conditions } from '../domain/conditions.ts'
+import { ENDPOINT_DOWN, ON_HOLD, RETRIED } from '../domain/reason-codes.ts'
 import type { History, Version } from '../history/port.ts'
-import { ENDPOINT_DOWN, ON_HOLD, RETRIED } from '../history/reason-codes.ts'
 import { takeFirst } from '../history/transitions.ts'
 import { type Clock, MINUTE } from '../lib/clock.ts'
-import type { ConditionCode, Conditions } from '../lib/conditions.ts'
 import { isDue, isSoon, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'

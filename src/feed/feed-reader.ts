@@ -1,8 +1,8 @@
 // Reads one feed file from first to last byte: unpacks, copies, hashes, decodes, checks and counts it in one
 // pass, then verifies that the file did not change meanwhile. Runs in the worker thread.
 
+import { isPacked } from '../domain/packing.ts'
 import { sameIdentity } from '../lib/files.ts'
-import { isPacked } from '../lib/packing.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
 import { type Ending, short } from '../xml/fault.ts'
 import { locate } from '../xml/locator.ts'

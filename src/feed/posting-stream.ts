@@ -2,7 +2,7 @@
 // of the thread runs between two pieces, which take about a millisecond each.
 
 import { setImmediate } from 'node:timers/promises'
-import { isPacked } from '../lib/packing.ts'
+import { isPacked } from '../domain/packing.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
 import { LIMITS } from '../xml/limits.ts'
 import { FIELDS, type Field } from './field-paths.ts'

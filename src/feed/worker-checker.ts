@@ -3,9 +3,9 @@
 
 import { rmSync } from 'node:fs'
 import type { Piscina } from 'piscina'
+import { ConditionError } from '../domain/conditions.ts'
 import { CallMark, HungCall } from '../lib/call-mark.ts'
 import { type Clock, MINUTE, SECOND, systemClock, unlessAborted } from '../lib/clock.ts'
-import { ConditionError } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { HungPath } from '../lib/hung-calls.ts'
 import { siblingFile } from '../lib/sibling-file.ts'

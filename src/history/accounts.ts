@@ -14,7 +14,7 @@ export interface KeepsAll {
 /** Beside says which feed of which account asks about the others; `after` is the last version id of another service. */
 export interface Beside extends Pick<Version, 'account' | 'feed'> {
   after: number
-  /** Only feeds whose names look alike (lib/likeness.ts); null: all. */
+  /** Only feeds whose names look alike (domain/likeness.ts); null: all. */
   likeness: string | null
 }
 

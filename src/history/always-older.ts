@@ -1,7 +1,7 @@
 // Owns which feeds are shut out by a date: each of their last exports is older, by its name, than a version before it.
 
+import { OLDER } from '../domain/reason-codes.ts'
 import type { VersionReads } from './port.ts'
-import { OLDER } from './reason-codes.ts'
 import type { Version } from './rows.ts'
 
 /** This many exports in a row are no accident: a date is wrong, or the number in the names is no date. */

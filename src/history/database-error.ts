@@ -3,8 +3,8 @@
 
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { type ConditionCode, ConditionError, stateCondition } from '../domain/conditions.ts'
 import { groupHint } from '../lib/access.ts'
-import { type ConditionCode, ConditionError, stateCondition } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 
 /** SQLite reports this code when the disk has no room for the -shm file beside the database. */

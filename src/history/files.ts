@@ -1,9 +1,9 @@
 // Owns which version each path in the folder is, and which paths have a version that is not read yet.
 
+import { OLDER } from '../domain/reason-codes.ts'
+import { READING, type State, sqlStates, UNREAD } from '../domain/states.ts'
 import type { Connection } from './connection.ts'
-import { OLDER } from './reason-codes.ts'
 import type { KnownFile, MovedFile, Version } from './rows.ts'
-import { READING, type State, sqlStates, UNREAD } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 
 type FileRow = KnownFile['identity'] & Omit<KnownFile, 'identity'>

@@ -2,7 +2,7 @@
 // held or confirmed since, so each feed waits for one decision of a person. The copies in the spool are the evidence: a
 // copy is named after a version's id, and that version's row is always written first. A fresh install has no copies.
 
-import { feedHash, parseCopyName } from '../lib/spool-name.ts'
+import { feedHash, parseCopyName } from '../domain/spool-name.ts'
 import type { Notes, VersionReads, Versions } from './port.ts'
 import type { Version } from './rows.ts'
 

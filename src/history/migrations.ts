@@ -1,7 +1,7 @@
 // Owns the version of the schema: the numbered migrations, applying them, and refusing a newer schema. Migrations are
 // SQL in TypeScript modules, because `tsc` copies no other files to dist/.
 
-import { ConditionError } from '../lib/conditions.ts'
+import { ConditionError } from '../domain/conditions.ts'
 import { EXIT } from '../lib/errors.ts'
 import { type Connection, openReadOnly } from './connection.ts'
 import { initial } from './migrations/0001-initial.ts'

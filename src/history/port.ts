@@ -1,6 +1,7 @@
 // The ports of the history for the rest of the program: versions, the reasons of their states, attempts, files, notes
 // and transactions. Every change of state is one durable transaction with its event.
 
+import type { State } from '../domain/states.ts'
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { Accounts, Rival } from './accounts.ts'
 import type { Attempts } from './attempts.ts'
@@ -11,7 +12,6 @@ import type { Pauses } from './pauses.ts'
 import type { pruner } from './pruning.ts'
 import type { Requests } from './requests.ts'
 import type { StateMark } from './state-mark.ts'
-import type { State } from './states.ts'
 import type { Recent, VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 import type { Waits } from './waits.ts'

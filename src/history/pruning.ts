@@ -1,7 +1,7 @@
 // Owns what the history forgets: versions in a final state that nothing needs, and old refused requests.
 
+import { CLOSED, sqlStates } from '../domain/states.ts'
 import type { Connection } from './connection.ts'
-import { CLOSED, sqlStates } from './states.ts'
 
 const NO_FEEDS = { endedBefore: Number.MIN_SAFE_INTEGER, removeCopy: async (_: string) => {} }
 

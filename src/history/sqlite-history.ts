@@ -1,8 +1,8 @@
 // Composes the history from its parts: connection, migrations, tables, shared commits, pruning.
 
 import { dirname } from 'node:path'
+import { ConditionError } from '../domain/conditions.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { ConditionError } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { silentLog } from '../lib/log.ts'

@@ -1,12 +1,12 @@
 // A decision (pipeline/decide/) is a list of transitions. This file has their types and the one function that writes
 // them.
 
+import { SUPERSEDED } from '../domain/reason-codes.ts'
+import type { State } from '../domain/states.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import type { Attempts } from './attempts.ts'
 import type { Notes } from './notes.ts'
-import { SUPERSEDED } from './reason-codes.ts'
 import type { AttemptEnd, NewVersion, Reason, Version, VersionPatch } from './rows.ts'
-import type { State } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 

@@ -1,14 +1,14 @@
 // Owns the queries about versions and their events, for processes that write and for those that only read.
 
+import { OLDER } from '../domain/reason-codes.ts'
+import { ACCEPTED, OPEN, READING, STATES, type State, sqlStates } from '../domain/states.ts'
 import type { PostingChanges } from '../feed/port.ts'
 import { DAY } from '../lib/clock.ts'
 import { latestLegal } from '../lib/due.ts'
 import { IS_RIVAL } from './accounts.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import { OTHER_SERVICE_UP_TO } from './notes.ts'
-import { OLDER } from './reason-codes.ts'
 import type { HistoryEvent, ListFilter, Version } from './rows.ts'
-import { ACCEPTED, OPEN, READING, STATES, type State, sqlStates } from './states.ts'
 import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
 const NO_LIMIT = -1

@@ -1,13 +1,13 @@
 // Owns how a version begins, changes its state and disappears. Each step is one transaction with its event and the
 // pointers of its feed.
 
-import { commandFor, hintWith } from '../lib/command.ts'
+import { commandFor, hintWith } from '../domain/command.ts'
+import { likenessOf } from '../domain/likeness.ts'
+import { OLDER } from '../domain/reason-codes.ts'
+import { assertStep, READING, type State } from '../domain/states.ts'
 import { FeedsyncError } from '../lib/errors.ts'
-import { likenessOf } from '../lib/likeness.ts'
 import type { Connection } from './connection.ts'
-import { OLDER } from './reason-codes.ts'
 import type { NewVersion, Reason, Version, VersionPatch } from './rows.ts'
-import { assertStep, READING, type State } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 import { columnsOf, reasonFields } from './version-row.ts'
 

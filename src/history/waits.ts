@@ -1,8 +1,8 @@
 // Owns which versions are due, and until when the others wait.
 
+import { RETRIED } from '../domain/reason-codes.ts'
 import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
 import type { Connection } from './connection.ts'
-import { RETRIED } from './reason-codes.ts'
 import type { Reason, Version } from './rows.ts'
 import type { VersionReads } from './version-reads.ts'
 import { reasonFields } from './version-row.ts'

@@ -2,8 +2,8 @@
 // writes into the folder. A thread of its own asks the file system (listing-thread.ts).
 
 import { join } from 'node:path'
+import type { Conditions } from '../domain/conditions.ts'
 import { type Clock, HOUR, isoTime, MINUTE } from '../lib/clock.ts'
-import type { Conditions } from '../lib/conditions.ts'
 import { isSameDirectory, sameIdentity } from '../lib/files.ts'
 import { longest } from '../lib/hung-calls.ts'
 import type { Log } from '../lib/log.ts'

@@ -2,9 +2,9 @@
 // alone, and a new one lists everything else. The path is listed again once its call has returned.
 
 import { Worker } from 'node:worker_threads'
+import { ConditionError } from '../domain/conditions.ts'
 import { CallMark, HungCall } from '../lib/call-mark.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
-import { ConditionError } from '../lib/conditions.ts'
 import { EXIT, type FeedsyncError, messageOf } from '../lib/errors.ts'
 import { HungCalls, type HungPath } from '../lib/hung-calls.ts'
 import { siblingFile } from '../lib/sibling-file.ts'

@@ -1,8 +1,8 @@
 // The next step of a version: what a person can do about it, or what it waits for. Pure functions.
 
-import { OLDER, PAUSED } from '../history/reason-codes.ts'
+import { type Command, commandFor, commandOf } from '../domain/command.ts'
+import { OLDER, PAUSED } from '../domain/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
-import { type Command, commandFor, commandOf } from '../lib/command.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { feedWord } from '../lib/printable.ts'
 import { countOf, relativeTime } from '../lib/units.ts'

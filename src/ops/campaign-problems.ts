@@ -1,8 +1,8 @@
 // What is wrong with campaigns, from the daemon's last look at them. Pure.
 
 import type { CampaignRun, CampaignSeen } from '../campaigns/port.ts'
+import { commandFor, hintWith } from '../domain/command.ts'
 import { HOUR } from '../lib/clock.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
 import { isRecent } from '../lib/due.ts'
 import { limited } from '../lib/limited.ts'
 import { type Asked, clockText, stepsOfHint } from './advice.ts'

@@ -1,8 +1,8 @@
 // What is wrong with the daemon, its host and the service. Pure.
 
+import { commandFor } from '../domain/command.ts'
+import type { ConditionCode } from '../domain/conditions.ts'
 import { MINUTE } from '../lib/clock.ts'
-import { commandFor } from '../lib/command.ts'
-import type { ConditionCode } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { countOf, formatDuration } from '../lib/units.ts'
 import { type Asked, clockText, stepsOfHint } from './advice.ts'

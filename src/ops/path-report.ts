@@ -1,10 +1,10 @@
 // Explains the state of a path in the inbox. The first rule that applies gives the reason, in the daemon's order.
 
+import { commandFor, hintWith } from '../domain/command.ts'
+import { blockOf } from '../domain/reason-codes.ts'
+import { UNREAD } from '../domain/states.ts'
 import type { Files, KnownFile, MovedFile } from '../history/port.ts'
-import { blockOf } from '../history/reason-codes.ts'
-import { UNREAD } from '../history/states.ts'
 import type { Ignored, Sighting, Skipped } from '../inbox/port.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
 import { changedAt, sameIdentity } from '../lib/files.ts'
 import { formatDuration } from '../lib/units.ts'
 import { type Reported, type UploadReport, uploadReports } from './report.ts'

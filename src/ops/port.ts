@@ -2,14 +2,14 @@
 // history and the daemon's state; they decide nothing about feeds.
 
 import type { CampaignRun } from '../campaigns/port.ts'
+import type { AlertEvent } from '../domain/alert-events.ts'
+import type { Command } from '../domain/command.ts'
+import type { Condition } from '../domain/conditions.ts'
 import type { Pauses, VersionReads } from '../history/port.ts'
 import type { SkippedPath } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Command } from '../lib/command.ts'
-import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secrets.ts'
 import type { Progress } from '../lib/units.ts'
-import type { AlertEvent } from './alert-events.ts'
 import type { Finding } from './doctor/finding.ts'
 import type { Problem } from './problem.ts'
 

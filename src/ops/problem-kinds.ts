@@ -1,9 +1,9 @@
 // The one table of what can be wrong: how bad each kind of problem is, how `run --once` ends with it, and which alert
 // reports it. problems.ts finds the problems; everything that people and monitors see only renders them.
 
-import type { ConditionCode } from '../lib/conditions.ts'
+import type { AlertEvent } from '../domain/alert-events.ts'
+import type { ConditionCode } from '../domain/conditions.ts'
 import { EXIT } from '../lib/errors.ts'
-import type { AlertEvent } from './alert-events.ts'
 
 /** `critical`: feeds are not read or not sent, or nobody can know. `warning`: a person has to act. `info`: it ends alone. */
 export type Severity = 'critical' | 'warning' | 'info'
@@ -22,7 +22,7 @@ const kind = (severity: Severity, exit: number, event: AlertEvent | null): Kind 
   return { severity, exit, event }
 }
 
-/** The conditions of the daemon (lib/conditions.ts). */
+/** The conditions of the daemon (domain/conditions.ts). */
 const OF_CONDITIONS = {
   'scan-stuck': kind('critical', LATER, 'daemon'),
   'read-stuck': kind('warning', LATER, 'daemon'),

@@ -2,10 +2,10 @@
 // ISO 8601 UTC or null.
 
 import type { CampaignRun } from '../campaigns/port.ts'
+import type { Condition } from '../domain/conditions.ts'
+import { OPEN } from '../domain/states.ts'
 import type { Files, InForce, ListFilter, Pause, Version, VersionReads } from '../history/port.ts'
-import { OPEN } from '../history/states.ts'
 import { isoTime } from '../lib/clock.ts'
-import type { Condition } from '../lib/conditions.ts'
 import type { Progress } from '../lib/units.ts'
 import type { DaemonState, NameList } from './port.ts'
 import type { Problem } from './problem.ts'

@@ -1,7 +1,7 @@
 // What is wrong with feeds and paths, and what waits. Pure.
 
-import { blockOf, SECOND_FEED } from '../history/reason-codes.ts'
-import { commandFor } from '../lib/command.ts'
+import { commandFor } from '../domain/command.ts'
+import { blockOf, SECOND_FEED } from '../domain/reason-codes.ts'
 import { limited } from '../lib/limited.ts'
 import { countOf } from '../lib/units.ts'
 import { type Asked, clockText, maybeText, nextSteps } from './advice.ts'

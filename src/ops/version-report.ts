@@ -1,5 +1,6 @@
 // What `status`, `show` and the judgement of problems know of one version. Times are ISO 8601 UTC or null.
 
+import { ENDPOINT_DOWN, ON_HOLD, PAUSED } from '../domain/reason-codes.ts'
 import type {
   Attempts,
   Differences,
@@ -9,7 +10,6 @@ import type {
   Version,
   VersionReads,
 } from '../history/port.ts'
-import { ENDPOINT_DOWN, ON_HOLD, PAUSED } from '../history/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
 
 type Expect = (version: Version) => Expectation

@@ -1,9 +1,9 @@
 // Reads what the rule about a further feed of an account needs (decide/second-feed.ts).
 
+import { feedWithoutRule } from '../domain/feed-name.ts'
+import { isTrial, likenessOf } from '../domain/likeness.ts'
 import { otherServiceUpTo } from '../history/other-service.ts'
 import type { Accounts, Notes, Version, VersionReads } from '../history/port.ts'
-import { feedWithoutRule } from '../lib/feed-name.ts'
-import { isTrial, likenessOf } from '../lib/likeness.ts'
 import type { AccountFacts } from './decide/second-feed.ts'
 import type { GuardLimits } from './guards.ts'
 

@@ -2,11 +2,11 @@
 // it found; decide/sending.ts says what that means for the version, and this file writes it. No wait happens here: a
 // version that waits is a row of the history.
 
+import { type Failure, failureOf, RULES } from '../domain/decision-table.ts'
+import { COPY_GONE, RETRIED } from '../domain/reason-codes.ts'
 import type { History, Version } from '../history/port.ts'
-import { COPY_GONE, RETRIED } from '../history/reason-codes.ts'
 import { untilWritten } from '../history/until-written.ts'
 import type { Clock } from '../lib/clock.ts'
-import { type Failure, failureOf, RULES } from '../lib/decision-table.ts'
 import { isRetryable } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'

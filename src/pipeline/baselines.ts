@@ -2,6 +2,7 @@
 // come: in between, an earlier version may have been uploaded, discarded or released. guards.ts has the rules.
 
 import type { RuleFor } from '../config/feeds.ts'
+import { feedWithoutRule } from '../domain/feed-name.ts'
 import { MOST_ENTRIES } from '../feed/entries.ts'
 import { type FeedChecker, MOST_SUMMED, type PostingChanges } from '../feed/port.ts'
 import { historyLostUpTo } from '../history/lost-history.ts'
@@ -15,7 +16,6 @@ import type {
   VersionReads,
 } from '../history/port.ts'
 import { isRetryable } from '../lib/errors.ts'
-import { feedWithoutRule } from '../lib/feed-name.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 import {

@@ -1,5 +1,6 @@
 // Reads the facts that a decision needs. Call each function within the transaction that writes the decision.
 
+import { ACCEPTED, REPLACEABLE } from '../domain/states.ts'
 import { otherServiceUpTo } from '../history/other-service.ts'
 import type {
   Files,
@@ -11,7 +12,6 @@ import type {
   Version,
   VersionReads,
 } from '../history/port.ts'
-import { ACCEPTED, REPLACEABLE } from '../history/states.ts'
 import { retriesOf } from '../history/transitions.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { FileFacts } from './decide/file.ts'

@@ -1,6 +1,8 @@
 // Writes what the decisions about files say: it reads the facts of a path, asks decide/file.ts, and writes the answer.
 // Call its writing methods within a transaction.
 
+import { WRONG_ACCOUNT } from '../domain/reason-codes.ts'
+import { IN_MOTION, REPLACEABLE } from '../domain/states.ts'
 import { KnownPaths } from '../history/known-paths.ts'
 import type {
   Attempts,
@@ -13,8 +15,6 @@ import type {
   Version,
   Versions,
 } from '../history/port.ts'
-import { WRONG_ACCOUNT } from '../history/reason-codes.ts'
-import { IN_MOTION, REPLACEABLE } from '../history/states.ts'
 import { writeTransitions } from '../history/transitions.ts'
 import { logDetected, logMoved } from '../history/version-log.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -2,10 +2,10 @@
 
 import type { Config } from '../config/config.ts'
 import type { RuleFor } from '../config/feeds.ts'
+import type { Conditions } from '../domain/conditions.ts'
 import type { FeedChecker } from '../feed/port.ts'
 import type { History } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Conditions } from '../lib/conditions.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 import type { Ledger } from './ledger.ts'

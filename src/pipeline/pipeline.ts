@@ -10,19 +10,12 @@
 
 import { isAbsolute, resolve } from 'node:path'
 import type { FeedRule } from '../config/feeds.ts'
+import { estimatedBytes } from '../domain/packing.ts'
+import { CHANGED, INCOMPLETE, LEFT, NEVER_QUIET, NO_ROOM, STOPPED } from '../domain/reason-codes.ts'
 import type { CheckResult, FileIdentity, Verdict } from '../feed/port.ts'
 import type { History, Reason, Version, VersionPatch } from '../history/port.ts'
-import {
-  CHANGED,
-  INCOMPLETE,
-  LEFT,
-  NEVER_QUIET,
-  NO_ROOM,
-  STOPPED,
-} from '../history/reason-codes.ts'
 import { isMissing } from '../lib/errno.ts'
 import { isRetryable } from '../lib/errors.ts'
-import { estimatedBytes } from '../lib/packing.ts'
 import { type Compared, type Comparisons, type Judging, judge } from './baselines.ts'
 import { decideFile, type FileEvent, type Judged, judgeRead } from './decide/file.ts'
 import type { ReadFile } from './decide/same-bytes.ts'

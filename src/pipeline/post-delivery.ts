@@ -2,10 +2,10 @@
 // archive, delete or quarantine the file if the configuration says so; remove copies that are no longer needed.
 // A failure here does not change the state of the version. It is logged and tried again later.
 
+import { OLDER } from '../domain/reason-codes.ts'
+import { SPENT } from '../domain/states.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import type { Version } from '../history/port.ts'
-import { OLDER } from '../history/reason-codes.ts'
-import { SPENT } from '../history/states.ts'
 import type { Dispositions } from '../inbox/dispositions.ts'
 import type { Departure, Disposed, Disposition, Listing, Sighting } from '../inbox/port.ts'
 import { isDue } from '../lib/due.ts'

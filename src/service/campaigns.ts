@@ -1,8 +1,8 @@
 // Owns the four campaign calls of the service (specification section 4) and the meaning of each answer. It repeats a
 // read if that can help; each write is one request.
 
+import { commandFor, hintWith } from '../domain/command.ts'
 import { MINUTE, SECOND } from '../lib/clock.ts'
-import { commandFor, hintWith } from '../lib/command.ts'
 import type { HttpAnswer } from '../lib/http.ts'
 import { noAnswerText } from '../lib/http-errors.ts'
 import { retryAfterMs } from '../lib/http-text.ts'

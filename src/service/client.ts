@@ -1,6 +1,8 @@
 // Owns a signed call of the service (specification section 5): headers, identity, signature, and the service's clock.
 // One call is one request, or two if the first answer shows that our clock is wrong. The callers interpret the answer.
 
+import type { SignatureAlgorithm } from '../domain/signing-words.ts'
+import { isBulkRoute } from '../domain/signing-words.ts'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { HttpAnswer, HttpClient } from '../lib/http.ts'
@@ -10,8 +12,6 @@ import { registerTemporarySecret, type Secret } from '../lib/secrets.ts'
 import { readKeyFile } from './key-file.ts'
 import type { Identity } from './port.ts'
 import { bytesToSign, createSigner, type Signable } from './signer.ts'
-import type { SignatureAlgorithm } from './terms.ts'
-import { isBulkRoute } from './terms.ts'
 
 export interface ServiceAuth {
   method: 'signature' | 'apiKey'

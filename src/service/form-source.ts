@@ -1,14 +1,14 @@
 // Asks for a pre-signed form (specification section 4) and finds the row of the decision table for each answer. It
 // repeats a request only if a wrong clock dated it.
 
-import type { Rule } from '../lib/decision-rule.ts'
+import type { Rule } from '../domain/decision-rule.ts'
 import {
   type Failure,
   type FailureDetails,
   failureOf,
   RULES,
   ruleOfStatus,
-} from '../lib/decision-table.ts'
+} from '../domain/decision-table.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import {
   type NoAnswer,

@@ -1,6 +1,6 @@
 // The types by which the rest of the program uses the sponsorship service.
 
-import type { Failure } from '../lib/decision-table.ts'
+import type { Failure } from '../domain/decision-table.ts'
 
 /** Identity is one of the two identities of specification section 5. */
 export type Identity = { account: string } | { partner: string; partnerAccount?: string | null }

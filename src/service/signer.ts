@@ -2,9 +2,9 @@
 // shows the key, the signed text or the signature.
 
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import type { SignatureAlgorithm, SignField } from '../domain/signing-words.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Secret } from '../lib/secrets.ts'
-import type { SignatureAlgorithm, SignField } from './terms.ts'
 
 /**
  * Signable holds the parts of one request that a template can name. `path` is relative to the base address, `query` has

@@ -6,13 +6,13 @@ import { chmodSync, closeSync, fsync, mkdirSync, openSync, renameSync } from 'no
 import { type FileHandle, open, readdir, rm, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { ConditionError, stateCondition } from '../domain/conditions.ts'
+import { copyName, type SpoolCopy } from '../domain/spool-name.ts'
 import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { systemClock } from '../lib/clock.ts'
-import { ConditionError, stateCondition } from '../lib/conditions.ts'
 import { errnoText } from '../lib/errno.ts'
 import { EXIT, errorCode, type FeedsyncError } from '../lib/errors.ts'
 import { tryClone } from '../lib/files.ts'
-import { copyName, type SpoolCopy } from '../lib/spool-name.ts'
 
 const INDEX = '.index'
 

@@ -2,7 +2,7 @@
 // decision table. Pure functions. The XML code decides before the status, because one 403 means "ask for a new form"
 // and another 403 means "this form is wrong".
 
-import type { Rule } from '../lib/decision-rule.ts'
+import type { Rule } from '../domain/decision-rule.ts'
 import {
   type Failure,
   type FailureDetails,
@@ -10,7 +10,7 @@ import {
   RULES,
   ruleOfCode,
   ruleOfStatus,
-} from '../lib/decision-table.ts'
+} from '../domain/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import { type NoAnswer, noAnswerText } from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'

@@ -1,8 +1,8 @@
 // Decides whether storage has the file: by the status, the body and the ETag of the answer, and by whether the socket
 // had taken the whole request when the answer came. Pure functions.
 
-import type { Rule } from '../lib/decision-rule.ts'
-import { type Failure, failureOf, RULES } from '../lib/decision-table.ts'
+import type { Rule } from '../domain/decision-rule.ts'
+import { type Failure, failureOf, RULES } from '../domain/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import type { FormFacts } from './form.ts'
 import { FILE_NAME } from './multipart.ts'

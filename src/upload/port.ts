@@ -1,9 +1,9 @@
 // The types that other rooms use to send one version to storage.
 
-import type { Failure } from '../lib/decision-table.ts'
+import type { Failure } from '../domain/decision-table.ts'
 import type { FormFacts } from './form.ts'
 
-export type { Failure } from '../lib/decision-table.ts'
+export type { Failure } from '../domain/decision-table.ts'
 export type { FormFacts } from './form.ts'
 
 /** Parcel is a version to send. */

@@ -3,9 +3,9 @@
 
 import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { stateCondition } from '../domain/conditions.ts'
+import { type Failure, failureOf, RULES } from '../domain/decision-table.ts'
 import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
-import { stateCondition } from '../lib/conditions.ts'
-import { type Failure, failureOf, RULES } from '../lib/decision-table.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { formatDuration } from '../lib/units.ts'

@@ -2,8 +2,8 @@
 // waits. `withBreaker` decides about each request. Both use the places of upload.concurrency, the breakers of the
 // origins, the accounts on hold and the bandwidth.
 
+import { failureOf, RULES } from '../domain/decision-table.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
-import { failureOf, RULES } from '../lib/decision-table.ts'
 import { type Account, AccountHolds } from './account-holds.ts'
 import { Bandwidth } from './bandwidth.ts'
 import { Breaker, type BreakerResult } from './breaker.ts'

@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseAst } from 'vitest/node'
-import { FORMS } from '../../src/lib/command.ts'
+import { FORMS } from '../../src/domain/command.ts'
 
 const SRC = join(import.meta.dirname, '..', '..', 'src')
 
@@ -72,7 +72,7 @@ describe('every sentence that people may read', () => {
   }
 })
 
-it('no message names a command: lib/command.ts makes every one of them', () => {
+it('no message names a command: domain/command.ts makes every one of them', () => {
   const named = new RegExp(`^(?!docker ).*(?<![\\w/@.-])feedsyncd (${COMMANDS.join('|')})\\b`, 's')
   const wrong = files
     .filter((file) => !/^(cli\/completion|app\/unit-state)\.ts$|^sandbox\//.test(file))

@@ -15,7 +15,7 @@ const BY_TEXT = [
 
 const SHOWN = [
   // A condition with new words is shown again. No decision follows from the words.
-  'lib/conditions.ts: if (known?.message !== message || known.hint !== hint || known.mark !== mark)',
+  'domain/conditions.ts: if (known?.message !== message || known.hint !== hint || known.mark !== mark)',
   // The command at the end of a hint is replaced by the command for this shell.
   "ops/advice.ts: const [, says = '', command] = /^(.*: )?feedsyncd (.*)$/s.exec(hint)",
 ]

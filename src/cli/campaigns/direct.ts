@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { createDirectly, type DirectParts, updateDirectly } from '../../campaigns/direct.ts'
 import { refused, valueOrThrow } from '../../campaigns/refused.ts'
-import { commandFor, hintWith } from '../../lib/command.ts'
+import { commandFor, hintWith } from '../../domain/command.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
 import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
 import type { Context } from '../context.ts'

@@ -10,7 +10,7 @@ import { isStuck, type Plan, type PlanEntry, type PlanItem } from '../../campaig
 import type { Coverage } from '../../campaigns/port.ts'
 import { sentOf } from '../../campaigns/sent.ts'
 import { type CanonicalTargeting, readTargeting } from '../../campaigns/targeting.ts'
-import { commandFor } from '../../lib/command.ts'
+import { commandFor } from '../../domain/command.ts'
 import { countOf } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
 import { numbersText, totalsOf } from '../../ops/campaign-numbers.ts'

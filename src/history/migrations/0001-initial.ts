@@ -9,7 +9,7 @@
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
  * versions_rivals finds the versions of other feeds of an account that the service has or gets; versions_alike finds those
- * of them whose names look alike (lib/likeness.ts). versions_at finds the feeds that the file at a path was; its condition
+ * of them whose names look alike (domain/likeness.ts). versions_at finds the feeds that the file at a path was; its condition
  * never changes, so SQLite writes it once for each version. versions_older and attempts_unknown find the few versions
  * with an older date, and those that storage may have. accounts has the accounts of which a person said that the service
  * keeps all feeds; the configured account has an empty name.

@@ -1,10 +1,10 @@
 // Compares the present problems with those that a receiver knows. It compares states, not events: after a crash, a
 // restart or a receiver's failure nothing is missed and nothing is sent twice. Pure functions.
 
+import type { AlertEvent } from '../../domain/alert-events.ts'
+import { IN_WORK } from '../../domain/states.ts'
 import type { VersionReads } from '../../history/port.ts'
-import { IN_WORK } from '../../history/states.ts'
 import { stepText } from '../advice.ts'
-import type { AlertEvent } from '../alert-events.ts'
 import type { AlertFacts } from '../port.ts'
 import { firstLine, type Problem } from '../problem.ts'
 import { KINDS, type Severity } from '../problem-kinds.ts'

@@ -3,10 +3,10 @@
 // senders.ts knows the programs and addresses.
 
 import { hash } from 'node:crypto'
+import { commandFor, hintWith } from '../../domain/command.ts'
+import type { Conditions } from '../../domain/conditions.ts'
 import type { Notes, Transactions, VersionReads } from '../../history/port.ts'
 import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
-import { commandFor, hintWith } from '../../lib/command.ts'
-import type { Conditions } from '../../lib/conditions.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AlertFacts, AlertTarget, CommandLine } from '../port.ts'

@@ -2,10 +2,10 @@
 // and reasons come from the vendor's folder, so each becomes one line of plain text.
 
 import { hash } from 'node:crypto'
+import type { AlertEvent } from '../../domain/alert-events.ts'
+import { commandFor } from '../../domain/command.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { commandFor } from '../../lib/command.ts'
 import { countOf } from '../../lib/units.ts'
-import type { AlertEvent } from '../alert-events.ts'
 import type { CommandLine } from '../port.ts'
 import { type AlertChange, type Change, NO_FACTS } from './changes.ts'
 

@@ -1,8 +1,8 @@
 // Finds feeds whose names look alike: copies, and exports whose names differ only in numbers or in a time. No guard
 // compares one with the other, none supersedes another, and the spool keeps a copy of each.
 
+import { howAlike, isCopy, likenessOf, rulesFor } from '../../domain/likeness.ts'
 import { excludeLine } from '../../lib/glob.ts'
-import { howAlike, isCopy, likenessOf, rulesFor } from '../../lib/likeness.ts'
 import { limited } from '../../lib/limited.ts'
 import { countOf } from '../../lib/units.ts'
 import { type Answer, ok, warning } from './finding.ts'

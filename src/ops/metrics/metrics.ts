@@ -2,9 +2,9 @@
 // closed sets and never hold a feed, a path or a reason. Gauges are read at each scrape: an idle daemon does no work.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { isInboxCondition } from '../../domain/conditions.ts'
+import { IN_WORK, STATES, type State } from '../../domain/states.ts'
 import type { Verdict } from '../../feed/port.ts'
-import { IN_WORK, STATES, type State } from '../../history/states.ts'
-import { isInboxCondition } from '../../lib/conditions.ts'
 import { campaignsInTrouble } from '../campaign-problems.ts'
 import type { MetricsSource } from '../port.ts'
 import { KINDS, PROBLEM_CODES } from '../problem-kinds.ts'

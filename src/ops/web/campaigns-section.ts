@@ -1,7 +1,7 @@
 // The campaigns on the status page: those that need a person, and each entry of the file in the last run.
 
 import type { CampaignFinding, CampaignRun, CampaignSeen, Coverage } from '../../campaigns/port.ts'
-import { commandFor } from '../../lib/command.ts'
+import { commandFor } from '../../domain/command.ts'
 import { groupedMoney } from '../../lib/units.ts'
 import { stepsOfHint } from '../advice.ts'
 import {

@@ -1,7 +1,7 @@
 // The pages of a feed and of a version. A feed's page shows its newest version, its size over time, and its versions. A
 // version's page shows its content, its events, and each attempt to deliver it.
 
-import { commandFor } from '../../lib/command.ts'
+import { commandFor } from '../../domain/command.ts'
 import { formatDuration } from '../../lib/units.ts'
 import type { ShowReport, UploadReport } from '../report.ts'
 import { differenceSection } from './difference-section.ts'

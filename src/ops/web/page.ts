@@ -1,9 +1,9 @@
 // The status page: first what needs a person, then what ends by itself, then every feed. The server renders it from the
 // report of `status`. The page changes nothing; it shows the commands that do.
 
-import { STATES } from '../../history/states.ts'
+import { commandFor } from '../../domain/command.ts'
+import { STATES } from '../../domain/states.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { commandFor } from '../../lib/command.ts'
 import { sharedFolder, withoutShared } from '../../lib/shared-folder.ts'
 import { formatDuration } from '../../lib/units.ts'
 import type { Problem } from '../problem.ts'

@@ -1,6 +1,6 @@
 // The problems on the status page: each kind once, the worst first, with its names and what to do.
 
-import { IN_WORK } from '../../history/states.ts'
+import { IN_WORK } from '../../domain/states.ts'
 import { countOf, formatProgress } from '../../lib/units.ts'
 import { onServiceText } from '../advice.ts'
 import { firstLine, type Problem, type Step, subjectName } from '../problem.ts'

@@ -2,6 +2,7 @@
 // transitions in one transaction. A file without a known version gets one; what is read is one of: the same bytes
 // again, older than what was accepted, accepted, held, incomplete or rejected.
 
+import { DROPPED_AGAIN, LEFT, OLDER, RENAMED, SAME_BYTES } from '../../domain/reason-codes.ts'
 import type {
   Origin,
   Reason,
@@ -10,7 +11,6 @@ import type {
   Version,
   VersionPatch,
 } from '../../history/port.ts'
-import { DROPPED_AGAIN, LEFT, OLDER, RENAMED, SAME_BYTES } from '../../history/reason-codes.ts'
 import { modifiedAt } from '../../lib/files.ts'
 import {
   added,

@@ -1,10 +1,10 @@
 // Decides what the word of a person means for a version. Pure: app/decisions.ts reads the facts and writes the
 // transitions in one transaction.
 
+import { commandFor, hintWith } from '../../domain/command.ts'
+import { DISCARDED, RELEASED, RESTORED, RETRIED } from '../../domain/reason-codes.ts'
+import { REPLACEABLE } from '../../domain/states.ts'
 import type { Transition, Version, VersionPatch } from '../../history/port.ts'
-import { DISCARDED, RELEASED, RESTORED, RETRIED } from '../../history/reason-codes.ts'
-import { REPLACEABLE } from '../../history/states.ts'
-import { commandFor, hintWith } from '../../lib/command.ts'
 import { type Placed, replaced } from './replace.ts'
 
 export type Deed = 'release' | 'discard' | 'retry' | 'restore'

@@ -1,7 +1,7 @@
 // Newest wins: which version takes the place of which. Pure, and the only place that knows.
 
+import { ACCEPTED, REPLACEABLE } from '../../domain/states.ts'
 import type { Id, State, Transition, Version } from '../../history/port.ts'
-import { ACCEPTED, REPLACEABLE } from '../../history/states.ts'
 
 /** Placed is what these rules need of a version. Of two versions of a feed, the one with the higher id is newer. */
 export type Placed = Pick<Version, 'id' | 'state'>

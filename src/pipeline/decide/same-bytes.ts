@@ -1,9 +1,9 @@
 // Decides whether a file that was read repeats a version of its feed, and whether its date is older than what was
 // accepted. Pure.
 
+import { orderDate } from '../../domain/dated-name.ts'
+import { COPY_LOST, OLDER } from '../../domain/reason-codes.ts'
 import type { KnownFile, Origin, Reason, Version, VersionPatch } from '../../history/port.ts'
-import { COPY_LOST, OLDER } from '../../history/reason-codes.ts'
-import { orderDate } from '../../lib/dated-name.ts'
 
 /** ReadFile is what the reading of a file found. */
 export interface ReadFile {

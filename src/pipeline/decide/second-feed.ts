@@ -3,10 +3,10 @@
 // feed waits until a person says that the service keeps all feeds of the account. A name that looks like that of another
 // feed is held in any case: it is probably a copy of that feed, or its next export under another name. Pure.
 
+import { type Alike, howAlike, isCopy, rulesFor } from '../../domain/likeness.ts'
+import { JUDGED_ANEW, LOOK_ALIKE, SECOND_FEED } from '../../domain/reason-codes.ts'
 import type { Rival, Transition, Version } from '../../history/port.ts'
-import { JUDGED_ANEW, LOOK_ALIKE, SECOND_FEED } from '../../history/reason-codes.ts'
 import { excludeLine } from '../../lib/glob.ts'
-import { type Alike, howAlike, isCopy, rulesFor } from '../../lib/likeness.ts'
 import { countOf } from '../../lib/units.ts'
 import { type Placed, replaced } from './replace.ts'
 import type { Held } from './sending.ts'

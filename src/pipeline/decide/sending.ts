@@ -1,16 +1,16 @@
 // Decides what an attempt to send a version means for it. Pure: the facts were read, and the transitions are written,
 // in the same transaction (pipeline/attempt.ts). test/unit/pipeline/sending.test.ts prints the whole table.
 
-import type { AttemptEnd, AttemptOutcome, Reason, Transition, Version } from '../../history/port.ts'
+import { ConditionError } from '../../domain/conditions.ts'
+import type { Failure } from '../../domain/decision-table.ts'
 import {
   ENDPOINT_DOWN,
   FAULT,
   ON_HOLD,
   STOPPED,
   UNUSUAL_ANSWER,
-} from '../../history/reason-codes.ts'
-import { ConditionError } from '../../lib/conditions.ts'
-import type { Failure } from '../../lib/decision-table.ts'
+} from '../../domain/reason-codes.ts'
+import type { AttemptEnd, AttemptOutcome, Reason, Transition, Version } from '../../history/port.ts'
 import { errorCode, isRetryable, messageOf } from '../../lib/errors.ts'
 import { waitAfter } from './wait.ts'
 

@@ -1,9 +1,9 @@
 // Decides what a start means for a version that the last run left behind. Pure: daemon/recovery.ts reads the facts and
 // writes the transitions.
 
+import { COPY_GONE, NOT_SEEN, STOPPED } from '../../domain/reason-codes.ts'
+import { UNSENT } from '../../domain/states.ts'
 import type { NewVersion, Reason, Transition, Version } from '../../history/port.ts'
-import { COPY_GONE, NOT_SEEN, STOPPED } from '../../history/reason-codes.ts'
-import { UNSENT } from '../../history/states.ts'
 import { formatDuration } from '../../lib/units.ts'
 
 /** StartEvent is what the start found. */

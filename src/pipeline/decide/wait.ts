@@ -1,7 +1,7 @@
 // Decides how long a version waits before its next attempt. Pure.
 
+import type { Failure } from '../../domain/decision-table.ts'
 import { MINUTE, SECOND } from '../../lib/clock.ts'
-import type { Failure } from '../../lib/decision-table.ts'
 import { fullJitter } from '../../lib/retry.ts'
 
 /** CURVES has the waits for each pace of the decision table. */

@@ -1,8 +1,8 @@
 // One report of `status` for each kind of problem, with what the program must say of that kind everywhere.
 
-import type { ConditionCode } from '../../../src/lib/conditions.ts'
+import type { AlertEvent } from '../../../src/domain/alert-events.ts'
+import type { ConditionCode } from '../../../src/domain/conditions.ts'
 import { EXIT } from '../../../src/lib/errors.ts'
-import type { AlertEvent } from '../../../src/ops/alert-events.ts'
 import type { ProblemCode, Severity } from '../../../src/ops/problem-kinds.ts'
 import type { StatusReport, UploadReport } from '../../../src/ops/report.ts'
 import { campaignFinding, campaignRun, campaignSeen } from './campaign-run.ts'

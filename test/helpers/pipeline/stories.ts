@@ -3,10 +3,10 @@
 // ends, a person decides, the process is killed, a copy is lost. What it means is asked of the same pure decisions as
 // in the daemon.
 
+import { failureOf, RULES } from '../../../src/domain/decision-table.ts'
+import { OLDER } from '../../../src/domain/reason-codes.ts'
+import { REPLACEABLE, STEPS } from '../../../src/domain/states.ts'
 import type { Id, State, Transition, Version, VersionPatch } from '../../../src/history/port.ts'
-import { OLDER } from '../../../src/history/reason-codes.ts'
-import { REPLACEABLE, STEPS } from '../../../src/history/states.ts'
-import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
 import { FeedsyncError } from '../../../src/lib/errors.ts'
 import { decideFile, type FileEvent, type FileFacts } from '../../../src/pipeline/decide/file.ts'
 import { type Deed, decideDeed } from '../../../src/pipeline/decide/person.ts'

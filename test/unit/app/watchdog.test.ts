@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { noteWatchdogRestart } from '../../../src/app/watchdog.ts'
+import { Conditions } from '../../../src/domain/conditions.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
-import { Conditions } from '../../../src/lib/conditions.ts'
 
 it('a restart by the watchdog is told by the next start alone, and for an hour', () => {
   const folder = mkdtempSync(join(tmpdir(), 'runtime-'))

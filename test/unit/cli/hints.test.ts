@@ -1,4 +1,4 @@
-// Every command that a hint can suggest (lib/command.ts), pasted into a shell and read by the real command line.
+// Every command that a hint can suggest (domain/command.ts), pasted into a shell and read by the real command line.
 
 import { execFileSync } from 'node:child_process'
 import type { Command as Commander } from 'commander'
@@ -14,7 +14,7 @@ import {
   FORMS,
   hintWith,
   type Look,
-} from '../../../src/lib/command.ts'
+} from '../../../src/domain/command.ts'
 
 const CONFIG = "/srv/it's here -- 12.yaml"
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FeedConfig } from '../../../src/config/config.ts'
 import { feedFor } from '../../../src/config/feeds.ts'
-import { orderDate } from '../../../src/lib/dated-name.ts'
+import { orderDate } from '../../../src/domain/dated-name.ts'
 import { feedRule } from '../../helpers/feed-rule.ts'
 
 const NOW = Date.UTC(2027, 0, 5)

@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3'
 import { expect, it, vi } from 'vitest'
+import { OPEN } from '../../../src/domain/states.ts'
 import { openCampaignStore } from '../../../src/history/campaign-store.ts'
 import type { History, ListFilter, Transactions } from '../../../src/history/port.ts'
 import { openHistory } from '../../../src/history/sqlite-history.ts'
-import { OPEN } from '../../../src/history/states.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 /** plansOf returns every statement of `work` with the steps of its query plan. */

@@ -7,7 +7,7 @@ import {
   STATES,
   STEPS,
   type State,
-} from '../../../src/history/states.ts'
+} from '../../../src/domain/states.ts'
 
 /** reachable returns all states that can be reached from `start`, including `start`. */
 function reachable(start: readonly State[], without: readonly State[] = []): Set<State> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { STATES } from '../../../src/domain/states.ts'
 import type { History, Version } from '../../../src/history/port.ts'
-import { STATES } from '../../../src/history/states.ts'
 import { because, temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }

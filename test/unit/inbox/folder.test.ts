@@ -1,8 +1,8 @@
 import { chmodSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { Conditions } from '../../../src/domain/conditions.ts'
 import { MINUTE } from '../../../src/lib/clock.ts'
-import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import {
   ManualClock,

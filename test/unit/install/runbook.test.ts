@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { STATES } from '../../../src/history/states.ts'
-import { CONDITION_CODES } from '../../../src/lib/conditions.ts'
-import { ALERT_EVENTS } from '../../../src/ops/alert-events.ts'
+import { ALERT_EVENTS } from '../../../src/domain/alert-events.ts'
+import { CONDITION_CODES } from '../../../src/domain/conditions.ts'
+import { STATES } from '../../../src/domain/states.ts'
 import { commandTable } from '../../../systemd/package/command-table.ts'
 import { blocks, RUNBOOK } from '../../helpers/runbook.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { RETRIED } from '../../../src/domain/reason-codes.ts'
 import type { Version } from '../../../src/history/port.ts'
-import { RETRIED } from '../../../src/history/reason-codes.ts'
 import { DAY, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import type { FileEvent } from '../../../src/pipeline/decide/file.ts'

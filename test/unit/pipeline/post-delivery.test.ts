@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
+import { Conditions } from '../../../src/domain/conditions.ts'
 import type { Disposed, Listing } from '../../../src/inbox/port.ts'
 import { HOUR, MINUTE, systemClock } from '../../../src/lib/clock.ts'
-import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { Ledger } from '../../../src/pipeline/ledger.ts'
 import { PostDelivery, type PostDeliveryParts } from '../../../src/pipeline/post-delivery.ts'

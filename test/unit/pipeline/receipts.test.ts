@@ -2,9 +2,9 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { Conditions } from '../../../src/domain/conditions.ts'
 import type { Disposed, Receipt } from '../../../src/inbox/port.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import {
   markReceiptsPending,

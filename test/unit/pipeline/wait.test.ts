@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Rule } from '../../../src/domain/decision-rule.ts'
+import { failureOf, RULES } from '../../../src/domain/decision-table.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
-import type { Rule } from '../../../src/lib/decision-rule.ts'
-import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
 import { waitAfter } from '../../../src/pipeline/decide/wait.ts'
 
 const failure = (rule: Rule, retryAfterMs: number | null = null) =>

@@ -1,8 +1,8 @@
 // Account holds while the key changes: a late answer concerns the key that signed its request.
 
 import { expect, it } from 'vitest'
+import { failureOf, RULES } from '../../../src/domain/decision-table.ts'
 import { MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
-import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
 import { AccountHolds } from '../../../src/upload/account-holds.ts'
 
 const REFUSED = failureOf(RULES.credentials, {

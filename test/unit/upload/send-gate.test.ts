@@ -1,8 +1,8 @@
 // Which versions may be sent now, and what the others wait for: places, origins and accounts.
 
 import { describe, expect, it } from 'vitest'
+import { failureOf, RULES } from '../../../src/domain/decision-table.ts'
 import { MINUTE, SECOND } from '../../../src/lib/clock.ts'
-import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
 import { Breaker } from '../../../src/upload/breaker.ts'
 import { type Permit, SendGate } from '../../../src/upload/send-gate.ts'
 import { harness, testClock } from '../../helpers/upload/harness.ts'

@@ -1,9 +1,9 @@
 // The table of the decisions about sending, printed: each state of a version with each event, and what becomes of it.
 
 import { expect, it } from 'vitest'
+import { failureOf, RULES } from '../../../../src/domain/decision-table.ts'
+import { STATES } from '../../../../src/domain/states.ts'
 import type { Transition } from '../../../../src/history/port.ts'
-import { STATES } from '../../../../src/history/states.ts'
-import { failureOf, RULES } from '../../../../src/lib/decision-table.ts'
 import { FeedsyncError } from '../../../../src/lib/errors.ts'
 import {
   decideSending,

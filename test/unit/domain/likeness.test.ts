@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { feedFor } from '../../../src/config/feeds.ts'
+import { howAlike, isTrial, likenessOf, rulesFor } from '../../../src/domain/likeness.ts'
 import { escapedGlob, globMatcher } from '../../../src/lib/glob.ts'
-import { howAlike, isTrial, likenessOf, rulesFor } from '../../../src/lib/likeness.ts'
 import { feedRule } from '../../helpers/feed-rule.ts'
 
 const byPath = (path: string) => likenessOf({ feed: feedFor(path, []).feed, path })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ConditionChange, Conditions } from '../../../src/lib/conditions.ts'
+import { type ConditionChange, Conditions } from '../../../src/domain/conditions.ts'
 
 function conditionsAt() {
   const time = { now: 1000, monotonic: 0 }

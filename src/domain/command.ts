@@ -1,7 +1,7 @@
 // Makes every command that a person may paste. A hint can only name a command that is in FORMS, and a test runs each of
 // them through a shell and the real command line. Pure.
 
-import { shellWord } from './printable.ts'
+import { shellWord } from '../lib/printable.ts'
 
 /**
  * FORMS are the commands that hints suggest. `<word>` stands for one word, `<word...>` for at least one; after an option

@@ -1,9 +1,9 @@
-// docs/decision-table.md and lib/decision-table.ts have the same rows.
+// docs/decision-table.md and domain/decision-table.ts have the same rows.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../../../src/lib/decision-rule.ts'
-import { RULES, ruleOfCode, ruleOfStatus } from '../../../src/lib/decision-table.ts'
+import type { Rule } from '../../../src/domain/decision-rule.ts'
+import { RULES, ruleOfCode, ruleOfStatus } from '../../../src/domain/decision-table.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/decision-table.md', import.meta.url), 'utf8')
 

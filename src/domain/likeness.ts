@@ -1,8 +1,8 @@
 // Says which names of feeds look alike: copies of one file, and exports whose names differ only in numbers. Pure.
 
+import { escapedGlob } from '../lib/glob.ts'
 import { DATE, MONTH } from './dated-name.ts'
 import { feedWithoutRule } from './feed-name.ts'
-import { escapedGlob } from './glob.ts'
 
 /** What programs add to the name of a copy. */
 const MARKS = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { datedName, orderDate } from '../../../src/lib/dated-name.ts'
+import { datedName, orderDate } from '../../../src/domain/dated-name.ts'
 
 describe('a date in the name of a file', () => {
   it.each([

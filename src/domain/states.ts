@@ -1,8 +1,8 @@
 // Owns the closed set of states, the steps between them, and every subset with a meaning. The code is pure: the
 // pipeline acts on the file, the spool and the network.
 
-import { commandFor, hintWith } from '../lib/command.ts'
 import { FeedsyncError } from '../lib/errors.ts'
+import { commandFor, hintWith } from './command.ts'
 
 export const STATES = [
   'settling',

@@ -1,6 +1,6 @@
 // Dates in file names: exports such as jobs-2026-11-22.xml are versions of one feed, in the order of their dates. Pure.
 
-import { DAY as DAY_MS } from './clock.ts'
+import { DAY as DAY_MS } from '../lib/clock.ts'
 import { withoutStamp } from './stamped-name.ts'
 
 export const DATE = '{date}'

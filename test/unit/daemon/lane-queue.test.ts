@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { LaneQueue } from '../../../src/lib/lane-queue.ts'
+import { LaneQueue } from '../../../src/daemon/lane-queue.ts'
 
 interface Item {
   group: string

@@ -1,9 +1,9 @@
 // Conditions: the named causes that stop or slow the whole daemon, shown in the same words everywhere. The code that
 // sees a cause sets its condition and clears it; listeners record each change and pass it on.
 
-import type { Clock } from './clock.ts'
-import { FeedsyncError } from './errors.ts'
-import { printable } from './printable.ts'
+import type { Clock } from '../lib/clock.ts'
+import { FeedsyncError } from '../lib/errors.ts'
+import { printable } from '../lib/printable.ts'
 
 /** CONDITION_CODES are all conditions. ops/problem-kinds.ts says how bad each one is. */
 export const CONDITION_CODES = [
