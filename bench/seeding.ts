@@ -1,9 +1,9 @@
 // Fills a history with uploaded versions, as months of work would. It uses the product's own writes, many in one
 // transaction.
 
-import type { FileIdentity } from '../src/feed/port.ts'
 import type { History } from '../src/history/port.ts'
 import { openHistory } from '../src/history/sqlite-history.ts'
+import type { FileIdentity } from '../src/lib/files.ts'
 
 const BATCH = 10_000
 const FIRST_AT = Date.UTC(2026, 0, 1)

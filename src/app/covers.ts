@@ -12,7 +12,7 @@ import {
   valuesIn,
 } from '../campaigns/targeting.ts'
 import type { Config } from '../config/config.ts'
-import type { FieldPaths } from '../feed/port.ts'
+import type { FieldPaths } from '../domain/mapping.ts'
 import { nearest } from '../lib/nearest.ts'
 import { feedSideOf } from './campaigns.ts'
 import { readCampaigns } from './queries.ts'

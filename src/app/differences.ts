@@ -5,17 +5,17 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
-import { OLDER } from '../domain/reason-codes.ts'
-import { summaryOf } from '../feed/difference-summary.ts'
-import { collected, type DifferenceTaker, feedDifference } from '../feed/feed-difference.ts'
 import type {
   ChangedPosting,
   Difference,
-  DifferenceSide,
   DifferenceSummary,
   PostingName,
-} from '../feed/port.ts'
-import { MOST_SUMMED } from '../feed/port.ts'
+} from '../domain/difference.ts'
+import { MOST_SUMMED } from '../domain/difference.ts'
+import { OLDER } from '../domain/reason-codes.ts'
+import { summaryOf } from '../feed/difference-summary.ts'
+import { collected, type DifferenceTaker, feedDifference } from '../feed/feed-difference.ts'
+import type { DifferenceSide } from '../feed/port.ts'
 import type { Differences, HistoryReader, Version, VersionReads } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'

@@ -7,7 +7,7 @@ import { measure, NO_POSTING } from '../campaigns/effects.ts'
 import { verdictOf } from '../campaigns/reasons.ts'
 import { type CanonicalTargeting, selector } from '../campaigns/targeting.ts'
 import type { Config } from '../config/config.ts'
-import type { FieldPaths } from '../feed/port.ts'
+import type { FieldPaths } from '../domain/mapping.ts'
 import { feedSideOf } from './campaigns.ts'
 import { readCampaigns } from './queries.ts'
 

@@ -1,7 +1,7 @@
 // The types that the campaigns share with other rooms: what the database keeps of them, what the daemon may call,
 // and what `status` shows.
 
-import type { FieldPaths } from '../feed/port.ts'
+import type { FieldPaths } from '../domain/mapping.ts'
 import type { Campaign, CampaignAnswer, Targeting } from '../service/port.ts'
 import type { Values } from './fields.ts'
 import type { CanonicalTargeting } from './targeting.ts'

@@ -1,7 +1,7 @@
 // Owns the meaning of targeting (specification section 2, "Targeting object"): which postings it selects, its canonical
 // form, how we read and send it, and whether a change can spend more. Pure.
 
-import type { FieldPaths } from '../feed/port.ts'
+import type { FieldPaths } from '../domain/mapping.ts'
 import type { City, Targeting } from '../service/port.ts'
 import { combinedSpend, normalized, type Spend } from './fields.ts'
 import { pluralsOf } from './plurals.ts'

@@ -16,7 +16,7 @@ import {
 } from '../app/differences.ts'
 import { historyFile } from '../app/queries.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
-import type { Difference, Group } from '../feed/port.ts'
+import type { Difference, Group } from '../domain/difference.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { EXIT } from '../lib/errors.ts'
 import { printableJson } from '../lib/printable.ts'

@@ -1,7 +1,7 @@
 // Shows what differs between two versions of a feed: counts, the values that lost or gained postings, and single postings.
 // A sign before each line says what a colour says.
 
-import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../feed/port.ts'
+import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../domain/difference.ts'
 import { countOf } from '../lib/units.ts'
 import { fieldsText, KINDS, type Kind, NOUNS } from '../ops/difference-text.ts'
 import type { Context } from './context.ts'

@@ -1,8 +1,8 @@
 // Finds the feed of a path by the rules of the configuration. Pure: it reads no files and ignores their content.
 
 import { composed, feedWithoutRule, plainName } from '../domain/feed-name.ts'
+import type { Mapping } from '../domain/mapping.ts'
 import { withoutStamp } from '../domain/stamped-name.ts'
-import type { Mapping } from '../feed/port.ts'
 import {
   type CapturingMatcher,
   capturingMatcher,

@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer'
 import { dirname, resolve } from 'node:path'
 import { unpackedName } from '../domain/packing.ts'
-import { isBulkRoute } from '../domain/signing-words.ts'
+import { isBulkRoute } from '../domain/service-words.ts'
 import { groupHint } from '../lib/access.ts'
 import { errnoText } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'

@@ -1,8 +1,8 @@
 // Writes the effective configuration in the words and units of the file, for `config print`. Paths are absolute,
 // defaults are written out, and the address of a webhook ends after its host.
 
+import type { Listen } from '../lib/http-text.ts'
 import { writeDuration, writeSize } from '../lib/units.ts'
-import type { Listen } from '../ops/port.ts'
 import type { Config } from './config.ts'
 
 export function printableConfig(config: Config): Record<string, unknown> {

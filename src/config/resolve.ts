@@ -2,9 +2,9 @@
 // code that uses a named file reports if it is missing.
 
 import { join, resolve } from 'node:path'
+import type { AlertTarget } from '../domain/alerts.ts'
+import type { Identity } from '../domain/service-words.ts'
 import { registerSecretAddress, Secret } from '../lib/secrets.ts'
-import type { AlertTarget } from '../ops/port.ts'
-import type { Identity } from '../service/port.ts'
 import type { ConfigFile } from './schema.ts'
 
 /** resolveConfig applies what depends on `base`, the folder of the file, and on the environment. */

@@ -2,9 +2,9 @@
 // manual page are made from this file.
 
 import { z } from 'zod'
-import { ALERT_EVENTS } from '../domain/alert-events.ts'
+import { ALERT_EVENTS } from '../domain/alerts.ts'
 import { ENCODINGS } from '../domain/encodings.ts'
-import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../domain/signing-words.ts'
+import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../domain/service-words.ts'
 import { DAY, SECOND } from '../lib/clock.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import type { JsonSchema } from '../lib/yaml-problems.ts'

@@ -2,6 +2,7 @@
 // never corrects it, so that a person sees a mistake before it has an effect.
 
 import { z } from 'zod'
+import type { Listen } from '../lib/http-text.ts'
 import { isLoopback } from '../lib/http-text.ts'
 import {
   DURATION_EXPECTED,
@@ -12,7 +13,6 @@ import {
   SIZE_PATTERN,
   writeDuration,
 } from '../lib/units.ts'
-import type { Listen } from '../ops/port.ts'
 
 // zod would compile each schema for later uses, but a command reads its configuration only once.
 z.config({ jitless: true })

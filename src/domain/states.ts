@@ -115,3 +115,18 @@ function stepProblem(from: State | null, to: State, hashed: boolean): string | n
 export function sqlStates(states: States): string {
   return `(${states.map((state) => `'${state}'`).join(', ')})`
 }
+
+/** GuardName is the guard that held a version (pipeline/guards.ts); `history-lost`: no earlier version is known. */
+export type GuardName =
+  | 'empty'
+  | 'min-postings'
+  | 'template'
+  | 'shape'
+  | 'drop'
+  | 'missing-ids'
+  | 'duplicate-ids'
+  | 'shrink'
+  | 'replaced'
+  | 'other-file'
+  | 'second-feed'
+  | 'history-lost'

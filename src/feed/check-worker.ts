@@ -1,18 +1,12 @@
 // The worker thread's side of the feed checker. It reads the next feeds while the copy of one becomes durable.
 // It returns its own errors as answers, so the main thread knows that any other error ended this thread.
 
+import type { DifferenceSummary, PostingChanges } from '../domain/difference.ts'
 import { VERSION } from '../lib/version.ts'
 import { summaryOf } from './difference-summary.ts'
 import { collected, feedDifference } from './feed-difference.ts'
 import { prepareFor, readFeed } from './feed-reader.ts'
-import type {
-  CheckJob,
-  CheckResult,
-  Comparison,
-  DifferenceJob,
-  DifferenceSummary,
-  PostingChanges,
-} from './port.ts'
+import type { CheckJob, CheckResult, Comparison, DifferenceJob } from './port.ts'
 import { compareIndexes } from './posting-index.ts'
 import { markCalls } from './source-file.ts'
 

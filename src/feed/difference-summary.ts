@@ -1,6 +1,5 @@
 // Sums up a difference for people: the values with the most removed and added postings, and the first postings.
 
-import { short } from '../xml/fault.ts'
 import {
   type Difference,
   type DifferenceSummary,
@@ -8,7 +7,8 @@ import {
   type GroupSummary,
   MOST_SUMMED,
   type NamedPostings,
-} from './port.ts'
+} from '../domain/difference.ts'
+import { short } from '../xml/fault.ts'
 
 /** summaryOf keeps the first `MOST_SUMMED` of everything. */
 export function summaryOf(

@@ -1,10 +1,10 @@
 // Judges from the paths of a document whether the elements of one path are postings: most of them have a title, an id,
 // a description or a place of their own.
 
+import type { FieldPaths } from '../domain/mapping.ts'
 import { ADDRESSES, type Field, type FieldPath, pathsOf } from './field-paths.ts'
 import { folded, localName, withoutPrefix } from './names.ts'
 import { MOST_LOOKED_AT, type PathNode } from './path-tree.ts'
-import type { FieldPaths } from './port.ts'
 
 export interface Evidence {
   hasTitle: boolean

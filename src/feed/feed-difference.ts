@@ -2,21 +2,19 @@
 // which postings were added, removed or changed (posting-matches.ts). The second reading takes the fields of those.
 
 import { crc32 } from 'node:zlib'
+import {
+  type ChangedPosting,
+  GROUPS,
+  type NamedPostings,
+  type PostingName,
+} from '../domain/difference.ts'
 import { Spill } from '../lib/spill.ts'
 import { wordsByContent } from './entries.ts'
 import { readFeed } from './feed-reader.ts'
 import { FIELDS, type Field } from './field-paths.ts'
 import { GroupCounts } from './group-counts.ts'
 import { withoutPrefix } from './names.ts'
-import {
-  type ChangedPosting,
-  type DifferenceJob,
-  type DifferenceResult,
-  type DifferenceSide,
-  GROUPS,
-  type NamedPostings,
-  type PostingName,
-} from './port.ts'
+import type { DifferenceJob, DifferenceResult, DifferenceSide } from './port.ts'
 import { changesOf, type Matches, matchPostings, NONE, SAME } from './posting-matches.ts'
 import type { Wanted } from './posting-reader.ts'
 import { type Posting, type PostingSource, readPostings } from './posting-stream.ts'

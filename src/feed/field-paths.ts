@@ -1,10 +1,10 @@
 // The language of `feeds[].fields`, and the paths that are tried without configuration. A path is relative
 // to the record: `city`, `location/city`, `@id`, `Id/@validFrom`, `Tag[@name='City']`.
 
+import type { FieldPaths } from '../domain/mapping.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { type Words, wordsFor } from './languages.ts'
 import { folded } from './names.ts'
-import type { FieldPaths } from './port.ts'
 
 export interface Step {
   /** name is a local name, or `prefix:name` to require the prefix. */

@@ -1,6 +1,6 @@
 // Counts the added and removed postings of a difference by campaign id, state and city.
 
-import { type Difference, GROUPS, MAX_GROUP_VALUES } from './port.ts'
+import { type Difference, GROUPS, MAX_GROUP_VALUES } from '../domain/difference.ts'
 import type { PostingValues } from './posting-stream.ts'
 
 export class GroupCounts {

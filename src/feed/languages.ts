@@ -1,7 +1,7 @@
 // The words for postings and their fields in the languages other than English that feeds are written in. Names are
 // compared without accents, case, "_" and "-", so `Código_Postal` is `codigopostal`.
 
-import type { FieldPaths } from './port.ts'
+import type { FieldPaths } from '../domain/mapping.ts'
 
 /** Words are names separated by white space, in order of preference. */
 export type Words = { posting: string } & Required<

@@ -1,32 +1,13 @@
 // The interface for reading a feed: one call that copies, checks, hashes and counts a file in one pass, and the
 // values that it returns.
 
+import type { Difference, DifferenceSummary, PostingChanges } from '../domain/difference.ts'
+import type { FieldPaths, Mapping } from '../domain/mapping.ts'
 import type { FileIdentity } from '../lib/files.ts'
 import type { HungPath } from '../lib/hung-calls.ts'
 import type { Position } from '../xml/locator.ts'
 
-export type { FileIdentity, Position }
-
-/** FieldPaths are paths from the record element (`location/city`, `@id`); field-paths.ts defines the language. */
-export interface FieldPaths {
-  id?: string
-  externalCampaignId?: string
-  requisitionId?: string
-  title?: string
-  city?: string
-  state?: string
-  postalCode?: string
-  description?: string
-}
-
-export interface Mapping {
-  /** encoding replaces the one that the document declares; null: use the declared one. */
-  encoding: string | null
-  /** Full path of the record element (`/source/job`), or null to detect it. */
-  records: string | null
-  /** A field without a path here is detected. */
-  fields: FieldPaths
-}
+export type { Position }
 
 export interface CheckJob {
   /** Absolute path of the file to read. A symlink is never followed. */
@@ -118,70 +99,6 @@ export type CheckResult =
   /** The copy or the index cannot be written. `code` is the system's (`ENOSPC`, `EROFS`). The feed may be fine. */
   | { kind: 'no-room'; code: string; reason: string; hint: string }
 
-/** GuardName is the guard that held a version (pipeline/guards.ts); `history-lost`: no earlier version is known. */
-export type GuardName =
-  | 'empty'
-  | 'min-postings'
-  | 'template'
-  | 'shape'
-  | 'drop'
-  | 'missing-ids'
-  | 'duplicate-ids'
-  | 'shrink'
-  | 'replaced'
-  | 'other-file'
-  | 'second-feed'
-  | 'history-lost'
-
-/** PostingChanges counts the differences between two versions of a feed, in postings. */
-export interface PostingChanges {
-  added: number
-  removed: number
-  /** Postings in both versions whose content differs. */
-  changed: number
-}
-
-/** PostingName says which posting is meant; null: the posting has no such field. */
-export interface PostingName {
-  id: string | null
-  title: string | null
-  city: string | null
-  externalCampaignId: string | null
-}
-
-/** ChangedPosting is a posting that both versions have. */
-export interface ChangedPosting {
-  id: string | null
-  /** As in the newer version. */
-  title: string | null
-  /**
-   * The fields whose values differ, and the names of other parts of the posting that are written differently. Empty: only
-   * white space between the parts, or a comment.
-   */
-  fields: string[]
-}
-
-/** GROUPS are the fields by which added and removed postings are counted. */
-export const GROUPS = ['externalCampaignId', 'state', 'city'] as const
-export type Group = (typeof GROUPS)[number]
-
-/** GroupCount counts the postings of one value of a group. */
-export interface GroupCount {
-  added: number
-  removed: number
-  /** The postings of the newer version with this value. */
-  left: number
-}
-
-/** Difference is what differs between two versions of a feed. */
-export interface Difference {
-  totals: PostingChanges & { unchanged: number }
-  /** The values of added and removed postings; at most `MAX_GROUP_VALUES` of each group. */
-  by: Record<Group, Map<string, GroupCount>>
-  /** Postings of each version. */
-  postings: { older: number; newer: number }
-}
-
 /** DifferenceSide is one of two files whose postings are compared. */
 export interface DifferenceSide {
   /** Absolute path. */
@@ -205,35 +122,6 @@ export type DifferenceResult =
   /** One side cannot be read or is not well-formed. `reason` is a sentence without the name of the file. */
   | { kind: 'unread'; side: 'older' | 'newer'; reason: string }
   | { kind: 'too-many'; side: 'older' | 'newer'; postings: number }
-
-/** NamedPostings are the first postings of a difference: removed ones in the older order, others in the newer one. */
-export interface NamedPostings {
-  added: PostingName[]
-  removed: PostingName[]
-  changed: ChangedPosting[]
-}
-
-/** GroupSummary has the values of a group with the most removed and added postings, the most first. */
-export interface GroupSummary {
-  values: {
-    value: string
-    added: number
-    removed: number
-    /** The newer version has no posting with this value. */
-    isGone: boolean
-  }[]
-  /** Number of all values of removed and added postings. */
-  count: number
-  /** Number of the values that only the older version has. */
-  gone: number
-}
-
-/** DifferenceSummary is a difference as people read it. The history keeps it with a held version. */
-export interface DifferenceSummary extends Pick<Difference, 'postings' | 'totals'> {
-  by: Record<Group, GroupSummary>
-  /** The first postings of each kind, 10 at most. */
-  named: NamedPostings
-}
 
 /** Comparison has the absolute paths of two posting indexes. */
 export interface Comparison {
@@ -265,7 +153,3 @@ export interface FeedChecker extends AsyncDisposable {
 
 /** MAX_CAMPAIGN_IDS limits the distinct campaign ids that are counted; a warning reports the rest. */
 export const MAX_CAMPAIGN_IDS = 10_000
-/** MAX_GROUP_VALUES limits the values of one group that a difference counts. */
-export const MAX_GROUP_VALUES = 10_000
-/** MOST_SUMMED is how many values of each group, and how many postings of each kind, a summary has. */
-export const MOST_SUMMED = 10

@@ -3,9 +3,9 @@
 
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
+import type { PostingChanges } from '../domain/difference.ts'
 import { errorCode } from '../lib/errors.ts'
 import { type Entries, WORDS } from './entries.ts'
-import type { PostingChanges } from './port.ts'
 import { changesOf, matchPostings } from './posting-matches.ts'
 
 /**

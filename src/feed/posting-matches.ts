@@ -1,8 +1,8 @@
 // Finds the partner of each posting in another version of the feed, by the hashes of ids and contents. It is the one
 // owner of what counts as added, removed and changed.
 
+import type { PostingChanges } from '../domain/difference.ts'
 import { hashOf, WORDS } from './entries.ts'
-import type { PostingChanges } from './port.ts'
 
 /** SAME is the partner of a posting that is in both versions unchanged; NONE, that of an added or removed posting. */
 export const SAME = -1

@@ -3,6 +3,7 @@
 // that a field wants.
 
 import { crc32 } from 'node:zlib'
+import type { Mapping } from '../domain/mapping.ts'
 import { equal, isOf, SPACE } from '../xml/bytes.ts'
 import { type Attributes, decodedText, type Text, type XmlHandler } from '../xml/handler.ts'
 import type { Name } from '../xml/names.ts'
@@ -10,7 +11,6 @@ import { type Capture, type Place, recordPlace } from './field-matcher.ts'
 import { CHECKED_FIELDS, type Field } from './field-paths.ts'
 import { withoutPrefix } from './names.ts'
 import { MOST_LOOKED_AT, noteAttributes, type PathNode, pathOf } from './path-tree.ts'
-import type { Mapping } from './port.ts'
 import { PostingParts } from './posting-parts.ts'
 import { isPlain, longest, PostingValues, PROSE } from './posting-values.ts'
 import { type Choice, RecordFinder } from './record-path.ts'

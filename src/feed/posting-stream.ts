@@ -2,12 +2,12 @@
 // of the thread runs between two pieces, which take about a millisecond each.
 
 import { setImmediate } from 'node:timers/promises'
+import type { FieldPaths } from '../domain/mapping.ts'
 import { isPacked } from '../domain/packing.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
 import { LIMITS } from '../xml/limits.ts'
 import { FIELDS, type Field } from './field-paths.ts'
 import { MOST_UNPACKED, PackedFile } from './packed-file.ts'
-import type { FieldPaths } from './port.ts'
 import type { PostingParts } from './posting-parts.ts'
 import { PostingReader, type Wanted } from './posting-reader.ts'
 import { openSource, type SourceFile, Unreadable } from './source-file.ts'

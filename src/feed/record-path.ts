@@ -1,10 +1,11 @@
 // Finds the path of the postings: the configured one, or the path whose name and fields are most like those of a
 // posting. The first pass guesses from names; the end of the document decides with everything that was counted.
 
+import type { FieldPaths } from '../domain/mapping.ts'
 import { type Evidence, EvidenceReader, lookedInto } from './evidence.ts'
 import { folded, withoutPrefix } from './names.ts'
 import { type PathNode, PathTree, pathOf } from './path-tree.ts'
-import type { FieldPaths, RunnerUp } from './port.ts'
+import type { RunnerUp } from './port.ts'
 import { isCompound, isOneOf } from './record-names.ts'
 
 /** These limit the depth of detected records; the root is 1. Strong names, and records with titles, may lie deeper. */

@@ -4,6 +4,7 @@
 import { rmSync } from 'node:fs'
 import type { Piscina } from 'piscina'
 import { ConditionError } from '../domain/conditions.ts'
+import type { DifferenceSummary, PostingChanges } from '../domain/difference.ts'
 import { CallMark, HungCall } from '../lib/call-mark.ts'
 import { type Clock, MINUTE, SECOND, systemClock, unlessAborted } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
@@ -13,15 +14,7 @@ import { VERSION } from '../lib/version.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
 import { HANGS, HungReads } from './hung-reads.ts'
-import type {
-  CheckJob,
-  CheckResult,
-  Comparison,
-  DifferenceJob,
-  DifferenceSummary,
-  FeedChecker,
-  PostingChanges,
-} from './port.ts'
+import type { CheckJob, CheckResult, Comparison, DifferenceJob, FeedChecker } from './port.ts'
 import { startThread } from './thread.ts'
 
 export interface FeedCheckerOptions {

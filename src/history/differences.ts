@@ -1,6 +1,6 @@
 // Owns what is known of the postings that a held version changes. It was found out once, when the version was held.
 
-import type { DifferenceSummary } from '../feed/port.ts'
+import type { DifferenceSummary } from '../domain/difference.ts'
 import type { Connection } from './connection.ts'
 
 export interface HeldDifference {

@@ -1,7 +1,8 @@
 // The types of the history's rows for the rest of the program.
 
-import type { State } from '../domain/states.ts'
-import type { FileIdentity, GuardName, PostingChanges } from '../feed/port.ts'
+import type { PostingChanges } from '../domain/difference.ts'
+import type { GuardName, State } from '../domain/states.ts'
+import type { FileIdentity } from '../lib/files.ts'
 
 /** Reason is why a version is in its state. Code decides by `code`; the sentences are for people. */
 export interface Reason {

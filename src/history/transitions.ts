@@ -3,7 +3,7 @@
 
 import { SUPERSEDED } from '../domain/reason-codes.ts'
 import type { State } from '../domain/states.ts'
-import type { FileIdentity } from '../feed/port.ts'
+import type { FileIdentity } from '../lib/files.ts'
 import type { Attempts } from './attempts.ts'
 import type { Notes } from './notes.ts'
 import type { AttemptEnd, NewVersion, Reason, Version, VersionPatch } from './rows.ts'

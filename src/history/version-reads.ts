@@ -1,8 +1,8 @@
 // Owns the queries about versions and their events, for processes that write and for those that only read.
 
+import type { PostingChanges } from '../domain/difference.ts'
 import { OLDER } from '../domain/reason-codes.ts'
 import { ACCEPTED, OPEN, READING, STATES, type State, sqlStates } from '../domain/states.ts'
-import type { PostingChanges } from '../feed/port.ts'
 import { DAY } from '../lib/clock.ts'
 import { latestLegal } from '../lib/due.ts'
 import { IS_RIVAL } from './accounts.ts'

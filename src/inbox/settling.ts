@@ -3,7 +3,7 @@
 // without growing is restless: a program touches or replaces it all the time, or its file system tells other numbers
 // each time. Quiet is then no condition but a hint. Pure: the caller passes the time.
 
-import type { FileIdentity } from '../feed/port.ts'
+import type { FileIdentity } from '../lib/files.ts'
 import { sameIdentity } from '../lib/files.ts'
 import type { Sighting } from './port.ts'
 

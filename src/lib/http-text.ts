@@ -50,3 +50,6 @@ function parseHttpDate(value: string): number {
 export function isLoopback({ hostname }: Pick<URL, 'hostname'>): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\]|::1)$/.test(hostname)
 }
+
+/** Listen is where a server listens. */
+export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }

@@ -1,6 +1,11 @@
 // Says in words what differs between two versions of a feed. Pure.
 
-import type { ChangedPosting, DifferenceSummary, Group, GroupSummary } from '../feed/port.ts'
+import type {
+  ChangedPosting,
+  DifferenceSummary,
+  Group,
+  GroupSummary,
+} from '../domain/difference.ts'
 import { countOf } from '../lib/units.ts'
 
 export type Kind = keyof DifferenceSummary['named']

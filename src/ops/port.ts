@@ -2,26 +2,17 @@
 // history and the daemon's state; they decide nothing about feeds.
 
 import type { CampaignRun } from '../campaigns/port.ts'
-import type { AlertEvent } from '../domain/alert-events.ts'
 import type { Command } from '../domain/command.ts'
 import type { Condition } from '../domain/conditions.ts'
 import type { Pauses, VersionReads } from '../history/port.ts'
 import type { SkippedPath } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Secret } from '../lib/secrets.ts'
 import type { Progress } from '../lib/units.ts'
 import type { Finding } from './doctor/finding.ts'
 import type { Problem } from './problem.ts'
 
 /** CommandLine turns `release 9` into a command to paste: it adds the program and, if needed, the configuration. */
 export type CommandLine = (command: Command) => string
-
-export interface AlertTarget {
-  on: readonly AlertEvent[]
-  action: /** A program and its arguments, run without a shell. */
-    | { kind: 'exec'; command: readonly string[] }
-    | { kind: 'webhook'; url: Secret; origin: string; secretFile: string | null }
-}
 
 /** AlertFacts is what the daemon knows and the history does not. */
 export interface AlertFacts {
@@ -83,8 +74,6 @@ export interface NameList {
   count: number
   paths: readonly string[]
 }
-
-export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }
 
 /** MetricsSource is what the metrics read at each scrape. They count the events that they observe themselves. */
 export interface MetricsSource {

@@ -1,7 +1,7 @@
 // The one table of what can be wrong: how bad each kind of problem is, how `run --once` ends with it, and which alert
 // reports it. problems.ts finds the problems; everything that people and monitors see only renders them.
 
-import type { AlertEvent } from '../domain/alert-events.ts'
+import type { AlertEvent } from '../domain/alerts.ts'
 import type { ConditionCode } from '../domain/conditions.ts'
 import { EXIT } from '../lib/errors.ts'
 

@@ -2,9 +2,10 @@
 // come: in between, an earlier version may have been uploaded, discarded or released. guards.ts has the rules.
 
 import type { RuleFor } from '../config/feeds.ts'
+import { MOST_SUMMED, type PostingChanges } from '../domain/difference.ts'
 import { feedWithoutRule } from '../domain/feed-name.ts'
 import { MOST_ENTRIES } from '../feed/entries.ts'
-import { type FeedChecker, MOST_SUMMED, type PostingChanges } from '../feed/port.ts'
+import type { FeedChecker } from '../feed/port.ts'
 import { historyLostUpTo } from '../history/lost-history.ts'
 import type {
   Files,

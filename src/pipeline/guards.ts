@@ -4,7 +4,7 @@
 // explains the limits.
 
 import type { Config } from '../config/config.ts'
-import type { GuardName } from '../feed/port.ts'
+import type { GuardName } from '../domain/states.ts'
 import type { Version } from '../history/port.ts'
 
 /** GuardedVersion has the facts that the guards compare. `root` and the counts are null if they are not known. */

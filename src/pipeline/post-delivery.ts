@@ -4,11 +4,11 @@
 
 import { OLDER } from '../domain/reason-codes.ts'
 import { SPENT } from '../domain/states.ts'
-import type { FileIdentity } from '../feed/port.ts'
 import type { Version } from '../history/port.ts'
 import type { Dispositions } from '../inbox/dispositions.ts'
 import type { Departure, Disposed, Disposition, Listing, Sighting } from '../inbox/port.ts'
 import { isDue } from '../lib/due.ts'
+import type { FileIdentity } from '../lib/files.ts'
 import { sameBytes, sameIdentity } from '../lib/files.ts'
 import { isBefore } from './decide/same-bytes.ts'
 import type { Parts } from './parts.ts'

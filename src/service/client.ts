@@ -1,8 +1,8 @@
 // Owns a signed call of the service (specification section 5): headers, identity, signature, and the service's clock.
 // One call is one request, or two if the first answer shows that our clock is wrong. The callers interpret the answer.
 
-import type { SignatureAlgorithm } from '../domain/signing-words.ts'
-import { isBulkRoute } from '../domain/signing-words.ts'
+import type { Identity, SignatureAlgorithm } from '../domain/service-words.ts'
+import { isBulkRoute } from '../domain/service-words.ts'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { HttpAnswer, HttpClient } from '../lib/http.ts'
@@ -10,7 +10,6 @@ import { httpDate } from '../lib/http-text.ts'
 import type { Log } from '../lib/log.ts'
 import { registerTemporarySecret, type Secret } from '../lib/secrets.ts'
 import { readKeyFile } from './key-file.ts'
-import type { Identity } from './port.ts'
 import { bytesToSign, createSigner, type Signable } from './signer.ts'
 
 export interface ServiceAuth {

@@ -2,9 +2,6 @@
 
 import type { Failure } from '../domain/decision-table.ts'
 
-/** Identity is one of the two identities of specification section 5. */
-export type Identity = { account: string } | { partner: string; partnerAccount?: string | null }
-
 /** UploadForm is the pre-signed form of specification section 2. It is a credential: never store it, never log it. */
 export interface UploadForm {
   url: string

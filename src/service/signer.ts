@@ -2,7 +2,7 @@
 // shows the key, the signed text or the signature.
 
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import type { SignatureAlgorithm, SignField } from '../domain/signing-words.ts'
+import type { SignatureAlgorithm, SignField } from '../domain/service-words.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Secret } from '../lib/secrets.ts'
 

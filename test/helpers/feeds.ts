@@ -3,12 +3,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { FieldPaths } from '../../src/domain/mapping.ts'
 import { readFeed } from '../../src/feed/feed-reader.ts'
 import type {
   CheckJob,
   CheckResult,
   FeedContent,
-  FieldPaths,
   FoundPaths,
   RunnerUp,
 } from '../../src/feed/port.ts'

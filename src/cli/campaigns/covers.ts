@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander'
 import type { Covers, WhyEntry, WhyPosting } from '../../app/covers.ts'
-import type { FieldPaths } from '../../feed/port.ts'
+import type { FieldPaths } from '../../domain/mapping.ts'
 import { countOf, relativeTime } from '../../lib/units.ts'
 import type { Context } from '../context.ts'
 import { define, usageError } from '../define.ts'

@@ -1,7 +1,7 @@
 // Compares the present problems with those that a receiver knows. It compares states, not events: after a crash, a
 // restart or a receiver's failure nothing is missed and nothing is sent twice. Pure functions.
 
-import type { AlertEvent } from '../../domain/alert-events.ts'
+import type { AlertEvent } from '../../domain/alerts.ts'
 import { IN_WORK } from '../../domain/states.ts'
 import type { VersionReads } from '../../history/port.ts'
 import { stepText } from '../advice.ts'

@@ -3,13 +3,14 @@
 // senders.ts knows the programs and addresses.
 
 import { hash } from 'node:crypto'
+import type { AlertTarget } from '../../domain/alerts.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'
 import type { Conditions } from '../../domain/conditions.ts'
 import type { Notes, Transactions, VersionReads } from '../../history/port.ts'
 import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { AlertFacts, AlertTarget, CommandLine } from '../port.ts'
+import type { AlertFacts, CommandLine } from '../port.ts'
 import { type Change, changesFor, type Told, toldAfter, troublesOf } from './changes.ts'
 import { type AlertMessage, alertMessage } from './message.ts'
 import { type Sent, targetName } from './senders.ts'

@@ -2,7 +2,7 @@
 // and reasons come from the vendor's folder, so each becomes one line of plain text.
 
 import { hash } from 'node:crypto'
-import type { AlertEvent } from '../../domain/alert-events.ts'
+import type { AlertEvent } from '../../domain/alerts.ts'
 import { commandFor } from '../../domain/command.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { countOf } from '../../lib/units.ts'

@@ -4,13 +4,13 @@
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
+import type { AlertTarget } from '../../domain/alerts.ts'
 import { type Clock, SECOND } from '../../lib/clock.ts'
 import { errnoText } from '../../lib/errno.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { LONGEST_SECRET, readRegular, withoutNewline } from '../../lib/files.ts'
 import type { HttpClient } from '../../lib/http.ts'
 import { registerSecret, registerTemporarySecret, shownMessage } from '../../lib/secrets.ts'
-import type { AlertTarget } from '../port.ts'
 import { type AlertMessage, alertVariables } from './message.ts'
 
 /** Sent is the result of one try. `stuck` is true if the program did not end in time. */

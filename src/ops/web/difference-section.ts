@@ -1,7 +1,12 @@
 // The section of a version's page about what a held version changes: a picture of the postings over the last versions
 // with what would vanish, the values that lose most, and the first postings of each kind.
 
-import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../../feed/port.ts'
+import type {
+  ChangedPosting,
+  DifferenceSummary,
+  Group,
+  PostingName,
+} from '../../domain/difference.ts'
 import { countOf } from '../../lib/units.ts'
 import { fieldsText, KINDS, type Kind, NOUNS } from '../difference-text.ts'
 import type { ShowReport, UploadReport } from '../report.ts'

@@ -1,6 +1,6 @@
 // One report of `status` for each kind of problem, with what the program must say of that kind everywhere.
 
-import type { AlertEvent } from '../../../src/domain/alert-events.ts'
+import type { AlertEvent } from '../../../src/domain/alerts.ts'
 import type { ConditionCode } from '../../../src/domain/conditions.ts'
 import { EXIT } from '../../../src/lib/errors.ts'
 import type { ProblemCode, Severity } from '../../../src/ops/problem-kinds.ts'

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { loadConfig } from '../../../src/config/load.ts'
 import { ConfigProblems, formatProblem } from '../../../src/config/problems.ts'
 import { brokenRules } from '../../../src/config/rules.ts'
-import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../../../src/domain/signing-words.ts'
+import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../../../src/domain/service-words.ts'
 import { bytesToSign, type Signable } from '../../../src/service/signer.ts'
 
 let folder: string

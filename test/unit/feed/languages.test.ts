@@ -2,7 +2,8 @@
 // paths that the check names.
 
 import { describe, expect, it } from 'vitest'
-import type { FieldPaths, FoundPaths } from '../../../src/feed/port.ts'
+import type { FieldPaths } from '../../../src/domain/mapping.ts'
+import type { FoundPaths } from '../../../src/feed/port.ts'
 import { bySaxes } from '../../helpers/by-saxes.ts'
 import { contentOf } from '../../helpers/feeds.ts'
 

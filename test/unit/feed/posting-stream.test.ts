@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { FieldPaths } from '../../../src/feed/port.ts'
+import type { FieldPaths } from '../../../src/domain/mapping.ts'
 import {
   type PostingSource,
   type PostingStreamOptions,

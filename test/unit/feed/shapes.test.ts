@@ -3,9 +3,9 @@
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { FieldPaths } from '../../../src/domain/mapping.ts'
 import { DETECTED } from '../../../src/feed/field-paths.ts'
 import { LANGUAGES } from '../../../src/feed/languages.ts'
-import type { FieldPaths } from '../../../src/feed/port.ts'
 import { streamPostings } from '../../../src/feed/posting-stream.ts'
 import { bySaxes } from '../../helpers/by-saxes.ts'
 import { contentOf, Folder, readDocument } from '../../helpers/feeds.ts'

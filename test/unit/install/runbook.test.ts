@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALERT_EVENTS } from '../../../src/domain/alert-events.ts'
+import { ALERT_EVENTS } from '../../../src/domain/alerts.ts'
 import { CONDITION_CODES } from '../../../src/domain/conditions.ts'
 import { STATES } from '../../../src/domain/states.ts'
 import { commandTable } from '../../../systemd/package/command-table.ts'

@@ -33,3 +33,6 @@ export type SignField = (typeof SIGN_FIELDS)[number]
 
 /** isBulkRoute finds the one route that gives forms to a partner without a partner account. */
 export const isBulkRoute = (path: string): boolean => path.includes('bulk')
+
+/** Identity is one of the two identities of specification section 5. */
+export type Identity = { account: string } | { partner: string; partnerAccount?: string | null }

@@ -1,0 +1,25 @@
+// The events that an alert can report, and where it goes. Do not rename events: configurations name them in `alerts[].on`.
+
+import type { Secret } from '../lib/secrets.ts'
+
+export const ALERT_EVENTS = [
+  'rejected',
+  'held',
+  'failed',
+  'overdue',
+  'credentials',
+  'service',
+  'daemon',
+  'campaigns-stopped',
+  'campaign-unknown',
+  'campaign-waiting',
+] as const
+
+export type AlertEvent = (typeof ALERT_EVENTS)[number]
+
+export interface AlertTarget {
+  on: readonly AlertEvent[]
+  action: /** A program and its arguments, run without a shell. */
+    | { kind: 'exec'; command: readonly string[] }
+    | { kind: 'webhook'; url: Secret; origin: string; secretFile: string | null }
+}
