@@ -5,8 +5,8 @@ import type { Command } from 'commander'
 import { backUpHistory } from '../app/backup.ts'
 import { findConfig } from '../config/load.ts'
 import { formatBytes } from '../lib/units.ts'
-import type { Context } from './context.ts'
-import { define } from './define.ts'
+import type { Context } from '../terminal/context.ts'
+import { define } from '../terminal/define.ts'
 
 export function backupCommand(context: Context): Command {
   return define<object>(

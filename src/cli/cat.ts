@@ -3,8 +3,8 @@
 import { createReadStream } from 'node:fs'
 import { Command } from 'commander'
 import { keptCopy } from '../app/differences.ts'
-import { type Context, readConfig } from './context.ts'
-import { versionId } from './define.ts'
+import { type Context, readConfig } from '../terminal/context.ts'
+import { versionId } from '../terminal/define.ts'
 
 const PIECE = 2 ** 18
 

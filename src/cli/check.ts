@@ -10,9 +10,9 @@ import { isPacked } from '../domain/packing.ts'
 import { EXIT } from '../lib/errors.ts'
 import { countOf, formatBytes } from '../lib/units.ts'
 import { checkNames } from '../ops/doctor/feed-names.ts'
-import { type Context, outJson, readConfigIfThere } from './context.ts'
-import { define } from './define.ts'
-import { columnsOf, fitted, middleCut, printable, styled, widthOf } from './render.ts'
+import { type Context, outJson, readConfigIfThere } from '../terminal/context.ts'
+import { define } from '../terminal/define.ts'
+import { columnsOf, fitted, middleCut, printable, styled, widthOf } from '../terminal/render.ts'
 
 const TEXT =
   'check files offline, and say whether a guard would hold them; exit 0 all ok, 3 any not, 1 any not read'

@@ -6,8 +6,8 @@ import { openStatus } from '../app/open-status.ts'
 import { readCampaigns } from '../app/queries.ts'
 import type { CampaignReads } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
-import { type Context, readConfig } from './context.ts'
-import { printable } from './render.ts'
+import { type Context, readConfig } from '../terminal/context.ts'
+import { printable } from '../terminal/render.ts'
 
 interface Word {
   word: string

@@ -15,10 +15,10 @@ import { countOf } from '../lib/units.ts'
 import { personName } from '../lib/user.ts'
 import { onServiceText } from '../ops/advice.ts'
 import { uploadReports } from '../ops/report.ts'
-import type { Context } from './context.ts'
-import { type Call, define, usageError, versionIds } from './define.ts'
+import type { Context } from '../terminal/context.ts'
+import { type Call, define, usageError, versionIds } from '../terminal/define.ts'
+import { printable } from '../terminal/render.ts'
 import { accountsToKeep, heldBeside } from './keeps-all.ts'
-import { printable } from './render.ts'
 import { printEnds, until, whyNotSent } from './version-wait.ts'
 
 type Name = Exclude<Deed, 'retry'>

@@ -22,10 +22,10 @@ import { EXIT } from '../lib/errors.ts'
 import { printableJson } from '../lib/printable.ts'
 import { countOf } from '../lib/units.ts'
 import { KINDS } from '../ops/difference-text.ts'
-import { type Context, readConfigIfThere } from './context.ts'
-import { type Call, define, unknownName, usageError } from './define.ts'
+import { type Context, readConfigIfThere } from '../terminal/context.ts'
+import { type Call, define, unknownName, usageError } from '../terminal/define.ts'
+import { fitted, printable, widthOf } from '../terminal/render.ts'
 import { differenceText, postingTable } from './difference-view.ts'
-import { fitted, printable, widthOf } from './render.ts'
 
 interface Options {
   all?: boolean

@@ -4,8 +4,8 @@
 import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../domain/difference.ts'
 import { countOf } from '../lib/units.ts'
 import { fieldsText, KINDS, type Kind, NOUNS } from '../ops/difference-text.ts'
-import type { Context } from './context.ts'
-import { type Cell, factsText, styled, table, widthOf } from './render.ts'
+import type { Context } from '../terminal/context.ts'
+import { type Cell, factsText, styled, table, widthOf } from '../terminal/render.ts'
 
 const SIGNS: Record<Kind, string> = { removed: '-', added: '+', changed: '~' }
 const COLOURS = { removed: 'red', added: 'green', changed: 'yellow' } as const

@@ -8,9 +8,9 @@ import { EXIT } from '../lib/errors.ts'
 import { relativeTime } from '../lib/units.ts'
 import { hintText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
-import { type Context, outJson } from './context.ts'
-import { define } from './define.ts'
-import { fitted, printable, styled, widthOf } from './render.ts'
+import { type Context, outJson } from '../terminal/context.ts'
+import { define } from '../terminal/define.ts'
+import { fitted, printable, styled, widthOf } from '../terminal/render.ts'
 
 const TEXT =
   'check everything that the daemon needs; exit 0 ok, 78 configuration, 4 credentials, 1 host, 75 network'

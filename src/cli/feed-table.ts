@@ -4,7 +4,7 @@
 import { sharedFolder, withoutShared } from '../lib/shared-folder.ts'
 import { countOf, formatBytes, relativeTime } from '../lib/units.ts'
 import type { UploadReport } from '../ops/report.ts'
-import { type Cell, columnsOf, table } from './render.ts'
+import { type Cell, columnsOf, table } from '../terminal/render.ts'
 
 const HEADERS = ['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when'] as const
 /** The columns that a narrow terminal loses, the first one first. */

@@ -3,7 +3,7 @@
 import { ownAccountOf } from '../app/rules.ts'
 import { SECOND_FEED } from '../domain/reason-codes.ts'
 import type { History, Version } from '../history/port.ts'
-import type { Call } from './define.ts'
+import type { Call } from '../terminal/define.ts'
 
 /** heldBeside returns the versions of these that the guard `second-feed` holds. */
 export function heldBeside(history: History, ids: readonly number[]): Version[] {

@@ -9,9 +9,9 @@ import { parseDuration } from '../lib/units.ts'
 import { personName } from '../lib/user.ts'
 import { pauseReports } from '../ops/report.ts'
 import { pauseText } from '../ops/version-problems.ts'
-import type { Context } from './context.ts'
-import { type Call, define, unknownName } from './define.ts'
-import { printable } from './render.ts'
+import type { Context } from '../terminal/context.ts'
+import { type Call, define, unknownName } from '../terminal/define.ts'
+import { printable } from '../terminal/render.ts'
 import { NO_DAEMON } from './version-wait.ts'
 
 type Options = { for?: number }

@@ -6,9 +6,9 @@ import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { VERSION } from '../lib/version.ts'
 import { hintText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
-import { commandLineHere } from './command-line.ts'
-import { type Context, printError } from './context.ts'
-import { widthOf } from './render.ts'
+import { commandLineHere } from '../terminal/command-line.ts'
+import { type Context, printError } from '../terminal/context.ts'
+import { widthOf } from '../terminal/render.ts'
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 changes pending or different, 3 not all ok,

@@ -12,8 +12,8 @@ import { isSoon } from '../lib/due.ts'
 import { personName } from '../lib/user.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { uploadReports } from '../ops/report.ts'
-import { type Context, outJson } from './context.ts'
-import { define, usageError, versionIds } from './define.ts'
+import { type Context, outJson } from '../terminal/context.ts'
+import { define, usageError, versionIds } from '../terminal/define.ts'
 import { NO_DAEMON, printEnds, until, worstOf } from './version-wait.ts'
 
 /** The command stops waiting after this time. A large upload takes longer, and `show` follows it. */

@@ -7,9 +7,9 @@ import { findConfig } from '../config/load.ts'
 import { SECOND, unlessAborted } from '../lib/clock.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import { exitOf } from '../ops/problems.ts'
-import { commandLineAnywhere } from './command-line.ts'
-import { type Context, errorPrinter, readConfig } from './context.ts'
-import { onSignals } from './signals.ts'
+import { commandLineAnywhere } from '../terminal/command-line.ts'
+import { type Context, errorPrinter, readConfig } from '../terminal/context.ts'
+import { onSignals } from '../terminal/signals.ts'
 
 interface Options {
   config?: string

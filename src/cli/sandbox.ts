@@ -7,11 +7,11 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { commandFor } from '../domain/command.ts'
 import { MINUTE, SECOND } from '../lib/clock.ts'
 import { DURATION_EXPECTED, parseDuration } from '../lib/units.ts'
-import { commandLineHere } from './command-line.ts'
-import { type Context, outJson } from './context.ts'
-import { numberOf } from './define.ts'
-import { factsText } from './render.ts'
-import { onSignals } from './signals.ts'
+import { commandLineHere } from '../terminal/command-line.ts'
+import { type Context, outJson } from '../terminal/context.ts'
+import { numberOf } from '../terminal/define.ts'
+import { factsText } from '../terminal/render.ts'
+import { onSignals } from '../terminal/signals.ts'
 
 interface Options {
   dir: string

@@ -18,11 +18,11 @@ import type { CommandLine } from '../ops/port.ts'
 import type { Step } from '../ops/problem.ts'
 import type { FeedReport, ShowReport, UploadReport } from '../ops/report.ts'
 import { severityOf } from '../ops/version-problems.ts'
-import type { Context } from './context.ts'
-import { type Call, define, unknownName, usageError } from './define.ts'
+import type { Context } from '../terminal/context.ts'
+import { type Call, define, unknownName, usageError } from '../terminal/define.ts'
+import { coloured, stepLine } from '../terminal/problem-view.ts'
+import { factsText, printable, proseTable, table, widthOf } from '../terminal/render.ts'
 import { differenceText, postingTable } from './difference-view.ts'
-import { coloured, stepLine } from './problem-view.ts'
-import { factsText, printable, proseTable, table, widthOf } from './render.ts'
 
 const ATTEMPT = 'attempt,started,took,outcome,status,code,sent,key'.split(',')
 /** Number of events, attempts, campaign ids and versions that are shown without --all. */

@@ -4,7 +4,7 @@ import { countOf, relativeTime } from '../lib/units.ts'
 import { firstLine } from '../ops/problem.ts'
 import { worst } from '../ops/problems.ts'
 import type { StatusReport } from '../ops/report.ts'
-import { middleCut, printable } from './render.ts'
+import { middleCut, printable } from '../terminal/render.ts'
 
 /** Longest line in characters: pagers and phones show it whole. */
 const LONGEST = 200

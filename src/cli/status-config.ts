@@ -10,7 +10,7 @@ import { ConfigProblems } from '../config/problems.ts'
 import { instanceOf } from '../config/unit.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import type { Condition } from '../domain/conditions.ts'
-import { type Context, readConfig } from './context.ts'
+import { type Context, readConfig } from '../terminal/context.ts'
 
 /**
  * readStatusConfig returns the configuration. `broken` is the first mistake of its file. It throws `ConfigProblems` if

@@ -6,7 +6,7 @@ import { MINUTE } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import { relativeTime } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
-import type { Context } from './context.ts'
+import type { Context } from '../terminal/context.ts'
 
 /** A heartbeat that is older means a stuck loop: the loop writes one every 30 s. */
 const SILENT_MS = 2 * MINUTE

@@ -9,10 +9,10 @@ import type { CommandLine } from '../ops/port.ts'
 import type { Problem } from '../ops/problem.ts'
 import type { Severity } from '../ops/problem-kinds.ts'
 import type { StatusReport, UploadReport } from '../ops/report.ts'
+import { coloured, problemLines } from '../terminal/problem-view.ts'
+import { middleCut, printable, styled } from '../terminal/render.ts'
 import { campaignLine } from './campaigns/status-view.ts'
 import { feedTable } from './feed-table.ts'
-import { coloured, problemLines } from './problem-view.ts'
-import { middleCut, printable, styled } from './render.ts'
 
 export interface View {
   now: number

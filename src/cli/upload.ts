@@ -28,9 +28,9 @@ import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { uploadReports } from '../ops/report.ts'
 import { factsOf } from '../ops/version-report.ts'
-import { type Context, errorPrinter, outJson } from './context.ts'
-import { type Call, define, usageError } from './define.ts'
-import { onSignals, type Signals } from './signals.ts'
+import { type Context, errorPrinter, outJson } from '../terminal/context.ts'
+import { type Call, define, usageError } from '../terminal/define.ts'
+import { onSignals, type Signals } from '../terminal/signals.ts'
 import { exitCodeOf, printEnd } from './version-end.ts'
 
 interface Job {

@@ -8,8 +8,8 @@ import { EXIT } from '../lib/errors.ts'
 import { nextSteps, stepText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { VersionFacts } from '../ops/version-report.ts'
-import { type Context, printError } from './context.ts'
-import { printable } from './render.ts'
+import { type Context, printError } from '../terminal/context.ts'
+import { printable } from '../terminal/render.ts'
 
 /** printEnd prints the state of a version. With `commandLine` null the command did not wait, so no error is printed. */
 export function printEnd(

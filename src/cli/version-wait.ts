@@ -6,8 +6,8 @@ import { SECOND } from '../lib/clock.ts'
 import { EXIT } from '../lib/errors.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { factsOf } from '../ops/version-report.ts'
-import type { Context } from './context.ts'
-import type { Call } from './define.ts'
+import type { Context } from '../terminal/context.ts'
+import type { Call } from '../terminal/define.ts'
 import { exitCodeOf, printEnd } from './version-end.ts'
 
 const LOOK_MS = SECOND / 5

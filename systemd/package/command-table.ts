@@ -1,9 +1,9 @@
 // The command table, for the manual page and the completions.
 
 import type { Command } from 'commander'
-import type { Context } from '../../src/cli/context.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import type { Context } from '../../src/terminal/context.ts'
 
 const context: Context = {
   ...{ env: {}, clock: systemClock, terminal: false, ask: null },

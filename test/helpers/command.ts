@@ -1,9 +1,9 @@
 // Runs command lines inside the test's own process, as main.ts does, because a new process takes a second.
 
 import { EventEmitter } from 'node:events'
-import type { Context } from '../../src/cli/context.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import type { Context } from '../../src/terminal/context.ts'
 
 export interface Ran {
   code: number | null

@@ -79,8 +79,8 @@ const FEATURES = Object.keys(RULES).slice(5)
 const OWNERS: Record<string, string | readonly string[]> = {
   'better-sqlite3': 'history/',
   chokidar: 'inbox/',
-  'cli-truncate': 'cli/text-layout.ts',
-  commander: 'cli/',
+  'cli-truncate': 'terminal/text-layout.ts',
+  commander: ['campaigns/', 'cli/', 'terminal/'],
   entities: 'campaigns/',
   'fast-xml-parser': 'upload/',
   leven: 'lib/nearest.ts',
@@ -89,9 +89,9 @@ const OWNERS: Record<string, string | readonly string[]> = {
   pino: 'lib/log.ts',
   piscina: 'feed/',
   'prom-client': 'ops/metrics/',
-  'string-width': 'cli/text-layout.ts',
+  'string-width': 'terminal/text-layout.ts',
   undici: 'lib/http.ts',
-  'wrap-ansi': 'cli/text-layout.ts',
+  'wrap-ansi': 'terminal/text-layout.ts',
   yaml: 'lib/yaml.ts',
   zod: ['campaigns/', 'config/'],
 }

@@ -11,9 +11,9 @@ import { commandFor, hintWith } from '../../domain/command.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT, messageOf } from '../../lib/errors.ts'
 import { countOf } from '../../lib/units.ts'
-import type { Context } from '../context.ts'
-import { type Call, define, usageError } from '../define.ts'
-import { printable } from '../render.ts'
+import type { Context } from '../../terminal/context.ts'
+import { type Call, define, usageError } from '../../terminal/define.ts'
+import { printable } from '../../terminal/render.ts'
 import {
   byWhom,
   checkKey,

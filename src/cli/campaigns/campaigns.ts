@@ -1,7 +1,7 @@
 // feedsyncd campaigns: the group of commands about campaigns.
 
 import { Command } from 'commander'
-import type { Context } from '../context.ts'
+import type { Context } from '../../terminal/context.ts'
 import { applyCommand, exportCommand, planCommand } from './apply.ts'
 import { coversCommand, whyCommand } from './covers.ts'
 import { createCommand, getCommand, searchCommand, updateCommand } from './direct.ts'

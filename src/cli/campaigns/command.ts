@@ -9,8 +9,8 @@ import { SECOND } from '../../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
 import { countOf } from '../../lib/units.ts'
 import { personName } from '../../lib/user.ts'
-import type { Context } from '../context.ts'
-import { type Call, unknownName, usageError } from '../define.ts'
+import type { Context } from '../../terminal/context.ts'
+import { type Call, unknownName, usageError } from '../../terminal/define.ts'
 
 /** `forever` is never aborted: a person stops a command by ending its process. */
 export const forever = new AbortController().signal

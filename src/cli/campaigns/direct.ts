@@ -6,9 +6,9 @@ import { refused, valueOrThrow } from '../../campaigns/refused.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
 import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
-import type { Context } from '../context.ts'
-import { type Call, define, usageError } from '../define.ts'
-import { printable, widthOf } from '../render.ts'
+import type { Context } from '../../terminal/context.ts'
+import { type Call, define, usageError } from '../../terminal/define.ts'
+import { printable, widthOf } from '../../terminal/render.ts'
 import { byWhom, confirmed, forever } from './command.ts'
 import {
   addFields,

@@ -17,7 +17,7 @@ import {
 import { messageOf } from '../../lib/errors.ts'
 import { isUsableId } from '../../service/campaign-answer.ts'
 import type { CampaignCreate, CampaignUpdate, Targeting } from '../../service/port.ts'
-import { usageError } from '../define.ts'
+import { usageError } from '../../terminal/define.ts'
 
 /** NULL stands for null, which commander reads as an option without a value. */
 const NULL = Symbol('null')

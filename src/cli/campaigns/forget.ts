@@ -6,9 +6,9 @@ import { type Forgotten, forget, forgettable } from '../../campaigns/forget.ts'
 import { LATE_MS, openText } from '../../campaigns/open-create.ts'
 import { commandFor } from '../../domain/command.ts'
 import { isoTime } from '../../lib/clock.ts'
-import type { Context } from '../context.ts'
-import { define } from '../define.ts'
-import { printable } from '../render.ts'
+import type { Context } from '../../terminal/context.ts'
+import { define } from '../../terminal/define.ts'
+import { printable } from '../../terminal/render.ts'
 import { byWhom, checkKey, confirmed } from './command.ts'
 
 export function forgetCommand(context: Context): Command {

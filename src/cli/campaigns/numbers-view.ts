@@ -9,7 +9,7 @@ import {
   type Totals,
   totalsOf,
 } from '../../ops/campaign-numbers.ts'
-import { type Cell, columnsOf, table } from '../render.ts'
+import { type Cell, columnsOf, table } from '../../terminal/render.ts'
 
 type Row = Pick<CampaignSeen, 'key' | 'state' | 'status' | 'coverage'>
 

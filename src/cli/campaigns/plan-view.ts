@@ -16,7 +16,7 @@ import { hintText } from '../../ops/advice.ts'
 import { numbersText, totalsOf } from '../../ops/campaign-numbers.ts'
 import type { CommandLine } from '../../ops/port.ts'
 import type { Campaign } from '../../service/port.ts'
-import { printable } from '../render.ts'
+import { printable } from '../../terminal/render.ts'
 
 export interface PlanView {
   commandLine: CommandLine

@@ -2,7 +2,7 @@
 
 import type { CampaignRun } from '../../campaigns/port.ts'
 import { countOf, relativeTime } from '../../lib/units.ts'
-import { printable } from '../render.ts'
+import { printable } from '../../terminal/render.ts'
 
 export function campaignLine(run: CampaignRun | null, now: number): string {
   if (run === null) return ''

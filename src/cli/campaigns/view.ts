@@ -2,7 +2,7 @@
 
 import { FIELDS, type Field, shownValue, valueText } from '../../campaigns/fields.ts'
 import type { Campaign } from '../../service/port.ts'
-import { factsText, table } from '../render.ts'
+import { factsText, table } from '../../terminal/render.ts'
 
 /** campaignJson returns the documented fields as we read them, and every other field as the service sent it. */
 export function campaignJson({ other, ...known }: Campaign): Record<string, unknown> {

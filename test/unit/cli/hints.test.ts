@@ -3,9 +3,6 @@
 import { execFileSync } from 'node:child_process'
 import type { Command as Commander } from 'commander'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { commandLineHere } from '../../../src/cli/command-line.ts'
-import type { Context } from '../../../src/cli/context.ts'
-import { unknownName } from '../../../src/cli/define.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
 import {
   type Command,
@@ -15,6 +12,9 @@ import {
   hintWith,
   type Look,
 } from '../../../src/domain/command.ts'
+import { commandLineHere } from '../../../src/terminal/command-line.ts'
+import type { Context } from '../../../src/terminal/context.ts'
+import { unknownName } from '../../../src/terminal/define.ts'
 
 const CONFIG = "/srv/it's here -- 12.yaml"
 

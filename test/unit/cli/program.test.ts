@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import type { Context } from '../../../src/cli/context.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
 import { VERSION } from '../../../src/lib/version.ts'
+import type { Context } from '../../../src/terminal/context.ts'
 import { runWithin } from '../../helpers/command.ts'
 
 async function cli(...args: string[]): Promise<{ said: string; code: number | null }> {

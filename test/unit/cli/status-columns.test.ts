@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { feedTable } from '../../../src/cli/feed-table.ts'
-import { table } from '../../../src/cli/render.ts'
 import type { UploadReport } from '../../../src/ops/report.ts'
+import { table } from '../../../src/terminal/render.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 
 /** Names and their width in columns of a terminal, counted by hand. */

@@ -1,9 +1,9 @@
 // `status` on a terminal of 80 columns, with few and with many feeds.
 
 import { describe, expect, it } from 'vitest'
-import { columnsOf, cutToHeight, fitted } from '../../../src/cli/render.ts'
 import { statusText } from '../../../src/cli/status-view.ts'
 import type { UploadReport } from '../../../src/ops/report.ts'
+import { columnsOf, cutToHeight, fitted } from '../../../src/terminal/render.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 import { NOW, statusWith } from '../../helpers/ops/status-report.ts'
 

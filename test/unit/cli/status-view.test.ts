@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { commandLineAnywhere, commandLineHere } from '../../../src/cli/command-line.ts'
 import { statusCheck } from '../../../src/cli/status-check.ts'
 import { statusText, type View } from '../../../src/cli/status-view.ts'
 import { commandFor } from '../../../src/domain/command.ts'
 import type { StatusReport, UploadReport } from '../../../src/ops/report.ts'
+import { commandLineAnywhere, commandLineHere } from '../../../src/terminal/command-line.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 import { at, NOW, statusWith } from '../../helpers/ops/status-report.ts'
 
