@@ -23,7 +23,7 @@ const config = {
     'listing-worker': 'src/inbox/listing-worker.ts',
     // piscina's own side of each thread.
     worker: 'node_modules/piscina/dist/worker.js',
-    'text-layout': 'src/cli/text-layout.ts',
+    'text-layout': 'src/terminal/text-layout.ts',
   },
   output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
   plugins: [licences(), openApi()],

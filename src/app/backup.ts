@@ -3,10 +3,10 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { historyFile } from '../config/config.ts'
 import { backUp } from '../history/backup.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { isWithin } from '../lib/files.ts'
-import { historyFile } from './queries.ts'
 
 /**
  * backUpHistory copies the history to `to` and returns the size of the copy in bytes. Throws `FeedsyncError`, with 64

@@ -3,6 +3,7 @@
 // this file is separate from queries.ts.
 
 import type { Config } from '../config/config.ts'
+import { historyFile } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { OPEN, REPLACEABLE } from '../domain/states.ts'
 import { type AfterLoss, endLoss, heldAfterLoss } from '../history/lost-history.ts'
@@ -15,7 +16,7 @@ import { judgeHeldAnew } from '../pipeline/baselines.ts'
 import { type Deed, decideDeed } from '../pipeline/decide/person.ts'
 import { deedFacts } from '../pipeline/facts.ts'
 import { markReceiptsPending } from '../pipeline/receipts.ts'
-import { existing, historyFile, Refused } from './queries.ts'
+import { existing, Refused } from './queries.ts'
 import { judgingOf } from './rules.ts'
 
 export type { Deed } from '../pipeline/decide/person.ts'

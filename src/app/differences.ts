@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { historyFile } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import type {
@@ -22,7 +23,7 @@ import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { feedWord } from '../lib/printable.ts'
 import { Spill } from '../lib/spill.ts'
 import { countOf } from '../lib/units.ts'
-import { existing, historyFile, pathInInbox } from './queries.ts'
+import { existing, pathInInbox } from './queries.ts'
 
 /** Compared is one of the two versions or files that are compared. */
 export interface Compared extends DifferenceSide {

@@ -3,7 +3,9 @@
 
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { readCampaignsFile } from '../campaigns/open.ts'
 import type { Config } from '../config/config.ts'
+import { historyFile } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { lockFile } from '../history/connection.ts'
@@ -32,11 +34,9 @@ import { checkAccounts } from '../ops/doctor/shared-accounts.ts'
 import type { CommandLine, DaemonState } from '../ops/port.ts'
 import { firstLine, type Problem } from '../ops/problem.ts'
 import { KINDS } from '../ops/problem-kinds.ts'
-import { readCampaignsFile } from './campaigns.ts'
 import { type CheckParts, checkHost, checkKey } from './checks.ts'
 import { askService } from './doctor-service.ts'
 import { openStatus } from './open-status.ts'
-import { historyFile } from './queries.ts'
 import { ownAccountOf } from './rules.ts'
 
 export interface DoctorOptions {

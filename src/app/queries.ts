@@ -2,22 +2,18 @@
 // watcher or checker.
 
 import { hostname } from 'node:os'
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import type { Config } from '../config/config.ts'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { type Config, historyFile } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { feedWithoutRule } from '../domain/feed-name.ts'
-import { type CampaignReader, openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import type { Version, VersionReads } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
-import { accountOf } from './campaign-account.ts'
 import type { FileReport } from './file-report.ts'
 import { rulesOf } from './rules.ts'
-
-export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
 
 /** overdueFeeds returns the newest versions of the late feeds. Without a rule with `expectEvery` it reads no feeds. */
 export function overdueFeeds(
@@ -28,12 +24,6 @@ export function overdueFeeds(
   if (config.feeds.every(({ expectEveryMs }) => expectEveryMs === null)) return []
   const expected = expectations(history, rulesOf(config), now)
   return history.list({}).filter((version) => expected(version).overdue)
-}
-
-/** readCampaigns reads what the history knows of the campaigns; without a history it returns `none`. */
-export function readCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
-  using known = openCampaignReader({ file: historyFile(config), account: accountOf(config) })
-  return known === null ? none : read(known)
 }
 
 /** sendTestAlerts sends a test message to every alert receiver, one after the other. */

@@ -1,16 +1,15 @@
 // Builds the reports of `status` and `show` and the judgement of problems, for commands and for the daemon itself.
 
-import { existsSync } from 'node:fs'
-import type { CampaignRun } from '../campaigns/port.ts'
+import { lastCampaignRun } from '../campaigns/known.ts'
 import type { Config } from '../config/config.ts'
 import { alwaysOlder, newerThanAll } from '../history/always-older.ts'
-import type { CampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import { keptPostings } from '../history/lost-history.ts'
 import type { ListFilter, Notes, Pauses, Version, VersionReads } from '../history/port.ts'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import { isLoopback } from '../lib/http-text.ts'
+import type { CampaignRun } from '../ops/campaigns/run.ts'
 import { judgedVersions } from '../ops/judged.ts'
 import type { CommandLine, DaemonState } from '../ops/port.ts'
 import { firstLine, type Problem } from '../ops/problem.ts'
@@ -25,7 +24,7 @@ import {
   statusReport,
 } from '../ops/report.ts'
 import type { Circumstances } from '../ops/version-report.ts'
-import { overdueFeeds, readCampaigns } from './queries.ts'
+import { overdueFeeds } from './queries.ts'
 import { rulesOf } from './rules.ts'
 
 export type StatusHistory = Reported & Pick<Pauses, 'pauses'> & Pick<Notes, 'note'>
@@ -132,15 +131,6 @@ export function progressOf(
   uploads: DaemonState['uploads'],
 ) {
   return (state === 'uploading' && uploads[id]) || null
-}
-
-export function lastCampaignRun(config: Config): CampaignRun | null {
-  const { file, explicit } = config.campaigns
-  // If the file is missing while its campaigns run, the last look says so.
-  const isOn = explicit || existsSync(file)
-  const read = (known: CampaignReader) =>
-    isOn || known.bindings().length > 0 ? known.lastRun() : null
-  return readCampaigns(config, read, null)
 }
 
 /** versionOf returns the document of `show --json`, with at most `most` events and attempts; null for an unknown id. */

@@ -2,7 +2,6 @@
 // When a write of a wave fails, the later waves are not sent.
 
 import type { Clock } from '../lib/clock.ts'
-import type { Campaign, CampaignApi, CampaignCreate, CampaignFailure } from '../service/port.ts'
 import { changeLines } from './change-text.ts'
 import type { Entry } from './desired.ts'
 import { type Change, changesOf } from './diff.ts'
@@ -14,6 +13,7 @@ import { type Look, look, type Plan, type PlanItem, type PlanParts } from './pla
 import type { Binding, CampaignStore, CampaignWrite, Outcome } from './port.ts'
 import { inParallel, type Seen } from './seen.ts'
 import { bodyOf, sentOf } from './sent.ts'
+import type { Campaign, CampaignApi, CampaignCreate, CampaignFailure } from './service/port.ts'
 import { doubtAbout, type ManagedFile, take } from './taken.ts'
 import { briefTargeting } from './targeting.ts'
 import { beginCreate, beginWriting, isLimited, type Result, update } from './write.ts'

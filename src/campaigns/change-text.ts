@@ -1,9 +1,9 @@
 // Writes changes and targetings as text for people. Pure.
 
 import { isoTime } from '../lib/clock.ts'
-import type { Targeting } from '../service/port.ts'
 import type { Change } from './diff.ts'
 import type { Spend } from './fields.ts'
+import type { Targeting } from './service/port.ts'
 import { type CanonicalTargeting, canonical, targetingSpend, targetingTexts } from './targeting.ts'
 
 const SPENDS = { up: 'can spend more', down: 'spends less', neutral: 'spends the same' } as const

@@ -4,11 +4,11 @@
 import { commandFor, hintWith } from '../domain/command.ts'
 import { DAY } from '../lib/clock.ts'
 import { countOf, groupedMoney } from '../lib/units.ts'
+import type { Coverage } from '../ops/campaigns/run.ts'
 import { coverageOf } from './coverage.ts'
 import { idleReason, shownValue } from './fields.ts'
 import type { Finding, LookFacts } from './finding.ts'
 import type { Judged } from './judge.ts'
-import type { Coverage } from './port.ts'
 
 /** A smaller difference is normal, because the service may count later than we do. */
 const FAR = { factor: 1.5, more: 10 }

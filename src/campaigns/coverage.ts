@@ -2,13 +2,13 @@
 // period. Pure.
 
 import { isoTime } from '../lib/clock.ts'
-import type { Campaign } from '../service/port.ts'
+import type { Coverage } from '../ops/campaigns/run.ts'
 import { toWire } from './amount.ts'
 import { currentTargeting } from './diff.ts'
 import type { Effects } from './effects.ts'
 import { shownValue } from './fields.ts'
 import type { Judged } from './judge.ts'
-import type { Coverage } from './port.ts'
+import type { Campaign } from './service/port.ts'
 
 /** coverageOf returns the main numbers of an entry's campaign; null: it has no campaign that could be read. */
 export function coverageOf(judged: Judged, effects: Effects, now: number): Coverage | null {

@@ -3,7 +3,6 @@
 
 import { keyName, parseYaml, type YamlPath, type YamlProblem } from '../lib/yaml.ts'
 import { describeProblems, type Finding, valueAt } from '../lib/yaml-problems.ts'
-import type { Targeting } from '../service/port.ts'
 import { type Amount, showAmount } from './amount.ts'
 import { FIELDS, type Values } from './fields.ts'
 import {
@@ -14,6 +13,7 @@ import {
   TARGETING,
   TOP,
 } from './file-schema.ts'
+import type { Targeting } from './service/port.ts'
 import { type CanonicalTargeting, canonical } from './targeting.ts'
 
 /** Entry is a campaign as the file describes it. */

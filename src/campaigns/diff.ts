@@ -1,7 +1,6 @@
 // Compares an entry of the file with its campaign, field by field. Pure. The current value of a field is what the
 // service shows, or what we sent last if the service does not show the field.
 
-import type { Campaign, Targeting } from '../service/port.ts'
 import type { Entry } from './desired.ts'
 import {
   FIELDS,
@@ -17,6 +16,7 @@ import {
 } from './fields.ts'
 import { nameWithoutMark } from './mark.ts'
 import type { Binding } from './port.ts'
+import type { Campaign, Targeting } from './service/port.ts'
 import {
   briefTargeting,
   type CanonicalTargeting,

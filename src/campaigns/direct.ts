@@ -1,16 +1,16 @@
 // Sends a create or update that a person ordered without the file, and records it in the history.
 
 import type { Clock } from '../lib/clock.ts'
+import { NOTHING_KNOWN } from './diff.ts'
+import type { CampaignStore } from './port.ts'
+import { withWriteBegun, withWriteDone } from './sent.ts'
 import type {
   Campaign,
   CampaignAnswer,
   CampaignApi,
   CampaignCreate,
   CampaignUpdate,
-} from '../service/port.ts'
-import { NOTHING_KNOWN } from './diff.ts'
-import type { CampaignStore } from './port.ts'
-import { withWriteBegun, withWriteDone } from './sent.ts'
+} from './service/port.ts'
 import { beginCreate, beginWriting, valuesBefore } from './write.ts'
 
 export interface DirectParts {

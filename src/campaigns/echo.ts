@@ -1,6 +1,6 @@
 // Decides whether the targeting that a service shows after a write can be another form of what we sent. Pure.
 
-import type { Targeting } from '../service/port.ts'
+import type { Targeting } from './service/port.ts'
 import {
   type CanonicalTargeting,
   CRITERIA,

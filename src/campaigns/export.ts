@@ -1,11 +1,11 @@
 // Writes the campaigns of an account as a campaigns file that changes nothing. Pure.
 
 import { writeYaml } from '../lib/yaml.ts'
-import type { Campaign } from '../service/port.ts'
 import { showAmount } from './amount.ts'
 import { currentTargeting, currentValue, NOTHING_KNOWN } from './diff.ts'
 import { FIELDS, isWritable } from './fields.ts'
 import type { Binding } from './port.ts'
+import type { Campaign } from './service/port.ts'
 import { type CanonicalTargeting, CRITERIA, filtersOf, isEmpty } from './targeting.ts'
 
 /** exportCampaigns returns the text of a campaigns file; `partial` names campaigns with a value that it leaves out. */

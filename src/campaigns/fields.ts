@@ -2,9 +2,9 @@
 // how it is sent, and which changes can raise spending. Pure.
 
 import { z } from 'zod'
-import type { Campaign } from '../service/port.ts'
 import { type Amount, fromWire, showAmount, toWire } from './amount.ts'
 import { nameWithoutMark } from './mark.ts'
+import type { Campaign } from './service/port.ts'
 import { amount, firstSecond, lastSecond, nonEmpty, oneOf } from './values.ts'
 
 /** STATUS holds the status codes of specification section 3. */

@@ -1,9 +1,9 @@
 // The types of findings, and the facts that they are made from.
 
+import type { Severity } from '../ops/campaigns/run.ts'
 import type { Entry } from './desired.ts'
 import type { Effects } from './effects.ts'
 import type { Judge, Judged } from './judge.ts'
-import type { Severity } from './port.ts'
 import type { Memory, Seen } from './seen.ts'
 
 /** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */

@@ -4,7 +4,6 @@
 import { commandFor, hintWith } from '../domain/command.ts'
 import { isoTime } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
-import type { Campaign } from '../service/port.ts'
 import { showAmount } from './amount.ts'
 import { coverageFindings } from './coverage-findings.ts'
 import { currentValue, droppedFields } from './diff.ts'
@@ -14,6 +13,7 @@ import type { Judged } from './judge.ts'
 import { hasMark, markIn, markOf } from './mark.ts'
 import { isOpen, LATE_MS, ofKey, openText } from './open-create.ts'
 import { idAndName } from './seen.ts'
+import type { Campaign } from './service/port.ts'
 
 const MOST_OF_A_KIND = 100
 /** Only this many ids without an entry, those with the most postings, are compared with the known ids. */

@@ -1,10 +1,10 @@
 // Finds values that somebody changed on the service after feedsyncd sent them, and records them in the history.
 
-import type { Campaign } from '../service/port.ts'
 import { type Change, currentValue } from './diff.ts'
 import { FIELDS, isFixed, wireOf } from './fields.ts'
 import type { Judged } from './judge.ts'
 import type { CampaignReads, CampaignStore } from './port.ts'
+import type { Campaign } from './service/port.ts'
 
 /** withSentDates adds to each change of a foreign value when feedsyncd sent its own. */
 export function withSentDates(

@@ -3,7 +3,6 @@
 import { commandFor, hintWith } from '../domain/command.ts'
 import { isoTime } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
-import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
 import {
   type Change,
@@ -20,6 +19,7 @@ import { isOpen, LATE_MS, ofKey, openText, repeatText } from './open-create.ts'
 import type { Binding, CampaignWrite } from './port.ts'
 import { idAndName, type Memory, type Seen, UnboundCampaigns } from './seen.ts'
 import { isDaemons, sentOf } from './sent.ts'
+import type { Campaign } from './service/port.ts'
 import { briefTargeting, canonical, isSame } from './targeting.ts'
 
 export type EntryState = 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'

@@ -2,7 +2,7 @@
 // daemon reports it. No plan is stored: the digest tells whether a later plan is the same.
 
 import { createHash } from 'node:crypto'
-import type { CampaignFailure } from '../service/port.ts'
+import type { Coverage } from '../ops/campaigns/run.ts'
 import { coverageOf } from './coverage.ts'
 import type { Entry } from './desired.ts'
 import { measure, type Selection, selectionOf, targetingsToMeasure } from './effects.ts'
@@ -11,8 +11,9 @@ import { findingsOf } from './findings.ts'
 import { withSentDates } from './foreign.ts'
 import { type EntryState, Judge, type Judged, type PlannedAction } from './judge.ts'
 import { LATE_MS } from './open-create.ts'
-import type { CampaignReads, Coverage, FeedSide } from './port.ts'
+import type { CampaignReads, FeedSide } from './port.ts'
 import { memoryOf, NO_MEMORY, Seen, type SeenParts } from './seen.ts'
+import type { CampaignFailure } from './service/port.ts'
 
 /** PlanItem is what `apply` does for one entry. */
 export interface PlanItem extends PlannedAction {

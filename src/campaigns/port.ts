@@ -2,8 +2,9 @@
 // and what `status` shows.
 
 import type { FieldPaths } from '../domain/mapping.ts'
-import type { Campaign, CampaignAnswer, Targeting } from '../service/port.ts'
+import type { CampaignRun } from '../ops/campaigns/run.ts'
 import type { Values } from './fields.ts'
+import type { Campaign, CampaignAnswer, Targeting } from './service/port.ts'
 import type { CanonicalTargeting } from './targeting.ts'
 
 /** Sent holds the last value of each field that we sent to a campaign. */
@@ -170,94 +171,4 @@ export interface FeedSide {
     take: (posting: FieldPaths) => void,
     signal: AbortSignal,
   ): Promise<string[]>
-}
-
-/** CampaignRun is the result of a look at the campaigns, kept for `status`. */
-export interface CampaignRun {
-  /** ISO 8601 UTC. */
-  at: string
-  /** The reason for the look: `start`, `file`, `upload`, `interval`, `once`, or a command. */
-  cause: string
-  mode: 'report' | 'targeting'
-  /**
-   * `done`: the look is complete. `unusable`: the file cannot be used. `failed`: the service could not be reached.
-   * `refused` and `credentials`: the service refused. `busy`: another process writes campaigns. In every state but
-   * `done`, the lists below are those of the look before.
-   */
-  state: 'done' | 'unusable' | 'failed' | 'refused' | 'credentials' | 'busy'
-  /** ISO 8601 UTC of the first look in an unbroken series of looks with this state. */
-  since: string
-  /** Why the state is not `done`, and what to do; null for `done`. */
-  problem: string | null
-  hint: string | null
-  /** The entries of the file, in its order. */
-  entries: CampaignSeen[]
-  /** Other facts that a person should know. */
-  findings: CampaignFinding[]
-  /** The writes that did not end with `done`. */
-  failures: CampaignWriteFailure[]
-}
-
-/** Coverage holds the main numbers of a campaign. Money is decimal text; null: not known, or there is none. */
-export interface Coverage {
-  /** The postings that the service sponsors now. */
-  covered: number | null
-  /** The postings of the last uploads that the campaign's current targeting selects, by our own count. */
-  counted: number | null
-  /** Several feeds share the account, and the service may keep only the last one: `counted` is the most. */
-  isAtMost: boolean
-  spent: string | null
-  /** The budget; of a month if `isMonthly`. */
-  budget: string | null
-  /** The spent part of the budget: 1 is all of it. */
-  spentShare: number | null
-  /** Negative: more is spent than the budget. */
-  left: string | null
-  isMonthly: boolean
-  /** ISO 8601 UTC of the begin and the end of the period. A monthly campaign has the current month. */
-  begins: string | null
-  ends: string | null
-}
-
-/** CampaignSeen is an entry of the file as the last look found it. A null field is not known, or has no value. */
-export interface CampaignSeen {
-  /** External campaign id. */
-  key: string
-  campaignId: string | null
-  state: 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'
-  /** ISO 8601 UTC of the first look that found the entry in this state. */
-  since: string
-  /** Why the entry is `unknown` or `blocked`. */
-  reason: string | null
-  /** The one next step: a command to paste, or an edit. */
-  next: string | null
-  /** One line for each difference: `budget: 100.00 -> 150.00  [can spend more]`. */
-  changes: string[]
-  /** The name and status that the service shows. */
-  name: string | null
-  status: string | null
-  /** The main numbers; null: the entry has no campaign that could be read. */
-  coverage: Coverage | null
-}
-
-export interface CampaignFinding {
-  code: string
-  /** External campaign id; null: the finding concerns no entry. */
-  key: string | null
-  campaignId: string | null
-  text: string
-  /** The edit or command that settles the finding; null: nothing has to be done. */
-  next: string | null
-  severity: Severity
-}
-
-/** Severity says how bad a finding is. Monitoring and alerts report a `warning`; `info` is only shown. */
-export type Severity = 'warning' | 'info'
-
-export interface CampaignWriteFailure {
-  /** External campaign id. */
-  key: string
-  campaignId: string | null
-  outcome: string
-  reason: string | null
 }

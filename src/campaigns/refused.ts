@@ -1,7 +1,7 @@
 // Turns a failed call of the service into the error that ends a command, with its exit code.
 
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
-import type { CampaignFailure } from '../service/port.ts'
+import type { CampaignFailure } from './service/port.ts'
 
 /** refused returns an error with a reason, a hint and an exit code. */
 export const refused = (reason: string, hint: string, exitCode: number = EXIT.failed) =>

@@ -1,13 +1,13 @@
 // Decides when the daemon looks at the campaigns: at its start, two seconds after a change of the file, after an
 // upload, and each hour. One look runs at a time, independent of the deliveries. When a look fails, the daemon notifies
-// the operator and continues to upload. See app/reconcile.ts for what a look does.
+// the operator and continues to upload. See campaigns/reconcile.ts for what a look does.
 
 import { commandFor, hintWith } from '../domain/command.ts'
 import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { CampaignRun } from '../ops/campaigns/run.ts'
 import { needsPerson } from './judge.ts'
-import type { CampaignRun } from './port.ts'
 
 export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 

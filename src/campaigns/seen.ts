@@ -1,9 +1,9 @@
 // Collects what one look reads: the listing, campaigns read by id, and the state in the database.
 
-import type { Campaign, CampaignAnswer, CampaignFailure, Listing } from '../service/port.ts'
 import { isLive, normalized } from './fields.ts'
 import { nameWithoutAnyMark, possibleMarks } from './mark.ts'
 import type { CampaignReads } from './port.ts'
+import type { Campaign, CampaignAnswer, CampaignFailure, Listing } from './service/port.ts'
 import { carriedId } from './targeting.ts'
 
 const MOST_PARALLEL_CALLS = 8

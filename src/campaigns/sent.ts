@@ -1,10 +1,10 @@
 // Converts between request bodies and the values that we remember as sent. Pure.
 
-import type { Campaign, CampaignUpdate } from '../service/port.ts'
 import type { Entry } from './desired.ts'
 import { FIELDS, type Field, normalized, rawOf, shownValue, wireOf } from './fields.ts'
 import { markIn, nameWithoutMark } from './mark.ts'
 import type { Binding, Sent } from './port.ts'
+import type { Campaign, CampaignUpdate } from './service/port.ts'
 import {
   briefTargeting,
   type CanonicalTargeting,

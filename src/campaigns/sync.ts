@@ -2,13 +2,13 @@
 // other call.
 
 import type { Clock } from '../lib/clock.ts'
-import type { Campaign } from '../service/port.ts'
 import type { Entry } from './desired.ts'
 import { changesOf } from './diff.ts'
 import { shownValue } from './fields.ts'
 import { reasonNotToWrite } from './judge.ts'
 import type { Binding, CampaignStore, TargetingApi } from './port.ts'
 import { isDaemons } from './sent.ts'
+import type { Campaign } from './service/port.ts'
 import { doubtAbout, type ManagedFile, take } from './taken.ts'
 import { isSame, wholeTargeting } from './targeting.ts'
 import { beginWriting, type Result, update } from './write.ts'

@@ -2,10 +2,10 @@
 // form, how we read and send it, and whether a change can spend more. Pure.
 
 import type { FieldPaths } from '../domain/mapping.ts'
-import type { City, Targeting } from '../service/port.ts'
 import { combinedSpend, normalized, type Spend } from './fields.ts'
 import { pluralsOf } from './plurals.ts'
 import { readableText } from './readable-text.ts'
+import type { City, Targeting } from './service/port.ts'
 
 /** TargetedPosting holds the fields of a posting that targeting tests; a field is empty if the feed has no value. */
 export type TargetedPosting = Required<Omit<FieldPaths, 'id'>>

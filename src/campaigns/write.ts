@@ -2,12 +2,12 @@
 // After a crash at any point, the row shows that a request was sent.
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
-import type { Campaign, CampaignAnswer, CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import { isEchoOf } from './echo.ts'
 import { type Field, rawOf } from './fields.ts'
 import { LATE_MS } from './open-create.ts'
 import type { Actor, Binding, CampaignStore, Outcome } from './port.ts'
 import { compareWithSent, wireOfSent, withWriteBegun, withWriteDone } from './sent.ts'
+import type { Campaign, CampaignAnswer, CampaignCreate, CampaignUpdate } from './service/port.ts'
 import { canonical, isSame } from './targeting.ts'
 
 export interface WriteParts {

@@ -3,8 +3,7 @@
 
 import { Argument, Command } from 'commander'
 import { openStatus } from '../app/open-status.ts'
-import { readCampaigns } from '../app/queries.ts'
-import type { CampaignReads } from '../campaigns/port.ts'
+import { campaignKeys } from '../campaigns/for-cli.ts'
 import type { Config } from '../config/config.ts'
 import { type Context, readConfig } from '../terminal/context.ts'
 import { printable } from '../terminal/render.ts'
@@ -30,16 +29,10 @@ const KINDS = {
   feeds: (config: Config, context: Context) => versions(config, context).map(({ feed }) => feed),
   names: (config: Config, context: Context) =>
     versions(config, context).flatMap(({ id, feed }) => [String(id), feed]),
-  keys: (config: Config) => readCampaigns(config, keysIn, []),
+  keys: campaignKeys,
 }
 
 type Kind = keyof typeof KINDS
-
-/** keysIn returns the keys of all entries that the daemon saw last or that have a campaign. */
-function keysIn(known: CampaignReads): string[] {
-  const all = [...(known.lastRun()?.entries ?? []), ...known.bindings()]
-  return [...new Set(all.map(({ key }) => key))]
-}
 
 function versions(config: Config, { clock, env }: Context) {
   using status = openStatus(config, { clock, env, commandLine: (command) => command })
@@ -55,11 +48,12 @@ export function completionCommand(context: Context): Command {
   return new Command('completion')
     .description('print a completion script: source <(feedsyncd completion bash)')
     .addArgument(new Argument('<what>', 'a shell, or a kind of value to list').choices(shells))
-    .action((what: Shell | Kind, _options, command: Command) => {
+    .action(async (what: Shell | Kind, _options, command: Command) => {
       const { config } = command.optsWithGlobals<{ config?: string }>()
+      const valuesOf = async (kind: Kind) => KINDS[kind](readConfig(context, config), context)
       context.out(
         what in KINDS
-          ? KINDS[what as Kind](readConfig(context, config), context).map(printable).join('\n')
+          ? (await valuesOf(what as Kind)).map(printable).join('\n')
           : SHELLS[what as Shell](placesOf(command.parent ?? command)),
       )
     })

@@ -1,6 +1,7 @@
 // feedsyncd config check, print and schema show the configuration and start nothing.
 
 import { Argument, Command } from 'commander'
+import { campaignsJsonSchema } from '../campaigns/for-cli.ts'
 import { configAdvice } from '../config/advice.ts'
 import { findConfig, loadConfig } from '../config/load.ts'
 import { printableConfig } from '../config/print.ts'
@@ -28,9 +29,7 @@ export function configCommand(context: Context): Command {
     .description('print the JSON Schema of a file, for editors')
     .addArgument(new Argument('[file]').choices(['feedsyncd', 'campaigns']).default('feedsyncd'))
     .action(async (file: string) => {
-      const ofCampaigns = async () =>
-        (await import('../campaigns/file-schema.ts')).campaignsJsonSchema()
-      const found = file === 'campaigns' ? await ofCampaigns() : configJsonSchema()
+      const found = file === 'campaigns' ? await campaignsJsonSchema() : configJsonSchema()
       context.out(JSON.stringify(found, null, 2))
     })
   return new Command('config')

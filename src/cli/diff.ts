@@ -14,7 +14,7 @@ import {
   versionPair,
   versionSide,
 } from '../app/differences.ts'
-import { historyFile } from '../app/queries.ts'
+import { historyFile } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import type { Difference, Group } from '../domain/difference.ts'
 import { openHistoryReader } from '../history/tables.ts'

@@ -1,6 +1,7 @@
 // The command table. Each command ends with an answer, or with two lines of error and an exit code.
 
 import { Command, CommanderError } from 'commander'
+import { campaignsCommand } from '../campaigns/for-cli.ts'
 import { ConfigProblems } from '../config/problems.ts'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { VERSION } from '../lib/version.ts'
@@ -36,8 +37,7 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   restore: async (context) => (await import('./decide.ts')).decisionCommand('restore', context),
   forget: async (context) => (await import('./forget.ts')).forgetCommand(context),
   backup: async (context) => (await import('./backup.ts')).backupCommand(context),
-  campaigns: async (context) =>
-    (await import('./campaigns/campaigns.ts')).campaignsCommand(context),
+  campaigns: campaignsCommand,
   doctor: async (context) => (await import('./doctor.ts')).doctorCommand(context),
   config: async (context) => (await import('./config.ts')).configCommand(context),
   alerts: async (context) => (await import('./alerts.ts')).alertsCommand(context),

@@ -1,8 +1,8 @@
 // What the judgement of problems reads: the report of `status`, and the versions that are not well.
 
-import type { CampaignRun } from '../campaigns/port.ts'
 import { OPEN, type State } from '../domain/states.ts'
 import type { Version } from '../history/port.ts'
+import type { CampaignRun } from './campaigns/run.ts'
 import type { Reported, Snapshot, StatusReport } from './report.ts'
 import { type Circumstances, factsOf, type VersionFacts, withProbeTime } from './version-report.ts'
 

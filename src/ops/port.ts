@@ -1,13 +1,13 @@
 // The types that other rooms use of operations: alerts, the endpoint, metrics, systemd. Operations read the committed
 // history and the daemon's state; they decide nothing about feeds.
 
-import type { CampaignRun } from '../campaigns/port.ts'
 import type { Command } from '../domain/command.ts'
 import type { Condition } from '../domain/conditions.ts'
 import type { Pauses, VersionReads } from '../history/port.ts'
 import type { SkippedPath } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Progress } from '../lib/units.ts'
+import type { CampaignRun } from './campaigns/run.ts'
 import type { Finding } from './doctor/finding.ts'
 import type { Problem } from './problem.ts'
 

@@ -1,10 +1,10 @@
 // problems decides what is wrong and what waits for a person. `status`, its JSON and `--check`, the page, alerts,
 // /readyz, systemd's status line, `doctor` and the exit code of `run --once` only render its answer. Pure.
 
-import type { CampaignRun } from '../campaigns/port.ts'
 import { EXIT } from '../lib/errors.ts'
 import type { Asked } from './advice.ts'
-import { campaignProblems, lateLook } from './campaign-problems.ts'
+import { campaignProblems, lateLook } from './campaigns/problems.ts'
+import type { CampaignRun } from './campaigns/run.ts'
 import { daemonProblems } from './daemon-problems.ts'
 import type { Judged } from './judged.ts'
 import type { Found, Problem, ProblemReport, Step } from './problem.ts'

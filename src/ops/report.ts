@@ -1,12 +1,12 @@
 // The documented JSON of `status` and `show`, built from history rows. Fields may be added but never renamed. Times are
 // ISO 8601 UTC or null.
 
-import type { CampaignRun } from '../campaigns/port.ts'
 import type { Condition } from '../domain/conditions.ts'
 import { OPEN } from '../domain/states.ts'
 import type { Files, InForce, ListFilter, Pause, Version, VersionReads } from '../history/port.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Progress } from '../lib/units.ts'
+import type { CampaignRun } from './campaigns/run.ts'
 import type { DaemonState, NameList } from './port.ts'
 import type { Problem } from './problem.ts'
 import {

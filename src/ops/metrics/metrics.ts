@@ -5,7 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { isInboxCondition } from '../../domain/conditions.ts'
 import { IN_WORK, STATES, type State } from '../../domain/states.ts'
 import type { Verdict } from '../../feed/port.ts'
-import { campaignsInTrouble } from '../campaign-problems.ts'
+import { campaignsInTrouble } from '../campaigns/problems.ts'
 import type { MetricsSource } from '../port.ts'
 import { KINDS, PROBLEM_CODES } from '../problem-kinds.ts'
 

@@ -6,10 +6,10 @@ import { STATES } from '../../domain/states.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { sharedFolder, withoutShared } from '../../lib/shared-folder.ts'
 import { formatDuration } from '../../lib/units.ts'
+import { campaignsSection } from '../campaigns/page-section.ts'
 import type { Problem } from '../problem.ts'
 import { worst } from '../problems.ts'
 import type { StatusReport, UploadReport } from '../report.ts'
-import { campaignsSection } from './campaigns-section.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { CampaignSeen } from '../../../src/campaigns/port.ts'
+import type { CampaignSeen } from '../../../src/ops/campaigns/run.ts'
 import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
 import { fileOf } from '../../helpers/campaigns/file.ts'
 import { type Ran, SECRET } from '../../helpers/site.ts'

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openCampaignReader } from '../../../src/history/campaign-store.ts'
+import { openCampaignReader } from '../../../src/campaigns/store.ts'
 import { MINUTE } from '../../../src/lib/clock.ts'
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import type { SandboxCampaign } from '../../../src/sandbox/service/campaign.ts'

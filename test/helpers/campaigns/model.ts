@@ -10,11 +10,11 @@ import { FIELDS, type Field, type Value } from '../../../src/campaigns/fields.ts
 import { markIn, markOf, nameWithoutMark } from '../../../src/campaigns/mark.ts'
 import type { Look, Plan, PlanItem } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../../src/campaigns/port.ts'
+import type { Targeting } from '../../../src/campaigns/service/port.ts'
 import type { SyncParts } from '../../../src/campaigns/sync.ts'
 import { canonical, isSame, readTargeting } from '../../../src/campaigns/targeting.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { type SandboxPosting, targetingTest } from '../../../src/sandbox/service/targeting.ts'
-import type { Targeting } from '../../../src/service/port.ts'
 import type { BookCampaign, Fields } from './book.ts'
 import { fileOf } from './file.ts'
 import {

@@ -5,7 +5,7 @@ import type {
   CampaignRun,
   CampaignSeen,
   Coverage,
-} from '../../../src/campaigns/port.ts'
+} from '../../../src/ops/campaigns/run.ts'
 
 const AT = '2026-11-20T11:40:00.000Z'
 

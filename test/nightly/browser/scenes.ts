@@ -3,11 +3,11 @@
 
 import { onTestFinished } from 'vitest'
 import { statusOf, versionOf } from '../../../src/app/status.ts'
-import type { CampaignRun } from '../../../src/campaigns/port.ts'
 import type { Config } from '../../../src/config/config.ts'
 import type { HeldDifference, History, State, VersionPatch } from '../../../src/history/port.ts'
 import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
+import type { CampaignRun } from '../../../src/ops/campaigns/run.ts'
 import type { DaemonState } from '../../../src/ops/port.ts'
 import { problems } from '../../../src/ops/problems.ts'
 import { openEndpoint } from '../../../src/ops/web/endpoint.ts'

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { bindingOf } from '../../../src/campaigns/apply.ts'
 import { markOf, withMark } from '../../../src/campaigns/mark.ts'
 import { sentOf } from '../../../src/campaigns/sent.ts'
-import { openCampaignStore } from '../../../src/history/campaign-store.ts'
+import { openCampaignStore } from '../../../src/campaigns/store.ts'
 import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 

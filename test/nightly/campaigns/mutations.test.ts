@@ -3,9 +3,9 @@
 
 import { expect, it } from 'vitest'
 import { nameWithoutAnyMark } from '../../../src/campaigns/mark.ts'
+import type { Campaign, CampaignApi } from '../../../src/campaigns/service/port.ts'
 import { canonical, isEmpty } from '../../../src/campaigns/targeting.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
-import type { Campaign, CampaignApi } from '../../../src/service/port.ts'
 import { explore, type Mutation } from '../../helpers/campaigns/model.ts'
 import type { Host } from '../../helpers/campaigns/world.ts'
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { absencesOf, latestUploads } from '../../../src/history/feed-uploads.ts'
+import { absencesOf, latestUploads } from '../../../src/campaigns/feed-uploads.ts'
 import { openHistory } from '../../../src/history/sqlite-history.ts'
 import { DAY, HOUR, systemClock } from '../../../src/lib/clock.ts'
 import { putEmptyHistory } from '../../helpers/history/empty.ts'

@@ -12,8 +12,8 @@ import {
   valueText,
   wireOf,
 } from '../../../src/campaigns/fields.ts'
+import type { Campaign } from '../../../src/campaigns/service/port.ts'
 import { readAs } from '../../../src/campaigns/values.ts'
-import type { Campaign } from '../../../src/service/port.ts'
 
 const NOW = Date.UTC(2027, 0, 4)
 const campaign = (fields: Record<string, unknown>): Campaign => ({ id: '1', ...fields, other: {} })

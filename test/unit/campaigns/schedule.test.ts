@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { CampaignRun } from '../../../src/campaigns/port.ts'
 import { CampaignSchedule } from '../../../src/campaigns/schedule.ts'
 import { HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
+import type { CampaignRun } from '../../../src/ops/campaigns/run.ts'
 
 const AT = '2026-11-22T06:00:00.000Z'
 const RUN: CampaignRun = {

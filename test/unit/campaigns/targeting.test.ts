@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Targeting } from '../../../src/campaigns/service/port.ts'
 import type { TargetedPosting } from '../../../src/campaigns/targeting.ts'
 import {
   briefTargeting,
@@ -13,7 +14,6 @@ import {
   wholeTargeting,
 } from '../../../src/campaigns/targeting.ts'
 import { targetingTest } from '../../../src/sandbox/service/targeting.ts'
-import type { Targeting } from '../../../src/service/port.ts'
 import { NO_PLURALS, PLURALS } from '../../helpers/plurals.ts'
 import { READABLE_TEXTS } from '../../helpers/readable-texts.ts'
 

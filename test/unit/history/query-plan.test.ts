@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { expect, it, vi } from 'vitest'
+import { openCampaignStore } from '../../../src/campaigns/store.ts'
 import { OPEN } from '../../../src/domain/states.ts'
-import { openCampaignStore } from '../../../src/history/campaign-store.ts'
 import type { History, ListFilter, Transactions } from '../../../src/history/port.ts'
 import { openHistory } from '../../../src/history/sqlite-history.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'

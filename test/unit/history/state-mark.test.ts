@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openCampaignStore } from '../../../src/history/campaign-store.ts'
+import { openCampaignStore } from '../../../src/campaigns/store.ts'
 import { openWritable } from '../../../src/history/connection.ts'
 import { stateMark } from '../../../src/history/state-mark.ts'
 import { memoryFolder } from '../../helpers/memory-folder.ts'

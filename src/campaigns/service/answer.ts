@@ -1,8 +1,8 @@
 // Reads the service's answers about campaigns. It tolerates unknown fields and unexpected types, but it is strict about
 // the ids and the list.
 
-import { redactValue, shownName } from '../lib/secrets.ts'
-import { isObject, parseBody, Unusable } from './json-answer.ts'
+import { redactValue, shownName } from '../../lib/secrets.ts'
+import { isObject, parseBody, Unusable } from '../../service/json-answer.ts'
 import type { Campaign, CampaignPage } from './port.ts'
 
 type Kind = 'text' | 'number' | 'integer'

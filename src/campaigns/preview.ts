@@ -1,15 +1,15 @@
 // Counts and lists the postings for `campaigns preview`, from the campaigns file, the targeting that was sent last and
 // the last uploads.
 
-import type { Entry } from '../campaigns/desired.ts'
-import type { Selection } from '../campaigns/effects.ts'
-import { measure, NO_POSTING } from '../campaigns/effects.ts'
-import { verdictOf } from '../campaigns/reasons.ts'
-import { type CanonicalTargeting, selector } from '../campaigns/targeting.ts'
 import type { Config } from '../config/config.ts'
 import type { FieldPaths } from '../domain/mapping.ts'
-import { feedSideOf } from './campaigns.ts'
-import { readCampaigns } from './queries.ts'
+import type { Entry } from './desired.ts'
+import type { Selection } from './effects.ts'
+import { measure, NO_POSTING } from './effects.ts'
+import { readCampaigns } from './known.ts'
+import { feedSideOf } from './open.ts'
+import { verdictOf } from './reasons.ts'
+import { type CanonicalTargeting, selector } from './targeting.ts'
 
 export interface PreviewRow extends Omit<FieldPaths, 'description'> {
   /** What happens to the posting when the file is applied. */

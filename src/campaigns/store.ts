@@ -1,18 +1,12 @@
 // Owns the rows about campaigns in the history's database: which campaign belongs to which entry, and every write
 // request. The rules about campaigns are in campaigns/.
 
-import type {
-  Binding,
-  CampaignReads,
-  CampaignRun,
-  CampaignStore,
-  CampaignWrite,
-  TakenFile,
-} from '../campaigns/port.ts'
-import { type Connection, openWritable, type Parameter } from './connection.ts'
-import { migrate, openReader } from './migrations.ts'
-import { notes } from './notes.ts'
-import { stateMark } from './state-mark.ts'
+import { type Connection, openWritable, type Parameter } from '../history/connection.ts'
+import { migrate, openReader } from '../history/migrations.ts'
+import { notes } from '../history/notes.ts'
+import { stateMark } from '../history/state-mark.ts'
+import type { CampaignRun } from '../ops/campaigns/run.ts'
+import type { Binding, CampaignReads, CampaignStore, CampaignWrite, TakenFile } from './port.ts'
 
 const RUN = 'campaign-run'
 const TAKEN_FILE = 'campaign-file'

@@ -2,14 +2,14 @@
 // the service.
 
 import type { Command } from 'commander'
-import type { Covers, WhyEntry, WhyPosting } from '../../app/covers.ts'
 import type { FieldPaths } from '../../domain/mapping.ts'
 import { countOf, relativeTime } from '../../lib/units.ts'
 import type { Context } from '../../terminal/context.ts'
 import { define, usageError } from '../../terminal/define.ts'
 import { printable, table, widthOf } from '../../terminal/render.ts'
+import type { Covers, WhyEntry, WhyPosting } from '../covers.ts'
 import { checkKey, keysOf, usableFile } from './command.ts'
-import { wholeNumber } from './fields.ts'
+import { wholeNumber } from './options.ts'
 import { NO_FEED } from './plan-view.ts'
 
 const DEFAULT_LIMIT = 20
@@ -18,8 +18,8 @@ export function coversCommand(context: Context): Command {
   const text = 'list the postings of the last uploads that a campaign covers'
   return define<{ limit: number }>(context, 'covers', text, async (call, key: string) => {
     const { config, options, show } = call
-    const { readCampaignsFile } = await import('../../app/campaigns.ts')
-    const { coversOf } = await import('../../app/covers.ts')
+    const { readCampaignsFile } = await import('../open.ts')
+    const { coversOf } = await import('../covers.ts')
     const file = usableFile(readCampaignsFile(config))
     const entry = file.entries.find((one) => one.key === key)
     if (entry === undefined) return checkKey(keysOf(file), key)
@@ -72,8 +72,8 @@ export function whyCommand(context: Context): Command {
   const text = 'say which campaigns cover a posting, and which criterion leaves it out'
   return define(context, 'why', text, async (call, id: string) => {
     const { config, options, show } = call
-    const { readCampaignsFile } = await import('../../app/campaigns.ts')
-    const { whyOf } = await import('../../app/covers.ts')
+    const { readCampaignsFile } = await import('../open.ts')
+    const { whyOf } = await import('../covers.ts')
     const file = usableFile(readCampaignsFile(config))
     const why = await whyOf(config, file.entries, id)
     for (const problem of why.problems) context.err(printable(problem))

@@ -1,14 +1,14 @@
 // What is wrong with campaigns, from the daemon's last look at them. Pure.
 
-import type { CampaignRun, CampaignSeen } from '../campaigns/port.ts'
-import { commandFor, hintWith } from '../domain/command.ts'
-import { HOUR } from '../lib/clock.ts'
-import { isRecent } from '../lib/due.ts'
-import { limited } from '../lib/limited.ts'
-import { type Asked, clockText, stepsOfHint } from './advice.ts'
-import type { Judged } from './judged.ts'
-import type { Found, Step } from './problem.ts'
-import type { ProblemCode } from './problem-kinds.ts'
+import { commandFor, hintWith } from '../../domain/command.ts'
+import { HOUR } from '../../lib/clock.ts'
+import { isRecent } from '../../lib/due.ts'
+import { limited } from '../../lib/limited.ts'
+import { type Asked, clockText, stepsOfHint } from '../advice.ts'
+import type { Judged } from '../judged.ts'
+import type { Found, Step } from '../problem.ts'
+import type { ProblemCode } from '../problem-kinds.ts'
+import type { CampaignRun, CampaignSeen } from './run.ts'
 
 /** How long an entry may wait for `campaigns apply`, and the service may be away, before a person should know. */
 const GRACE_MS = HOUR

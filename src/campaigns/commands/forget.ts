@@ -1,21 +1,21 @@
 // feedsyncd campaigns forget: end the binding of an entry to its campaign.
 
 import type { Command } from 'commander'
-import { readCampaigns } from '../../app/queries.ts'
-import { type Forgotten, forget, forgettable } from '../../campaigns/forget.ts'
-import { LATE_MS, openText } from '../../campaigns/open-create.ts'
 import { commandFor } from '../../domain/command.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Context } from '../../terminal/context.ts'
 import { define } from '../../terminal/define.ts'
 import { printable } from '../../terminal/render.ts'
+import { type Forgotten, forget, forgettable } from '../forget.ts'
+import { readCampaigns } from '../known.ts'
+import { LATE_MS, openText } from '../open-create.ts'
 import { byWhom, checkKey, confirmed } from './command.ts'
 
 export function forgetCommand(context: Context): Command {
   const text = 'end the binding of an entry to its campaign; sends nothing'
   return define<{ yes?: boolean }>(context, 'forget', text, async (call, key: string) => {
     const { config, show, commandLine, options } = call
-    const { openWriter } = await import('../../app/campaigns.ts')
+    const { openWriter } = await import('../open.ts')
     const now = context.clock.now()
     const { open } = readCampaigns(config, (known) => forgettable(known, key, now), NOTHING)
     // A person may think that this settles the create.

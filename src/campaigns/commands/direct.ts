@@ -1,14 +1,14 @@
 // feedsyncd campaigns search/get/create/update: the service's campaign calls, one to one with specification section 4.
 
 import type { Command } from 'commander'
-import { createDirectly, type DirectParts, updateDirectly } from '../../campaigns/direct.ts'
-import { refused, valueOrThrow } from '../../campaigns/refused.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
-import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
 import type { Context } from '../../terminal/context.ts'
 import { type Call, define, usageError } from '../../terminal/define.ts'
 import { printable, widthOf } from '../../terminal/render.ts'
+import { createDirectly, type DirectParts, updateDirectly } from '../direct.ts'
+import { refused, valueOrThrow } from '../refused.ts'
+import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../service/port.ts'
 import { byWhom, confirmed, forever } from './command.ts'
 import {
   addFields,
@@ -17,7 +17,7 @@ import {
   type FieldOptions,
   statusOf,
   wholeNumber,
-} from './fields.ts'
+} from './options.ts'
 import { bodyLines } from './plan-view.ts'
 import { campaignJson, campaignTable, campaignText } from './view.ts'
 
@@ -134,7 +134,7 @@ async function ask<T>(
   { context, config }: Call<unknown>,
   run: (api: CampaignApi) => Promise<CampaignAnswer<T>>,
 ): Promise<T> {
-  const { openCampaignApi } = await import('../../app/campaigns.ts')
+  const { openCampaignApi } = await import('../open.ts')
   await using service = openCampaignApi(config, context)
   return valueOrThrow(await run(service.api)).value
 }
@@ -145,7 +145,7 @@ async function writing<T>(
   command: string,
   work: (parts: DirectParts) => Promise<T>,
 ): Promise<T> {
-  const { openWriter } = await import('../../app/campaigns.ts')
+  const { openWriter } = await import('../open.ts')
   await using writer = await openWriter(config, context)
   return await work({ ...writer, by: byWhom(context, command), signal: forever })
 }

@@ -1,8 +1,5 @@
 // What the commands about campaigns share: reading the file, checking keys, and asking the person.
 
-import type { CampaignsFile } from '../../app/campaigns.ts'
-import type { CampaignWrite, Outcome } from '../../campaigns/port.ts'
-import type { Result } from '../../campaigns/write.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'
 import { SECOND } from '../../lib/clock.ts'
@@ -11,6 +8,9 @@ import { countOf } from '../../lib/units.ts'
 import { personName } from '../../lib/user.ts'
 import type { Context } from '../../terminal/context.ts'
 import { type Call, unknownName, usageError } from '../../terminal/define.ts'
+import type { CampaignsFile } from '../open.ts'
+import type { CampaignWrite, Outcome } from '../port.ts'
+import type { Result } from '../write.ts'
 
 /** `forever` is never aborted: a person stops a command by ending its process. */
 export const forever = new AbortController().signal
@@ -52,7 +52,7 @@ export function usableFile(read: CampaignsFile): ReadFile {
 
 /** stableFile returns the file after two seconds without a change. Throws like `usableFile`. */
 export async function stableFile({ config, context }: Call<unknown>): Promise<ReadFile> {
-  const { stableCampaignsFile } = await import('../../app/campaigns.ts')
+  const { stableCampaignsFile } = await import('../open.ts')
   return usableFile(await stableCampaignsFile(config, context.clock, forever))
 }
 

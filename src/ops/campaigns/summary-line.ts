@@ -1,8 +1,8 @@
 // Writes the last look at the campaigns for `status` as one line. The problems of campaigns stand with all others.
 
-import type { CampaignRun } from '../../campaigns/port.ts'
+import { printable } from '../../lib/printable.ts'
 import { countOf, relativeTime } from '../../lib/units.ts'
-import { printable } from '../../terminal/render.ts'
+import type { CampaignRun } from './run.ts'
 
 export function campaignLine(run: CampaignRun | null, now: number): string {
   if (run === null) return ''

@@ -1,26 +1,27 @@
 // feedsyncd campaigns status/history: what the database knows of the campaigns, without asking the service.
 
 import type { Command } from 'commander'
-import { readCampaigns } from '../../app/queries.ts'
-import { targetingText } from '../../campaigns/change-text.ts'
-import { needsPerson } from '../../campaigns/judge.ts'
-import type { Binding, CampaignReads, CampaignSeen, CampaignWrite } from '../../campaigns/port.ts'
-import { briefTargeting, type CanonicalTargeting, isSame } from '../../campaigns/targeting.ts'
 import { commandFor } from '../../domain/command.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
 import { countOf } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
+import type { CampaignSeen } from '../../ops/campaigns/run.ts'
+import { campaignLine } from '../../ops/campaigns/summary-line.ts'
 import { campaignProblemsOf } from '../../ops/problems.ts'
 import type { Context } from '../../terminal/context.ts'
 import { type Call, define } from '../../terminal/define.ts'
 import { problemLines } from '../../terminal/problem-view.ts'
 import { factsText, printable, proseTable, widthOf } from '../../terminal/render.ts'
+import { targetingText } from '../change-text.ts'
+import { needsPerson } from '../judge.ts'
+import { readCampaigns } from '../known.ts'
+import type { Binding, CampaignReads, CampaignWrite } from '../port.ts'
+import { briefTargeting, type CanonicalTargeting, isSame } from '../targeting.ts'
 import { checkKey, outcomeText } from './command.ts'
-import { wholeNumber } from './fields.ts'
 import { numberFacts, numbersTable } from './numbers-view.ts'
+import { wholeNumber } from './options.ts'
 import { bodyLines, hiddenText } from './plan-view.ts'
-import { campaignLine } from './status-view.ts'
 
 const DEFAULT_LIMIT = 50
 
@@ -61,7 +62,7 @@ type Model = Omit<Awaited<ReturnType<typeof statusOf>>, 'bindings'>
 type Shown = Model['entries'][number]
 
 async function statusOf({ config }: Call<unknown>) {
-  const { readCampaignsFile } = await import('../../app/campaigns.ts')
+  const { readCampaignsFile } = await import('../open.ts')
   const read = readCampaignsFile(config)
   const all = (known: CampaignReads) => ({ bound: known.bindings(), lastRun: known.lastRun() })
   const { bound, lastRun } = readCampaigns(config, all, { bound: [], lastRun: null })

@@ -1,16 +1,16 @@
 // Owns the four campaign calls of the service (specification section 4) and the meaning of each answer. It repeats a
 // read if that can help; each write is one request.
 
-import { commandFor, hintWith } from '../domain/command.ts'
-import { MINUTE, SECOND } from '../lib/clock.ts'
-import type { HttpAnswer } from '../lib/http.ts'
-import { noAnswerText } from '../lib/http-errors.ts'
-import { retryAfterMs } from '../lib/http-text.ts'
-import { fullJitter, retry } from '../lib/retry.ts'
-import { isUsableId, readCampaign, readPage } from './campaign-answer.ts'
-import { ServiceClient, type ServiceOptions } from './client.ts'
-import { readAnswer, serviceMessage, Unusable } from './json-answer.ts'
-import { keyAdvice } from './key-file.ts'
+import { commandFor, hintWith } from '../../domain/command.ts'
+import { MINUTE, SECOND } from '../../lib/clock.ts'
+import type { HttpAnswer } from '../../lib/http.ts'
+import { noAnswerText } from '../../lib/http-errors.ts'
+import { retryAfterMs } from '../../lib/http-text.ts'
+import { fullJitter, retry } from '../../lib/retry.ts'
+import { ServiceClient, type ServiceOptions } from '../../service/client.ts'
+import { readAnswer, serviceMessage, Unusable } from '../../service/json-answer.ts'
+import { keyAdvice } from '../../service/key-file.ts'
+import { isUsableId, readCampaign, readPage } from './answer.ts'
 import type {
   CampaignAnswer,
   CampaignApi,

@@ -1,21 +1,21 @@
 // Answers which postings of the last uploads a campaign covers, and why a campaign covers a posting or leaves it out.
 
-import type { Entry } from '../campaigns/desired.ts'
-import { NO_POSTING } from '../campaigns/effects.ts'
-import type { CampaignRun, CampaignSeen } from '../campaigns/port.ts'
-import { filtersIn, meets, postingValue, type Verdict, verdictOf } from '../campaigns/reasons.ts'
+import type { Config } from '../config/config.ts'
+import type { FieldPaths } from '../domain/mapping.ts'
+import { nearest } from '../lib/nearest.ts'
+import type { CampaignRun, CampaignSeen } from '../ops/campaigns/run.ts'
+import type { Entry } from './desired.ts'
+import { NO_POSTING } from './effects.ts'
+import { readCampaigns } from './known.ts'
+import { feedSideOf } from './open.ts'
+import { filtersIn, meets, postingValue, type Verdict, verdictOf } from './reasons.ts'
 import {
   type CanonicalTargeting,
   type Criterion,
   selector,
   type TargetedPosting,
   valuesIn,
-} from '../campaigns/targeting.ts'
-import type { Config } from '../config/config.ts'
-import type { FieldPaths } from '../domain/mapping.ts'
-import { nearest } from '../lib/nearest.ts'
-import { feedSideOf } from './campaigns.ts'
-import { readCampaigns } from './queries.ts'
+} from './targeting.ts'
 
 const FIELDS = [
   ...(['id', 'externalCampaignId', 'requisitionId', 'title', 'city'] as const),

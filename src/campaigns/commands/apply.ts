@@ -1,12 +1,6 @@
 // feedsyncd campaigns plan/apply/export: compare the campaigns file with the service, and send the difference.
 
 import { type Command, Option } from 'commander'
-import type { Writer } from '../../app/campaigns.ts'
-import { shownValue } from '../../campaigns/fields.ts'
-import { exitCodeOf, isStuck, type Look, look, type PlanParts } from '../../campaigns/plan.ts'
-import { valueOrThrow } from '../../campaigns/refused.ts'
-import { doubtAbout } from '../../campaigns/taken.ts'
-import type { Result } from '../../campaigns/write.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT, messageOf } from '../../lib/errors.ts'
@@ -14,6 +8,12 @@ import { countOf } from '../../lib/units.ts'
 import type { Context } from '../../terminal/context.ts'
 import { type Call, define, usageError } from '../../terminal/define.ts'
 import { printable } from '../../terminal/render.ts'
+import { shownValue } from '../fields.ts'
+import type { Writer } from '../open.ts'
+import { exitCodeOf, isStuck, type Look, look, type PlanParts } from '../plan.ts'
+import { valueOrThrow } from '../refused.ts'
+import { doubtAbout } from '../taken.ts'
+import type { Result } from '../write.ts'
 import {
   byWhom,
   checkKey,
@@ -59,7 +59,7 @@ export function planCommand(context: Context): Command {
 }
 
 async function planWith({ config, context }: Call<unknown>, { file, named }: Subject) {
-  const { openPlanner } = await import('../../app/campaigns.ts')
+  const { openPlanner } = await import('../open.ts')
   await using planner = openPlanner(config, withProgress(context))
   return await lookOrThrow(planner, file, named)
 }
@@ -114,8 +114,8 @@ async function confirmedDigest(call: Call<unknown>, subject: Subject, hint: stri
 async function send(call: Call<Apply>, subject: Subject, digest: string | null): Promise<void> {
   const { context, commandLine } = call
   const { file, keys, named } = subject
-  const { isCurrentOf, openWriter } = await import('../../app/campaigns.ts')
-  const { apply } = await import('../../campaigns/apply.ts')
+  const { isCurrentOf, openWriter } = await import('../open.ts')
+  const { apply } = await import('../apply.ts')
   await using writer = await openWriter(call.config, withProgress(context))
   const isFileCurrent = isCurrentOf(file)
   const isCurrent = () => {
@@ -152,7 +152,7 @@ async function saveLookAgain(
   results: Result[],
 ): Promise<string[]> {
   try {
-    const { keepLook } = await import('../../app/reconcile.ts')
+    const { keepLook } = await import('../reconcile.ts')
     const found = await lookOrThrow(writer, file, null)
     const at = isoTime(context.clock.now()) ?? ''
     keepLook(writer.store, { at, cause: 'apply', mode: config.campaigns.mode }, found, results)
@@ -176,8 +176,8 @@ function resultsText(results: readonly Result[]): string {
 export function exportCommand(context: Context): Command {
   const text = 'write the campaigns that are not archived to stdout, as a campaigns file'
   return define(context, 'export', text, async ({ config, show }) => {
-    const { openPlanner } = await import('../../app/campaigns.ts')
-    const { exportCampaigns } = await import('../../campaigns/export.ts')
+    const { openPlanner } = await import('../open.ts')
+    const { exportCampaigns } = await import('../export.ts')
     await using planner = openPlanner(config, withProgress(context))
     const listing = valueOrThrow(await planner.list(forever))
     const live = listing.campaigns

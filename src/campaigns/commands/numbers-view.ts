@@ -1,6 +1,5 @@
 // Writes the main numbers of the entries as a table with a line of totals.
 
-import type { CampaignSeen, Coverage } from '../../campaigns/port.ts'
 import { groupedMoney } from '../../lib/units.ts'
 import {
   budgetText,
@@ -8,7 +7,8 @@ import {
   periodText,
   type Totals,
   totalsOf,
-} from '../../ops/campaign-numbers.ts'
+} from '../../ops/campaigns/numbers.ts'
+import type { CampaignSeen, Coverage } from '../../ops/campaigns/run.ts'
 import { type Cell, columnsOf, table } from '../../terminal/render.ts'
 
 type Row = Pick<CampaignSeen, 'key' | 'state' | 'status' | 'coverage'>

@@ -2,7 +2,7 @@
 // between two pages cannot hide a campaign (measured: none was missed). In an incomplete listing, a missing campaign
 // proves nothing.
 
-import { type Clock, SECOND } from '../lib/clock.ts'
+import { type Clock, SECOND } from '../../lib/clock.ts'
 import type {
   Campaign,
   CampaignApi,

@@ -1,8 +1,8 @@
 // Writes campaigns of the service as tables and as JSON.
 
-import { FIELDS, type Field, shownValue, valueText } from '../../campaigns/fields.ts'
-import type { Campaign } from '../../service/port.ts'
 import { factsText, table } from '../../terminal/render.ts'
+import { FIELDS, type Field, shownValue, valueText } from '../fields.ts'
+import type { Campaign } from '../service/port.ts'
 
 /** campaignJson returns the documented fields as we read them, and every other field as the service sent it. */
 export function campaignJson({ other, ...known }: Campaign): Record<string, unknown> {

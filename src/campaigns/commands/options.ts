@@ -2,9 +2,13 @@
 
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import { toWire } from '../../campaigns/amount.ts'
-import { readTargetingText } from '../../campaigns/desired.ts'
-import { FIELDS, STATUS } from '../../campaigns/fields.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { usageError } from '../../terminal/define.ts'
+import { toWire } from '../amount.ts'
+import { readTargetingText } from '../desired.ts'
+import { FIELDS, STATUS } from '../fields.ts'
+import { isUsableId } from '../service/answer.ts'
+import type { CampaignCreate, CampaignUpdate, Targeting } from '../service/port.ts'
 import {
   amount,
   firstSecond,
@@ -13,11 +17,7 @@ import {
   oneOf,
   readAs,
   type TextType,
-} from '../../campaigns/values.ts'
-import { messageOf } from '../../lib/errors.ts'
-import { isUsableId } from '../../service/campaign-answer.ts'
-import type { CampaignCreate, CampaignUpdate, Targeting } from '../../service/port.ts'
-import { usageError } from '../../terminal/define.ts'
+} from '../values.ts'
 
 /** NULL stands for null, which commander reads as an option without a value. */
 const NULL = Symbol('null')

@@ -1,22 +1,17 @@
 // One look of the daemon at the campaigns. It reads the campaigns file, keeps the targeting in line with it and finds
 // what differs. The result is kept for `status`.
 
-import { changeLines } from '../campaigns/change-text.ts'
-import { shownValue, valueText } from '../campaigns/fields.ts'
-import { recordForeign } from '../campaigns/foreign.ts'
-import type { Judged } from '../campaigns/judge.ts'
-import { type Look, look } from '../campaigns/plan.ts'
-import type { CampaignRun, CampaignSeen, CampaignStore, TargetingApi } from '../campaigns/port.ts'
-import { CampaignSchedule, type LookCause, type ScheduleParts } from '../campaigns/schedule.ts'
-import { sync } from '../campaigns/sync.ts'
-import { doubtAbout } from '../campaigns/taken.ts'
-import type { Result } from '../campaigns/write.ts'
 import type { Config } from '../config/config.ts'
 import type { Pauses, Transactions } from '../history/port.ts'
 import { isoTime } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { limited } from '../lib/limited.ts'
-import type { CampaignApi } from '../service/port.ts'
+import type { CampaignRun, CampaignSeen } from '../ops/campaigns/run.ts'
+import { changeLines } from './change-text.ts'
+import { shownValue, valueText } from './fields.ts'
+import { recordForeign } from './foreign.ts'
+import type { Judged } from './judge.ts'
+import { readCampaigns } from './known.ts'
 import {
   type CampaignsFile,
   contentStampOf,
@@ -25,8 +20,14 @@ import {
   type Surroundings,
   stableCampaignsFile,
   type Writer,
-} from './campaigns.ts'
-import { readCampaigns } from './queries.ts'
+} from './open.ts'
+import { type Look, look } from './plan.ts'
+import type { CampaignStore, TargetingApi } from './port.ts'
+import { CampaignSchedule, type LookCause, type ScheduleParts } from './schedule.ts'
+import type { CampaignApi } from './service/port.ts'
+import { sync } from './sync.ts'
+import { doubtAbout } from './taken.ts'
+import type { Result } from './write.ts'
 
 /** The state of a run after a failed look. Only `failed` may pass without a person. */
 const STATE_OF = {

@@ -1,24 +1,25 @@
 // The campaigns on the status page: those that need a person, and each entry of the file in the last run.
 
-import type { CampaignFinding, CampaignRun, CampaignSeen, Coverage } from '../../campaigns/port.ts'
 import { commandFor } from '../../domain/command.ts'
 import { groupedMoney } from '../../lib/units.ts'
 import { stepsOfHint } from '../advice.ts'
-import {
-  budgetText,
-  countText,
-  passedShare,
-  periodText,
-  type Totals,
-  totalsOf,
-} from '../campaign-numbers.ts'
-import { campaignsInTrouble } from '../campaign-problems.ts'
 import type { CommandLine } from '../port.ts'
 import type { Problem } from '../problem.ts'
-import { html, type Markup } from './html.ts'
-import { ago, count, NONE, type PageContext, sentence, type Tone, table } from './page-parts.ts'
-import { paceBar } from './plots.ts'
-import { steps } from './problem-cards.ts'
+import { html, type Markup } from '../web/html.ts'
+import {
+  ago,
+  count,
+  NONE,
+  type PageContext,
+  sentence,
+  type Tone,
+  table,
+} from '../web/page-parts.ts'
+import { paceBar } from '../web/plots.ts'
+import { steps } from '../web/problem-cards.ts'
+import { budgetText, countText, passedShare, periodText, type Totals, totalsOf } from './numbers.ts'
+import { campaignsInTrouble } from './problems.ts'
+import type { CampaignFinding, CampaignRun, CampaignSeen, Coverage } from './run.ts'
 
 /** Rows of each list: the problems of campaigns stand above. */
 const MOST = 5

@@ -1,10 +1,10 @@
 // Owns what the campaigns ask the history about their feeds: the last uploads, and how long an id has been missing.
 // Each answer is computed from the versions, so it is always current.
 
-import type { FeedUpload } from '../campaigns/port.ts'
+import type { VersionReads } from '../history/port.ts'
+import type { Version } from '../history/rows.ts'
 import { HOUR } from '../lib/clock.ts'
-import type { VersionReads } from './port.ts'
-import type { Version } from './rows.ts'
+import type { FeedUpload } from './port.ts'
 
 /** Limits on the versions that are searched for ids: 200 are about four days with an upload each half hour. */
 const MAX_PER_FEED = 200

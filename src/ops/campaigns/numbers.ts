@@ -1,8 +1,8 @@
 // Writes the main numbers of campaigns for people: on the page, in status and in plans. Pure.
 
-import type { Coverage } from '../campaigns/port.ts'
-import { DAY } from '../lib/clock.ts'
-import { countOf, groupedMoney } from '../lib/units.ts'
+import { DAY } from '../../lib/clock.ts'
+import { countOf, groupedMoney } from '../../lib/units.ts'
+import type { Coverage } from './run.ts'
 
 /** Totals are the sums over campaigns; null: no campaign shows the number. */
 export type Totals = Pick<

@@ -2,13 +2,13 @@
 // does not call the service.
 
 import type { Command } from 'commander'
-import type { PreviewRow } from '../../app/preview.ts'
 import { countOf } from '../../lib/units.ts'
 import type { Context } from '../../terminal/context.ts'
 import { type Call, define } from '../../terminal/define.ts'
 import { printable, table } from '../../terminal/render.ts'
+import type { PreviewRow } from '../preview.ts'
 import { checkKey, keysOf, usableFile } from './command.ts'
-import { wholeNumber } from './fields.ts'
+import { wholeNumber } from './options.ts'
 import { NO_FEED, selectionText } from './plan-view.ts'
 
 const DEFAULT_LIMIT = 20
@@ -24,8 +24,8 @@ export function previewCommand(context: Context): Command {
 }
 
 async function allEntries({ context, config, options, show }: Call<unknown>): Promise<void> {
-  const { readCampaignsFile } = await import('../../app/campaigns.ts')
-  const { previewAll } = await import('../../app/preview.ts')
+  const { readCampaignsFile } = await import('../open.ts')
+  const { previewAll } = await import('../preview.ts')
   const all = await previewAll(config, usableFile(readCampaignsFile(config)).entries)
   const number = (count: number | null) =>
     (all.feeds === 0 ? null : count)?.toLocaleString('en-US') ?? '?'
@@ -39,8 +39,8 @@ async function allEntries({ context, config, options, show }: Call<unknown>): Pr
 
 async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<void> {
   const { context, config, options, show } = call
-  const { readCampaignsFile } = await import('../../app/campaigns.ts')
-  const { previewOne } = await import('../../app/preview.ts')
+  const { readCampaignsFile } = await import('../open.ts')
+  const { previewOne } = await import('../preview.ts')
   const file = usableFile(readCampaignsFile(config))
   const entry = file.entries.find((one) => one.key === key)
   if (entry === undefined) return checkKey(keysOf(file), key)

@@ -1,0 +1,32 @@
+// Reads what the history knows of the campaigns, without a request to the service.
+
+import { existsSync } from 'node:fs'
+import { type Config, historyFile } from '../config/config.ts'
+import type { CampaignRun } from '../ops/campaigns/run.ts'
+import { accountOf } from './account.ts'
+import { type CampaignReader, openCampaignReader } from './store.ts'
+
+/** readCampaigns reads what the history knows of the campaigns; without a history it returns `none`. */
+export function readCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
+  using known = openCampaignReader({ file: historyFile(config), account: accountOf(config) })
+  return known === null ? none : read(known)
+}
+
+/** lastCampaignRun returns the daemon's last look; null if there was none, or if no campaign is managed. */
+export function lastCampaignRun(config: Config): CampaignRun | null {
+  const { file, explicit } = config.campaigns
+  // If the file is missing while its campaigns run, the last look says so.
+  const isOn = explicit || existsSync(file)
+  const read = (known: CampaignReader) =>
+    isOn || known.bindings().length > 0 ? known.lastRun() : null
+  return readCampaigns(config, read, null)
+}
+
+/** campaignKeys returns the keys of all entries that the daemon saw last or that have a campaign. */
+export function campaignKeys(config: Config): string[] {
+  const keysIn = (known: CampaignReader) => {
+    const all = [...(known.lastRun()?.entries ?? []), ...known.bindings()]
+    return [...new Set(all.map(({ key }) => key))]
+  }
+  return readCampaigns(config, keysIn, [])
+}
