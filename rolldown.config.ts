@@ -25,8 +25,9 @@ const config = {
     worker: 'node_modules/piscina/dist/worker.js',
     'text-layout': 'src/terminal/text-layout.ts',
   },
-  output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
-  plugins: [licences(), openApi()],
+  // Node keeps the text of each file in memory, and LICENSES.txt has the licences.
+  output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js', comments: false },
+  plugins: [licences(), openApi(), partsOfUndici()],
 } satisfies RolldownOptions
 
 export default config
@@ -40,6 +41,28 @@ function openApi(): Plugin {
       const source = readFileSync(join(ROOT, 'config', fileName), 'utf8')
       this.emitFile({ type: 'asset', fileName, source })
     },
+  }
+}
+
+/** Bundles the parts of undici that lib/http.ts uses. Its main file would load fetch, WebSocket, caches and mocks, too. */
+function partsOfUndici(): Plugin {
+  const id = '\0undici'
+  const from = (path: string) => JSON.stringify(join(ROOT, 'node_modules/undici/lib', path))
+  return {
+    name: 'undici',
+    resolveId: (source) => (source === 'undici' ? id : null),
+    load: (asked) =>
+      asked === id
+        ? `
+          import Agent from ${from('dispatcher/agent.js')}
+          import Dispatcher from ${from('dispatcher/dispatcher.js')}
+          import EnvHttpProxyAgent from ${from('dispatcher/env-http-proxy-agent.js')}
+          import Pool from ${from('dispatcher/pool.js')}
+          import api from ${from('api/index.js')}
+          import buildConnector from ${from('core/connect.js')}
+          Object.assign(Dispatcher.prototype, api)
+          export { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, Pool }`
+        : null,
   }
 }
 
