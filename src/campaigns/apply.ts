@@ -230,7 +230,7 @@ class Run {
   async #create({ key }: PlanItem): Promise<Result> {
     const { store, api, identity, clock } = this.#parts
     const entry = this.#entries.get(key)
-    if (entry === undefined) throw new Error(`${key} is no entry`)
+    if (entry === undefined) throw new Error(`${key} is not an entry`)
     const body = createOf(entry, markOf(identity, key))
     const id = beginCreate(this.#parts, key, body)
     const answer = await api.create(body, this.#signal)

@@ -74,7 +74,7 @@ const TABLE = {
     from: 'either',
     pace: 'slow',
     when: 'the TLS certificate cannot be trusted',
-    hint: 'check the clock of this machine (timedatectl); if your proxy inspects TLS, set NODE_EXTRA_CA_CERTS to a file with its present CA, and restart feedsyncd; otherwise report it to the service operator',
+    hint: 'check the clock of this machine (timedatectl); if your proxy inspects TLS, set NODE_EXTRA_CA_CERTS to a file with its current CA, and restart feedsyncd; otherwise report it to the service operator',
   }),
   proxy: rule({
     from: 'either',

@@ -57,7 +57,7 @@ function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
       const { path } = newerThanAll
       return [
         {
-          says: 'if these are no dates, write dated: false into the rule of this feed in "feeds:" and restart',
+          says: 'if these are not dates, write dated: false into the rule of this feed in "feeds:" and restart',
         },
         {
           says: `if the date of ${path} is wrong, restore the last export, and the next ones count again`,

@@ -59,7 +59,7 @@ function registerSecretFields(fields: UploadForm['fields']): void {
 
 /** addressProblem says why a form must not be posted to this address; null if it may. */
 function addressProblem(to: URL | null, base: URL): string | null {
-  if (to === null) return 'whose "url" is no address'
+  if (to === null) return 'whose "url" is not an address'
   const isLocal = to.protocol === 'http:' && isLoopback(to) && isLoopback(base)
   if (to.protocol !== 'https:' && !isLocal) return 'whose "url" is not an https address'
   if (to.username !== '' || to.password !== '') return 'whose "url" has a user name or password'
