@@ -113,7 +113,7 @@ describe('a form that must not be posted', () => {
 
   it.each([
     ['an address in clear', withUrl('http://storage.example/'), 'not an https address'],
-    ['an address that is none', withUrl('/feeds'), 'no address'],
+    ['an address that is none', withUrl('/feeds'), 'not an address'],
     ['another scheme', withUrl('ftp://storage.example/hidden'), 'not an https address'],
     ['a script for an address', withUrl('javascript:hidden'), 'not an https address'],
     ['a user name', withUrl('https://hidden@storage.example/'), 'user name or password'],
