@@ -1,6 +1,6 @@
 // Builds the reports of `status` and `show` and the judgement of problems, for commands and for the daemon itself.
 
-import { lastCampaignRun } from '../campaigns/known.ts'
+import { lastCampaignRun } from '../campaigns/last-known.ts'
 import type { Config } from '../config/config.ts'
 import { alwaysOlder, newerThanAll } from '../history/always-older.ts'
 import { expectations } from '../history/expected-feeds.ts'

@@ -3,8 +3,8 @@
 
 import type { Clock } from '../lib/clock.ts'
 import { changeLines } from './change-text.ts'
+import { type Change, changesOf } from './changes.ts'
 import type { Entry } from './desired.ts'
-import { type Change, changesOf } from './diff.ts'
 import { isEchoOf } from './echo.ts'
 import { FIELDS, shownValue, wireOf } from './fields.ts'
 import { reasonNotToWrite } from './judge.ts'

@@ -7,8 +7,8 @@ import { countOf, groupedMoney } from '../lib/units.ts'
 import type { Coverage } from '../ops/campaigns/run.ts'
 import { coverageOf } from './coverage.ts'
 import { idleReason, shownValue } from './fields.ts'
-import type { Finding, LookFacts } from './finding.ts'
 import type { Judged } from './judge.ts'
+import type { Finding, LookFacts } from './look-facts.ts'
 
 /** A smaller difference is normal, because the service may count later than we do. */
 const FAR = { factor: 1.5, more: 10 }

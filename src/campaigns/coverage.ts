@@ -4,7 +4,7 @@
 import { isoTime } from '../lib/clock.ts'
 import type { Coverage } from '../ops/campaigns/run.ts'
 import { toWire } from './amount.ts'
-import { currentTargeting } from './diff.ts'
+import { currentTargeting } from './changes.ts'
 import type { Effects } from './effects.ts'
 import { shownValue } from './fields.ts'
 import type { Judged } from './judge.ts'

@@ -6,7 +6,7 @@ import { nearest } from '../lib/nearest.ts'
 import type { CampaignRun, CampaignSeen } from '../ops/campaigns/run.ts'
 import type { Entry } from './desired.ts'
 import { NO_POSTING } from './effects.ts'
-import { readCampaigns } from './known.ts'
+import { readCampaigns } from './last-known.ts'
 import { feedSideOf } from './open.ts'
 import { filtersIn, meets, postingValue, type Verdict, verdictOf } from './reasons.ts'
 import {

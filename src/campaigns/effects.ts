@@ -1,8 +1,8 @@
 // Counts the postings that targetings select in the last uploads. The history already holds the count for each external
 // campaign id, so the files are read only if a targeting has other filters, too.
 
+import { currentTargeting, type Known } from './changes.ts'
 import type { Entry } from './desired.ts'
-import { currentTargeting, type Known } from './diff.ts'
 import type { Judged } from './judge.ts'
 import type { FeedSide, FeedUpload } from './port.ts'
 import type { Campaign } from './service/port.ts'

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { type Amount, fromWire, showAmount, toWire } from './amount.ts'
 import { nameWithoutMark } from './mark.ts'
 import type { Campaign } from './service/port.ts'
-import { amount, firstSecond, lastSecond, nonEmpty, oneOf } from './values.ts'
+import { amount, firstSecond, lastSecond, nonEmpty, oneOf } from './text-types.ts'
 
 /** STATUS holds the status codes of specification section 3. */
 export const STATUS = { running: 1, archived: 2, paused: 3 } as const

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { JsonSchema } from '../lib/yaml-problems.ts'
 import { FIELD_TYPES } from './fields.ts'
-import { amount, block, flag, idOf, listOf, oneOf, stateCode, trimmed } from './values.ts'
+import { amount, block, flag, idOf, listOf, oneOf, stateCode, trimmed } from './text-types.ts'
 
 const CITY = block({
   name: trimmed().describe('Name of the city.'),

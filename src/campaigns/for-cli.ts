@@ -15,5 +15,5 @@ export async function campaignsJsonSchema(): Promise<object> {
 
 /** campaignKeys returns the keys of all entries that the daemon saw last or that have a campaign. */
 export async function campaignKeys(config: Config): Promise<string[]> {
-  return (await import('./known.ts')).campaignKeys(config)
+  return (await import('./last-known.ts')).campaignKeys(config)
 }

@@ -1,6 +1,6 @@
 // Finds values that somebody changed on the service after feedsyncd sent them, and records them in the history.
 
-import { type Change, currentValue } from './diff.ts'
+import { type Change, currentValue } from './changes.ts'
 import { FIELDS, isFixed, wireOf } from './fields.ts'
 import type { Judged } from './judge.ts'
 import type { CampaignReads, CampaignStore } from './port.ts'

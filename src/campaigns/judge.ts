@@ -3,7 +3,6 @@
 import { commandFor, hintWith } from '../domain/command.ts'
 import { isoTime } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
-import type { Entry } from './desired.ts'
 import {
   type Change,
   changeOf,
@@ -12,7 +11,8 @@ import {
   isMonthly,
   type Known,
   NOTHING_KNOWN,
-} from './diff.ts'
+} from './changes.ts'
+import type { Entry } from './desired.ts'
 import { FIELDS, isFixed, isLive, shownValue } from './fields.ts'
 import { hasMark, markOf, markOn } from './mark.ts'
 import { isOpen, LATE_MS, ofKey, openText, repeatText } from './open-create.ts'

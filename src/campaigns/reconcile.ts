@@ -11,7 +11,7 @@ import { changeLines } from './change-text.ts'
 import { shownValue, valueText } from './fields.ts'
 import { recordForeign } from './foreign.ts'
 import type { Judged } from './judge.ts'
-import { readCampaigns } from './known.ts'
+import { readCampaigns } from './last-known.ts'
 import {
   type CampaignsFile,
   contentStampOf,

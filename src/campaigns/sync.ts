@@ -2,8 +2,8 @@
 // other call.
 
 import type { Clock } from '../lib/clock.ts'
+import { changesOf } from './changes.ts'
 import type { Entry } from './desired.ts'
-import { changesOf } from './diff.ts'
 import { shownValue } from './fields.ts'
 import { reasonNotToWrite } from './judge.ts'
 import type { Binding, CampaignStore, TargetingApi } from './port.ts'

@@ -1,8 +1,8 @@
 // Decides whether the daemon uses a campaigns file. A writer may stop in the middle, and a file that was cut at the end
 // of a line looks like one from which a person removed lines. So such a file waits for a person.
 
+import { droppedFields } from './changes.ts'
 import type { Entry } from './desired.ts'
-import { droppedFields } from './diff.ts'
 import type { Binding, CampaignReads, CampaignStore } from './port.ts'
 import { CRITERIA, isEmpty, targetingSpend } from './targeting.ts'
 

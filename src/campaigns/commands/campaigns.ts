@@ -2,12 +2,12 @@
 
 import { Command } from 'commander'
 import type { Context } from '../../terminal/context.ts'
-import { applyCommand, exportCommand, planCommand } from './apply.ts'
-import { coversCommand, whyCommand } from './covers.ts'
-import { createCommand, getCommand, searchCommand, updateCommand } from './direct.ts'
-import { forgetCommand } from './forget.ts'
-import { previewCommand } from './preview.ts'
-import { historyCommand, statusCommand } from './status.ts'
+import { applyCommand, exportCommand, planCommand } from './apply-command.ts'
+import { coversCommand, whyCommand } from './covers-command.ts'
+import { createCommand, getCommand, searchCommand, updateCommand } from './direct-command.ts'
+import { forgetCommand } from './forget-command.ts'
+import { previewCommand } from './preview-command.ts'
+import { historyCommand, statusCommand } from './status-command.ts'
 
 export function campaignsCommand(context: Context): Command {
   const group = new Command('campaigns').description(

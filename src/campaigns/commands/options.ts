@@ -7,7 +7,7 @@ import { usageError } from '../../terminal/define.ts'
 import { toWire } from '../amount.ts'
 import { readTargetingText } from '../desired.ts'
 import { FIELDS, STATUS } from '../fields.ts'
-import { isUsableId } from '../service/answer.ts'
+import { isUsableId } from '../service/campaign-answer.ts'
 import type { CampaignCreate, CampaignUpdate, Targeting } from '../service/port.ts'
 import {
   amount,
@@ -17,7 +17,7 @@ import {
   oneOf,
   readAs,
   type TextType,
-} from '../values.ts'
+} from '../text-types.ts'
 
 /** NULL stands for null, which commander reads as an option without a value. */
 const NULL = Symbol('null')

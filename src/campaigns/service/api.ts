@@ -10,7 +10,7 @@ import { fullJitter, retry } from '../../lib/retry.ts'
 import { ServiceClient, type ServiceOptions } from '../../service/client.ts'
 import { readAnswer, serviceMessage, Unusable } from '../../service/json-answer.ts'
 import { keyAdvice } from '../../service/key-file.ts'
-import { isUsableId, readCampaign, readPage } from './answer.ts'
+import { isUsableId, readCampaign, readPage } from './campaign-answer.ts'
 import type {
   CampaignAnswer,
   CampaignApi,

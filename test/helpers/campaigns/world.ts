@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Applied, type ApplyParts, apply } from '../../../src/campaigns/apply.ts'
 import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
-import { forget } from '../../../src/campaigns/forget.ts'
+import { forget } from '../../../src/campaigns/forget-entry.ts'
 import { type Look, look, type Plan } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore, FeedSide } from '../../../src/campaigns/port.ts'
-import { readCampaign, readPage } from '../../../src/campaigns/service/answer.ts'
-import { listCampaigns } from '../../../src/campaigns/service/listing.ts'
+import { readCampaign, readPage } from '../../../src/campaigns/service/campaign-answer.ts'
+import { listCampaigns } from '../../../src/campaigns/service/campaign-listing.ts'
 import type {
   CampaignAnswer,
   CampaignApi,

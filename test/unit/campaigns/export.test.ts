@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readDesired } from '../../../src/campaigns/desired.ts'
 import { exportCampaigns } from '../../../src/campaigns/export.ts'
-import { listCampaigns } from '../../../src/campaigns/service/listing.ts'
+import { listCampaigns } from '../../../src/campaigns/service/campaign-listing.ts'
 import { forever } from '../../helpers/campaigns/account.ts'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { type Host, installed, opened, type World } from '../../helpers/campaigns/world.ts'

@@ -13,7 +13,7 @@ import {
   wireOf,
 } from '../../../src/campaigns/fields.ts'
 import type { Campaign } from '../../../src/campaigns/service/port.ts'
-import { readAs } from '../../../src/campaigns/values.ts'
+import { readAs } from '../../../src/campaigns/text-types.ts'
 
 const NOW = Date.UTC(2027, 0, 4)
 const campaign = (fields: Record<string, unknown>): Campaign => ({ id: '1', ...fields, other: {} })

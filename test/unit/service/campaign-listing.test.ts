@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listCampaigns } from '../../../src/campaigns/service/listing.ts'
+import { listCampaigns } from '../../../src/campaigns/service/campaign-listing.ts'
 import type { Knobs } from '../../../src/sandbox/knobs.ts'
 import { forever, idsOf, openAccount } from '../../helpers/campaigns/account.ts'
 import { afterPage } from '../../helpers/sandbox/served.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readCampaign, readPage } from '../../../src/campaigns/service/answer.ts'
+import { readCampaign, readPage } from '../../../src/campaigns/service/campaign-answer.ts'
 import { Unusable } from '../../../src/service/json-answer.ts'
 import { forever, granted, openAccount } from '../../helpers/campaigns/account.ts'
 

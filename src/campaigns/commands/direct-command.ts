@@ -9,6 +9,7 @@ import { printable, widthOf } from '../../terminal/render.ts'
 import { createDirectly, type DirectParts, updateDirectly } from '../direct.ts'
 import { refused, valueOrThrow } from '../refused.ts'
 import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../service/port.ts'
+import { campaignJson, campaignTable, campaignText } from './campaign-view.ts'
 import { byWhom, confirmed, forever } from './command.ts'
 import {
   addFields,
@@ -19,7 +20,6 @@ import {
   wholeNumber,
 } from './options.ts'
 import { bodyLines } from './plan-view.ts'
-import { campaignJson, campaignTable, campaignText } from './view.ts'
 
 interface Search {
   status?: number
