@@ -6,7 +6,8 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { bindingOf } from '../src/campaigns/apply.ts'
+import { bindingOf } from '../src/campaigns/bind.ts'
+import { NOTHING_KNOWN } from '../src/campaigns/changes.ts'
 import { markOf, withMark } from '../src/campaigns/mark.ts'
 import { sentOf } from '../src/campaigns/sent.ts'
 import { openCampaignStore } from '../src/campaigns/store.ts'
@@ -90,7 +91,14 @@ class Vendor implements AsyncDisposable {
         const body = { name, budget: 100, targeting: { externalCampaignId: key } }
         const row = { id: String(48_000 + n), name, budget: 100, status: 1, period: null }
         store.save(
-          bindingOf(key, { ...row, other: {} }, { sent: sentOf(body), shown: null, mark: null }),
+          bindingOf(
+            key,
+            { ...row, other: {} },
+            {
+              ...NOTHING_KNOWN,
+              sent: sentOf(body),
+            },
+          ),
         )
         rows.push({ ...row, spend: 12.5, sponsoredPostings: 40, leads: 3 })
       }

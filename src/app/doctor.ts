@@ -3,7 +3,7 @@
 
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { readCampaignsFile } from '../campaigns/open.ts'
+import { readCampaignsFile } from '../campaigns/campaigns-file.ts'
 import type { Config } from '../config/config.ts'
 import { historyFile } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'

@@ -2,13 +2,17 @@
 
 import type { Config } from '../config/config.ts'
 
-/** accountOf returns the normalized address of the service and the identity: `https://api.example.com/api 123`. */
-export function accountOf(config: Config): string {
-  const { origin, pathname } = new URL(config.service.baseUrl)
-  return `${origin}${pathname.replace(/\/+$/, '')} ${identityOf(config)}`
+/** CampaignAccount is the vendor's account at one service. */
+export interface CampaignAccount {
+  /** The normalized address of the service and the identity: `https://api.example.com/api 123`. */
+  name: string
+  /** The account, such as `123`, or partner and partner account, such as `acme/42`. Marks are made from it. */
+  identity: string
 }
 
-/** identityOf returns the account, such as `123`, or partner and partner account, such as `acme/42`. */
-export function identityOf({ service: { identity: who } }: Config): string {
-  return 'partner' in who ? `${who.partner}/${who.partnerAccount ?? ''}` : who.account
+export function accountOf({ service }: Config): CampaignAccount {
+  const { origin, pathname } = new URL(service.baseUrl)
+  const { identity: who } = service
+  const identity = 'partner' in who ? `${who.partner}/${who.partnerAccount ?? ''}` : who.account
+  return { name: `${origin}${pathname.replace(/\/+$/, '')} ${identity}`, identity }
 }

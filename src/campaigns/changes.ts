@@ -15,7 +15,7 @@ import {
   valueText,
 } from './fields.ts'
 import { nameWithoutMark } from './mark.ts'
-import type { Binding } from './port.ts'
+import type { KnownCampaign } from './port.ts'
 import type { Campaign, Targeting } from './service/port.ts'
 import {
   briefTargeting,
@@ -40,10 +40,7 @@ export interface Change {
   sentAt?: number | null
 }
 
-/** Known is the part of a binding that says what we sent, and how the service shows it. */
-export type Known = Pick<Binding, 'sent' | 'shown' | 'repeatAt' | 'mark'>
-
-export const NOTHING_KNOWN: Known = {
+export const NOTHING_KNOWN: KnownCampaign = {
   sent: { values: {}, targeting: null },
   shown: null,
   repeatAt: null,
@@ -53,7 +50,7 @@ export const NOTHING_KNOWN: Known = {
 /** currentValue returns the value that a field has now; undefined: it is not shown, and we never sent it. */
 export function currentValue(
   campaign: Campaign,
-  { sent, mark }: Known,
+  { sent, mark }: KnownCampaign,
   field: Field,
 ): Value | undefined {
   if (field === 'name' && mark !== null && typeof campaign.name === 'string')
@@ -65,7 +62,7 @@ export function currentValue(
 /** currentTargeting returns the targeting that a campaign has now; null: not known. */
 export function currentTargeting(
   campaign: Campaign,
-  { sent, shown, repeatAt }: Known,
+  { sent, shown, repeatAt }: KnownCampaign,
 ): CanonicalTargeting | null {
   const raw = rawOf(campaign, 'targeting')
   if (raw === undefined) return repeatAt === null ? sent.targeting : null
@@ -74,7 +71,7 @@ export function currentTargeting(
 }
 
 /** changesOf returns the changes that the file asks for, in the fields that it names. */
-export function changesOf(entry: Entry, campaign: Campaign, known: Known): Change[] {
+export function changesOf(entry: Entry, campaign: Campaign, known: KnownCampaign): Change[] {
   const changes = FIELDS.flatMap((field): Change[] => {
     const want = entry.values[field]
     if (want === undefined) return []
@@ -95,7 +92,7 @@ export function changesOf(entry: Entry, campaign: Campaign, known: Known): Chang
 }
 
 /** isMonthly returns whether an entry's budget is for each month. */
-export const isMonthly = ({ values }: Pick<Entry, 'values'>, campaign: Campaign | null): boolean =>
+export const isMonthly = ({ values }: Entry, campaign: Campaign | null): boolean =>
   (values.period ?? (campaign === null ? null : shownValue(campaign, 'period'))) === 'monthly'
 
 export function changeOf(field: Field, current: Value | undefined, want: Value): Change {
@@ -118,7 +115,7 @@ export function targetingChange(
 }
 
 /** droppedFields returns the fields that we once sent and that the file no longer names. Their values stay. */
-export function droppedFields(entry: Entry, { sent }: Known): Field[] {
+export function droppedFields(entry: Entry, { sent }: KnownCampaign): Field[] {
   const isLeft = (field: Field) =>
     entry.values[field] === undefined && sent.values[field] != null && !isFixed(field)
   return FIELDS.filter((field) => field !== 'name' && isLeft(field))

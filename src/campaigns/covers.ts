@@ -6,8 +6,8 @@ import { nearest } from '../lib/nearest.ts'
 import type { CampaignRun, CampaignSeen } from '../ops/campaigns/run.ts'
 import type { Entry } from './desired.ts'
 import { NO_POSTING } from './effects.ts'
+import { feedSideOf } from './feed-side.ts'
 import { readCampaigns } from './last-known.ts'
-import { feedSideOf } from './open.ts'
 import { filtersIn, meets, postingValue, type Verdict, verdictOf } from './reasons.ts'
 import {
   type CanonicalTargeting,
@@ -74,7 +74,7 @@ export async function coversOf(config: Config, entry: Entry, limit: number): Pro
     const { description: _, ...row } = values
     if (rows.length < limit) rows.push(row)
   }
-  const problems = await side.read(FIELDS, [], take, forever)
+  const problems = await side.read({ fields: FIELDS, needed: [], take }, forever)
   const isOlder =
     sent !== null &&
     entry.targeting !== null &&
@@ -181,7 +181,7 @@ export async function whyOf(config: Config, entries: readonly Entry[], id: strin
     if (isIt && found.length < MOST_POSTINGS) found.push(values)
   }
   const side = feedSideOf(config)
-  const problems = await side.read(FIELDS, [], take, forever)
+  const problems = await side.read({ fields: FIELDS, needed: [], take }, forever)
   const { bindings, run } = lastKnown(config)
   const sent = new Map(bindings.map((one) => [one.key, one.sent.targeting]))
   const seen = new Map(run?.entries.map((one) => [one.key, one]))

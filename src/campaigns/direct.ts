@@ -3,6 +3,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { NOTHING_KNOWN } from './changes.ts'
 import type { CampaignStore } from './port.ts'
+import type { Recorder } from './recorder.ts'
 import { withWriteBegun, withWriteDone } from './sent.ts'
 import type {
   Campaign,
@@ -11,52 +12,51 @@ import type {
   CampaignCreate,
   CampaignUpdate,
 } from './service/port.ts'
-import { beginCreate, beginWriting, valuesBefore } from './write.ts'
-
-export interface DirectParts {
-  api: Pick<CampaignApi, 'get' | 'create' | 'update'>
-  store: CampaignStore
-  clock: Pick<Clock, 'now'>
-  by: string
-  signal: AbortSignal
-}
+import { valuesBefore } from './write.ts'
 
 /** createDirectly sends one POST. The caller holds the writer lock. */
 export async function createDirectly(
-  { api, store, clock, by, signal }: DirectParts,
   body: CampaignCreate,
+  { api, recorder }: { api: CampaignApi; recorder: Recorder },
+  signal: AbortSignal,
 ): Promise<CampaignAnswer<Campaign>> {
-  beginWriting({ store, clock })
-  const key = body.targeting?.externalCampaignId ?? ''
-  const id = beginCreate({ store, clock, by }, key, body)
+  recorder.prepare()
+  const id = recorder.beginCreate(body.targeting?.externalCampaignId ?? '', body)
   const answer = await api.create(body, signal)
-  if (answer.kind === 'ok') store.end(id, 'done', null, clock.now(), answer.value.id)
-  else store.end(id, answer.effect, answer.reason, clock.now())
+  recorder.end(id, endingOf(answer))
   return answer
 }
 
 /** updateDirectly sends one PUT to a campaign that was just read. The caller holds the writer lock. */
 export async function updateDirectly(
-  { api, store, clock, by, signal }: DirectParts,
-  campaign: Campaign,
-  body: CampaignUpdate,
+  { campaign, body }: { campaign: Campaign; body: CampaignUpdate },
+  {
+    api,
+    store,
+    clock,
+    recorder,
+  }: { api: CampaignApi; store: CampaignStore; clock: Clock; recorder: Recorder },
+  signal: AbortSignal,
 ): Promise<CampaignAnswer<Campaign>> {
-  beginWriting({ store, clock })
+  recorder.prepare()
   const bound = store.bindings().find(({ campaignId }) => campaignId === campaign.id)
   const before = valuesBefore(bound ?? NOTHING_KNOWN, campaign, body)
-  const at = clock.now()
-  const what = { key: bound?.key ?? '', campaignId: campaign.id, action: 'update', body } as const
   const id = store.atomically(() => {
-    if (bound !== undefined) store.save(withWriteBegun(bound, body, at))
-    return store.begin({ ...what, at, before, actor: 'person', by })
+    if (bound !== undefined) store.save(withWriteBegun(bound, body, clock.now()))
+    const key = bound?.key ?? ''
+    return recorder.begin({ key, campaignId: campaign.id, action: 'update', body, before })
   })
   const answer = await api.update(campaign.id, body, signal)
   store.atomically(() => {
-    if (answer.kind === 'ok') store.end(id, 'done', null, clock.now())
-    else store.end(id, answer.effect, answer.reason, clock.now())
+    recorder.end(id, endingOf(answer))
     if (bound === undefined) return
     if (answer.kind === 'ok') store.save(withWriteDone(bound, body))
     else if (answer.effect !== 'unknown') store.save(bound)
   })
   return answer
+}
+
+function endingOf(answer: CampaignAnswer<Campaign>) {
+  if (answer.kind === 'failure') return { outcome: answer.effect, reason: answer.reason }
+  return { outcome: 'done', reason: null, campaignId: answer.value.id } as const
 }

@@ -1,11 +1,9 @@
 // Counts the postings that targetings select in the last uploads. The history already holds the count for each external
 // campaign id, so the files are read only if a targeting has other filters, too.
 
-import { currentTargeting, type Known } from './changes.ts'
-import type { Entry } from './desired.ts'
+import { currentTargeting } from './changes.ts'
 import type { Judged } from './judge.ts'
 import type { FeedSide, FeedUpload } from './port.ts'
-import type { Campaign } from './service/port.ts'
 import {
   type CanonicalTargeting,
   CRITERIA,
@@ -145,7 +143,8 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
   }
   const criteria = CRITERIA.filter((name) => asked.some((one) => !isEmpty(one.targeting, name)))
   const needed = [...new Set(criteria.flatMap((name) => FIELDS[name]))]
-  const problems = asked.length === 0 ? [] : await side.read(needed, needed, take, signal)
+  const problems =
+    asked.length === 0 ? [] : await side.read({ fields: needed, needed, take }, signal)
   const missingPins = new Map<string, string[]>()
   for (const { key, wanted, targeting } of problems.length > 0 ? [] : asked) {
     const gone = wanted ? targeting.requisitionIds.filter((id) => !seenRequisitions.has(id)) : []
@@ -156,10 +155,8 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
 
 /** selectionOf counts the postings of a campaign before and after the entry's targeting; null: nothing to count. */
 export function selectionOf(
+  { entry: { targeting }, campaign, known }: Judged,
   effects: Effects,
-  { targeting }: Entry,
-  campaign: Campaign | null,
-  known: Known,
 ): Selection | null {
   if (effects.latest.length === 0 || targeting === null) return null
   const current = campaign === null ? null : currentTargeting(campaign, known)

@@ -3,14 +3,11 @@
 import { type Change, currentValue } from './changes.ts'
 import { FIELDS, isFixed, wireOf } from './fields.ts'
 import type { Judged } from './judge.ts'
-import type { CampaignReads, CampaignStore } from './port.ts'
+import type { CampaignReader, CampaignStore } from './port.ts'
 import type { Campaign } from './service/port.ts'
 
 /** withSentDates adds to each change of a foreign value when feedsyncd sent its own. */
-export function withSentDates(
-  store: Pick<CampaignReads, 'lastWrite'>,
-  { action, ...judged }: Judged,
-): Judged {
+export function withSentDates(store: CampaignReader, { action, ...judged }: Judged): Judged {
   if (action === null) return { ...judged, action }
   const dated = ({ field, ...change }: Change): Change => {
     if (change.sent === undefined) return { field, ...change }
@@ -46,6 +43,6 @@ function recordOne(
     const before = { [field]: last?.actor === 'service' ? earlier : wireOf(field, sent) }
     const what = { key, campaignId: campaign.id, action: 'seen', body: { [field]: value } } as const
     const row = { at, ...what, before, actor: 'service', by: 'somebody on the service' } as const
-    store.end(store.begin(row), 'done', null, at)
+    store.end(store.begin(row), { outcome: 'done', reason: null, at })
   }
 }

@@ -1,7 +1,7 @@
 // Ends the binding of an entry at a person's command. Nothing is sent.
 
 import { isOpen } from './open-create.ts'
-import type { CampaignReads, CampaignStore, CampaignWrite } from './port.ts'
+import type { CampaignReader, CampaignStore, CampaignWrite } from './port.ts'
 
 /** Forgotten says what a key had before `forget`. */
 export interface Forgotten {
@@ -12,11 +12,7 @@ export interface Forgotten {
 }
 
 /** forgettable returns what `forget` would end, and changes nothing. `now`: wall ms. */
-export function forgettable(
-  store: Pick<CampaignReads, 'bindings' | 'openCreates'>,
-  key: string,
-  now: number,
-): Forgotten {
+export function forgettable(store: CampaignReader, key: string, now: number): Forgotten {
   const ofKey = store.openCreates().filter((one) => one.key === key)
   return {
     campaignId: store.bindings().find((one) => one.key === key)?.campaignId ?? null,
@@ -24,15 +20,20 @@ export function forgettable(
   }
 }
 
-export function forget(store: CampaignStore, key: string, at: number, by: string): Forgotten {
+/** forget ends the binding of a key, at `at` (wall ms). `by` says who does, for the history. */
+export function forget(
+  store: CampaignStore,
+  { key, at, by }: { key: string; at: number; by: string },
+): Forgotten {
   const found = forgettable(store, key, at)
   const { campaignId } = found
   store.atomically(() => {
     for (const create of store.openCreates())
       if (create.key === key && !isOpen(create, at))
-        store.end(create.id, 'not-sent', 'a person ran forget', at)
+        store.end(create.id, { outcome: 'not-sent', reason: 'a person ran forget', at })
     const row = { at, key, campaignId, action: 'forget', body: null, before: {} } as const
-    store.end(store.begin({ ...row, actor: 'person', by }), 'done', null, at)
+    const id = store.begin({ ...row, actor: 'person', by })
+    store.end(id, { outcome: 'done', reason: null, at })
     if (campaignId !== null) store.release(campaignId, key)
     // The stored state is out of date; the next look finds the new one.
     const run = store.lastRun()

@@ -9,14 +9,13 @@ import {
   changesOf,
   currentValue,
   isMonthly,
-  type Known,
   NOTHING_KNOWN,
 } from './changes.ts'
 import type { Entry } from './desired.ts'
 import { FIELDS, isFixed, isLive, shownValue } from './fields.ts'
 import { hasMark, markOf, markOn } from './mark.ts'
 import { isOpen, LATE_MS, ofKey, openText, repeatText } from './open-create.ts'
-import type { Binding, CampaignWrite } from './port.ts'
+import type { Binding, CampaignWrite, KnownCampaign } from './port.ts'
 import { idAndName, type Memory, type Seen, UnboundCampaigns } from './seen.ts'
 import { isDaemons, sentOf } from './sent.ts'
 import type { Campaign } from './service/port.ts'
@@ -41,7 +40,7 @@ export interface Judged {
   campaign: Campaign | null
   campaignId: string | null
   /** What we sent to the campaign, and how the service shows it. */
-  known: Known
+  known: KnownCampaign
   /** Why the entry is `unknown` or `blocked`, or why the daemon repeats a targeting; null in other states. */
   reason: string | null
   /** The one next step: a command to paste, or an edit; null: none is needed. */
@@ -63,21 +62,29 @@ export interface JudgeInput {
   now: number
 }
 
+const UNBOUND = { accountId: null, startDate: null, mark: null }
+
 /** reasonNotToWrite returns why we must not write a campaign: not the bound one, or archived; null: we may write. */
 export function reasonNotToWrite(
-  identity: string,
-  key: string,
-  known: Pick<Binding, 'campaignId'> & Partial<Binding>,
   campaign: Campaign,
+  {
+    ours,
+    campaignId: id,
+    bound,
+  }: {
+    /** The mark of the entry. */
+    ours: string
+    campaignId: string
+    bound: Binding | null
+  },
 ): string | null {
-  const { campaignId: id, accountId = null, startDate = null, mark = null } = known
+  const { accountId, startDate, mark } = bound ?? UNBOUND
   if (campaign.id !== id) return `the service returned campaign ${campaign.id} for the id ${id}`
   if (accountId !== null && campaign.accountId != null && campaign.accountId !== accountId)
     return `campaign ${id} belongs to the account ${campaign.accountId}, but the bound campaign belonged to ${accountId}`
   const started = shownValue(campaign, 'startDate')
   if (startDate !== null && typeof started === 'string' && started !== startDate)
     return `campaign ${id} starts at ${started}, but the bound campaign started at ${startDate}`
-  const ours = markOf(identity, key)
   const shown = markOn(campaign.name, ours)
   if (shown !== null && shown !== ours && shown !== mark)
     return `the name of campaign ${id} carries the mark of another entry: ${campaign.name}`
@@ -129,7 +136,8 @@ export class Judge {
       if (why !== null) return blocked(`campaign ${id} cannot be read: ${why}`, PLAN)
     }
     if (campaign == null) return blocked(`campaign ${id} is gone`, forget ?? correct)
-    const untouchable = reasonNotToWrite(identity, key, owner ?? { campaignId: id }, campaign)
+    const ours = markOf(identity, key)
+    const untouchable = reasonNotToWrite(campaign, { ours, campaignId: id, bound: owner ?? null })
     if (untouchable !== null) return blocked(untouchable, forget ?? correct)
     const known = owner ?? this.#unboundKnown(key, campaign)
     const changes = changesOf(entry, campaign, known)
@@ -165,7 +173,7 @@ export class Judge {
   }
 
   /** #unboundKnown returns the mark, and what we sent if a create without an answer made this campaign. */
-  #unboundKnown(key: string, { name }: Campaign): Known {
+  #unboundKnown(key: string, { name }: Campaign): KnownCampaign {
     const { memory, identity } = this.#input
     const create = memory.openCreates.get(key)?.at(-1)
     const ours = markOf(identity, key)
@@ -206,7 +214,7 @@ export class Judge {
         `write campaignId: "${only.id}" into the entry ${key}, or the id of another one`,
       )
     if (only !== undefined) {
-      const untouchable = reasonNotToWrite(identity, key, { campaignId: only.id }, only)
+      const untouchable = reasonNotToWrite(only, { ours: mark, campaignId: only.id, bound: null })
       const next = `correct the targeting of campaign ${only.id} on the service, or the key in the file`
       if (untouchable !== null) return blocked(untouchable, next, only)
       return this.#judgeById(entry, only.id)
@@ -305,7 +313,7 @@ const nameIn = ({ body }: CampaignWrite) => sentOf(body ?? {}).values.name
 
 type Found = Partial<Omit<Judged, 'entry' | 'known'>> & {
   state: EntryState
-  known?: Known | undefined
+  known?: KnownCampaign | undefined
 }
 
 function judged(entry: Entry, { known = NOTHING_KNOWN, ...found }: Found): Judged {

@@ -4,11 +4,12 @@ import { existsSync } from 'node:fs'
 import { type Config, historyFile } from '../config/config.ts'
 import type { CampaignRun } from '../ops/campaigns/run.ts'
 import { accountOf } from './account.ts'
-import { type CampaignReader, openCampaignReader } from './store.ts'
+import type { CampaignReader } from './port.ts'
+import { openCampaignReader } from './store.ts'
 
 /** readCampaigns reads what the history knows of the campaigns; without a history it returns `none`. */
 export function readCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
-  using known = openCampaignReader({ file: historyFile(config), account: accountOf(config) })
+  using known = openCampaignReader({ file: historyFile(config), account: accountOf(config).name })
   return known === null ? none : read(known)
 }
 

@@ -2,24 +2,23 @@
 
 import { HOUR, isoTime } from '../lib/clock.ts'
 import { isStillOpen } from '../lib/due.ts'
-import type { Binding, CampaignWrite } from './port.ts'
+import type { CampaignWrite, KnownCampaign } from './port.ts'
 
 /** A listing may lack a campaign this long after its create, and a write may still arrive this late. */
 export const LATE_MS = HOUR
 
 /** isOpen returns whether the campaign of a create without a known result may still appear. `now`: wall ms. */
-export const isOpen = ({ at }: Pick<CampaignWrite, 'at'>, now: number) =>
-  isStillOpen(at, now, LATE_MS)
+export const isOpen = ({ at }: CampaignWrite, now: number) => isStillOpen(at, now, LATE_MS)
 
 /** openText says that nobody knows whether a campaign was created. */
-export function openText({ at, reason }: Pick<CampaignWrite, 'at' | 'reason'>, what: string) {
+export function openText({ at, reason }: CampaignWrite, what: string) {
   const why = reason === null ? '' : ` (${reason})`
   return `feedsyncd sent ${what} at ${isoTime(at)} and does not know whether it was created${why}`
 }
 
 /** ofKey names the key of a create; a direct create may have none. */
-export const ofKey = ({ key }: Pick<CampaignWrite, 'key'>) => (key === '' ? '' : ` for ${key}`)
+export const ofKey = ({ key }: CampaignWrite) => (key === '' ? '' : ` for ${key}`)
 
 /** repeatText says when the daemon repeats a targeting, because nobody knows whether the last write arrived. */
-export const repeatText = ({ repeatAt }: Pick<Binding, 'repeatAt'>) =>
+export const repeatText = ({ repeatAt }: KnownCampaign) =>
   `feedsyncd does not know whether its last targeting arrived, and sends it again after ${isoTime(repeatAt)}`

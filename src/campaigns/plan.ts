@@ -2,7 +2,10 @@
 // daemon reports it. No plan is stored: the digest tells whether a later plan is the same.
 
 import { createHash } from 'node:crypto'
+import type { Clock } from '../lib/clock.ts'
 import type { Coverage } from '../ops/campaigns/run.ts'
+import type { CampaignAccount } from './account.ts'
+import type { ManagedFile } from './campaigns-file.ts'
 import { coverageOf } from './coverage.ts'
 import type { Entry } from './desired.ts'
 import { measure, type Selection, selectionOf, targetingsToMeasure } from './effects.ts'
@@ -11,9 +14,10 @@ import { withSentDates } from './foreign.ts'
 import { type EntryState, Judge, type Judged, type PlannedAction } from './judge.ts'
 import type { Finding, LookFacts } from './look-facts.ts'
 import { LATE_MS } from './open-create.ts'
-import type { CampaignReads, FeedSide } from './port.ts'
-import { memoryOf, NO_MEMORY, Seen, type SeenParts } from './seen.ts'
+import type { CampaignReader, FeedSide } from './port.ts'
+import { type CampaignSource, memoryOf, NO_MEMORY, Seen } from './seen.ts'
 import type { CampaignFailure } from './service/port.ts'
+import { doubtAbout } from './taken.ts'
 
 /** PlanItem is what `apply` does for one entry. */
 export interface PlanItem extends PlannedAction {
@@ -48,18 +52,25 @@ export interface Plan {
   warning: string | null
 }
 
-export interface PlanParts extends SeenParts {
+/** PlanSources is what a plan is made from, beside the file. */
+export interface PlanSources {
+  /** The campaigns of the service. */
+  service: CampaignSource
   /** null: there is no database. */
-  store: CampaignReads | null
+  store: CampaignReader | null
   feeds: () => FeedSide
-  clock: { now(): number }
-  /** The service's address and the identity. */
-  account: string
-  /** The identity alone; marks are made from it. */
-  identity: string
+  /** A clock with the service's time of day. */
+  clock: Clock
+  account: CampaignAccount
+  /** The daemon writes targeting (`campaigns.mode: targeting`). */
   keepsTargeting: boolean
-  /** Why the file may be cut, so that the daemon does not use it; null: the daemon uses it. */
-  fileDoubt: string | null
+}
+
+/** PlanScope is the file, and the entries of it to plan. */
+export interface PlanScope {
+  file: ManagedFile
+  /** External campaign ids; null: all. */
+  keys: ReadonlySet<string> | null
 }
 
 /** Look is the plan with the facts that it was made from. */
@@ -70,8 +81,7 @@ export interface Look {
 }
 
 /** isStuck returns whether `apply` can do nothing for an entry. */
-export const isStuck = ({ state }: Pick<PlanEntry, 'state'>) =>
-  state === 'blocked' || state === 'unknown'
+export const isStuck = ({ state }: PlanEntry) => state === 'blocked' || state === 'unknown'
 
 /** exitCodeOf returns 3 if an entry is blocked or unknown, else 2 if there are changes or a removed entry still spends, else 0. */
 export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
@@ -84,19 +94,20 @@ export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
 /** isRemoved returns whether a finding is a campaign that still spends after its entry left the file. */
 const isRemoved = ({ code, key }: Finding) => code === 'outside' && key !== null
 
-/** look reads file, database and service, and plans. It writes nothing. `keys`: the entries to plan; null: all. */
+/** look reads file, database and service, and plans. It writes nothing. */
 export async function look(
-  parts: PlanParts,
-  entries: readonly Entry[],
-  keys: ReadonlySet<string> | null,
+  sources: PlanSources,
+  { file, keys }: PlanScope,
   signal: AbortSignal,
 ): Promise<Look | CampaignFailure> {
-  const { identity, clock, store } = parts
+  const { account, clock, store } = sources
+  const { identity } = account
+  const { entries } = file
   // Without the daemon's writes, a file that is cut does no harm.
-  const fileDoubt = parts.keepsTargeting ? parts.fileDoubt : null
-  const keepsTargeting = parts.keepsTargeting && fileDoubt === null
+  const fileDoubt = sources.keepsTargeting && store !== null ? doubtAbout(file, store) : null
+  const keepsTargeting = sources.keepsTargeting && fileDoubt === null
   const memory = store === null ? NO_MEMORY : memoryOf(store)
-  const seen = new Seen(parts, signal)
+  const seen = new Seen(sources.service, signal)
   const fileKeys = new Set(entries.map(({ key }) => key))
   const wanted = entries.filter(({ key }) => keys?.has(key) ?? true)
   const idOf = ({ key, campaignId }: Entry) => campaignId ?? memory.byKey.get(key)?.campaignId
@@ -125,7 +136,7 @@ export async function look(
   await seen.getAll(isById ? ids : toRead(judgeAll().judged))
   const { judge, judged: found } = judgeAll()
   const judged = store === null ? found : found.map((one) => withSentDates(store, one))
-  const effects = await measure(parts.feeds(), targetingsToMeasure(judged), signal)
+  const effects = await measure(sources.feeds(), targetingsToMeasure(judged), signal)
   const facts = {
     ...scene,
     judged,
@@ -134,25 +145,26 @@ export async function look(
     fileDoubt,
     isWhole: !isById && keys === null,
   }
-  return { plan: planOf(facts, parts), judged, seen }
+  return { plan: planOf(facts, account), judged, seen }
 }
 
-function planOf(facts: LookFacts, { account, clock }: PlanParts): Plan {
-  const { judged, memory, seen, effects } = facts
-  const items = judged.flatMap(({ entry, campaign, known, action }): PlanItem[] => {
+function planOf(facts: LookFacts, account: CampaignAccount): Plan {
+  const { judged, memory, seen, effects, now } = facts
+  const items = judged.flatMap((one): PlanItem[] => {
+    const { entry, action } = one
     if (action === null) return []
     const isTargeted = action.changes.some(({ field }) => field === 'targeting')
-    const postings = isTargeted ? selectionOf(effects, entry, campaign, known) : null
+    const postings = isTargeted ? selectionOf(one, effects) : null
     return [{ key: entry.key, ...action, postings }]
   })
-  const isNew = memory.madeAt === null || clock.now() - memory.madeAt < LATE_MS
+  const isNew = memory.madeAt === null || now - memory.madeAt < LATE_MS
   const creates = items.some(({ action }) => action === 'create')
   return {
-    digest: digestOf(`${account} ${memory.lastPersonWrite}`, items),
+    digest: digestOf(`${account.name} ${memory.lastPersonWrite}`, items),
     items,
     entries: judged.map((one) => {
       const { entry, campaignId, state, reason, next } = one
-      const coverage = coverageOf(one, effects, clock.now())
+      const coverage = coverageOf(one, effects, now)
       return { key: entry.key, campaignId, state, reason, next, coverage }
     }),
     findings: findingsOf(facts),

@@ -14,15 +14,8 @@ export interface Sent {
   targeting: CanonicalTargeting | null
 }
 
-/** Binding says which campaign belongs to an entry of the file, and what we know of that campaign. */
-export interface Binding {
-  /** External campaign id. */
-  key: string
-  campaignId: string
-  /** The next three are as reads by id showed them, and never change; null: not known. */
-  accountId: string | null
-  startDate: string | null
-  mark: string | null
+/** KnownCampaign is what we know of a campaign beside what the service shows. */
+export interface KnownCampaign {
   sent: Sent
   /**
    * How the service shows our targeting. `of` is the targeting that we sent, `is` the JSON text that the service showed
@@ -31,9 +24,21 @@ export interface Binding {
   shown: { of: CanonicalTargeting; is: string } | null
   /** Wall ms at which we send the targeting again because the result of a write is not known; null: never. */
   repeatAt: number | null
+  /** The mark in its name, as reads by id showed it, which never changes; null: not known. */
+  mark: string | null
 }
 
-export type Outcome =
+/** Binding says which campaign belongs to an entry of the file, and what we know of that campaign. */
+export interface Binding extends KnownCampaign {
+  /** External campaign id. */
+  key: string
+  campaignId: string
+  /** These two are as reads by id showed them, and never change; null: not known. */
+  accountId: string | null
+  startDate: string | null
+}
+
+export type WriteOutcome =
   /** The write has not ended: the request is running, or the process died. */
   | 'sending'
   | 'done'
@@ -44,9 +49,8 @@ export type Outcome =
   /** The result is not known: the request may still arrive. */
   | 'unknown'
 
-/** CampaignWrite is a line of the history: a request that writes, recorded before it is sent, or a local decision. */
-export interface CampaignWrite {
-  id: number
+/** NewWrite is a row of the history: a request that writes, recorded before it is sent, or a local decision. */
+export interface NewWrite {
   /** Wall ms. */
   at: number
   /** External campaign id; empty: a direct call that names no such id. */
@@ -60,37 +64,33 @@ export interface CampaignWrite {
   actor: Actor
   /** Who wrote: `daemon: file`, or `maria: campaigns apply`. */
   by: string
-  outcome: Outcome
+}
+
+export interface CampaignWrite extends NewWrite {
+  id: number
+  outcome: WriteOutcome
   endedAt: number | null
   reason: string | null
+}
+
+export interface WriteEnding {
+  outcome: WriteOutcome
+  reason: string | null
+  /** Wall ms. */
+  at: number
+  /** The id of the campaign that a create made. */
+  campaignId?: string
 }
 
 /** Actor is who changed a campaign. `service`: somebody on the service, as a later look found out. */
 export type Actor = 'person' | 'daemon' | 'service'
 
-export type NewWrite = Pick<
-  CampaignWrite,
-  'at' | 'key' | 'campaignId' | 'action' | 'body' | 'before' | 'actor' | 'by'
->
-
-/** CampaignStore keeps the campaigns of one account in the database. Each write is durable when the call returns. */
-export interface CampaignStore extends Disposable {
-  atomically<T>(work: () => T): T
+/** CampaignReader reads the campaigns of one account in the database. */
+export interface CampaignReader {
   /** All bindings, sorted by key. */
   bindings(): Binding[]
-  binding(key: string): Binding | null
-  save(binding: Binding): void
-  /** release ends the binding. From then on only `campaignId` in the file can bind this campaign again. */
-  release(campaignId: string, key: string): void
   /** released maps a campaign id to the key that it was released from. */
   released(): ReadonlyMap<string, string>
-  /** begin writes the row that precedes a request, and returns the row's id. */
-  begin(write: NewWrite): number
-  end(id: number, outcome: Outcome, reason: string | null, at: number, campaignId?: string): void
-  /** The rows that have not ended, oldest first. */
-  sending(): CampaignWrite[]
-  /** Wall ms of the newest targeting write of this campaign after `since` whose result is not known; null: none. */
-  unclearSince(campaignId: string, since: number): number | null
   /** The creates whose result is not known (`unknown` and `sending`), oldest first. */
   openCreates(): CampaignWrite[]
   /** The writes, newest first. */
@@ -103,13 +103,29 @@ export interface CampaignStore extends Disposable {
   restoredAt(): number | null
   /** Wall ms when this database was created. */
   madeAt(): number | null
-  /** renewMark finds out whether this database was restored from an older copy, and makes later restores visible. */
-  renewMark(): void
   /** The last file that the daemon used, or that a person applied as a whole; null: there was none. */
   takenFile(): TakenFile | null
-  keepTakenFile(file: TakenFile): void
   /** The result of the last look; null: there was none. */
   lastRun(): CampaignRun | null
+}
+
+/** CampaignStore also writes them. Each write is durable when the call returns. */
+export interface CampaignStore extends CampaignReader, Disposable {
+  atomically<T>(work: () => T): T
+  binding(key: string): Binding | null
+  save(binding: Binding): void
+  /** release ends the binding. From then on only `campaignId` in the file can bind this campaign again. */
+  release(campaignId: string, key: string): void
+  /** begin writes the row that precedes a request, and returns the row's id. */
+  begin(write: NewWrite): number
+  end(id: number, ending: WriteEnding): void
+  /** The rows that have not ended, oldest first. */
+  sending(): CampaignWrite[]
+  /** Wall ms of the newest targeting write of this campaign after `since` whose result is not known; null: none. */
+  unclearSince(campaignId: string, since: number): number | null
+  /** renewMark finds out whether this database was restored from an older copy, and makes later restores visible. */
+  renewMark(): void
+  keepTakenFile(file: TakenFile): void
   keepRun(run: CampaignRun): void
 }
 
@@ -118,13 +134,6 @@ export interface TakenFile {
   fileSha256: string
   keys: readonly string[]
 }
-
-export type CampaignReads = Pick<
-  CampaignStore,
-  | ('bindings' | 'released' | 'openCreates' | 'history' | 'lastPersonWrite')
-  | 'lastWrite'
-  | ('restoredAt' | 'madeAt' | 'lastRun' | 'takenFile')
->
 
 /** TargetingApi is everything that the daemon may call: it can change the targeting of a campaign and nothing else. */
 export interface TargetingApi {
@@ -162,13 +171,15 @@ export interface FeedSide {
   /** Wall ms of the first upload without this id, if earlier uploads carried it; null: not known to be missing. */
   missingSince(id: string): number | null
   /**
-   * read reads the last uploads once and passes these fields of each posting to `take`. It returns one sentence for
-   * each feed that it cannot read, or that has no posting with one of the `needed` fields.
+   * read reads the last uploads once. It returns one sentence for each feed that it cannot read, or that has no posting
+   * with one of the `needed` fields.
    */
-  read(
-    fields: readonly (keyof FieldPaths)[],
-    needed: readonly (keyof FieldPaths)[],
-    take: (posting: FieldPaths) => void,
-    signal: AbortSignal,
-  ): Promise<string[]>
+  read(wanted: PostingsWanted, signal: AbortSignal): Promise<string[]>
+}
+
+export interface PostingsWanted {
+  fields: readonly (keyof FieldPaths)[]
+  needed: readonly (keyof FieldPaths)[]
+  /** take is called with these fields of each posting. */
+  take: (posting: FieldPaths) => void
 }

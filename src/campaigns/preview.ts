@@ -6,8 +6,8 @@ import type { FieldPaths } from '../domain/mapping.ts'
 import type { Entry } from './desired.ts'
 import type { Selection } from './effects.ts'
 import { measure, NO_POSTING } from './effects.ts'
+import { feedSideOf } from './feed-side.ts'
 import { readCampaigns } from './last-known.ts'
-import { feedSideOf } from './open.ts'
 import { verdictOf } from './reasons.ts'
 import { type CanonicalTargeting, selector } from './targeting.ts'
 
@@ -68,7 +68,7 @@ export async function previewOne(config: Config, { key, targeting }: Entry, limi
     rows.push({ ...row, change, why: lost?.reason ?? deciding?.reason ?? null })
   }
   const { signal } = new AbortController()
-  const problems = await feedSideOf(config).read(FIELDS, [], take, signal)
+  const problems = await feedSideOf(config).read({ fields: FIELDS, needed: [], take }, signal)
   const { comes: gained, goes: lost, stays } = counts
   const selection: Selection = {
     before: sent === null ? null : stays + lost,

@@ -2,32 +2,38 @@
 // what differs. The result is kept for `status`.
 
 import type { Config } from '../config/config.ts'
-import type { Pauses, Transactions } from '../history/port.ts'
+import type { History } from '../history/port.ts'
 import { isoTime } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { limited } from '../lib/limited.ts'
 import type { CampaignRun, CampaignSeen } from '../ops/campaigns/run.ts'
+import {
+  type CampaignsFile,
+  contentStampOf,
+  isCurrentOf,
+  type ReadCampaignsFile,
+  stableCampaignsFile,
+} from './campaigns-file.ts'
 import { changeLines } from './change-text.ts'
 import { shownValue, valueText } from './fields.ts'
 import { recordForeign } from './foreign.ts'
 import type { Judged } from './judge.ts'
 import { readCampaigns } from './last-known.ts'
-import {
-  type CampaignsFile,
-  contentStampOf,
-  isCurrentOf,
-  openWriter,
-  type Surroundings,
-  stableCampaignsFile,
-  type Writer,
-} from './open.ts'
 import { type Look, look } from './plan.ts'
+import type { ServiceAccess } from './planner.ts'
 import type { CampaignStore, TargetingApi } from './port.ts'
-import { CampaignSchedule, type LookCause, type ScheduleParts } from './schedule.ts'
+import { Recorder } from './recorder.ts'
+import {
+  CampaignSchedule,
+  type LookCause,
+  type LookSignals,
+  type Looks,
+  type ScheduleOptions,
+} from './schedule.ts'
 import type { CampaignApi } from './service/port.ts'
 import { sync } from './sync.ts'
-import { doubtAbout } from './taken.ts'
 import type { Result } from './write.ts'
+import { openWriter, type Writer } from './writer.ts'
 
 /** The state of a run after a failed look. Only `failed` may pass without a person. */
 const STATE_OF = {
@@ -41,44 +47,42 @@ const MOST_LINES = 20
 /** campaignScheduleOf returns the schedule of the daemon's looks at the campaigns. */
 export function campaignScheduleOf(
   config: Config,
-  parts: Surroundings &
-    Pick<ScheduleParts, 'log' | 'notifyOperator'> & {
-      history: Pick<Transactions, 'dataVersion'> & Pick<Pauses, 'pauses'>
-    },
+  { clock, env, history, log, notifyOperator }: ScheduleSources,
 ): CampaignSchedule {
   const { file, explicit } = config.campaigns
   const stamp = contentStampOf(file)
-  const isPaused = isPausedOf(parts)
-  return new CampaignSchedule({
-    ...parts,
+  const isPaused = () => areAllPaused(history, clock.now())
+  const looks: Looks = {
     stamp: () => stamp() ?? (explicit ? 'missing' : null),
-    lastRun: lastRunOf(config, parts.history),
+    lastRun: lastRunOf(config, history),
     isPaused,
-    look: (...why) => reconcile(config, { ...parts, isPaused }, ...why),
-  })
+    look: (cause, signals) =>
+      reconcile(cause, { config, access: { clock, env }, isPaused }, signals),
+  }
+  return new CampaignSchedule({ looks, clock, log, notifyOperator })
 }
 
-/** isPausedOf returns a function that is true while all feeds are paused, or while the database cannot be read. */
-function isPausedOf({
-  clock,
-  history,
-}: Pick<Surroundings, 'clock'> & { history: Pick<Pauses, 'pauses'> }) {
-  return (): boolean => {
-    try {
-      return history.pauses(clock.now()).all.some(({ feed }) => feed === null)
-    } catch {
-      return true
-    }
+export interface ScheduleSources extends Omit<ScheduleOptions, 'looks'> {
+  env: NodeJS.ProcessEnv
+  history: History
+}
+
+/** areAllPaused returns whether all feeds are paused; also true if the database cannot be read. `now`: wall ms. */
+function areAllPaused(history: History, now: number): boolean {
+  try {
+    return history.pauses(now).all.some(({ feed }) => feed === null)
+  } catch {
+    return true
   }
 }
 
 /** lastRunOf returns a function that reads the last run again only after another connection wrote to the database. */
-function lastRunOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVersion'>) {
+function lastRunOf(config: Config, history: History) {
   let changes: number | null = null
   let run: CampaignRun | null = null
   return (): CampaignRun | null => {
     try {
-      const now = dataVersion()
+      const now = history.dataVersion()
       if (now !== changes) run = readCampaigns(config, (known) => known.lastRun(), null)
       changes = now
       return run
@@ -90,26 +94,25 @@ function lastRunOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVers
 }
 
 /**
- * reconcile makes one look. After `stop` it sends nothing new; `abort` ends a running request. It returns null if there
- * is no campaigns file and no campaign belongs to an entry. It throws what `openWriter` throws.
+ * reconcile makes one look. It returns null if there is no campaigns file and no campaign belongs to an entry. It throws
+ * what `openWriter` throws.
  */
 async function reconcile(
-  config: Config,
-  surroundings: Surroundings & Pick<ScheduleParts, 'isPaused'>,
   cause: LookCause,
-  stop: AbortSignal,
-  abort: AbortSignal,
+  { config, access, isPaused }: { config: Config; access: ServiceAccess; isPaused: () => boolean },
+  signals: LookSignals,
 ): Promise<CampaignRun | null> {
-  const { clock } = surroundings
+  const { clock } = access
+  const { stop } = signals
   const file = await stableCampaignsFile(config, clock, stop)
   const count = readCampaigns(config, (known) => known.bindings().length, 0)
   if (file.kind === 'off' && count === 0) return null
   stop.throwIfAborted()
   const looked = { at: isoTime(clock.now()) ?? '', cause, mode: config.campaigns.mode }
   try {
-    await using writer = await openWriter(config, surroundings, 0)
+    await using writer = await openWriter(config, access, 0)
     if (file.kind !== 'read') return keepRun(writer.store, looked, problemOf(file, count))
-    return await lookWith({ ...writer, isPaused: surroundings.isPaused }, file, looked, stop, abort)
+    return await lookWith(writer, { file, looked, isPaused }, signals)
   } catch (error) {
     const isBusy = error instanceof FeedsyncError && error.exitCode === EXIT.temporary
     if (stop.aborted || !isBusy) throw error
@@ -120,25 +123,25 @@ async function reconcile(
 }
 
 async function lookWith(
-  writer: Writer & Pick<ScheduleParts, 'isPaused'>,
-  file: Extract<CampaignsFile, { kind: 'read' }>,
-  looked: Looked,
-  stop: AbortSignal,
-  abort: AbortSignal,
+  writer: Writer,
+  { file, looked, isPaused }: { file: ReadCampaignsFile; looked: Looked; isPaused: () => boolean },
+  signals: LookSignals,
 ): Promise<CampaignRun> {
-  const { store, checkLock, isPaused } = writer
+  const { store, clock, account } = writer
+  const { stop } = signals
   const isFileCurrent = isCurrentOf(file)
   const isCurrent = () => {
-    checkLock()
+    writer.checkLock()
     return isFileCurrent() && !isPaused()
   }
-  const parts = { ...writer, api: targetingApiOf(writer.api), by: `daemon: ${looked.cause}` }
+  const recorder = new Recorder({ store, clock, actor: 'daemon', by: `daemon: ${looked.cause}` })
+  const api = targetingApiOf(writer.api)
+  const tools = { api, store, clock, recorder, identity: account.identity, isCurrent }
   const isKept = writer.keepsTargeting && looked.cause !== 'upload' && !isPaused()
-  const results = isKept ? await sync({ ...parts, isCurrent }, file, stop, abort) : null
-  const fileDoubt = doubtAbout(file, store)
-  const found = await look({ ...writer, fileDoubt }, file.entries, null, stop)
+  const results = isKept ? await sync(file, tools, signals) : null
+  const found = await look(writer, { file, keys: null }, stop)
   stop.throwIfAborted()
-  if (!('class' in found)) return keepLook(store, looked, found, results)
+  if (!('class' in found)) return keepLook(store, { looked, found, results })
   const { class: cause, reason: problem, hint } = found
   return keepRun(store, looked, { state: STATE_OF[cause], problem, hint })
 }
@@ -148,10 +151,19 @@ function targetingApiOf({ get, update }: CampaignApi): TargetingApi {
   return { get, putTargeting: (id, targeting, signal) => update(id, { targeting }, signal) }
 }
 
-type Looked = Pick<CampaignRun, 'at' | 'cause' | 'mode'>
-type Ending = Partial<CampaignRun> & Pick<CampaignRun, 'state'>
+/** Looked says when, why and how a look was made. See `CampaignRun`. */
+interface Looked {
+  at: string
+  cause: string
+  mode: CampaignRun['mode']
+}
 
-function problemOf(file: Exclude<CampaignsFile, { kind: 'read' }>, count: number): Ending {
+/** LookEnd is what a look found; the parts that it did not reach are absent. */
+interface LookEnd extends Partial<CampaignRun> {
+  state: CampaignRun['state']
+}
+
+function problemOf(file: Exclude<CampaignsFile, ReadCampaignsFile>, count: number): LookEnd {
   const bound = count === 1 ? '1 campaign stays as it is' : `${count} campaigns stay as they are`
   const isOff = file.kind === 'off'
   return {
@@ -164,13 +176,13 @@ function problemOf(file: Exclude<CampaignsFile, { kind: 'read' }>, count: number
 }
 
 /** runOf keeps the earlier results of parts that this look did not reach: problems for a person stay visible. */
-function runOf(before: CampaignRun | null, looked: Looked, ended: Ending): CampaignRun {
+function runOf(before: CampaignRun | null, looked: Looked, ended: LookEnd): CampaignRun {
   const nothing = { entries: [], findings: [], failures: [] }
   const since = before?.state === ended.state ? before.since : looked.at
   return { ...nothing, ...before, ...looked, problem: null, hint: null, ...ended, since }
 }
 
-function keepRun(store: CampaignStore, looked: Looked, ended: Ending): CampaignRun {
+function keepRun(store: CampaignStore, looked: Looked, ended: LookEnd): CampaignRun {
   const run = runOf(store.lastRun(), looked, ended)
   store.keepRun(run)
   return run
@@ -179,10 +191,9 @@ function keepRun(store: CampaignStore, looked: Looked, ended: Ending): CampaignR
 /** keepLook keeps the result of a look for `status`. `results` are the writes just before; null if none were due. */
 export function keepLook(
   store: CampaignStore,
-  looked: Looked,
-  { plan, judged }: Look,
-  results: readonly Result[] | null,
+  { looked, found, results }: { looked: Looked; found: Look; results: readonly Result[] | null },
 ): CampaignRun {
+  const { plan, judged } = found
   recordForeign(store, judged, Date.parse(looked.at))
   const before = new Map(store.lastRun()?.entries.map((one) => [one.key, one]))
   const coverages = new Map(plan.entries.map(({ key, coverage }) => [key, coverage]))

@@ -11,23 +11,30 @@ import { needsPerson } from './judge.ts'
 
 export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 
-export interface ScheduleParts {
+/** Looks are what the schedule runs. */
+export interface Looks {
+  /** stamp returns a text that changes with the campaigns file; null: there is no file, and none is configured. */
+  stamp(): string | null
+  /** lastRun returns the last result of any process; null: none, or it cannot be read. Never throws. */
+  lastRun(): CampaignRun | null
+  /** isPaused returns whether a person paused all sending. Never throws. */
+  isPaused(): boolean
+  /** look looks once, and writes in mode `targeting`. null: there is no file. */
+  look(cause: LookCause, signals: LookSignals): Promise<CampaignRun | null>
+}
+
+export interface LookSignals {
+  /** After `stop` a look sends nothing new. */
+  stop: AbortSignal
+  /** `abort` ends a running request. */
+  abort: AbortSignal
+}
+
+export interface ScheduleOptions {
+  looks: Looks
   clock: Clock
   log: Log
   notifyOperator: (message: string, hint: string | null) => void
-  /** stamp returns a text that changes with the campaigns file; null: there is no file, and none is configured. */
-  stamp: () => string | null
-  /** lastRun returns the last result of any process; null: none, or it cannot be read. Never throws. */
-  lastRun: () => CampaignRun | null
-  /** isPaused returns whether a person paused all sending. Never throws. */
-  isPaused: () => boolean
-  /** look looks once, and writes in mode `targeting`. After `stop` it sends nothing new. null: there is no file. */
-  look: (cause: LookCause, stop: AbortSignal, abort: AbortSignal) => Promise<CampaignRun | null>
-}
-
-export interface ScheduleSignals {
-  stop: AbortSignal
-  abort: AbortSignal
 }
 
 const STABLE_MS = 2 * SECOND
@@ -48,7 +55,10 @@ const LEAST_GAP_MS = 5 * SECOND
 const GAP_FACTOR = 20
 
 export class CampaignSchedule {
-  readonly #parts: ScheduleParts
+  readonly #looks: Looks
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #notifyOperator: ScheduleOptions['notifyOperator']
   #running: Promise<void> | null = null
   /** Ends the running look, because the file that it reads has changed. */
   #outdated = new AbortController()
@@ -61,10 +71,13 @@ export class CampaignSchedule {
   readonly #due = new Map<LookCause, number>()
   #notBefore = Number.NEGATIVE_INFINITY
 
-  constructor(parts: ScheduleParts) {
-    this.#parts = parts
-    this.#stamp = parts.stamp()
-    if (this.#stamp !== null) this.#last = parts.lastRun()
+  constructor({ looks, clock, log, notifyOperator }: ScheduleOptions) {
+    this.#looks = looks
+    this.#clock = clock
+    this.#log = log
+    this.#notifyOperator = notifyOperator
+    this.#stamp = looks.stamp()
+    if (this.#stamp !== null) this.#last = looks.lastRun()
     this.#due.set('start', Number.NEGATIVE_INFINITY)
   }
 
@@ -79,12 +92,12 @@ export class CampaignSchedule {
 
   /** uploaded plans a look, because a new upload can change which postings the campaigns select. */
   uploaded(): void {
-    this.#plan('upload', this.#parts.clock.monotonic())
+    this.#plan('upload', this.#clock.monotonic())
   }
 
   /** start begins a look if one is due, and calls `ended` after it. */
-  start(signals: ScheduleSignals, ended: () => void): void {
-    const now = this.#parts.clock.monotonic()
+  start(signals: LookSignals, ended: () => void): void {
+    const now = this.#clock.monotonic()
     this.#poll(now)
     if (this.#running !== null || signals.stop.aborted) return
     const isDue = ([cause, at]: [string, number]) =>
@@ -100,7 +113,7 @@ export class CampaignSchedule {
   }
 
   /** once looks once, after a running look has ended. */
-  async once(signals: ScheduleSignals): Promise<void> {
+  async once(signals: LookSignals): Promise<void> {
     await this.#running
     if (!signals.stop.aborted) await this.#run('once', signals)
   }
@@ -108,23 +121,22 @@ export class CampaignSchedule {
   #poll(now: number): void {
     if (now < this.#pollAt) return
     this.#pollAt = now + POLL_MS
-    const stamp = this.#parts.stamp()
+    const stamp = this.#looks.stamp()
     if (stamp !== this.#stamp) {
       this.#stamp = stamp
       this.#due.set('file', now + STABLE_MS)
       this.#outdated.abort()
     }
-    const isPaused = this.#parts.isPaused()
+    const isPaused = this.#looks.isPaused()
     // The changes of the paused time are due now.
     if (this.#wasPaused && !isPaused) this.#plan('interval', now)
     this.#wasPaused = isPaused
     // A person's command may have saved a newer result.
-    if (stamp !== null) this.#last = this.#parts.lastRun() ?? this.#last
+    if (stamp !== null) this.#last = this.#looks.lastRun() ?? this.#last
   }
 
-  async #run(cause: LookCause, { stop, abort }: ScheduleSignals): Promise<void> {
-    const { clock, log, look } = this.#parts
-    const began = clock.monotonic()
+  async #run(cause: LookCause, { stop, abort }: LookSignals): Promise<void> {
+    const began = this.#clock.monotonic()
     // A look does the work of each cause that is due by now. One after an upload only reads, so it does no other work.
     for (const [one, at] of this.#due)
       if (at <= began && (cause !== 'upload' || one === 'upload')) this.#due.delete(one)
@@ -132,20 +144,21 @@ export class CampaignSchedule {
     this.#outdated = new AbortController()
     const outdated = this.#outdated.signal
     try {
-      this.#last = await look(cause, AbortSignal.any([stop, outdated]), abort)
+      const signals = { stop: AbortSignal.any([stop, outdated]), abort }
+      this.#last = await this.#looks.look(cause, signals)
       if (this.#last !== null) this.#report(this.#last)
       wait = NEXT_LOOK_MS[this.#last?.state ?? 'done']
     } catch (error) {
       if (stop.aborted || outdated.aborted) return
-      this.#last = this.#parts.lastRun() ?? this.#last
-      log.error(
+      this.#last = this.#looks.lastRun() ?? this.#last
+      this.#log.error(
         { event: 'campaigns.not-looked', err: error },
         'the campaigns could not be checked; uploads go on',
       )
       this.#notify(messageOf(error), hintWith(null, commandFor('campaigns plan')))
       wait = NEXT_LOOK_MS.failed
     }
-    const ended = clock.monotonic()
+    const ended = this.#clock.monotonic()
     this.#notBefore = ended + Math.max(LEAST_GAP_MS, GAP_FACTOR * (ended - began))
     // Keeps the cause if another process held the lock.
     this.#plan(this.#last?.state === 'busy' ? cause : 'interval', ended + wait)
@@ -157,7 +170,7 @@ export class CampaignSchedule {
 
   #report({ state, problem, hint, cause, mode, entries, failures }: CampaignRun): void {
     const waiting = entries.filter((one) => needsPerson(one.state))
-    this.#parts.log.info(
+    this.#log.info(
       {
         event: 'campaigns.looked',
         cause,
@@ -187,6 +200,6 @@ export class CampaignSchedule {
   #notify(message: string, hint: string | null): void {
     if (message === this.#lastMessage) return
     this.#lastMessage = message
-    this.#parts.notifyOperator(message, hint)
+    this.#notifyOperator(message, hint)
   }
 }

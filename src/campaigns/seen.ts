@@ -2,7 +2,7 @@
 
 import { isLive, normalized } from './fields.ts'
 import { nameWithoutAnyMark, possibleMarks } from './mark.ts'
-import type { CampaignReads } from './port.ts'
+import type { Binding, CampaignReader, CampaignWrite } from './port.ts'
 import type { Campaign, CampaignAnswer, CampaignFailure, Listing } from './service/port.ts'
 import { carriedId } from './targeting.ts'
 
@@ -10,7 +10,8 @@ const MOST_PARALLEL_CALLS = 8
 /** After this many failures in a row, a look reads no further campaigns. */
 const MOST_FAILURES = 3
 
-export interface SeenParts {
+/** CampaignSource reads campaigns of the service. */
+export interface CampaignSource {
   get: (id: string, signal: AbortSignal) => Promise<CampaignAnswer<Campaign>>
   /** list returns every campaign of the account, including archived ones. */
   list: (signal: AbortSignal) => Promise<Listing>
@@ -24,11 +25,11 @@ export class Seen {
   readonly #read = new Map<string, Campaign | null>()
   /** By id: why a campaign could not be read. */
   readonly #failed = new Map<string, string>()
-  readonly #parts: SeenParts
+  readonly #service: CampaignSource
   readonly #signal: AbortSignal
 
-  constructor(parts: SeenParts, signal: AbortSignal) {
-    this.#parts = parts
+  constructor(service: CampaignSource, signal: AbortSignal) {
+    this.#service = service
     this.#signal = signal
   }
 
@@ -54,7 +55,7 @@ export class Seen {
   }
 
   async list(): Promise<CampaignFailure | null> {
-    const listing = await this.#parts.list(this.#signal)
+    const listing = await this.#service.list(this.#signal)
     if (listing.kind === 'failure') return listing
     this.#listed = listing.campaigns
     this.#incomplete = listing.kind === 'incomplete' ? listing.reason : null
@@ -81,7 +82,7 @@ export class Seen {
   }
 
   async #get(id: string): Promise<void> {
-    const answer = await this.#parts.get(id, this.#signal)
+    const answer = await this.#service.get(id, this.#signal)
     if (answer.kind === 'ok') this.#read.set(id, answer.value)
     else if (answer.class === 'missing') this.#read.set(id, null)
     else this.#failed.set(id, answer.reason)
@@ -136,9 +137,19 @@ const nameOf = ({ name }: Campaign) =>
   typeof name === 'string' ? normalized(nameWithoutAnyMark(name)).toLowerCase() : ''
 
 /** Memory is what the database says when the look begins. */
-export type Memory = ReturnType<typeof memoryOf>
+export interface Memory {
+  byKey: ReadonlyMap<string, Binding>
+  byId: ReadonlyMap<string, Binding>
+  /** See `CampaignReader`, also for the next ones. */
+  released: ReadonlyMap<string, string>
+  /** The open creates of each key, oldest first. */
+  openCreates: ReadonlyMap<string, CampaignWrite[]>
+  lastPersonWrite: number
+  restoredAt: number | null
+  madeAt: number | null
+}
 
-export function memoryOf(store: CampaignReads) {
+export function memoryOf(store: CampaignReader): Memory {
   const bindings = store.bindings()
   return {
     byKey: new Map(bindings.map((binding) => [binding.key, binding])),

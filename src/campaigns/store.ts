@@ -6,7 +6,7 @@ import { migrate, openReader } from '../history/migrations.ts'
 import { notes } from '../history/notes.ts'
 import { stateMark } from '../history/state-mark.ts'
 import type { CampaignRun } from '../ops/campaigns/run.ts'
-import type { Binding, CampaignReads, CampaignStore, CampaignWrite, TakenFile } from './port.ts'
+import type { Binding, CampaignReader, CampaignStore, CampaignWrite, TakenFile } from './port.ts'
 
 const RUN = 'campaign-run'
 const TAKEN_FILE = 'campaign-file'
@@ -30,10 +30,10 @@ export function openCampaignStore(options: CampaignStoreOptions): CampaignStore 
   return store
 }
 
-export type CampaignReader = CampaignReads & Disposable
-
 /** openCampaignReader opens the store for reading. Returns null when there is no database. Throws `FeedsyncError`. */
-export function openCampaignReader(options: CampaignStoreOptions): CampaignReader | null {
+export function openCampaignReader(
+  options: CampaignStoreOptions,
+): (CampaignReader & Disposable) | null {
   return openReader(options.file, (connection) => reads(connection, options))
 }
 
@@ -67,7 +67,7 @@ const writeOf = ({
 function reads(
   connection: Connection,
   { account, file, now = Date.now }: CampaignStoreOptions,
-): CampaignReads {
+): CampaignReader {
   const { note } = notes(connection)
   const mark = stateMark(connection, file)
   return {
@@ -113,7 +113,7 @@ const written = (connection: Connection, sql: string, parameters: Parameter) =>
 function writes(
   connection: Connection,
   { account, file, now = Date.now }: CampaignStoreOptions,
-): Omit<CampaignStore, keyof CampaignReads> {
+): Omit<CampaignStore, keyof CampaignReader> {
   const { setNote } = notes(connection)
   const run = connection.run.bind(connection)
   return {
@@ -141,7 +141,7 @@ function writes(
       const sent = body === null ? null : JSON.stringify(body)
       return run(sql, { account, ...rest, body: sent, before: JSON.stringify(before) }).id
     },
-    end: (id, outcome, reason, at, campaignId) => {
+    end: (id, { outcome, reason, at, campaignId }) => {
       const sql = `UPDATE campaign_writes SET outcome = ?, reason = ?, ended_at = ?,
         campaign_id = coalesce(?, campaign_id) WHERE id = ?`
       run(sql, outcome, reason, at, campaignId ?? null, id)

@@ -2,43 +2,48 @@
 // other call.
 
 import type { Clock } from '../lib/clock.ts'
+import type { ManagedFile } from './campaigns-file.ts'
 import { changesOf } from './changes.ts'
 import type { Entry } from './desired.ts'
 import { shownValue } from './fields.ts'
 import { reasonNotToWrite } from './judge.ts'
+import { markOf } from './mark.ts'
 import type { Binding, CampaignStore, TargetingApi } from './port.ts'
+import type { Recorder } from './recorder.ts'
+import type { LookSignals } from './schedule.ts'
 import { isDaemons } from './sent.ts'
 import type { Campaign } from './service/port.ts'
-import { doubtAbout, type ManagedFile, take } from './taken.ts'
+import { doubtAbout, take } from './taken.ts'
 import { isSame, wholeTargeting } from './targeting.ts'
-import { beginWriting, type Result, update } from './write.ts'
+import { type Result, update } from './write.ts'
 
-export interface SyncParts {
+export interface SyncTools {
   api: TargetingApi
   store: CampaignStore
-  clock: Pick<Clock, 'now' | 'sleep'>
+  clock: Clock
+  recorder: Recorder
+  /** The identity of the account; marks are made from it. */
   identity: string
-  by: string
   /** isCurrent returns whether the file is still as it was read. It is called before each write. */
   isCurrent: () => boolean
 }
 
 /** sync sends the targetings that are due, under the writer lock. `abort` also ends a request that runs at `stop`. */
 export async function sync(
-  parts: SyncParts,
   file: ManagedFile,
-  stop: AbortSignal,
-  abort: AbortSignal,
+  tools: SyncTools,
+  { stop, abort }: LookSignals,
 ): Promise<Result[]> {
-  if (doubtAbout(file, parts.store) !== null) return []
-  take(parts.store, file)
-  beginWriting(parts)
+  const { store, clock, recorder, isCurrent } = tools
+  if (doubtAbout(file, store) !== null) return []
+  take(store, file)
+  recorder.prepare()
   const results: Result[] = []
   for (const entry of file.entries) {
-    if (stop.aborted || !parts.isCurrent()) break
-    const bound = parts.store.binding(entry.key)
-    if (bound === null || !isDue(entry, bound, parts.clock.now())) continue
-    const result = await syncOne(parts, entry, bound, abort)
+    if (stop.aborted || !isCurrent()) break
+    const bound = store.binding(entry.key)
+    if (bound === null || !isDue(entry, bound, clock.now())) continue
+    const result = await syncOne({ entry, bound }, tools, abort)
     if (result !== null) results.push(result)
     // The service would refuse the other campaigns, too.
     if (result?.isLimited) break
@@ -57,44 +62,31 @@ function isDue({ targeting, campaignId }: Entry, bound: Binding, now: number): b
 
 /** syncOne sends the targeting of one entry; null: a person has to apply the entry. */
 async function syncOne(
-  parts: SyncParts,
-  entry: Entry,
-  bound: Binding,
+  { entry, bound }: { entry: Entry; bound: Binding },
+  { identity, ...tools }: SyncTools,
   signal: AbortSignal,
 ): Promise<Result | null> {
-  const { api, identity } = parts
+  const { api } = tools
   const { key, targeting } = entry
   const { campaignId } = bound
   const read = await api.get(campaignId, signal)
   if (read.kind === 'failure') {
     if (read.class === 'missing') return null
     const isLimited = read.class === 'temporary' || read.class === 'credentials'
-    const failed = {
-      action: 'update',
-      outcome: 'not-sent',
-      reason: read.reason,
-      isLimited,
-    } as const
-    return { key, campaignId, ...failed }
+    const { reason } = read
+    return { key, campaignId, action: 'update', outcome: 'not-sent', reason, isLimited }
   }
   const campaign = read.value
-  const mayDaemonWrite = (now: Campaign) => {
-    if (reasonNotToWrite(identity, key, bound, now) !== null) return false
+  const ours = markOf(identity, key)
+  const mayWrite = (now: Campaign) => {
+    if (reasonNotToWrite(now, { ours, campaignId, bound }) !== null) return false
     if (typeof shownValue(now, 'budget') !== 'number') return false
     // A wider targeting could spend more before `apply` lowers the budget, so `apply` sends all changes together.
     const others = changesOf(entry, now, bound).filter(({ field }) => field !== 'targeting')
     return others.every(({ field }) => field === 'name')
   }
-  if (targeting === null || !mayDaemonWrite(campaign)) return null
-  const mayRepeat = (now: Campaign) => parts.isCurrent() && mayDaemonWrite(now)
+  if (targeting === null || !mayWrite(campaign)) return null
   const sent = wholeTargeting(targeting)
-  const put = (abort: AbortSignal) => api.putTargeting(campaignId, sent, abort)
-  const get = (id: string, abort: AbortSignal) => api.get(id, abort)
-  return update(
-    { ...parts, actor: 'daemon', signal, get, mayRepeat },
-    put,
-    bound,
-    { targeting: sent },
-    campaign,
-  )
+  const put = () => api.putTargeting(campaignId, sent, signal)
+  return update({ bound, campaign, body: { targeting: sent }, put, mayWrite }, tools, signal)
 }

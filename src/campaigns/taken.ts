@@ -1,18 +1,11 @@
 // Decides whether the daemon uses a campaigns file. A writer may stop in the middle, and a file that was cut at the end
 // of a line looks like one from which a person removed lines. So such a file waits for a person.
 
+import type { ManagedFile } from './campaigns-file.ts'
 import { droppedFields } from './changes.ts'
 import type { Entry } from './desired.ts'
-import type { Binding, CampaignReads, CampaignStore } from './port.ts'
+import type { Binding, CampaignReader, CampaignStore } from './port.ts'
 import { CRITERIA, isEmpty, targetingSpend } from './targeting.ts'
-
-/** ManagedFile is a campaigns file that could be read. */
-export interface ManagedFile {
-  entries: readonly Entry[]
-  fileSha256: string
-  /** The file ends in a line break. */
-  isEnded: boolean
-}
 
 /** take records a file, so that the daemon uses it. */
 export function take(store: CampaignStore, { entries, fileSha256 }: ManagedFile): void {
@@ -23,7 +16,7 @@ export function take(store: CampaignStore, { entries, fileSha256 }: ManagedFile)
 /** doubtAbout returns why a file may be cut, so that the daemon does not use it; null: the daemon uses the file. */
 export function doubtAbout(
   { entries, fileSha256, isEnded }: ManagedFile,
-  store: Pick<CampaignReads, 'bindings' | 'takenFile'>,
+  store: CampaignReader,
 ): string | null {
   const taken = store.takenFile()
   if (taken?.fileSha256 === fileSha256) return null

@@ -1,33 +1,28 @@
 // Sends updates to the service. Each one writes a row, sends the request, reads the campaign by id, and ends the row.
-// After a crash at any point, the row shows that a request was sent.
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { isEchoOf } from './echo.ts'
 import { type Field, rawOf } from './fields.ts'
 import { LATE_MS } from './open-create.ts'
-import type { Actor, Binding, CampaignStore, Outcome } from './port.ts'
+import type {
+  Binding,
+  CampaignStore,
+  KnownCampaign,
+  TargetingApi,
+  WriteEnding,
+  WriteOutcome,
+} from './port.ts'
+import type { Recorder } from './recorder.ts'
 import { compareWithSent, wireOfSent, withWriteBegun, withWriteDone } from './sent.ts'
-import type { Campaign, CampaignAnswer, CampaignCreate, CampaignUpdate } from './service/port.ts'
+import type { Campaign, CampaignAnswer, CampaignUpdate } from './service/port.ts'
 import { canonical, isSame } from './targeting.ts'
-
-export interface WriteParts {
-  store: CampaignStore
-  clock: Pick<Clock, 'now' | 'sleep'>
-  /** The person or daemon that writes, for the history. */
-  actor: Actor
-  by: string
-  signal: AbortSignal
-  get: (id: string, signal: AbortSignal) => Promise<CampaignAnswer<Campaign>>
-  /** mayRepeat returns whether the file is unchanged and the campaign, as just read, may still be written. */
-  mayRepeat: (campaign: Campaign) => boolean
-}
 
 /** Result says how a write ended. */
 export interface Result {
   key: string
   campaignId: string | null
   action: 'bind' | 'create' | 'update'
-  outcome: 'done' | 'stale' | Exclude<Outcome, 'sending'>
+  outcome: 'done' | 'stale' | Exclude<WriteOutcome, 'sending'>
   reason: string | null
   /** The service answers "later" or refuses the credentials, so it would refuse other writes, too. */
   isLimited?: boolean
@@ -39,83 +34,80 @@ export const isLimited = ({ kind, ...answer }: CampaignAnswer<unknown>): boolean
   'class' in answer &&
   (answer.class === 'credentials' || (answer.class === 'temporary' && answer.status !== null))
 
-/**
- * beginWriting prepares the database for writes: it renews the mark that shows a restored copy, and ends the rows of a
- * process that died as `unknown`. The caller holds the writer lock.
- */
-export function beginWriting({
-  store,
-  clock,
-}: Pick<WriteParts, 'store'> & { clock: Pick<Clock, 'now'> }): void {
-  store.renewMark()
-  for (const { id } of store.sending())
-    store.end(id, 'unknown', 'the process ended while it sent the request', clock.now())
+/** UpdateOrder is one update of a campaign that was just read. */
+export interface UpdateOrder {
+  bound: Binding
+  /** The campaign as it was read. */
+  campaign: Campaign
+  body: CampaignUpdate
+  /** put sends the body once. */
+  put: () => Promise<CampaignAnswer<Campaign>>
+  /** mayWrite returns whether the campaign, as read again, may still be written. */
+  mayWrite: (campaign: Campaign) => boolean
 }
 
-/** beginCreate records that a person's create is about to be sent, and returns the id of its row. */
-export function beginCreate(
-  { store, clock, by }: Pick<WriteParts, 'store' | 'by'> & { clock: Pick<Clock, 'now'> },
-  key: string,
-  body: CampaignCreate,
-): number {
-  const row = { key, campaignId: null, action: 'create', body, before: {} } as const
-  return store.begin({ ...row, at: clock.now(), actor: 'person', by })
+export interface UpdateTools {
+  api: Pick<TargetingApi, 'get'>
+  store: CampaignStore
+  clock: Clock
+  recorder: Recorder
+  /** isCurrent returns whether the file is still as it was read. */
+  isCurrent: () => boolean
 }
 
 /**
- * update sends a body to a campaign that was just read, and reads the campaign by id afterwards. `put` sends the body
- * once. If the campaign is unchanged after the first try, update sends the body a second time.
+ * update sends a body, and reads the campaign by id afterwards. If the campaign is unchanged after the first try, update
+ * sends the body a second time.
  */
 export async function update(
-  parts: WriteParts,
-  put: (signal: AbortSignal) => Promise<CampaignAnswer<Campaign>>,
-  bound: Binding,
-  body: CampaignUpdate,
-  campaign: Campaign,
+  { bound, campaign, body, put, mayWrite }: UpdateOrder,
+  { api, store, clock, recorder, isCurrent }: UpdateTools,
+  signal: AbortSignal,
 ): Promise<Result> {
-  const { store, clock, actor, by, signal, get, mayRepeat } = parts
   const { key, campaignId } = bound
   const isTargeted = body.targeting !== undefined
   const before = shownFields(campaign, body)
   const wasRepeat = bound.repeatAt !== null
   // If the campaign had these values before, reading them afterwards does not prove that our write arrived.
   const wasThere = compareWithSent(campaign, body).mismatched.length === 0
-  const result = (outcome: Result['outcome'], reason: string | null, isEnd = false): Result => ({
-    key,
-    campaignId,
-    action: 'update',
-    outcome,
-    reason,
-    isLimited: isEnd,
+  const result = (ended: Pick<Result, 'outcome' | 'reason' | 'isLimited'>): Result => ({
+    ...{ key, campaignId, action: 'update', isLimited: false, ...ended },
   })
   let isUnclear = false
   for (let n = 1; ; n++) {
-    const at = clock.now()
-    const begun = withWriteBegun(bound, body, at)
+    const begun = withWriteBegun(bound, body, clock.now())
     const id = store.atomically(() => {
       store.save(begun)
-      const row = { at, key, campaignId, action: 'update', body, actor, by } as const
-      return store.begin({ ...row, before: valuesBefore(bound, campaign, body) })
+      const write = { key, campaignId, action: 'update', body } as const
+      return recorder.begin({ ...write, before: valuesBefore(bound, campaign, body) })
     })
-    const answer = await put(signal)
-    const end = (outcome: Outcome, reason: string | null, binding: Binding, repeats = false) =>
+    const answer = await put()
+    const end = ({ binding, repeats = false, ...ending }: Ended) =>
       store.atomically(() => {
-        store.end(id, outcome, reason, clock.now())
-        const repeatAt = isTargeted ? repeatAtOf(parts, campaignId, repeats) : binding.repeatAt
+        recorder.end(id, ending)
+        const later = repeats ? clock.now() + LATE_MS : null
+        const repeatAt = isTargeted
+          ? (unclearUntil(store, campaignId, clock.now()) ?? later)
+          : binding.repeatAt
         store.save({ ...binding, repeatAt })
       })
     if (answer.kind === 'failure' && answer.effect !== 'unknown') {
+      const { effect: outcome, reason } = answer
       // An earlier try without an answer may have arrived.
-      end(answer.effect, answer.reason, isUnclear ? begun : bound)
-      return result(answer.effect, answer.reason, isLimited(answer))
+      end({ outcome, reason, binding: isUnclear ? begun : bound })
+      return result({ outcome, reason, isLimited: isLimited(answer) })
     }
-    const read = await get(campaignId, signal)
+    const read = await api.get(campaignId, signal)
     const lost = answer.kind === 'failure' ? answer.reason : null
     if (read.kind === 'failure') {
       const reason =
         lost ?? `the service accepted it, but reading it afterwards failed: ${read.reason}`
-      end('unknown', reason, begun)
-      return result('unknown', reason, isLimited(answer) || isLimited(read))
+      end({ outcome: 'unknown', reason, binding: begun })
+      return result({
+        outcome: 'unknown',
+        reason,
+        isLimited: isLimited(answer) || isLimited(read),
+      })
     }
     const after = read.value
     const { mismatched, hidden } = compareWithSent(after, body)
@@ -124,56 +116,65 @@ export async function update(
       const binding = isTargeted
         ? { ...kept, shown: shownTargeting(after, body) ?? kept.shown }
         : kept
-      end('done', lost === null ? null : 'seen on the service afterwards', binding)
-      return result('done', null)
+      const reason = lost === null ? null : 'seen on the service afterwards'
+      end({ outcome: 'done', reason, binding })
+      return result({ outcome: 'done', reason: null })
     }
-    const { echo, reason } = describeMismatch(bound, body, [campaign, after], mismatched, lost)
+    const isOther = lost === null && mismatched.includes('targeting')
+    const echo = isOther ? echoOf({ bound, body, before: campaign, after }) : null
+    const reason = lost ?? `the service accepted it, but shows another ${mismatched.join(', ')}`
+    const outcome = lost === null ? 'not-as-sent' : 'unknown'
     isUnclear ||= lost !== null
-    const repeats = lost === null && echo === null && !wasRepeat && mismatched.includes('targeting')
-    end(lost === null ? 'not-as-sent' : 'unknown', reason, echo ?? begun, repeats)
+    const repeats = isOther && echo === null && !wasRepeat
+    end({ outcome, reason, binding: echo ?? begun, repeats })
     const isUnchanged = JSON.stringify(shownFields(after, body)) === JSON.stringify(before)
-    if (n === TRIES || !isUnchanged || !mayRepeat(after) || signal.aborted)
-      return result(lost === null ? 'not-as-sent' : 'unknown', reason, isLimited(answer))
+    const mayRepeat = n < TRIES && isUnchanged && isCurrent() && mayWrite(after) && !signal.aborted
+    if (!mayRepeat) return result({ outcome, reason, isLimited: isLimited(answer) })
     const wait = answer.kind === 'failure' ? (answer.retryAfterMs ?? SECOND) : SECOND
-    if (wait > MINUTE) return result('unknown', reason, isLimited(answer))
+    if (wait > MINUTE) return result({ outcome: 'unknown', reason, isLimited: isLimited(answer) })
     await clock.sleep(wait, signal)
   }
 }
 
+interface Ended extends Omit<WriteEnding, 'at' | 'campaignId'> {
+  binding: Binding
+  /** The service shows another targeting, which may be late: send it once more after an hour. */
+  repeats?: boolean
+}
+
 /**
- * describeMismatch returns the reason to report if the service does not show a write as we sent it. `echo` is the new
- * binding if the service shows our targeting in its own form, which appeared with this write or an earlier one.
+ * echoOf returns the binding after a write, if the service shows our targeting in its own form, which appeared with this
+ * write or an earlier one; else null.
  */
-function describeMismatch(
-  bound: Binding,
-  body: CampaignUpdate,
-  [before, after]: readonly [Campaign, Campaign],
-  mismatched: readonly string[],
-  lost: string | null,
-) {
+function echoOf({
+  bound,
+  body: { targeting = {} },
+  before,
+  after,
+}: {
+  bound: Binding
+  body: CampaignUpdate
+  before: Campaign
+  after: Campaign
+}): Binding | null {
   const raw = rawOf(after, 'targeting')
-  const of = canonical(body.targeting ?? {})
+  const of = canonical(targeting)
   const is = JSON.stringify(raw ?? null)
   const isNew = is !== JSON.stringify(rawOf(before, 'targeting') ?? null)
   const isKnown = bound.shown !== null && isSame(bound.shown.of, of) && bound.shown.is === is
-  const isEcho =
-    (isNew || isKnown) && isEchoOf(raw, of) && mismatched.includes('targeting') && lost === null
-  const { targeting } = body
-  const echo = isEcho ? { ...withWriteDone(bound, { targeting }), shown: { of, is } } : null
-  const shows = `the service accepted it, but shows another ${mismatched.join(', ')}`
-  return { echo, reason: lost ?? shows }
+  if (!(isNew || isKnown) || !isEchoOf(raw, of)) return null
+  return { ...withWriteDone(bound, { targeting }), shown: { of, is } }
 }
 
-/** repeatAtOf returns when to repeat a targeting: an hour after an unclear write, which can arrive until then. */
-function repeatAtOf({ store, clock }: WriteParts, campaignId: string, repeats: boolean) {
-  const now = clock.now()
+/** unclearUntil returns when the last write of a targeting without a known result can no longer arrive; null: none. */
+function unclearUntil(store: CampaignStore, campaignId: string, now: number): number | null {
   const unclear = store.unclearSince(campaignId, now - LATE_MS)
-  return unclear !== null ? unclear + LATE_MS : repeats ? now + LATE_MS : null
+  return unclear === null ? null : unclear + LATE_MS
 }
 
 /** valuesBefore returns the current values of a body's fields, as far as they are known. */
 export function valuesBefore(
-  { sent }: Pick<Binding, 'sent'>,
+  { sent }: KnownCampaign,
   campaign: Campaign,
   body: object,
 ): Record<string, unknown> {

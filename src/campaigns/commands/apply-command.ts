@@ -8,24 +8,14 @@ import { countOf } from '../../lib/units.ts'
 import type { Context } from '../../terminal/context.ts'
 import { type Call, define, usageError } from '../../terminal/define.ts'
 import { printable } from '../../terminal/render.ts'
+import type { ReadCampaignsFile } from '../campaigns-file.ts'
 import { shownValue } from '../fields.ts'
-import type { Writer } from '../open.ts'
-import { exitCodeOf, isStuck, type Look, look, type PlanParts } from '../plan.ts'
+import { exitCodeOf, isStuck, type Look, look, type PlanScope, type PlanSources } from '../plan.ts'
 import { valueOrThrow } from '../refused.ts'
-import { doubtAbout } from '../taken.ts'
 import type { Result } from '../write.ts'
-import {
-  byWhom,
-  checkKey,
-  checkTerminal,
-  confirmed,
-  forever,
-  keysOf,
-  outcomeText,
-  type ReadFile,
-  stableFile,
-  withProgress,
-} from './command.ts'
+import type { Writer } from '../writer.ts'
+import { byWhom, checkTerminal, confirmed, forever, outcomeText, withProgress } from './confirm.ts'
+import { checkKey, keysOf, stableFile } from './entries.ts'
 import { planText, stuckText } from './plan-view.ts'
 
 interface Apply {
@@ -37,16 +27,15 @@ const KEYS = 'external campaign ids of entries; without any: all entries'
 
 /** Subject is the file, and the entries that a command was called for. */
 interface Subject {
-  file: ReadFile
+  file: ReadCampaignsFile
   keys: readonly string[]
-  /** The same keys; null: all entries. */
-  named: Set<string> | null
+  scope: PlanScope
 }
 
 async function subjectOf(call: Call<unknown>, keys: readonly string[]): Promise<Subject> {
   const file = await stableFile(call)
   for (const key of keys) checkKey(keysOf(file), key)
-  return { file, keys, named: keys.length === 0 ? null : new Set(keys) }
+  return { file, keys, scope: { file, keys: keys.length === 0 ? null : new Set(keys) } }
 }
 
 export function planCommand(context: Context): Command {
@@ -58,19 +47,14 @@ export function planCommand(context: Context): Command {
   }).argument('[key...]', KEYS)
 }
 
-async function planWith({ config, context }: Call<unknown>, { file, named }: Subject) {
-  const { openPlanner } = await import('../open.ts')
+async function planWith({ config, context }: Call<unknown>, { scope }: Subject) {
+  const { openPlanner } = await import('../planner.ts')
   await using planner = openPlanner(config, withProgress(context))
-  return await lookOrThrow(planner, file, named)
+  return await lookOrThrow(planner, scope)
 }
 
-async function lookOrThrow(
-  parts: Omit<PlanParts, 'fileDoubt'>,
-  file: ReadFile,
-  named: Subject['named'],
-): Promise<Look> {
-  const fileDoubt = parts.store === null ? null : doubtAbout(file, parts.store)
-  const found = await look({ ...parts, fileDoubt }, file.entries, named, forever)
+async function lookOrThrow(sources: PlanSources, scope: PlanScope): Promise<Look> {
+  const found = await look(sources, scope, forever)
   return 'class' in found ? valueOrThrow(found) : found
 }
 
@@ -113,9 +97,11 @@ async function confirmedDigest(call: Call<unknown>, subject: Subject, hint: stri
 /** send applies the file; `digest` null: only changes that spend less. */
 async function send(call: Call<Apply>, subject: Subject, digest: string | null): Promise<void> {
   const { context, commandLine } = call
-  const { file, keys, named } = subject
-  const { isCurrentOf, openWriter } = await import('../open.ts')
+  const { file, keys, scope } = subject
+  const { isCurrentOf } = await import('../campaigns-file.ts')
+  const { openWriter } = await import('../writer.ts')
   const { apply } = await import('../apply.ts')
+  const { Recorder } = await import('../recorder.ts')
   await using writer = await openWriter(call.config, withProgress(context))
   const isFileCurrent = isCurrentOf(file)
   const isCurrent = () => {
@@ -123,9 +109,10 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
     return isFileCurrent()
   }
   const command = ['apply', ...keys, digest === null ? '--lower' : `--plan ${digest}`].join(' ')
-  const parts = { ...writer, isCurrent, by: byWhom(context, command) }
-  const options = { keys: named, digest, signal: forever }
-  const { kind, plan, results } = valueOrThrow(await apply(parts, file, options))
+  const { api, store, clock } = writer
+  const recorder = new Recorder({ store, clock, actor: 'person', by: byWhom(context, command) })
+  const tools = { sources: writer, api, store, recorder, isCurrent }
+  const { kind, plan, results } = valueOrThrow(await apply({ ...scope, digest }, tools, forever))
   if (kind === 'stale') {
     context.err('the plan has changed, so nothing was sent')
     call.showWrapped({ kind, results, plan }, () => planText(plan, { commandLine, keys }))
@@ -134,8 +121,8 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
   call.show({ kind, results, plan }, () => resultsText(results))
   const stuck = plan.entries.filter(isStuck)
   for (const entry of stuck) context.err(printable(stuckText(entry)))
-  const left = await saveLookAgain(call, writer, file, results)
-  const open = left.filter((key) => named?.has(key) ?? true).length
+  const left = await saveLookAgain(call, { writer, file, results })
+  const open = left.filter((key) => scope.keys?.has(key) ?? true).length
   if (open > 0)
     context.err(
       `${countOf(open, 'campaign')} still to send: ${commandLine(commandFor('campaigns plan'))}`,
@@ -147,15 +134,14 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
 /** saveLookAgain looks again, so that `status` is up to date, and returns the keys that still have changes to send. */
 async function saveLookAgain(
   { config, context }: Call<unknown>,
-  writer: Writer,
-  file: ReadFile,
-  results: Result[],
+  { writer, file, results }: { writer: Writer; file: ReadCampaignsFile; results: Result[] },
 ): Promise<string[]> {
   try {
     const { keepLook } = await import('../reconcile.ts')
-    const found = await lookOrThrow(writer, file, null)
+    const found = await lookOrThrow(writer, { file, keys: null })
     const at = isoTime(context.clock.now()) ?? ''
-    keepLook(writer.store, { at, cause: 'apply', mode: config.campaigns.mode }, found, results)
+    const looked = { at, cause: 'apply', mode: config.campaigns.mode }
+    keepLook(writer.store, { looked, found, results })
     return found.plan.items.map(({ key }) => key)
   } catch (error) {
     context.err(printable(`status is not up to date: ${messageOf(error)}`))
@@ -176,10 +162,10 @@ function resultsText(results: readonly Result[]): string {
 export function exportCommand(context: Context): Command {
   const text = 'write the campaigns that are not archived to stdout, as a campaigns file'
   return define(context, 'export', text, async ({ config, show }) => {
-    const { openPlanner } = await import('../open.ts')
+    const { openPlanner } = await import('../planner.ts')
     const { exportCampaigns } = await import('../export.ts')
     await using planner = openPlanner(config, withProgress(context))
-    const listing = valueOrThrow(await planner.list(forever))
+    const listing = valueOrThrow(await planner.service.list(forever))
     const live = listing.campaigns
       .values()
       .filter((one) => shownValue(one, 'status') !== 'archived')

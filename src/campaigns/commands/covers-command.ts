@@ -8,7 +8,7 @@ import type { Context } from '../../terminal/context.ts'
 import { define, usageError } from '../../terminal/define.ts'
 import { printable, table, widthOf } from '../../terminal/render.ts'
 import type { Covers, WhyEntry, WhyPosting } from '../covers.ts'
-import { checkKey, keysOf, usableFile } from './command.ts'
+import { checkKey, keysOf, usableFile } from './entries.ts'
 import { wholeNumber } from './options.ts'
 import { NO_FEED } from './plan-view.ts'
 
@@ -18,7 +18,7 @@ export function coversCommand(context: Context): Command {
   const text = 'list the postings of the last uploads that a campaign covers'
   return define<{ limit: number }>(context, 'covers', text, async (call, key: string) => {
     const { config, options, show } = call
-    const { readCampaignsFile } = await import('../open.ts')
+    const { readCampaignsFile } = await import('../campaigns-file.ts')
     const { coversOf } = await import('../covers.ts')
     const file = usableFile(readCampaignsFile(config))
     const entry = file.entries.find((one) => one.key === key)
@@ -72,7 +72,7 @@ export function whyCommand(context: Context): Command {
   const text = 'say which campaigns cover a posting, and which criterion leaves it out'
   return define(context, 'why', text, async (call, id: string) => {
     const { config, options, show } = call
-    const { readCampaignsFile } = await import('../open.ts')
+    const { readCampaignsFile } = await import('../campaigns-file.ts')
     const { whyOf } = await import('../covers.ts')
     const file = usableFile(readCampaignsFile(config))
     const why = await whyOf(config, file.entries, id)

@@ -6,11 +6,13 @@ import { FeedsyncError } from '../../lib/errors.ts'
 import type { Context } from '../../terminal/context.ts'
 import { type Call, define, usageError } from '../../terminal/define.ts'
 import { printable, widthOf } from '../../terminal/render.ts'
-import { createDirectly, type DirectParts, updateDirectly } from '../direct.ts'
+import { createDirectly, updateDirectly } from '../direct.ts'
+import { Recorder } from '../recorder.ts'
 import { refused, valueOrThrow } from '../refused.ts'
 import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../service/port.ts'
+import type { Writer } from '../writer.ts'
 import { campaignJson, campaignTable, campaignText } from './campaign-view.ts'
-import { byWhom, confirmed, forever } from './command.ts'
+import { byWhom, confirmed, forever } from './confirm.ts'
 import {
   addFields,
   bodyOf,
@@ -77,7 +79,7 @@ export function createCommand(context: Context): Command {
       body.targeting === undefined ? ['targeting: every posting of the account'] : []
     const shown = ['a new campaign', ...bodyLines(body, null), ...untargeted].map(printable)
     if (!options.yes && !(await confirmed(context, shown.join('\n    '), { hint: HINT }))) return
-    const answer = await writing(call, 'create', (parts) => createDirectly(parts, body))
+    const answer = await writing(call, 'create', (tools) => createDirectly(body, tools, forever))
     if (answer.kind === 'failure' && answer.effect === 'unknown')
       throw new FeedsyncError(
         `it is not known whether the campaign was created: ${answer.reason}`,
@@ -111,11 +113,11 @@ export function updateCommand(context: Context): Command {
       shown = shownOf(await ask(call, (api) => api.get(id, forever)))
       if (!(await confirmed(context, shown, { hint: HINT }))) return
     }
-    const answer = await writing(call, `update ${id}`, async (parts) => {
-      const campaign = valueOrThrow(await parts.api.get(id, forever)).value
+    const answer = await writing(call, `update ${id}`, async (tools) => {
+      const campaign = valueOrThrow(await tools.api.get(id, forever)).value
       if (shown !== null && shownOf(campaign) !== shown)
         throw refused(`campaign ${id} changed meanwhile, so nothing was sent`, 'repeat the command')
-      return updateDirectly(parts, campaign, body)
+      return updateDirectly({ campaign, body }, tools, forever)
     })
     tell(call, answer)
   })
@@ -134,7 +136,7 @@ async function ask<T>(
   { context, config }: Call<unknown>,
   run: (api: CampaignApi) => Promise<CampaignAnswer<T>>,
 ): Promise<T> {
-  const { openCampaignApi } = await import('../open.ts')
+  const { openCampaignApi } = await import('../planner.ts')
   await using service = openCampaignApi(config, context)
   return valueOrThrow(await run(service.api)).value
 }
@@ -143,9 +145,11 @@ async function ask<T>(
 async function writing<T>(
   { context, config }: Call<unknown>,
   command: string,
-  work: (parts: DirectParts) => Promise<T>,
+  work: (tools: Writer & { recorder: Recorder }) => Promise<T>,
 ): Promise<T> {
-  const { openWriter } = await import('../open.ts')
+  const { openWriter } = await import('../writer.ts')
   await using writer = await openWriter(config, context)
-  return await work({ ...writer, by: byWhom(context, command), signal: forever })
+  const { store, clock } = writer
+  const recorder = new Recorder({ store, clock, actor: 'person', by: byWhom(context, command) })
+  return await work({ ...writer, recorder })
 }

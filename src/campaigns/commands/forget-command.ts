@@ -9,13 +9,14 @@ import { printable } from '../../terminal/render.ts'
 import { type Forgotten, forget, forgettable } from '../forget-entry.ts'
 import { readCampaigns } from '../last-known.ts'
 import { LATE_MS, openText } from '../open-create.ts'
-import { byWhom, checkKey, confirmed } from './command.ts'
+import { byWhom, confirmed } from './confirm.ts'
+import { checkKey } from './entries.ts'
 
 export function forgetCommand(context: Context): Command {
   const text = 'end the binding of an entry to its campaign; sends nothing'
   return define<{ yes?: boolean }>(context, 'forget', text, async (call, key: string) => {
     const { config, show, commandLine, options } = call
-    const { openWriter } = await import('../open.ts')
+    const { openWriter } = await import('../writer.ts')
     const now = context.clock.now()
     const { open } = readCampaigns(config, (known) => forgettable(known, key, now), NOTHING)
     // A person may think that this settles the create.
@@ -28,7 +29,7 @@ export function forgetCommand(context: Context): Command {
     const creates = store.openCreates()
     const known = [...store.bindings(), ...creates].map((one) => one.key)
     checkKey(known, key, 'campaign and no open create')
-    const found = forget(store, key, now, byWhom(context, `forget ${key}`))
+    const found = forget(store, { key, at: now, by: byWhom(context, `forget ${key}`) })
     const next = commandLine(commandFor('campaigns plan'))
     const { campaignId } = found
     show({ key, campaignId, next }, () =>

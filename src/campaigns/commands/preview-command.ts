@@ -7,7 +7,7 @@ import type { Context } from '../../terminal/context.ts'
 import { type Call, define } from '../../terminal/define.ts'
 import { printable, table } from '../../terminal/render.ts'
 import type { PreviewRow } from '../preview.ts'
-import { checkKey, keysOf, usableFile } from './command.ts'
+import { checkKey, keysOf, usableFile } from './entries.ts'
 import { wholeNumber } from './options.ts'
 import { NO_FEED, selectionText } from './plan-view.ts'
 
@@ -24,7 +24,7 @@ export function previewCommand(context: Context): Command {
 }
 
 async function allEntries({ context, config, options, show }: Call<unknown>): Promise<void> {
-  const { readCampaignsFile } = await import('../open.ts')
+  const { readCampaignsFile } = await import('../campaigns-file.ts')
   const { previewAll } = await import('../preview.ts')
   const all = await previewAll(config, usableFile(readCampaignsFile(config)).entries)
   const number = (count: number | null) =>
@@ -39,7 +39,7 @@ async function allEntries({ context, config, options, show }: Call<unknown>): Pr
 
 async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<void> {
   const { context, config, options, show } = call
-  const { readCampaignsFile } = await import('../open.ts')
+  const { readCampaignsFile } = await import('../campaigns-file.ts')
   const { previewOne } = await import('../preview.ts')
   const file = usableFile(readCampaignsFile(config))
   const entry = file.entries.find((one) => one.key === key)

@@ -16,9 +16,10 @@ import { factsText, printable, proseTable, widthOf } from '../../terminal/render
 import { targetingText } from '../change-text.ts'
 import { needsPerson } from '../judge.ts'
 import { readCampaigns } from '../last-known.ts'
-import type { Binding, CampaignReads, CampaignWrite } from '../port.ts'
+import type { Binding, CampaignReader, CampaignWrite } from '../port.ts'
 import { briefTargeting, type CanonicalTargeting, isSame } from '../targeting.ts'
-import { checkKey, outcomeText } from './command.ts'
+import { outcomeText } from './confirm.ts'
+import { checkKey } from './entries.ts'
 import { numberFacts, numbersTable } from './numbers-view.ts'
 import { wholeNumber } from './options.ts'
 import { bodyLines, hiddenText } from './plan-view.ts'
@@ -62,9 +63,9 @@ type Model = Omit<Awaited<ReturnType<typeof statusOf>>, 'bindings'>
 type Shown = Model['entries'][number]
 
 async function statusOf({ config }: Call<unknown>) {
-  const { readCampaignsFile } = await import('../open.ts')
+  const { readCampaignsFile } = await import('../campaigns-file.ts')
   const read = readCampaignsFile(config)
-  const all = (known: CampaignReads) => ({ bound: known.bindings(), lastRun: known.lastRun() })
+  const all = (known: CampaignReader) => ({ bound: known.bindings(), lastRun: known.lastRun() })
   const { bound, lastRun } = readCampaigns(config, all, { bound: [], lastRun: null })
   const seen = new Map(lastRun?.entries.map((one) => [one.key, one]))
   const bindings = new Map(bound.map((one) => [one.key, one]))

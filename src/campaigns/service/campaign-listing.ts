@@ -18,18 +18,20 @@ const PAGES = [1000, 100, null]
 const PASSES = [undefined, 1, 3, 2]
 const WAITS = [1 * SECOND, 5 * SECOND, 15 * SECOND]
 
-export interface ListingParts extends Pick<CampaignApi, 'search'> {
-  /** onPage is called after each page, with the number of campaigns read so far and the service's total. */
-  onPage?: (read: number, total: number | null) => void
+/** OnPage is called after each page, with the number of campaigns read so far and the service's total. */
+export type OnPage = (read: number, total: number | null) => void
+
+export interface ListingParts {
+  search: CampaignApi['search']
+  clock: Clock
+  onPage?: OnPage | undefined
 }
 
 /** listCampaigns repeats a walk that an edit broke after 1, 5 and 15 s; after that the listing is incomplete. */
 export async function listCampaigns(
-  { search, onPage = () => {} }: ListingParts,
-  clock: Clock,
+  { search, clock, onPage = () => {} }: ListingParts,
   signal: AbortSignal,
 ): Promise<Listing> {
-  const api = { search }
   const campaigns = new Map<string, Campaign>()
   const see = (page: CampaignPage) => {
     for (const campaign of page.campaigns) campaigns.set(campaign.id, campaign)
@@ -43,10 +45,10 @@ export async function listCampaigns(
     const isKnown = ({ total, campaigns: rows }: CampaignPage) =>
       total === known.size && rows.every(({ id }) => known.has(id))
     for (let n = 0; ; n++) {
-      const walked = await walk(api, query, see, isKnown, signal)
+      const walked = await walk({ search, query, see, isKnown }, signal)
       if (walked.kind === 'failure') return walked
       if (walked.kind === 'walked') break
-      const wait = walked.final ? undefined : WAITS[n]
+      const wait = walked.kind === 'unfit' ? undefined : WAITS[n]
       if (wait === undefined || signal.aborted) return { ...walked, kind: 'incomplete', campaigns }
       await clock.sleep(wait, signal)
     }
@@ -54,17 +56,25 @@ export async function listCampaigns(
   return { kind: 'complete', campaigns }
 }
 
-type Walked = { kind: 'walked' } | { kind: 'broken'; reason: string; final: boolean }
+/** `broken`: an edit may have broken the walk, so that another one may succeed. `unfit`: no walk would prove anything. */
+type Walked = { kind: 'walked' } | { kind: 'broken' | 'unfit'; reason: string }
 
 /**
  * walk reads all pages of one query. The last page holds only the last row again, or it is short and its total equals
  * the number of rows read. A first page with only known rows and the known total ends the walk at once.
  */
 async function walk(
-  api: Pick<CampaignApi, 'search'>,
-  query: CampaignQuery,
-  see: (page: CampaignPage) => void,
-  isKnown: (page: CampaignPage) => boolean,
+  {
+    search,
+    query,
+    see,
+    isKnown,
+  }: {
+    search: CampaignApi['search']
+    query: CampaignQuery
+    see: (page: CampaignPage) => void
+    isKnown: (page: CampaignPage) => boolean
+  },
   signal: AbortSignal,
 ): Promise<Walked | CampaignFailure> {
   const ids = new Set<string>()
@@ -75,7 +85,7 @@ async function walk(
   for (;;) {
     const num = PAGES[size] ?? null
     const start = last === null ? {} : { start: ids.size - 1 + base }
-    const answer = await api.search({ ...query, ...start, ...(num !== null && { num }) }, signal)
+    const answer = await search({ ...query, ...start, ...(num !== null && { num }) }, signal)
     if (answer.kind === 'failure') {
       const { status } = answer
       if (num === null || last !== null || (status !== 400 && status !== 422)) return answer
@@ -85,12 +95,11 @@ async function walk(
     const page = answer.value
     const saysNothingNew = last === null && isKnown(page)
     see(page)
-    if (page.withoutId > 0)
-      return broken(`a page has campaigns without an id (${page.withoutId})`, true)
-    if (page.fromCache === true) return broken('the service answered from a cache', true)
+    if (page.withoutId > 0) return unfit(`a page has campaigns without an id (${page.withoutId})`)
+    if (page.fromCache === true) return unfit('the service answered from a cache')
     const rows = page.campaigns.map(({ id }) => id)
     if (last === null && rows.length === 0 && page.total !== 0)
-      return broken('an empty answer without "total": 0 proves nothing', true)
+      return unfit('an empty answer without "total": 0 proves nothing')
     if (saysNothingNew) return { kind: 'walked' }
     if (new Set(rows).size < rows.length) return broken('a page held the same campaign twice')
     if (last !== null && rows[0] !== last) {
@@ -107,12 +116,12 @@ async function walk(
     if (fresh.length === 0) {
       // A page of one row can hold only the overlap, so it does not prove the end.
       if (ids.size !== 1) return { kind: 'walked' }
-      const next = await api.search({ ...query, start: 1 + base }, signal)
+      const next = await search({ ...query, start: 1 + base }, signal)
       if (next.kind === 'failure') return next
       see(next.value)
       return next.value.campaigns.every(({ id }) => ids.has(id))
         ? { kind: 'walked' }
-        : broken('a page holds one campaign only, so the pages cannot overlap', true)
+        : unfit('a page holds one campaign only, so the pages cannot overlap')
     }
     for (const id of fresh) ids.add(id)
     last = fresh.at(-1) ?? null
@@ -126,6 +135,5 @@ function isLast({ total, endNum, campaigns }: CampaignPage, read: number, num: n
   return isShort && total === read && (endNum === null || endNum === total)
 }
 
-function broken(reason: string, final = false): Walked {
-  return { kind: 'broken', reason, final }
-}
+const broken = (reason: string): Walked => ({ kind: 'broken', reason })
+const unfit = (reason: string): Walked => ({ kind: 'unfit', reason })

@@ -4,14 +4,13 @@
 
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import type { ApplyParts } from '../../../src/campaigns/apply.ts'
 import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
 import { FIELDS, type Field, type Value } from '../../../src/campaigns/fields.ts'
 import { markIn, markOf, nameWithoutMark } from '../../../src/campaigns/mark.ts'
 import type { Look, Plan, PlanItem } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../../src/campaigns/port.ts'
 import type { Targeting } from '../../../src/campaigns/service/port.ts'
-import type { SyncParts } from '../../../src/campaigns/sync.ts'
+import type { SyncTools } from '../../../src/campaigns/sync.ts'
 import { canonical, isSame, readTargeting } from '../../../src/campaigns/targeting.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { type SandboxPosting, targetingTest } from '../../../src/sandbox/service/targeting.ts'
@@ -24,6 +23,7 @@ import {
   Host,
   IDENTITY,
   Killed,
+  type Process,
   type Trouble,
   World,
 } from './world.ts'
@@ -31,10 +31,10 @@ import {
 /** Mutation switches off a rule, so that a test can show that the model notices it. */
 export interface Mutation {
   store?: (store: CampaignStore, host: Host) => CampaignStore
-  /** parts changes the parts of each process. */
-  parts?: (parts: ApplyParts, host: Host) => ApplyParts
-  /** sync changes the parts that the daemon works with. */
-  sync?: (parts: SyncParts) => SyncParts
+  /** process changes what each process works with. */
+  process?: (process: Process, host: Host) => Process
+  /** sync changes what the daemon works with. */
+  sync?: (tools: SyncTools) => SyncTools
   entries?: (entries: Entry[]) => Entry[]
 }
 
@@ -254,9 +254,9 @@ export class Simulation {
     this.#earlier = file
     this.#echo = echo
     this.world.book.knobs.keptName = NAMES[naming]
-    const { parts, store: wrapStore } = mutation
+    const { process, store: wrapStore } = mutation
     if (wrapStore !== undefined) this.host.wrap = (store) => wrapStore(store, this.host)
-    if (parts !== undefined) this.host.wrapParts = (one) => parts(one, this.host)
+    if (process !== undefined) this.host.wrapProcess = (one) => process(one, this.host)
     this.host.wrapSync = mutation.sync ?? this.host.wrapSync
     this.host.wrapEntries = mutation.entries ?? this.host.wrapEntries
     this.world.trouble = (call) => this.#arrives(call)

@@ -6,11 +6,13 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type Applied, type ApplyParts, apply } from '../../../src/campaigns/apply.ts'
+import { type Applied, apply } from '../../../src/campaigns/apply.ts'
+import type { ManagedFile } from '../../../src/campaigns/campaigns-file.ts'
 import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
 import { forget } from '../../../src/campaigns/forget-entry.ts'
-import { type Look, look, type Plan } from '../../../src/campaigns/plan.ts'
+import { type Look, look, type Plan, type PlanSources } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore, FeedSide } from '../../../src/campaigns/port.ts'
+import { Recorder } from '../../../src/campaigns/recorder.ts'
 import { readCampaign, readPage } from '../../../src/campaigns/service/campaign-answer.ts'
 import { listCampaigns } from '../../../src/campaigns/service/campaign-listing.ts'
 import type {
@@ -19,8 +21,7 @@ import type {
   CampaignFailure,
 } from '../../../src/campaigns/service/port.ts'
 import { openCampaignStore } from '../../../src/campaigns/store.ts'
-import { type SyncParts, sync } from '../../../src/campaigns/sync.ts'
-import { doubtAbout, type ManagedFile } from '../../../src/campaigns/taken.ts'
+import { type SyncTools, sync } from '../../../src/campaigns/sync.ts'
 import type { TargetedPosting } from '../../../src/campaigns/targeting.ts'
 import type { Result } from '../../../src/campaigns/write.ts'
 import { type Clock, MINUTE, systemClock } from '../../../src/lib/clock.ts'
@@ -216,6 +217,13 @@ export interface Backup {
 
 let databases = 0
 
+/** Process is what a running feedsyncd works with. */
+export interface Process extends PlanSources {
+  api: CampaignApi
+  store: CampaignStore
+  isCurrent: () => boolean
+}
+
 /** Host is one installation of feedsyncd. */
 export class Host {
   readonly world: World
@@ -225,8 +233,8 @@ export class Host {
   feeds: () => FeedSide = () => NO_FEEDS
   /** The wrap functions let a test change the store, and the input of the daemon. */
   wrap: (store: CampaignStore) => CampaignStore = (store) => store
-  wrapSync: (parts: SyncParts) => SyncParts = (parts) => parts
-  wrapParts: (parts: ApplyParts) => ApplyParts = (parts) => parts
+  wrapSync: (tools: SyncTools) => SyncTools = (tools) => tools
+  wrapProcess: (process: Process) => Process = (process) => process
   wrapEntries: (entries: Entry[]) => Entry[] = (entries) => entries
   /** onChecked is called whenever a process checks that the file is unchanged, which is before each write. */
   onChecked: () => void = () => {}
@@ -304,8 +312,8 @@ export class Host {
     return { entries: this.entries(), fileSha256, isEnded: file.endsWith('\n') }
   }
 
-  /** #parts returns the parts of a process, which fail after it was killed. */
-  #parts(by: string, diesAfter: number | null = null): ApplyParts {
+  /** #process returns a process, whose steps fail after it was killed. */
+  #process(diesAfter: number | null = null): Process {
     const { world, file } = this
     const api = world.api()
     const isCurrent = () => {
@@ -314,21 +322,23 @@ export class Host {
     }
     const life = new Life(diesAfter)
     const mortalApi = life.mortal(api)
-    return this.wrapParts({
-      ...{ api: mortalApi, get: mortalApi.get, store: life.mortal(this.wrap(this.store)) },
-      list: (signal) => listCampaigns(mortalApi, world.clock, signal),
-      ...{ clock: world.clock, feeds: () => this.feeds(), by, isCurrent },
-      ...{ account: `https://service.example ${IDENTITY}`, identity: IDENTITY },
+    const { get, search } = mortalApi
+    const { clock } = world
+    return this.wrapProcess({
+      service: { get, list: (signal) => listCampaigns({ search, clock }, signal) },
+      ...{ api: mortalApi, store: life.mortal(this.wrap(this.store)) },
+      ...{ clock, feeds: () => this.feeds(), isCurrent },
+      account: { name: `https://service.example ${IDENTITY}`, identity: IDENTITY },
       keepsTargeting: this.mode === 'targeting',
     })
   }
 
   /** #run runs a process that writes. When it dies, only the files on disk stay. */
-  async #run<T>(by: string, work: (parts: ApplyParts) => Promise<T>): Promise<T> {
+  async #run<T>(work: (process: Process) => Promise<T>): Promise<T> {
     const { diesAfter } = this
     this.diesAfter = null
     try {
-      return await work(this.#parts(by, diesAfter))
+      return await work(this.#process(diesAfter))
     } catch (error) {
       this.restart()
       throw error
@@ -338,8 +348,7 @@ export class Host {
   /** look looks as `plan` does. */
   async look(keys: readonly string[] | null = null): Promise<Look> {
     const named = keys === null ? null : new Set(keys)
-    const fileDoubt = doubtAbout(this.managed(), this.store)
-    const found = await look({ ...this.#parts(''), fileDoubt }, this.entries(), named, forever)
+    const found = await look(this.#process(), { file: this.managed(), keys: named }, forever)
     if ('class' in found) throw new Error(found.reason)
     return found
   }
@@ -353,9 +362,11 @@ export class Host {
     const named = keys === null ? null : new Set(keys)
     const file = this.managed()
     const by = digest === null ? 'person: apply --lower' : `person: apply --plan ${digest}`
-    return await this.#run(by, (parts) =>
-      apply(parts, file, { keys: named, digest, signal: forever }),
-    )
+    return await this.#run(({ api, store, isCurrent, ...sources }) => {
+      const recorder = new Recorder({ store, clock: sources.clock, actor: 'person', by })
+      const tools = { sources: { ...sources, store }, api, store, recorder, isCurrent }
+      return apply({ file, keys: named, digest }, tools, forever)
+    })
   }
 
   /** apply confirms and sends the current plan, as a person does. */
@@ -371,16 +382,19 @@ export class Host {
   /** daemon sends targeting, as the daemon does. */
   async daemon(): Promise<Result[]> {
     const file = { ...this.managed(), entries: this.wrapEntries(this.entries()) }
-    return await this.#run('daemon: file', ({ api, ...rest }) => {
-      const putTargeting: SyncParts['api']['putTargeting'] = (id, targeting, signal) =>
-        api.update(id, { targeting }, signal)
-      const parts = this.wrapSync({ ...rest, api: { get: api.get, putTargeting } })
-      return sync(parts, file, forever, forever)
+    return await this.#run(({ api: { get, update }, account, clock, store, isCurrent }) => {
+      const putTargeting: SyncTools['api']['putTargeting'] = (id, targeting, signal) =>
+        update(id, { targeting }, signal)
+      const recorder = new Recorder({ store, clock, actor: 'daemon', by: 'daemon: file' })
+      const { identity } = account
+      const api = { get, putTargeting }
+      const tools = this.wrapSync({ api, store, clock, recorder, identity, isCurrent })
+      return sync(file, tools, { stop: forever, abort: forever })
     })
   }
 
   forget(key: string): void {
-    forget(this.store, key, this.world.now, 'person: forget')
+    forget(this.store, { key, at: this.world.now, by: 'person: forget' })
   }
 }
 
@@ -475,7 +489,7 @@ export function feedsOf(
     latest: [upload],
     isAtMost: false,
     missingSince: (id) => missing[id] ?? null,
-    read: async (_fields, _needed, take) => {
+    read: async ({ take }) => {
       for (const posting of postings) take(posting)
       return problem === null ? [] : [problem]
     },

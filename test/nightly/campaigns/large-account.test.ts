@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { bindingOf } from '../../../src/campaigns/apply.ts'
+import { bindingOf } from '../../../src/campaigns/bind.ts'
 import { markOf, withMark } from '../../../src/campaigns/mark.ts'
 import { sentOf } from '../../../src/campaigns/sent.ts'
 import { openCampaignStore } from '../../../src/campaigns/store.ts'
@@ -30,7 +30,7 @@ it(`a plan of ${COUNT} unchanged campaigns takes less than 2 s of processor time
         const sent = sentOf({ name, budget: 100, targeting: { externalCampaignId: key } })
         const { id } = campaigns.create('123', { name, budget: 100 })
         const campaign = { id, accountId: '123', name, other: {} }
-        store.save(bindingOf(key, campaign, { sent, shown: null, mark: null }))
+        store.save(bindingOf(key, campaign, { sent, shown: null, mark: null, repeatAt: null }))
       }
     })
   }

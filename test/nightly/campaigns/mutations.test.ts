@@ -22,19 +22,20 @@ const sent = new Map<string, number | null | undefined>()
 
 /** answering changes the campaigns in the answers to reads. */
 const answering =
-  (change: (one: Campaign, host: Host) => Campaign): NonNullable<Mutation['parts']> =>
-  (parts, host) => {
+  (change: (one: Campaign, host: Host) => Campaign): NonNullable<Mutation['process']> =>
+  (process, host) => {
+    const { api, service } = process
     const get: CampaignApi['get'] = async (id, signal) => {
-      const answer = await parts.get(id, signal)
+      const answer = await api.get(id, signal)
       return answer.kind === 'ok' ? { ...answer, value: change(answer.value, host) } : answer
     }
-    const list: typeof parts.list = async (signal) => {
-      const listing = await parts.list(signal)
+    const list: typeof service.list = async (signal) => {
+      const listing = await service.list(signal)
       if (listing.kind === 'failure') return listing
       const rows = [...listing.campaigns].map(([id, one]) => [id, change(one, host)] as const)
       return { ...listing, campaigns: new Map(rows) }
     }
-    return { ...parts, get, list, api: { ...parts.api, get } }
+    return { ...process, service: { get, list }, api: { ...api, get } }
   }
 
 it.each<[string, RegExp, Mutation]>([
@@ -69,12 +70,12 @@ it.each<[string, RegExp, Mutation]>([
         ...store,
         begin: (row) => store.begin(row.actor === 'daemon' ? { ...row, body: widened(row) } : row),
       }),
-      sync: (parts) => ({
-        ...parts,
+      sync: (tools) => ({
+        ...tools,
         api: {
-          ...parts.api,
+          ...tools.api,
           putTargeting: (id, targeting, signal) =>
-            parts.api.putTargeting(id, { ...targeting, requisitionIds: OTHERS }, signal),
+            tools.api.putTargeting(id, { ...targeting, requisitionIds: OTHERS }, signal),
         },
       }),
     },
@@ -93,18 +94,18 @@ it.each<[string, RegExp, Mutation]>([
     'a created campaign is compared with what was sent',
     /a create follows one that the service made otherwise/,
     {
-      parts: (parts) => ({
-        ...parts,
+      process: ({ api, ...process }) => ({
+        ...process,
         api: {
-          ...parts.api,
+          ...api,
           create: async (body, signal) => {
-            const answer = await parts.api.create(body, signal)
+            const answer = await api.create(body, signal)
             if (answer.kind === 'failure') return answer
             sent.set(answer.value.id, body.budget)
             return answer
           },
           get: async (id, signal) => {
-            const answer = await parts.api.get(id, signal)
+            const answer = await api.get(id, signal)
             const budget = sent.get(id)
             sent.delete(id)
             if (answer.kind === 'failure' || budget === undefined) return answer
@@ -118,7 +119,7 @@ it.each<[string, RegExp, Mutation]>([
     'a mark is found without its brackets',
     /is created again beside/,
     {
-      parts: answering((one) => ({
+      process: answering((one) => ({
         ...one,
         name: /\[#\w+\]/.test(`${one.name}`)
           ? (one.name ?? null)
@@ -130,15 +131,18 @@ it.each<[string, RegExp, Mutation]>([
     'a campaign that a listing shows without its name is read by id',
     /is created again beside/,
     {
-      parts: (parts) => ({
-        ...parts,
-        list: async (signal) => {
-          const listing = await parts.list(signal)
-          if (listing.kind === 'failure') return listing
-          const rows = [...listing.campaigns].map(([id, one]) => {
-            return [id, { ...one, name: one.name ?? `${id}` }] as const
-          })
-          return { ...listing, campaigns: new Map(rows) }
+      process: ({ service, ...process }) => ({
+        ...process,
+        service: {
+          ...service,
+          list: async (signal) => {
+            const listing = await service.list(signal)
+            if (listing.kind === 'failure') return listing
+            const rows = [...listing.campaigns].map(([id, one]) => {
+              return [id, { ...one, name: one.name ?? `${id}` }] as const
+            })
+            return { ...listing, campaigns: new Map(rows) }
+          },
         },
       }),
     },
@@ -170,7 +174,8 @@ it.each<[string, RegExp, Mutation]>([
         begin: (row) => {
           if (row.action === 'forget')
             for (const one of store.openCreates())
-              if (one.key === row.key) store.end(one.id, 'not-sent', null, row.at)
+              if (one.key === row.key)
+                store.end(one.id, { outcome: 'not-sent', reason: null, at: row.at })
           return store.begin(row)
         },
       }),
@@ -195,12 +200,12 @@ it.each<[string, RegExp, Mutation]>([
     'a person applies the first targeting of a binding',
     /the daemon sends the first targeting/,
     {
-      sync: (parts) => ({
-        ...parts,
+      sync: (tools) => ({
+        ...tools,
         store: {
-          ...parts.store,
+          ...tools.store,
           binding: (key) => {
-            const found = parts.store.binding(key)
+            const found = tools.store.binding(key)
             const targeting = found?.sent.targeting ?? canonical({})
             return found && { ...found, sent: { ...found.sent, targeting } }
           },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createDirectly, updateDirectly } from '../../../src/campaigns/direct.ts'
+import { Recorder } from '../../../src/campaigns/recorder.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
 import { forever, granted } from '../../helpers/campaigns/account.ts'
 import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
@@ -12,10 +13,17 @@ import {
   type World,
 } from '../../helpers/campaigns/world.ts'
 
-const partsOf = (world: World, host: Host) => ({
-  ...{ api: world.api(), store: host.store, clock: world.clock },
-  ...{ by: 'maria: campaigns update', signal: forever },
-})
+function toolsOf(world: World, host: Host) {
+  const { clock } = world
+  const { store } = host
+  const by = 'maria: campaigns update'
+  return {
+    api: world.api(),
+    store,
+    clock,
+    recorder: new Recorder({ store, clock, actor: 'person', by }),
+  }
+}
 const there = async (world: World, id: string) => granted(await world.api().get(id, forever))
 
 describe('a direct call', () => {
@@ -23,7 +31,7 @@ describe('a direct call', () => {
     const { world, host } = await installed(fileOf(entry('A')))
     const campaign = await there(world, '48001')
 
-    granted(await updateDirectly(partsOf(world, host), campaign, { budget: 70 }))
+    granted(await updateDirectly({ campaign, body: { budget: 70 } }, toolsOf(world, host), forever))
 
     expect(host.store.history({ key: 'A', limit: 1 })).toMatchObject([
       {
@@ -38,7 +46,8 @@ describe('a direct call', () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     const targeting = { externalCampaignId: 'A' }
 
-    await updateDirectly(partsOf(world, host), await there(world, '48001'), { targeting })
+    const campaign = await there(world, '48001')
+    await updateDirectly({ campaign, body: { targeting } }, toolsOf(world, host), forever)
 
     expect((await host.plan()).items).toMatchObject([{ changes: [{ field: 'targeting' }] }])
   })
@@ -49,7 +58,7 @@ describe('a direct call', () => {
     const targeting = { externalCampaignId: 'A' }
     world.trouble = troubles({ on: 'update', times: 1, trouble: { kind: 'lost' } })
 
-    await updateDirectly(partsOf(world, host), campaign, { targeting })
+    await updateDirectly({ campaign, body: { targeting } }, toolsOf(world, host), forever)
     world.pass(HOUR)
 
     expect(host.store.history({ limit: 1 })).toMatchObject([{ outcome: 'unknown' }])
@@ -64,9 +73,9 @@ describe('a direct call', () => {
     })
     const body = { name: 'Fair', targeting: { externalCampaignId: 'A' } }
 
-    await createDirectly(partsOf(world, host), body)
+    await createDirectly(body, toolsOf(world, host), forever)
     const [held] = (await host.plan()).entries
-    granted(await createDirectly(partsOf(world, host), { ...body, name: 'Fair 2' }))
+    granted(await createDirectly({ ...body, name: 'Fair 2' }, toolsOf(world, host), forever))
 
     expect(held?.state).toBe('unknown')
     expect(host.store.bindings()).toEqual([])

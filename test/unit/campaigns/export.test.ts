@@ -7,7 +7,8 @@ import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { type Host, installed, opened, type World } from '../../helpers/campaigns/world.ts'
 
 async function exported(world: World, host: Host) {
-  const listing = await listCampaigns(world.api(), world.clock, forever)
+  const { search } = world.api()
+  const listing = await listCampaigns({ search, clock: world.clock }, forever)
   if (listing.kind === 'failure') throw new Error(listing.reason)
   return exportCampaigns(listing.campaigns.values(), host.store.bindings())
 }

@@ -7,7 +7,7 @@ import {
   isCurrentOf,
   readCampaignsFile,
   stableCampaignsFile,
-} from '../../../src/campaigns/open.ts'
+} from '../../../src/campaigns/campaigns-file.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { stampOf } from '../../../src/lib/files.ts'

@@ -30,18 +30,20 @@ class Hours {
   readonly schedule = new CampaignSchedule({
     ...{ clock: { ...systemClock, monotonic: () => this.#now }, log: silentLog },
     notifyOperator: (message, hint) => this.told.push([message, hint]),
-    stamp: () => {
-      this.polls += 1
-      return this.stamp
-    },
-    lastRun: () => null,
-    isPaused: () => false,
-    look: async (cause, stop) => {
-      this.#causes.push(`${cause} ${this.#now / SECOND}`)
-      this.within(stop)
-      this.#now += this.takes
-      if (this.run instanceof Error) throw this.run
-      return { ...RUN, cause, ...this.run }
+    looks: {
+      stamp: () => {
+        this.polls += 1
+        return this.stamp
+      },
+      lastRun: () => null,
+      isPaused: () => false,
+      look: async (cause, { stop }) => {
+        this.#causes.push(`${cause} ${this.#now / SECOND}`)
+        this.within(stop)
+        this.#now += this.takes
+        if (this.run instanceof Error) throw this.run
+        return { ...RUN, cause, ...this.run }
+      },
     },
   })
 

@@ -8,7 +8,10 @@ async function accountOf(count: number, knobs: Partial<Knobs>) {
   const account = await openAccount(knobs)
   for (let n = 0; n < count; n++)
     account.sandbox.campaigns.create('123', { name: `C${n}`, status: (1 + (n % 3)) as 1 | 2 | 3 })
-  const list = () => listCampaigns(account.api, account.clock, forever)
+  const list = () => {
+    const { api, clock } = account
+    return listCampaigns({ search: api.search, clock }, forever)
+  }
   const all = () => account.sandbox.campaigns.all.map(({ id }) => id).sort()
   return { ...account, list, all }
 }
@@ -83,13 +86,13 @@ describe('a complete listing', () => {
   })
 
   it('is not claimed while a row has no id, and the other rows are still listed', async () => {
-    const { api, clock } = await openAccount()
+    const { clock } = await openAccount()
     const page = { total: 2, startNum: 1, endNum: 2, numRequested: 2, fromCache: false }
     const more = { self: null, elapsed: 1, listField: 'rows', withoutId: 1 }
     const value = { campaigns: [{ id: '1', status: 1, other: {} }], ...page, ...more }
 
     const search = async () => ({ kind: 'ok', value }) as const
-    const listing = await listCampaigns({ ...api, search }, clock, forever)
+    const listing = await listCampaigns({ search, clock }, forever)
 
     expect(listing).toMatchObject({
       ...{ kind: 'incomplete', reason: 'a page has campaigns without an id (1)' },
@@ -102,13 +105,13 @@ describe('a complete listing', () => {
     [null, 'incomplete'],
     [3, 'incomplete'],
   ])('is proven by an empty answer only with total 0: with %j it is %s', async (total, kind) => {
-    const { api, clock } = await openAccount()
+    const { clock } = await openAccount()
     const page = { total, startNum: null, endNum: null, numRequested: null, fromCache: null }
     const more = { self: null, elapsed: 1, listField: '', withoutId: 0, campaigns: [] }
 
     const search = async () => ({ kind: 'ok', value: { ...page, ...more } }) as const
 
-    expect((await listCampaigns({ ...api, search }, clock, forever)).kind).toBe(kind)
+    expect((await listCampaigns({ search, clock }, forever)).kind).toBe(kind)
   })
 
   it('becomes a failure if a request fails', async () => {

@@ -1,0 +1,70 @@
+// Sends the confirmed changes of an entry to its campaign.
+
+import type { Clock } from '../lib/clock.ts'
+import { bindingOf } from './bind.ts'
+import { type Change, changesOf } from './changes.ts'
+import type { Entry } from './desired.ts'
+import { reasonNotToWrite } from './judge.ts'
+import { markOf, markOn, withMark } from './mark.ts'
+import type { PlanItem } from './plan.ts'
+import type { CampaignStore } from './port.ts'
+import type { Recorder } from './recorder.ts'
+import { bodyOf } from './sent.ts'
+import type { Campaign, CampaignApi } from './service/port.ts'
+import { isLimited, type Result, update } from './write.ts'
+
+export interface UpdateEntryTools {
+  api: CampaignApi
+  store: CampaignStore
+  clock: Clock
+  recorder: Recorder
+  identity: string
+  /** isCurrent returns whether the file is still as it was read. */
+  isCurrent: () => boolean
+}
+
+/** updateEntry sends the changes that are still open, if nothing moved since the plan; null: none is open. */
+export async function updateEntry(
+  { item, entry, changes }: { item: PlanItem; entry: Entry; changes: readonly Change[] },
+  { identity, ...tools }: UpdateEntryTools,
+  signal: AbortSignal,
+): Promise<Result | null> {
+  const { store, api, isCurrent } = tools
+  const { key, campaignId } = item
+  const stale = (reason: string): Result => ({
+    ...{ key, campaignId, action: 'update', outcome: 'stale', reason },
+  })
+  if (!isCurrent()) return stale('the file changed meanwhile: plan again')
+  const bound = store.binding(key)
+  if (bound === null || bound.campaignId !== campaignId)
+    return stale('the campaign no longer belongs to the entry: plan again')
+  const read = await api.get(campaignId, signal)
+  if (read.kind === 'failure')
+    return { ...stale(read.reason), outcome: 'not-sent', isLimited: isLimited(read) }
+  const campaign = read.value
+  const ours = markOf(identity, key)
+  const untouchable = (now: Campaign) => reasonNotToWrite(now, { ours, campaignId, bound })
+  const reason = untouchable(campaign)
+  if (reason !== null) return stale(reason)
+  const now = new Map(changesOf(entry, campaign, bound).map((one) => [one.field, one]))
+  const open = changes.filter(({ field }) => now.has(field))
+  const isChanged = (change: Change) => textOf(now.get(change.field)) !== textOf(change)
+  const changed = open.filter(isChanged).map(({ field }) => field)
+  if (changed.length > 0)
+    return stale(`${changed.join(', ')} changed on the service since it was planned: plan again`)
+  if (open.length === 0) return null
+  const mark = markOn(campaign.name, bound.mark ?? ours)
+  const fields = open.map(({ field }) => field)
+  const body = bodyOf(entry, fields, (name) => withMark(name, mark))
+  const order = {
+    bound: bindingOf(key, campaign, { ...bound, mark: bound.mark ?? mark }),
+    campaign,
+    body,
+    put: () => api.update(campaignId, body, signal),
+    mayWrite: (now: Campaign) => untouchable(now) === null,
+  }
+  return update(order, tools, signal)
+}
+
+const textOf = (change: Change | undefined) =>
+  JSON.stringify([change?.field, change?.from, change?.to])
