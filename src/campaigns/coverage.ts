@@ -7,7 +7,7 @@ import { toWire } from './amount.ts'
 import { currentTargeting } from './changes.ts'
 import type { Effects } from './effects.ts'
 import { shownValue } from './fields.ts'
-import type { Judged } from './judge.ts'
+import type { Judged } from './judged.ts'
 import type { Campaign } from './service/port.ts'
 
 /** coverageOf returns the main numbers of an entry's campaign; null: it has no campaign that could be read. */

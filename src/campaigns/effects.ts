@@ -2,7 +2,7 @@
 // campaign id, so the files are read only if a targeting has other filters, too.
 
 import { currentTargeting } from './changes.ts'
-import type { Judged } from './judge.ts'
+import type { Judged } from './judged.ts'
 import type { FeedSide, FeedUpload } from './port.ts'
 import {
   type CanonicalTargeting,

@@ -2,7 +2,7 @@
 
 import { type Change, currentValue } from './changes.ts'
 import { FIELDS, isFixed, wireOf } from './fields.ts'
-import type { Judged } from './judge.ts'
+import type { Judged } from './judged.ts'
 import type { CampaignReader, CampaignStore } from './port.ts'
 import type { Campaign } from './service/port.ts'
 

@@ -1,24 +1,17 @@
 // The types of findings, and the facts that they are made from.
 
 import type { Severity } from '../ops/campaigns/run.ts'
-import type { Entry } from './desired.ts'
 import type { Effects } from './effects.ts'
-import type { Judge, Judged } from './judge.ts'
-import type { Memory, Seen } from './seen.ts'
+import type { Judged, Scene } from './judged.ts'
 
 /** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */
-export interface LookFacts {
+export interface LookFacts extends Scene {
   judged: readonly Judged[]
-  entries: readonly Entry[]
-  memory: Memory
-  seen: Seen
-  unbound: Judge['unbound']
+  /** Why the file may be cut, so that the daemon does not use it; null: the daemon uses it. */
   fileDoubt: string | null
   effects: Effects
   /** The look covered all entries, and listed the campaigns. */
   isWhole: boolean
-  identity: string
-  now: number
 }
 
 export interface Finding {

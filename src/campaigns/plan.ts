@@ -11,7 +11,8 @@ import type { Entry } from './desired.ts'
 import { measure, type Selection, selectionOf, targetingsToMeasure } from './effects.ts'
 import { findingsOf } from './findings.ts'
 import { withSentDates } from './foreign.ts'
-import { type EntryState, Judge, type Judged, type PlannedAction } from './judge.ts'
+import { judge } from './judge.ts'
+import { type EntryState, type Judged, type PlannedAction, sceneOf } from './judged.ts'
 import type { Finding, LookFacts } from './look-facts.ts'
 import { LATE_MS } from './open-create.ts'
 import type { CampaignReader, FeedSide } from './port.ts'
@@ -117,10 +118,10 @@ export async function look(
     const failure = await seen.list()
     if (failure !== null) return failure
   }
-  const scene = { entries, memory, seen, identity, keepsTargeting, now: clock.now() }
+  const input = { entries, memory, seen, identity, keepsTargeting, now: clock.now() }
   const judgeAll = () => {
-    const judge = new Judge(scene)
-    return { judge, judged: wanted.map((entry) => judge.judge(entry)) }
+    const scene = sceneOf(input)
+    return { scene, judged: wanted.map((entry) => judge(entry, scene)) }
   }
   // A listing may be late and may leave out fields, so campaigns that differ or are not listed are read by id.
   const mustRead = ({ state, campaignId }: Judged) => campaignId !== null && state !== 'in line'
@@ -134,14 +135,13 @@ export async function look(
   }
   if (!isById && ids.length < wanted.length) await seen.readNameless()
   await seen.getAll(isById ? ids : toRead(judgeAll().judged))
-  const { judge, judged: found } = judgeAll()
+  const { scene, judged: found } = judgeAll()
   const judged = store === null ? found : found.map((one) => withSentDates(store, one))
   const effects = await measure(sources.feeds(), targetingsToMeasure(judged), signal)
   const facts = {
     ...scene,
     judged,
     effects,
-    unbound: judge.unbound,
     fileDoubt,
     isWhole: !isById && keys === null,
   }

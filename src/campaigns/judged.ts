@@ -1,0 +1,100 @@
+// What a look finds out about an entry of the file, and the facts that it is judged by.
+
+import { commandFor, hintWith } from '../domain/command.ts'
+import { type Change, NOTHING_KNOWN } from './changes.ts'
+import type { Entry } from './desired.ts'
+import { isOpen } from './open-create.ts'
+import type { CampaignWrite, KnownCampaign } from './port.ts'
+import { type Memory, type Seen, UnboundCampaigns } from './seen.ts'
+import type { Campaign } from './service/port.ts'
+
+export type EntryState = 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'
+export const needsPerson = (state: EntryState) => state !== 'in line' && state !== 'pending'
+
+export interface PlannedAction {
+  /** null: the campaign is created. */
+  campaignId: string | null
+  action: 'bind' | 'create' | 'update'
+  /** Empty: the campaign is only bound, and nothing is sent. */
+  changes: Change[]
+}
+
+/** Judged is an entry with what a look found out about it. */
+export interface Judged {
+  entry: Entry
+  state: EntryState
+  /** null: no campaign was found, or it could not be read. */
+  campaign: Campaign | null
+  campaignId: string | null
+  /** What we sent to the campaign, and how the service shows it. */
+  known: KnownCampaign
+  /** Why the entry is `unknown` or `blocked`, or why the daemon repeats a targeting; null in other states. */
+  reason: string | null
+  /** The one next step: a command to paste, or an edit; null: none is needed. */
+  next: string | null
+  action: PlannedAction | null
+}
+
+export const PLAN = hintWith(null, commandFor('campaigns plan'))
+
+/** LookInput is what a look read. */
+export interface LookInput {
+  entries: readonly Entry[]
+  memory: Memory
+  seen: Seen
+  /** The identity of the account; marks are made from it. */
+  identity: string
+  /** The daemon writes targeting (`campaigns.mode: targeting`). */
+  keepsTargeting: boolean
+  /** Wall ms. */
+  now: number
+}
+
+/** Scene is what an entry is judged by. */
+export interface Scene extends LookInput {
+  keys: ReadonlySet<string>
+  /** The campaign ids that entries of the file name. */
+  namedIds: ReadonlySet<string>
+  /** The creates of all keys whose campaign may still appear. */
+  open: readonly CampaignWrite[]
+  unbound: UnboundCampaigns
+}
+
+/** sceneOf returns the scene of this moment: it knows the campaigns that were read so far. */
+export function sceneOf(input: LookInput): Scene {
+  const { entries, memory, seen, now } = input
+  return {
+    ...input,
+    keys: new Set(entries.map(({ key }) => key)),
+    namedIds: new Set(entries.flatMap(({ campaignId }) => campaignId ?? [])),
+    open: [...memory.openCreates.values()].flat().filter((one) => isOpen(one, now)),
+    unbound: new UnboundCampaigns(seen, new Set(memory.byId.keys()), now),
+  }
+}
+
+/** Judgement is what is known of a judged entry; what is absent is not known, or there is none. */
+interface Judgement extends Partial<Omit<Judged, 'entry' | 'known'>> {
+  state: EntryState
+  known?: KnownCampaign | undefined
+}
+
+/** judged completes a judgement. An entry that waits for `apply` has this as its next step. */
+export function judged(entry: Entry, { known = NOTHING_KNOWN, ...found }: Judgement): Judged {
+  const waits = found.state === 'new' || found.state === 'differs'
+  const next = waits ? hintWith(null, commandFor('campaigns apply <key...>', [entry.key])) : null
+  return {
+    entry,
+    campaign: null,
+    campaignId: null,
+    reason: null,
+    next,
+    action: null,
+    known,
+    ...found,
+  }
+}
+
+/** blocked returns an entry that waits for a person, and the one step that unblocks it. */
+export function blocked(entry: Entry, reason: string, next: string): Judged {
+  return judged(entry, { state: 'blocked', reason, next })
+}

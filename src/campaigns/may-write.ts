@@ -1,0 +1,38 @@
+// Decides whether a campaign is still the one that we may write: by id, account, immutable start and mark. Pure.
+
+import { shownValue } from './fields.ts'
+import { markOn } from './mark.ts'
+import type { Binding } from './port.ts'
+import { idAndName } from './seen.ts'
+import type { Campaign } from './service/port.ts'
+
+const UNBOUND = { accountId: null, startDate: null, mark: null }
+
+/** reasonNotToWrite returns why we must not write a campaign: not the bound one, or archived; null: we may write. */
+export function reasonNotToWrite(
+  campaign: Campaign,
+  {
+    ours,
+    campaignId: id,
+    bound,
+  }: {
+    /** The mark of the entry. */
+    ours: string
+    campaignId: string
+    bound: Binding | null
+  },
+): string | null {
+  const { accountId, startDate, mark } = bound ?? UNBOUND
+  if (campaign.id !== id) return `the service returned campaign ${campaign.id} for the id ${id}`
+  if (accountId !== null && campaign.accountId != null && campaign.accountId !== accountId)
+    return `campaign ${id} belongs to the account ${campaign.accountId}, but the bound campaign belonged to ${accountId}`
+  const started = shownValue(campaign, 'startDate')
+  if (startDate !== null && typeof started === 'string' && started !== startDate)
+    return `campaign ${id} starts at ${started}, but the bound campaign started at ${startDate}`
+  const shown = markOn(campaign.name, ours)
+  if (shown !== null && shown !== ours && shown !== mark)
+    return `the name of campaign ${id} carries the mark of another entry: ${campaign.name}`
+  return shownValue(campaign, 'status') === 'archived'
+    ? `campaign ${idAndName(campaign)} is archived`
+    : null
+}
