@@ -2,9 +2,9 @@
 // When a write of a wave fails, the later waves are not sent.
 
 import { bindAll } from './bind.ts'
-import type { Change } from './changes.ts'
 import { createCampaign } from './create.ts'
 import type { Entry } from './desired.ts'
+import type { Change } from './field-changes.ts'
 import { look, type Plan, type PlanItem, type PlanScope, type PlanSources } from './plan.ts'
 import type { CampaignStore } from './port.ts'
 import type { Recorder } from './recorder.ts'

@@ -1,7 +1,7 @@
 // Writes changes and targetings as text for people. Pure.
 
 import { isoTime } from '../lib/clock.ts'
-import type { Change } from './changes.ts'
+import type { Change } from './field-changes.ts'
 import type { Spend } from './fields.ts'
 import type { Targeting } from './service/port.ts'
 import { type CanonicalTargeting, canonical, targetingSpend, targetingTexts } from './targeting.ts'

@@ -7,7 +7,7 @@ import { countOf, groupedMoney } from '../lib/units.ts'
 import type { Coverage } from '../ops/campaigns/run.ts'
 import { coverageOf } from './coverage.ts'
 import { idleReason, shownValue } from './fields.ts'
-import type { Judged } from './judged.ts'
+import type { Judged } from './judged-entry.ts'
 import type { Finding, LookFacts } from './look-facts.ts'
 
 /** A smaller difference is normal, because the service may count later than we do. */

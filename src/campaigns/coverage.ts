@@ -4,10 +4,10 @@
 import { isoTime } from '../lib/clock.ts'
 import type { Coverage } from '../ops/campaigns/run.ts'
 import { toWire } from './amount.ts'
-import { currentTargeting } from './changes.ts'
 import type { Effects } from './effects.ts'
+import { currentTargeting } from './field-changes.ts'
 import { shownValue } from './fields.ts'
-import type { Judged } from './judged.ts'
+import type { Judged } from './judged-entry.ts'
 import type { Campaign } from './service/port.ts'
 
 /** coverageOf returns the main numbers of an entry's campaign; null: it has no campaign that could be read. */

@@ -2,9 +2,9 @@
 
 import { bindingOf } from './bind.ts'
 import { changeLines } from './change-text.ts'
-import { changesOf } from './changes.ts'
 import type { Entry } from './desired.ts'
 import { isEchoOf } from './echo.ts'
+import { changesOf } from './field-changes.ts'
 import { FIELDS, wireOf } from './fields.ts'
 import { hasMark, markOf, withMark } from './mark.ts'
 import type { CampaignStore } from './port.ts'

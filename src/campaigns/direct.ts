@@ -1,7 +1,7 @@
 // Sends a create or update that a person ordered without the file, and records it in the history.
 
 import type { Clock } from '../lib/clock.ts'
-import { NOTHING_KNOWN } from './changes.ts'
+import { NOTHING_KNOWN } from './field-changes.ts'
 import type { CampaignStore } from './port.ts'
 import type { Recorder } from './recorder.ts'
 import { withWriteBegun, withWriteDone } from './sent.ts'

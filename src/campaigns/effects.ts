@@ -1,8 +1,8 @@
 // Counts the postings that targetings select in the last uploads. The history already holds the count for each external
 // campaign id, so the files are read only if a targeting has other filters, too.
 
-import { currentTargeting } from './changes.ts'
-import type { Judged } from './judged.ts'
+import { currentTargeting } from './field-changes.ts'
+import type { Judged } from './judged-entry.ts'
 import type { FeedSide, FeedUpload } from './port.ts'
 import {
   type CanonicalTargeting,

@@ -2,7 +2,7 @@
 
 import { writeYaml } from '../lib/yaml.ts'
 import { showAmount } from './amount.ts'
-import { currentTargeting, currentValue, NOTHING_KNOWN } from './changes.ts'
+import { currentTargeting, currentValue, NOTHING_KNOWN } from './field-changes.ts'
 import { FIELDS, isWritable } from './fields.ts'
 import type { Binding } from './port.ts'
 import type { Campaign } from './service/port.ts'

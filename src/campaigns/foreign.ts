@@ -1,8 +1,8 @@
 // Finds values that somebody changed on the service after feedsyncd sent them, and records them in the history.
 
-import { type Change, currentValue } from './changes.ts'
+import { type Change, currentValue } from './field-changes.ts'
 import { FIELDS, isFixed, wireOf } from './fields.ts'
-import type { Judged } from './judged.ts'
+import type { Judged } from './judged-entry.ts'
 import type { CampaignReader, CampaignStore } from './port.ts'
 import type { Campaign } from './service/port.ts'
 

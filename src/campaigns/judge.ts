@@ -1,11 +1,11 @@
 // Owns the state of each entry: which campaign belongs to the entry, what differs, and the one next step. Pure.
 
 import { commandFor, hintWith } from '../domain/command.ts'
-import { type Change, changesOf, NOTHING_KNOWN } from './changes.ts'
 import type { Entry } from './desired.ts'
+import { type Change, changesOf, NOTHING_KNOWN } from './field-changes.ts'
 import { isFixed } from './fields.ts'
 import { judgeNew } from './judge-new.ts'
-import { blocked, type Judged, judged, PLAN, type Scene } from './judged.ts'
+import { blocked, type Judged, judged, PLAN, type Scene } from './judged-entry.ts'
 import { hasMark, markOf, markOn } from './mark.ts'
 import { reasonNotToWrite } from './may-write.ts'
 import { repeatText } from './open-create.ts'

@@ -2,7 +2,7 @@
 
 import type { Severity } from '../ops/campaigns/run.ts'
 import type { Effects } from './effects.ts'
-import type { Judged, Scene } from './judged.ts'
+import type { Judged, Scene } from './judged-entry.ts'
 
 /** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */
 export interface LookFacts extends Scene {

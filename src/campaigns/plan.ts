@@ -12,7 +12,7 @@ import { measure, type Selection, selectionOf, targetingsToMeasure } from './eff
 import { findingsOf } from './findings.ts'
 import { withSentDates } from './foreign.ts'
 import { judge } from './judge.ts'
-import { type EntryState, type Judged, type PlannedAction, sceneOf } from './judged.ts'
+import { type EntryState, type Judged, type PlannedAction, sceneOf } from './judged-entry.ts'
 import type { Finding, LookFacts } from './look-facts.ts'
 import { LATE_MS } from './open-create.ts'
 import type { CampaignReader, FeedSide } from './port.ts'

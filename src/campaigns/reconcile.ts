@@ -17,7 +17,7 @@ import {
 import { changeLines } from './change-text.ts'
 import { shownValue, valueText } from './fields.ts'
 import { recordForeign } from './foreign.ts'
-import type { Judged } from './judged.ts'
+import type { Judged } from './judged-entry.ts'
 import { readCampaigns } from './last-known.ts'
 import { type Look, look } from './plan.ts'
 import type { ServiceAccess } from './planner.ts'

@@ -7,7 +7,7 @@ import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { CampaignRun } from '../ops/campaigns/run.ts'
-import { needsPerson } from './judged.ts'
+import { needsPerson } from './judged-entry.ts'
 
 export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 

@@ -3,8 +3,8 @@
 
 import type { Clock } from '../lib/clock.ts'
 import type { ManagedFile } from './campaigns-file.ts'
-import { changesOf } from './changes.ts'
 import type { Entry } from './desired.ts'
+import { changesOf } from './field-changes.ts'
 import { shownValue } from './fields.ts'
 import { markOf } from './mark.ts'
 import { reasonNotToWrite } from './may-write.ts'

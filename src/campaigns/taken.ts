@@ -2,8 +2,8 @@
 // of a line looks like one from which a person removed lines. So such a file waits for a person.
 
 import type { ManagedFile } from './campaigns-file.ts'
-import { droppedFields } from './changes.ts'
 import type { Entry } from './desired.ts'
+import { droppedFields } from './field-changes.ts'
 import type { Binding, CampaignReader, CampaignStore } from './port.ts'
 import { CRITERIA, isEmpty, targetingSpend } from './targeting.ts'
 

@@ -2,8 +2,8 @@
 
 import type { Clock } from '../lib/clock.ts'
 import { bindingOf } from './bind.ts'
-import { type Change, changesOf } from './changes.ts'
 import type { Entry } from './desired.ts'
+import { type Change, changesOf } from './field-changes.ts'
 import { markOf, markOn, withMark } from './mark.ts'
 import { reasonNotToWrite } from './may-write.ts'
 import type { PlanItem } from './plan.ts'

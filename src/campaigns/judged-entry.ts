@@ -1,8 +1,8 @@
 // What a look finds out about an entry of the file, and the facts that it is judged by.
 
 import { commandFor, hintWith } from '../domain/command.ts'
-import { type Change, NOTHING_KNOWN } from './changes.ts'
 import type { Entry } from './desired.ts'
+import { type Change, NOTHING_KNOWN } from './field-changes.ts'
 import { isOpen } from './open-create.ts'
 import type { CampaignWrite, KnownCampaign } from './port.ts'
 import { type Memory, type Seen, UnboundCampaigns } from './seen.ts'
