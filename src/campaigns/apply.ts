@@ -4,7 +4,7 @@
 import { bindAll } from './bind.ts'
 import { createCampaign } from './create.ts'
 import type { Entry } from './desired.ts'
-import type { Change } from './field-changes.ts'
+import type { FieldChange } from './field-changes.ts'
 import { look, type Plan, type PlanItem, type PlanScope, type PlanSources } from './plan.ts'
 import type { CampaignStore } from './port.ts'
 import type { Recorder } from './recorder.ts'
@@ -12,7 +12,7 @@ import { inParallel } from './seen.ts'
 import type { CampaignApi, CampaignFailure } from './service/port.ts'
 import { take } from './taken.ts'
 import { updateEntry } from './update-entry.ts'
-import type { Result } from './write.ts'
+import type { WriteResult } from './write.ts'
 
 export interface ApplyTools {
   sources: PlanSources
@@ -30,7 +30,7 @@ export interface ApplyOrder extends PlanScope {
 
 export type Applied =
   /** `stale`: the plan changed after the confirmation, so nothing was sent. */
-  { kind: 'stale' | 'applied'; plan: Plan; results: Result[] } | CampaignFailure
+  { kind: 'stale' | 'applied'; plan: Plan; results: WriteResult[] } | CampaignFailure
 
 /** apply plans again and sends the plan, or its changes that spend less. The caller holds the writer lock. */
 export async function apply(
@@ -73,15 +73,15 @@ interface Steps {
   isCurrent: () => boolean
   bind: (items: readonly PlanItem[]) => void
   /** update returns null if there is nothing left to send. */
-  update: (item: PlanItem, changes: readonly Change[]) => Promise<Result | null>
-  create: (item: PlanItem) => Promise<Result>
+  update: (item: PlanItem, changes: readonly FieldChange[]) => Promise<WriteResult | null>
+  create: (item: PlanItem) => Promise<WriteResult>
 }
 
-const isDown = ({ spend }: Change) => spend === 'down'
+const isDown = ({ spend }: FieldChange) => spend === 'down'
 
 /** Waves send the items in order, and stop after a failure. */
 class Waves {
-  readonly results: Result[] = []
+  readonly results: WriteResult[] = []
   readonly #items: readonly PlanItem[]
   readonly #steps: Steps
   readonly #signal: AbortSignal
@@ -114,7 +114,7 @@ class Waves {
     return this.results.every(({ outcome }) => outcome === 'done') && !this.#signal.aborted
   }
 
-  #record({ key, campaignId, action }: PlanItem, result: Partial<Result> = {}): void {
+  #record({ key, campaignId, action }: PlanItem, result: Partial<WriteResult> = {}): void {
     this.results.push({ key, campaignId, action, outcome: 'done', reason: null, ...result })
   }
 
@@ -132,7 +132,7 @@ class Waves {
 
   async #updates(
     items: readonly PlanItem[],
-    isIncluded: (change: Change) => boolean,
+    isIncluded: (change: FieldChange) => boolean,
   ): Promise<void> {
     const due = items.filter(({ changes }) => changes.some(isIncluded))
     let isEnded = false

@@ -7,8 +7,8 @@ import { countOf, groupedMoney } from '../lib/units.ts'
 import type { Coverage } from '../ops/campaigns/run.ts'
 import { coverageOf } from './coverage.ts'
 import { idleReason, shownValue } from './fields.ts'
-import type { Judged } from './judged-entry.ts'
-import type { Finding, LookFacts } from './look-facts.ts'
+import type { JudgedEntry } from './judged-entry.ts'
+import type { LookFacts, LookFinding } from './look-facts.ts'
 
 /** A smaller difference is normal, because the service may count later than we do. */
 const FAR = { factor: 1.5, more: 10 }
@@ -16,10 +16,11 @@ const FAR = { factor: 1.5, more: 10 }
 const SPENT_SHARE = 0.9
 const SOON_MS = 7 * DAY
 
-type Told = Pick<Finding, 'code' | 'severity' | 'text' | 'next'>
+/** NumberFinding becomes a finding with the key and the id of the campaign. */
+type NumberFinding = Omit<LookFinding, 'key' | 'campaignId'>
 
 /** coverageFindings returns the findings about the main numbers of one campaign that can spend. */
-export function coverageFindings(facts: LookFacts, judged: Judged): Finding[] {
+export function coverageFindings(facts: LookFacts, judged: JudgedEntry): LookFinding[] {
   const { effects, now } = facts
   const { campaign, campaignId, entry } = judged
   const coverage = coverageOf(judged, effects, now)
@@ -27,7 +28,7 @@ export function coverageFindings(facts: LookFacts, judged: Judged): Finding[] {
   const start = shownValue(campaign, 'startDate')
   const isStarted = typeof start !== 'string' || Date.parse(start) <= now
   const isSpent = (coverage.spentShare ?? 0) >= 1
-  const told: Told[] = [
+  const told: NumberFinding[] = [
     ...(isStarted && !isSpent ? covering(facts, judged, coverage) : []),
     ...spent(judged, coverage, now),
     ...(isStarted ? [] : [soon(`starts on ${dayOf(start)}`, Date.parse(start), now)]).flat(),
@@ -38,12 +39,12 @@ export function coverageFindings(facts: LookFacts, judged: Judged): Finding[] {
 
 function covering(
   { effects }: LookFacts,
-  { entry: { key }, campaignId }: Judged,
+  { entry: { key }, campaignId }: JudgedEntry,
   { covered, counted: ours, isAtMost }: Coverage,
-): Told[] {
+): NumberFinding[] {
   const carried = effects.carried(key)
   const shown = covered ?? ours
-  const told = (code: Told['code'], text: string, next: string): Told[] => [
+  const told = (code: NumberFinding['code'], text: string, next: string): NumberFinding[] => [
     { code, severity: 'warning', text, next },
   ]
   const list = commandFor('campaigns covers <key>', key)
@@ -73,7 +74,11 @@ function covering(
 const isFarAbove = (more: number, less: number) =>
   more > less * FAR.factor && more > less + FAR.more
 
-function spent({ entry: { key }, campaignId }: Judged, coverage: Coverage, now: number): Told[] {
+function spent(
+  { entry: { key }, campaignId }: JudgedEntry,
+  coverage: Coverage,
+  now: number,
+): NumberFinding[] {
   const { spentShare: share } = coverage
   if (share === null || share < SPENT_SHARE) return []
   const { spent, budget, isMonthly, ends } = coverage
@@ -94,7 +99,7 @@ function spent({ entry: { key }, campaignId }: Judged, coverage: Coverage, now: 
   ]
 }
 
-function ending({ ends, isMonthly, budget }: Coverage, now: number): Told[] {
+function ending({ ends, isMonthly, budget }: Coverage, now: number): NumberFinding[] {
   if (ends === null) return []
   const day = dayOf(ends)
   const isRenewal = isMonthly && ends.endsWith('-01T00:00:00Z')
@@ -104,7 +109,7 @@ function ending({ ends, isMonthly, budget }: Coverage, now: number): Told[] {
   return soon(text, Date.parse(ends), now)
 }
 
-const soon = (what: string, at: number, now: number): Told[] =>
+const soon = (what: string, at: number, now: number): NumberFinding[] =>
   at < now || at - now > SOON_MS
     ? []
     : [{ code: 'soon', severity: 'info', text: `its campaign ${what}`, next: null }]

@@ -7,11 +7,11 @@ import { toWire } from './amount.ts'
 import type { Effects } from './effects.ts'
 import { currentTargeting } from './field-changes.ts'
 import { shownValue } from './fields.ts'
-import type { Judged } from './judged-entry.ts'
+import type { JudgedEntry } from './judged-entry.ts'
 import type { Campaign } from './service/port.ts'
 
 /** coverageOf returns the main numbers of an entry's campaign; null: it has no campaign that could be read. */
-export function coverageOf(judged: Judged, effects: Effects, now: number): Coverage | null {
+export function coverageOf(judged: JudgedEntry, effects: Effects, now: number): Coverage | null {
   const { campaign } = judged
   if (campaign === null) return null
   const budget = shownValue(campaign, 'budget')
@@ -33,7 +33,7 @@ export function coverageOf(judged: Judged, effects: Effects, now: number): Cover
 }
 
 /** countedOf counts what the campaign's current targeting selects in the last uploads; null: not known. */
-function countedOf({ campaign, known }: Judged, effects: Effects): number | null {
+function countedOf({ campaign, known }: JudgedEntry, effects: Effects): number | null {
   if (effects.latest.length === 0 || campaign === null) return null
   const current = currentTargeting(campaign, known)
   return current === null ? null : effects.count(current)

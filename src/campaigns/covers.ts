@@ -8,7 +8,7 @@ import type { Entry } from './desired.ts'
 import { NO_POSTING } from './effects.ts'
 import { feedSideOf } from './feed-side.ts'
 import { readCampaigns } from './last-known.ts'
-import { filtersIn, meets, postingValue, type Verdict, verdictOf } from './reasons.ts'
+import { filtersIn, meets, type PostingVerdict, postingValue, verdictOf } from './reasons.ts'
 import {
   type CanonicalTargeting,
   type Criterion,
@@ -151,13 +151,13 @@ function knownOf(config: Config, key: string) {
 }
 
 /** WhyEntry says what an entry's campaign does with a posting. */
-export interface WhyEntry extends Verdict {
+export interface WhyEntry extends PostingVerdict {
   key: string
   campaignId: string | null
   /** The state of the campaign on the service, such as `running`; null: not known, or there is no campaign. */
   status: string | null
   /** The file has another targeting, which gives another verdict once it is sent; null: there is none. */
-  later: Verdict | null
+  later: PostingVerdict | null
 }
 
 export interface WhyPosting {

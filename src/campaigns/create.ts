@@ -13,7 +13,7 @@ import type { Seen } from './seen.ts'
 import { sentOf } from './sent.ts'
 import type { CampaignApi, CampaignCreate } from './service/port.ts'
 import { briefTargeting } from './targeting.ts'
-import { isLimited, type Result } from './write.ts'
+import { isLimited, type WriteResult } from './write.ts'
 
 /**
  * createCampaign sends one POST and never repeats it. If the result is not known, a later plan finds the campaign by its
@@ -29,13 +29,13 @@ export async function createCampaign(
     seen,
   }: { api: CampaignApi; store: CampaignStore; recorder: Recorder; identity: string; seen: Seen },
   signal: AbortSignal,
-): Promise<Result> {
+): Promise<WriteResult> {
   const { key } = entry
   const mark = markOf(identity, key)
   const body = bodyOf(entry, mark)
   const id = recorder.beginCreate(key, body)
   const answer = await api.create(body, signal)
-  const ended = (outcome: Result['outcome'], reason: string | null): Result => {
+  const ended = (outcome: WriteResult['outcome'], reason: string | null): WriteResult => {
     const campaignId = answer.kind === 'ok' ? answer.value.id : null
     return { key, campaignId, action: 'create', outcome, reason, isLimited: isLimited(answer) }
   }

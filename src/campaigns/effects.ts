@@ -2,7 +2,7 @@
 // campaign id, so the files are read only if a targeting has other filters, too.
 
 import { currentTargeting } from './field-changes.ts'
-import type { Judged } from './judged-entry.ts'
+import type { JudgedEntry } from './judged-entry.ts'
 import type { FeedSide, FeedUpload } from './port.ts'
 import {
   type CanonicalTargeting,
@@ -155,7 +155,7 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
 
 /** selectionOf counts the postings of a campaign before and after the entry's targeting; null: nothing to count. */
 export function selectionOf(
-  { entry: { targeting }, campaign, known }: Judged,
+  { entry: { targeting }, campaign, known }: JudgedEntry,
   effects: Effects,
 ): Selection | null {
   if (effects.latest.length === 0 || targeting === null) return null
@@ -165,7 +165,7 @@ export function selectionOf(
 }
 
 /** targetingsToMeasure returns the targetings that the file wants, then the current ones of campaigns that change. */
-export function targetingsToMeasure(all: readonly Judged[]): Measured[] {
+export function targetingsToMeasure(all: readonly JudgedEntry[]): Measured[] {
   const wanted = all.flatMap(({ entry: { key, targeting } }) =>
     targeting === null ? [] : { key, targeting, wanted: true },
   )

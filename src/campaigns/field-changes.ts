@@ -25,8 +25,8 @@ import {
   targetingSpend,
 } from './targeting.ts'
 
-/** Change is a line of the plan. */
-export interface Change {
+/** FieldChange is a line of the plan. */
+export interface FieldChange {
   field: Field | 'targeting'
   /** The current value, written as in the file; null: none; absent: not known. */
   from?: string | Targeting | null
@@ -71,8 +71,8 @@ export function currentTargeting(
 }
 
 /** changesOf returns the changes that the file asks for, in the fields that it names. */
-export function changesOf(entry: Entry, campaign: Campaign, known: KnownCampaign): Change[] {
-  const changes = FIELDS.flatMap((field): Change[] => {
+export function changesOf(entry: Entry, campaign: Campaign, known: KnownCampaign): FieldChange[] {
+  const changes = FIELDS.flatMap((field): FieldChange[] => {
     const want = entry.values[field]
     if (want === undefined) return []
     const current = currentValue(campaign, known, field)
@@ -95,7 +95,7 @@ export function changesOf(entry: Entry, campaign: Campaign, known: KnownCampaign
 export const isMonthly = ({ values }: Entry, campaign: Campaign | null): boolean =>
   (values.period ?? (campaign === null ? null : shownValue(campaign, 'period'))) === 'monthly'
 
-export function changeOf(field: Field, current: Value | undefined, want: Value): Change {
+export function changeOf(field: Field, current: Value | undefined, want: Value): FieldChange {
   return {
     field,
     ...(current !== undefined && { from: current === null ? null : valueText(field, current) }),
@@ -107,7 +107,7 @@ export function changeOf(field: Field, current: Value | undefined, want: Value):
 export function targetingChange(
   want: CanonicalTargeting | null,
   current: CanonicalTargeting | null,
-): Change[] {
+): FieldChange[] {
   if (want === null || (current !== null && isSame(want, current))) return []
   const from = current === null ? {} : { from: briefTargeting(current) }
   const spend = targetingSpend(current, want)

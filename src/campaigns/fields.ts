@@ -10,10 +10,10 @@ import { amount, firstSecond, lastSecond, nonEmpty, oneOf } from './text-types.t
 /** STATUS holds the status codes of specification section 3. */
 export const STATUS = { running: 1, archived: 2, paused: 3 } as const
 
-type Kind = 'amount' | 'date' | 'name' | 'word' | 'period' | 'status'
+type FieldKind = 'amount' | 'date' | 'name' | 'word' | 'period' | 'status'
 
 interface Spec {
-  kind: Kind
+  kind: FieldKind
   /** The text of the file. */
   type: z.ZodType<Value, string>
   /** What the field is, for people. */
@@ -94,7 +94,7 @@ export type Field = keyof typeof SPECS
 export const FIELDS = Object.keys(SPECS) as readonly Field[]
 /** isFixed returns whether the service refuses to change a field after creation. */
 export const isFixed = (field: Field) => field === 'startDate' || field === 'period'
-const kindOf = (field: Field): Kind => SPECS[field].kind
+const kindOf = (field: Field): FieldKind => SPECS[field].kind
 
 /** FIELD_TYPES has what the file may say of each field, with a description. */
 export const FIELD_TYPES = Object.fromEntries(

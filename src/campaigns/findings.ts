@@ -8,8 +8,8 @@ import { showAmount } from './amount.ts'
 import { coverageFindings } from './coverage-findings.ts'
 import { currentValue, droppedFields } from './field-changes.ts'
 import { idleReason, shownValue, valueText } from './fields.ts'
-import type { Judged } from './judged-entry.ts'
-import type { Finding, LookFacts } from './look-facts.ts'
+import type { JudgedEntry } from './judged-entry.ts'
+import type { LookFacts, LookFinding } from './look-facts.ts'
 import { hasMark, markIn, markOf } from './mark.ts'
 import { isOpen, LATE_MS, ofKey, openText } from './open-create.ts'
 import { idAndName } from './seen.ts'
@@ -29,7 +29,7 @@ function spendLimitText(campaign: Campaign): string {
   return `up to ${showAmount(budget)}${month}`
 }
 
-export function findingsOf(facts: LookFacts): Finding[] {
+export function findingsOf(facts: LookFacts): LookFinding[] {
   const first = [...doubts(facts), ...openCreates(facts)]
   const ofEntries = facts.judged.flatMap((one) => [
     ...coverageFindings(facts, one),
@@ -40,7 +40,7 @@ export function findingsOf(facts: LookFacts): Finding[] {
   return [...first, ...outside(facts), ...ofEntries, ...overlaps(facts), ...withoutEntry(facts)]
 }
 
-function doubts({ fileDoubt }: LookFacts): Finding[] {
+function doubts({ fileDoubt }: LookFacts): LookFinding[] {
   if (fileDoubt === null) return []
   const text = `the daemon does not use this campaigns file yet, because it may be cut: ${fileDoubt}`
   const next = hintWith('if the file is complete', commandFor('campaigns apply'))
@@ -48,7 +48,7 @@ function doubts({ fileDoubt }: LookFacts): Finding[] {
 }
 
 /** openCreates finds the creates without a known result whose entry left the file, or has another key now. */
-function openCreates({ judged, memory, seen, identity, now }: LookFacts): Finding[] {
+function openCreates({ judged, memory, seen, identity, now }: LookFacts): LookFinding[] {
   const told = new Set(judged.flatMap(({ entry, state }) => (state === 'unknown' ? entry.key : [])))
   const isFound = (key: string) => {
     const mark = markOf(identity, key)
@@ -71,8 +71,16 @@ function openCreates({ judged, memory, seen, identity, now }: LookFacts): Findin
 }
 
 /** outside finds the running campaigns without an entry, also those whose entry left the file. */
-function outside({ entries, judged, memory, unbound, seen, identity, now }: LookFacts): Finding[] {
-  const keys = new Set(entries.map(({ key }) => key))
+function outside({
+  entries,
+  keys,
+  judged,
+  memory,
+  unbound,
+  seen,
+  identity,
+  now,
+}: LookFacts): LookFinding[] {
   const marks = new Map(entries.map(({ key }) => [markOf(identity, key), key]))
   const wanted = new Set(judged.flatMap(({ campaignId }) => campaignId ?? []))
   const former = [...memory.byId.values()].flatMap(({ campaignId, key }) => {
@@ -115,7 +123,7 @@ function outside({ entries, judged, memory, unbound, seen, identity, now }: Look
     })
 }
 
-function left({ entry, campaign, campaignId, known }: Judged): Finding[] {
+function left({ entry, campaign, campaignId, known }: JudgedEntry): LookFinding[] {
   if (campaign === null) return []
   return droppedFields(entry, known).flatMap((field) => {
     const current = currentValue(campaign, known, field)
@@ -131,10 +139,13 @@ function left({ entry, campaign, campaignId, known }: Judged): Finding[] {
 }
 
 /** postings compares one entry with the feeds. */
-function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: Judged): Finding[] {
+function postings(
+  { effects, now }: LookFacts,
+  { entry, campaign, campaignId }: JudgedEntry,
+): LookFinding[] {
   const { key, targeting } = entry
   const at = { key, campaignId, severity: 'info' as const }
-  const found: Finding[] = []
+  const found: LookFinding[] = []
   const count = targeting === null ? null : effects.count(targeting)
   const isCounted = effects.latest.length > 0 && count !== null
   const { share, postings } = LARGE_SHARE
@@ -175,7 +186,7 @@ function postings({ effects, now }: LookFacts, { entry, campaign, campaignId }: 
   return found
 }
 
-function overlaps({ effects }: LookFacts): Finding[] {
+function overlaps({ effects }: LookFacts): LookFinding[] {
   return [...effects.overlaps].slice(0, MOST_OF_A_KIND).map(([keys, count]) => ({
     code: 'overlap',
     key: null,
@@ -187,9 +198,8 @@ function overlaps({ effects }: LookFacts): Finding[] {
 }
 
 /** withoutEntry finds ids of the feeds without an entry: misspelled ones, or ids that nobody manages yet. */
-function withoutEntry(facts: LookFacts): Finding[] {
-  const { effects, entries } = facts
-  const known = new Set(entries.map(({ key }) => key))
+function withoutEntry(facts: LookFacts): LookFinding[] {
+  const { effects, keys: known } = facts
   const carried = new Map<string, number>()
   for (const { ids } of effects.latest)
     for (const [id, count] of Object.entries(ids))
@@ -201,7 +211,10 @@ function withoutEntry(facts: LookFacts): Finding[] {
       const near = n < COMPARED ? nearest(id.replace(/\s/g, ''), known) : null
       const carry = `${count} ${count === 1 ? 'posting carries' : 'postings carry'} this id, but no entry has it`
       const of = { code: 'no-entry', key: id, campaignId: null, severity: 'info' } as const
-      if (near !== null) return { ...of, ...misspelled(facts, id, near, carry) }
+      if (near !== null) {
+        const text = `${carry}; did you mean ${near}?`
+        return { ...of, text, next: correctionOf(facts, id, near) }
+      }
       const sponsor = sponsorOf(facts, id)
       if (sponsor === null)
         return { ...of, text: carry, next: `write an entry for ${id} to sponsor them` }
@@ -214,15 +227,12 @@ function withoutEntry(facts: LookFacts): Finding[] {
     })
 }
 
-/** misspelled says which of two similar ids is probably the wrong one: the entry's, if no posting carries it. */
-function misspelled({ effects }: LookFacts, id: string, near: string, carry: string) {
+/** correctionOf says which of two similar ids is probably the wrong one: the entry's, if no posting carries it. */
+function correctionOf({ effects }: LookFacts, id: string, near: string): string {
   const isEntryWrong = (effects.carried(near) ?? 0) === 0
-  return {
-    text: `${carry}; did you mean ${near}?`,
-    next: isEntryWrong
-      ? `no posting carries ${near}: if the file is wrong, write externalCampaignId: ${id} into the entry ${near}`
-      : `other postings carry ${near}: if the feed is wrong, write ${near} instead of ${id} there`,
-  }
+  return isEntryWrong
+    ? `no posting carries ${near}: if the file is wrong, write externalCampaignId: ${id} into the entry ${near}`
+    : `other postings carry ${near}: if the feed is wrong, write ${near} instead of ${id} there`
 }
 
 /** sponsorOf finds the live campaign without an entry that covers an id, by its shown targeting or its mark. */

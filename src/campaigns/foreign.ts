@@ -1,15 +1,18 @@
 // Finds values that somebody changed on the service after feedsyncd sent them, and records them in the history.
 
-import { type Change, currentValue } from './field-changes.ts'
+import { currentValue, type FieldChange } from './field-changes.ts'
 import { FIELDS, isFixed, wireOf } from './fields.ts'
-import type { Judged } from './judged-entry.ts'
+import type { JudgedEntry } from './judged-entry.ts'
 import type { CampaignReader, CampaignStore } from './port.ts'
 import type { Campaign } from './service/port.ts'
 
 /** withSentDates adds to each change of a foreign value when feedsyncd sent its own. */
-export function withSentDates(store: CampaignReader, { action, ...judged }: Judged): Judged {
+export function withSentDates(
+  store: CampaignReader,
+  { action, ...judged }: JudgedEntry,
+): JudgedEntry {
   if (action === null) return { ...judged, action }
-  const dated = ({ field, ...change }: Change): Change => {
+  const dated = ({ field, ...change }: FieldChange): FieldChange => {
     if (change.sent === undefined) return { field, ...change }
     const write = store.lastWrite(action.campaignId ?? '', field, 'ours')
     return { field, ...change, sentAt: write?.at ?? null }
@@ -18,7 +21,7 @@ export function withSentDates(store: CampaignReader, { action, ...judged }: Judg
 }
 
 /** recordForeign writes a line of the history for each foreign value that it sees for the first time. `at`: wall ms. */
-export function recordForeign(store: CampaignStore, all: readonly Judged[], at: number): void {
+export function recordForeign(store: CampaignStore, all: readonly JudgedEntry[], at: number): void {
   for (const { entry, campaign, known } of all)
     if (campaign !== null) recordOne(store, { key: entry.key, campaign, known, at })
 }
@@ -30,7 +33,7 @@ function recordOne(
     campaign,
     known,
     at,
-  }: { key: string; campaign: Campaign; known: Judged['known']; at: number },
+  }: { key: string; campaign: Campaign; known: JudgedEntry['known']; at: number },
 ): void {
   for (const field of FIELDS) {
     const sent = known.sent.values[field]

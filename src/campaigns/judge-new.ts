@@ -4,9 +4,9 @@ import { commandFor, hintWith } from '../domain/command.ts'
 import { isoTime } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import type { Entry } from './desired.ts'
-import { type Change, changeOf, currentValue, isMonthly } from './field-changes.ts'
+import { changeOf, currentValue, type FieldChange, isMonthly } from './field-changes.ts'
 import { FIELDS, isLive } from './fields.ts'
-import { blocked, type Judged, judged, PLAN, type Scene } from './judged-entry.ts'
+import { blocked, type JudgedEntry, judged, PLAN, type Scene } from './judged-entry.ts'
 import { markOf } from './mark.ts'
 import { LATE_MS, ofKey, openText } from './open-create.ts'
 import type { CampaignWrite } from './port.ts'
@@ -15,7 +15,7 @@ import { sentOf } from './sent.ts'
 import { briefTargeting } from './targeting.ts'
 
 /** judgeNew judges an entry that no campaign was found for. */
-export function judgeNew(entry: Entry, scene: Scene): Judged {
+export function judgeNew(entry: Entry, scene: Scene): JudgedEntry {
   const { memory, seen, identity, now, unbound } = scene
   const { key, values, targeting } = entry
   const open = scene.open.findLast((one) => one.key === key)
@@ -85,14 +85,14 @@ export function judgeNew(entry: Entry, scene: Scene): Judged {
       `the database was restored from an older copy and may not know of a create: the campaign can be created after ${isoTime(restoredAt + LATE_MS)}`,
       hintWith('wait, then', commandFor('campaigns plan')),
     )
-  const fields = FIELDS.flatMap((field): Change[] => {
+  const fields = FIELDS.flatMap((field): FieldChange[] => {
     const want = values[field]
     if (want == null) return []
     const monthly = field === 'budget' && isMonthly(entry, null) && { isMonthly: true as const }
     return [{ ...changeOf(field, null, want), spend: 'up', ...monthly }]
   })
   const to = briefTargeting(targeting)
-  const changes: Change[] = [...fields, { field: 'targeting', from: null, to, spend: 'up' }]
+  const changes: FieldChange[] = [...fields, { field: 'targeting', from: null, to, spend: 'up' }]
   const action = { campaignId: null, action: 'create', changes } as const
   return judged(entry, { state: 'new', action })
 }

@@ -2,10 +2,10 @@
 
 import { commandFor, hintWith } from '../domain/command.ts'
 import type { Entry } from './desired.ts'
-import { type Change, changesOf, NOTHING_KNOWN } from './field-changes.ts'
+import { changesOf, type FieldChange, NOTHING_KNOWN } from './field-changes.ts'
 import { isFixed } from './fields.ts'
 import { judgeNew } from './judge-new.ts'
-import { blocked, type Judged, judged, PLAN, type Scene } from './judged-entry.ts'
+import { blocked, type JudgedEntry, judged, PLAN, type Scene } from './judged-entry.ts'
 import { hasMark, markOf, markOn } from './mark.ts'
 import { reasonNotToWrite } from './may-write.ts'
 import { repeatText } from './open-create.ts'
@@ -15,21 +15,21 @@ import { isDaemons, sentOf } from './sent.ts'
 import type { Campaign } from './service/port.ts'
 import { canonical, isSame } from './targeting.ts'
 
-export function judge(entry: Entry, scene: Scene): Judged {
+export function judge(entry: Entry, scene: Scene): JudgedEntry {
   const bound = scene.memory.byKey.get(entry.key)
   const id = entry.campaignId ?? bound?.campaignId
   return id === undefined ? judgeUnbound(entry, scene) : judgeById(entry, id, scene)
 }
 
 /** judgeById judges an entry whose campaign the file or the database names. */
-function judgeById(entry: Entry, id: string, scene: Scene): Judged {
+function judgeById(entry: Entry, id: string, scene: Scene): JudgedEntry {
   const { memory, seen, identity, keys } = scene
   const { key } = entry
   const owner = memory.byId.get(id)
   const isBound = owner?.key === key
   const forget = isBound ? hintWith(null, commandFor('campaigns forget <key>', key)) : null
   const correct = `correct campaignId in the entry ${key}`
-  const stuck = (reason: string, next: string): Judged =>
+  const stuck = (reason: string, next: string): JudgedEntry =>
     judged(entry, { state: 'blocked', campaignId: id, reason, next, known: owner })
   if (owner !== undefined && !isBound && keys.has(owner.key))
     return stuck(`campaign ${id} belongs to the entry ${owner.key}`, correct)
@@ -64,7 +64,7 @@ function judgeById(entry: Entry, id: string, scene: Scene): Judged {
   const { targeting } = owner.sent
   const isRepeat =
     isPending && targeting !== null && isSame(entry.targeting ?? canonical({}), targeting)
-  const isNew = ({ field }: Change) => !isRepeat || field !== 'targeting'
+  const isNew = ({ field }: FieldChange) => !isRepeat || field !== 'targeting'
   const open = changes.filter(isNew)
   const action = { campaignId: id, action: 'update', changes: open } as const
   return judged(entry, {
@@ -89,7 +89,7 @@ function unboundKnown(key: string, { name }: Campaign, { memory, identity }: Sce
 function isDaemonsTurn(
   { targeting }: Entry,
   { sent, repeatAt }: Binding,
-  changes: readonly Change[],
+  changes: readonly FieldChange[],
 ): boolean {
   if (targeting === null || sent.targeting === null) return false
   if (!isDaemons(targeting)) return false
@@ -98,7 +98,7 @@ function isDaemonsTurn(
 }
 
 /** judgeUnbound looks for the campaign of an entry that has none yet. */
-function judgeUnbound(entry: Entry, scene: Scene): Judged {
+function judgeUnbound(entry: Entry, scene: Scene): JudgedEntry {
   const { memory, seen, identity, namedIds, unbound } = scene
   const { key } = entry
   const mark = markOf(identity, key)

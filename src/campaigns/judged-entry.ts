@@ -2,7 +2,7 @@
 
 import { commandFor, hintWith } from '../domain/command.ts'
 import type { Entry } from './desired.ts'
-import { type Change, NOTHING_KNOWN } from './field-changes.ts'
+import { type FieldChange, NOTHING_KNOWN } from './field-changes.ts'
 import { isOpen } from './open-create.ts'
 import type { CampaignWrite, KnownCampaign } from './port.ts'
 import { type Memory, type Seen, UnboundCampaigns } from './seen.ts'
@@ -16,11 +16,11 @@ export interface PlannedAction {
   campaignId: string | null
   action: 'bind' | 'create' | 'update'
   /** Empty: the campaign is only bound, and nothing is sent. */
-  changes: Change[]
+  changes: FieldChange[]
 }
 
-/** Judged is an entry with what a look found out about it. */
-export interface Judged {
+/** JudgedEntry is an entry with what a look found out about it. */
+export interface JudgedEntry {
   entry: Entry
   state: EntryState
   /** null: no campaign was found, or it could not be read. */
@@ -73,13 +73,13 @@ export function sceneOf(input: LookInput): Scene {
 }
 
 /** Judgement is what is known of a judged entry; what is absent is not known, or there is none. */
-interface Judgement extends Partial<Omit<Judged, 'entry' | 'known'>> {
+interface Judgement extends Partial<Omit<JudgedEntry, 'entry' | 'known'>> {
   state: EntryState
   known?: KnownCampaign | undefined
 }
 
 /** judged completes a judgement. An entry that waits for `apply` has this as its next step. */
-export function judged(entry: Entry, { known = NOTHING_KNOWN, ...found }: Judgement): Judged {
+export function judged(entry: Entry, { known = NOTHING_KNOWN, ...found }: Judgement): JudgedEntry {
   const waits = found.state === 'new' || found.state === 'differs'
   const next = waits ? hintWith(null, commandFor('campaigns apply <key...>', [entry.key])) : null
   return {
@@ -95,6 +95,6 @@ export function judged(entry: Entry, { known = NOTHING_KNOWN, ...found }: Judgem
 }
 
 /** blocked returns an entry that waits for a person, and the one step that unblocks it. */
-export function blocked(entry: Entry, reason: string, next: string): Judged {
+export function blocked(entry: Entry, reason: string, next: string): JudgedEntry {
   return judged(entry, { state: 'blocked', reason, next })
 }

@@ -2,11 +2,11 @@
 
 import type { Severity } from '../ops/campaigns/run.ts'
 import type { Effects } from './effects.ts'
-import type { Judged, Scene } from './judged-entry.ts'
+import type { JudgedEntry, Scene } from './judged-entry.ts'
 
 /** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */
 export interface LookFacts extends Scene {
-  judged: readonly Judged[]
+  judged: readonly JudgedEntry[]
   /** Why the file may be cut, so that the daemon does not use it; null: the daemon uses it. */
   fileDoubt: string | null
   effects: Effects
@@ -14,7 +14,7 @@ export interface LookFacts extends Scene {
   isWhole: boolean
 }
 
-export interface Finding {
+export interface LookFinding {
   code:
     | /** A campaign runs without an entry. */ 'outside'
     /** The daemon does not use the file, because it may be cut. */

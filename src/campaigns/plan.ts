@@ -12,8 +12,8 @@ import { measure, type Selection, selectionOf, targetingsToMeasure } from './eff
 import { findingsOf } from './findings.ts'
 import { withSentDates } from './foreign.ts'
 import { judge } from './judge.ts'
-import { type EntryState, type Judged, type PlannedAction, sceneOf } from './judged-entry.ts'
-import type { Finding, LookFacts } from './look-facts.ts'
+import { type EntryState, type JudgedEntry, type PlannedAction, sceneOf } from './judged-entry.ts'
+import type { LookFacts, LookFinding } from './look-facts.ts'
 import { LATE_MS } from './open-create.ts'
 import type { CampaignReader, FeedSide } from './port.ts'
 import { type CampaignSource, memoryOf, NO_MEMORY, Seen } from './seen.ts'
@@ -44,7 +44,7 @@ export interface Plan {
   digest: string
   items: PlanItem[]
   entries: PlanEntry[]
-  findings: Finding[]
+  findings: LookFinding[]
   /** null: every campaign was read by id. */
   listing: { complete: boolean; campaigns: number; reason: string | null } | null
   /** The last upload of each feed. */
@@ -74,10 +74,10 @@ export interface PlanScope {
   keys: ReadonlySet<string> | null
 }
 
-/** Look is the plan with the facts that it was made from. */
-export interface Look {
+/** LookResult is the plan with the facts that it was made from. */
+export interface LookResult {
   plan: Plan
-  judged: readonly Judged[]
+  judged: readonly JudgedEntry[]
   seen: Seen
 }
 
@@ -93,14 +93,14 @@ export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
       : 0
 
 /** isRemoved returns whether a finding is a campaign that still spends after its entry left the file. */
-const isRemoved = ({ code, key }: Finding) => code === 'outside' && key !== null
+const isRemoved = ({ code, key }: LookFinding) => code === 'outside' && key !== null
 
 /** look reads file, database and service, and plans. It writes nothing. */
 export async function look(
   sources: PlanSources,
   { file, keys }: PlanScope,
   signal: AbortSignal,
-): Promise<Look | CampaignFailure> {
+): Promise<LookResult | CampaignFailure> {
   const { account, clock, store } = sources
   const { identity } = account
   const { entries } = file
@@ -124,8 +124,9 @@ export async function look(
     return { scene, judged: wanted.map((entry) => judge(entry, scene)) }
   }
   // A listing may be late and may leave out fields, so campaigns that differ or are not listed are read by id.
-  const mustRead = ({ state, campaignId }: Judged) => campaignId !== null && state !== 'in line'
-  const toRead = (all: readonly Judged[]) => {
+  const mustRead = ({ state, campaignId }: JudgedEntry) =>
+    campaignId !== null && state !== 'in line'
+  const toRead = (all: readonly JudgedEntry[]) => {
     const differing = all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : []))
     if (!all.some(({ action }) => action?.campaignId === null)) return differing
     // A campaign that was forgotten, or whose key left the file, may be the one that a new entry would create again.

@@ -7,8 +7,8 @@ import type { Values } from './fields.ts'
 import type { Campaign, CampaignAnswer, Targeting } from './service/port.ts'
 import type { CanonicalTargeting } from './targeting.ts'
 
-/** Sent holds the last value of each field that we sent to a campaign. */
-export interface Sent {
+/** SentFields holds the last value of each field that we sent to a campaign. */
+export interface SentFields {
   values: Values
   /** null: we never sent a targeting. */
   targeting: CanonicalTargeting | null
@@ -16,7 +16,7 @@ export interface Sent {
 
 /** KnownCampaign is what we know of a campaign beside what the service shows. */
 export interface KnownCampaign {
-  sent: Sent
+  sent: SentFields
   /**
    * How the service shows our targeting. `of` is the targeting that we sent, `is` the JSON text that the service showed
    * right after the write. null: the service showed no targeting.

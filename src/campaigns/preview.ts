@@ -26,11 +26,14 @@ const FIELDS = [
 /** previewAll counts the postings that each entry selects: with the targeting sent last, and with that of the file. */
 export async function previewAll(config: Config, entries: readonly Entry[]) {
   const sentTargetingOf = sentTargetings(config)
-  const measuredAs = (wanted: boolean, key: string, targeting?: CanonicalTargeting | null) =>
-    targeting == null ? [] : [{ key, targeting, wanted }]
   const all = [
-    ...entries.flatMap(({ key, targeting }) => measuredAs(true, key, targeting)),
-    ...entries.flatMap(({ key }) => measuredAs(false, key, sentTargetingOf(key))),
+    ...entries.flatMap(({ key, targeting }) =>
+      targeting === null ? [] : { key, targeting, wanted: true },
+    ),
+    ...entries.flatMap(({ key }) => {
+      const targeting = sentTargetingOf(key)
+      return targeting == null ? [] : { key, targeting, wanted: false }
+    }),
   ]
   const effects = await measure(feedSideOf(config), all, new AbortController().signal)
   const rows = entries.map(({ key, targeting }) => {

@@ -12,8 +12,8 @@ import {
   valuesIn,
 } from './targeting.ts'
 
-/** Verdict says whether a targeting takes a posting, and by which criterion. */
-export interface Verdict {
+/** PostingVerdict says whether a targeting takes a posting, and by which criterion. */
+export interface PostingVerdict {
   isTaken: boolean
   /** The criteria that take it, or the ones that leave it out. */
   by: Criterion[]
@@ -22,7 +22,7 @@ export interface Verdict {
 }
 
 /** verdictOf judges a posting by the same rules as `selector`. */
-export function verdictOf(targeting: CanonicalTargeting, posting: TargetedPosting): Verdict {
+export function verdictOf(targeting: CanonicalTargeting, posting: TargetedPosting): PostingVerdict {
   const { requisitionIds } = targeting
   const requisition = posting.requisitionId.trim()
   const isPinned = requisitionIds.includes(requisition)

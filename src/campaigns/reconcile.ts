@@ -17,9 +17,9 @@ import {
 import { changeLines } from './change-text.ts'
 import { shownValue, valueText } from './fields.ts'
 import { recordForeign } from './foreign.ts'
-import type { Judged } from './judged-entry.ts'
+import type { JudgedEntry } from './judged-entry.ts'
 import { readCampaigns } from './last-known.ts'
-import { type Look, look } from './plan.ts'
+import { type LookResult, look } from './plan.ts'
 import type { ServiceAccess } from './planner.ts'
 import type { CampaignStore, TargetingApi } from './port.ts'
 import { Recorder } from './recorder.ts'
@@ -32,7 +32,7 @@ import {
 } from './schedule.ts'
 import type { CampaignApi } from './service/port.ts'
 import { sync } from './sync.ts'
-import type { Result } from './write.ts'
+import type { WriteResult } from './write.ts'
 import { openWriter, type Writer } from './writer.ts'
 
 /** The state of a run after a failed look. Only `failed` may pass without a person. */
@@ -191,7 +191,11 @@ function keepRun(store: CampaignStore, looked: Looked, ended: LookEnd): Campaign
 /** keepLook keeps the result of a look for `status`. `results` are the writes just before; null if none were due. */
 export function keepLook(
   store: CampaignStore,
-  { looked, found, results }: { looked: Looked; found: Look; results: readonly Result[] | null },
+  {
+    looked,
+    found,
+    results,
+  }: { looked: Looked; found: LookResult; results: readonly WriteResult[] | null },
 ): CampaignRun {
   const { plan, judged } = found
   recordForeign(store, judged, Date.parse(looked.at))
@@ -210,7 +214,7 @@ export function keepLook(
   return keepRun(store, looked, { state: 'done', entries, findings, ...(failures && { failures }) })
 }
 
-function seenOf({ campaign, campaignId, state, reason, next, action }: Judged) {
+function seenOf({ campaign, campaignId, state, reason, next, action }: JudgedEntry) {
   const show = (field: 'name' | 'status') => {
     const value = campaign === null ? undefined : shownValue(campaign, field)
     return value == null ? null : valueText(field, value)

@@ -3,7 +3,7 @@
 import type { Entry } from './desired.ts'
 import { FIELDS, type Field, normalized, rawOf, shownValue, wireOf } from './fields.ts'
 import { markIn, nameWithoutMark } from './mark.ts'
-import type { Binding, Sent } from './port.ts'
+import type { Binding, SentFields } from './port.ts'
 import type { Campaign, CampaignUpdate } from './service/port.ts'
 import {
   briefTargeting,
@@ -16,7 +16,7 @@ import {
 } from './targeting.ts'
 
 /** sentOf returns the fields of a request body as values. */
-export function sentOf(body: object): Sent {
+export function sentOf(body: object): SentFields {
   const { targeting = null, ...fields } = body as CampaignUpdate
   const campaign = { id: '', other: fields }
   const values = FIELDS.flatMap((field) => {
@@ -30,7 +30,7 @@ export function sentOf(body: object): Sent {
 }
 
 /** wireOfSent returns the values that we sent, in the form of the service. */
-export function wireOfSent({ values, targeting }: Sent): Record<string, unknown> {
+export function wireOfSent({ values, targeting }: SentFields): Record<string, unknown> {
   const wire = Object.entries(values).map(([field, value]) => [
     field,
     wireOf(field as Field, value),

@@ -15,7 +15,7 @@ import { isDaemons } from './sent.ts'
 import type { Campaign } from './service/port.ts'
 import { doubtAbout, take } from './taken.ts'
 import { isSame, wholeTargeting } from './targeting.ts'
-import { type Result, update } from './write.ts'
+import { update, type WriteResult } from './write.ts'
 
 export interface SyncTools {
   api: TargetingApi
@@ -33,12 +33,12 @@ export async function sync(
   file: ManagedFile,
   tools: SyncTools,
   { stop, abort }: LookSignals,
-): Promise<Result[]> {
+): Promise<WriteResult[]> {
   const { store, clock, recorder, isCurrent } = tools
   if (doubtAbout(file, store) !== null) return []
   take(store, file)
   recorder.prepare()
-  const results: Result[] = []
+  const results: WriteResult[] = []
   for (const entry of file.entries) {
     if (stop.aborted || !isCurrent()) break
     const bound = store.binding(entry.key)
@@ -65,7 +65,7 @@ async function syncOne(
   { entry, bound }: { entry: Entry; bound: Binding },
   { identity, ...tools }: SyncTools,
   signal: AbortSignal,
-): Promise<Result | null> {
+): Promise<WriteResult | null> {
   const { api } = tools
   const { key, targeting } = entry
   const { campaignId } = bound

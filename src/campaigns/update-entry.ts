@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { bindingOf } from './bind.ts'
 import type { Entry } from './desired.ts'
-import { type Change, changesOf } from './field-changes.ts'
+import { changesOf, type FieldChange } from './field-changes.ts'
 import { markOf, markOn, withMark } from './mark.ts'
 import { reasonNotToWrite } from './may-write.ts'
 import type { PlanItem } from './plan.ts'
@@ -11,7 +11,7 @@ import type { CampaignStore } from './port.ts'
 import type { Recorder } from './recorder.ts'
 import { bodyOf } from './sent.ts'
 import type { Campaign, CampaignApi } from './service/port.ts'
-import { isLimited, type Result, update } from './write.ts'
+import { isLimited, update, type WriteResult } from './write.ts'
 
 export interface UpdateEntryTools {
   api: CampaignApi
@@ -25,13 +25,13 @@ export interface UpdateEntryTools {
 
 /** updateEntry sends the changes that are still open, if nothing moved since the plan; null: none is open. */
 export async function updateEntry(
-  { item, entry, changes }: { item: PlanItem; entry: Entry; changes: readonly Change[] },
+  { item, entry, changes }: { item: PlanItem; entry: Entry; changes: readonly FieldChange[] },
   { identity, ...tools }: UpdateEntryTools,
   signal: AbortSignal,
-): Promise<Result | null> {
+): Promise<WriteResult | null> {
   const { store, api, isCurrent } = tools
   const { key, campaignId } = item
-  const stale = (reason: string): Result => ({
+  const stale = (reason: string): WriteResult => ({
     ...{ key, campaignId, action: 'update', outcome: 'stale', reason },
   })
   if (!isCurrent()) return stale('the file changed meanwhile: plan again')
@@ -48,7 +48,7 @@ export async function updateEntry(
   if (reason !== null) return stale(reason)
   const now = new Map(changesOf(entry, campaign, bound).map((one) => [one.field, one]))
   const open = changes.filter(({ field }) => now.has(field))
-  const isChanged = (change: Change) => textOf(now.get(change.field)) !== textOf(change)
+  const isChanged = (change: FieldChange) => textOf(now.get(change.field)) !== textOf(change)
   const changed = open.filter(isChanged).map(({ field }) => field)
   if (changed.length > 0)
     return stale(`${changed.join(', ')} changed on the service since it was planned: plan again`)
@@ -66,5 +66,5 @@ export async function updateEntry(
   return update(order, tools, signal)
 }
 
-const textOf = (change: Change | undefined) =>
+const textOf = (change: FieldChange | undefined) =>
   JSON.stringify([change?.field, change?.from, change?.to])

@@ -17,8 +17,8 @@ import { compareWithSent, wireOfSent, withWriteBegun, withWriteDone } from './se
 import type { Campaign, CampaignAnswer, CampaignUpdate } from './service/port.ts'
 import { canonical, isSame } from './targeting.ts'
 
-/** Result says how a write ended. */
-export interface Result {
+/** WriteResult says how a write ended. */
+export interface WriteResult {
   key: string
   campaignId: string | null
   action: 'bind' | 'create' | 'update'
@@ -63,14 +63,14 @@ export async function update(
   { bound, campaign, body, put, mayWrite }: UpdateOrder,
   { api, store, clock, recorder, isCurrent }: UpdateTools,
   signal: AbortSignal,
-): Promise<Result> {
+): Promise<WriteResult> {
   const { key, campaignId } = bound
   const isTargeted = body.targeting !== undefined
   const before = shownFields(campaign, body)
   const wasRepeat = bound.repeatAt !== null
   // If the campaign had these values before, reading them afterwards does not prove that our write arrived.
   const wasThere = compareWithSent(campaign, body).mismatched.length === 0
-  const result = (ended: Pick<Result, 'outcome' | 'reason' | 'isLimited'>): Result => ({
+  const result = (ended: Omit<WriteResult, 'key' | 'campaignId' | 'action'>): WriteResult => ({
     ...{ key, campaignId, action: 'update', isLimited: false, ...ended },
   })
   let isUnclear = false

@@ -10,9 +10,16 @@ import { type Call, define, usageError } from '../../terminal/define.ts'
 import { printable } from '../../terminal/render.ts'
 import type { ReadCampaignsFile } from '../campaigns-file.ts'
 import { shownValue } from '../fields.ts'
-import { exitCodeOf, isStuck, type Look, look, type PlanScope, type PlanSources } from '../plan.ts'
+import {
+  exitCodeOf,
+  isStuck,
+  type LookResult,
+  look,
+  type PlanScope,
+  type PlanSources,
+} from '../plan.ts'
 import { valueOrThrow } from '../refused.ts'
-import type { Result } from '../write.ts'
+import type { WriteResult } from '../write.ts'
 import type { Writer } from '../writer.ts'
 import { byWhom, checkTerminal, confirmed, forever, outcomeText, withProgress } from './confirm.ts'
 import { checkKey, keysOf, stableFile } from './entries.ts'
@@ -25,14 +32,14 @@ interface Apply {
 
 const KEYS = 'external campaign ids of entries; without any: all entries'
 
-/** Subject is the file, and the entries that a command was called for. */
-interface Subject {
+/** NamedEntries are the file, and the entries that a command was called for. */
+interface NamedEntries {
   file: ReadCampaignsFile
   keys: readonly string[]
   scope: PlanScope
 }
 
-async function subjectOf(call: Call<unknown>, keys: readonly string[]): Promise<Subject> {
+async function subjectOf(call: Call<unknown>, keys: readonly string[]): Promise<NamedEntries> {
   const file = await stableFile(call)
   for (const key of keys) checkKey(keysOf(file), key)
   return { file, keys, scope: { file, keys: keys.length === 0 ? null : new Set(keys) } }
@@ -47,13 +54,13 @@ export function planCommand(context: Context): Command {
   }).argument('[key...]', KEYS)
 }
 
-async function planWith({ config, context }: Call<unknown>, { scope }: Subject) {
+async function planWith({ config, context }: Call<unknown>, { scope }: NamedEntries) {
   const { openPlanner } = await import('../planner.ts')
   await using planner = openPlanner(config, withProgress(context))
   return await lookOrThrow(planner, scope)
 }
 
-async function lookOrThrow(sources: PlanSources, scope: PlanScope): Promise<Look> {
+async function lookOrThrow(sources: PlanSources, scope: PlanScope): Promise<LookResult> {
   const found = await look(sources, scope, forever)
   return 'class' in found ? valueOrThrow(found) : found
 }
@@ -86,7 +93,7 @@ function digestOf(text: string): string {
 }
 
 /** confirmedDigest shows the plan and asks; undefined: the person did not confirm it. */
-async function confirmedDigest(call: Call<unknown>, subject: Subject, hint: string) {
+async function confirmedDigest(call: Call<unknown>, subject: NamedEntries, hint: string) {
   const { commandLine, context } = call
   const { plan, judged } = await planWith(call, subject)
   const text = planText(plan, { commandLine, keys: subject.keys, judged, isAsked: true })
@@ -95,7 +102,11 @@ async function confirmedDigest(call: Call<unknown>, subject: Subject, hint: stri
 }
 
 /** send applies the file; `digest` null: only changes that spend less. */
-async function send(call: Call<Apply>, subject: Subject, digest: string | null): Promise<void> {
+async function send(
+  call: Call<Apply>,
+  subject: NamedEntries,
+  digest: string | null,
+): Promise<void> {
   const { context, commandLine } = call
   const { file, keys, scope } = subject
   const { isCurrentOf } = await import('../campaigns-file.ts')
@@ -134,7 +145,7 @@ async function send(call: Call<Apply>, subject: Subject, digest: string | null):
 /** saveLookAgain looks again, so that `status` is up to date, and returns the keys that still have changes to send. */
 async function saveLookAgain(
   { config, context }: Call<unknown>,
-  { writer, file, results }: { writer: Writer; file: ReadCampaignsFile; results: Result[] },
+  { writer, file, results }: { writer: Writer; file: ReadCampaignsFile; results: WriteResult[] },
 ): Promise<string[]> {
   try {
     const { keepLook } = await import('../reconcile.ts')
@@ -150,7 +161,7 @@ async function saveLookAgain(
 }
 
 /** resultsText returns one line for each campaign, even if its update took two writes. */
-function resultsText(results: readonly Result[]): string {
+function resultsText(results: readonly WriteResult[]): string {
   const lines = results.map(({ key, campaignId, action, outcome, reason }) => {
     const id = campaignId === null ? '' : ` (campaign ${campaignId})`
     const why = reason === null ? '' : `: ${reason}`

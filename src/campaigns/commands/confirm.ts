@@ -7,7 +7,7 @@ import { personName } from '../../lib/user.ts'
 import type { Context } from '../../terminal/context.ts'
 import { usageError } from '../../terminal/define.ts'
 import type { CampaignWrite, WriteOutcome } from '../port.ts'
-import type { Result } from '../write.ts'
+import type { WriteResult } from '../write.ts'
 
 /** `forever` is never aborted: a person stops a command by ending its process. */
 export const forever = new AbortController().signal
@@ -63,7 +63,7 @@ const DONE = {
 /** outcomeText returns how a write ended, in one to three words. */
 export function outcomeText(
   action: CampaignWrite['action'],
-  outcome: Result['outcome'] | WriteOutcome,
+  outcome: WriteResult['outcome'] | WriteOutcome,
 ) {
   if (outcome === 'done') return DONE[action]
   return outcome === 'sending' ? 'unknown' : outcome.replaceAll('-', ' ')

@@ -30,7 +30,7 @@ interface Search {
   num?: number
 }
 
-type Fields = FieldOptions & { yes?: boolean }
+type WriteOptions = FieldOptions & { yes?: boolean }
 
 const YES = ['--yes', 'send it without asking'] as const
 const HINT = 'repeat the command with --yes'
@@ -67,7 +67,7 @@ export function getCommand(context: Context): Command {
 
 export function createCommand(context: Context): Command {
   const text = 'create a campaign without the file, after you confirm it; sent only once'
-  const command = define<Fields>(context, 'create', text, async (call) => {
+  const command = define<WriteOptions>(context, 'create', text, async (call) => {
     const { options } = call
     if (options.name === undefined)
       throw usageError(
@@ -97,7 +97,7 @@ export function createCommand(context: Context): Command {
 
 export function updateCommand(context: Context): Command {
   const text = 'change the fields that you give, after you confirm it; the others stay'
-  const command = define<Fields>(context, 'update', text, async (call, id: string) => {
+  const command = define<WriteOptions>(context, 'update', text, async (call, id: string) => {
     const body = bodyOf(call.options)
     if (Object.keys(body).length === 0)
       throw usageError(

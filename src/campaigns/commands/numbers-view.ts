@@ -8,15 +8,24 @@ import {
   type Totals,
   totalsOf,
 } from '../../ops/campaigns/numbers.ts'
-import type { CampaignSeen, Coverage } from '../../ops/campaigns/run.ts'
+import type { Coverage } from '../../ops/campaigns/run.ts'
 import { type Cell, columnsOf, table } from '../../terminal/render.ts'
 
-type Row = Pick<CampaignSeen, 'key' | 'state' | 'status' | 'coverage'>
+interface NumbersRow {
+  key: string
+  state: string
+  status: string | null
+  coverage: Coverage | null
+}
 
 const HEADERS = ['key', 'state', 'covered', 'our count', 'spent', 'left', 'budget', 'period']
 
 /** numbersTable has a row for each entry, and a total if there are several. `now`: wall ms. */
-export function numbersTable(entries: readonly Row[], now: number, width: number | null): string {
+export function numbersTable(
+  entries: readonly NumbersRow[],
+  now: number,
+  width: number | null,
+): string {
   const rows = entries.map(({ key, state, status, coverage }) =>
     coverage === null
       ? [key, state, null, null, null, null, null, status]

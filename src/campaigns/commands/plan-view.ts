@@ -7,12 +7,12 @@ import { numbersText, totalsOf } from '../../ops/campaigns/numbers.ts'
 import type { Coverage } from '../../ops/campaigns/run.ts'
 import type { CommandLine } from '../../ops/port.ts'
 import { printable } from '../../terminal/render.ts'
-import { changeLines, targetingText } from '../change-text.ts'
+import { changeLines, targetingText, valueLines } from '../change-text.ts'
 import type { Selection } from '../effects.ts'
 import { changeOf, targetingChange } from '../field-changes.ts'
 import { FIELDS, rawOf, shownValue } from '../fields.ts'
-import type { Judged } from '../judged-entry.ts'
-import type { Finding } from '../look-facts.ts'
+import type { JudgedEntry } from '../judged-entry.ts'
+import type { LookFinding } from '../look-facts.ts'
 import { isStuck, type Plan, type PlanEntry, type PlanItem } from '../plan.ts'
 import { sentOf } from '../sent.ts'
 import type { Campaign } from '../service/port.ts'
@@ -23,7 +23,7 @@ export interface PlanView {
   /** The keys that the command was called with; empty: all. */
   keys: readonly string[]
   /** The facts behind the plan. With them the text says what we sent, if the service does not show targeting. */
-  judged?: readonly Judged[]
+  judged?: readonly JudgedEntry[]
   /** The command asks the person, so the text names no command that sends the plan. */
   isAsked?: boolean
 }
@@ -99,7 +99,7 @@ const isRepeated = ({ state, reason }: PlanEntry) => state === 'pending' && reas
 
 interface ItemFacts {
   state: PlanEntry['state'] | undefined
-  judged: Judged | undefined
+  judged: JudgedEntry | undefined
   coverage: Coverage | null
 }
 
@@ -107,7 +107,7 @@ function itemLines(item: PlanItem, { state, judged, coverage }: ItemFacts): stri
   const { key, campaignId, action, changes, postings } = item
   const soon = state === 'pending' ? ', which the daemon will send soon' : ''
   const lines = [
-    ...changeLines(changes, action === 'create'),
+    ...(action === 'create' ? valueLines(changes) : changeLines(changes)),
     ...(judged === undefined ? [] : hiddenTargeting(item, judged)),
     ...(postings === null ? [] : [selectionText(postings)]),
     ...(coverage === null ? [] : [`now: ${numbersText(coverage, coverage.isMonthly)}`]),
@@ -118,7 +118,7 @@ function itemLines(item: PlanItem, { state, judged, coverage }: ItemFacts): stri
   return [head, ...lines.map((line) => `    ${line}`)]
 }
 
-function hiddenTargeting({ changes }: PlanItem, { campaign, known }: Judged): string[] {
+function hiddenTargeting({ changes }: PlanItem, { campaign, known }: JudgedEntry): string[] {
   const isAsked = changes.some(({ field }) => field === 'targeting')
   if (!isAsked || campaign === null || rawOf(campaign, 'targeting') !== undefined) return []
   return [hiddenText(known.sent.targeting)]
@@ -139,12 +139,13 @@ export function bodyLines(body: object, campaign: Campaign | null): string[] {
     return want === undefined ? [] : [changeOf(field, current, want)]
   })
   const current = campaign && readTargeting(rawOf(campaign, 'targeting'))
-  return changeLines([...changes, ...targetingChange(targeting, current)], campaign === null)
+  const all = [...changes, ...targetingChange(targeting, current)]
+  return campaign === null ? valueLines(all) : changeLines(all)
 }
 
 const MOST_OF_A_KIND = 10
 
-function findingLines(all: readonly Finding[], next: (text: string | null) => string[]) {
+function findingLines(all: readonly LookFinding[], next: (text: string | null) => string[]) {
   const lines = [...Map.groupBy(all, ({ code }) => code).values()].flatMap((alike) => {
     const texts = alike.slice(0, MOST_OF_A_KIND).flatMap((finding) => {
       const of = finding.key === null ? '' : `${finding.key}: `

@@ -6,17 +6,19 @@ import { isoTime } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
 import { countOf } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
-import type { CampaignSeen } from '../../ops/campaigns/run.ts'
+import type { CampaignRun, CampaignSeen } from '../../ops/campaigns/run.ts'
 import { campaignLine } from '../../ops/campaigns/summary-line.ts'
 import { campaignProblemsOf } from '../../ops/problems.ts'
 import type { Context } from '../../terminal/context.ts'
 import { type Call, define } from '../../terminal/define.ts'
 import { problemLines } from '../../terminal/problem-view.ts'
 import { factsText, printable, proseTable, widthOf } from '../../terminal/render.ts'
+import type { CampaignsFile } from '../campaigns-file.ts'
 import { targetingText } from '../change-text.ts'
 import { needsPerson } from '../judged-entry.ts'
 import { readCampaigns } from '../last-known.ts'
 import type { Binding, CampaignReader, CampaignWrite } from '../port.ts'
+import type { Targeting } from '../service/port.ts'
 import { briefTargeting, type CanonicalTargeting, isSame } from '../targeting.ts'
 import { outcomeText } from './confirm.ts'
 import { checkKey } from './entries.ts'
@@ -50,19 +52,30 @@ export function statusCommand(context: Context): Command {
 }
 
 /** entryNamed finds an entry by its key, else by the campaign's id, else by the campaign's name in any case. */
-function entryNamed<T extends Pick<CampaignSeen, 'key' | 'campaignId' | 'name'>>(
-  entries: readonly T[],
-  text: string,
-): T | undefined {
-  const isName = ({ name }: T) => name?.toLowerCase() === text.toLowerCase()
-  const isId = ({ campaignId }: T) => campaignId === text
+function entryNamed(entries: readonly ShownEntry[], text: string): ShownEntry | undefined {
+  const isName = ({ name }: ShownEntry) => name?.toLowerCase() === text.toLowerCase()
+  const isId = ({ campaignId }: ShownEntry) => campaignId === text
   return entries.find(({ key }) => key === text) ?? entries.find(isId) ?? entries.find(isName)
 }
 
-type Model = Omit<Awaited<ReturnType<typeof statusOf>>, 'bindings'>
-type Shown = Model['entries'][number]
+/** CampaignsStatus is the document of `campaigns status --json`. */
+interface CampaignsStatus {
+  /** `problems`: why the file cannot be used, a line for each mistake. */
+  file: { path: string; state: CampaignsFile['kind']; problems: readonly string[] }
+  mode: CampaignRun['mode']
+  lastRun: CampaignRun | null
+  entries: ShownEntry[]
+}
 
-async function statusOf({ config }: Call<unknown>) {
+interface ShownEntry extends Omit<CampaignSeen, 'since'> {
+  /** Absent: no look has seen the entry. */
+  since?: string
+  sentTargeting: Targeting | null
+}
+
+async function statusOf({
+  config,
+}: Call<unknown>): Promise<CampaignsStatus & { bindings: ReadonlyMap<string, Binding> }> {
   const { readCampaignsFile } = await import('../campaigns-file.ts')
   const read = readCampaignsFile(config)
   const all = (known: CampaignReader) => ({ bound: known.bindings(), lastRun: known.lastRun() })
@@ -99,7 +112,11 @@ function unseen(
   return { key, campaignId: binding?.campaignId ?? null, state, ...nothing, coverage: null }
 }
 
-function statusText({ context, commandLine }: Call<unknown>, model: Model, count: number): string {
+function statusText(
+  { context, commandLine }: Call<unknown>,
+  model: CampaignsStatus,
+  count: number,
+): string {
   const { file, entries, lastRun } = model
   const bound = `${countOf(count, 'campaign')} bound`
   const first = {
@@ -120,7 +137,11 @@ function statusText({ context, commandLine }: Call<unknown>, model: Model, count
   ].join('\n')
 }
 
-function entryText({ context, commandLine }: Call<unknown>, entry: Shown, bound?: Binding): string {
+function entryText(
+  { context, commandLine }: Call<unknown>,
+  entry: ShownEntry,
+  bound?: Binding,
+): string {
   const { key, campaignId, state, name, status, reason, next, changes, coverage } = entry
   const facts = factsText([
     ['key', key],

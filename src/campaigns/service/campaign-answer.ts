@@ -5,12 +5,12 @@ import { redactValue, shownName } from '../../lib/secrets.ts'
 import { isObject, parseBody, Unusable } from '../../service/json-answer.ts'
 import type { Campaign, CampaignPage } from './port.ts'
 
-type Kind = 'text' | 'number' | 'integer'
+type JsonType = 'text' | 'number' | 'integer'
 
 /** Specification section 2, "Campaign"; all but `spend` and `sponsoredPostings` may be null. */
 const FIELDS: Record<
   Exclude<keyof Campaign, 'id' | 'other'>,
-  readonly [Kind, nullable: boolean]
+  readonly [JsonType, nullable: boolean]
 > = {
   accountId: ['text', true],
   name: ['text', true],
@@ -28,7 +28,7 @@ const FIELDS: Record<
   paidCpaGoal: ['number', true],
 }
 
-const HAS_TYPE: Record<Kind, (value: unknown) => boolean> = {
+const HAS_TYPE: Record<JsonType, (value: unknown) => boolean> = {
   text: (value) => typeof value === 'string',
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   integer: Number.isSafeInteger,

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
 import { FIELDS, type Field, type Value } from '../../../src/campaigns/fields.ts'
 import { markIn, markOf, nameWithoutMark } from '../../../src/campaigns/mark.ts'
-import type { Look, Plan, PlanItem } from '../../../src/campaigns/plan.ts'
+import type { LookResult, Plan, PlanItem } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../../src/campaigns/port.ts'
 import type { Targeting } from '../../../src/campaigns/service/port.ts'
 import type { SyncTools } from '../../../src/campaigns/sync.ts'
@@ -626,7 +626,7 @@ export class Simulation {
     if (keys.length > 0) this.#checkInLine(await this.host.look(keys), 'read')
   }
 
-  #checkInLine({ judged }: Look, where: 'listed' | 'read'): void {
+  #checkInLine({ judged }: LookResult, where: 'listed' | 'read'): void {
     for (const { entry, state, campaignId } of judged) {
       if (state !== 'in line' || campaignId === null) continue
       const { shape, book } = this.world
@@ -705,7 +705,7 @@ export class Simulation {
     await this.daemon(NO_FAULTS)
     must(this.world.writes().length === before, 'the daemon writes again and again')
     // A service that drops titles shows less than was sent each time, and each time the apply stops there.
-    const isDropped = ({ entry }: Look['judged'][number]) =>
+    const isDropped = ({ entry }: LookResult['judged'][number]) =>
       this.#echo === 'without titles' && (entry.targeting?.jobTitles.length ?? 0) > 0
     if (plan.items.some((item) => this.#isOdd(item)) || judged.some(isDropped)) return
     must(plan.items.length === 0, `it never ends: ${JSON.stringify(plan.items)}`)

@@ -10,7 +10,7 @@ import { type Applied, apply } from '../../../src/campaigns/apply.ts'
 import type { ManagedFile } from '../../../src/campaigns/campaigns-file.ts'
 import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
 import { forget } from '../../../src/campaigns/forget-entry.ts'
-import { type Look, look, type Plan, type PlanSources } from '../../../src/campaigns/plan.ts'
+import { type LookResult, look, type Plan, type PlanSources } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore, FeedSide } from '../../../src/campaigns/port.ts'
 import { Recorder } from '../../../src/campaigns/recorder.ts'
 import { readCampaign, readPage } from '../../../src/campaigns/service/campaign-answer.ts'
@@ -23,7 +23,7 @@ import type {
 import { openCampaignStore } from '../../../src/campaigns/store.ts'
 import { type SyncTools, sync } from '../../../src/campaigns/sync.ts'
 import type { TargetedPosting } from '../../../src/campaigns/targeting.ts'
-import type { Result } from '../../../src/campaigns/write.ts'
+import type { WriteResult } from '../../../src/campaigns/write.ts'
 import { type Clock, MINUTE, systemClock } from '../../../src/lib/clock.ts'
 import { readAnswer, Unusable } from '../../../src/service/json-answer.ts'
 import { putEmptyHistory } from '../history/empty.ts'
@@ -346,7 +346,7 @@ export class Host {
   }
 
   /** look looks as `plan` does. */
-  async look(keys: readonly string[] | null = null): Promise<Look> {
+  async look(keys: readonly string[] | null = null): Promise<LookResult> {
     const named = keys === null ? null : new Set(keys)
     const found = await look(this.#process(), { file: this.managed(), keys: named }, forever)
     if ('class' in found) throw new Error(found.reason)
@@ -370,17 +370,17 @@ export class Host {
   }
 
   /** apply confirms and sends the current plan, as a person does. */
-  async apply(...keys: string[]): Promise<Result[]> {
+  async apply(...keys: string[]): Promise<WriteResult[]> {
     const { digest } = await this.plan(...keys)
     return resultsOf(await this.send(digest, keys.length === 0 ? null : keys))
   }
 
-  async lower(...keys: string[]): Promise<Result[]> {
+  async lower(...keys: string[]): Promise<WriteResult[]> {
     return resultsOf(await this.send(null, keys.length === 0 ? null : keys))
   }
 
   /** daemon sends targeting, as the daemon does. */
-  async daemon(): Promise<Result[]> {
+  async daemon(): Promise<WriteResult[]> {
     const file = { ...this.managed(), entries: this.wrapEntries(this.entries()) }
     return await this.#run(({ api: { get, update }, account, clock, store, isCurrent }) => {
       const putTargeting: SyncTools['api']['putTargeting'] = (id, targeting, signal) =>
@@ -398,7 +398,7 @@ export class Host {
   }
 }
 
-function resultsOf(applied: Applied): Result[] {
+function resultsOf(applied: Applied): WriteResult[] {
   if (applied.kind === 'failure') throw new Error(applied.reason)
   if (applied.kind === 'stale') throw new Error('the plan has changed')
   return applied.results
