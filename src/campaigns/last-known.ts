@@ -4,13 +4,25 @@ import { existsSync } from 'node:fs'
 import { type Config, historyFile } from '../config/config.ts'
 import type { CampaignRun } from '../ops/campaigns/run.ts'
 import { accountOf } from './account.ts'
-import type { CampaignReader } from './port.ts'
+import type { Binding, CampaignReader } from './port.ts'
 import { openCampaignReader } from './store.ts'
 
 /** readCampaigns reads what the history knows of the campaigns; without a history it returns `none`. */
 export function readCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
   using known = openCampaignReader({ file: historyFile(config), account: accountOf(config).name })
   return known === null ? none : read(known)
+}
+
+export interface LastKnown {
+  bindings: readonly Binding[]
+  /** The daemon's last look; null: there was none. */
+  run: CampaignRun | null
+}
+
+/** lastKnown returns what the history knows of the account's campaigns: nothing without a history. */
+export function lastKnown(config: Config): LastKnown {
+  const read = (known: CampaignReader) => ({ bindings: known.bindings(), run: known.lastRun() })
+  return readCampaigns(config, read, { bindings: [], run: null })
 }
 
 /** lastCampaignRun returns the daemon's last look; null if there was none, or if no campaign is managed. */
@@ -25,9 +37,7 @@ export function lastCampaignRun(config: Config): CampaignRun | null {
 
 /** campaignKeys returns the keys of all entries that the daemon saw last or that have a campaign. */
 export function campaignKeys(config: Config): string[] {
-  const keysIn = (known: CampaignReader) => {
-    const all = [...(known.lastRun()?.entries ?? []), ...known.bindings()]
-    return [...new Set(all.map(({ key }) => key))]
-  }
-  return readCampaigns(config, keysIn, [])
+  const { bindings, run } = lastKnown(config)
+  const all = [...(run?.entries ?? []), ...bindings]
+  return [...new Set(all.map(({ key }) => key))]
 }

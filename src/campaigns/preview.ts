@@ -7,24 +7,20 @@ import type { Entry } from './desired.ts'
 import type { Selection } from './effects.ts'
 import { measure, NO_POSTING } from './effects.ts'
 import { feedSideOf } from './feed-side.ts'
-import { readCampaigns } from './last-known.ts'
+import { lastKnown } from './last-known.ts'
+import { POSTING_FIELDS, type PostingRow, rowOf } from './posting-rows.ts'
 import { verdictOf } from './reasons.ts'
 import { type CanonicalTargeting, selector } from './targeting.ts'
 
-export interface PreviewRow extends Omit<FieldPaths, 'description'> {
+export interface PreviewRow extends PostingRow {
   /** What happens to the posting when the file is applied. */
   change: 'stays' | 'comes' | 'goes'
   /** The criterion that takes a posting that comes, or leaves out one that goes; null: it stays. */
   why: string | null
 }
 
-const FIELDS = [
-  ...(['id', 'externalCampaignId', 'requisitionId', 'title', 'city'] as const),
-  ...(['state', 'postalCode', 'description'] as const),
-]
-
 /** previewAll counts the postings that each entry selects: with the targeting sent last, and with that of the file. */
-export async function previewAll(config: Config, entries: readonly Entry[]) {
+export async function previewAll(config: Config, entries: readonly Entry[], signal: AbortSignal) {
   const sentTargetingOf = sentTargetings(config)
   const all = [
     ...entries.flatMap(({ key, targeting }) =>
@@ -35,7 +31,7 @@ export async function previewAll(config: Config, entries: readonly Entry[]) {
       return targeting == null ? [] : { key, targeting, wanted: false }
     }),
   ]
-  const effects = await measure(feedSideOf(config), all, new AbortController().signal)
+  const effects = await measure(feedSideOf(config), all, signal)
   const rows = entries.map(({ key, targeting }) => {
     const sent = sentTargetingOf(key)
     const before = sent === undefined ? 0 : sent && effects.count(sent)
@@ -48,7 +44,11 @@ export async function previewAll(config: Config, entries: readonly Entry[]) {
 }
 
 /** previewOne lists the postings that one entry selects: with the targeting sent last, or with that of the file. */
-export async function previewOne(config: Config, { key, targeting }: Entry, limit: number) {
+export async function previewOne(
+  config: Config,
+  { entry: { key, targeting }, limit }: { entry: Entry; limit: number },
+  signal: AbortSignal,
+) {
   const sent = sentTargetings(config)(key)
   const applied = targeting ?? sent
   const [isBefore, isAfter] = [sent, applied].map((one) =>
@@ -64,14 +64,15 @@ export async function previewOne(config: Config, { key, targeting }: Entry, limi
     if (!before && !after) return
     const change = before && after ? 'stays' : after ? 'comes' : 'goes'
     counts[change]++
-    const { description: _, ...row } = values
     if (rows.length >= limit) return
     const deciding = change === 'stays' || applied == null ? null : verdictOf(applied, posting)
     const lost = sent == null || change !== 'comes' ? null : verdictOf(sent, posting)
-    rows.push({ ...row, change, why: lost?.reason ?? deciding?.reason ?? null })
+    rows.push({ ...rowOf(values), change, why: lost?.reason ?? deciding?.reason ?? null })
   }
-  const { signal } = new AbortController()
-  const problems = await feedSideOf(config).read({ fields: FIELDS, needed: [], take }, signal)
+  const problems = await feedSideOf(config).read(
+    { fields: POSTING_FIELDS, needed: [], take },
+    signal,
+  )
   const { comes: gained, goes: lost, stays } = counts
   const selection: Selection = {
     before: sent === null ? null : stays + lost,
@@ -83,7 +84,7 @@ export async function previewOne(config: Config, { key, targeting }: Entry, limi
 
 /** sentTargetings returns, by key, the targeting sent last; null if none was sent, undefined without a campaign. */
 function sentTargetings(config: Config) {
-  const bindings = readCampaigns(config, (known) => known.bindings(), [])
+  const { bindings } = lastKnown(config)
   const sent = new Map(bindings.map((bound) => [bound.key, bound.sent.targeting]))
   return (key: string): CanonicalTargeting | null | undefined => sent.get(key)
 }

@@ -2,12 +2,14 @@
 // the service.
 
 import type { Command } from 'commander'
-import type { FieldPaths } from '../../domain/mapping.ts'
 import { countOf, relativeTime } from '../../lib/units.ts'
 import type { Context } from '../../terminal/context.ts'
 import { define, usageError } from '../../terminal/define.ts'
 import { printable, table, widthOf } from '../../terminal/render.ts'
-import type { Covers, WhyEntry, WhyPosting } from '../covers.ts'
+import type { Covers } from '../covers.ts'
+import type { PostingRow } from '../posting-rows.ts'
+import type { WhyEntry, WhyPosting } from '../why.ts'
+import { forever } from './confirm.ts'
 import { checkKey, keysOf, usableFile } from './entries.ts'
 import { wholeNumber } from './options.ts'
 import { NO_FEED } from './plan-view.ts'
@@ -23,7 +25,7 @@ export function coversCommand(context: Context): Command {
     const file = usableFile(readCampaignsFile(config))
     const entry = file.entries.find((one) => one.key === key)
     if (entry === undefined) return checkKey(keysOf(file), key)
-    const covers = await coversOf(config, entry, options.limit)
+    const covers = await coversOf(config, { entry, limit: options.limit }, forever)
     if (options.json) return show(covers, () => '')
     if (covers.rows.length > 0) context.out(postingsTable(covers.rows, widthOf(context)))
     const left = covers.counted - covers.rows.length
@@ -34,7 +36,7 @@ export function coversCommand(context: Context): Command {
     .option('--limit <n>', 'the most postings to list', wholeNumber, DEFAULT_LIMIT)
 }
 
-function postingsTable(rows: readonly Omit<FieldPaths, 'description'>[], width: number | null) {
+function postingsTable(rows: readonly PostingRow[], width: number | null) {
   const cells = rows.map((row) =>
     [row.id, row.title, row.city, row.state, row.postalCode, row.requisitionId].map(
       (cell) => cell ?? null,
@@ -73,9 +75,9 @@ export function whyCommand(context: Context): Command {
   return define(context, 'why', text, async (call, id: string) => {
     const { config, options, show } = call
     const { readCampaignsFile } = await import('../campaigns-file.ts')
-    const { whyOf } = await import('../covers.ts')
+    const { whyOf } = await import('../why.ts')
     const file = usableFile(readCampaignsFile(config))
-    const why = await whyOf(config, file.entries, id)
+    const why = await whyOf(config, { id, entries: file.entries }, forever)
     for (const problem of why.problems) context.err(printable(problem))
     if (why.postings.length === 0) {
       const where = why.feeds === 0 ? NO_FEED : `no posting of the last uploads has the id ${id}`

@@ -7,6 +7,7 @@ import type { Context } from '../../terminal/context.ts'
 import { type Call, define } from '../../terminal/define.ts'
 import { printable, table } from '../../terminal/render.ts'
 import type { PreviewRow } from '../preview.ts'
+import { forever } from './confirm.ts'
 import { checkKey, keysOf, usableFile } from './entries.ts'
 import { wholeNumber } from './options.ts'
 import { NO_FEED, selectionText } from './plan-view.ts'
@@ -26,7 +27,7 @@ export function previewCommand(context: Context): Command {
 async function allEntries({ context, config, options, show }: Call<unknown>): Promise<void> {
   const { readCampaignsFile } = await import('../campaigns-file.ts')
   const { previewAll } = await import('../preview.ts')
-  const all = await previewAll(config, usableFile(readCampaignsFile(config)).entries)
+  const all = await previewAll(config, usableFile(readCampaignsFile(config)).entries, forever)
   const number = (count: number | null) =>
     (all.feeds === 0 ? null : count)?.toLocaleString('en-US') ?? '?'
   const rows = all.entries.map((one) => [one.key, number(one.before), number(one.after)])
@@ -44,7 +45,7 @@ async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<voi
   const file = usableFile(readCampaignsFile(config))
   const entry = file.entries.find((one) => one.key === key)
   if (entry === undefined) return checkKey(keysOf(file), key)
-  const one = await previewOne(config, entry, options.limit)
+  const one = await previewOne(config, { entry, limit: options.limit }, forever)
   if (options.json) return show(one, () => '')
   if (one.rows.length > 0) context.out(rowsText(one.rows))
   const left = one.listed - one.rows.length

@@ -16,8 +16,8 @@ import { factsText, printable, proseTable, widthOf } from '../../terminal/render
 import type { CampaignsFile } from '../campaigns-file.ts'
 import { targetingText } from '../change-text.ts'
 import { needsPerson } from '../judged-entry.ts'
-import { readCampaigns } from '../last-known.ts'
-import type { Binding, CampaignReader, CampaignWrite } from '../port.ts'
+import { lastKnown, readCampaigns } from '../last-known.ts'
+import type { Binding, CampaignWrite } from '../port.ts'
 import type { Targeting } from '../service/port.ts'
 import { briefTargeting, type CanonicalTargeting, isSame } from '../targeting.ts'
 import { outcomeText } from './confirm.ts'
@@ -78,8 +78,7 @@ async function statusOf({
 }: Call<unknown>): Promise<CampaignsStatus & { bindings: ReadonlyMap<string, Binding> }> {
   const { readCampaignsFile } = await import('../campaigns-file.ts')
   const read = readCampaignsFile(config)
-  const all = (known: CampaignReader) => ({ bound: known.bindings(), lastRun: known.lastRun() })
-  const { bound, lastRun } = readCampaigns(config, all, { bound: [], lastRun: null })
+  const { bindings: bound, run: lastRun } = lastKnown(config)
   const seen = new Map(lastRun?.entries.map((one) => [one.key, one]))
   const bindings = new Map(bound.map((one) => [one.key, one]))
   const wanted =

@@ -1,0 +1,16 @@
+// How the commands that list postings read and show a posting.
+
+import type { FieldPaths } from '../domain/mapping.ts'
+
+/** POSTING_FIELDS are the fields that are read; targeting tests the description, which no table shows. */
+export const POSTING_FIELDS = [
+  ...(['id', 'externalCampaignId', 'requisitionId', 'title', 'city'] as const),
+  ...(['state', 'postalCode', 'description'] as const),
+]
+
+/** PostingRow is a posting as people see it. */
+export type PostingRow = Omit<FieldPaths, 'description'>
+
+export function rowOf({ description: _, ...row }: FieldPaths): PostingRow {
+  return row
+}
