@@ -47,14 +47,46 @@ const CONTENTS = ['campaigns', 'forms', 'objects', 'requests', 'details']
 /** FIRST_CAMPAIGN is the id of the first campaign. */
 const FIRST_CAMPAIGN = 48001
 
-export type SandboxDatabase = ReturnType<typeof openDatabase>
+export interface SandboxDatabase extends Disposable {
+  /** db is the open database, with the scratch file attached. */
+  db: Database.Database
+  /** transaction makes the writes of `work` at once or not at all. */
+  transaction<T>(work: () => T): T
+  /** nextId returns a campaign id that no campaign has had before. */
+  nextId(): string
+  /** next counts from 1 under this name, over restarts. */
+  next(name: string): number
+  /** campaigns returns all campaigns, oldest first. */
+  campaigns(): SandboxCampaign[]
+  saveCampaign(campaign: SandboxCampaign): void
+  /** accountOf returns the account that received the form with this object key, or null. */
+  accountOf(key: string): string | null
+  saveForm(key: string, account: string | null): void
+  /** objects returns all objects, in the order in which their keys first arrived. */
+  objects(): StoredObject[]
+  saveObject(object: StoredObject): void
+  deleteObjects(keys: readonly string[]): void
+  /** requests returns the newest `most` requests, oldest first, and deletes the others. */
+  requests(most: number): SeenRequest[]
+  /** saveRequest saves a request and its details, and keeps the details of the newest `mostDetails` requests. */
+  saveRequest(entry: SeenRequest, details: RequestDetails | null, mostDetails: number): void
+  /** details returns the details of a request, or null if they are no longer kept. */
+  details(n: number): RequestDetails | null
+  /** text returns the saved text of this name. The first call makes and saves it. */
+  text(name: string, make: () => string): string
+  /** number returns the saved number of this name, or 0. */
+  number(name: string): number
+  saveNumber(name: string, value: number): void
+  /** clear forgets everything but the ports and the secret of the storage, and counts from the beginning again. */
+  clear(): void
+}
 
 /**
  * openDatabase opens or creates a database, and locks it. The file `:memory:` keeps nothing after the close. Postings
  * go into a scratch file beside it, attached as `scratch`.
  * @throws FeedsyncError (75) if another sandbox uses the file.
  */
-export function openDatabase(file: string) {
+export function openDatabase(file: string): SandboxDatabase {
   const db = lockedDatabase(file)
   const scratch = file === ':memory:' ? file : `${file}-postings`
   if (scratch !== ':memory:') rmSync(scratch, { force: true })
@@ -88,18 +120,10 @@ export function openDatabase(file: string) {
 
   return {
     db,
-
-    /** transaction makes the writes of `work` at once or not at all. */
-    transaction: <T>(work: () => T): T => db.transaction(work)(),
-
-    /** nextId returns a campaign id that no campaign has had before. */
+    transaction: (work) => db.transaction(work)(),
     nextId: () => String(count.get({ name: 'last campaign', first: FIRST_CAMPAIGN })),
-
-    /** next counts from 1 under this name, over restarts. */
-    next: (name: string) => count.get({ name, first: 1 }) as number,
-
-    /** campaigns returns all campaigns, oldest first. */
-    campaigns: (): SandboxCampaign[] =>
+    next: (name) => count.get({ name, first: 1 }) as number,
+    campaigns: () =>
       rows<SandboxCampaign & { targeting: string | null }>(
         'SELECT * FROM campaigns ORDER BY id',
       ).map((row) => ({
@@ -107,32 +131,22 @@ export function openDatabase(file: string) {
         id: String(row.id),
         targeting: row.targeting === null ? null : JSON.parse(row.targeting),
       })),
-
-    saveCampaign(campaign: SandboxCampaign): void {
+    saveCampaign(campaign) {
       const { targeting } = campaign
       putCampaign.run({
         ...campaign,
         targeting: targeting === null ? null : JSON.stringify(targeting),
       })
     },
-
-    /** accountOf returns the account that received the form with this object key, or null. */
-    accountOf: (key: string) => (formAccount.get(key) ?? null) as string | null,
-
-    saveForm: (key: string, account: string | null) => void putForm.run({ key, account }),
-
-    /** objects returns all objects, in the order in which their keys first arrived. */
+    accountOf: (key) => (formAccount.get(key) ?? null) as string | null,
+    saveForm: (key, account) => void putForm.run({ key, account }),
     objects: () => rows<StoredObject>('SELECT * FROM objects ORDER BY rowid'),
-
-    saveObject: (object: StoredObject) => void putObject.run(object),
-
-    deleteObjects(keys: readonly string[]): void {
+    saveObject: (object) => void putObject.run(object),
+    deleteObjects(keys) {
       const keyList = JSON.stringify(keys)
       db.prepare('DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?))').run(keyList)
     },
-
-    /** requests returns the newest `most` requests, oldest first, and deletes the others. */
-    requests(most: number): SeenRequest[] {
+    requests(most) {
       db.prepare('DELETE FROM requests WHERE n <= (SELECT max(n) FROM requests) - ?').run(most)
       return rows<SeenRequest & { faults: string }>('SELECT * FROM requests ORDER BY n').map(
         (row) => ({
@@ -141,38 +155,26 @@ export function openDatabase(file: string) {
         }),
       )
     },
-
-    /** saveRequest saves a request and its details, and keeps the details of the newest `mostDetails` requests. */
-    saveRequest(entry: SeenRequest, details: RequestDetails | null, mostDetails: number): void {
+    saveRequest(entry, details, mostDetails) {
       const { stored, faults, n } = entry
       putRequest.run({ ...entry, stored: Number(stored), faults: JSON.stringify(faults) })
       if (details !== null) putDetails.run({ n, json: JSON.stringify(details) })
       if (n % 100 === 0) cutDetails.run(n - mostDetails)
     },
-
-    /** details returns the details of a request, or null if they are no longer kept. */
-    details(n: number): RequestDetails | null {
+    details(n) {
       const json = db.prepare('SELECT json FROM details WHERE n = ?').pluck().get(n)
       return json === undefined ? null : JSON.parse(String(json))
     },
-
-    /** text returns the saved text of this name. The first call makes and saves it. */
-    text(name: string, make: () => string): string {
+    text(name, make) {
       db.prepare('INSERT OR IGNORE INTO texts VALUES (?, ?)').run(name, make())
       return String(db.prepare('SELECT value FROM texts WHERE name = ?').pluck().get(name))
     },
-
-    /** number returns the saved number of this name, or 0. */
-    number: (name: string) => (number.get(name) ?? 0) as number,
-
-    saveNumber: (name: string, value: number) => void putNumber.run(name, value),
-
-    /** clear forgets everything but the ports and the secret of the storage, and counts from the beginning again. */
+    number: (name) => (number.get(name) ?? 0) as number,
+    saveNumber: (name, value) => void putNumber.run(name, value),
     clear: db.transaction(() => {
       for (const table of CONTENTS) db.exec(`DELETE FROM ${table}`)
       db.exec(`DELETE FROM numbers WHERE name NOT LIKE 'port of %'`)
     }),
-
     [Symbol.dispose]: () => {
       db.close()
       if (scratch !== ':memory:') rmSync(scratch, { force: true })

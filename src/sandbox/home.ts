@@ -5,7 +5,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseFaults } from './faults/fault-types.ts'
 import { readKnobs } from './knobs.ts'
-import { type SandboxOptions, startSandbox } from './sandbox.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from './sandbox.ts'
 import { type CallerWithKeyFile, defaultCaller, ensureKey, readCallers } from './service/callers.ts'
 import { readMapping } from './service/posting-reader.ts'
 import { type SandboxFile, sandboxFileIn } from './sign.ts'
@@ -44,21 +44,19 @@ export async function startSandboxIn(directory: string, options: HomeOptions) {
     ...{ account, partner, partnerAccount: partnerAccounts?.[0] ?? null },
     keyFile: first.keyFile,
   }
-  const describe =
-    (sandbox: Pick<SandboxFile, 'url' | 'stringToSign' | 'headerPrefix'>) =>
-    (clockAheadMs: number) => {
-      const { url, stringToSign, headerPrefix } = sandbox
-      const file: SandboxFile = {
-        ...{ url, ...caller, algorithm: first.algorithm ?? 'hmac-sha1' },
-        ...{ stringToSign, headerPrefix, clockAheadMs },
-        callers: callers.map((one) => ({
-          ...{ account: one.account ?? null, partner: one.partner ?? null },
-          ...{ partnerAccounts: [...(one.partnerAccounts ?? [])], keyFile: one.keyFile },
-          algorithm: one.algorithm ?? 'hmac-sha1',
-        })),
-      }
-      replaceFile(sandboxFileIn(directory), `${JSON.stringify(file, null, 2)}\n`)
+  const describe = (sandbox: Sandbox) => (clockAheadMs: number) => {
+    const { url, stringToSign, headerPrefix } = sandbox
+    const file: SandboxFile = {
+      ...{ url, ...caller, algorithm: first.algorithm ?? 'hmac-sha1' },
+      ...{ stringToSign, headerPrefix, clockAheadMs },
+      callers: callers.map((one) => ({
+        ...{ account: one.account ?? null, partner: one.partner ?? null },
+        ...{ partnerAccounts: [...(one.partnerAccounts ?? [])], keyFile: one.keyFile },
+        algorithm: one.algorithm ?? 'hmac-sha1',
+      })),
     }
+    replaceFile(sandboxFileIn(directory), `${JSON.stringify(file, null, 2)}\n`)
+  }
   let onClock: (aheadMs: number) => void = () => {}
   const knobs = { ...(knobsText !== null && readKnobs(knobsText)), ...others.knobs }
   const sandbox = await startSandbox({

@@ -4,7 +4,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { SandboxDatabase } from './database.ts'
-import { type RequestDetails, SeenRequest } from './records.ts'
+import { type RequestDetails, SeenRequest, type Side } from './records.ts'
 
 /** MOST_REQUESTS is the number of requests that stay listed; older ones are dropped. */
 const MOST_REQUESTS = 100_000
@@ -22,6 +22,12 @@ interface Recorded {
   body: Buffer
   answerHeaders: Record<string, string>
   answer: Buffer
+}
+
+/** ArrivedRequest is what is known of a request when it arrives. */
+export interface ArrivedRequest extends Partial<SeenRequest> {
+  side: Side
+  connection: number
 }
 
 export class Journal {
@@ -48,7 +54,7 @@ export class Journal {
     this.#last = this.#entries.at(-1)?.n ?? 0
   }
 
-  open(facts: Pick<SeenRequest, 'side' | 'connection'> & Partial<SeenRequest>): SeenRequest {
+  open(facts: ArrivedRequest): SeenRequest {
     const [n, startedAt] = [++this.#last, this.#clock.now()]
     const entry = Object.assign(new SeenRequest(), { ...facts, n, startedAt })
     this.#entries.push(entry)

@@ -48,7 +48,8 @@ export interface RequestDetails {
   answerBody: string
 }
 
-export interface StoredObject {
+/** ReceivedObject is an object whose last byte has come. */
+export interface ReceivedObject {
   readonly key: string
   readonly bytes: number
   readonly sha256: string
@@ -57,6 +58,9 @@ export interface StoredObject {
   readonly receivedAt: number
   /** account is the account that received the form. */
   readonly account: string | null
+}
+
+export interface StoredObject extends ReceivedObject {
   /** writes counts how often the key was written; more than 1 means that a client sent a form again. */
   readonly writes: number
   /** written counts all writes of the storage, so that the newest write has the largest number. */

@@ -16,6 +16,7 @@ import { listen } from './http/listener.ts'
 import { Journal } from './journal.ts'
 import { type Knobs, NEUTRAL_KNOBS } from './knobs.ts'
 import { openApi } from './openapi.ts'
+import type { SeenRequest, StoredObject } from './records.ts'
 import { createAuthenticator, type KnownCaller } from './service/authentication.ts'
 import { CampaignBook } from './service/book.ts'
 import { BUCKET, FormIssuer } from './service/form-issuer.ts'
@@ -69,9 +70,35 @@ export interface SandboxOptions {
   onClock?: (aheadMs: number) => void
 }
 
-export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
+/** Sandbox runs until it is closed. */
+export interface Sandbox extends AsyncDisposable {
+  /** url is the base address of the service, with the base path. */
+  url: string
+  /** storageUrl is the address for forms: the origin of the storage with its bucket. */
+  storageUrl: string
+  /** controlUrl is the base address of the control routes, such as `faults`, `objects` and `requests`. */
+  controlUrl: string
+  stringToSign: string
+  headerPrefix: string
+  faults: FaultBook
+  campaigns: CampaignBook
+  knobs: Knobs
+  /** clock is that of the sandbox, which a control route can set. */
+  clock: SandboxClock
+  /** reset puts everything back to the first start, with the same key and ports. */
+  reset(): Promise<void>
+  /** objects returns the complete objects, one for each key. */
+  objects(): StoredObject[]
+  /** requests returns the requests of both sides, oldest first, without control requests. */
+  requests(): SeenRequest[]
+  /** findRequest returns the first request that `predicate` accepts; a running one has `endedAt` null. */
+  findRequest(predicate: (request: SeenRequest) => boolean): SeenRequest | undefined
+  /** onChange calls a function after each step of a request, until the returned function is called. */
+  onChange(listener: () => void): () => void
+  close(): Promise<void>
+}
 
-export async function startSandbox(options: SandboxOptions) {
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { headerPrefix = 'X-SVC-', idleTimeoutMs = 20 * SECOND, firstFaults = [] } = options
   const { host = '127.0.0.1', stringToSign = '{method}{path}?{query};{body};{date}' } = options
   const basePath = (options.basePath ?? '').replace(/\/+$/, '')
@@ -94,8 +121,11 @@ export async function startSandbox(options: SandboxOptions) {
   )
   const firstKnobs: Knobs = { ...NEUTRAL_KNOBS, ...options.knobs }
   const knobs = { ...firstKnobs }
-  const postings = new Postings(database.db, store, options.fields ?? USUAL_FIELDS, knobs)
-  const campaigns = new CampaignBook(clock, knobs, database, postings)
+  const postings = new Postings({
+    ...{ db: database.db, store, knobs },
+    mapping: options.fields ?? USUAL_FIELDS,
+  })
+  const campaigns = new CampaignBook({ clock, knobs, database, postings })
   const { headTimeoutMs = 20 * SECOND } = options
   const shared = { host, clock, database, journal, idleTimeoutMs, headTimeoutMs }
 
@@ -179,27 +209,19 @@ export async function startSandbox(options: SandboxOptions) {
   const close = () => listeners.disposeAsync()
 
   return {
-    /** url is the base address of the service, with the base path. */
     url: service.origin + basePath,
-    /** storageUrl is the address for forms: the origin of the storage with its bucket. */
     storageUrl: `${storage.origin}/${BUCKET}`,
-    /** controlUrl is the base address of the control routes, such as `faults`, `objects` and `requests`. */
     controlUrl: `${service.origin}/_sandbox`,
     stringToSign,
     headerPrefix,
     faults,
     campaigns,
     knobs,
-    /** clock is that of the sandbox, which a control route can set. */
     clock,
     reset: () => reset(),
-    /** objects returns the complete objects, one for each key. */
     objects: () => store.list(),
-    /** requests returns the requests of both sides, oldest first, without control requests. */
     requests: () => journal.list(),
-    /** findRequest returns the first request that `predicate` accepts; a running one has `endedAt` null. */
     findRequest: journal.find.bind(journal),
-    /** onChange calls a function after each step of a request, until the returned function is called. */
     onChange: journal.onChange.bind(journal),
     close,
     [Symbol.asyncDispose]: close,

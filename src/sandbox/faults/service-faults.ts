@@ -4,7 +4,7 @@
 import { type Answer, refusalAsAnswer } from '../http/answer.ts'
 import type { Exchange, Screen } from '../http/exchange.ts'
 import { refuseSignature } from '../service/authentication.ts'
-import type { ServiceCall } from '../service/call.ts'
+import type { CallHeaders, ServiceCall } from '../service/call.ts'
 import type { FormIssuer, FormSettings, Policy } from '../service/form-issuer.ts'
 import type { Service } from '../service/service.ts'
 import { rawBytes } from './fault-answers.ts'
@@ -14,12 +14,12 @@ import { Played } from './played.ts'
 
 export interface ServiceFaultParts {
   service: Service
-  issuer: Pick<FormIssuer, 'lastKey'>
+  issuer: FormIssuer
   faults: FaultBook
   /** callOf reads the call of an exchange. */
   callOf: (exchange: Exchange) => Omit<ServiceCall, 'body'>
   /** accountOf returns the account that the headers name, unproven. */
-  accountOf: (call: Pick<ServiceCall, 'header'>) => string | null
+  accountOf: (call: CallHeaders) => string | null
   largestBody: () => number
 }
 

@@ -4,7 +4,7 @@
 import type { Answer } from '../http/answer.ts'
 import type { Exchange, Screen } from '../http/exchange.ts'
 import type { AcceptedForm } from '../storage/form-check.ts'
-import { refuse } from '../storage/s3-answer.ts'
+import { refuseAsS3 } from '../storage/s3-answer.ts'
 import {
   objectAt,
   type Storage,
@@ -83,7 +83,7 @@ class FaultyUpload implements UploadWatch {
     this.#hasStalled = true
     await this.#exchange.sleep(stall.ms)
     if (stall.afterwards === 'rst') await this.#exchange.cut('rst')
-    if (stall.afterwards === 'request-timeout') refuse({ code: 'RequestTimeout' })
+    if (stall.afterwards === 'request-timeout') refuseAsS3({ code: 'RequestTimeout' })
   }
 
   async end(): Promise<Answer | null> {

@@ -51,9 +51,9 @@ export function jsonAnswer(status: number, json: unknown, code: string | null = 
   return { status, headers, body: Buffer.from(JSON.stringify(json)), code }
 }
 
-/** refuse refuses with `{"code", "message"}`, and with the members of `more`. */
-export function refuse(status: number, code: string, message: string, more: object = {}): never {
-  throw new Refusal(jsonAnswer(status, { code, message, ...more }, code))
+/** refuse refuses with `{"code", "message"}`. */
+export function refuse(status: number, code: string, message: string): never {
+  throw new Refusal(jsonAnswer(status, { code, message }, code))
 }
 
 export function badRequest(message: string): never {

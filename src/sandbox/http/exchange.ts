@@ -9,7 +9,6 @@ import type { Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import type { Clock } from '../../lib/clock.ts'
-import type { SandboxDatabase } from '../database.ts'
 import type { Journal } from '../journal.ts'
 import type { SeenRequest, Side } from '../records.ts'
 import { type Answer, type Cut, type Delivery, refuse } from './answer.ts'
@@ -20,22 +19,20 @@ type BodyEnd = 'end' | 'idle' | 'short' | 'closed'
 /** ConnectionClosed is thrown when the connection has ended, so that nobody waits for an answer. */
 export class ConnectionClosed extends Error {}
 
-/** SideOptions describe one side of the sandbox: the service or its storage. */
-export interface SideOptions {
+/** ExchangeOptions are those of all exchanges of one side. */
+export interface ExchangeOptions {
   side: Side
-  host: string
-  /** port 0 means the port of the last run or, at the first start, any free port. */
-  port: number
-  database: SandboxDatabase
-  handle: (exchange: Exchange) => Promise<void>
-  /** screen judges new connections; null: it serves all. */
-  screen: () => Screen | null
   journal: Journal
   clock: Clock
   /** idleTimeoutMs is the time without a byte after which the side stops reading a body. */
   idleTimeoutMs: number
-  /** headTimeoutMs is the time that a client has for the head of a request. */
-  headTimeoutMs: number
+}
+
+/** Arrival is a request on a connection. */
+export interface Arrival {
+  connection: Connection
+  request: IncomingMessage
+  response: ServerResponse
 }
 
 /** Screen decides how a connection ends before it is served. */
@@ -71,7 +68,9 @@ export class Exchange {
   #changed = Promise.withResolvers<void>()
   readonly #onReadable = () => this.#changed.resolve()
   readonly #response: ServerResponse
-  readonly #options: SideOptions
+  readonly #journal: Journal
+  readonly #clock: Clock
+  readonly #idleTimeoutMs: number
   readonly #signal: AbortSignal
   /** #startedAt is in monotonic ms. */
   readonly #startedAt: number
@@ -79,13 +78,10 @@ export class Exchange {
 
   /** `signal` aborts when the sandbox closes. */
   constructor(
-    options: SideOptions,
-    connection: Connection,
-    request: IncomingMessage,
-    response: ServerResponse,
+    { connection, request, response }: Arrival,
+    { side, journal, clock, idleTimeoutMs }: ExchangeOptions,
     signal: AbortSignal,
   ) {
-    const { side, journal } = options
     const { method = '', url = '', rawHeaders } = request
     const target = url.replace(/^https?:\/\/[^/?#]*/i, '')
     this.request = request
@@ -101,9 +97,11 @@ export class Exchange {
     this.closed = connection.closed
     this.reused = connection.exchange !== null
     this.#response = response
-    this.#options = options
+    this.#journal = journal
+    this.#clock = clock
+    this.#idleTimeoutMs = idleTimeoutMs
     this.#signal = signal
-    this.#startedAt = options.clock.monotonic()
+    this.#startedAt = clock.monotonic()
     this.#run = journal.run
     connection.exchange = this
   }
@@ -126,11 +124,11 @@ export class Exchange {
 
   /** elapsed returns whole ms since the request arrived. */
   elapsed(): number {
-    return Math.round(this.#options.clock.monotonic() - this.#startedAt)
+    return Math.round(this.#clock.monotonic() - this.#startedAt)
   }
 
   note(facts: Partial<SeenRequest>): void {
-    this.#options.journal.update(this.entry, facts)
+    this.#journal.update(this.entry, facts)
   }
 
   /** header returns a header of the request, or null. node:http joins several headers of the same name. */
@@ -141,16 +139,16 @@ export class Exchange {
 
   /** now returns the wall clock of this side in ms. */
   now(): number {
-    return this.#options.clock.now() + (this.delivery.skewMs ?? 0)
+    return this.#clock.now() + (this.delivery.skewMs ?? 0)
   }
 
   sleep(ms: number): Promise<void> {
-    return this.#options.clock.sleep(ms, this.#signal)
+    return this.#clock.sleep(ms, this.#signal)
   }
 
   /** checkRun throws `ConnectionClosed` if the sandbox was reset since the request arrived. */
   checkRun(): void {
-    if (this.#run !== this.#options.journal.run) throw new ConnectionClosed()
+    if (this.#run !== this.#journal.run) throw new ConnectionClosed()
   }
 
   /** endBody records how the body ended. Only the first call counts. */
@@ -161,16 +159,15 @@ export class Exchange {
 
   /** pieces yields the pieces of the body as they arrive. Throws `ConnectionClosed` if the client closes. */
   async *pieces(): AsyncGenerator<Buffer, void> {
-    const { clock, idleTimeoutMs } = this.#options
     for (;;) {
       this.#changed = Promise.withResolvers()
       const bytes: Buffer | null = this.request.read()
       if (bytes !== null) {
-        this.#options.journal.recordBody(this.entry, bytes)
+        this.#journal.recordBody(this.entry, bytes)
         this.note({ bytes: this.entry.bytes + bytes.length })
         yield bytes
       } else if (this.bodyEnd === null) {
-        using _timer = clock.after(idleTimeoutMs, () => this.endBody('idle'))
+        using _timer = this.#clock.after(this.#idleTimeoutMs, () => this.endBody('idle'))
         await this.#changed.promise
       } else break
     }
@@ -204,7 +201,7 @@ export class Exchange {
     const bodyless = what.status === 204 || what.status === 304 || this.request.method === 'HEAD'
     response.sendDate = false
     response.writeHead(what.status, {
-      ...this.#headers(what),
+      ...this.#headers(what.headers),
       ...(transfer === 'gzip' && { 'content-encoding': 'gzip' }),
       ...(transfer !== 'chunked' && !bodyless && { 'content-length': String(body.length) }),
       ...(idle && { connection: 'keep-alive', 'keep-alive': `timeout=${idle.seconds}` }),
@@ -214,7 +211,7 @@ export class Exchange {
     response.end()
     await finished(response).catch(() => {})
     if (idle !== undefined) {
-      this.#options.clock.after(idle.closeAfterMs, () => this.#close(idle.how))
+      this.#clock.after(idle.closeAfterMs, () => this.#close(idle.how))
     }
   }
 
@@ -222,7 +219,7 @@ export class Exchange {
   async answerFile(status: number, headers: Record<string, string>, path: string): Promise<void> {
     this.#noteAnswer({ status, headers, body: Buffer.alloc(0), code: null })
     this.#response.sendDate = false
-    this.#response.writeHead(status, this.#headers({ headers }))
+    this.#response.writeHead(status, this.#headers(headers))
     if (this.request.method === 'HEAD') {
       this.#response.end()
       await finished(this.#response).catch(() => {})
@@ -234,7 +231,11 @@ export class Exchange {
     const { socket } = this
     const { ending = 'drain' } = what
     this.#noteAnswer(what)
-    const head = rawHead(what.status, { ...this.#headers(what), connection: 'close' }, what.body)
+    const head = rawHead(
+      what.status,
+      { ...this.#headers(what.headers), connection: 'close' },
+      what.body,
+    )
     const whole = this.request.method === 'HEAD' ? head : Buffer.concat([head, what.body])
     if (ending === 'drain') return this.answerRaw(whole)
     const half = head.length + (what.body.length >> 1)
@@ -264,16 +265,16 @@ export class Exchange {
 
   #noteAnswer(what: Answer): void {
     this.note({ status: what.status, code: what.code })
-    this.#options.journal.record(this.entry, { answerHeaders: what.headers, answer: what.body })
+    this.#journal.record(this.entry, { answerHeaders: what.headers, answer: what.body })
   }
 
-  #headers(what: Pick<Answer, 'headers'>): Record<string, string> {
+  #headers(given: Record<string, string>): Record<string, string> {
     const { withoutDate, ageSeconds } = this.delivery
     return {
       ...(!withoutDate && { date: new Date(this.now()).toUTCString() }),
       ...(ageSeconds !== undefined && { age: String(ageSeconds) }),
       ...(this.entry.side === 'storage' && { server: 'feedstore' }),
-      ...what.headers,
+      ...given,
     }
   }
 

@@ -5,19 +5,47 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../../lib/errors.ts'
+import type { SandboxDatabase } from '../database.ts'
 import { type Cut, Refusal } from './answer.ts'
 import {
   type Connection,
   ConnectionClosed,
   Exchange,
+  type ExchangeOptions,
   rawHead,
-  type SideOptions,
+  type Screen,
 } from './exchange.ts'
 
 /** LONGEST_SCREENED is the most bytes of a head that a screen waits for. */
 const LONGEST_SCREENED = 4096
 
-export async function listen(options: SideOptions) {
+/** SideOptions describe one side of the sandbox: the service or its storage. */
+export interface SideOptions extends ExchangeOptions {
+  host: string
+  /** port 0 means the port of the last run or, at the first start, any free port. */
+  port: number
+  database: SandboxDatabase
+  handle: (exchange: Exchange) => Promise<void>
+  /** screen judges new connections; null: it serves all. */
+  screen: () => Screen | null
+  /** headTimeoutMs is the time that a client has for the head of a request. */
+  headTimeoutMs: number
+}
+
+/** Listener serves until it is disposed. */
+export interface Listener extends AsyncDisposable {
+  /** origin is an address such as `http://127.0.0.1:41234`. */
+  origin: string
+  /**
+   * originFor returns the origin of this side for a client that called `url` on the other side. If both listen on
+   * every address, the origin has the host name of that `url`.
+   */
+  originFor(url: string): string
+  /** endConnections ends all connections at once, except that of `exchange`. */
+  endConnections(exchange: Exchange | null): void
+}
+
+export async function listen(options: SideOptions): Promise<Listener> {
   const { side, journal, handle, headTimeoutMs } = options
   const connections = new Map<Socket, Connection>()
   const running = new Set<Promise<void>>()
@@ -73,7 +101,7 @@ export async function listen(options: SideOptions) {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = connections.get(request.socket)
     if (connection === undefined) return
-    const exchange = new Exchange(options, connection, request, response, closing.signal)
+    const exchange = new Exchange({ connection, request, response }, options, closing.signal)
     const served = serve(exchange).finally(() => running.delete(served))
     running.add(served)
   })
@@ -114,15 +142,9 @@ export async function listen(options: SideOptions) {
       : address
   const origin = `http://${hostName}:${port}`
   return {
-    /** origin is an address such as `http://127.0.0.1:41234`. */
     origin,
-    /**
-     * originFor returns the origin of this side for a client that called `url` on the other side. If both listen on
-     * every address, the origin has the host name of that `url`.
-     */
     originFor: (url: string) =>
       listensEverywhere ? `http://${URL.parse(url)?.hostname ?? hostName}:${port}` : origin,
-    /** endConnections ends all connections at once, except that of `exchange`. */
     endConnections: (exchange: Exchange | null) => {
       for (const socket of connections.keys()) {
         if (socket !== exchange?.socket) socket.destroy()

@@ -2,8 +2,8 @@
 // refuses a call without proof with 401 and an unknown caller with 403.
 
 import { MINUTE } from '../../lib/clock.ts'
-import { refuse } from '../http/answer.ts'
-import type { ServiceCall } from './call.ts'
+import { jsonAnswer, Refusal, refuse } from '../http/answer.ts'
+import type { CallHeaders, ServiceCall } from './call.ts'
 import { type Algorithm, expectedBytes, signatureCheck } from './signature.ts'
 import { differenceIn } from './signature-advice.ts'
 
@@ -34,7 +34,12 @@ export type Audience = 'account' | 'partner' | 'anyone'
 
 const DATE_WINDOW = 15 * MINUTE
 
-export type Authenticator = ReturnType<typeof createAuthenticator>
+export interface Authenticator {
+  /** claimedAccount returns the account that the headers name, unproven. The journal notes it. */
+  claimedAccount(call: CallHeaders): string | null
+  /** authenticate returns the caller, and refuses a call without proof. */
+  authenticate(call: ServiceCall, audience: Audience): Caller
+}
 
 export interface AuthenticationSettings {
   callers: readonly KnownCaller[]
@@ -46,7 +51,7 @@ export interface AuthenticationSettings {
   basePath: string
 }
 
-export function createAuthenticator(settings: AuthenticationSettings) {
+export function createAuthenticator(settings: AuthenticationSettings): Authenticator {
   const { stringToSign: template, headerPrefix: prefix, basePath } = settings
   const known = settings.callers.map((caller) => ({
     ...caller,
@@ -54,7 +59,7 @@ export function createAuthenticator(settings: AuthenticationSettings) {
     isSigned: signatureCheck(caller.algorithm ?? 'hmac-sha1', caller.secret),
   }))
   type Known = (typeof known)[number]
-  const get = (call: Pick<ServiceCall, 'header'>, name: string) => call.header(`${prefix}${name}`)
+  const get = (call: CallHeaders, name: string) => call.header(`${prefix}${name}`)
 
   /** signedValues returns the values that the caller must have signed. */
   function signedValues(call: ServiceCall): Record<string, string | Buffer> {
@@ -147,11 +152,8 @@ export function createAuthenticator(settings: AuthenticationSettings) {
   }
 
   return {
-    /** claimedAccount returns the account that the headers name, unproven. The journal notes it. */
-    claimedAccount: (call: Pick<ServiceCall, 'header'>) =>
-      get(call, 'PartnerAccount') ?? get(call, 'Account'),
-    /** authenticate returns the caller, and refuses a call without proof. */
-    authenticate: (call: ServiceCall, audience: Audience) => {
+    claimedAccount: (call) => get(call, 'PartnerAccount') ?? get(call, 'Account'),
+    authenticate: (call, audience) => {
       checkDate(call)
       const [caller, claimed] = claimedCaller(call, audience)
       checkProof(call, claimed)
@@ -163,7 +165,9 @@ export function createAuthenticator(settings: AuthenticationSettings) {
 const nameOf = ({ account, partner }: KnownCaller) =>
   account === undefined ? `partner ${partner}` : `account ${account}`
 
+/** refuseSignature says why, and adds the members of `more` to the body. */
 export function refuseSignature(why = '', more: object = {}): never {
+  const code = 'signature-mismatch'
   const message = `the signature does not match the request${why}`
-  return refuse(401, 'signature-mismatch', message, more)
+  throw new Refusal(jsonAnswer(401, { code, message, ...more }, code))
 }

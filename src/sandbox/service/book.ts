@@ -17,7 +17,12 @@ export class CampaignBook {
   readonly #database: SandboxDatabase
   #shuffles = 0
 
-  constructor(clock: Clock, knobs: Knobs, database: SandboxDatabase, postings: Postings) {
+  constructor({
+    clock,
+    knobs,
+    database,
+    postings,
+  }: { clock: Clock; knobs: Knobs; database: SandboxDatabase; postings: Postings }) {
     this.#knobs = knobs
     this.#clock = clock
     this.#database = database

@@ -2,14 +2,38 @@
 
 import type { CreateFields, PartialTargeting, SandboxTargeting } from './body.ts'
 
-export type SandboxCampaign = ReturnType<typeof newCampaign>
+export interface SandboxCampaign {
+  id: string
+  accountId: string
+  name: string | null
+  startDate: string
+  endDate: string | null
+  budget: number | null
+  autoBidLevel: string | null
+  cpc: number | null
+  maxCpc: number | null
+  /** period is null for a one-time budget and 1 for a monthly one. */
+  period: number | null
+  /** status is 1 (running), 2 (archived) or 3 (paused). */
+  status: number
+  leads: number
+  paidCpaGoal: number | null
+  /** targeting is null for all postings. */
+  targeting: SandboxTargeting | null
+  /** spend is that of `spendMonth`, or the total if the budget is one-time. */
+  spend: number
+  /** spendMonth is yyyy-MM in UTC. */
+  spendMonth: string
+  /** listedFrom is the wall-clock ms from which searches show the campaign. */
+  listedFrom: number
+}
 
-/** newCampaign makes a campaign. Searches show it from `listedFrom` on; `listedFrom` and `now` are wall-clock ms. */
+/** newCampaign makes a campaign. `now` is wall-clock ms. */
 export function newCampaign(
   own: { id: string; accountId: string; name: string | null; listedFrom: number },
   fields: CreateFields,
   now: number,
-) {
+): SandboxCampaign {
   return {
     ...own,
     startDate: fields.startDate ?? dateTime(now),
@@ -18,17 +42,12 @@ export function newCampaign(
     autoBidLevel: bidLevel(fields.autoBidLevel, fields.cpc),
     cpc: fields.cpc ?? null,
     maxCpc: fields.maxCpc ?? null,
-    /** period is null for a one-time budget and 1 for a monthly one. */
     period: fields.period ?? null,
-    /** status is 1 (running), 2 (archived) or 3 (paused). */
     status: fields.status ?? 1,
     leads: 0,
     paidCpaGoal: fields.paidCpaGoal ?? null,
-    /** targeting is null for all postings. */
     targeting: fields.targeting == null ? null : fullTargeting(fields.targeting),
-    /** spend is that of `spendMonth`, or the total if the budget is one-time. */
     spend: 0,
-    /** spendMonth is yyyy-MM in UTC. */
     spendMonth: monthOf(now),
   }
 }

@@ -19,13 +19,17 @@ export interface Policy {
   conditions: unknown[]
 }
 
-export interface FormSettings {
-  /** now is wall-clock ms. */
-  now: number
+interface FormLimits {
   lifetimeMs: number
-  tokenLifetimeMs: number
   contentLengthRange: readonly [min: number, max: number]
   successStatus: string
+}
+
+/** FormSettings are those of one form. */
+export interface FormSettings extends FormLimits {
+  /** now is wall-clock ms. */
+  now: number
+  tokenLifetimeMs: number
   /** key is the object's key; default: a new one. */
   key: string
   /** encodePolicy writes the policy of the form. */
@@ -33,8 +37,7 @@ export interface FormSettings {
 }
 
 /** IssuerSettings are those of all forms. */
-export interface IssuerSettings
-  extends Pick<FormSettings, 'lifetimeMs' | 'contentLengthRange' | 'successStatus'> {
+export interface IssuerSettings extends FormLimits {
   /** seed decides the keys of the objects and the credentials, so that two sandboxes give the same forms. */
   seed: number
 }
@@ -69,7 +72,7 @@ export class FormIssuer {
   issue(
     { owner, account }: Caller,
     storageOrigin: string,
-    given: Pick<FormSettings, 'now'> & Partial<FormSettings>,
+    given: Partial<FormSettings> & { now: number },
   ) {
     const { now, lifetimeMs, contentLengthRange, successStatus, ...rest } = {
       ...this.#settings,

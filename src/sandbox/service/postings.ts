@@ -55,7 +55,13 @@ export class Postings {
   readonly #reading = new Map<string, Promise<void>>()
   #lastFeed = 0
 
-  constructor(db: Database.Database, store: ObjectStore, mapping: FieldMapping, knobs: Knobs) {
+  /** db has the scratch file attached as `scratch`. */
+  constructor({
+    db,
+    store,
+    mapping,
+    knobs,
+  }: { db: Database.Database; store: ObjectStore; mapping: FieldMapping; knobs: Knobs }) {
     this.#db = db
     this.#store = store
     this.#mapping = mapping
@@ -149,9 +155,9 @@ export class Postings {
       `SELECT rowid AS n, hidden, ${columns} FROM postings INDEXED BY postings_feed
        WHERE feed = ? AND rowid > ? ORDER BY rowid LIMIT ${SLICE}`,
     )
-    type Row = SandboxPosting & { n: number; hidden: number }
+    type ReadRow = SandboxPosting & { n: number; hidden: number }
     for (let after = 0; ; ) {
-      const rows = read.all(feed, after) as Row[]
+      const rows = read.all(feed, after) as ReadRow[]
       if (rows.length === 0) return
       after = rows.at(-1)?.n ?? after
       yield rows.filter(({ hidden }) => hidden === 0).map(({ n, hidden, ...posting }) => posting)

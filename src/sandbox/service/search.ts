@@ -7,11 +7,16 @@ import type { ServiceCall } from './call.ts'
 
 const LARGEST_INT32 = 2 ** 31 - 1
 
+export interface SearchCall {
+  account: string
+  parameters: ReadonlyMap<string, string>
+  call: ServiceCall
+}
+
 export async function search(
   book: CampaignBook,
   knobs: Knobs,
-  account: string,
-  { parameters, call }: { parameters: ReadonlyMap<string, string>; call: ServiceCall },
+  { account, parameters, call }: SearchCall,
 ): Promise<object> {
   const { listField, fromCache, largestNum, start: firstStart } = knobs
   const { rows, ...envelope } = book.search(

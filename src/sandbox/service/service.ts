@@ -49,14 +49,25 @@ export interface ServedMessage {
 /** SERVED is a channel for programs in the same process that watch the calls, such as a validator. */
 export const SERVED = channel('feedsyncd:sandbox:served')
 
-type Call = { call: ServiceCall; form: Partial<FormSettings>; served: Served }
+type CallInWork = { call: ServiceCall; form: Partial<FormSettings>; served: Served }
 type Variables = { caller: Caller; parameters: ReadonlyMap<string, string> }
-type Handler = MiddlewareHandler<{ Bindings: Call; Variables: Variables }>
+type Handler = MiddlewareHandler<{ Bindings: CallInWork; Variables: Variables }>
 
-export type Service = ReturnType<typeof createService>
+export interface Service {
+  /** routeOf returns the name of a route, or `unknown`. */
+  routeOf(method: string, path: string): string
+  /** serve carries a call out. `form` replaces settings of the form that the call asks for. */
+  serve(call: ServiceCall, form?: Partial<FormSettings>): Promise<Served>
+}
 
-export function createService({ authenticator, book, issuer, knobs, storageFor }: ServiceParts) {
-  const app = new Hono<{ Bindings: Call; Variables: Variables }>({
+export function createService({
+  authenticator,
+  book,
+  issuer,
+  knobs,
+  storageFor,
+}: ServiceParts): Service {
+  const app = new Hono<{ Bindings: CallInWork; Variables: Variables }>({
     getPath: (_, options) => options?.env?.call.path ?? '/',
   })
   const accountOf = ({ account, owner }: Caller) => account ?? owner
@@ -87,7 +98,8 @@ export function createService({ authenticator, book, issuer, knobs, storageFor }
     },
     'campaign-search': async (c) =>
       c.json(
-        await search(book, knobs, accountOf(c.var.caller), {
+        await search(book, knobs, {
+          account: accountOf(c.var.caller),
           parameters: c.var.parameters,
           call: c.env.call,
         }),
@@ -109,7 +121,7 @@ export function createService({ authenticator, book, issuer, knobs, storageFor }
     validate: async (c) => c.json('Authorization is valid.'),
   }
 
-  function presigned({ call, form, served }: Call, caller: Caller) {
+  function presigned({ call, form, served }: CallInWork, caller: Caller) {
     const issued = issuer.issue(caller, storageFor(call.url), { now: call.now, ...form })
     served.key = issued.fields.key
     return issued
@@ -143,11 +155,9 @@ export function createService({ authenticator, book, issuer, knobs, storageFor }
   })
 
   return {
-    /** routeOf returns the name of a route, or `unknown`. */
-    routeOf: (method: string, path: string): string => routeOf(method, path)?.name ?? 'unknown',
+    routeOf: (method, path) => routeOf(method, path)?.name ?? 'unknown',
 
-    /** serve carries a call out. `form` replaces settings of the form that the call asks for. */
-    async serve(call: ServiceCall, form: Partial<FormSettings> = {}): Promise<Served> {
+    async serve(call, form = {}) {
       const served: Served = { answer: jsonAnswer(200, null), account: null, key: null }
       const request = new Request('http://service', { method: fetchMethod(call.method) })
       const response = await app.fetch(request, { call, form, served })

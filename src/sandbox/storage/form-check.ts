@@ -2,7 +2,7 @@
 // each condition, and no additional field.
 
 import { BUCKET, FORM_ALGORITHM, type FormIssuer } from '../service/form-issuer.ts'
-import { refuse } from './s3-answer.ts'
+import { refuseAsS3 } from './s3-answer.ts'
 
 export interface AcceptedForm {
   key: string
@@ -12,8 +12,8 @@ export interface AcceptedForm {
   successStatus: string
 }
 
-/** Fields have lower-case names, because conditions match in any case. */
-type Fields = ReadonlyMap<string, string>
+/** FormFields have lower-case names, because conditions match in any case. */
+type FormFields = ReadonlyMap<string, string>
 
 const AUTH_FIELDS = [
   'policy',
@@ -25,10 +25,15 @@ const AUTH_FIELDS = [
 export const LARGEST_OBJECT = 5 * 2 ** 30
 const LONGEST_KEY_BYTES = 1024
 
-/** checkForm refuses a wrong form. `filename` is that of the file part, or null; `now` is wall-clock ms. */
+export interface ArrivedForm {
+  fields: FormFields
+  /** filename is that of the file part, or null. */
+  filename: string | null
+}
+
+/** checkForm refuses a wrong form. `now` is wall-clock ms. */
 export function checkForm(
-  fields: Fields,
-  filename: string | null,
+  { fields, filename }: ArrivedForm,
   issuer: FormIssuer,
   now: number,
 ): AcceptedForm {
@@ -43,30 +48,30 @@ export function checkForm(
   checkPresence(form)
   checkCredential(form, issuer)
   const tokenEnd = issuer.tokenEnd(form.get('x-store-security-token') ?? '')
-  if (tokenEnd === null) refuse({ code: 'InvalidToken' })
-  if (tokenEnd <= now) refuse({ code: 'ExpiredToken' })
+  if (tokenEnd === null) refuseAsS3({ code: 'InvalidToken' })
+  if (tokenEnd <= now) refuseAsS3({ code: 'ExpiredToken' })
   return judgePolicy(form, now)
 }
 
-function checkPresence(form: Fields): void {
-  if (AUTH_FIELDS.every((name) => !form.has(name))) refuse({ code: 'AccessDenied' })
+function checkPresence(form: FormFields): void {
+  if (AUTH_FIELDS.every((name) => !form.has(name))) refuseAsS3({ code: 'AccessDenied' })
   const missing = ['key', ...AUTH_FIELDS].find((name) => !form.has(name))
   if (missing !== undefined) {
-    refuse({
+    refuseAsS3({
       code: 'InvalidArgument',
       message: `Bucket POST must contain a field named '${missing}'.  If it is specified, please check the order of the fields.`,
       details: { ArgumentName: missing, ArgumentValue: '' },
     })
   }
   const key = form.get('key') ?? ''
-  if (key === '') refuse({ code: 'UserKeyMustBeSpecified' })
-  if (Buffer.byteLength(key) > LONGEST_KEY_BYTES) refuse({ code: 'KeyTooLongError' })
+  if (key === '') refuseAsS3({ code: 'UserKeyMustBeSpecified' })
+  if (Buffer.byteLength(key) > LONGEST_KEY_BYTES) refuseAsS3({ code: 'KeyTooLongError' })
 }
 
-function checkCredential(form: Fields, issuer: FormIssuer): void {
+function checkCredential(form: FormFields, issuer: FormIssuer): void {
   const get = (name: string) => form.get(name) ?? ''
   if (get('x-store-algorithm') !== FORM_ALGORITHM) {
-    refuse({
+    refuseAsS3({
       code: 'InvalidArgument',
       message: `x-store-algorithm only supports "${FORM_ALGORITHM}"`,
       details: { ArgumentName: 'x-store-algorithm' },
@@ -74,19 +79,19 @@ function checkCredential(form: Fields, issuer: FormIssuer): void {
   }
   const credential = get('x-store-credential')
   const [accessKeyId, day = ''] = credential.split('/')
-  if (accessKeyId !== issuer.accessKeyId) refuse({ code: 'InvalidAccessKeyId' })
+  if (accessKeyId !== issuer.accessKeyId) refuseAsS3({ code: 'InvalidAccessKeyId' })
   if (credential !== issuer.credential(day) || !/^\d{8}$/.test(day)) {
-    refuse({ code: 'InvalidArgument', message: 'the Credential is mal-formed' })
+    refuseAsS3({ code: 'InvalidArgument', message: 'the Credential is mal-formed' })
   }
   const isSigned = issuer.sign(get('policy'), day) === get('x-store-signature')
-  if (!isSigned) refuse({ code: 'SignatureDoesNotMatch' })
+  if (!isSigned) refuseAsS3({ code: 'SignatureDoesNotMatch' })
 }
 
-function judgePolicy(form: Fields, now: number): AcceptedForm {
+function judgePolicy(form: FormFields, now: number): AcceptedForm {
   const invalid = (why: string): never =>
-    refuse({ code: 'InvalidPolicyDocument', message: `Invalid Policy: ${why}` })
+    refuseAsS3({ code: 'InvalidPolicyDocument', message: `Invalid Policy: ${why}` })
   const denied = (why: string): never =>
-    refuse({ code: 'AccessDenied', message: `Invalid according to Policy: ${why}` })
+    refuseAsS3({ code: 'AccessDenied', message: `Invalid according to Policy: ${why}` })
   let policy: { expiration?: unknown; conditions?: unknown }
   try {
     policy = JSON.parse(Buffer.from(form.get('policy') ?? '', 'base64').toString('utf8'))

@@ -1,7 +1,7 @@
 // This parser of multipart/form-data reads the body as it arrives, in bounded memory for a file of any size, and yields
 // every byte of a value. It does not know forms or policies.
 
-import { refuse } from './s3-answer.ts'
+import { refuseAsS3 } from './s3-answer.ts'
 
 export interface Part {
   name: string
@@ -93,5 +93,5 @@ function parameter(line: string, name: string): string | null {
 }
 
 function malformed(): never {
-  return refuse({ code: 'MalformedPOSTRequest' })
+  return refuseAsS3({ code: 'MalformedPOSTRequest' })
 }

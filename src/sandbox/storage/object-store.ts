@@ -6,31 +6,47 @@ import { existsSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { SandboxDatabase } from '../database.ts'
-import type { StoredObject } from '../records.ts'
+import type { ReceivedObject, StoredObject } from '../records.ts'
 
-export type ObjectStore = Awaited<ReturnType<typeof openStore>>
-export type IncomingObject = Awaited<ReturnType<ObjectStore['receive']>>
+export interface ObjectStore {
+  /** list returns the newest object of each key, in the order in which the keys first arrived. */
+  list(): StoredObject[]
+  find(key: string): StoredObject | null
+  /** remove removes the objects of an account, or all. */
+  remove(account: string | null): Promise<void>
+  /** receive opens an incoming object. Its dispose removes the file unless `commit` was called. */
+  receive(): Promise<IncomingObject>
+}
+
+export interface IncomingObject extends AsyncDisposable {
+  write(piece: Buffer): Promise<void>
+  /** digest is called once, after the last byte. */
+  digest(): { bytes: number; sha256: string; md5: string }
+  /** commit stores the object. A key that is written again keeps its old file until the new one is saved. */
+  commit(received: ReceivedObject): Promise<void>
+}
 
 /** PARTIAL begins with a dot, which no file name of a key does (see `safeSegment`). */
 const PARTIAL = '.partial'
 const LONGEST_SEGMENT = 200
 
 /** openStore lists the objects whose files still exist, and removes partial files of an earlier sandbox. */
-export async function openStore(directory: string, database: SandboxDatabase) {
+export async function openStore(
+  directory: string,
+  database: SandboxDatabase,
+): Promise<ObjectStore> {
   const known = database.objects().filter(({ path }) => existsSync(path))
   const objects = new Map(known.map((object) => [object.key, object]))
-  let received = 0
+  let count = 0
   await rm(join(directory, PARTIAL), { recursive: true, force: true })
   await mkdir(join(directory, PARTIAL), { recursive: true })
 
   return {
-    /** list returns the newest object of each key, in the order in which the keys first arrived. */
     list: () => [...objects.values()],
 
-    find: (key: string) => objects.get(key) ?? null,
+    find: (key) => objects.get(key) ?? null,
 
-    /** remove removes the objects of an account, or all. */
-    async remove(account: string | null): Promise<void> {
+    async remove(account) {
       const gone = [...objects.values()].filter(
         (one) => account === null || one.account === account,
       )
@@ -39,35 +55,31 @@ export async function openStore(directory: string, database: SandboxDatabase) {
       for (const { path } of gone) await rm(path, { force: true })
     },
 
-    /** receive opens an incoming object. Its dispose removes the file unless `commit` was called. */
     async receive() {
-      const partial = join(directory, PARTIAL, String(++received))
+      const partial = join(directory, PARTIAL, String(++count))
       const file = await open(partial, 'wx')
       const [sha256, md5] = [createHash('sha256'), createHash('md5')]
       let bytes = 0
       return {
-        async write(piece: Buffer) {
+        async write(piece) {
           sha256.update(piece)
           md5.update(piece)
           bytes += piece.length
           await file.writeFile(piece)
         },
-        /** digest is called once, after the last byte. */
         digest: () => ({ bytes, sha256: sha256.digest('hex'), md5: md5.digest('hex') }),
-        /** commit stores the object. A key that is written again keeps its old file until the new one is saved. */
-        async commit(
-          facts: Pick<StoredObject, 'key' | 'account' | 'receivedAt' | 'bytes' | 'sha256' | 'md5'>,
-        ) {
-          const old = objects.get(facts.key)
+        async commit(received) {
+          const { key } = received
+          const old = objects.get(key)
           const writes = (old?.writes ?? 0) + 1
-          const name = join(directory, ...facts.key.split('/').map(safeSegment))
+          const name = join(directory, ...key.split('/').map(safeSegment))
           const path = writes === 1 ? name : `${name}%~${writes}`
           await file.close()
           await mkdir(dirname(path), { recursive: true })
           await rename(partial, path)
-          const object = { ...facts, writes, path, written: database.next('last write') }
+          const object = { ...received, writes, path, written: database.next('last write') }
           database.saveObject(object)
-          objects.set(facts.key, object)
+          objects.set(key, object)
           if (old !== undefined) await rm(old.path, { force: true })
         },
         async [Symbol.asyncDispose]() {

@@ -17,7 +17,7 @@ export function s3Answer(error: S3Error, shape = (xml: string) => xml): Answer {
   }
 }
 
-export function refuse(error: S3Error): never {
+export function refuseAsS3(error: S3Error): never {
   throw new Refusal(s3Answer(error))
 }
 

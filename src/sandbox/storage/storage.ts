@@ -9,7 +9,7 @@ import { BUCKET, type FormIssuer } from '../service/form-issuer.ts'
 import { type AcceptedForm, checkForm } from './form-check.ts'
 import { boundaryOf, type Part, readParts } from './multipart-parser.ts'
 import type { IncomingObject, ObjectStore } from './object-store.ts'
-import { escapeXml, refuse, requestId } from './s3-answer.ts'
+import { escapeXml, refuseAsS3, requestId } from './s3-answer.ts'
 
 /** LARGEST_HEAD is the most bytes that S3 accepts before the file's first byte. */
 const LARGEST_HEAD = 20 * 1024
@@ -33,18 +33,22 @@ export interface StorageSettings {
   servicePrefix: string
 }
 
-export type Storage = ReturnType<typeof createStorage>
+/** Storage carries a request out, and returns its answer, or null if it has answered already. */
+export type Storage = (exchange: Exchange, watch: UploadWatch) => Promise<Answer | null>
 
-export function createStorage(issuer: FormIssuer, store: ObjectStore, settings: StorageSettings) {
-  /** serve carries a request out, and returns its answer, or null if it has answered already. */
-  return async (exchange: Exchange, watch: UploadWatch): Promise<Answer | null> => {
+export function createStorage(
+  issuer: FormIssuer,
+  store: ObjectStore,
+  settings: StorageSettings,
+): Storage {
+  return async (exchange, watch) => {
     try {
       checkAddress(exchange)
       const { method } = exchange.entry
       if (method === 'GET' || method === 'HEAD') return await sendObject(exchange)
       return await receive(exchange, watch)
     } catch (error) {
-      if (isDiskFull(error)) refuse({ code: 'InsufficientStorage' })
+      if (isDiskFull(error)) refuseAsS3({ code: 'InsufficientStorage' })
       throw error
     }
   }
@@ -53,20 +57,20 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, settings: 
     const { boundary, bodyBytes } = readHead(exchange)
     const parts = readParts(piecesOf(exchange), boundary)
     const { fields, file } = await readFields(parts)
-    const form = checkForm(fields, file.filename, issuer, settings.now())
+    const form = checkForm({ fields, filename: file.filename }, issuer, settings.now())
     exchange.note({ key: form.key, account: issuer.accountOf(form.key), fileBytes: 0 })
     const expected = bodyBytes - file.offset - `\r\n--${boundary}--\r\n`.length
     watch.form(form, expected)
     await using incoming = await store.receive()
     const bytes = await takeFile(exchange, { file, form, expected }, { incoming, watch })
     for await (const { name } of parts) {
-      if (isFile(name)) refuse({ code: 'IncorrectNumberOfFilesInPostRequest' })
+      if (isFile(name)) refuseAsS3({ code: 'IncorrectNumberOfFilesInPostRequest' })
     }
     const replaced = await watch.end()
     if (replaced !== null) return replaced
     if (bytes < form.minBytes) {
       const details = { ProposedSize: String(bytes), MinSizeAllowed: String(form.minBytes) }
-      refuse({ code: 'EntityTooSmall', details })
+      refuseAsS3({ code: 'EntityTooSmall', details })
     }
     const { account } = exchange.entry
     const digest = incoming.digest()
@@ -85,18 +89,18 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, settings: 
     )
     if (foreign !== undefined) {
       const message = `a storage request must not carry the service's header ${foreign}`
-      refuse({ code: 'InvalidRequest', message })
+      refuseAsS3({ code: 'InvalidRequest', message })
     }
     const [, named = ''] = path.split('/')
-    if (named !== BUCKET) refuse({ code: 'NoSuchBucket', details: { BucketName: named } })
+    if (named !== BUCKET) refuseAsS3({ code: 'NoSuchBucket', details: { BucketName: named } })
   }
 
   /** sendObject sends an object to anybody who asks. */
   async function sendObject(exchange: Exchange): Promise<null> {
     const [, , ...segments] = exchange.path.split('/')
-    if (segments.length === 0) refuse({ code: 'MethodNotAllowed', headers: { allow: 'POST' } })
+    if (segments.length === 0) refuseAsS3({ code: 'MethodNotAllowed', headers: { allow: 'POST' } })
     const key = segments.map((segment) => decoded(segment)).join('/')
-    const object = store.find(key) ?? refuse({ code: 'NoSuchKey', details: { Key: key } })
+    const object = store.find(key) ?? refuseAsS3({ code: 'NoSuchKey', details: { Key: key } })
     exchange.note({ key, account: object.account })
     const headers = {
       ...{ 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
@@ -147,15 +151,15 @@ function readHead(exchange: Exchange): { boundary: string; bodyBytes: number } {
   const { request, path } = exchange
   if (request.method !== 'POST') {
     const allow = path.split('/').length > 2 ? 'GET, HEAD' : 'POST'
-    refuse({ code: 'MethodNotAllowed', headers: { allow } })
+    refuseAsS3({ code: 'MethodNotAllowed', headers: { allow } })
   }
   const type = exchange.header('content-type') ?? ''
   if (!/^multipart\/form-data\b/i.test(type)) {
     const Condition = 'Bucket POST must be of the enclosure-type multipart/form-data'
-    refuse({ code: 'PreconditionFailed', details: { Condition } })
+    refuseAsS3({ code: 'PreconditionFailed', details: { Condition } })
   }
-  const boundary = boundaryOf(type) ?? refuse({ code: 'MalformedPOSTRequest' })
-  const length = exchange.header('content-length') ?? refuse({ code: 'MissingContentLength' })
+  const boundary = boundaryOf(type) ?? refuseAsS3({ code: 'MalformedPOSTRequest' })
+  const length = exchange.header('content-length') ?? refuseAsS3({ code: 'MissingContentLength' })
   return { boundary, bodyBytes: Number(length) }
 }
 
@@ -168,8 +172,8 @@ async function* piecesOf(exchange: Exchange): AsyncGenerator<Buffer, void> {
     yield piece
     if (entry.fileBytes === null && entry.bytes > LARGEST_HEAD) refuseLongHead()
   }
-  if (exchange.bodyEnd === 'idle') refuse({ code: 'RequestTimeout' })
-  if (exchange.bodyEnd === 'short') refuse({ code: 'IncompleteBody' })
+  if (exchange.bodyEnd === 'idle') refuseAsS3({ code: 'RequestTimeout' })
+  if (exchange.bodyEnd === 'short') refuseAsS3({ code: 'IncompleteBody' })
 }
 
 /** readFields returns the fields before the file, with lower-case names, and the file's part. */
@@ -180,14 +184,14 @@ async function readFields(parts: AsyncGenerator<Part, void>) {
     if (!part) {
       const message = 'POST requires exactly one file upload per request.'
       const details = { ArgumentName: 'file', ArgumentValue: '0' }
-      return refuse({ code: 'InvalidArgument', message, details })
+      return refuseAsS3({ code: 'InvalidArgument', message, details })
     }
     if (part.offset > LARGEST_HEAD) refuseLongHead()
     if (isFile(part.name)) return { fields, file: part }
     const name = part.name.toLowerCase()
     if (fields.has(name)) {
       const message = `Bucket POST must contain exactly one field named '${name}'.`
-      refuse({ code: 'InvalidArgument', message, details: { ArgumentName: name } })
+      refuseAsS3({ code: 'InvalidArgument', message, details: { ArgumentName: name } })
     }
     fields.set(name, Buffer.concat(await Array.fromAsync(part.value)).toString('utf8'))
   }
@@ -207,7 +211,7 @@ async function takeFile(
     exchange.note({ fileBytes: bytes })
     if (bytes > form.maxBytes) {
       const details = { ProposedSize: String(expected), MaxSizeAllowed: String(form.maxBytes) }
-      refuse({ code: 'EntityTooLarge', details })
+      refuseAsS3({ code: 'EntityTooLarge', details })
     }
     await watch.file(bytes, piece.length)
   }
@@ -215,5 +219,5 @@ async function takeFile(
 }
 
 function refuseLongHead(): never {
-  return refuse({ code: 'MaxPostPreDataLengthExceededError' })
+  return refuseAsS3({ code: 'MaxPostPreDataLengthExceededError' })
 }
