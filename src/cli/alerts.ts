@@ -3,9 +3,9 @@
 import { Command } from 'commander'
 import { sendTestAlerts } from '../app/queries.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
+import { printable } from '../lib/printable.ts'
 import type { Context } from '../terminal/context.ts'
 import { define } from '../terminal/define.ts'
-import { printable } from '../terminal/render.ts'
 
 export function alertsCommand(context: Context): Command {
   const text = 'send a test message to every receiver; exit 1 if one cannot be reached'

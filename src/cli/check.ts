@@ -8,11 +8,12 @@ import { checkFiles, feedsByPath } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { isPacked } from '../domain/packing.ts'
 import { EXIT } from '../lib/errors.ts'
+import { printable } from '../lib/printable.ts'
 import { countOf, formatBytes } from '../lib/units.ts'
 import { checkNames } from '../ops/doctor/feed-names.ts'
 import { type Context, outJson, readConfigIfThere } from '../terminal/context.ts'
 import { define } from '../terminal/define.ts'
-import { columnsOf, fitted, middleCut, printable, styled, widthOf } from '../terminal/render.ts'
+import { columnsOf, fitted, middleCut, styled, widthOf } from '../terminal/render.ts'
 
 const TEXT =
   'check files offline, and say whether a guard would hold them; exit 0 all ok, 3 any not, 1 any not read'

@@ -5,8 +5,8 @@ import { Argument, Command } from 'commander'
 import { openStatus } from '../app/open-status.ts'
 import { campaignKeys } from '../campaigns/for-cli.ts'
 import type { Config } from '../config/config.ts'
+import { printable } from '../lib/printable.ts'
 import { type Context, readConfig } from '../terminal/context.ts'
-import { printable } from '../terminal/render.ts'
 
 interface Word {
   word: string

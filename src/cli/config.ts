@@ -6,10 +6,10 @@ import { configAdvice } from '../config/advice.ts'
 import { findConfig, loadConfig } from '../config/load.ts'
 import { printableConfig } from '../config/print.ts'
 import { configJsonSchema } from '../config/schema.ts'
+import { printable } from '../lib/printable.ts'
 import { writeYaml } from '../lib/yaml.ts'
 import type { Context } from '../terminal/context.ts'
 import { define } from '../terminal/define.ts'
-import { printable } from '../terminal/render.ts'
 
 export function configCommand(context: Context): Command {
   const mistakes = 'report every mistake as file:line:column; exit 78 if there is one'

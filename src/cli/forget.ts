@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander'
 import { forgetFeed, openForDecisions } from '../app/decisions.ts'
+import { printable } from '../lib/printable.ts'
 import type { Context } from '../terminal/context.ts'
 import { define, unknownName } from '../terminal/define.ts'
-import { printable } from '../terminal/render.ts'
 
 export function forgetCommand(context: Context): Command {
   const text = 'hide a feed that has no file in the inbox, until a new file comes'

@@ -1,10 +1,11 @@
 // `status --check` prints the problems in one line and sets an exit code, like a monitoring plugin.
 
+import { printable } from '../lib/printable.ts'
 import { countOf, relativeTime } from '../lib/units.ts'
 import { firstLine } from '../ops/problem.ts'
 import { worst } from '../ops/problems.ts'
 import type { StatusReport } from '../ops/report.ts'
-import { middleCut, printable } from '../terminal/render.ts'
+import { middleCut } from '../terminal/render.ts'
 
 /** Longest line in characters: pagers and phones show it whole. */
 const LONGEST = 200

@@ -3,6 +3,7 @@
 import { commandFor } from '../domain/command.ts'
 import { OPEN } from '../domain/states.ts'
 import { limited } from '../lib/limited.ts'
+import { printable } from '../lib/printable.ts'
 import { countOf, formatProgress, relativeTime } from '../lib/units.ts'
 import { onServiceText } from '../ops/advice.ts'
 import { campaignLine } from '../ops/campaigns/summary-line.ts'
@@ -11,7 +12,7 @@ import type { Problem } from '../ops/problem.ts'
 import type { Severity } from '../ops/problem-kinds.ts'
 import type { StatusReport, UploadReport } from '../ops/report.ts'
 import { coloured, problemLines } from '../terminal/problem-view.ts'
-import { middleCut, printable, styled } from '../terminal/render.ts'
+import { middleCut, styled } from '../terminal/render.ts'
 import { feedTable } from './feed-table.ts'
 
 export interface View {

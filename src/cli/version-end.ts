@@ -5,11 +5,11 @@ import { OLDER } from '../domain/reason-codes.ts'
 import { IN_WORK } from '../domain/states.ts'
 import type { Version } from '../history/port.ts'
 import { EXIT } from '../lib/errors.ts'
+import { printable } from '../lib/printable.ts'
 import { nextSteps, stepText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { VersionFacts } from '../ops/version-report.ts'
 import { type Context, printError } from '../terminal/context.ts'
-import { printable } from '../terminal/render.ts'
 
 /** printEnd prints the state of a version. With `commandLine` null the command did not wait, so no error is printed. */
 export function printEnd(

@@ -1,11 +1,12 @@
 // Prints problems for people: each kind once, with its names and what to do. Commands stand on lines of their own.
 
 import { limited } from '../lib/limited.ts'
+import { printable } from '../lib/printable.ts'
 import { countOf, relativeTime } from '../lib/units.ts'
 import { firstLine, type Problem, type Step, subjectName } from '../ops/problem.ts'
 import type { Severity } from '../ops/problem-kinds.ts'
 import { type Alike, alike } from '../ops/problems.ts'
-import { printable, styled } from './render.ts'
+import { styled } from './render.ts'
 
 interface Look {
   /** Wall ms. */

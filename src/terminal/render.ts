@@ -9,8 +9,6 @@ import { printable } from '../lib/printable.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
 import type { Context } from './context.ts'
 
-export { printable }
-
 export type Cell = string | number | null
 
 const ASCII = /^[\x20-\x7E]*$/

@@ -2,10 +2,11 @@
 // the service.
 
 import type { Command } from 'commander'
+import { printable } from '../../lib/printable.ts'
 import { countOf, relativeTime } from '../../lib/units.ts'
 import type { Context } from '../../terminal/context.ts'
 import { define, usageError } from '../../terminal/define.ts'
-import { printable, table, widthOf } from '../../terminal/render.ts'
+import { table, widthOf } from '../../terminal/render.ts'
 import type { Covers } from '../covers.ts'
 import type { PostingRow } from '../posting-rows.ts'
 import type { WhyEntry, WhyPosting } from '../why.ts'

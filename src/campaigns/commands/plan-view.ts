@@ -1,12 +1,12 @@
 // Writes a plan as text for people. Other commands show parts of this text, too.
 
 import { commandFor } from '../../domain/command.ts'
+import { printable } from '../../lib/printable.ts'
 import { countOf } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
 import { numbersText, totalsOf } from '../../ops/campaigns/numbers.ts'
 import type { Coverage } from '../../ops/campaigns/run.ts'
 import type { CommandLine } from '../../ops/port.ts'
-import { printable } from '../../terminal/render.ts'
 import { changeLines, targetingText, valueLines } from '../change-text.ts'
 import type { Selection } from '../effects.ts'
 import { changeOf, targetingChange } from '../field-changes.ts'

@@ -2,10 +2,11 @@
 // does not call the service.
 
 import type { Command } from 'commander'
+import { printable } from '../../lib/printable.ts'
 import { countOf } from '../../lib/units.ts'
 import type { Context } from '../../terminal/context.ts'
 import { type Call, define } from '../../terminal/define.ts'
-import { printable, table } from '../../terminal/render.ts'
+import { table } from '../../terminal/render.ts'
 import type { PreviewRow } from '../preview.ts'
 import { forever } from './confirm.ts'
 import { checkKey, keysOf, usableFile } from './entries.ts'
