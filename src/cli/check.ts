@@ -13,7 +13,7 @@ import { countOf, formatBytes } from '../lib/units.ts'
 import { checkNames } from '../ops/doctor/feed-names.ts'
 import { type Context, outJson, readConfigIfThere } from '../terminal/context.ts'
 import { define } from '../terminal/define.ts'
-import { columnsOf, fitted, middleCut, styled, widthOf } from '../terminal/render.ts'
+import { columnsOf, type Display, fitted, middleCut, styled, widthOf } from '../terminal/render.ts'
 
 const TEXT =
   'check files offline, and say whether a guard would hold them; exit 0 all ok, 3 any not, 1 any not read'
@@ -40,7 +40,7 @@ export function checkCommand(context: Context): Command {
     const files: FileReport[] = []
     for await (const report of checkFiles(paths, config, feed)) {
       files.push(report)
-      if (!json) context.out(fitted(fileText(report, context.terminal), widthOf(context)))
+      if (!json) context.out(fitted(fileText(report, context), widthOf(context)))
     }
     if (json) outJson(context, { files })
     else if (files.length > 1)
@@ -63,13 +63,13 @@ function judgement({ held, verdict }: FileReport): keyof typeof COLOUR {
   return held === null ? verdict : HELD
 }
 
-function fileText(file: FileReport, terminal: boolean): string {
+function fileText(file: FileReport, display: Display): string {
   const judged: keyof typeof COLOUR = judgement(file)
   if (judged === 'unreadable') {
-    const word = styled(COLOUR[judged], 'cannot be read', terminal)
+    const word = styled(COLOUR[judged], 'cannot be read', display)
     return `${printable(file.path)}: ${word}: ${printable(file.reason ?? 'for an unknown reason')}`
   }
-  const start = `${printable(file.path)}: ${styled(COLOUR[judged], judged, terminal)}: `
+  const start = `${printable(file.path)}: ${styled(COLOUR[judged], judged, display)}: `
   if (file.verdict !== 'ok') {
     const place = file.line === null ? '' : `line ${file.line}, column ${file.column}: `
     return start + place + printable(file.reason ?? '') + excerpt(file)

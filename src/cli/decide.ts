@@ -208,7 +208,7 @@ async function finish(
   if (context.ask === null || options.json) return
   const isOver = ({ nextAttemptAt, state }: Version) =>
     !IN_WORK.includes(state) || nextAttemptAt !== null
-  await until(context, history, { versions, isOver, mostMs: LONGEST_MS })
+  await until(history, { clock: context.clock, versions, isOver, mostMs: LONGEST_MS })
   if (versions.some(({ state }) => state === 'queued'))
     context.exit(printEnds(call, history, versions))
 }

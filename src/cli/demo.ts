@@ -40,14 +40,17 @@ export function demoCommand(context: Context): Command {
     .action(async ({ stay = false, dir }: { stay?: boolean; dir?: string }) => {
       const directory = dir ? resolve(dir) : mkdtempSync(join(tmpdir(), 'feedsyncd-demo-'))
       try {
-        context.exit(await demo(context, directory, stay))
+        context.exit(await demo(context, { directory, stay }))
       } finally {
         if (dir === undefined) rmSync(directory, { recursive: true, force: true })
       }
     })
 }
 
-async function demo(context: Context, directory: string, stay: boolean): Promise<number> {
+async function demo(
+  context: Context,
+  { directory, stay }: { directory: string; stay: boolean },
+): Promise<number> {
   const { clock, env, out } = context
   const { openApp } = await import('../app/app.ts')
   const { statusOf } = await import('../app/status.ts')

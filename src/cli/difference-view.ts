@@ -4,8 +4,15 @@
 import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../domain/difference.ts'
 import { countOf } from '../lib/units.ts'
 import { fieldsText, KINDS, type Kind, NOUNS } from '../ops/difference-text.ts'
-import type { Context } from '../terminal/context.ts'
-import { type Cell, factsText, styled, table, widthOf } from '../terminal/render.ts'
+import {
+  type Cell,
+  type Display,
+  factsText,
+  type SizedDisplay,
+  styled,
+  table,
+  widthOf,
+} from '../terminal/render.ts'
 
 const SIGNS: Record<Kind, string> = { removed: '-', added: '+', changed: '~' }
 const COLOURS = { removed: 'red', added: 'green', changed: 'yellow' } as const
@@ -13,7 +20,7 @@ const COLOURS = { removed: 'red', added: 'green', changed: 'yellow' } as const
 /** differenceText shows the counts, in all and by campaign, state and city. */
 export function differenceText(
   { by, postings, totals }: DifferenceSummary,
-  { terminal }: Pick<Context, 'terminal'>,
+  display: Display,
 ): string {
   const facts = KINDS.flatMap((kind): Fact[] => {
     const of = kind === 'removed' ? ` of ${countOf(postings.older, 'posting')}` : ''
@@ -24,7 +31,7 @@ export function differenceText(
   const lines = factsText(facts.map(([, name, text]) => [name, text])).split('\n')
   const shown = lines.map((line, n) => {
     const [kind = 'none'] = facts[n] ?? []
-    return kind === 'none' ? line : coloured(kind, line, terminal)
+    return kind === 'none' ? line : inColourOf(kind, line, display)
   })
   return shown.join('\n')
 }
@@ -52,7 +59,7 @@ function groups(by: DifferenceSummary['by'], kind: Kind): Fact[] {
 export function postingTable(
   kind: Kind,
   rows: readonly (PostingName | ChangedPosting)[],
-  context: Pick<Context, 'env' | 'terminal'>,
+  display: SizedDisplay,
 ): string {
   const cells = rows.map((row): Cell[] => [SIGNS[kind], row.id, row.title, ...rest(row)])
   const headers = [
@@ -61,8 +68,8 @@ export function postingTable(
     'title',
     ...(kind === 'changed' ? ['differs in'] : ['city', 'campaign']),
   ]
-  const [head = '', ...lines] = table(headers, cells, widthOf(context)).split('\n')
-  return [head, ...lines.map((line) => coloured(kind, line, context.terminal))].join('\n')
+  const [head = '', ...lines] = table(headers, cells, widthOf(display)).split('\n')
+  return [head, ...lines.map((line) => inColourOf(kind, line, display))].join('\n')
 }
 
 function rest(row: PostingName | ChangedPosting): Cell[] {
@@ -70,6 +77,6 @@ function rest(row: PostingName | ChangedPosting): Cell[] {
   return [fieldsText(row)]
 }
 
-function coloured(kind: Kind, text: string, terminal: boolean): string {
-  return styled(COLOURS[kind], text, terminal)
+function inColourOf(kind: Kind, text: string, display: Display): string {
+  return styled(COLOURS[kind], text, display)
 }

@@ -11,7 +11,7 @@ import { hintText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { type Context, outJson } from '../terminal/context.ts'
 import { define } from '../terminal/define.ts'
-import { fitted, styled, widthOf } from '../terminal/render.ts'
+import { type Display, fitted, styled, widthOf } from '../terminal/render.ts'
 
 const TEXT =
   'check everything that the daemon needs; exit 0 ok, 78 configuration, 4 credentials, 1 host, 75 network'
@@ -31,7 +31,7 @@ export function doctorCommand(context: Context): Command {
         const before = findings.at(-1)
         if (before && before.by !== finding.by) context.out('')
         if (before?.by !== finding.by) context.out(heading(finding, clock.now()))
-        context.out(fitted(findingText(finding, context.terminal, commandLine), widthOf(context)))
+        context.out(fitted(findingText(finding, context, commandLine), widthOf(context)))
       }
       findings.push(finding)
     }
@@ -62,10 +62,10 @@ function heading({ at, by, user }: DoctorFinding, now: number): string {
 
 function findingText(
   { check, verdict, says, fix }: DoctorFinding,
-  terminal: boolean,
+  display: Display,
   commandLine: CommandLine,
 ): string {
-  const word = styled(COLOUR[verdict], verdict, terminal) + ' '.repeat(9 - verdict.length)
+  const word = styled(COLOUR[verdict], verdict, display) + ' '.repeat(9 - verdict.length)
   const line = `${word}${check}: ${printable(says)}`
   return fix === null ? line : `${line}\n         try: ${printable(hintText(fix, commandLine))}`
 }

@@ -17,7 +17,7 @@ export function heldBeside(history: History, ids: readonly number[]): Version[] 
  * asks nothing about a version that is held only for its name.
  */
 export async function accountsToKeep(
-  { config, context }: Pick<Call<unknown>, 'config' | 'context'>,
+  { config, context }: Call<unknown>,
   beside: readonly Version[],
 ): Promise<Version['account'][]> {
   const asked = beside.filter(({ reasonCode }) => reasonCode === SECOND_FEED)

@@ -139,7 +139,7 @@ export async function runCli(args: readonly string[], context: Context): Promise
       context.exit(EXIT.usage)
     } else {
       const commandLine = commandLineHere(context.env, program.opts<{ config?: string }>().config)
-      context.exit(report(context, error, meant, commandLine))
+      context.exit(report(error, { context, meant, commandLine }))
     }
   }
 }
@@ -164,10 +164,8 @@ function wordsOf(command: Command): string {
 }
 
 function report(
-  context: Context,
   error: unknown,
-  meant: Command,
-  commandLine: CommandLine,
+  { context, meant, commandLine }: { context: Context; meant: Command; commandLine: CommandLine },
 ): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok

@@ -36,7 +36,8 @@ export function retryCommand(context: Context): Command {
     const isRunning = isLocked(config.state.directory)
     if (isRunning) {
       const isDown = () => readDaemonFile(config.state.directory, context.env)?.service === 'down'
-      await until(context, history, {
+      await until(history, {
+        clock: context.clock,
         versions: retried.filter(({ feed }) => pauses.of(feed) === null),
         isOver: (version) => wasTried(version, context.clock.now()),
         gaveUp: (over) => over.some(({ state }) => state === 'queued') && isDown(),

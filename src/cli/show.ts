@@ -65,7 +65,7 @@ function showVersion(call: Show, status: Status, id: number) {
     const text = showText(report, call)
     const severity = severityOf(report)
     const isColoured = /^(state|reason) .*$/gm
-    return text.replace(isColoured, (line) => coloured(line, severity, context.terminal))
+    return text.replace(isColoured, (line) => coloured(line, severity, context))
   })
 }
 
@@ -76,19 +76,25 @@ async function showFeed(call: Show, status: Status, name: string): Promise<boole
   const [newest = report?.uploads[0]] = status.report({ feed: name }).uploads
   if (report === null || newest === undefined) return false
   const path = json ? null : await status.path(newest.path)
-  call.showWrapped(report, () => feedText(report, newest, path, call))
+  call.showWrapped(report, () => feedText({ report, newest, path }, call))
   return true
 }
 
 /** feedText shows the version on the service first, then the newest file, then other versions that wait. */
-function feedText(report: FeedReport, newest: UploadReport, path: PathReport | null, call: Show) {
+function feedText(
+  { report, newest, path }: { report: FeedReport; newest: UploadReport; path: PathReport | null },
+  call: Show,
+) {
   const { commandLine, context, options } = call
   const now = context.clock.now()
   const { feed, uploads } = report
   const others = uploads.filter((one) => one.id !== newest.id && OPEN.includes(one.state))
   const waiting = others.flatMap((one) => {
     const reason = one.reason === null ? '' : `: ${one.reason}`
-    return lines(`version ${one.id} is ${one.state}${reason}`, one, null, call)
+    return lines(
+      { says: `version ${one.id} is ${one.state}${reason}`, upload: one, next: null },
+      call,
+    )
   })
   const shown = options.all ? uploads : uploads.slice(0, MOST)
   const rows = shown.map((one) => [
@@ -104,13 +110,7 @@ function feedText(report: FeedReport, newest: UploadReport, path: PathReport | n
   return [
     `on the service: ${onServiceText(report, now)}`,
     ...(newest.overdue && newest.expectedBy !== null
-      ? [
-          coloured(
-            `overdue: expected by ${clockText(newest.expectedBy, now)}`,
-            'warning',
-            context.terminal,
-          ),
-        ]
+      ? [coloured(`overdue: expected by ${clockText(newest.expectedBy, now)}`, 'warning', context)]
       : []),
     ...filesLines(newest.files),
     ...(path === null ? [] : pathLines(path, call)),
@@ -138,7 +138,7 @@ async function showPath(call: Show, status: Status, given: string): Promise<bool
 }
 
 function pathLines({ because, next, path, upload }: PathReport, call: Show): string[] {
-  return lines(`${path}: ${because}`, upload, next, call)
+  return lines({ says: `${path}: ${because}`, upload, next }, call)
 }
 
 function nextOf(upload: UploadReport | null, call: Show): string | null {
@@ -150,9 +150,12 @@ function stepsOf(upload: UploadReport, { commandLine, context }: Show): Step[] {
 }
 
 /** lines returns a sentence and the next step. `next` is the step of a path and replaces that of its version. */
-function lines(says: string, upload: UploadReport | null, next: string | null, call: Show) {
+function lines(
+  { says, upload, next }: { says: string; upload: UploadReport | null; next: string | null },
+  call: Show,
+) {
   const text = printable(says)
-  const line = upload === null ? text : coloured(text, severityOf(upload), call.context.terminal)
+  const line = upload === null ? text : coloured(text, severityOf(upload), call.context)
   if (next !== null) return [line, `next: ${printable(next)}`]
   return upload === null ? [line] : [line, ...stepsOf(upload, call).map(stepLine)]
 }

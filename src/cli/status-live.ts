@@ -14,7 +14,7 @@ const SILENT_MS = 2 * MINUTE
 /** statusLive answers 0 if the daemon holds its lock and its heartbeat is recent, else 2. */
 export function statusLive(
   config: Config,
-  { clock, env }: Pick<Context, 'clock' | 'env'>,
+  { clock, env }: Context,
 ): { code: number; line: string } {
   const { directory } = config.state
   if (!isLocked(directory)) return dead('the daemon is not running')

@@ -47,7 +47,8 @@ export function statusText(report: StatusReport, view: View): string {
   return sections.filter((section) => section !== '').join('\n\n')
 }
 
-function health({ daemon, problems, service }: StatusReport, { now, terminal }: View): string {
+function health({ daemon, problems, service }: StatusReport, view: View): string {
+  const { now } = view
   const worstOf = (kind: Problem['subject']['kind']) =>
     problems.find(({ severity, subject }) => subject.kind === kind && severity !== 'info')?.severity
   const listed =
@@ -57,11 +58,9 @@ function health({ daemon, problems, service }: StatusReport, { now, terminal }: 
   const running = daemon.running ? `daemon running (pid ${daemon.pid})` : 'daemon not running'
   const ofDaemon = worstOf('daemon')
   return [
-    ofDaemon === undefined
-      ? styled('green', running, terminal)
-      : coloured(running, ofDaemon, terminal),
+    ofDaemon === undefined ? styled('green', running, view) : coloured(running, ofDaemon, view),
     listed,
-    coloured(`service ${service.state}`, worstOf('service') ?? null, terminal),
+    coloured(`service ${service.state}`, worstOf('service') ?? null, view),
   ].join('; ')
 }
 
@@ -94,7 +93,7 @@ function feeds(report: StatusReport, view: View): string {
     const word = `${countOf(left)}${few.length > 0 ? ' more' : ''} ${group[0]?.state}`
     return [
       ...few.flatMap((upload) => [
-        coloured(texts.shift() ?? '', severityOf(upload), terminal),
+        coloured(texts.shift() ?? '', severityOf(upload), view),
         ...remarks(upload, severityOf(upload), now),
       ]),
       ...(left > 0 ? [`${word} (--all lists them)`] : []),

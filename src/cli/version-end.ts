@@ -25,7 +25,7 @@ export function printEnd(
   printError(context, reason ?? state, stepText(next))
 }
 
-export function exitCodeOf({ reasonCode, state }: Pick<Version, 'reasonCode' | 'state'>): number {
+export function exitCodeOf({ reasonCode, state }: Version): number {
   if (IN_WORK.includes(state)) return EXIT.temporary
   // A superseded version was replaced by one that was sent, unless the date in its name made it too old to send.
   if (state === 'superseded') return reasonCode === OLDER ? EXIT.notAllOk : EXIT.ok

@@ -2,7 +2,7 @@
 
 import { isLocked } from '../history/instance-lock.ts'
 import type { History, Version } from '../history/port.ts'
-import { SECOND } from '../lib/clock.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
 import { EXIT } from '../lib/errors.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { factsOf } from '../ops/version-report.ts'
@@ -16,7 +16,7 @@ export const NO_DAEMON = 'no daemon is running: the delivery starts when a daemo
 
 /** whyNotSent returns why a version that may be sent is not sent now; null if nothing prevents it. */
 export function whyNotSent(
-  { config, context }: Pick<Call<unknown>, 'config' | 'context'>,
+  { config, context }: Call<unknown>,
   history: History,
   versions: readonly Version[],
 ): string | null {
@@ -31,14 +31,15 @@ export function whyNotSent(
 
 /** until waits until each version `isOver`, until `gaveUp`, or for at most `mostMs`. */
 export async function until(
-  { clock }: Pick<Context, 'clock'>,
   history: History,
   {
+    clock,
     gaveUp = () => false,
     isOver,
     mostMs,
     versions,
   }: {
+    clock: Clock
     versions: readonly Version[]
     isOver: (version: Version) => boolean
     gaveUp?: (over: readonly Version[]) => boolean

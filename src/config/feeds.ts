@@ -70,8 +70,8 @@ function unnamed(rules: readonly FeedConfig[]): FeedConfig[] {
   return rules.filter(({ name }) => name === null)
 }
 
-/** ownName returns the feed name of a path that no rule names. */
-function ownName(path: string, dated: boolean): string {
+/** ownName returns the feed name of a path whose rule names no feed. */
+function ownName(path: string, { dated }: FeedConfig): string {
   return dated ? feedWithoutRule(path) : plainName(path)
 }
 
@@ -87,7 +87,7 @@ function firstOf(
     const filled = (template: string | null) =>
       template === null ? null : fillTemplate(template, captured)
     return {
-      feed: composed(filled(rule.name) ?? ownName(path, rule.dated)),
+      feed: composed(filled(rule.name) ?? ownName(path, rule)),
       account: filled(rule.partnerAccount),
       dated: rule.dated,
       mapping: { encoding: rule.encoding, records: rule.records, fields: rule.fields },

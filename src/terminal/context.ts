@@ -9,10 +9,10 @@ import type { Clock } from '../lib/clock.ts'
 import { printable, printableJson } from '../lib/printable.ts'
 import { hintText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
+import type { SizedDisplay } from './render.ts'
 import type { SignalledProcess } from './signals.ts'
 
-export interface Context {
-  env: NodeJS.ProcessEnv
+export interface Context extends SizedDisplay {
   clock: Clock
   /** Prints the answer on stdout. */
   out: (text: string) => void
@@ -23,8 +23,6 @@ export interface Context {
   /** Takes the log of the daemon, line by line. */
   log: { write(line: string): void }
   process: SignalledProcess
-  /** True if the answer goes to a terminal. Only then is it coloured, cut to the width and redrawn. */
-  terminal: boolean
   /** Asks the person at the terminal and resolves to true for yes; null if stdin is no terminal. */
   ask: ((question: string) => Promise<boolean>) | null
   /** Sets the exit code of the process. The process ends with it when no work is left. The default is 0. */
@@ -58,6 +56,6 @@ export function readConfigIfThere(context: Context, flag: string | undefined): C
 }
 
 /** outJson prints an answer as one JSON document that begins with the schema version. */
-export function outJson(context: Pick<Context, 'out'>, answer: object): void {
-  context.out(printableJson(JSON.stringify({ schemaVersion: 1, ...answer })))
+export function outJson({ out }: { out: Context['out'] }, answer: object): void {
+  out(printableJson(JSON.stringify({ schemaVersion: 1, ...answer })))
 }

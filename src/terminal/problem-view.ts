@@ -6,12 +6,11 @@ import { countOf, relativeTime } from '../lib/units.ts'
 import { firstLine, type Problem, type Step, subjectName } from '../ops/problem.ts'
 import type { Severity } from '../ops/problem-kinds.ts'
 import { type Alike, alike } from '../ops/problems.ts'
-import { styled } from './render.ts'
+import { type Display, styled } from './render.ts'
 
-interface Look {
+export interface ProblemView extends Display {
   /** Wall ms. */
   now: number
-  terminal: boolean
 }
 
 const COLOUR = { critical: 'red', warning: 'yellow', info: 'gray' } as const
@@ -28,20 +27,21 @@ const NOUNS = {
 /** problemLines returns one block of lines for each kind of problem, the worst first. */
 export function problemLines(
   problems: readonly Problem[],
-  { now, terminal }: Look,
+  view: ProblemView,
   more: string,
 ): string[] {
-  const blocks = alike(problems).map((group) => blockOf(group, { now, terminal }))
-  const most = terminal ? MOST_KINDS.terminal : MOST_KINDS.elsewhere
+  const blocks = alike(problems).map((group) => blockOf(group, view))
+  const most = view.terminal ? MOST_KINDS.terminal : MOST_KINDS.elsewhere
   return limited(blocks, most, (left) => `${countOf(left)} more kinds of problems\n    ${more}`)
 }
 
 /** coloured colours a line after the severity of what it says. */
-export function coloured(line: string, severity: Severity | null, terminal: boolean): string {
-  return severity === null ? line : styled(COLOUR[severity], line, terminal)
+export function coloured(line: string, severity: Severity | null, display: Display): string {
+  return severity === null ? line : styled(COLOUR[severity], line, display)
 }
 
-function blockOf({ next, problems }: Alike, { now, terminal }: Look): string {
+function blockOf({ next, problems }: Alike, view: ProblemView): string {
+  const { now } = view
   const [first, ...others] = problems
   const { severity, since, subject } = first
   const ago = since === null || severity === 'info' ? '' : ` (${relativeTime(since, now)})`
@@ -51,7 +51,7 @@ function blockOf({ next, problems }: Alike, { now, terminal }: Look): string {
       : `${countOf(problems.length, NOUNS[subject.kind])} ${first.says}`
   const names = problems.map((each) => printable(subjectName(each.subject)))
   const lines = [
-    coloured(`${severity}: ${printable(says)}`, severity, terminal),
+    coloured(`${severity}: ${printable(says)}`, severity, view),
     ...(others.length === 0 ? [] : [`  ${limited(names, MOST_NAMED).join(', ')}`]),
     ...next.map(stepLine),
   ]

@@ -7,7 +7,16 @@ import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { printable } from '../lib/printable.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
-import type { Context } from './context.ts'
+
+/** Display says whether a text goes to a terminal. Only then is it coloured, cut to the width and redrawn. */
+export interface Display {
+  terminal: boolean
+}
+
+/** SizedDisplay also knows what the environment says of its size. */
+export interface SizedDisplay extends Display {
+  env: NodeJS.ProcessEnv
+}
 
 export type Cell = string | number | null
 
@@ -115,12 +124,12 @@ export function factsText(facts: readonly (readonly [name: string, value: Cell])
 }
 
 /** widthOf returns the columns of the terminal; null if unknown. COLUMNS helps a serial console, which reports 0. */
-export function widthOf({ env, terminal }: Pick<Context, 'env' | 'terminal'>): number | null {
+export function widthOf({ env, terminal }: SizedDisplay): number | null {
   return (terminal && (Number(env.COLUMNS) || process.stdout.columns)) || null
 }
 
 /** heightOf returns the lines of the terminal; null if unknown. */
-export function heightOf({ env, terminal }: Pick<Context, 'env' | 'terminal'>): number | null {
+export function heightOf({ env, terminal }: SizedDisplay): number | null {
   return (terminal && (Number(env.LINES) || process.stdout.rows)) || null
 }
 
@@ -149,6 +158,6 @@ function layout(): typeof import('./text-layout.ts') {
 type Style = Parameters<typeof styleText>[0]
 
 /** styled colours text only on a terminal. Colour is never the only sign. */
-export function styled(style: Style, text: string, terminal: boolean): string {
+export function styled(style: Style, text: string, { terminal }: Display): string {
   return terminal ? styleText(style, text, { validateStream: true, stream: process.stdout }) : text
 }
