@@ -1,13 +1,70 @@
 // The effective configuration, which resolve.ts makes from the checked file. schema.ts describes the file.
 
 import { join } from 'node:path'
-import type { resolveConfig } from './resolve.ts'
+import type { AlertTarget } from '../domain/alerts.ts'
+import type { Identity } from '../domain/service-words.ts'
+import type { ConfigFile } from './schema.ts'
 
-/** Config is the effective configuration: all defaults applied, durations in ms, sizes in bytes, paths absolute. */
-export type Config = ReturnType<typeof resolveConfig>
+/**
+ * Config is the effective configuration: all defaults applied, durations in ms, sizes in bytes, paths absolute. What the
+ * file's sections say as it is has their types.
+ */
+export interface Config {
+  service: {
+    /** Scheme, host, port and an optional path prefix, without a slash at the end. */
+    baseUrl: string
+    identity: Identity
+    headerPrefix: string
+    presignPath: string
+    auth: ConfigFile['service']['auth'] & { keyFile: string }
+  }
+  inbox: InboxConfig
+  feeds: FeedConfig[]
+  guards: ConfigFile['guards']
+  upload: ConfigFile['upload']
+  campaigns: {
+    file: string
+    /** True if the configuration names the file: then a missing file is an error, not "off". */
+    explicit: boolean
+    mode: ConfigFile['campaigns']['mode']
+  }
+  state: { directory: string; historyForMs: number; expectHistory: boolean }
+  http: { listen: ConfigFile['http']['listen'] }
+  alerts: AlertTarget[]
+  log: ConfigFile['log']
+}
 
-export type FeedConfig = Config['feeds'][number]
+export interface InboxConfig {
+  directory: string
+  include: string[]
+  exclude: string[]
+  rescanMs: number
+  quietPeriodMs: number
+  incompleteAfterMs: number
+  afterUpload: ConfigFile['inbox']['afterUpload']
+  afterReject: ConfigFile['inbox']['afterReject']
+  archiveDirectory: string
+  quarantineDirectory: string
+  receipts: ConfigFile['inbox']['receipts']
+}
+
+type RuleInFile = ConfigFile['feeds'][number]
+
+/** FeedConfig is a rule of `feeds`. */
+export interface FeedConfig {
+  match: string
+  /** null: the feed is named by its path. */
+  name: string | null
+  dated: boolean
+  /** null: the account of the service. */
+  partnerAccount: string | null
+  /** null: the declared encoding. */
+  encoding: NonNullable<RuleInFile['encoding']> | null
+  /** null: detected. */
+  records: string | null
+  fields: RuleInFile['fields']
+  expectEveryMs: number | null
+}
 
 /** historyFile returns the absolute path of the database. */
-export const historyFile = ({ state }: Pick<Config, 'state'>) =>
-  join(state.directory, 'feedsyncd.db')
+export const historyFile = ({ state }: Config) => join(state.directory, 'feedsyncd.db')

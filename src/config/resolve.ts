@@ -5,17 +5,17 @@ import { join, resolve } from 'node:path'
 import type { AlertTarget } from '../domain/alerts.ts'
 import type { Identity } from '../domain/service-words.ts'
 import { registerSecretAddress, Secret } from '../lib/secrets.ts'
+import type { Config } from './config.ts'
 import type { ConfigFile } from './schema.ts'
 
 /** resolveConfig applies what depends on `base`, the folder of the file, and on the environment. */
-export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.ProcessEnv) {
+export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.ProcessEnv): Config {
   const absolute = (path: string) => resolve(base, path)
   const { service, inbox, campaigns, state } = file
   const { listen } = file.http
   const inState = (name: string) => join(state.directory, name)
   return {
     service: {
-      /** Scheme, host, port and an optional path prefix, without a slash at the end. */
       baseUrl: new URL(service.baseUrl).href.replace(/\/+$/, ''),
       identity: identity(service),
       headerPrefix: service.headerPrefix,
@@ -37,13 +37,10 @@ export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.Proces
     },
     feeds: file.feeds.map(({ name, partnerAccount, encoding, records, expectEvery, ...rule }) => ({
       ...rule,
-      /** null: the feed is named by its path. */
       name: name ?? null,
       /** An account uploads only for itself, even if a rule names another; `loadConfig` warns of that. */
       partnerAccount: (service.partner === undefined ? null : partnerAccount) ?? null,
-      /** null: the declared encoding. */
       encoding: encoding ?? null,
-      /** null: detected. */
       records: records ?? null,
       expectEveryMs: expectEvery ?? null,
     })),
@@ -51,7 +48,6 @@ export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.Proces
     upload: file.upload,
     campaigns: {
       file: absolute(campaigns.file ?? 'campaigns.yaml'),
-      /** True if the configuration names the file: then a missing file is an error, not "off". */
       explicit: campaigns.file !== undefined,
       mode: campaigns.mode,
     },
