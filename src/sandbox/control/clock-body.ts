@@ -2,9 +2,9 @@
 
 import { z } from 'zod'
 import { DURATION_EXPECTED, parseDuration, writeDuration } from '../../lib/units.ts'
-import type { SandboxClock } from '../clock.ts'
 import { badRequest } from '../http/answer.ts'
 import { expecting, readBody } from '../json-input.ts'
+import type { SandboxClock } from '../sandbox-clock.ts'
 
 const BODY = z.strictObject({
   now: z.iso

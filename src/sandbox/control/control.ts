@@ -2,8 +2,7 @@
 // sandbox, set its clock and its knobs, show requests, objects and postings, and add, list and remove faults.
 
 import { Hono } from 'hono'
-import type { SandboxClock } from '../clock.ts'
-import { isDiskFull } from '../disk.ts'
+import { isDiskFull } from '../disk-full.ts'
 import { readFaults } from '../faults/fault-types.ts'
 import type { FaultBook } from '../faults/faults.ts'
 import { fetchMethod, jsonAnswer, Refusal, refuse } from '../http/answer.ts'
@@ -11,12 +10,13 @@ import type { Exchange } from '../http/exchange.ts'
 import type { Journal } from '../journal.ts'
 import { readBody } from '../json-input.ts'
 import { type Knobs, SOME_KNOBS } from '../knobs.ts'
+import type { SandboxClock } from '../sandbox-clock.ts'
 import { readOutcome } from '../service/body.ts'
 import type { CampaignBook } from '../service/book.ts'
 import type { Postings } from '../service/postings.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import { clockJson, readClock } from './clock-body.ts'
-import { listedRequests } from './requests.ts'
+import { listedRequests } from './request-list.ts'
 
 export interface ControlParts {
   faults: FaultBook

@@ -2,12 +2,12 @@
 // last requests.
 
 import { writeDuration } from '../../lib/units.ts'
-import type { SandboxClock } from '../clock.ts'
 import type { FaultBook } from '../faults/faults.ts'
 import type { Journal } from '../journal.ts'
+import type { SandboxClock } from '../sandbox-clock.ts'
 import type { CampaignBook } from '../service/book.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
-import { STYLE } from './page-style.ts'
+import { STYLE } from './overview-style.ts'
 
 const MOST_ROWS = 100
 const STATUS = ['', 'running', 'archived', 'paused']

@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
-import { isDiskFull } from '../disk.ts'
+import { isDiskFull } from '../disk-full.ts'
 import type { Knobs } from '../knobs.ts'
 import type { StoredObject } from '../records.ts'
 import type { ObjectStore } from '../storage/object-store.ts'

@@ -3,7 +3,7 @@
 
 import { channel } from 'node:diagnostics_channel'
 import { Hono, type MiddlewareHandler } from 'hono'
-import { isDiskFull } from '../disk.ts'
+import { isDiskFull } from '../disk-full.ts'
 import {
   type Answer,
   badRequest,

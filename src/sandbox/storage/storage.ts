@@ -2,7 +2,7 @@
 // of the service. It knows nothing of faults.
 
 import { unescape as decoded } from 'node:querystring'
-import { isDiskFull } from '../disk.ts'
+import { isDiskFull } from '../disk-full.ts'
 import type { Answer } from '../http/answer.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { BUCKET, type FormIssuer } from '../service/form-issuer.ts'
