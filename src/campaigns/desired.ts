@@ -96,7 +96,7 @@ function entryOf({ externalCampaignId: key, campaignId, targeting, ...rest }: En
   }
 }
 
-interface Placed {
+interface PlacedEntry {
   entry: Entry
   path: YamlPath
 }
@@ -139,7 +139,7 @@ function entryFindings(item: unknown, path: YamlPath): Finding[] {
   return found
 }
 
-function duplicates(all: readonly Placed[], nameOf: (path: YamlPath) => string): Finding[] {
+function duplicates(all: readonly PlacedEntry[], nameOf: (path: YamlPath) => string): Finding[] {
   const first = new Map<string, string>()
   return all.flatMap(({ entry, path }) => {
     const { key, values, campaignId } = entry
@@ -162,8 +162,11 @@ function duplicates(all: readonly Placed[], nameOf: (path: YamlPath) => string):
 }
 
 /** aboveLimits finds budgets above a limit, which are typing errors. */
-function aboveLimits(all: readonly Placed[], { maxBudget, maxTotal }: LimitsInFile): Finding[] {
-  const budgetOf = ({ entry }: Placed): Amount => Number(entry.values.budget ?? 0)
+function aboveLimits(
+  all: readonly PlacedEntry[],
+  { maxBudget, maxTotal }: LimitsInFile,
+): Finding[] {
+  const budgetOf = ({ entry }: PlacedEntry): Amount => Number(entry.values.budget ?? 0)
   const total = all
     .filter(({ entry }) => entry.values.status !== 'paused')
     .reduce((sum, one) => sum + budgetOf(one), 0)

@@ -3,8 +3,8 @@
 
 import type { Entry } from './desired.ts'
 import {
+  type CampaignField,
   FIELDS,
-  type Field,
   isFixed,
   normalized,
   rawOf,
@@ -27,7 +27,7 @@ import {
 
 /** FieldChange is a line of the plan. */
 export interface FieldChange {
-  field: Field | 'targeting'
+  field: CampaignField | 'targeting'
   /** The current value, written as in the file; null: none; absent: not known. */
   from?: string | Targeting | null
   to: string | Targeting | null
@@ -51,7 +51,7 @@ export const NOTHING_KNOWN: KnownCampaign = {
 export function currentValue(
   campaign: Campaign,
   { sent, mark }: KnownCampaign,
-  field: Field,
+  field: CampaignField,
 ): Value | undefined {
   if (field === 'name' && mark !== null && typeof campaign.name === 'string')
     return normalized(nameWithoutMark(campaign.name, mark))
@@ -95,7 +95,11 @@ export function changesOf(entry: Entry, campaign: Campaign, known: KnownCampaign
 export const isMonthly = ({ values }: Entry, campaign: Campaign | null): boolean =>
   (values.period ?? (campaign === null ? null : shownValue(campaign, 'period'))) === 'monthly'
 
-export function changeOf(field: Field, current: Value | undefined, want: Value): FieldChange {
+export function changeOf(
+  field: CampaignField,
+  current: Value | undefined,
+  want: Value,
+): FieldChange {
   return {
     field,
     ...(current !== undefined && { from: current === null ? null : valueText(field, current) }),
@@ -115,8 +119,8 @@ export function targetingChange(
 }
 
 /** droppedFields returns the fields that we once sent and that the file no longer names. Their values stay. */
-export function droppedFields(entry: Entry, { sent }: KnownCampaign): Field[] {
-  const isLeft = (field: Field) =>
+export function droppedFields(entry: Entry, { sent }: KnownCampaign): CampaignField[] {
+  const isLeft = (field: CampaignField) =>
     entry.values[field] === undefined && sent.values[field] != null && !isFixed(field)
   return FIELDS.filter((field) => field !== 'name' && isLeft(field))
 }

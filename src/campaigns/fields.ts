@@ -90,16 +90,16 @@ const SPECS = {
   },
 } as const satisfies Record<string, Spec>
 
-export type Field = keyof typeof SPECS
-export const FIELDS = Object.keys(SPECS) as readonly Field[]
+export type CampaignField = keyof typeof SPECS
+export const FIELDS = Object.keys(SPECS) as readonly CampaignField[]
 /** isFixed returns whether the service refuses to change a field after creation. */
-export const isFixed = (field: Field) => field === 'startDate' || field === 'period'
-const kindOf = (field: Field): FieldKind => SPECS[field].kind
+export const isFixed = (field: CampaignField) => field === 'startDate' || field === 'period'
+const kindOf = (field: CampaignField): FieldKind => SPECS[field].kind
 
 /** FIELD_TYPES has what the file may say of each field, with a description. */
 export const FIELD_TYPES = Object.fromEntries(
   Object.entries(SPECS).map(([field, spec]) => [field, typeOf(spec).optional()]),
-) as { [F in Field]: z.ZodOptional<z.ZodType<Value, string>> }
+) as { [F in CampaignField]: z.ZodOptional<z.ZodType<Value, string>> }
 
 function typeOf({ type, is, none }: Spec): z.ZodType<Value, string> {
   if (none === undefined) return type.describe(is)
@@ -111,11 +111,12 @@ function typeOf({ type, is, none }: Spec): z.ZodType<Value, string> {
 }
 
 /** isWritable returns whether the file can have this text for a field. */
-export const isWritable = (field: Field, text: string) => FIELD_TYPES[field].safeParse(text).success
+export const isWritable = (field: CampaignField, text: string) =>
+  FIELD_TYPES[field].safeParse(text).success
 
 /** Value is an amount, a date (yyyy-MM-ddThh:mm:ssZ), a word, or a name without its mark; null: none. */
 export type Value = Amount | string | null
-export type Values = Partial<Record<Field, Value>>
+export type Values = Partial<Record<CampaignField, Value>>
 
 /** Spend says how a change can affect spending; `up` if that is not known. */
 export type Spend = 'up' | 'down' | 'neutral'
@@ -125,13 +126,13 @@ export const combinedSpend = (all: readonly Spend[]): Spend =>
   all.includes('up') ? 'up' : all.includes('down') ? 'down' : 'neutral'
 
 /** rawOf returns a field as the service sent it, of any type; undefined: the service does not show it. */
-export function rawOf(campaign: Campaign, field: Field | 'targeting'): unknown {
+export function rawOf(campaign: Campaign, field: CampaignField | 'targeting'): unknown {
   if (field !== 'targeting' && campaign[field] !== undefined) return campaign[field]
   return Object.hasOwn(campaign.other, field) ? campaign.other[field] : undefined
 }
 
 /** shownValue returns the value that the service shows; undefined: it shows none, or none that we can read. */
-export function shownValue(campaign: Campaign, field: Field): Value | undefined {
+export function shownValue(campaign: Campaign, field: CampaignField): Value | undefined {
   const raw = rawOf(campaign, field)
   if (raw === undefined) return undefined
   const kind = kindOf(field)
@@ -199,7 +200,7 @@ export function isLive(campaign: Campaign, now: number): boolean {
 }
 
 /** wireOf returns a value as the service takes it. */
-export function wireOf(field: Field, value: Value): unknown {
+export function wireOf(field: CampaignField, value: Value): unknown {
   if (value === null) return null
   const kind = kindOf(field)
   if (kind === 'amount') return toWire(Number(value))
@@ -209,7 +210,11 @@ export function wireOf(field: Field, value: Value): unknown {
 }
 
 /** spendDirection returns how a change of a field can affect spending; `before` undefined: not known. */
-export function spendDirection(field: Field, before: Value | undefined, after: Value): Spend {
+export function spendDirection(
+  field: CampaignField,
+  before: Value | undefined,
+  after: Value,
+): Spend {
   if (field === 'name' || before === after) return 'neutral'
   // A paused campaign spends nothing, so the earlier status does not matter.
   if (field === 'status') return after === 'running' ? 'up' : 'down'
@@ -236,7 +241,7 @@ export function spendDirection(field: Field, before: Value | undefined, after: V
 }
 
 /** valueText returns a value as the file writes it; `none` for null. */
-export function valueText(field: Field, value: Value): string {
+export function valueText(field: CampaignField, value: Value): string {
   if (value === null) return 'none'
   if (kindOf(field) === 'amount') return showAmount(Number(value))
   if (field === 'startDate') return String(value).replace('T00:00:00Z', '')

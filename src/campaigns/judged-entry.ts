@@ -72,14 +72,17 @@ export function sceneOf(input: LookInput): Scene {
   }
 }
 
-/** Judgement is what is known of a judged entry; what is absent is not known, or there is none. */
-interface Judgement extends Partial<Omit<JudgedEntry, 'entry' | 'known'>> {
+/** EntryJudgement is what is known of a judged entry; what is absent is not known, or there is none. */
+interface EntryJudgement extends Partial<Omit<JudgedEntry, 'entry' | 'known'>> {
   state: EntryState
   known?: KnownCampaign | undefined
 }
 
 /** judged completes a judgement. An entry that waits for `apply` has this as its next step. */
-export function judged(entry: Entry, { known = NOTHING_KNOWN, ...found }: Judgement): JudgedEntry {
+export function judged(
+  entry: Entry,
+  { known = NOTHING_KNOWN, ...found }: EntryJudgement,
+): JudgedEntry {
   const waits = found.state === 'new' || found.state === 'differs'
   const next = waits ? hintWith(null, commandFor('campaigns apply <key...>', [entry.key])) : null
   return {

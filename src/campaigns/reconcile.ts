@@ -124,7 +124,11 @@ async function reconcile(
 
 async function lookWith(
   writer: Writer,
-  { file, looked, isPaused }: { file: ReadCampaignsFile; looked: Looked; isPaused: () => boolean },
+  {
+    file,
+    looked,
+    isPaused,
+  }: { file: ReadCampaignsFile; looked: LookMoment; isPaused: () => boolean },
   signals: LookSignals,
 ): Promise<CampaignRun> {
   const { store, clock, account } = writer
@@ -151,8 +155,8 @@ function targetingApiOf({ get, update }: CampaignApi): TargetingApi {
   return { get, putTargeting: (id, targeting, signal) => update(id, { targeting }, signal) }
 }
 
-/** Looked says when, why and how a look was made. See `CampaignRun`. */
-interface Looked {
+/** LookMoment says when, why and how a look was made. See `CampaignRun`. */
+interface LookMoment {
   at: string
   cause: string
   mode: CampaignRun['mode']
@@ -176,13 +180,13 @@ function problemOf(file: Exclude<CampaignsFile, ReadCampaignsFile>, count: numbe
 }
 
 /** runOf keeps the earlier results of parts that this look did not reach: problems for a person stay visible. */
-function runOf(before: CampaignRun | null, looked: Looked, ended: LookEnd): CampaignRun {
+function runOf(before: CampaignRun | null, looked: LookMoment, ended: LookEnd): CampaignRun {
   const nothing = { entries: [], findings: [], failures: [] }
   const since = before?.state === ended.state ? before.since : looked.at
   return { ...nothing, ...before, ...looked, problem: null, hint: null, ...ended, since }
 }
 
-function keepRun(store: CampaignStore, looked: Looked, ended: LookEnd): CampaignRun {
+function keepRun(store: CampaignStore, looked: LookMoment, ended: LookEnd): CampaignRun {
   const run = runOf(store.lastRun(), looked, ended)
   store.keepRun(run)
   return run
@@ -195,7 +199,7 @@ export function keepLook(
     looked,
     found,
     results,
-  }: { looked: Looked; found: LookResult; results: readonly WriteResult[] | null },
+  }: { looked: LookMoment; found: LookResult; results: readonly WriteResult[] | null },
 ): CampaignRun {
   const { plan, judged } = found
   recordForeign(store, judged, Date.parse(looked.at))

@@ -3,7 +3,7 @@
 import { isLive, normalized } from './fields.ts'
 import { nameWithoutAnyMark, possibleMarks } from './mark.ts'
 import type { Binding, CampaignReader, CampaignWrite } from './port.ts'
-import type { Campaign, CampaignAnswer, CampaignFailure, Listing } from './service/port.ts'
+import type { Campaign, CampaignAnswer, CampaignFailure, CampaignListing } from './service/port.ts'
 import { carriedId } from './targeting.ts'
 
 const MOST_PARALLEL_CALLS = 8
@@ -14,7 +14,7 @@ const MOST_FAILURES = 3
 export interface CampaignSource {
   get: (id: string, signal: AbortSignal) => Promise<CampaignAnswer<Campaign>>
   /** list returns every campaign of the account, including archived ones. */
-  list: (signal: AbortSignal) => Promise<Listing>
+  list: (signal: AbortSignal) => Promise<CampaignListing>
 }
 
 export class Seen {

@@ -1,7 +1,7 @@
 // Converts between request bodies and the values that we remember as sent. Pure.
 
 import type { Entry } from './desired.ts'
-import { FIELDS, type Field, normalized, rawOf, shownValue, wireOf } from './fields.ts'
+import { type CampaignField, FIELDS, normalized, rawOf, shownValue, wireOf } from './fields.ts'
 import { markIn, nameWithoutMark } from './mark.ts'
 import type { Binding, SentFields } from './port.ts'
 import type { Campaign, CampaignUpdate } from './service/port.ts'
@@ -33,7 +33,7 @@ export function sentOf(body: object): SentFields {
 export function wireOfSent({ values, targeting }: SentFields): Record<string, unknown> {
   const wire = Object.entries(values).map(([field, value]) => [
     field,
-    wireOf(field as Field, value),
+    wireOf(field as CampaignField, value),
   ])
   return { ...Object.fromEntries(wire), ...(targeting && { targeting: briefTargeting(targeting) }) }
 }

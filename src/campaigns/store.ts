@@ -46,9 +46,9 @@ const WRITE = `SELECT id, at, key, campaign_id AS campaignId, action, body, befo
 /** The condition of the partial index `campaign_writes_open`, in the same words, so that SQLite uses the index. */
 const OPEN = "outcome IN ('sending', 'unknown')"
 
-type Text<T, Fields extends keyof T> = Omit<T, Fields> & Record<Fields, string | null>
+type StoredAsText<T, Fields extends keyof T> = Omit<T, Fields> & Record<Fields, string | null>
 
-const bindingOf = ({ sent, shown, ...row }: Text<Binding, 'sent' | 'shown'>): Binding => ({
+const bindingOf = ({ sent, shown, ...row }: StoredAsText<Binding, 'sent' | 'shown'>): Binding => ({
   ...row,
   sent: JSON.parse(sent ?? 'null') as Binding['sent'],
   shown: JSON.parse(shown ?? 'null') as Binding['shown'],
@@ -58,7 +58,7 @@ const writeOf = ({
   body,
   before,
   ...row
-}: Text<CampaignWrite, 'body' | 'before'>): CampaignWrite => ({
+}: StoredAsText<CampaignWrite, 'body' | 'before'>): CampaignWrite => ({
   ...row,
   body: JSON.parse(body ?? 'null') as CampaignWrite['body'],
   before: JSON.parse(before ?? '{}') as CampaignWrite['before'],

@@ -2,7 +2,7 @@
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { isEchoOf } from './echo.ts'
-import { type Field, rawOf } from './fields.ts'
+import { type CampaignField, rawOf } from './fields.ts'
 import { LATE_MS } from './open-create.ts'
 import type {
   Binding,
@@ -82,7 +82,7 @@ export async function update(
       return recorder.begin({ ...write, before: valuesBefore(bound, campaign, body) })
     })
     const answer = await put()
-    const end = ({ binding, repeats = false, ...ending }: Ended) =>
+    const end = ({ binding, repeats = false, ...ending }: UpdateEnd) =>
       store.atomically(() => {
         recorder.end(id, ending)
         const later = repeats ? clock.now() + LATE_MS : null
@@ -136,7 +136,7 @@ export async function update(
   }
 }
 
-interface Ended extends Omit<WriteEnding, 'at' | 'campaignId'> {
+interface UpdateEnd extends Omit<WriteEnding, 'at' | 'campaignId'> {
   binding: Binding
   /** The service shows another targeting, which may be late: send it once more after an hour. */
   repeats?: boolean
@@ -180,7 +180,7 @@ export function valuesBefore(
 ): Record<string, unknown> {
   const known = wireOfSent(sent)
   const values = Object.keys(body).map((field) => {
-    const shown = rawOf(campaign, field as Field)
+    const shown = rawOf(campaign, field as CampaignField)
     return [field, shown === undefined ? known[field] : shown] as const
   })
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))

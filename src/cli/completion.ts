@@ -8,19 +8,19 @@ import type { Config } from '../config/config.ts'
 import { printable } from '../lib/printable.ts'
 import { type Context, readConfig } from '../terminal/context.ts'
 
-interface Word {
+interface OfferedWord {
   word: string
   description: string
   /** The values that an option accepts; empty if it accepts any value. */
   values: readonly string[]
 }
 
-interface Place {
+interface CommandPlace {
   /** The words before this place: none, `config`, or `config check`. */
   path: string[]
-  words: Word[]
+  words: OfferedWord[]
   /** The kind of value that the argument takes; null if the shell completes file names. */
-  takes: Kind | null
+  takes: CompletedKind | null
 }
 
 /** Each kind of value that comes from the state directory, and how it is read. */
@@ -32,7 +32,7 @@ const KINDS = {
   keys: campaignKeys,
 }
 
-type Kind = keyof typeof KINDS
+type CompletedKind = keyof typeof KINDS
 
 function versions(config: Config, { clock, env }: Context) {
   using status = openStatus(config, { clock, env, commandLine: (command) => command })
@@ -48,21 +48,22 @@ export function completionCommand(context: Context): Command {
   return new Command('completion')
     .description('print a completion script: source <(feedsyncd completion bash)')
     .addArgument(new Argument('<what>', 'a shell, or a kind of value to list').choices(shells))
-    .action(async (what: Shell | Kind, _options, command: Command) => {
+    .action(async (what: Shell | CompletedKind, _options, command: Command) => {
       const { config } = command.optsWithGlobals<{ config?: string }>()
-      const valuesOf = async (kind: Kind) => KINDS[kind](readConfig(context, config), context)
+      const valuesOf = async (kind: CompletedKind) =>
+        KINDS[kind](readConfig(context, config), context)
       context.out(
         what in KINDS
-          ? (await valuesOf(what as Kind)).map(printable).join('\n')
+          ? (await valuesOf(what as CompletedKind)).map(printable).join('\n')
           : SHELLS[what as Shell](placesOf(command.parent ?? command)),
       )
     })
 }
 
-function placesOf(root: Command): Place[] {
+function placesOf(root: Command): CommandPlace[] {
   const global = root.options.filter(({ long }) => long === '--config')
   const help = { word: '--help', description: 'show the help', values: [] }
-  const visit = (command: Command, path: string[]): Place[] => {
+  const visit = (command: Command, path: string[]): CommandPlace[] => {
     const commands = command.commands.map((inner) => ({
       word: inner.name(),
       description: inner.description(),
@@ -79,7 +80,10 @@ function placesOf(root: Command): Place[] {
 }
 
 /** kindOf returns null for ids of campaigns, because only the service knows them. */
-function kindOf({ registeredArguments }: Command, [group]: readonly string[]): Kind | null {
+function kindOf(
+  { registeredArguments }: Command,
+  [group]: readonly string[],
+): CompletedKind | null {
   const name = registeredArguments[0]?.name()
   if (group === 'campaigns') return name === 'key' ? 'keys' : null
   if (name === 'id|feed|path' || name === 'id|feed|file') return 'names'
@@ -87,7 +91,7 @@ function kindOf({ registeredArguments }: Command, [group]: readonly string[]): K
 }
 
 /** valuePlaces returns a place for each option with a closed set of values. */
-function valuePlaces({ path, words }: Place): Place[] {
+function valuePlaces({ path, words }: CommandPlace): CommandPlace[] {
   return words
     .filter(({ values }) => values.length > 0)
     .map(({ word, values }) => {
@@ -96,7 +100,7 @@ function valuePlaces({ path, words }: Place): Place[] {
     })
 }
 
-const listCommand = (kind: Kind) => `$(feedsyncd completion ${kind} 2>/dev/null)`
+const listCommand = (kind: CompletedKind) => `$(feedsyncd completion ${kind} 2>/dev/null)`
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 /** casePattern returns a path as the scripts build it, with a space before each word. */
 const casePattern = (path: readonly string[]) => quoted(path.map((word) => ` ${word}`).join(''))
@@ -105,7 +109,11 @@ const casePattern = (path: readonly string[]) => quoted(path.map((word) => ` ${w
  * findPlace returns shell code for bash and zsh. The code walks the words in `typed` to a place and runs `offer` of it.
  * The place of an option's values counts only directly after the option.
  */
-function findPlace(places: Place[], typed: string, offer: (place: Place) => string): string {
+function findPlace(
+  places: CommandPlace[],
+  typed: string,
+  offer: (place: CommandPlace) => string,
+): string {
   const all = [...places, ...places.flatMap(valuePlaces)]
   const steps = all.slice(1).map(({ path }) => casePattern(path))
   return `  local place='' word
@@ -120,9 +128,9 @@ ${all.map((place) => `    ${casePattern(place.path)}) ${offer(place)} ;;`).join(
   esac`
 }
 
-function bash(places: Place[]): string {
+function bash(places: CommandPlace[]): string {
   // Bash splits the words at newlines. They need no quoting, because command words have no special characters.
-  const offer = ({ words, takes }: Place) =>
+  const offer = ({ words, takes }: CommandPlace) =>
     `words=$'${words.map(({ word }) => word).join('\\n')}'${takes === null ? '' : `$'\\n'${listCommand(takes)}`}`
   return `# bash completion for feedsyncd
 _feedsyncd() {
@@ -133,10 +141,10 @@ ${findPlace(places, 'COMP_WORDS[@]:1:COMP_CWORD-1', offer)}
 complete -o default -F _feedsyncd feedsyncd`
 }
 
-function zsh(places: Place[]): string {
-  const described = ({ word, description }: Word) =>
+function zsh(places: CommandPlace[]): string {
+  const described = ({ word, description }: OfferedWord) =>
     description === '' ? word : quoted(`${word}:${description}`)
-  const offer = ({ words, takes }: Place) => {
+  const offer = ({ words, takes }: CommandPlace) => {
     const known = takes === null ? [] : [`\${\${(f)"${listCommand(takes)}"}//:/\\\\:}`]
     return `choices=(${[...words.map(described), ...known].join(' ')})`
   }
@@ -155,7 +163,7 @@ else
 fi`
 }
 
-function fish(places: Place[]): string {
+function fish(places: CommandPlace[]): string {
   const lines = places.flatMap(({ path, words, takes }) => {
     const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`)
     const commands = words.map(({ word }) => word).filter((word) => !word.startsWith('--'))

@@ -21,7 +21,7 @@ import { type Call, define, usageError, versionIds } from '../terminal/define.ts
 import { accountsToKeep, heldBeside } from './keeps-all.ts'
 import { printEnds, until, whyNotSent } from './version-wait.ts'
 
-type Name = Exclude<Deed, 'retry'>
+type DecisionName = Exclude<Deed, 'retry'>
 
 interface Options {
   accountKeepsAll?: boolean
@@ -29,7 +29,7 @@ interface Options {
   yes?: boolean
 }
 
-const DESCRIPTIONS: Record<Name, string> = {
+const DESCRIPTIONS: Record<DecisionName, string> = {
   release: 'deliver versions that a guard held',
   discard: 'never deliver versions that are held, waiting or failed; dismiss rejected ones',
   restore: 'deliver earlier versions again as new versions',
@@ -38,7 +38,7 @@ const DESCRIPTIONS: Record<Name, string> = {
 /** A command waits this long for the result. A large upload takes longer, and `show` follows it. */
 const LONGEST_MS = MINUTE
 
-export function decisionCommand(name: Name, context: Context): Command {
+export function decisionCommand(name: DecisionName, context: Context): Command {
   const command = define<Options>(
     context,
     name,
@@ -68,15 +68,15 @@ export function decisionCommand(name: Name, context: Context): Command {
   return command
 }
 
-interface Asked {
-  name: Name
+interface Order {
+  name: DecisionName
   ids: readonly number[]
 }
 
 async function decideEach(
   call: Call<Options>,
   history: History,
-  { ids, name }: Asked,
+  { ids, name }: Order,
 ): Promise<void> {
   const { context, options, show } = call
   const isAsked = name !== 'discard' && context.ask !== null && !options.json && !options.yes

@@ -102,13 +102,13 @@ function sidesOf(call: Diff, given: readonly [older: string, newer: string]): Pa
 
 const isId = (given: string) => /^\d+$/.test(given)
 
-interface Answer {
+interface DiffAnswer {
   older: Compared
   newer: Compared
   comparison: Comparison
 }
 
-async function writeText(call: Diff, { comparison, newer, older }: Answer): Promise<void> {
+async function writeText(call: Diff, { comparison, newer, older }: DiffAnswer): Promise<void> {
   const { context } = call
   const { postings, totals } = comparison.difference
   const print = (text: string) => context.out(fitted(text, widthOf(context)))
@@ -156,7 +156,7 @@ function* portions<T>(all: Iterable<T>, size: number): Generator<T[], void, void
 }
 
 /** writeJson writes one line, piece by piece, because it may be larger than the memory. */
-async function writeJson(context: Context, answer: Answer): Promise<void> {
+async function writeJson(context: Context, answer: DiffAnswer): Promise<void> {
   let text = ''
   for (const piece of jsonPieces(answer)) {
     text += printableJson(piece)
@@ -167,7 +167,7 @@ async function writeJson(context: Context, answer: Answer): Promise<void> {
   await context.write(`${text}\n`)
 }
 
-function* jsonPieces({ comparison, newer, older }: Answer): Generator<string, void, void> {
+function* jsonPieces({ comparison, newer, older }: DiffAnswer): Generator<string, void, void> {
   const { by, postings, totals } = comparison.difference
   const side = ({ id, path }: Compared, count: number) =>
     JSON.stringify({ id, path, postings: count })

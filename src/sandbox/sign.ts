@@ -7,7 +7,7 @@ import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { secretIn } from './service/callers.ts'
 import { type Algorithm, expectedBytes, signatureMaker } from './service/signature.ts'
 
-interface Signer {
+interface SandboxSigner {
   account: string | null
   partner: string | null
   partnerAccounts: readonly string[]
@@ -16,7 +16,7 @@ interface Signer {
 }
 
 /** SandboxFile is the content of sandbox.json, which a sandbox writes at each start for its clients. */
-export interface SandboxFile extends Omit<Signer, 'partnerAccounts'> {
+export interface SandboxFile extends Omit<SandboxSigner, 'partnerAccounts'> {
   url: string
   partnerAccount: string | null
   stringToSign: string
@@ -24,7 +24,7 @@ export interface SandboxFile extends Omit<Signer, 'partnerAccounts'> {
   /** clockAheadMs is the time of the sandbox minus that of its host. */
   clockAheadMs: number
   /** callers are all callers; the first one is also above. */
-  callers: readonly Signer[]
+  callers: readonly SandboxSigner[]
 }
 
 export const sandboxFileIn = (directory: string) => join(directory, 'sandbox.json')
@@ -85,7 +85,7 @@ export function curlConfiguration(directory: string, request: RequestToSign): st
 /** callerOf finds the caller, and the headers that name it. */
 function callerOf(home: SandboxFile, request: RequestToSign) {
   const { account, partner, partnerAccount } = request
-  const isWanted = (one: Signer) =>
+  const isWanted = (one: SandboxSigner) =>
     (account === null || one.account === account) &&
     (partner === null || one.partner === partner) &&
     (partnerAccount === null || one.partnerAccounts.includes(partnerAccount)) &&
@@ -110,7 +110,7 @@ function callerOf(home: SandboxFile, request: RequestToSign) {
   return { signer, identity }
 }
 
-function makerFor({ keyFile, algorithm }: Signer) {
+function makerFor({ keyFile, algorithm }: SandboxSigner) {
   const key = secretIn(keyFile)
   if (algorithm.startsWith('hmac-')) return signatureMaker(algorithm, key)
   try {

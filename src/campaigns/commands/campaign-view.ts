@@ -1,7 +1,7 @@
 // Writes campaigns of the service as tables and as JSON.
 
 import { factsText, table } from '../../terminal/render.ts'
-import { FIELDS, type Field, shownValue, valueText } from '../fields.ts'
+import { type CampaignField, FIELDS, shownValue, valueText } from '../fields.ts'
 import type { Campaign } from '../service/port.ts'
 
 /** campaignJson returns the documented fields as we read them, and every other field as the service sent it. */
@@ -32,7 +32,7 @@ export function campaignText(campaign: Campaign): string {
   return factsText(Object.entries(all).map(([name, value]) => [name, text(value)]))
 }
 
-function shown(campaign: Campaign, field: Field): string | null {
+function shown(campaign: Campaign, field: CampaignField): string | null {
   const value = shownValue(campaign, field)
   return value == null ? null : valueText(field, value)
 }

@@ -48,13 +48,13 @@ const CREATE_FIELDS = [
 /** The documented body of an update has no `startDate` and no `period`. */
 const UPDATE_FIELDS = CREATE_FIELDS.filter((field) => field !== 'startDate' && field !== 'period')
 
-type Failure = Omit<CampaignFailure, 'kind' | 'effect' | 'status' | 'retryAfterMs'>
+type FailureText = Omit<CampaignFailure, 'kind' | 'effect' | 'status' | 'retryAfterMs'>
 
 const HOW_TO_LIST = hintWith(
   'list the campaigns that this account has',
   commandFor('campaigns search'),
 )
-const unsent = (rest: Failure): CampaignFailure => {
+const unsent = (rest: FailureText): CampaignFailure => {
   const none = { status: null, retryAfterMs: null }
   return { kind: 'failure', effect: 'not-sent', ...none, ...rest }
 }

@@ -7,9 +7,9 @@ import type {
   Campaign,
   CampaignApi,
   CampaignFailure,
+  CampaignListing,
   CampaignPage,
   CampaignQuery,
-  Listing,
 } from './port.ts'
 
 /** Page sizes to try: one page for the whole account is safest, and a smaller size follows if the service refuses. */
@@ -31,7 +31,7 @@ export interface ListingParts {
 export async function listCampaigns(
   { search, clock, onPage = () => {} }: ListingParts,
   signal: AbortSignal,
-): Promise<Listing> {
+): Promise<CampaignListing> {
   const campaigns = new Map<string, Campaign>()
   const see = (page: CampaignPage) => {
     for (const campaign of page.campaigns) campaigns.set(campaign.id, campaign)

@@ -40,7 +40,7 @@ interface CampaignFields {
   paidCpaGoal: number
 }
 
-type OrNull<Fields> = { [Field in keyof Fields]?: Fields[Field] | null }
+type OrNull<Fields> = { [CampaignField in keyof Fields]?: Fields[CampaignField] | null }
 
 /**
  * Campaign is a campaign as the service shows it. A field is absent if the answer did not contain it or gave it an
@@ -128,8 +128,8 @@ export interface CampaignApi {
   update(id: string, body: CampaignUpdate, signal: AbortSignal): Promise<CampaignAnswer<Campaign>>
 }
 
-/** Listing holds every campaign found. A campaign that is missing in a complete listing does not exist. */
-export type Listing =
+/** CampaignListing holds every campaign found. A campaign that is missing in a complete listing does not exist. */
+export type CampaignListing =
   | { kind: 'complete'; campaigns: ReadonlyMap<string, Campaign> }
   | { kind: 'incomplete'; campaigns: ReadonlyMap<string, Campaign>; reason: string }
   | CampaignFailure

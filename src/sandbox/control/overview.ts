@@ -77,7 +77,7 @@ ${tables.join('\n')}
 `
 }
 
-function faultRows(faults: FaultBook): Cell[][] {
+function faultRows(faults: FaultBook): TableCell[][] {
   return faults.list().map((fault) => {
     const { at, kind, ...rule } = fault.rule
     const { played, held } = fault.toJSON()
@@ -85,11 +85,11 @@ function faultRows(faults: FaultBook): Cell[][] {
   })
 }
 
-type Cell = string | number | null
+type TableCell = string | number | null
 
 const time = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 
-function table(title: string, columns: readonly string[], all: readonly Cell[][]): string {
+function table(title: string, columns: readonly string[], all: readonly TableCell[][]): string {
   const rows = all
     .slice(-MOST_ROWS)
     .reverse()
@@ -101,7 +101,7 @@ function table(title: string, columns: readonly string[], all: readonly Cell[][]
   return `${heading}\n<div class="scroll"><table>\n${head}\n${rows.join('\n')}\n</table></div>`
 }
 
-const cell = (tag: string, value: Cell) => `<${tag}>${escaped(String(value ?? ''))}</${tag}>`
+const cell = (tag: string, value: TableCell) => `<${tag}>${escaped(String(value ?? ''))}</${tag}>`
 
 const brief = (value: object) =>
   JSON.stringify(value, (_, member) =>

@@ -2,7 +2,7 @@
 // plays a fault, service or storage, has the code for it.
 
 import { z } from 'zod'
-import type { Cut, Ending } from '../http/answer.ts'
+import type { AnswerEnding, Cut } from '../http/answer.ts'
 import { expecting, readBodyList, readJson } from '../json-input.ts'
 import type { Side } from '../records.ts'
 import { ROUTES } from '../service/routes.ts'
@@ -42,7 +42,7 @@ const point = z.enum(['headers', 'fields', 'middle', 'end']).optional()
  * ending says what follows an answer that is sent before the end of the request's body. `drain` (default): send FIN and
  * read on; `destroy`: close at once; `hold`: stop reading and stay open; `cut`: RST in the middle of the answer's body.
  */
-const ending = z.enum(['drain', 'destroy', 'hold', 'cut'] satisfies Ending[]).optional()
+const ending = z.enum(['drain', 'destroy', 'hold', 'cut'] satisfies AnswerEnding[]).optional()
 /** retryAfter is the value of the header, or `dateInMs` for an HTTP date this many ms from now. */
 const retryAfter = z
   .union([headerValue, z.strictObject({ dateInMs: shiftMs })], {
@@ -237,7 +237,7 @@ export type FaultRule = z.infer<(typeof KINDS)[number]>
 export type FaultKind = FaultRule['kind']
 export type FaultOf<K extends FaultKind> = Extract<FaultRule, { kind: K }>
 export type GatePoint = FaultOf<'gate'>['point']
-export type Conditions = Omit<FaultOf<'connection-close'>, 'at' | 'kind'>
+export type FaultConditions = Omit<FaultOf<'connection-close'>, 'at' | 'kind'>
 
 export interface FaultSubject {
   route: string

@@ -6,7 +6,7 @@ import { replacementAnswer } from './fault-answers.ts'
 import type { FaultKind, FaultOf, GatePoint, Stage } from './fault-types.ts'
 import { type Fault, type FaultBook, ruleOf } from './faults.ts'
 
-type Point = NonNullable<FaultOf<'answer'>['point']>
+type FaultPoint = NonNullable<FaultOf<'answer'>['point']>
 
 export class Played {
   readonly #exchange: Exchange
@@ -57,7 +57,7 @@ export class Played {
   }
 
   /** replacement returns the answer of a fault, or null. With `point`, it ignores faults that answer elsewhere. */
-  replacement(point?: Point): Answer | null {
+  replacement(point?: FaultPoint): Answer | null {
     const fault = this.fault('answer') ?? this.fault('redirect') ?? this.fault('s3-error')
     if (fault === undefined || (point !== undefined && (fault.point ?? 'end') !== point))
       return null
@@ -65,7 +65,7 @@ export class Played {
   }
 
   /** refuseAt refuses the request if a fault answers at this point of the body. */
-  refuseAt(point: Point): void {
+  refuseAt(point: FaultPoint): void {
     const answer = this.replacement(point)
     if (answer !== null) throw new Refusal(answer)
   }

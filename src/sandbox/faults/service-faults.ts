@@ -4,7 +4,7 @@
 import { type Answer, refusalAsAnswer } from '../http/answer.ts'
 import type { Exchange, Screen } from '../http/exchange.ts'
 import { refuseSignature } from '../service/authentication.ts'
-import type { CallHeaders, ServiceCall } from '../service/call.ts'
+import type { ArrivedCall, CallHeaders } from '../service/call.ts'
 import type { FormIssuer, FormSettings, Policy } from '../service/form-issuer.ts'
 import type { Service } from '../service/service.ts'
 import { rawBytes } from './fault-answers.ts'
@@ -17,7 +17,7 @@ export interface ServiceFaultParts {
   issuer: FormIssuer
   faults: FaultBook
   /** callOf reads the call of an exchange. */
-  callOf: (exchange: Exchange) => Omit<ServiceCall, 'body'>
+  callOf: (exchange: Exchange) => Omit<ArrivedCall, 'body'>
   /** accountOf returns the account that the headers name, unproven. */
   accountOf: (call: CallHeaders) => string | null
   largestBody: () => number
@@ -99,7 +99,7 @@ const POLICIES: Record<NonNullable<FaultOf<'form'>['policy']>, (policy: Policy) 
   'with-newlines': (policy) => base64(JSON.stringify(policy)).replace(/.{76}/g, '$&\n'),
 }
 
-type Form = { url?: string; fields?: Record<string, string> }
+type ChangedForm = { url?: string; fields?: Record<string, string> }
 
 /** damaged changes the JSON of a success. */
 function damaged(answer: Answer, fault: FaultOf<'json'> | undefined): Answer {
@@ -108,7 +108,10 @@ function damaged(answer: Answer, fault: FaultOf<'json'> | undefined): Answer {
   return { ...answer, body: Buffer.from(JSON_VARIANTS[fault.variant](text, JSON.parse(text))) }
 }
 
-const JSON_VARIANTS: Record<FaultOf<'json'>['variant'], (text: string, form: Form) => string> = {
+const JSON_VARIANTS: Record<
+  FaultOf<'json'>['variant'],
+  (text: string, form: ChangedForm) => string
+> = {
   truncated: (text) => text.slice(0, text.length >> 1),
   invalid: (text) => `${text.slice(0, -1)},]`,
   empty: () => '',

@@ -3,10 +3,10 @@
 /** Cut says how a connection ends: with FIN or with RST. */
 export type Cut = 'fin' | 'rst'
 /**
- * Ending says what follows an answer that is sent before the end of the request's body. `drain`: send FIN and read on;
+ * AnswerEnding says what follows an answer that is sent before the end of the request's body. `drain`: send FIN and read on;
  * `destroy`: close at once; `hold`: stop reading and stay open; `cut`: RST in the middle of the answer's body.
  */
-export type Ending = 'drain' | 'destroy' | 'hold' | 'cut'
+export type AnswerEnding = 'drain' | 'destroy' | 'hold' | 'cut'
 
 export interface Answer {
   status: number
@@ -15,7 +15,7 @@ export interface Answer {
   /** code is the error code that the journal records; null for a success. */
   code: string | null
   /** ending says how the connection ends. Default: `drain` if the body was not read to its end, else it stays open. */
-  ending?: Ending | undefined
+  ending?: AnswerEnding | undefined
 }
 
 /** Delivery says how the bytes of an answer are sent, where it differs from the usual way. */

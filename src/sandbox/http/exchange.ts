@@ -30,7 +30,7 @@ export interface ExchangeOptions {
 
 /** Arrival is a request on a connection. */
 export interface Arrival {
-  connection: Connection
+  connection: SideConnection
   request: IncomingMessage
   response: ServerResponse
 }
@@ -43,7 +43,7 @@ export interface Screen {
   judge(firstLine: string): Cut | null
 }
 
-export interface Connection {
+export interface SideConnection {
   readonly n: number
   /** closed resolves when the connection is closed. */
   readonly closed: Promise<void>

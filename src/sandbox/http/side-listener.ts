@@ -8,12 +8,12 @@ import { EXIT, errorCode, FeedsyncError, messageOf } from '../../lib/errors.ts'
 import type { SandboxDatabase } from '../database.ts'
 import { type Cut, Refusal } from './answer.ts'
 import {
-  type Connection,
   ConnectionClosed,
   Exchange,
   type ExchangeOptions,
   rawHead,
   type Screen,
+  type SideConnection,
 } from './exchange.ts'
 
 /** LONGEST_SCREENED is the most bytes of a head that a screen waits for. */
@@ -32,8 +32,8 @@ export interface SideOptions extends ExchangeOptions {
   headTimeoutMs: number
 }
 
-/** Listener serves until it is disposed. */
-export interface Listener extends AsyncDisposable {
+/** SideListener serves until it is disposed. */
+export interface SideListener extends AsyncDisposable {
   /** origin is an address such as `http://127.0.0.1:41234`. */
   origin: string
   /**
@@ -45,9 +45,9 @@ export interface Listener extends AsyncDisposable {
   endConnections(exchange: Exchange | null): void
 }
 
-export async function listen(options: SideOptions): Promise<Listener> {
+export async function listen(options: SideOptions): Promise<SideListener> {
   const { side, journal, handle, headTimeoutMs } = options
-  const connections = new Map<Socket, Connection>()
+  const connections = new Map<Socket, SideConnection>()
   const running = new Set<Promise<void>>()
   const closing = new AbortController()
   let accepted = 0

@@ -3,7 +3,7 @@
 
 import { MINUTE } from '../../lib/clock.ts'
 import { jsonAnswer, Refusal, refuse } from '../http/answer.ts'
-import type { CallHeaders, ServiceCall } from './call.ts'
+import type { ArrivedCall, CallHeaders } from './call.ts'
 import { type Algorithm, expectedBytes, signatureCheck } from './signature.ts'
 import { differenceIn } from './signature-advice.ts'
 
@@ -38,7 +38,7 @@ export interface Authenticator {
   /** claimedAccount returns the account that the headers name, unproven. The journal notes it. */
   claimedAccount(call: CallHeaders): string | null
   /** authenticate returns the caller, and refuses a call without proof. */
-  authenticate(call: ServiceCall, audience: Audience): Caller
+  authenticate(call: ArrivedCall, audience: Audience): Caller
 }
 
 export interface AuthenticationSettings {
@@ -62,7 +62,7 @@ export function createAuthenticator(settings: AuthenticationSettings): Authentic
   const get = (call: CallHeaders, name: string) => call.header(`${prefix}${name}`)
 
   /** signedValues returns the values that the caller must have signed. */
-  function signedValues(call: ServiceCall): Record<string, string | Buffer> {
+  function signedValues(call: ArrivedCall): Record<string, string | Buffer> {
     const { method, path, query, body } = call
     return {
       ...{ method, path, query, body },
@@ -74,7 +74,7 @@ export function createAuthenticator(settings: AuthenticationSettings): Authentic
     }
   }
 
-  function checkDate(call: ServiceCall): void {
+  function checkDate(call: ArrivedCall): void {
     const { now } = call
     const name = `${prefix}Date`
     const date = get(call, 'Date')
@@ -98,7 +98,7 @@ export function createAuthenticator(settings: AuthenticationSettings): Authentic
   }
 
   /** checkProof compares the signature or the API key with every key of the caller; a caller may have several keys. */
-  function checkProof(call: ServiceCall, claimed: readonly Known[]): void {
+  function checkProof(call: ArrivedCall, claimed: readonly Known[]): void {
     const [signature, apiKey] = [get(call, 'Signature'), get(call, 'ApiKey')]
     if (signature !== null) {
       const values = signedValues(call)
@@ -122,7 +122,7 @@ export function createAuthenticator(settings: AuthenticationSettings): Authentic
   }
 
   /** claimedCaller returns the caller that the headers name, and the known callers whose keys can prove it. */
-  function claimedCaller(call: ServiceCall, audience: Audience): [Caller, readonly Known[]] {
+  function claimedCaller(call: ArrivedCall, audience: Audience): [Caller, readonly Known[]] {
     const account = get(call, 'Account')
     const partner = get(call, 'Partner')
     const partnerAccount = get(call, 'PartnerAccount')

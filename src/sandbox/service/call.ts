@@ -5,7 +5,7 @@ export interface CallHeaders {
   header(name: string): string | null
 }
 
-export interface ServiceCall extends CallHeaders {
+export interface ArrivedCall extends CallHeaders {
   method: string
   /** path is raw, relative to the base address, and has no query; `/` outside of the base address. */
   path: string

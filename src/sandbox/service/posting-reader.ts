@@ -7,16 +7,16 @@ import { z } from 'zod'
 import { readJson } from '../json-input.ts'
 import type { SandboxPosting } from './targeting.ts'
 
-type Field = keyof SandboxPosting
+type MappedField = keyof SandboxPosting
 
 /** FieldMapping says which elements of a feed are postings and fields. */
 export interface FieldMapping {
   isRecord(element: string): boolean
   /** fieldAt takes a path below the posting, such as `location/city`, or `location/@city` for an attribute. */
-  fieldAt(path: string): Field | undefined
+  fieldAt(path: string): MappedField | undefined
 }
 
-const USUAL: [Field, RegExp][] = [
+const USUAL: [MappedField, RegExp][] = [
   ['externalCampaignId', /^(external_?)?campaign_?(id)?$/i],
   ['requisitionId', /^(requisition|req)_?(id|number)?$/i],
   ['title', /^(job_?)?title$/i],
@@ -56,7 +56,7 @@ export function readMapping(json: string): FieldMapping {
   const hint = 'docs/sandbox.md shows a mapping'
   const [mapping] = readJson(json, MAPPING, { what: 'fields', hint })
   const { record, ...paths } = mapping as { record: string }
-  const fields = new Map(Object.entries(paths).map(([field, path]) => [path, field as Field]))
+  const fields = new Map(Object.entries(paths).map(([field, path]) => [path, field as MappedField]))
   return { isRecord: (element) => element === record, fieldAt: (path) => fields.get(path) }
 }
 
@@ -82,7 +82,7 @@ export async function* readPostings(
       const path = open.slice(0, i + 1).map(({ name }) => name)
       return mapping.fieldAt(path.join('/')) === 'description'
     })
-  const keep = (field: Field | undefined, value: string) => {
+  const keep = (field: MappedField | undefined, value: string) => {
     if (posting !== null && field !== undefined) posting[field] = value.trim().slice(0, KEPT_TEXT)
   }
   const resettingCount = <A extends unknown[]>(work: (...args: A) => void) => {

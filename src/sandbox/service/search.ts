@@ -3,14 +3,14 @@
 import { badRequest } from '../http/answer.ts'
 import type { Knobs } from '../knobs.ts'
 import type { CampaignBook } from './book.ts'
-import type { ServiceCall } from './call.ts'
+import type { ArrivedCall } from './call.ts'
 
 const LARGEST_INT32 = 2 ** 31 - 1
 
 export interface SearchCall {
   account: string
   parameters: ReadonlyMap<string, string>
-  call: ServiceCall
+  call: ArrivedCall
 }
 
 export async function search(

@@ -16,7 +16,7 @@ import type { Knobs } from '../knobs.ts'
 import type { Audience, Authenticator, Caller } from './authentication.ts'
 import { readCreate, readUpdate } from './body.ts'
 import type { CampaignBook } from './book.ts'
-import type { ServiceCall } from './call.ts'
+import type { ArrivedCall } from './call.ts'
 import type { FormIssuer, FormSettings } from './form-issuer.ts'
 import { PARAMETERS, ROUTES, type RouteName } from './routes.ts'
 import { search } from './search.ts'
@@ -41,7 +41,7 @@ export interface Served {
 
 /** ServedMessage is what `SERVED` publishes: a call, and how the service answered it, before any fault. */
 export interface ServedMessage {
-  call: ServiceCall
+  call: ArrivedCall
   served: Served
   knobs: Readonly<Knobs>
 }
@@ -49,7 +49,7 @@ export interface ServedMessage {
 /** SERVED is a channel for programs in the same process that watch the calls, such as a validator. */
 export const SERVED = channel('feedsyncd:sandbox:served')
 
-type CallInWork = { call: ServiceCall; form: Partial<FormSettings>; served: Served }
+type CallInWork = { call: ArrivedCall; form: Partial<FormSettings>; served: Served }
 type Variables = { caller: Caller; parameters: ReadonlyMap<string, string> }
 type Handler = MiddlewareHandler<{ Bindings: CallInWork; Variables: Variables }>
 
@@ -57,7 +57,7 @@ export interface Service {
   /** routeOf returns the name of a route, or `unknown`. */
   routeOf(method: string, path: string): string
   /** serve carries a call out. `form` replaces settings of the form that the call asks for. */
-  serve(call: ServiceCall, form?: Partial<FormSettings>): Promise<Served>
+  serve(call: ArrivedCall, form?: Partial<FormSettings>): Promise<Served>
 }
 
 export function createService({

@@ -18,7 +18,7 @@ export interface SignatureCase {
   headerDate: string | null
 }
 
-export interface Difference {
+export interface SignatureDifference {
   /** differs names the part that differs; null if no usual mistake explains it. */
   differs: 'method' | 'path' | 'query' | 'body' | 'date' | 'key' | 'encoding' | null
   /** reason is a clause that follows "the signature does not match the request: "; null if nothing explains it. */
@@ -27,7 +27,7 @@ export interface Difference {
 
 const HMACS: readonly Algorithm[] = ['hmac-sha1', 'hmac-sha256', 'hmac-sha512']
 
-export function differenceIn(one: SignatureCase): Difference {
+export function differenceIn(one: SignatureCase): SignatureDifference {
   const { template, values, signature, claimed, others } = one
   const isSigned = (signed: Buffer) => claimed.some((caller) => caller.isSigned(signed, signature))
   const right = expectedBytes(template, values)
@@ -68,7 +68,11 @@ export function differenceIn(one: SignatureCase): Difference {
   return { differs: null, reason: null }
 }
 
-type Changed = [Difference['differs'], reason: string, changes: Record<string, string | Buffer>]
+type Changed = [
+  SignatureDifference['differs'],
+  reason: string,
+  changes: Record<string, string | Buffer>,
+]
 
 function changedValues({ values, basePath, headerDate }: SignatureCase): Changed[] {
   const [method, path, query] = [values.method, values.path, values.query].map(String) as [

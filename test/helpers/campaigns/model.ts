@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
-import { FIELDS, type Field, type Value } from '../../../src/campaigns/fields.ts'
+import { type CampaignField, FIELDS, type Value } from '../../../src/campaigns/fields.ts'
 import { markIn, markOf, nameWithoutMark } from '../../../src/campaigns/mark.ts'
 import type { LookResult, Plan, PlanItem } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../../src/campaigns/port.ts'
@@ -745,7 +745,7 @@ const NUMBERS: Record<string, number | null> = {
 }
 
 /** isShown returns whether a raw value of the service equals a value. */
-function isShown(field: Field, raw: unknown, value: Value): boolean {
+function isShown(field: CampaignField, raw: unknown, value: Value): boolean {
   if (field === 'name') return bare(String(raw)) === bare(String(value))
   if (field === 'status' || field === 'period') return raw === NUMBERS[String(value)]
   if (raw === null || value === null) return raw === value
@@ -756,7 +756,7 @@ function isShown(field: Field, raw: unknown, value: Value): boolean {
 }
 
 /** valueInPlan reads the text in a line of the plan as a value. */
-function valueInPlan(field: Field, text: unknown): Value {
+function valueInPlan(field: CampaignField, text: unknown): Value {
   if (text === null || typeof text !== 'string') return null
   if (field === 'endDate' && text.length === 10) return `${text}T23:59:59Z`
   if (field === 'startDate' && text.length === 10) return `${text}T00:00:00Z`

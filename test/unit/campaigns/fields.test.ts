@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseAmount, showAmount, toWire } from '../../../src/campaigns/amount.ts'
 import {
+  type CampaignField,
   FIELD_TYPES,
-  type Field,
   idleReason,
   isLive,
   shownValue,
@@ -18,7 +18,7 @@ import { readAs } from '../../../src/campaigns/text-types.ts'
 const NOW = Date.UTC(2027, 0, 4)
 const campaign = (fields: Record<string, unknown>): Campaign => ({ id: '1', ...fields, other: {} })
 /** oddly reads a field whose type is not the documented one. */
-const oddly = (field: Field, value: unknown) =>
+const oddly = (field: CampaignField, value: unknown) =>
   shownValue({ id: '1', other: { [field]: value } }, field)
 
 describe('a date', () => {
@@ -86,7 +86,7 @@ describe('an amount', () => {
   })
 })
 
-it.each<[Field, unknown, Value | undefined]>([
+it.each<[CampaignField, unknown, Value | undefined]>([
   ['status', 1, 'running'],
   ['status', 'Paused', 'paused'],
   ['status', 7, '7'],
@@ -100,7 +100,7 @@ it.each<[Field, unknown, Value | undefined]>([
   expect(oddly(field, shown)).toBe(value)
 })
 
-it.each<[Field, Value, unknown]>([
+it.each<[CampaignField, Value, unknown]>([
   ['budget', 1_004_000, 100.4],
   ['status', 'paused', 3],
   ['period', 'monthly', 1],
@@ -110,7 +110,7 @@ it.each<[Field, Value, unknown]>([
   expect(wireOf(field, value)).toBe(wire)
 })
 
-it.each<[Field, Value | undefined, Value, string]>([
+it.each<[CampaignField, Value | undefined, Value, string]>([
   ['budget', 2, 1, 'down'],
   ['budget', 1, 2, 'up'],
   ['budget', null, 1, 'up'],

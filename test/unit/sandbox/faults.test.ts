@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Conditions, FaultSubject } from '../../../src/sandbox/faults/fault-types.ts'
+import type { FaultConditions, FaultSubject } from '../../../src/sandbox/faults/fault-types.ts'
 import { parseFaults } from '../../../src/sandbox/faults/fault-types.ts'
 import { FaultBook } from '../../../src/sandbox/faults/faults.ts'
 import { presign, send } from '../../helpers/sandbox/client.ts'
@@ -9,7 +9,7 @@ import { waitForObjects, waitForRequest } from '../../helpers/sandbox/waiting.ts
 const SUBJECT: FaultSubject = { route: 'presign', account: '42', key: null, reused: false }
 
 /** played returns one character for each request: `x` if the request meets the fault. */
-function played(conditions: Conditions, requests: number, subject = SUBJECT): string {
+function played(conditions: FaultConditions, requests: number, subject = SUBJECT): string {
   const book = new FaultBook()
   book.add({ at: 'service', kind: 'answer', status: 500, ...conditions })
   return Array.from({ length: requests }, () =>
@@ -18,7 +18,7 @@ function played(conditions: Conditions, requests: number, subject = SUBJECT): st
 }
 
 describe('a rule', () => {
-  it.each<[Conditions, string]>([
+  it.each<[FaultConditions, string]>([
     [{}, 'xxxxxx'],
     [{ times: 2 }, 'xx....'],
     [{ after: 2, times: 3 }, '..xxx.'],

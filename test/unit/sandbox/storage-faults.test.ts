@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
-import type { Ending } from '../../../src/sandbox/http/answer.ts'
+import type { AnswerEnding } from '../../../src/sandbox/http/answer.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import {
   multipart,
@@ -100,7 +100,7 @@ describe('an error of S3', () => {
     expect(box.requests().filter(({ stored }) => stored)).toHaveLength(1)
   })
 
-  it.each<[Ending, 'fin' | 'rst' | 'open']>([
+  it.each<[AnswerEnding, 'fin' | 'rst' | 'open']>([
     ['drain', 'fin'],
     ['destroy', 'rst'],
     ['hold', 'open'],
