@@ -22,7 +22,7 @@ import { valueOrThrow } from '../refused.ts'
 import type { WriteResult } from '../write.ts'
 import type { Writer } from '../writer.ts'
 import { byWhom, checkTerminal, confirmed, forever, outcomeText, withProgress } from './confirm.ts'
-import { checkKey, keysOf, stableFile } from './entries.ts'
+import { checkKey, keysOf, stableFile } from './named-entries.ts'
 import { planText, stuckText } from './plan-view.ts'
 
 interface Apply {

@@ -11,7 +11,7 @@ import type { Covers } from '../covers.ts'
 import type { PostingRow } from '../posting-rows.ts'
 import type { WhyEntry, WhyPosting } from '../why.ts'
 import { forever } from './confirm.ts'
-import { checkKey, keysOf, usableFile } from './entries.ts'
+import { checkKey, keysOf, usableFile } from './named-entries.ts'
 import { wholeNumber } from './options.ts'
 import { NO_FEED } from './plan-view.ts'
 

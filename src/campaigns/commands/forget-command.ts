@@ -10,7 +10,7 @@ import { type Forgotten, forget, forgettable } from '../forget-entry.ts'
 import { readCampaigns } from '../last-known.ts'
 import { LATE_MS, openText } from '../open-create.ts'
 import { byWhom, confirmed } from './confirm.ts'
-import { checkKey } from './entries.ts'
+import { checkKey } from './named-entries.ts'
 
 export function forgetCommand(context: Context): Command {
   const text = 'end the binding of an entry to its campaign; sends nothing'

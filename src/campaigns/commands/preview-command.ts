@@ -9,7 +9,7 @@ import { type Call, define } from '../../terminal/define.ts'
 import { table } from '../../terminal/render.ts'
 import type { PreviewRow } from '../preview.ts'
 import { forever } from './confirm.ts'
-import { checkKey, keysOf, usableFile } from './entries.ts'
+import { checkKey, keysOf, usableFile } from './named-entries.ts'
 import { wholeNumber } from './options.ts'
 import { NO_FEED, selectionText } from './plan-view.ts'
 
