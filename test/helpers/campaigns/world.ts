@@ -394,7 +394,7 @@ export class Host {
   }
 
   forget(key: string): void {
-    forget(this.store, { key, at: this.world.now, by: 'person: forget' })
+    forget(this.wrap(this.store), { key, at: this.world.now, by: 'person: forget' })
   }
 }
 
