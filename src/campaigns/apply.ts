@@ -50,7 +50,7 @@ export async function apply(
   const entries = new Map(judged.map(({ entry }) => [entry.key, entry]))
   const entryOf = ({ key }: PlanItem): Entry => {
     const entry = entries.get(key)
-    if (entry === undefined) throw new Error(`${key} is no entry`)
+    if (entry === undefined) throw new Error(`${key} is not an entry`)
     return entry
   }
   const steps: Steps = {
