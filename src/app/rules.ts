@@ -2,7 +2,8 @@
 
 import type { Config } from '../config/config.ts'
 import { feedFor, type RuleFor } from '../config/feeds.ts'
-import type { Judging } from '../pipeline/baselines.ts'
+import type { HistoryReader } from '../history/port.ts'
+import type { Judging } from '../pipeline/accounts.ts'
 
 /**
  * rulesOf returns the rules of the configuration. The configured account has no name of its own in the history: a rule
@@ -25,7 +26,7 @@ export function ownAccountOf({ service: { identity } }: Pick<Config, 'service'>)
 /** judgingOf returns what the guards judge by under this configuration, which is in force from now on. */
 export function judgingOf(
   config: Pick<Config, 'feeds' | 'guards' | 'service'>,
-  history: Judging['history'],
+  history: HistoryReader,
 ): Judging {
   const ruleFor = rulesOf(config)
   return {

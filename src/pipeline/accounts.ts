@@ -3,21 +3,16 @@
 import { feedWithoutRule } from '../domain/feed-name.ts'
 import { isTrial, likenessOf } from '../domain/likeness.ts'
 import { otherServiceUpTo } from '../history/other-service.ts'
-import type { Accounts, Notes, Version, VersionReads } from '../history/port.ts'
+import type { Accounts, HistoryReader, Version } from '../history/port.ts'
 import type { AccountFacts } from './decide/second-feed.ts'
 import type { GuardLimits } from './guards.ts'
-
-/** AccountReads is the part of the history that the rule reads. */
-export type AccountReads = Pick<VersionReads, 'confirmed'> &
-  Pick<Accounts, 'alike' | 'feedBefore' | 'keepsAll' | 'rivals'> &
-  Pick<Notes, 'note'>
 
 /** Named is a version of a feed, or a file that is about to become one (without an `id`). */
 export type Named = Pick<Version, 'account' | 'feed' | 'path'> & { id?: number }
 
-/** Judging is what a judgement needs beside the version. `History` is the part of the history that it reads. */
-export interface Judging<History = AccountReads> {
-  history: History
+/** Judging is what a judgement needs beside the version. */
+export interface Judging {
+  history: HistoryReader
   limits: GuardLimits
   /** The name of the configured account, for people. */
   ownAccount: string

@@ -7,25 +7,11 @@ import { feedWithoutRule } from '../domain/feed-name.ts'
 import { MOST_ENTRIES } from '../feed/entries.ts'
 import type { FeedChecker } from '../feed/port.ts'
 import { historyLostUpTo } from '../history/lost-history.ts'
-import type {
-  Files,
-  HeldDifference,
-  Notes,
-  Recent,
-  Transition,
-  Version,
-  VersionReads,
-} from '../history/port.ts'
+import type { HeldDifference, HistoryReader, Recent, Transition, Version } from '../history/port.ts'
 import { isRetryable } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
-import {
-  type AccountReads,
-  accountFacts,
-  formerVersion,
-  type Judging as JudgingBy,
-  type Named,
-} from './accounts.ts'
+import { accountFacts, formerVersion, type Judging, type Named } from './accounts.ts'
 import { SENT_OR_WAITING } from './decide/replace.ts'
 import { heldAnew, secondFeed } from './decide/second-feed.ts'
 import type { Held } from './decide/sending.ts'
@@ -44,11 +30,6 @@ const LOST: Held = {
 
 /** MOST_REMEMBERED limits the versions whose comparisons are kept until they are sent; others are compared again. */
 const MOST_REMEMBERED = 1000
-
-/** Known is the part of the history that the guards read. */
-type Known = VersionReads & AccountReads & Pick<Files, 'lastVersionAt'> & Pick<Notes, 'note'>
-
-export type Judging = JudgingBy<Known>
 
 export interface ComparisonParts {
   judging: Judging
@@ -241,7 +222,7 @@ function changesFiles(recent: readonly Recent[]): boolean {
 }
 
 /** isLost reports whether the lost history held the only record of what the service has of this feed. */
-function isLost(history: Known, { feed, id = 0 }: Named): boolean {
+function isLost(history: HistoryReader, { feed, id = 0 }: Named): boolean {
   const lost = historyLostUpTo(history)
   if (lost === null) return false
   const last = history.confirmed(feed, id)
