@@ -151,5 +151,8 @@ export interface FeedChecker extends AsyncDisposable {
   difference(job: DifferenceJob, signal?: AbortSignal): Promise<DifferenceSummary | null>
 }
 
+/** CheckerFor returns the checking thread for a feed of this size in bytes; null: the size is not known. */
+export type CheckerFor = (bytes: number | null) => FeedChecker
+
 /** MAX_CAMPAIGN_IDS limits the distinct campaign ids that are counted; a warning reports the rest. */
 export const MAX_CAMPAIGN_IDS = 10_000

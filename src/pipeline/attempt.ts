@@ -11,8 +11,7 @@ import { isRetryable } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 import type { NotAccepted, Parcel, Sender, Tally } from '../upload/port.ts'
-import type { Judging } from './accounts.ts'
-import { type Compared, type Comparisons, judge } from './baselines.ts'
+import type { Compared, Comparisons } from './baselines.ts'
 import { decideSending, type Held, type SendEvent, type Try } from './decide/sending.ts'
 import { sendFacts } from './facts.ts'
 import type { Ledger } from './ledger.ts'
@@ -22,7 +21,6 @@ export interface AttemptParts {
   clock: Clock
   comparisons: Comparisons
   history: History
-  judging: Judging
   ledger: Ledger
   log: Log
   postDelivery: PostDelivery
@@ -38,8 +36,15 @@ export interface AttemptParts {
   reconcile: () => void
 }
 
+/** AttemptFigures are what the metrics count of an attempt. */
+export interface AttemptFigures {
+  status: number | null
+  bytesSent: number
+  ms: number
+}
+
 export interface AttemptObserver {
-  attemptEnded(attempt: { status: number | null; bytesSent: number; ms: number }): void
+  attemptEnded(attempt: AttemptFigures): void
   /** retried counts a further attempt of a version; `status` is the answer to the previous attempt. */
   retried(status: number | null): void
 }
@@ -60,8 +65,8 @@ export interface Attempted {
   failure: Failure | null
 }
 
-/** Found is what the steps found: an event to write, or a version that must not be sent now. */
-type Found = { event: Exclude<SendEvent, { kind: 'prepared' }> } | { version: Version }
+/** Stepped is what the steps found: an event to write, or a version that must not be sent now. */
+type Stepped = { event: Exclude<SendEvent, { kind: 'prepared' }> } | { version: Version }
 
 /** Written is a version after a decision; `isCounted`: the decision ended an attempt. */
 interface Written {
@@ -70,10 +75,32 @@ interface Written {
 }
 
 export class AttemptRunner {
-  readonly #parts: AttemptParts
+  readonly #clock: Clock
+  readonly #comparisons: Comparisons
+  readonly #history: History
+  readonly #ledger: Ledger
+  readonly #log: Log
+  readonly #postDelivery: PostDelivery
+  readonly #sender: Sender
+  readonly #spool: Spool
+  readonly #observer: AttemptObserver | null
+  readonly #onProgress: AttemptParts['onProgress']
+  readonly #random: () => number
+  readonly #reconcile: () => void
 
   constructor(parts: AttemptParts) {
-    this.#parts = parts
+    this.#clock = parts.clock
+    this.#comparisons = parts.comparisons
+    this.#history = parts.history
+    this.#ledger = parts.ledger
+    this.#log = parts.log
+    this.#postDelivery = parts.postDelivery
+    this.#sender = parts.sender
+    this.#spool = parts.spool
+    this.#observer = parts.observer
+    this.#onProgress = parts.onProgress
+    this.#random = parts.random
+    this.#reconcile = parts.reconcile
   }
 
   /**
@@ -82,73 +109,73 @@ export class AttemptRunner {
    * which the version has failed.
    */
   async run(queued: Version, signal: AbortSignal, stored = () => {}): Promise<Attempted> {
-    const { clock, history, observer } = this.#parts
-    const beganAt = clock.monotonic()
+    const beganAt = this.#clock.monotonic()
     const found = await this.#steps(queued, signal)
     if ('version' in found) return this.#ended(found.version, null)
     const { event } = found
     if (event.kind === 'stored') stored()
     // This waits for a full disk, so that a confirmed file is not sent again.
-    const { isCounted, version } = await untilWritten(
-      this.#parts,
-      () => this.#write(queued.id, event),
-      signal,
-    )
-    if (observer !== null && isCounted && 'attempt' in event) {
-      observer.attemptEnded({ ...event.attempt, ms: clock.monotonic() - beganAt })
-      if (version.attempts > 1) observer.retried(history.attempts(queued.id, 2)[0]?.status ?? null)
-    }
+    const writer = { clock: this.#clock, history: this.#history, log: this.#log }
+    const write = () => this.#write(queued.id, event)
+    const { isCounted, version } = await untilWritten(writer, write, signal)
+    if (isCounted && 'attempt' in event)
+      this.#count(version, { ...event.attempt, ms: this.#clock.monotonic() - beganAt })
     if (event.kind === 'fault') throw event.error
     if (event.kind !== 'failed') return this.#ended(version, null)
     this.#logFailure(version, event.failure)
     return this.#ended(version, event.failure)
   }
 
+  /** #count tells the metrics of an attempt that has ended. */
+  #count({ attempts, id }: Version, figures: AttemptFigures): void {
+    this.#observer?.attemptEnded(figures)
+    if (this.#observer === null || attempts <= 1) return
+    this.#observer.retried(this.#history.attempts(id, 2)[0]?.status ?? null)
+  }
+
   async #ended(version: Version, failure: Failure | null): Promise<Attempted> {
-    const { postDelivery, reconcile, sender } = this.#parts
     if (version.state === 'queued') return { version, failure }
-    sender.forget(version.feed)
-    await postDelivery.cleanUp(version)
+    this.#sender.forget(version.feed)
+    await this.#postDelivery.cleanUp(version)
     // New postings may change what the campaigns select (campaigns/schedule.ts).
-    if (version.state === 'uploaded') reconcile()
+    if (version.state === 'uploaded') this.#reconcile()
     return { version, failure }
   }
 
   /** #steps prepares and posts. Between the two, the history gets the attempt with its key. */
-  async #steps(queued: Version, signal: AbortSignal): Promise<Found> {
-    const { clock, comparisons, history, onProgress, random, sender } = this.#parts
+  async #steps(queued: Version, signal: AbortSignal): Promise<Stepped> {
     const { id } = queued
     const tally: Tally = { bytesSent: 0, status: null }
-    const startedAt = clock.now()
+    const startedAt = this.#clock.now()
     let key: string | null = null
-    const attempt = (): Try => ({ ...tally, startedAt, endedAt: clock.now(), key })
-    const failed = (found: NotAccepted): Found => ({
-      event: { ...found, attempt: attempt(), random: random() },
+    const attempt = (): Try => ({ ...tally, startedAt, endedAt: this.#clock.now(), key })
+    const failed = (found: NotAccepted): Stepped => ({
+      event: { ...found, attempt: attempt(), random: this.#random() },
     })
     try {
       const parcel = this.#parcelOf(queued)
       if (parcel === null) return failed(COPY_IS_GONE)
-      const prepared = await sender.prepare(parcel, tally, signal)
+      const prepared = await this.#sender.prepare(parcel, tally, signal)
       if (prepared.kind === 'aborted') return { version: queued }
       if (prepared.kind === 'closed') return { event: prepared }
       if (prepared.kind === 'failed') return failed(prepared)
       const { form } = prepared
-      const compared = await comparisons.of(queued)
+      const compared = await this.#comparisons.of(queued)
       const copied = { ...queued, copy: parcel.file }
       const difference = queued.approved
         ? null
-        : await comparisons.differenceIfHeld(copied, compared, signal)
+        : await this.#comparisons.differenceIfHeld(copied, compared, signal)
       key = form.key
       const begun = { kind: 'prepared', startedAt, key } as const
-      const { version } = await history.commit(() => {
+      const { version } = await this.#history.commit(() => {
         const written = this.#write(id, begun, compared)
         if (written.version.state === 'held' && difference !== null)
-          history.keepDifference(id, difference)
+          this.#history.keepDifference(id, difference)
         return written
       })
       if (version.state !== 'uploading') return { version }
-      const progress = (sent: number) => onProgress(id, sent, parcel.bytes)
-      const answered = await sender.post({ parcel, form, progress }, tally, signal)
+      const progress = (sent: number) => this.#onProgress(id, sent, parcel.bytes)
+      const answered = await this.#sender.post({ parcel, form, progress }, tally, signal)
       return answered.kind === 'failed'
         ? failed(answered)
         : { event: { ...answered, attempt: attempt() } }
@@ -164,18 +191,18 @@ export class AttemptRunner {
   #parcelOf(version: Version): Parcel | null {
     const { id, account, bytes, feed, md5, path, reasonCode, spool } = version
     if (spool === null) return null
-    const file = this.#parts.spool.path(spool)
+    const file = this.#spool.path(spool)
     const isForced = reasonCode === RETRIED
     return { id, account, feed, path, file, isForced, bytes: bytes ?? 0, md5: md5 ?? '' }
   }
 
   /** #write decides about the event and writes the decision. Call it within a transaction. */
   #write(id: number, event: SendEvent, compared: Compared = new Map()): Written {
-    const { clock, history, judging, ledger } = this.#parts
-    const heldNow = (version: Version): Held | null => judge(judging, version, compared)
-    const facts = sendFacts({ history, now: clock.now() }, { id, event }, heldNow)
+    const heldNow = (version: Version): Held | null => this.#comparisons.judge(version, compared)
+    const reads = { history: this.#history, now: this.#clock.now() }
+    const facts = sendFacts(reads, { id, event }, heldNow)
     const transitions = decideSending(facts, event)
-    const changed = ledger.write(transitions)
+    const changed = this.#ledger.write(transitions)
     return {
       version: changed.find((version) => version.id === id) ?? facts.version,
       isCounted: transitions.some((each) => 'end' in each && each.end !== null),
@@ -183,11 +210,10 @@ export class AttemptRunner {
   }
 
   #logFailure({ feed, id, nextAttemptAt, state }: Version, failure: Failure): void {
-    const { clock, log } = this.#parts
     const { ambiguous, code, reason, rule, status } = failure
-    const waitMs =
-      state === 'queued' && nextAttemptAt !== null ? Math.max(0, nextAttemptAt - clock.now()) : null
-    log.warn(
+    const until = state === 'queued' ? nextAttemptAt : null
+    const waitMs = until === null ? null : Math.max(0, until - this.#clock.now())
+    this.#log.warn(
       {
         event: 'upload.failed',
         id,

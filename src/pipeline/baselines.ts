@@ -5,7 +5,7 @@ import type { RuleFor } from '../config/feeds.ts'
 import { MOST_SUMMED, type PostingChanges } from '../domain/difference.ts'
 import { feedWithoutRule } from '../domain/feed-name.ts'
 import { MOST_ENTRIES } from '../feed/entries.ts'
-import type { FeedChecker } from '../feed/port.ts'
+import type { CheckerFor } from '../feed/port.ts'
 import { historyLostUpTo } from '../history/lost-history.ts'
 import type { HeldDifference, HistoryReader, Recent, Transition, Version } from '../history/port.ts'
 import { isRetryable } from '../lib/errors.ts'
@@ -31,12 +31,12 @@ const LOST: Held = {
 /** MOST_REMEMBERED limits the versions whose comparisons are kept until they are sent; others are compared again. */
 const MOST_REMEMBERED = 1000
 
-export interface ComparisonParts {
+export interface ComparisonsParts {
+  checkerFor: CheckerFor
   judging: Judging
-  spool: Spool
-  checkerFor: (bytes: number | null) => FeedChecker
   log: Log
   ruleFor: RuleFor
+  spool: Spool
 }
 
 /** Copied is a version of a feed, or a file that is about to become one, with its copy. */
@@ -46,11 +46,19 @@ const NOTHING_EARLIER: HeldDifference = { older: null, summary: null }
 
 /** Comparisons compares postings with those of the baselines, and keeps the results until the version is sent. */
 export class Comparisons {
-  readonly #parts: ComparisonParts
+  readonly #checkerFor: CheckerFor
+  readonly #judging: Judging
+  readonly #log: Log
+  readonly #ruleFor: RuleFor
+  readonly #spool: Spool
   readonly #known = new Map<number, Compared>()
 
-  constructor(parts: ComparisonParts) {
-    this.#parts = parts
+  constructor({ checkerFor, judging, log, ruleFor, spool }: ComparisonsParts) {
+    this.#checkerFor = checkerFor
+    this.#judging = judging
+    this.#log = log
+    this.#ruleFor = ruleFor
+    this.#spool = spool
   }
 
   /** ofIndex compares the postings of this index with those of each baseline that `known` does not contain. */
@@ -59,14 +67,10 @@ export class Comparisons {
     index: string,
     known: Compared = new Map(),
   ): Promise<Compared> {
-    const { checkerFor, judging, spool } = this.#parts
-    for (const older of baselines(judging, named)) {
+    for (const older of baselines(this.#judging, named)) {
       if (known.has(older.id)) continue
-      const comparison = older.spool && {
-        older: spool.indexOf(spool.path(older.spool)),
-        newer: index,
-      }
-      known.set(older.id, comparison ? await checkerFor(bytes).compare(comparison) : null)
+      const comparison = older.spool && { older: this.#indexOf(older.spool), newer: index }
+      known.set(older.id, comparison ? await this.#checkerFor(bytes).compare(comparison) : null)
     }
     return known
   }
@@ -76,9 +80,17 @@ export class Comparisons {
     const { id, approved, bytes, spool: name } = version
     const known = this.#known.get(id)
     if (approved || name === null) return known ?? new Map()
-    const { spool } = this.#parts
-    const index = spool.indexOf(spool.path(name))
-    return this.ofIndex({ ...version, bytes: bytes ?? 0 }, index, known)
+    return this.ofIndex({ ...version, bytes: bytes ?? 0 }, this.#indexOf(name), known)
+  }
+
+  /** #indexOf returns the index of the postings of a copy. `name` is that of the copy in the spool. */
+  #indexOf(name: string): string {
+    return this.#spool.indexOf(this.#spool.path(name))
+  }
+
+  /** judge returns why a version is held now, or null if it passes. Call it within the transaction that writes the answer. */
+  judge(version: GuardedVersion & Named, compared: Compared): Held | null {
+    return judge(this.#judging, version, compared)
   }
 
   /**
@@ -92,8 +104,7 @@ export class Comparisons {
   ): Promise<HeldDifference | null> {
     // Without an earlier version there is nothing to find out, held or not.
     if (compared.size === 0) return NOTHING_EARLIER
-    const isHeld = judge(this.#parts.judging, version, compared) !== null
-    return isHeld ? this.#difference(version, signal) : null
+    return this.judge(version, compared) === null ? null : this.#difference(version, signal)
   }
 
   /**
@@ -104,25 +115,25 @@ export class Comparisons {
     { bytes, copy, encoding, ...named }: Copied,
     signal: AbortSignal,
   ): Promise<HeldDifference> {
-    const { checkerFor, judging, log, ruleFor, spool } = this.#parts
-    const older = baselines(judging, named).find((version) => version.spool !== null) ?? null
+    const withCopy = ({ spool }: Version) => spool !== null
+    const older = baselines(this.#judging, named).find(withCopy) ?? null
     if (older === null || older.spool === null) return NOTHING_EARLIER
     const side = (of: Pick<Version, 'encoding' | 'feed' | 'path'>, file: string) => {
-      const { mapping } = ruleFor(of.path, of.feed)
+      const { mapping } = this.#ruleFor(of.path, of.feed)
       return { file, sha256: null, mapping: { ...mapping, encoding: of.encoding } }
     }
     const job = {
-      older: side(older, spool.path(older.spool)),
+      older: side(older, this.#spool.path(older.spool)),
       newer: side({ ...named, encoding }, copy),
       mostPostings: MOST_ENTRIES,
       mostNamed: MOST_SUMMED,
     }
     try {
-      return { older: older.id, summary: await checkerFor(bytes).difference(job, signal) }
+      return { older: older.id, summary: await this.#checkerFor(bytes).difference(job, signal) }
     } catch (error) {
       if (signal.aborted || isRetryable(error)) throw error
       const text = 'it is not known what a held version changes'
-      log.error(
+      this.#log.error(
         { event: 'feed.not-compared', err: error, feed: named.feed, path: named.path },
         text,
       )

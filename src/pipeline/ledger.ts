@@ -4,17 +4,7 @@
 import { WRONG_ACCOUNT } from '../domain/reason-codes.ts'
 import { IN_MOTION, REPLACEABLE } from '../domain/states.ts'
 import { KnownPaths } from '../history/known-paths.ts'
-import type {
-  Attempts,
-  Files,
-  Notes,
-  Origin,
-  RuleInForce,
-  Transactions,
-  Transition,
-  Version,
-  Versions,
-} from '../history/port.ts'
+import type { History, Origin, RuleInForce, Transition, Version } from '../history/port.ts'
 import { writeTransitions } from '../history/transitions.ts'
 import { logDetected, logMoved } from '../history/version-log.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -24,8 +14,8 @@ import { decideFile, type FileEvent, type FileFacts } from './decide/file.ts'
 import { fileFacts } from './facts.ts'
 
 export interface LedgerParts {
-  history: Versions & Files & Attempts & Notes & Transactions
   clock: Clock
+  history: History
   log: Log
   /** onMove is called with every new state once it is committed. It must not write or throw. */
   onMove: (version: Version) => void
@@ -36,15 +26,21 @@ export interface LedgerParts {
 }
 
 export class Ledger {
-  readonly #parts: LedgerParts
-  readonly #history: LedgerParts['history']
+  readonly #clock: Clock
+  readonly #history: History
+  readonly #log: Log
+  readonly #onMove: LedgerParts['onMove']
+  readonly #inSameTransaction: LedgerParts['inSameTransaction']
   /** The versions that the paths of the folder were when they were last read. */
   readonly known: KnownPaths
 
-  constructor(parts: LedgerParts) {
-    this.#parts = parts
-    this.#history = parts.history
-    this.known = new KnownPaths(parts.history, parts.clock)
+  constructor({ clock, history, inSameTransaction, log, onMove }: LedgerParts) {
+    this.#clock = clock
+    this.#history = history
+    this.#log = log
+    this.#onMove = onMove
+    this.#inSameTransaction = inSameTransaction
+    this.known = new KnownPaths(history, clock)
   }
 
   /** unsettledPaths returns the paths of unread and rejected versions. */
@@ -62,7 +58,17 @@ export class Ledger {
   }
 
   isInMotion(path: string): boolean {
-    return IN_MOTION.includes(this.#history.pendingVersionAt(path)?.state ?? 'gone')
+    return IN_MOTION.includes(this.unreadAt(path)?.state ?? 'gone')
+  }
+
+  /** unreadAt returns the version of the file at a path whose bytes are not known yet; null if there is none. */
+  unreadAt(path: string): Version | null {
+    return this.#history.pendingVersionAt(path)
+  }
+
+  /** commitFile is `writeFile` in a transaction of its own, or in one that it shares with others of the same moment. */
+  commitFile(origin: Origin, event: FileEvent, when?: 'soon'): Promise<Version[]> {
+    return this.#history.commit(() => this.writeFile(origin, event), when)
   }
 
   /**
@@ -75,7 +81,7 @@ export class Ledger {
 
   /** facts reads what the decisions about a file need. */
   facts(origin: Origin): FileFacts {
-    return fileFacts({ history: this.#history, now: this.#parts.clock.now() }, origin)
+    return fileFacts({ history: this.#history, now: this.#clock.now() }, origin)
   }
 
   /** write writes the transitions of a decision, and returns each changed version as it is afterwards. */
@@ -83,7 +89,7 @@ export class Ledger {
     return this.#history.atomically(() =>
       writeTransitions(transitions, {
         history: this.#history,
-        now: this.#parts.clock.now(),
+        now: this.#clock.now(),
         paths: {
           link: (path, identity, id) => this.#linked(path, identity, id),
           unlink: (path) => this.known.forget(path),
@@ -125,13 +131,13 @@ export class Ledger {
 
   #added(version: Version): void {
     this.#history.afterCommit(() => {
-      logDetected(this.#parts.log, version)
-      this.#parts.onMove(version)
+      logDetected(this.#log, version)
+      this.#onMove(version)
     })
   }
 
   #linked(path: string, identity: FileIdentity, id: number): void {
-    const { inSameTransaction: tell } = this.#parts
+    const tell = this.#inSameTransaction
     const isNew = tell !== undefined && this.#history.known(path)?.versionId !== id
     this.known.remember(path, identity, id)
     const version = isNew ? this.#history.version(id) : null
@@ -139,10 +145,10 @@ export class Ledger {
   }
 
   #moved(version: Version): void {
-    this.#parts.inSameTransaction?.(version, null)
+    this.#inSameTransaction?.(version, null)
     this.#history.afterCommit(() => {
-      logMoved(this.#parts.log, version)
-      this.#parts.onMove(version)
+      logMoved(this.#log, version)
+      this.#onMove(version)
     })
   }
 }
