@@ -36,10 +36,11 @@ import type { Endpoint } from '../ops/web/endpoint.ts'
 import type { EndpointSource } from '../ops/web/source.ts'
 import { type Attempted, AttemptRunner } from '../pipeline/attempt.ts'
 import { Comparisons } from '../pipeline/baselines.ts'
+import { Departures } from '../pipeline/departures.ts'
 import { Ledger } from '../pipeline/ledger.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { PostDelivery } from '../pipeline/post-delivery.ts'
-import { markReceiptsPending } from '../pipeline/receipts.ts'
+import { markReceiptsPending, Receipts } from '../pipeline/receipts.ts'
 import { createFormSource } from '../service/form-source.ts'
 import { keyReloader } from '../service/key-file.ts'
 import { createSpool } from '../spool/spool.ts'
@@ -182,11 +183,31 @@ export async function openApp(config: Config, options: AppOptions) {
       metrics?.moved(version.state)
     },
     ...(config.inbox.receipts && {
-      inSameTransaction: (version, path) => markReceiptsPending({ config, history }, version, path),
+      inSameTransaction: (version, path) => markReceiptsPending(history, version, path),
     }),
   })
   const parts = { checkerFor, clock, conditions, config, history, ledger, log, ruleFor, spool }
-  const postDelivery = new PostDelivery({ ...parts, dispositions })
+  const departures = new Departures({
+    clock,
+    conditions,
+    dispositions,
+    history,
+    inboxConfig: config.inbox,
+    knownPaths: ledger.known,
+    log,
+  })
+  const { rescanMs } = config.inbox
+  const receipts = new Receipts({ clock, conditions, dispositions, history, log, rescanMs })
+  const { keepVersions } = config.upload
+  const postDelivery = new PostDelivery({
+    conditions,
+    departures,
+    history,
+    keepVersions,
+    log,
+    receipts,
+    spool,
+  })
   const judging = judgingOf(config, history)
   const comparisons = new Comparisons({ ...parts, judging })
   const pipeline = new Pipeline({ ...parts, comparisons, judging, postDelivery, observer: metrics })
@@ -203,6 +224,7 @@ export async function openApp(config: Config, options: AppOptions) {
   })
   const intake = new Intake({
     ...parts,
+    departures,
     daemonFile,
     inbox,
     notifyOperator,

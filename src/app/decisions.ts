@@ -113,7 +113,9 @@ export function forgetFeed(history: History, feed: string, now: number): void {
 
 /** writingOf returns what the writer of transitions needs. The daemon writes the receipts that it notes. */
 function writingOf(history: History, { config, now }: Decided) {
-  const moved = (each: Version) => markReceiptsPending({ config, history }, each)
+  const moved = (each: Version) => {
+    if (config.inbox.receipts) markReceiptsPending(history, each)
+  }
   return { history, now, paths: pathsIn(history), moved }
 }
 

@@ -14,6 +14,7 @@ import type { FileIdentity } from '../lib/files.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/files.ts'
 import type { DaemonFile } from '../ops/daemon-file.ts'
 import { faultReason } from '../pipeline/decide/sending.ts'
+import type { Departures } from '../pipeline/departures.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { LaneQueue } from './lane-queue.ts'
@@ -25,6 +26,7 @@ export interface IntakeParts extends RoomParts {
   daemonFile: Pick<DaemonFile, 'update'>
   inbox: Inbox
   skipped: SkippedPaths
+  departures: Departures
   pipeline: Pipeline
   postDelivery: PostDelivery
 }
@@ -196,7 +198,7 @@ export class Intake {
       })
     this.#lastScan = clock.monotonic()
     this.#lastScanTook = seenAt - started
-    postDelivery.moveFinished(listing)
+    postDelivery.listed(listing)
   }
 
   /** #skip records that a file cannot be read. It is read again after the next regular scan. */
@@ -219,8 +221,7 @@ export class Intake {
   #isBusy(file: Sighting): boolean {
     const { path, identity } = file
     const taken = this.#busy.get(path)
-    if (taken === undefined)
-      return this.#parts.postDelivery.hasTaken(file) || this.#isPostponed(file)
+    if (taken === undefined) return this.#parts.departures.hasTaken(file) || this.#isPostponed(file)
     if (taken === null || !sameIdentity(taken, identity)) this.#changedWhileBusy.add(path)
     return true
   }

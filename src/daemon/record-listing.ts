@@ -7,11 +7,11 @@ import { wallTime } from '../lib/clock.ts'
 import { isRetryable } from '../lib/errors.ts'
 import type { DaemonState } from '../ops/port.ts'
 import { dateOf } from '../pipeline/decide/same-bytes.ts'
+import type { Departures } from '../pipeline/departures.ts'
 import type { Parts } from '../pipeline/parts.ts'
-import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
 export interface RecordListingParts extends Parts {
-  postDelivery: PostDelivery
+  departures: Departures
 }
 
 /** Files recorded in one commit. Thousands may arrive at once, and a larger commit would block the event loop. */
@@ -38,7 +38,7 @@ export interface TakenFiles {
  */
 export async function recordListing(
   listing: Listing,
-  { clock, history, ledger, log, postDelivery, ruleFor }: RecordListingParts,
+  { clock, departures, history, ledger, log, ruleFor }: RecordListingParts,
   { isBusy, isSkipped, skip }: TakenFiles,
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
@@ -88,9 +88,9 @@ export async function recordListing(
   // A file that a person asked for may lie outside the folder.
   const requested = new Set(history.openRequests().map(({ path }) => path))
   const isLeft = (path: string) =>
-    !isThere(path) && !requested.has(path) && !postDelivery.isLeaving(path)
+    !isThere(path) && !requested.has(path) && !departures.isLeaving(path)
   await inPieces(ledger.unsettledPaths().filter(isLeft), (path) => {
-    if (postDelivery.mayBeQuarantined(history.lastVersionAt(path)))
+    if (departures.mayBeQuarantined(history.lastVersionAt(path)))
       ledger.known.moved(path, null, 'quarantine')
     else ledger.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'left' })
   })

@@ -3,18 +3,23 @@
 
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
-import type { Config } from '../config/config.ts'
+import type { Conditions } from '../domain/conditions.ts'
 import { RECEIPTED } from '../domain/states.ts'
 import type { History, Version } from '../history/port.ts'
 import type { Dispositions } from '../inbox/dispositions.ts'
 import type { Listing, Receipt } from '../inbox/port.ts'
-import { isoTime, MINUTE } from '../lib/clock.ts'
+import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
 import { isMissing as isDirectoryMissing } from '../lib/errno.ts'
-import type { Parts } from './parts.ts'
+import type { Log } from '../lib/log.ts'
 
-export interface ReceiptsParts
-  extends Pick<Parts, 'clock' | 'conditions' | 'history' | 'log' | 'config'> {
+export interface ReceiptsParts {
+  clock: Clock
+  conditions: Conditions
   dispositions: Pick<Dispositions, 'discardDraft' | 'writeReceipt'>
+  history: History
+  log: Log
+  /** The longest time between two listings. */
+  rescanMs: number
 }
 
 /** NOTE begins the name of a note; the rest is the id of a version, a space, and a path that still needs its receipt. */
@@ -25,10 +30,10 @@ const BATCH_SIZE = 64
 
 /**
  * failingMs returns how long the condition lasts without another failure. Each listing tries again and renews it; a
- * newer version may end the failure unseen.
+ * newer version may end the failure unseen. `rescanMs` is the longest time between two listings.
  */
-export function failingMs({ inbox }: Pick<Config, 'inbox'>): number {
-  return FAILING_MS + inbox.rescanMs
+export function failingMs(rescanMs: number): number {
+  return FAILING_MS + rescanMs
 }
 
 /** Owed is a receipt: the file at `path` is, or has the bytes of, the version `id`. */
@@ -38,16 +43,16 @@ interface Owed {
 }
 
 /**
- * markReceiptsPending notes that each file of the version needs a receipt, or only the file at `path`. Call it in the
- * transaction of the version's new state, or of the file that has its bytes.
+ * markReceiptsPending notes that each file of the version needs a receipt, or only the file at `path`. Call it if the
+ * configuration asks for receipts, in the transaction of the version's new state, or of the file that has its bytes.
  */
 export function markReceiptsPending(
-  { history, config }: Pick<Parts, 'history'> & { config: Pick<Config, 'inbox'> },
+  history: History,
   version: Version,
   path: string | null = null,
 ): void {
   const { id } = version
-  if (!config.inbox.receipts || !RECEIPTED.includes(version.state)) return
+  if (!RECEIPTED.includes(version.state)) return
   const paths = path === null ? new Set([version.path, ...history.pathsOf(id)]) : [path]
   for (const each of paths)
     if (!isAbsolute(each)) history.setNote(noteOf({ id, path: each }), newToken())
@@ -61,7 +66,12 @@ function owedBy(note: string): Owed {
 }
 
 export class Receipts {
-  readonly #parts: ReceiptsParts
+  readonly #clock: Clock
+  readonly #conditions: Conditions
+  readonly #dispositions: ReceiptsParts['dispositions']
+  readonly #history: History
+  readonly #log: Log
+  readonly #failingMs: number
   /** The last write at each path: the next write waits for it. */
   readonly #lastWrite = new Map<string, Promise<void>>()
   /** The notes of receipts that a crash left pending, with their tokens. */
@@ -70,7 +80,12 @@ export class Receipts {
   readonly #unwritten = new Set<string>()
 
   constructor(parts: ReceiptsParts) {
-    this.#parts = parts
+    this.#clock = parts.clock
+    this.#conditions = parts.conditions
+    this.#dispositions = parts.dispositions
+    this.#history = parts.history
+    this.#log = parts.log
+    this.#failingMs = failingMs(parts.rescanMs)
   }
 
   /** isComplete is true if every receipt could be written. */
@@ -83,7 +98,7 @@ export class Receipts {
    * wins, in any order of the calls.
    */
   async writePending(id: number | null = null): Promise<void> {
-    const notes = this.#parts.history.notes(id === null ? NOTE : `${NOTE}${id} `)
+    const notes = this.#history.notes(id === null ? NOTE : `${NOTE}${id} `)
     await Promise.all(notes.map((note) => this.#write(note, false)))
   }
 
@@ -103,16 +118,15 @@ export class Receipts {
 
   /** recover reads which receipts a crash left pending. */
   recover(): void {
-    const { history } = this.#parts
-    for (const note of history.notes(NOTE)) this.#pending.set(note, history.note(note) ?? '')
+    for (const note of this.#history.notes(NOTE))
+      this.#pending.set(note, this.#history.note(note) ?? '')
   }
 
   /** complete writes the receipts that a crash left pending, each for the present state of its version. */
   async complete(): Promise<void> {
-    const { dispositions } = this.#parts
     for (const [note, token] of this.#pending) {
       this.#pending.delete(note)
-      await dispositions.discardDraft(owedBy(note).path, token)
+      await this.#dispositions.discardDraft(owedBy(note).path, token)
       await this.#write(note, false)
     }
   }
@@ -134,7 +148,7 @@ export class Receipts {
   }
 
   async #writeNow(note: string, isRepeat: boolean): Promise<void> {
-    const { clock, conditions, dispositions, history, log, config } = this.#parts
+    const history = this.#history
     const token = history.note(note)
     // Another call has written it meanwhile.
     if (token === null && !isRepeat) return
@@ -159,15 +173,16 @@ export class Receipts {
       sha256,
       postings,
       fileUrl,
-      at: isoTime(clock.now()) ?? '',
+      at: isoTime(this.#clock.now()) ?? '',
     }
-    const written = await dispositions.writeReceipt(receipt, token ?? newToken())
+    const written = await this.#dispositions.writeReceipt(receipt, token ?? newToken())
     const isMissing = written.kind === 'problem' && isDirectoryMissing(written.code)
     if (written.kind === 'problem' && !isMissing) {
       const facts = { id, feed: version.feed, path: file, ...written }
-      if (!isRepeat) log.warn({ event: 'file.no-receipt', ...facts }, 'receipt not written')
+      if (!isRepeat) this.#log.warn({ event: 'file.no-receipt', ...facts }, 'receipt not written')
       const message = `receipts cannot be written (${written.code})`
-      conditions.set('dispositions-failing', { message, hint: written.hint }, failingMs(config))
+      const { hint } = written
+      this.#conditions.set('dispositions-failing', { message, hint }, this.#failingMs)
     }
     if (written.kind === 'problem' && !(isMissing && isRepeat)) this.#unwritten.add(note)
     await history.commit(settle, 'soon')

@@ -20,9 +20,11 @@ import { createHttpClient, type HttpClient } from '../../src/lib/http.ts'
 import { createLog, type Log } from '../../src/lib/log.ts'
 import { AttemptRunner } from '../../src/pipeline/attempt.ts'
 import { Comparisons } from '../../src/pipeline/baselines.ts'
+import { Departures } from '../../src/pipeline/departures.ts'
 import { Ledger } from '../../src/pipeline/ledger.ts'
 import { Pipeline } from '../../src/pipeline/pipeline.ts'
 import { PostDelivery } from '../../src/pipeline/post-delivery.ts'
+import { Receipts } from '../../src/pipeline/receipts.ts'
 import type { FaultRule } from '../../src/sandbox/faults/fault-types.ts'
 import type { SeenRequest } from '../../src/sandbox/records.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -145,9 +147,12 @@ export class Outlet implements AsyncDisposable {
       ruleFor: (path: string) => feedFor(path, feeds),
       config: config as unknown as Config,
     }
+    const leaving = { ...steps, dispositions: new Dispositions({ ...inbox, clock }) }
     const postDelivery = new PostDelivery({
       ...steps,
-      dispositions: new Dispositions({ ...inbox, clock }),
+      departures: new Departures({ ...leaving, inboxConfig: inbox, knownPaths: ledger.known }),
+      keepVersions: 3,
+      receipts: new Receipts({ ...leaving, rescanMs: inbox.rescanMs }),
     })
     const judging = {
       ...{ history: this.history, limits: steps.config.guards, ownAccount: '42' },

@@ -3,14 +3,33 @@ import { Conditions } from '../../../src/domain/conditions.ts'
 import type { Disposed, Listing } from '../../../src/inbox/port.ts'
 import { HOUR, MINUTE, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
+import { Departures, type DeparturesParts } from '../../../src/pipeline/departures.ts'
 import { Ledger } from '../../../src/pipeline/ledger.ts'
-import { PostDelivery, type PostDeliveryParts } from '../../../src/pipeline/post-delivery.ts'
-import { markReceiptsPending } from '../../../src/pipeline/receipts.ts'
+import { PostDelivery } from '../../../src/pipeline/post-delivery.ts'
+import {
+  markReceiptsPending,
+  Receipts,
+  type ReceiptsParts,
+} from '../../../src/pipeline/receipts.ts'
+import type { Spool } from '../../../src/spool/port.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 const PROBLEM: Disposed = { kind: 'problem', code: 'EROFS', reason: 'read-only', hint: 'mount it' }
 const DONE: Disposed = { kind: 'done', to: null }
+
+type Ends = DeparturesParts['dispositions'] & ReceiptsParts['dispositions']
+type Needs = Omit<DeparturesParts & ReceiptsParts, 'dispositions'> & { dispositions: Partial<Ends> }
+
+/** postDeliveryOf builds the last step with its departures and receipts. */
+function postDeliveryOf({ dispositions, ...needs }: Needs) {
+  const parts = { ...needs, dispositions: dispositions as Ends }
+  const departures = new Departures(parts)
+  const spool = {} as Spool
+  const receipts = new Receipts(parts)
+  const postDelivery = new PostDelivery({ ...parts, departures, keepVersions: 3, receipts, spool })
+  return { departures, postDelivery }
+}
 
 /** folder returns a PostDelivery whose moves and receipts end as `ends` says. */
 function folder({ rescanMs = 1000 } = {}) {
@@ -21,33 +40,32 @@ function folder({ rescanMs = 1000 } = {}) {
   const told: string[] = []
   conditions.onChange(({ kind }) => told.push(kind))
   const ends = { move: DONE, receipt: DONE, receipts: 0 }
-  const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs, receipts: true }
+  const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs }
   const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
   for (const path of ['good.xml', 'other.xml'])
     history.rememberPath({ path, identity, versionId: versionIn(history, 'uploaded', { path }).id })
-  const parts: Partial<PostDeliveryParts> = {
-    ...{ clock, log: silentLog, history, conditions },
-    ledger: new Ledger({ history, clock, log: silentLog, onMove: () => {} }),
+  const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
+  const { postDelivery } = postDeliveryOf({
+    ...{ clock, log: silentLog, history, conditions, knownPaths: ledger.known, rescanMs },
+    inboxConfig: inbox as DeparturesParts['inboxConfig'],
     dispositions: {
       dispose: async () => ends.move,
       writeReceipt: async () => {
         ends.receipts++
         return ends.receipt
       },
-    } as unknown as PostDeliveryParts['dispositions'],
-    config: { inbox, upload: { keepVersions: 3 } } as unknown as PostDeliveryParts['config'],
-  }
-  const postDelivery = new PostDelivery(parts as PostDeliveryParts)
+    },
+  })
   /** rejected ends a version as the pipeline does. */
   const rejected = async (of: { feed?: string; path?: string }) => {
     const version = versionIn(history, 'rejected', of)
-    markReceiptsPending(parts as PostDeliveryParts, version)
+    markReceiptsPending(history, version)
     await postDelivery.cleanUp(version)
   }
   /** listed passes on a listing with one uploaded file, or null for a folder that could not be listed. */
   const listed = async (path: 'good.xml' | 'other.xml' | null) => {
     const found = { files: path === null ? [] : [{ path, identity }], unknown: path ? [] : [''] }
-    postDelivery.moveFinished(found as unknown as Listing)
+    postDelivery.listed(found as unknown as Listing)
     await eventually(() => expect(postDelivery.isMoving).toBe(false))
   }
   const pass = (ms: number) => {
@@ -148,28 +166,28 @@ it('a file that was put back while the database was full makes no new version', 
     if (++commits === 2) throw new Error('the disk is full')
     return history.commit(work)
   })
-  const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs: 1000, receipts: false }
+  const rescanMs = 1000
+  const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs }
   const problem: Disposed = { kind: 'problem', code: 'ENOSPC', reason: 'full', hint: 'make room' }
-  const parts: Partial<PostDeliveryParts> = {
-    ...{ clock, log: silentLog, ledger },
+  const { departures, postDelivery } = postDeliveryOf({
+    ...{ clock, log: silentLog, knownPaths: ledger.known, rescanMs },
     conditions: new Conditions(clock),
-    history: { ...history, commit } as unknown as PostDeliveryParts['history'],
+    history: { ...history, commit } as unknown as DeparturesParts['history'],
+    inboxConfig: inbox as DeparturesParts['inboxConfig'],
     dispositions: {
       dispose: async () => ({ ...problem, returned }),
       resume: async () => ({ kind: 'missing', returned }),
-    } as unknown as PostDeliveryParts['dispositions'],
-    config: { inbox } as PostDeliveryParts['config'],
-  }
-  const postDelivery = new PostDelivery(parts as PostDeliveryParts)
+    },
+  })
   const listed = async (files: Listing['files']) => {
-    postDelivery.moveFinished({ files, unknown: [] as string[] } as Listing)
+    postDelivery.listed({ files, unknown: [] as string[] } as Listing)
     await eventually(() => expect(postDelivery.isMoving).toBe(false))
   }
 
   await listed([{ path, identity }])
   const inBetween = [
     ledger.known.isNews(path, returned),
-    postDelivery.hasTaken({ path, identity: returned }),
+    departures.hasTaken({ path, identity: returned }),
   ]
   await listed([])
 

@@ -17,9 +17,9 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 function slowMount() {
   const { history } = temporaryHistory()
   const begun: { receipt: Receipt; end: () => void }[] = []
-  const config = { inbox: { receipts: true } } as ReceiptsParts['config']
   const parts: ReceiptsParts = {
-    ...{ clock: systemClock, config, log: silentLog, history },
+    ...{ clock: systemClock, log: silentLog, history },
+    rescanMs: 1000,
     conditions: new Conditions(systemClock),
     dispositions: {
       discardDraft: async () => {},
@@ -35,17 +35,17 @@ function slowMount() {
     end()
     return receipt.state
   }
-  return { begun, history, parts, receipts: new Receipts(parts), written }
+  return { begun, history, receipts: new Receipts(parts), written }
 }
 
 it('a slow receipt never overwrites a later receipt of the same version', async () => {
-  const { begun, history, parts, receipts, written } = slowMount()
+  const { begun, history, receipts, written } = slowMount()
   const held = versionIn(history, 'held')
-  markReceiptsPending(parts, held)
+  markReceiptsPending(history, held)
   const first = receipts.writePending(held.id)
   while (begun.length < 1) await setImmediate()
   for (const state of ['queued', 'uploading', 'uploaded'] as const)
-    markReceiptsPending(parts, history.move(held.id, state, null, 2000))
+    markReceiptsPending(history, history.move(held.id, state, null, 2000))
   const second = receipts.writePending(held.id)
   for (let turn = 0; turn < 100; turn++) await setImmediate()
   const atOnce = begun.length
@@ -64,9 +64,9 @@ it('a slow receipt never overwrites a later receipt of the same version', async 
 })
 
 it('an older version gets no receipt if a newer version of the path has one', async () => {
-  const { begun, history, parts, receipts } = slowMount()
+  const { begun, history, receipts } = slowMount()
   const older = versionIn(history, 'uploaded')
-  markReceiptsPending(parts, older)
+  markReceiptsPending(history, older)
   versionIn(history, 'gone')
   versionIn(history, 'rejected', { feed: 'other' })
   const isNewest = () => !history.hasNewerAt(older, ['rejected', 'held'])
