@@ -210,9 +210,19 @@ export async function openApp(config: Config, options: AppOptions) {
   })
   const judging = judgingOf(config, history)
   const comparisons = new Comparisons({ ...parts, judging })
-  const pipeline = new Pipeline({ ...parts, comparisons, judging, postDelivery, observer: metrics })
+  const pipeline = new Pipeline({
+    checkerFor,
+    comparisons,
+    history,
+    inboxDirectory: config.inbox.directory,
+    ledger,
+    log,
+    observer: metrics,
+    postDelivery,
+    spool,
+  })
   const attempts = new AttemptRunner({
-    ...{ clock, comparisons, history, judging, ledger, log, postDelivery, sender, spool },
+    ...{ clock, comparisons, history, ledger, log, postDelivery, sender, spool },
     observer: metrics,
     onProgress: (id, sent, total) => uploads.sent(id, sent, total),
     random: Math.random,

@@ -30,7 +30,7 @@ export function heldReason(
   const origin = { path, rule, identity: null }
   const facts = bytesFacts({ history, now }, origin)
   if (newerByDate(facts, origin) !== null) return null
-  const same = sameBytes(facts, origin, readFileOf(result, true))
+  const same = sameBytes(facts, origin, readFileOf(result, { final: true }))
   if (same !== null) return same.state === 'held' ? same.reason : null
   const { account, feed } = rule
   const judged = { ...newer, account, feed, path }

@@ -12,26 +12,37 @@ import { isAbsolute, resolve } from 'node:path'
 import type { FeedRule } from '../config/feeds.ts'
 import { estimatedBytes } from '../domain/packing.ts'
 import { CHANGED, INCOMPLETE, LEFT, NEVER_QUIET, NO_ROOM, STOPPED } from '../domain/reason-codes.ts'
-import type { CheckResult, Verdict } from '../feed/port.ts'
+import type { CheckerFor, CheckResult, Verdict } from '../feed/port.ts'
 import type { History, Reason, Version, VersionPatch } from '../history/port.ts'
 import { isMissing } from '../lib/errno.ts'
 import { isRetryable } from '../lib/errors.ts'
 import type { FileIdentity } from '../lib/files.ts'
-import type { Judging } from './accounts.ts'
-import { type Compared, type Comparisons, judge } from './baselines.ts'
+import type { Log } from '../lib/log.ts'
+import type { Spool } from '../spool/port.ts'
+import type { Compared, Comparisons } from './baselines.ts'
 import { decideFile, type FileEvent, type Judged, judgeRead } from './decide/file.ts'
 import type { ReadFile } from './decide/same-bytes.ts'
 import { faultReason } from './decide/sending.ts'
 import type { GuardedVersion } from './guards.ts'
-import type { Parts } from './parts.ts'
+import type { Ledger } from './ledger.ts'
 import type { PostDelivery } from './post-delivery.ts'
 
-export interface PipelineParts extends Parts {
+export interface PipelineParts {
+  checkerFor: CheckerFor
   comparisons: Comparisons
-  judging: Judging
-  postDelivery: PostDelivery
+  history: History
+  /** The vendor's folder (`inbox.directory`). */
+  inboxDirectory: string
+  ledger: Ledger
+  log: Log
   /** observer counts checks for the metrics; null: metrics are off. */
-  observer: { checked(verdict: Verdict): void } | null
+  observer: CheckObserver | null
+  postDelivery: PostDelivery
+  spool: Spool
+}
+
+export interface CheckObserver {
+  checked(verdict: Verdict): void
 }
 
 /** Candidate is a file to take, from the inbox or named by a person. */
@@ -79,10 +90,26 @@ const NEVER_STILL = {
 }
 
 export class Pipeline {
-  readonly #parts: PipelineParts
+  readonly #checkerFor: CheckerFor
+  readonly #comparisons: Comparisons
+  readonly #history: History
+  readonly #inboxDirectory: string
+  readonly #ledger: Ledger
+  readonly #log: Log
+  readonly #observer: CheckObserver | null
+  readonly #postDelivery: PostDelivery
+  readonly #spool: Spool
 
   constructor(parts: PipelineParts) {
-    this.#parts = parts
+    this.#checkerFor = parts.checkerFor
+    this.#comparisons = parts.comparisons
+    this.#history = parts.history
+    this.#inboxDirectory = parts.inboxDirectory
+    this.#ledger = parts.ledger
+    this.#log = parts.log
+    this.#observer = parts.observer
+    this.#postDelivery = parts.postDelivery
+    this.#spool = parts.spool
   }
 
   /**
@@ -91,9 +118,8 @@ export class Pipeline {
    * alone.
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
-    const { log, spool } = this.#parts
     if (!file.isSkipped) await this.#write(file, { kind: 'reading' }, 'soon')
-    const copy = spool.prepare()
+    const copy = this.#spool.prepare()
     try {
       return await this.#snapshot(file, copy, signal)
     } catch (error) {
@@ -102,9 +128,9 @@ export class Pipeline {
         await this.#write(file, { kind: 'interrupted', reason })
       }
       // The next try makes another copy. The next start removes a copy that cannot be removed now.
-      await spool.discard(copy).catch(() => {})
+      await this.#spool.discard(copy).catch(() => {})
       if (signal.aborted || isRetryable(error)) throw error
-      log.error(
+      this.#log.error(
         { event: 'feed.fault', err: error, feed: file.rule.feed, path: file.path },
         'an internal error of feedsyncd',
       )
@@ -115,19 +141,17 @@ export class Pipeline {
   }
 
   async #snapshot(file: Candidate, copy: string, signal: AbortSignal): Promise<Taken> {
-    const { checkerFor, config, spool } = this.#parts
     const { identity: expected, path, rule } = file
-    const { directory } = config.inbox
-    const result = await checkerFor(estimatedBytes(path, expected)).check(
+    const result = await this.#checkerFor(estimatedBytes(path, expected)).check(
       {
-        source: resolve(directory, path),
+        source: resolve(this.#inboxDirectory, path),
         // Below the folder, links are not followed. Elsewhere a person chose the file.
-        root: isAbsolute(path) ? undefined : directory,
+        root: isAbsolute(path) ? undefined : this.#inboxDirectory,
         opened: file.opened,
         expected: file.isRestless ? null : expected,
         isRestless: file.isRestless,
         copyTo: copy,
-        indexTo: spool.indexOf(copy),
+        indexTo: this.#spool.indexOf(copy),
         mapping: rule.mapping,
       },
       signal,
@@ -145,7 +169,7 @@ export class Pipeline {
         return { kind: 'no-room', code, reason, hint }
       }
       case 'read':
-        this.#parts.observer?.checked(result.verdict)
+        this.#observer?.checked(result.verdict)
         return this.#judge(file, result, { copy, signal })
       default:
         return result satisfies never
@@ -168,58 +192,60 @@ export class Pipeline {
     read: Read,
     { copy, signal }: { copy: string; signal: AbortSignal },
   ): Promise<Taken> {
-    const { comparisons, history, judging, ledger, postDelivery, spool } = this.#parts
-    const found = readFileOf(read, file.final)
-    const answer = judgeRead(ledger.facts(file), file, found)
+    const found = readFileOf(read, file)
+    const answer = judgeRead(this.#ledger.facts(file), file, found)
     const isAccepted = answer.kind === 'accepted'
     const named = { feed: file.rule.feed, account: file.rule.account, path: file.path }
     // 4. The guards compare the postings with those of the versions that this one would replace.
     const compared: Compared = isAccepted
-      ? await comparisons.ofIndex({ ...named, bytes: read.bytes }, spool.indexOf(copy))
+      ? await this.#comparisons.ofIndex({ ...named, bytes: read.bytes }, this.#spool.indexOf(copy))
       : new Map()
     const guarded = { ...read, ...found.patch, ...named } as GuardedVersion & typeof named
-    const held = () => judge(judging, guarded, compared)
+    const held = () => this.#comparisons.judge(guarded, compared)
     const { bytes, encoding } = read
     const difference = isAccepted
-      ? await comparisons.differenceIfHeld({ ...guarded, bytes, encoding, copy }, compared, signal)
+      ? await this.#comparisons.differenceIfHeld(
+          { ...guarded, bytes, encoding, copy },
+          compared,
+          signal,
+        )
       : null
     const isKept = isAccepted || (answer.kind === 'older' && read.verdict.kind === 'ok')
     const { feed } = file.rule
     const postings = read.verdict.kind === 'ok' ? read.verdict.content.postings : 0
-    const copyOf = async () => ({ id: await this.#idFor(file, isAccepted), feed, postings })
-    const kept = isKept ? await spool.keep(copy, await copyOf()) : null
-    if (kept === null && read.verdict.kind === 'ok') await spool.discard(copy)
+    const copyOf = async () => ({ id: await this.#idFor(file, { isAccepted }), feed, postings })
+    const kept = isKept ? await this.#spool.keep(copy, await copyOf()) : null
+    if (kept === null && read.verdict.kind === 'ok') await this.#spool.discard(copy)
     const [changes = null] = compared.values()
-    const judged = readFileOf(read, file.final, kept === null ? {} : { spool: kept, changes })
-    const version = await history.commit(() => {
-      const [changed = null] = ledger.writeFile(file, { kind: 'read', file: judged, held })
+    const judged = readFileOf(read, file, kept === null ? {} : { spool: kept, changes })
+    const version = await this.#history.commit(() => {
+      const [changed = null] = this.#ledger.writeFile(file, { kind: 'read', file: judged, held })
       if (changed?.state === 'held' && difference !== null)
-        history.keepDifference(changed.id, difference)
+        this.#history.keepDifference(changed.id, difference)
       return changed
     }, 'soon')
     // The same bytes came from another path, or a person restored them, while the copy was kept.
-    if (kept !== null && version?.spool !== kept) await spool.remove(kept)
+    if (kept !== null && version?.spool !== kept) await this.#spool.remove(kept)
     if (answer.kind === 'same' || version === null) {
-      const seen = seenIn(history, file, answer)
-      await postDelivery.cleanUp(seen)
+      const seen = seenIn(this.#history, file, answer)
+      await this.#postDelivery.cleanUp(seen)
       return { kind: 'seen', version: seen }
     }
-    if (version.state === 'queued' && isAccepted) comparisons.remember(version.id, compared)
+    if (version.state === 'queued' && isAccepted) this.#comparisons.remember(version.id, compared)
     return this.#taken(version)
   }
 
   /** #idFor returns the id of the version that the copy belongs to, and adds the version if there is none. */
-  async #idFor(file: Candidate, isAccepted: boolean): Promise<number> {
-    const { history, ledger } = this.#parts
+  async #idFor(file: Candidate, { isAccepted }: { isAccepted: boolean }): Promise<number> {
     const event = { kind: 'named', isAccepted } as const
-    if (decideFile(ledger.facts(file), file, event).length > 0) await this.#write(file, event)
-    const unread = history.pendingVersionAt(file.path)
+    if (decideFile(this.#ledger.facts(file), file, event).length > 0) await this.#write(file, event)
+    const unread = this.#ledger.unreadAt(file.path)
     if (unread === null) throw new Error(`${file.path} has no version`)
     return unread.id
   }
 
   async #taken(version: Version): Promise<Taken> {
-    await this.#parts.postDelivery.cleanUp(version)
+    await this.#postDelivery.cleanUp(version)
     return { kind: 'version', version }
   }
 
@@ -230,9 +256,8 @@ export class Pipeline {
 
   /** #write decides about an event of the file and commits the decision. It returns the version of the file if it changed. */
   async #write(file: Candidate, event: FileEvent, when?: 'soon'): Promise<Version | null> {
-    const { history, ledger } = this.#parts
-    const changed = await history.commit(() => ledger.writeFile(file, event), when)
-    return changed[0] ?? null
+    const [changed = null] = await this.#ledger.commitFile(file, event, when)
+    return changed
   }
 }
 
@@ -244,8 +269,15 @@ function seenIn(history: History, { path, rule }: Candidate, answer: Judged): Ve
   return version
 }
 
-/** readFileOf returns what the decisions need of a file that was read. `more` are further columns. */
-export function readFileOf(read: Read, final: boolean, more: VersionPatch = {}): ReadFile {
+/**
+ * readFileOf returns what the decisions need of a file that was read. `final`: nobody looks at it again. `more` are
+ * further columns.
+ */
+export function readFileOf(
+  read: Read,
+  { final }: Pick<Candidate, 'final'>,
+  more: VersionPatch = {},
+): ReadFile {
   const { sha256, md5, bytes, encoding, verdict } = read
   const content = verdict.kind === 'ok' ? verdict.content : {}
   const patch = {

@@ -160,8 +160,8 @@ export class Outlet implements AsyncDisposable {
       lastUnderOtherRules: 0,
     }
     const comparisons = new Comparisons({ ...steps, judging })
-    const ofBoth = { ...steps, comparisons, judging, postDelivery, observer: null }
-    this.#pipeline = new Pipeline(ofBoth)
+    const ofBoth = { ...steps, comparisons, postDelivery, observer: null }
+    this.#pipeline = new Pipeline({ ...ofBoth, inboxDirectory: inbox.directory })
     const attempts = new AttemptRunner({
       ...{ ...ofBoth, sender },
       onProgress: () => {},
