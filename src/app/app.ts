@@ -7,10 +7,11 @@ import { campaignScheduleOf } from '../campaigns/reconcile.ts'
 import type { Config } from '../config/config.ts'
 import { historyFile } from '../config/config.ts'
 import { Daemon } from '../daemon/daemon.ts'
+import { followRules } from '../daemon/follow-rules.ts'
 import { Intake, laneOf } from '../daemon/intake.ts'
 import { recover } from '../daemon/recovery.ts'
 import { Sending } from '../daemon/sending.ts'
-import { createUpkeep } from '../daemon/upkeep.ts'
+import { Upkeep } from '../daemon/upkeep.ts'
 import { WaitClock } from '../daemon/wait-clock.ts'
 import { createFeedChecker } from '../feed/worker-checker.ts'
 import { acquireLock } from '../history/instance-lock.ts'
@@ -256,6 +257,7 @@ export async function openApp(config: Config, options: AppOptions) {
       return statusLine(history, found, { now: clock.now(), service })
     },
   })
+  const { clockSkewMs } = forms
   const waits = new WaitClock({ clock, history })
   const daemon = new Daemon({
     ...parts,
@@ -268,8 +270,12 @@ export async function openApp(config: Config, options: AppOptions) {
     postDelivery,
     sending,
     supervisor,
-    upkeep: createUpkeep({ ...parts, clockSkewMs: forms.clockSkewMs }),
-    clockSkewMs: forms.clockSkewMs,
+    upkeep: new Upkeep({
+      ...{ clock, conditions, history, log, spool },
+      clockSkewMs,
+      stateConfig: config.state,
+    }),
+    clockSkewMs,
     watch: ({ abort, once }) => {
       using watches = new DisposableStack()
       watches.use(watchConditions(watched, conditions, alerts, abort))
@@ -282,7 +288,12 @@ export async function openApp(config: Config, options: AppOptions) {
     supervisor.changed()
   })
   waits.start()
-  await recover({ ...parts, judging, postDelivery }, config)
+  const inboxDirectory = config.inbox.directory
+  await recover(
+    { clock, history, inboxDirectory, ledger, log, postDelivery, spool },
+    config.service,
+  )
+  await followRules({ feeds: config.feeds, history, judging, ledger, log, ruleFor })
 
   /** sourceOf returns what the page and Prometheus read. */
   const sourceOf = (text: (of: MetricsSource) => Promise<string>): EndpointSource => {

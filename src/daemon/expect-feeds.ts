@@ -1,8 +1,9 @@
 // Adds the feeds that the rules expect. An expected feed without a file gets a version that is `gone`: `status` shows the
 // feed from the start, and it becomes overdue when no file comes. The first file takes over this version.
 
+import type { History } from '../history/port.ts'
 import { decideExpected, decideStart } from '../pipeline/decide/start.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Ledger } from '../pipeline/ledger.ts'
 
 /** ExpectingRule is the part of a configured rule (config/feeds.ts) that is needed here. */
 export interface ExpectingRule {
@@ -19,7 +20,7 @@ const NOTE = 'expected feed '
  * version when no rule expects the feed. `ruleFor` returns the feed of a path.
  */
 export function expectFeeds(
-  { history, ledger }: Pick<Parts, 'history' | 'ledger'>,
+  { history, ledger }: { history: History; ledger: Ledger },
   rules: readonly ExpectingRule[],
   ruleFor: (path: string) => { feed: string },
 ): void {
@@ -33,7 +34,7 @@ export function expectFeeds(
   )
   history.atomically(() => {
     for (const note of history.notes(NOTE)) {
-      if (!expected.has(note.slice(NOTE.length))) expectNoMore({ history, ledger }, note)
+      if (!expected.has(note.slice(NOTE.length))) expectNoMore(history, ledger, note)
     }
     for (const [feed, { match, expectEveryMs }] of expected) {
       if (history.newest(feed) !== null) continue
@@ -43,7 +44,7 @@ export function expectFeeds(
   })
 }
 
-function expectNoMore({ history, ledger }: Pick<Parts, 'history' | 'ledger'>, note: string): void {
+function expectNoMore(history: History, ledger: Ledger, note: string): void {
   const version = history.version(Number(history.note(note)))
   if (version !== null) ledger.write(decideStart(version, { kind: 'not-expected' }))
   history.setNote(note, null)

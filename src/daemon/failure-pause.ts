@@ -1,24 +1,34 @@
 // Owns the pause after an error of our own disk or database. During the pause feeds stay in their states, and the error
 // is a condition of the daemon. After the pause everything is tried again.
 
-import { ConditionError } from '../domain/conditions.ts'
-import { SECOND } from '../lib/clock.ts'
+import { ConditionError, type Conditions } from '../domain/conditions.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
 import { isRetryable, messageOf } from '../lib/errors.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Log } from '../lib/log.ts'
 
 const PAUSE_MS = 5 * SECOND
 /** The condition lasts longer than a pause and the wait for a locked database after it. */
 const OVER_MS = 15 * SECOND
 const FAULT = 'an internal error of feedsyncd; please report it'
 
+export interface FailurePauseParts {
+  clock: Clock
+  conditions: Conditions
+  log: Log
+}
+
 export class FailurePause {
-  readonly #parts: Parts
+  readonly #clock: Clock
+  readonly #conditions: Conditions
+  readonly #log: Log
   /** Monotonic ms. */
   #since = Number.NEGATIVE_INFINITY
   #until = Number.NEGATIVE_INFINITY
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor({ clock, conditions, log }: FailurePauseParts) {
+    this.#clock = clock
+    this.#conditions = conditions
+    this.#log = log
   }
 
   /**
@@ -26,13 +36,12 @@ export class FailurePause {
    * the round started may still fail.
    */
   begin(error: unknown): void {
-    const { clock, conditions } = this.#parts
     const isKnown = isRetryable(error)
     const code = isKnown ? conditionOf(error) : 'internal-error'
     const hint = isKnown ? error.hint : 'report it with its line in the log'
-    if (!isKnown && !conditions.has(code)) this.fault(error)
-    conditions.set(code, { message: messageOf(error), hint }, OVER_MS)
-    const now = clock.monotonic()
+    if (!isKnown && !this.#conditions.has(code)) this.fault(error)
+    this.#conditions.set(code, { message: messageOf(error), hint }, OVER_MS)
+    const now = this.#clock.monotonic()
     if (now - this.#until >= OVER_MS - PAUSE_MS) this.#since = now
     this.#until = now + PAUSE_MS
   }
@@ -49,16 +58,16 @@ export class FailurePause {
 
   /** fault logs an unknown error of one feed, which does not pause the others. */
   fault(error: unknown): void {
-    this.#parts.log.error({ event: 'daemon.fault', err: error }, FAULT)
+    this.#log.error({ event: 'daemon.fault', err: error }, FAULT)
   }
 
   /** failingForMs returns the time since the first error of the present series. */
   failingForMs(): number {
-    return this.#parts.clock.monotonic() - this.#since
+    return this.#clock.monotonic() - this.#since
   }
 
   remainingMs(): number {
-    return Math.max(0, this.#until - this.#parts.clock.monotonic())
+    return Math.max(0, this.#until - this.#clock.monotonic())
   }
 }
 

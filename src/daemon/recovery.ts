@@ -1,36 +1,41 @@
-// Owns the work before the first listing: it repairs what a crash left, and adds the feeds that the rules expect.
+// Owns the work before the first listing: it repairs what a crash or a lost disk left.
 
 import { type BigIntStats, lstatSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import type { Config, FeedConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { ON_HOLD } from '../domain/reason-codes.ts'
 import { UNSENT } from '../domain/states.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import { noteService } from '../history/other-service.ts'
-import type { State } from '../history/port.ts'
+import type { History, KnownFile, State } from '../history/port.ts'
+import type { Clock } from '../lib/clock.ts'
 import { identityOf } from '../lib/files.ts'
-import type { Judging } from '../pipeline/accounts.ts'
-import { judgeHeldAnew } from '../pipeline/baselines.ts'
+import type { Log } from '../lib/log.ts'
 import { decideStart } from '../pipeline/decide/start.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Ledger } from '../pipeline/ledger.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
-import { expectFeeds } from './expect-feeds.ts'
+import type { Spool } from '../spool/port.ts'
 
-export interface RecoveryParts extends Parts {
-  judging: Judging
+export interface RecoveryParts {
+  clock: Clock
+  history: History
+  /** The vendor's folder (`inbox.directory`). */
+  inboxDirectory: string
+  ledger: Ledger
+  log: Log
   postDelivery: PostDelivery
+  spool: Spool
 }
 
 /**
- * recover records a loss of the history. After a crash, it ends running attempts as `unknown`, removes copies that
- * belong to no version, and writes missing receipts.
+ * recover records a loss of the history and a change of the service. After a crash, it ends running attempts as
+ * `unknown`, removes copies that belong to no version, and reads which receipts are missing.
  */
 export async function recover(
-  parts: RecoveryParts,
-  { feeds, service }: Pick<Config, 'feeds' | 'service'>,
+  { clock, history, inboxDirectory, ledger, log, postDelivery, spool }: RecoveryParts,
+  { baseUrl, identity }: Pick<Config['service'], 'baseUrl' | 'identity'>,
 ): Promise<void> {
-  const { postDelivery, history, log, spool } = parts
   const copies = await spool.names()
   if (await history.commit(() => noteLoss(history, copies))) {
     const hint = hintWith('to see what is held and how to decide', commandFor('status'))
@@ -39,7 +44,6 @@ export async function recover(
       'the history was lost or is older than the spool: each feed is held once',
     )
   }
-  const { baseUrl, identity } = service
   // The history stores the identity in this form; another form would look like another service.
   const who = { kind: 'partner' in identity ? 'partner' : 'account', ...identity }
   if (await history.commit(() => noteService(history, JSON.stringify([baseUrl, who])))) {
@@ -55,10 +59,11 @@ export async function recover(
   const recovered = await history.commit(() => {
     // Somebody may have corrected the key, or the service may now accept the account.
     history.makeDue([ON_HOLD])
-    return afterCrash(parts)
+    return afterCrash(clock.now(), history, ledger)
   })
-  const lost = await history.commit(() => handleMissingCopies(parts, copies))
-  const held = renewMark(parts)
+  const folder = { history, inboxDirectory, ledger }
+  const lost = await history.commit(() => handleMissingCopies(copies, folder))
+  const held = renewMark(clock.now(), folder)
   if (lost + held > 0) {
     log.warn({ event: 'history.restored', lost, held }, 'the state directory was restored')
   }
@@ -67,41 +72,45 @@ export async function recover(
     log.info({ event: 'daemon.resumed', ...recovered, orphans }, 'resumed after a crash')
   }
   postDelivery.recover()
-  try {
-    await history.commit(() => {
-      followRules(parts, feeds)
-      judgeHeldAnew(parts.judging, (transitions) => void parts.ledger.write(transitions))
-    })
-  } catch (error) {
-    // The daemon can run without this step; the next start tries again.
-    log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds were not recorded')
-  }
 }
 
 /** afterCrash repairs what the last run left in the middle of a step. Returns the number of versions by state. */
-function afterCrash({ clock, history, ledger }: Parts): { checking: number; uploading: number } {
+function afterCrash(
+  now: number,
+  history: History,
+  ledger: Ledger,
+): { checking: number; uploading: number } {
   const repaired = (state: State) => {
     const left = history.list({ states: [state], all: true }).toReversed()
     for (const version of left) {
       const key = history.attempts(version.id, 1)[0]?.key ?? null
-      ledger.write(decideStart(version, { kind: 'crashed', at: clock.now(), key }))
+      ledger.write(decideStart(version, { kind: 'crashed', at: now, key }))
     }
     return left.length
   }
   return { checking: repaired('checking'), uploading: repaired('uploading') }
 }
 
+/** Recovered is what is repaired: versions of files that may still be in the folder. */
+interface Recovered {
+  history: History
+  inboxDirectory: string
+  ledger: Ledger
+}
+
 /**
  * handleMissingCopies handles copies that were lost with a host or a disk. The file is read again; when it is gone too,
  * the version fails, so that a person knows. Returns how many versions can no longer be sent.
  */
-function handleMissingCopies(parts: Parts, copies: readonly string[]): number {
-  const { history, ledger } = parts
+function handleMissingCopies(
+  copies: readonly string[],
+  { history, inboxDirectory, ledger }: Recovered,
+): number {
   const there = new Set(copies)
   const missing = history.spoolNames().filter((name) => !there.has(name))
   const versions = missing.flatMap((name) => history.withCopy(name))
   for (const version of versions) {
-    const fileIsThere = inFolder(parts, version.path)?.isFile() ?? false
+    const fileIsThere = inFolder(inboxDirectory, version.path)?.isFile() ?? false
     const paths = history.pathsOf(version.id)
     ledger.write(decideStart(version, { kind: 'copy-lost', fileIsThere, paths }))
   }
@@ -113,12 +122,13 @@ function handleMissingCopies(parts: Parts, copies: readonly string[]): number {
  * versions may be older than the service's, so a person must decide about them. Versions whose unchanged file is still
  * in the folder stay queued. Returns how many versions it held.
  */
-function renewMark(parts: Parts): number {
-  const { clock, history, ledger } = parts
+function renewMark(now: number, { history, inboxDirectory, ledger }: Recovered): number {
   let held = 0
-  history.mark.renew(clock.now(), () => {
+  history.mark.renew(now, () => {
     for (const version of history.list({ states: ['queued'], all: true })) {
-      const fileIsUnchanged = isUnchanged(parts, version.path)
+      const known = ledger.known.at(version.path)
+      const present = inFolder(inboxDirectory, version.path)
+      const fileIsUnchanged = isUnchanged(known, present)
       held += ledger.write(decideStart(version, { kind: 'copied-state', fileIsUnchanged })).length
     }
   })
@@ -126,10 +136,10 @@ function renewMark(parts: Parts): number {
 }
 
 /** inFolder returns the stats of a path in the folder, or undefined without a file or for a file from elsewhere. */
-function inFolder({ config }: Parts, path: string): BigIntStats | undefined {
+function inFolder(directory: string, path: string): BigIntStats | undefined {
   if (isAbsolute(path)) return undefined
   try {
-    return lstatSync(join(config.inbox.directory, path), { bigint: true, throwIfNoEntry: false })
+    return lstatSync(join(directory, path), { bigint: true, throwIfNoEntry: false })
   } catch {
     // The listing reports what is wrong with the folder.
     return undefined
@@ -137,15 +147,8 @@ function inFolder({ config }: Parts, path: string): BigIntStats | undefined {
 }
 
 /** isUnchanged compares size and mtime of a file with the last read. On another disk the file has another inode. */
-function isUnchanged(parts: Parts, path: string): boolean {
-  const [present, known] = [inFolder(parts, path), parts.ledger.known.at(path)]
+function isUnchanged(known: KnownFile | null, present: BigIntStats | undefined): boolean {
   if (present === undefined || known === null) return false
   const { mtimeNs, size } = identityOf(present)
   return size === known.identity.size && mtimeNs === known.identity.mtimeNs
-}
-
-/** followRules applies the present rules to unsent versions, and adds expected feeds so that they can be late. */
-function followRules({ history, ledger, ruleFor }: Parts, feeds: readonly FeedConfig[]): void {
-  ledger.followRules(ruleFor)
-  expectFeeds({ history, ledger }, feeds, ruleFor)
 }

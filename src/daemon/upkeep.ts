@@ -1,12 +1,22 @@
 // Owns when the history is pruned, and keeps the log of its database small.
 
-import { DAY, HOUR, MINUTE } from '../lib/clock.ts'
+import type { Config } from '../config/config.ts'
+import type { Conditions } from '../domain/conditions.ts'
+import type { History } from '../history/port.ts'
+import { type Clock, DAY, HOUR, MINUTE } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import { formatBytes } from '../lib/units.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Spool } from '../spool/port.ts'
 
-export interface UpkeepParts extends Parts {
+export interface UpkeepParts {
+  clock: Clock
   /** clockSkewMs returns the service's clock minus this machine's, or null while it is unknown. */
   clockSkewMs: () => number | null
+  conditions: Conditions
+  history: History
+  log: Log
+  spool: Spool
+  stateConfig: Pick<Config['state'], 'directory' | 'historyForMs'>
 }
 
 const PRUNE_MS = DAY
@@ -19,62 +29,70 @@ const LOG_LOOK_MS = MINUTE
 /** A log of this size, in bytes, means that a reader has kept a transaction open for long. */
 const LARGE_LOG = 256 * 2 ** 20
 
-export type Upkeep = ReturnType<typeof createUpkeep>
-
-export function createUpkeep({
-  clock,
-  clockSkewMs,
-  conditions,
-  config,
-  history,
-  log,
-  spool,
-}: UpkeepParts) {
+export class Upkeep {
+  readonly #clock: Clock
+  readonly #clockSkewMs: () => number | null
+  readonly #conditions: Conditions
+  readonly #history: History
+  readonly #log: Log
+  readonly #spool: Spool
+  readonly #stateConfig: UpkeepParts['stateConfig']
   /** Monotonic ms. */
-  let nextPrune = 0
-  let nextLogLook = 0
-  let pruning: Promise<void> = Promise.resolve()
-  return {
-    get pruning(): Promise<void> {
-      return pruning
-    },
+  #nextPrune = 0
+  #nextLogLook = 0
+  #pruning: Promise<void> = Promise.resolve()
 
-    /** keepLogSmall empties the log of the database each minute, and sets a condition while a reader makes it grow. */
-    keepLogSmall(): void {
-      if (clock.monotonic() < nextLogLook) return
-      nextLogLook = clock.monotonic() + LOG_LOOK_MS
-      const bytes = history.keepLogSmall()
-      if (bytes <= LARGE_LOG) {
-        conditions.clear('database-log-large')
-        return
-      }
-      const message = `the log of the database has ${formatBytes(bytes)}, because another program reads the database in one long transaction`
-      const hint = `find that program and end its transaction: fuser -v ${config.state.directory}/feedsyncd.db`
-      conditions.set('database-log-large', { message, hint })
-    },
+  constructor(parts: UpkeepParts) {
+    this.#clock = parts.clock
+    this.#clockSkewMs = parts.clockSkewMs
+    this.#conditions = parts.conditions
+    this.#history = parts.history
+    this.#log = parts.log
+    this.#spool = parts.spool
+    this.#stateConfig = parts.stateConfig
+  }
 
-    /**
-     * prune forgets old versions once a day, in small steps, and only while the service's clock agrees with this one:
-     * this machine alone cannot see that its clock is 400 days ahead. `failed` gets the error that ended a try.
-     */
-    prune(stop: AbortSignal, failed: (error: unknown) => void): void {
-      if (clock.monotonic() < nextPrune) return
-      const skewMs = clockSkewMs()
-      if (skewMs === null || Math.abs(skewMs) > LARGEST_SKEW_MS) return
-      nextPrune = clock.monotonic() + PRUNE_MS
-      const { historyForMs } = config.state
-      const before = clock.now() - historyForMs
-      const feeds = {
-        endedBefore: clock.now() - Math.max(historyForMs, FEED_MS),
-        removeCopy: (copy: string) => spool.remove(copy),
-      }
-      const done = (forgotten: number) => {
-        if (forgotten > 0) log.info({ event: 'history.pruned', forgotten }, 'old history forgotten')
-      }
-      pruning = history.prune(before, stop, feeds).then(done, (error) => {
-        nextPrune = clock.monotonic() + PRUNE_AGAIN_MS
-        failed(error)
-      })
-    },
+  get pruning(): Promise<void> {
+    return this.#pruning
+  }
+
+  /** keepLogSmall empties the log of the database each minute, and sets a condition while a reader makes it grow. */
+  keepLogSmall(): void {
+    const now = this.#clock.monotonic()
+    if (now < this.#nextLogLook) return
+    this.#nextLogLook = now + LOG_LOOK_MS
+    const bytes = this.#history.keepLogSmall()
+    if (bytes <= LARGE_LOG) {
+      this.#conditions.clear('database-log-large')
+      return
+    }
+    const message = `the log of the database has ${formatBytes(bytes)}, because another program reads the database in one long transaction`
+    const hint = `find that program and end its transaction: fuser -v ${this.#stateConfig.directory}/feedsyncd.db`
+    this.#conditions.set('database-log-large', { message, hint })
+  }
+
+  /**
+   * prune forgets old versions once a day, in small steps, and only while the service's clock agrees with this one:
+   * this machine alone cannot see that its clock is 400 days ahead. `failed` gets the error that ended a try.
+   */
+  prune(stop: AbortSignal, failed: (error: unknown) => void): void {
+    if (this.#clock.monotonic() < this.#nextPrune) return
+    const skewMs = this.#clockSkewMs()
+    if (skewMs === null || Math.abs(skewMs) > LARGEST_SKEW_MS) return
+    this.#nextPrune = this.#clock.monotonic() + PRUNE_MS
+    const { historyForMs } = this.#stateConfig
+    const now = this.#clock.now()
+    const feeds = {
+      endedBefore: now - Math.max(historyForMs, FEED_MS),
+      removeCopy: (copy: string) => this.#spool.remove(copy),
+    }
+    const done = (forgotten: number) => {
+      if (forgotten > 0)
+        this.#log.info({ event: 'history.pruned', forgotten }, 'old history forgotten')
+    }
+    this.#pruning = this.#history.prune(now - historyForMs, stop, feeds).then(done, (error) => {
+      this.#nextPrune = this.#clock.monotonic() + PRUNE_AGAIN_MS
+      failed(error)
+    })
   }
 }
