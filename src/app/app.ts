@@ -1,26 +1,21 @@
-// Builds the daemon from top to bottom: the state directory, the network, the folder, the way of a feed through them,
-// and what people see of it. No other file builds its adapters.
+// Builds all that delivers, from top to bottom: the state directory, the network, the folder, the way of a feed through
+// them (build-pipeline.ts, build-daemon.ts), and what people see of it. No other file builds its adapters.
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { campaignScheduleOf } from '../campaigns/reconcile.ts'
 import type { Config } from '../config/config.ts'
 import { historyFile } from '../config/config.ts'
-import { Daemon } from '../daemon/daemon.ts'
+import type { Daemon } from '../daemon/daemon.ts'
 import { followRules } from '../daemon/follow-rules.ts'
-import { Intake, laneOf } from '../daemon/intake.ts'
 import { recover } from '../daemon/recovery.ts'
-import { Sending } from '../daemon/sending.ts'
-import { Upkeep } from '../daemon/upkeep.ts'
+import { laneOf } from '../daemon/take-queue.ts'
 import { WaitClock } from '../daemon/wait-clock.ts'
 import { createFeedChecker } from '../feed/worker-checker.ts'
 import { acquireLock } from '../history/instance-lock.ts'
-import type { Version } from '../history/port.ts'
+import type { History, Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
-import { Dispositions } from '../inbox/dispositions.ts'
 import { Inbox } from '../inbox/folder.ts'
-import { Settler } from '../inbox/settling.ts'
-import { SkippedPaths } from '../inbox/skipped-paths.ts'
 import type { Clock } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { createHttpClient } from '../lib/http.ts'
@@ -30,28 +25,26 @@ import { VERSION } from '../lib/version.ts'
 import { AlertDesk } from '../ops/alerts/desk.ts'
 import { sendAlert } from '../ops/alerts/senders.ts'
 import { DaemonFile } from '../ops/daemon-file.ts'
-import type { CommandLine, MetricsSource } from '../ops/port.ts'
+import type { CommandLine, DaemonState } from '../ops/port.ts'
+import type { Problem } from '../ops/problem.ts'
 import { createNotifier } from '../ops/systemd/notifier.ts'
 import { createSupervisor } from '../ops/systemd/supervisor.ts'
 import type { Endpoint } from '../ops/web/endpoint.ts'
-import type { EndpointSource } from '../ops/web/source.ts'
-import { type Attempted, AttemptRunner } from '../pipeline/attempt.ts'
-import { Comparisons } from '../pipeline/baselines.ts'
-import { Departures } from '../pipeline/departures.ts'
-import { Ledger } from '../pipeline/ledger.ts'
-import { Pipeline } from '../pipeline/pipeline.ts'
-import { PostDelivery } from '../pipeline/post-delivery.ts'
-import { markReceiptsPending, Receipts } from '../pipeline/receipts.ts'
+import type { Attempted, AttemptRunner } from '../pipeline/attempt.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
 import { createFormSource } from '../service/form-source.ts'
 import { keyReloader } from '../service/key-file.ts'
 import { createSpool } from '../spool/spool.ts'
 import { SendGate } from '../upload/send-gate.ts'
 import { createSender } from '../upload/sender.ts'
+import { buildDaemon } from './build-daemon.ts'
+import { buildPipeline } from './build-pipeline.ts'
 import { watchHost } from './checks.ts'
 import { conditionsOf, watchConditions } from './conditions.ts'
+import { pageSource } from './page-source.ts'
 import { judgingOf, rulesOf } from './rules.ts'
 import { RunningUploads } from './running-uploads.ts'
-import { problemsOf, statusLine, statusOf, versionOf } from './status.ts'
+import { problemsOf, statusLine } from './status.ts'
 import { noteWatchdogRestart } from './watchdog.ts'
 
 export interface AppOptions {
@@ -73,19 +66,31 @@ export interface AppOptions {
   onMove?: (version: Version) => void
 }
 
-export type App = Awaited<ReturnType<typeof openApp>>
+/** App is what commands use of a daemon that is built in their process. */
+export interface App extends AsyncDisposable {
+  attempts: AttemptRunner
+  daemon: Daemon
+  /** daemonState returns what the daemon's file would say now. */
+  daemonState: () => { running: true; state: DaemonState }
+  history: History
+  pipeline: Pipeline
+  /** problems returns what is wrong now, the worst first, as `status` would show it. */
+  problems: () => Problem[]
+  uploads: RunningUploads
+  /** serve opens `http.listen` if it is set. Throws `FeedsyncError` if the address cannot be used. */
+  serve: () => Promise<Endpoint | null>
+}
+
 export type { Attempted }
 
 /** Longest wait for a lock of the database. A command holds it for less, and the daemon does nothing else meanwhile. */
 const BUSY_MS = 20
-/** Largest number of events and attempts on the page of a version. */
-const MOST_EVENTS = 200
 
 /**
  * openApp takes the lock of the state directory and builds all that delivers. It throws `FeedsyncError` if another
  * process holds the lock, the key cannot be read or the state cannot be written.
  */
-export async function openApp(config: Config, options: AppOptions) {
+export async function openApp(config: Config, options: AppOptions): Promise<App> {
   await using owned = new AsyncDisposableStack()
   const { clock, env, isDaemon = false, log: destination, notifyOperator, onMove } = options
   const { commandLine = (command) => `feedsyncd ${command}` } = options
@@ -110,7 +115,7 @@ export async function openApp(config: Config, options: AppOptions) {
     startWith,
     startedAt: clock.now(),
   })
-  const daemonState = () => ({ running: true, state: daemonFile.current })
+  const daemonState = () => ({ running: true as const, state: daemonFile.current })
   conditions.onChange(() => daemonFile.update({ conditions: conditions.current() }))
   uploads.onChange(() => daemonFile.update({ uploads: uploads.current() }))
   if (isDaemon) noteWatchdogRestart({ clock, commandLine, env }, conditions)
@@ -142,13 +147,6 @@ export async function openApp(config: Config, options: AppOptions) {
   }
   const checkerFor = (bytes: number | null) => lanes[laneOf(bytes)]
   const inbox = owned.use(new Inbox({ ...config.inbox, clock, conditions, log }))
-  const settler = new Settler(config.inbox.quietPeriodMs)
-  const skipped = new SkippedPaths({
-    clock,
-    log,
-    onChange: (all) => daemonFile.update({ skipped: all }),
-  })
-  const dispositions = new Dispositions({ ...config.inbox, clock })
 
   const campaigns = campaignScheduleOf(config, { clock, env, log, notifyOperator, history })
   /** found returns what is wrong now, the worst first, as `status` would show it. */
@@ -173,76 +171,27 @@ export async function openApp(config: Config, options: AppOptions) {
     send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
   })
 
-  const ledger = new Ledger({
+  const judging = judgingOf(config, history)
+  const story = buildPipeline({
+    checkerFor,
     clock,
+    conditions,
+    config,
     history,
+    judging,
     log,
+    observer: metrics,
     onMove: (version) => {
       onMove?.(version)
       uploads.moved(version)
       alerts.moved()
       metrics?.moved(version.state)
     },
-    ...(config.inbox.receipts && {
-      inSameTransaction: (version, path) => markReceiptsPending(history, version, path),
-    }),
-  })
-  const parts = { checkerFor, clock, conditions, config, history, ledger, log, ruleFor, spool }
-  const departures = new Departures({
-    clock,
-    conditions,
-    dispositions,
-    history,
-    inboxConfig: config.inbox,
-    knownPaths: ledger.known,
-    log,
-  })
-  const { rescanMs } = config.inbox
-  const receipts = new Receipts({ clock, conditions, dispositions, history, log, rescanMs })
-  const { keepVersions } = config.upload
-  const postDelivery = new PostDelivery({
-    conditions,
-    departures,
-    history,
-    keepVersions,
-    log,
-    receipts,
-    spool,
-  })
-  const judging = judgingOf(config, history)
-  const comparisons = new Comparisons({ ...parts, judging })
-  const pipeline = new Pipeline({
-    checkerFor,
-    comparisons,
-    history,
-    inboxDirectory: config.inbox.directory,
-    ledger,
-    log,
-    observer: metrics,
-    postDelivery,
-    spool,
-  })
-  const attempts = new AttemptRunner({
-    ...{ clock, comparisons, history, ledger, log, postDelivery, sender, spool },
-    observer: metrics,
     onProgress: (id, sent, total) => uploads.sent(id, sent, total),
-    random: Math.random,
     reconcile: () => campaigns.uploaded(),
-  })
-  const sending = new Sending({
-    ...{ attempts, clock, conditions, gate, history, ledger, log, ruleFor },
-    reloadKey: keyReloader(forms, config.service.auth.keyFile),
-  })
-  const intake = new Intake({
-    ...parts,
-    departures,
-    daemonFile,
-    inbox,
-    notifyOperator,
-    pipeline,
-    postDelivery,
-    settler,
-    skipped,
+    ruleFor,
+    sender,
+    spool,
   })
 
   const hungReads = () => [...lanes.small.hung(), ...lanes.large.hung()]
@@ -257,25 +206,27 @@ export async function openApp(config: Config, options: AppOptions) {
       return statusLine(history, found, { now: clock.now(), service })
     },
   })
-  const { clockSkewMs } = forms
   const waits = new WaitClock({ clock, history })
-  const daemon = new Daemon({
-    ...parts,
+  const daemon = buildDaemon({
     alerts,
     campaigns,
+    checkerFor,
+    clock,
+    clockSkewMs: forms.clockSkewMs,
+    conditions,
+    config,
     daemonFile,
+    gate,
+    history,
     inbox,
-    intake,
-    waits,
-    postDelivery,
-    sending,
+    log,
+    notifyOperator,
+    reloadKey: keyReloader(forms, config.service.auth.keyFile),
+    ruleFor,
+    spool,
+    story,
     supervisor,
-    upkeep: new Upkeep({
-      ...{ clock, conditions, history, log, spool },
-      clockSkewMs,
-      stateConfig: config.state,
-    }),
-    clockSkewMs,
+    waits,
     watch: ({ abort, once }) => {
       using watches = new DisposableStack()
       watches.use(watchConditions(watched, conditions, alerts, abort))
@@ -288,49 +239,37 @@ export async function openApp(config: Config, options: AppOptions) {
     supervisor.changed()
   })
   waits.start()
+  const { ledger, postDelivery } = story
   const inboxDirectory = config.inbox.directory
-  await recover(
-    { clock, history, inboxDirectory, ledger, log, postDelivery, spool },
-    config.service,
-  )
-  await followRules({ feeds: config.feeds, history, judging, ledger, log, ruleFor })
-
-  /** sourceOf returns what the page and Prometheus read. */
-  const sourceOf = (text: (of: MetricsSource) => Promise<string>): EndpointSource => {
-    const shared = { history, daemon: () => daemonFile.current }
-    const scraped = { ...shared, clock, campaigns: () => campaigns.last, problems: found }
-    const surroundings = () => ({ clock, commandLine, config, snapshot: daemonState() })
-    return {
-      ...shared,
-      pulse: () => daemon.pulse(),
-      host: hostname(),
-      inbox: config.inbox.directory,
-      commandLine,
-      problems: found,
-      status: () => statusOf(history, surroundings()),
-      versions: (feed, limit) =>
-        statusOf(history, surroundings(), { feed, limit, all: true }).uploads,
-      version: (id) => versionOf(history, surroundings(), { id, most: MOST_EVENTS }),
-      metrics: () => text(scraped),
-    }
-  }
+  const { feeds, service } = config
+  await recover({ clock, history, inboxDirectory, ledger, log, postDelivery, spool }, service)
+  await followRules({ feeds, history, judging, ledger, log, ruleFor })
 
   const disposal = owned.move()
   return {
-    attempts,
+    attempts: story.attempts,
     daemon,
-    history,
-    pipeline,
-    log,
     daemonState,
-    uploads,
+    history,
+    pipeline: story.pipeline,
     problems: found,
-    /** Opens `http.listen` if it is set. Throws `FeedsyncError` if the address cannot be used. */
-    serve: async (): Promise<Endpoint | null> => {
+    uploads,
+    serve: async () => {
       const { listen } = config.http
       if (listen === null || metrics === null) return null
       const { openEndpoint } = await import('../ops/web/endpoint.ts')
-      return openEndpoint({ listen, source: sourceOf(metrics.text), clock, log })
+      const source = pageSource({
+        campaigns,
+        clock,
+        commandLine,
+        config,
+        daemon,
+        daemonFile,
+        history,
+        metricsText: metrics.text,
+        problems: found,
+      })
+      return openEndpoint({ listen, source, clock, log })
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   }

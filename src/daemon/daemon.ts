@@ -1,37 +1,47 @@
 // Owns when each step happens. One loop lists the folder when it is time, takes ready files, starts due attempts, and
 // waits for the next due time or for a wake signal. An error of our own disk or database ends a round, not the daemon.
-// intake.ts takes files in, sending.ts sends versions out, and pipeline/pipeline.ts is the story of a feed.
+// this.#intake.ts takes files in, this.#sending.ts sends versions out, and pipeline/pipeline.ts is the story of a feed.
 
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
+import type { Conditions } from '../domain/conditions.ts'
+import type { History } from '../history/port.ts'
 import type { Inbox } from '../inbox/folder.ts'
-import type { WatchMode } from '../inbox/port.ts'
-import { SECOND, unlessAborted, WakeSignal } from '../lib/clock.ts'
-import { isRecent } from '../lib/due.ts'
+import { type Clock, SECOND, unlessAborted, WakeSignal } from '../lib/clock.ts'
 import { type FeedsyncError, isRetryable } from '../lib/errors.ts'
-import type { AlertDesk as Alerts } from '../ops/alerts/desk.ts'
-import type { DaemonFile } from '../ops/daemon-file.ts'
-import type { DaemonState, Pulse } from '../ops/port.ts'
+import type { Log } from '../lib/log.ts'
+import type { AlertDesk } from '../ops/alerts/desk.ts'
+import type { Pulse } from '../ops/port.ts'
 import type { Supervisor } from '../ops/systemd/supervisor.ts'
-import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
-import { FailurePause } from './failure-pause.ts'
-import { type Intake, LANES, type Lane } from './intake.ts'
+import type { FailurePause } from './failure-pause.ts'
+import type { Heartbeat } from './heartbeat.ts'
+import type { Intake } from './intake.ts'
+import type { SendQueue } from './send-queue.ts'
 import type { Sending } from './sending.ts'
+import type { TakeQueue } from './take-queue.ts'
 import type { Upkeep } from './upkeep.ts'
 import type { WaitClock } from './wait-clock.ts'
 
-export interface DaemonParts extends Parts {
-  inbox: Inbox
-  intake: Intake
-  waits: WaitClock
-  sending: Sending
-  postDelivery: PostDelivery
+export interface DaemonParts {
+  alerts: AlertDesk
   campaigns: CampaignSchedule
-  alerts: Alerts
-  daemonFile: DaemonFile
+  clock: Clock
+  conditions: Conditions
+  heartbeat: Heartbeat
+  history: History
+  inbox: Inbox
+  /** Files that never become quiet are read as they are after this time (`inbox.incompleteAfter`). */
+  incompleteAfterMs: number
+  intake: Intake
+  log: Log
+  pause: FailurePause
+  postDelivery: PostDelivery
+  sendQueue: SendQueue
+  sending: Sending
   supervisor: Supervisor
+  takeQueue: TakeQueue
   upkeep: Upkeep
-  clockSkewMs: () => number | null
+  waits: WaitClock
   /** watch checks the conditions and the host until it is disposed, even while the loop hangs. */
   watch: (options: RunOptions) => Disposable
 }
@@ -57,17 +67,31 @@ const ONCE_FAILING_MS = 2 * SECOND
 const LOOK_GIVEN_UP_MS = 2 * SECOND
 /** The start waits this long for the events of the folder, because its disk may never answer. */
 const WATCH_PATIENCE_MS = 2 * SECOND
-const LEAST_SKEW_MS = 1.5 * SECOND
-const HEARTBEAT_MS = 30 * SECOND
 
 export class Daemon {
-  readonly #parts: DaemonParts
+  readonly #alerts: AlertDesk
+  readonly #campaigns: CampaignSchedule
+  readonly #clock: Clock
+  readonly #conditions: Conditions
+  readonly #heartbeat: Heartbeat
+  readonly #history: History
+  readonly #inbox: Inbox
+  readonly #incompleteAfterMs: number
+  readonly #intake: Intake
+  readonly #log: Log
+  readonly #pause: FailurePause
+  readonly #postDelivery: PostDelivery
+  readonly #sendQueue: SendQueue
+  readonly #sending: Sending
+  readonly #supervisor: Supervisor
+  readonly #takeQueue: TakeQueue
+  readonly #upkeep: Upkeep
+  readonly #waits: WaitClock
+  readonly #watch: DaemonParts['watch']
   readonly #wakeSignal: WakeSignal
   /** Aborted when the database is lost, because no further work could be recorded. */
   readonly #halt = new AbortController()
   #lost: FeedsyncError | null = null
-  readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
-  readonly #pause: FailurePause
   /** Monotonic ms. */
   #roundStartedAt: number
   #stage: Pulse['stage'] = 'starting'
@@ -75,9 +99,26 @@ export class Daemon {
   #waitsFor = 'its start'
 
   constructor(parts: DaemonParts) {
-    this.#parts = parts
+    this.#alerts = parts.alerts
+    this.#campaigns = parts.campaigns
+    this.#clock = parts.clock
+    this.#conditions = parts.conditions
+    this.#heartbeat = parts.heartbeat
+    this.#history = parts.history
+    this.#inbox = parts.inbox
+    this.#incompleteAfterMs = parts.incompleteAfterMs
+    this.#intake = parts.intake
+    this.#log = parts.log
+    this.#pause = parts.pause
+    this.#postDelivery = parts.postDelivery
+    this.#sendQueue = parts.sendQueue
+    this.#sending = parts.sending
+    this.#supervisor = parts.supervisor
+    this.#takeQueue = parts.takeQueue
+    this.#upkeep = parts.upkeep
+    this.#waits = parts.waits
+    this.#watch = parts.watch
     this.#wakeSignal = new WakeSignal(parts.clock)
-    this.#pause = new FailurePause(parts)
     this.#roundStartedAt = parts.clock.monotonic()
   }
 
@@ -89,49 +130,46 @@ export class Daemon {
     const { signal } = this.#halt
     const stop = AbortSignal.any([asked.stop, signal])
     const options = { once: asked.once, stop, abort: AbortSignal.any([asked.abort, signal]) }
-    const { alerts, clock, campaigns, supervisor } = this.#parts
     options.stop.addEventListener('abort', () => this.#wakeSignal.raise())
-    await unlessAborted(this.#start(options.once), options.stop)
-    using _watch = this.#parts.watch(options)
-    const givesUpAt = clock.monotonic() + this.#parts.config.inbox.incompleteAfterMs
+    await unlessAborted(this.#start(options), options.stop)
+    using _watch = this.#watch(options)
+    const givesUpAt = this.#clock.monotonic() + this.#incompleteAfterMs
     this.#stage = 'running'
-    if (!options.once) supervisor.ready(() => this.pulse())
+    if (!options.once) this.#supervisor.ready(() => this.pulse())
     while (!options.stop.aborted) {
-      this.#roundStartedAt = clock.monotonic()
+      this.#roundStartedAt = this.#clock.monotonic()
       this.#round(options)
       if (options.stop.aborted) break
-      alerts.look(options.abort)
-      if (!options.once) campaigns.start(options, () => this.#wakeSignal.raise())
-      const isLate = clock.monotonic() > givesUpAt
-      if (options.once && this.#pause.pauseOnError(() => this.#isDone(isLate))) break
+      this.#alerts.look(options.abort)
+      if (!options.once) this.#campaigns.start(options, () => this.#wakeSignal.raise())
+      const isLate = this.#clock.monotonic() > givesUpAt
+      if (options.once && this.#pause.pauseOnError(() => this.#isDone({ isLate }))) break
       const ms = this.#pause.pauseOnError(() => this.#msToNext()) ?? this.#pause.remainingMs()
       await this.#wakeSignal.wait(ms)
-      const rest = this.#roundStartedAt + ROUND_GAP_MS - clock.monotonic()
-      if (rest > 0) await clock.sleep(rest, options.stop)
+      const rest = this.#roundStartedAt + ROUND_GAP_MS - this.#clock.monotonic()
+      if (rest > 0) await this.#clock.sleep(rest, options.stop)
     }
-    if (options.once) await campaigns.once(options)
+    if (options.once) await this.#campaigns.once(options)
     await this.#finish(options, asked.abort)
     return this.#lost
   }
 
   async #finish(options: RunOptions, abort: AbortSignal): Promise<void> {
-    const { alerts, intake, sending, log, campaigns, supervisor, upkeep } = this.#parts
     this.#stage = 'stopping'
-    const told = options.once ? null : supervisor.stopping()
-    log.info({ event: 'daemon.stopping', running: sending.running.length }, 'stopping')
+    const told = options.once ? null : this.#supervisor.stopping()
+    this.#log.info({ event: 'daemon.stopping', running: this.#sending.running.length }, 'stopping')
     // Giving up a listing loses nothing, and the disk may never answer.
-    await this.#waitFor('the folder', this.#patiently(intake.looking, LOOK_GIVEN_UP_MS))
-    await this.#waitFor('old history', upkeep.pruning)
-    const { small, large } = this.#taking
-    await this.#waitFor('feeds', ...small, ...large, ...sending.running)
-    await this.#waitFor('files that are moved', this.#parts.postDelivery.finish())
-    await this.#waitFor('campaigns', ...campaigns.running)
-    this.#report()
+    await this.#waitFor('the folder', this.#patiently(this.#intake.looking, LOOK_GIVEN_UP_MS))
+    await this.#waitFor('old history', this.#upkeep.pruning)
+    await this.#waitFor('feeds', ...this.#takeQueue.running, ...this.#sending.running)
+    await this.#waitFor('files that are moved', this.#postDelivery.finish())
+    await this.#waitFor('campaigns', ...this.#campaigns.running)
+    this.#heartbeat.beat()
     // Send the alert of a lost database now, because perhaps nobody starts feedsyncd again.
     const flush = options.once || this.#lost !== null
-    await this.#waitFor('alerts', alerts.finish({ flush, signal: abort }))
+    await this.#waitFor('alerts', this.#alerts.finish({ flush, signal: abort }))
     await this.#waitFor('systemd', told)
-    log.info({ event: 'daemon.stopped' }, 'daemon stopped')
+    this.#log.info({ event: 'daemon.stopped' }, 'daemon stopped')
   }
 
   async #waitFor(what: string, ...work: readonly unknown[]): Promise<void> {
@@ -141,7 +179,7 @@ export class Daemon {
   }
 
   stuck(): void {
-    this.#parts.conditions.set('stop-stuck', {
+    this.#conditions.set('stop-stuck', {
       message: `feedsyncd had to end and still waited for ${this.#waitsFor}: it is ended by force`,
       hint: 'nothing is lost: the next start continues from the history',
     })
@@ -151,20 +189,19 @@ export class Daemon {
   pulse(): Pulse {
     return {
       stage: this.#stage,
-      sinceRoundMs: this.#parts.clock.monotonic() - this.#roundStartedAt,
+      sinceRoundMs: this.#clock.monotonic() - this.#roundStartedAt,
     }
   }
 
-  async #start(once: boolean): Promise<void> {
-    const { inbox, intake, log } = this.#parts
+  async #start({ once }: RunOptions): Promise<void> {
     const hint = () => {
-      intake.hint()
+      this.#intake.hint()
       this.#wakeSignal.raise()
     }
-    if (!once) await this.#patiently(inbox.watch(hint), WATCH_PATIENCE_MS)
-    this.#report()
-    log.info(
-      { event: 'daemon.started', ...inbox.watchMode, inbox: inbox.absolute('.') },
+    if (!once) await this.#patiently(this.#inbox.watch(hint), WATCH_PATIENCE_MS)
+    this.#heartbeat.beat()
+    this.#log.info(
+      { event: 'daemon.started', ...this.#inbox.watchMode, inbox: this.#inbox.absolute('.') },
       'daemon started',
     )
   }
@@ -173,68 +210,41 @@ export class Daemon {
   async #patiently(work: Promise<unknown> | null, ms: number): Promise<void> {
     const over = new AbortController()
     try {
-      await Promise.race([work, this.#parts.clock.sleep(ms, over.signal)])
+      await Promise.race([work, this.#clock.sleep(ms, over.signal)])
     } finally {
       over.abort()
     }
   }
 
   #round(options: RunOptions): void {
-    const { intake, upkeep } = this.#parts
     try {
       if (this.#isLost() || this.#pause.remainingMs() > 0) return
-      intake.look((error) => {
+      this.#intake.look((error) => {
         // A look that was given up at the stop has no listing thread any more.
         if (error !== undefined && this.#stage === 'running') this.#paused(error)
         this.#wakeSignal.raise()
       })
-      this.#parts.sending.takeRequests()
-      this.#startTaking(options)
+      this.#sendQueue.takeRequests()
+      this.#takeQueue.start(options.stop, {
+        taken: () => this.#startSending(options),
+        ended: (error) => this.#ended(error),
+      })
       this.#startSending(options)
-      upkeep.keepLogSmall()
-      upkeep.prune(options.stop, (error) => this.#onError(error))
+      this.#upkeep.keepLogSmall()
+      this.#upkeep.prune(options.stop, (error) => this.#onError(error))
     } catch (error) {
       this.#paused(error)
     } finally {
       // The heartbeat goes on during a failure pause, because the daemon is alive.
-      this.#report()
-    }
-  }
-
-  #startTaking(options: RunOptions): void {
-    for (const lane of ['small', 'large'] as const) {
-      const taking = this.#taking[lane]
-      while (taking.size < LANES[lane] && this.#parts.intake.hasNext(lane)) {
-        const each = this.#takeAll(lane, options)
-          .catch((error) => {
-            if (error !== options.stop.reason) this.#onError(error)
-          })
-          .finally(() => {
-            taking.delete(each)
-            this.#wakeSignal.raise()
-          })
-        taking.add(each)
-      }
-    }
-  }
-
-  async #takeAll(lane: Lane, options: RunOptions): Promise<void> {
-    const { intake } = this.#parts
-    // Stopping a check loses nothing, and the check of a large file would use up the time to drain.
-    while (intake.hasNext(lane) && !options.stop.aborted) {
-      await intake.takeNext(lane, options.stop)
-      this.#startSending(options)
+      this.#heartbeat.beat()
     }
   }
 
   #startSending(options: RunOptions): void {
     if (options.stop.aborted || this.#isLost()) return
-    this.#parts.waits.look()
-    this.#parts.sending.start(options.abort, {
-      ended: (error) => {
-        if (error !== undefined) this.#onError(error)
-        this.#wakeSignal.raise()
-      },
+    this.#waits.look()
+    this.#sending.start(options.abort, {
+      ended: (error) => this.#ended(error),
       freed: () => {
         try {
           this.#startSending(options)
@@ -245,13 +255,19 @@ export class Daemon {
     })
   }
 
+  /** #ended is called when work that a round has started has ended, with its error if it failed. */
+  #ended(error?: unknown): void {
+    if (error !== undefined) this.#onError(error)
+    this.#wakeSignal.raise()
+  }
+
   /** #isLost returns whether the database was lost. Ask it before new work begins. */
   #isLost(): boolean {
     if (this.#lost !== null) return true
-    this.#lost = this.#parts.history.lost()
+    this.#lost = this.#history.lost()
     if (this.#lost === null) return false
     const { hint, message } = this.#lost
-    this.#parts.conditions.set('database-lost', { message, hint })
+    this.#conditions.set('database-lost', { message, hint })
     this.#halt.abort()
     return true
   }
@@ -265,54 +281,27 @@ export class Daemon {
   /** #paused begins a failure pause, during which all feeds stay in their states. */
   #paused(error: unknown): void {
     this.#pause.begin(error)
-    this.#parts.intake.hint()
+    this.#intake.hint()
   }
 
-  /** #report writes the daemon's file when something has changed, and at least every 30 s while the loop runs. */
-  #report(): void {
-    const { clock, clockSkewMs, daemonFile, inbox, sending } = this.#parts
-    const { current } = daemonFile
-    // The service's clock is known to the second only, so a smaller change of the skew is not real.
-    const skewMs = clockSkewMs()
-    const moved = Math.abs((skewMs ?? 0) - (current.clockSkewMs ?? 0))
-    const isSame = current.clockSkewMs !== null && moved <= LEAST_SKEW_MS
-    const present = {
-      ...watching(inbox.watchMode),
-      ...sending.health(),
-      clockSkewMs: isSame ? current.clockSkewMs : skewMs,
-    }
-    const isNews = Object.keys(present).some((key) => {
-      return present[key as keyof typeof present] !== current[key as keyof typeof present]
-    })
-    const now = clock.now()
-    if (present.service !== current.service) daemonFile.update({ serviceSince: now })
-    if (isNews || !isRecent(current.heartbeatAt, now, HEARTBEAT_MS))
-      daemonFile.update({ ...present, heartbeatAt: now })
-  }
-
-  #isDone(impatient: boolean): boolean {
-    const { intake, postDelivery, sending } = this.#parts
-    if (intake.waiting || postDelivery.isMoving || sending.running.length > 0) return false
-    if (intake.looking !== null && !(impatient && intake.isStuck)) return false
+  #isDone({ isLate }: { isLate: boolean }): boolean {
+    if (!this.#takeQueue.isEmpty || this.#postDelivery.isMoving) return false
+    if (this.#sending.running.length > 0) return false
+    if (this.#intake.looking !== null && !(isLate && this.#intake.isStuck)) return false
     if (this.#pause.remainingMs() > 0) return this.#pause.failingForMs() > ONCE_FAILING_MS
-    return !sending.hasDue && (impatient || !intake.isUnsettled)
+    return !this.#sendQueue.hasDue && (isLate || !this.#intake.isUnsettled)
   }
 
   #msToNext(): number {
-    const { clock, history, intake } = this.#parts
-    const now = clock.monotonic()
+    const now = this.#clock.monotonic()
     const pause = this.#pause.remainingMs()
     if (pause > 0) return pause
-    const due = history.nextDueAt(clock.now())
+    const due = this.#history.nextDueAt(this.#clock.now())
     const next = Math.min(
       POLL_MS,
-      intake.nextAt() - now,
-      due === null ? POLL_MS : due - clock.now(),
+      this.#intake.nextAt() - now,
+      due === null ? POLL_MS : due - this.#clock.now(),
     )
     return Math.max(0, next)
   }
-}
-
-function watching(watch: WatchMode): Pick<DaemonState, 'mode' | 'modeReason'> {
-  return { mode: watch.mode, modeReason: watch.mode === 'poll' ? watch.reason : null }
 }

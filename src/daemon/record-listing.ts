@@ -1,35 +1,31 @@
 // Owns the first step of a feed's story: each path of a listing gets a state, and a file that left before it was taken
 // becomes `gone`. A listing proves nothing about paths that it could not read.
 
-import type { Conditions } from '../domain/conditions.ts'
+import type { RuleFor } from '../config/feeds.ts'
+import type { History } from '../history/port.ts'
 import type { Listing, Sighting } from '../inbox/port.ts'
-import { wallTime } from '../lib/clock.ts'
+import type { SkippedPaths } from '../inbox/skipped-paths.ts'
+import type { Clock } from '../lib/clock.ts'
 import { isRetryable } from '../lib/errors.ts'
-import type { DaemonState } from '../ops/port.ts'
+import type { Log } from '../lib/log.ts'
 import { dateOf } from '../pipeline/decide/same-bytes.ts'
 import type { Departures } from '../pipeline/departures.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Ledger } from '../pipeline/ledger.ts'
+import { notRecorded, type TakeQueue } from './take-queue.ts'
 
-export interface RecordListingParts extends Parts {
+export interface RecordListingParts {
+  clock: Clock
   departures: Departures
+  history: History
+  ledger: Ledger
+  log: Log
+  takeQueue: TakeQueue
+  ruleFor: RuleFor
+  skipped: SkippedPaths
 }
 
 /** Files recorded in one commit. Thousands may arrive at once, and a larger commit would block the event loop. */
 const PIECE = 64
-/** The system's codes for a folder that is missing or no longer the mounted one. */
-const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', 'EXDEV']
-/** Ten paths are enough to see a pattern. */
-const MOST_MENTIONED = 10
-
-/** TakenFiles is what the intake knows of the files of a listing. */
-export interface TakenFiles {
-  /** The file is being taken. */
-  isBusy: (file: Sighting) => boolean
-  /** The file could not be read or recorded, and has not changed since. */
-  isSkipped: (file: Sighting) => boolean
-  /** skip is called for a file that cannot be recorded because of a fault of feedsyncd. */
-  skip: (file: Sighting, error: unknown) => void
-}
 
 /**
  * recordListing records a listing and returns the files to read once they are quiet, oldest first. It leaves out busy
@@ -38,12 +34,13 @@ export interface TakenFiles {
  */
 export async function recordListing(
   listing: Listing,
-  { clock, departures, history, ledger, log, ruleFor }: RecordListingParts,
-  { isBusy, isSkipped, skip }: TakenFiles,
+  { clock, departures, history, ledger, log, ruleFor, skipped, takeQueue }: RecordListingParts,
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
   const isThere = presenceIn(listing)
   const originOf = ({ path, identity }: Sighting) => ({ path, identity, rule: ruleFor(path) })
+  const isBusy = (file: Sighting) =>
+    takeQueue.isBusy(file) || departures.hasTaken(file) || takeQueue.isPostponed(file)
   const isFree = (file: Sighting, isInMotion: (path: string) => boolean) =>
     (ledger.known.isNews(file.path, file.identity) || isInMotion(file.path)) && !isBusy(file)
   const freeOf = (files: readonly Sighting[]) => {
@@ -81,10 +78,10 @@ export async function recordListing(
   const news = inOrder(freeOf(listing.files), (file) => dateOf(originOf(file), clock.now()))
   const record = (file: Sighting) => {
     // The file may have been taken meanwhile.
-    if (isFree(file, (path) => ledger.isInMotion(path)) && !isSkipped(file))
+    if (isFree(file, (path) => ledger.isInMotion(path)) && !skipped.has(file))
       ledger.writeFile(originOf(file), { kind: 'detected', size: file.identity.size })
   }
-  await inPieces(news, record, skip)
+  await inPieces(news, record, (file, error) => takeQueue.skip(file, notRecorded(error)))
   // A file that a person asked for may lie outside the folder.
   const requested = new Set(history.openRequests().map(({ path }) => path))
   const isLeft = (path: string) =>
@@ -119,32 +116,4 @@ function inOrder(files: readonly Sighting[], dated: (file: Sighting) => string |
     .reverse()
     .sort((a, b) => (dates.get(b) ?? '').localeCompare(dates.get(a) ?? ''))
   return [...byAge.filter((file) => dates.get(file) === null), ...newestFirst]
-}
-
-/**
- * ignoredFiles returns what `status` shows about files that are no feeds: ignored paths, and files with temporary names
- * that were last written before `before` (wall ms).
- */
-export function ignoredFiles(
-  { ignored, temporary }: Listing,
-  before: number,
-): Pick<DaemonState, 'unfinished' | 'ignored'> {
-  const unfinished = temporary
-    .filter(({ mtimeMs }) => mtimeMs < before)
-    .toSorted((a, b) => a.mtimeMs - b.mtimeMs)
-    .slice(0, MOST_MENTIONED)
-    .map(({ path, mtimeMs }) => ({ path, modifiedAt: wallTime(mtimeMs) }))
-  const paths = ignored.toSorted().slice(0, MOST_MENTIONED)
-  return { unfinished, ignored: { count: ignored.length, paths } }
-}
-
-export function noteFolder(
-  { folder }: Listing,
-  conditions: Pick<Conditions, 'set' | 'clear'>,
-): void {
-  const isMissing = folder.kind !== 'ready' && MISSING.includes(folder.code)
-  const code = isMissing ? 'inbox-missing' : 'inbox-unreadable'
-  conditions.clear(isMissing ? 'inbox-unreadable' : 'inbox-missing')
-  if (folder.kind === 'ready') conditions.clear(code)
-  else conditions.set(code, { message: folder.reason, hint: folder.hint })
 }

@@ -1,42 +1,52 @@
 // What becomes of files that never stay the same: each is named after a minute, and read as it is after
 // `inbox.incompleteAfter`.
 
+import type { Config } from '../config/config.ts'
+import type { RuleFor } from '../config/feeds.ts'
 import { NEVER_QUIET } from '../domain/reason-codes.ts'
+import type { Reason } from '../history/port.ts'
 import type { Restless, Settler } from '../inbox/settling.ts'
 import { MINUTE } from '../lib/clock.ts'
 import { formatDuration } from '../lib/units.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Ledger } from '../pipeline/ledger.ts'
 import type { Candidate } from '../pipeline/pipeline.ts'
 
 const NAMED_AFTER_MS = MINUTE
 
-export interface RestlessParts extends Parts {
+export interface RestlessParts {
+  inboxConfig: Config['inbox']
+  ledger: Ledger
+  ruleFor: RuleFor
   settler: Settler
 }
 
-/** restlessToRead names restless files, and returns those to read as they are. */
-export async function restlessToRead(parts: RestlessParts): Promise<Candidate[]> {
-  const { clock, config, ruleFor, settler } = parts
-  const now = clock.monotonic()
-  const due = settler.restless(config.inbox.incompleteAfterMs, now)
+/** restlessToRead names restless files, and returns those to read as they are. `now` is in monotonic ms. */
+export async function restlessToRead(
+  now: number,
+  { inboxConfig, ledger, ruleFor, settler }: RestlessParts,
+): Promise<Candidate[]> {
+  const due = settler.restless(inboxConfig.incompleteAfterMs, now)
   for (const { path } of due) settler.drop(path)
-  for (const file of settler.restless(NAMED_AFTER_MS, now)) await name(file, parts)
+  for (const { changed, identity, path } of settler.restless(NAMED_AFTER_MS, now)) {
+    const known = ledger.unreadAt(path)
+    if (known === null || known.reasonCode === NEVER_QUIET) continue
+    const origin = { path, identity, rule: ruleFor(path) }
+    const reason = whyRestless(changed, inboxConfig)
+    await ledger.commitFile(origin, { kind: 'restless', reason })
+  }
   return due.map(({ path, identity }) => {
     return { path, identity, rule: ruleFor(path), final: false, isRestless: true }
   })
 }
 
-async function name({ changed, identity, path }: Restless, parts: RestlessParts): Promise<void> {
-  const { config, history, ledger, ruleFor } = parts
-  const known = history.pendingVersionAt(path)
-  if (known === null || known.reasonCode === NEVER_QUIET) return
-  const { incompleteAfterMs, quietPeriodMs } = config.inbox
+function whyRestless(
+  changed: Restless['changed'],
+  { incompleteAfterMs, quietPeriodMs }: Config['inbox'],
+): Reason {
   const quiet = formatDuration(quietPeriodMs)
-  const reason = {
+  return {
     code: NEVER_QUIET,
     text: `it never stays the same for ${quiet} (inbox.quietPeriod): its ${changed} changes at each look`,
     hint: `feedsyncd reads it as it is after ${formatDuration(incompleteAfterMs)} (inbox.incompleteAfter); if a program touches or replaces it all the time, let it rename the file when it is complete`,
   }
-  const origin = { path, identity, rule: ruleFor(path) }
-  await history.commit(() => ledger.writeFile(origin, { kind: 'restless', reason }))
 }

@@ -1,34 +1,50 @@
 // Keeps files out of the checking threads for which the spool has no room. Each is named once and tried again.
 
+import type { RuleFor } from '../config/feeds.ts'
 import { estimatedBytes, isPacked } from '../domain/packing.ts'
 import { NO_ROOM } from '../domain/reason-codes.ts'
 import type { Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import { formatBytes } from '../lib/units.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { Ledger } from '../pipeline/ledger.ts'
+import type { Spool } from '../spool/port.ts'
 
-export interface RoomParts extends Parts {
+export interface RoomParts extends NoRoomParts {
+  clock: Clock
+  /** The vendor's folder (`inbox.directory`). */
+  inboxDirectory: string
   settler: Settler
+  spool: Spool
+}
+
+interface NoRoomParts {
+  ledger: Ledger
+  log: Log
   /** notifyOperator shows a person at the terminal what one feed waits for. */
   notifyOperator: (message: string, hint: string | null) => void
+  ruleFor: RuleFor
 }
 
 const ROOM_HINT = 'free space on the disk of state.directory; feedsyncd tries again automatically'
 
 /** withRoom returns the files whose copies fit into the spool. The others stay `settling` and block nothing. */
-export async function withRoom(quiet: readonly Sighting[], parts: RoomParts): Promise<Sighting[]> {
-  const { clock, config, settler, spool } = parts
+export async function withRoom(
+  quiet: readonly Sighting[],
+  { clock, inboxDirectory, settler, spool, ...telling }: RoomParts,
+): Promise<Sighting[]> {
   if (quiet.length === 0) return []
   const free = await spool.freeBytes()
   const fitting: Sighting[] = []
   for (const file of quiet) {
     const { identity, path } = file
     const fits = estimatedBytes(path, identity) <= free
-    if (fits || (!isPacked(path) && (await spool.canClone(config.inbox.directory, path)))) {
+    if (fits || (!isPacked(path) && (await spool.canClone(inboxDirectory, path)))) {
       fitting.push(file)
     } else {
       settler.putBack(file, clock.monotonic())
-      await reportNoRoom(file, free, parts)
+      await reportNoRoom(file, free, telling)
     }
   }
   return fitting
@@ -38,17 +54,15 @@ export async function withRoom(quiet: readonly Sighting[], parts: RoomParts): Pr
 async function reportNoRoom(
   { identity, path }: Sighting,
   free: number,
-  { history, ledger, log, notifyOperator, ruleFor }: RoomParts,
+  { ledger, log, notifyOperator, ruleFor }: NoRoomParts,
 ): Promise<void> {
-  if (history.pendingVersionAt(path)?.reasonCode === NO_ROOM) return
+  if (ledger.unreadAt(path)?.reasonCode === NO_ROOM) return
   const bytes = formatBytes(estimatedBytes(path, identity))
   const size = `${isPacked(path) ? 'unpacked about ' : ''}${bytes}`
   const text = `not enough disk space for the copy: ${size}`
   const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
   const rule = ruleFor(path)
-  await history.commit(() =>
-    ledger.writeFile({ path, identity, rule }, { kind: 'no-room', reason }),
-  )
+  await ledger.commitFile({ path, identity, rule }, { kind: 'no-room', reason })
   log.error(
     {
       event: 'feed.no-room',

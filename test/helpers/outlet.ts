@@ -9,6 +9,8 @@ import { setImmediate } from 'node:timers/promises'
 import { carryOut, type Deed } from '../../src/app/decisions.ts'
 import type { Config, FeedConfig } from '../../src/config/config.ts'
 import { feedFor } from '../../src/config/feeds.ts'
+import { SendConditions } from '../../src/daemon/send-conditions.ts'
+import { SendQueue } from '../../src/daemon/send-queue.ts'
 import { Sending } from '../../src/daemon/sending.ts'
 import { Conditions } from '../../src/domain/conditions.ts'
 import { createFeedChecker } from '../../src/feed/worker-checker.ts'
@@ -171,7 +173,11 @@ export class Outlet implements AsyncDisposable {
     conditions.onChange(({ kind, condition }) => {
       if (kind === 'set') this.reported.push(condition.message)
     })
-    this.#sending = new Sending({ ...steps, attempts, gate, reloadKey: () => false })
+    this.#sending = new Sending({
+      ...{ attempts, gate, ledger, log, ruleFor: steps.ruleFor },
+      sendConditions: new SendConditions({ conditions, gate, reloadKey: () => false }),
+      sendQueue: new SendQueue({ clock, gate, history: this.history }),
+    })
     this.clock = clock
     this.sandbox = sandbox
     this.root = root

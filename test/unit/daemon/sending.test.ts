@@ -2,6 +2,8 @@
 
 import { expect, it } from 'vitest'
 import { feedFor } from '../../../src/config/feeds.ts'
+import { SendConditions } from '../../../src/daemon/send-conditions.ts'
+import { SendQueue } from '../../../src/daemon/send-queue.ts'
 import { Sending, type SendingParts } from '../../../src/daemon/sending.ts'
 import { Conditions } from '../../../src/domain/conditions.ts'
 import type { Version } from '../../../src/history/port.ts'
@@ -21,11 +23,12 @@ function threeWaiting(concurrency: number) {
     concurrency,
   })
   gate.accounts.accept(null, systemClock.monotonic())
-  const parts: Partial<SendingParts> = {
-    ...{ clock: systemClock, log: silentLog, history },
-    conditions: new Conditions(systemClock),
-    reloadKey: () => false,
+  const conditions = new Conditions(systemClock)
+  const sending = new Sending({
     gate,
+    log: silentLog,
+    sendConditions: new SendConditions({ conditions, gate, reloadKey: () => false }),
+    sendQueue: new SendQueue({ clock: systemClock, gate, history }),
     ruleFor: (path) => feedFor(path, []),
     ledger: { addressed: (queued: Version) => queued } as unknown as SendingParts['ledger'],
     attempts: {
@@ -36,8 +39,7 @@ function threeWaiting(concurrency: number) {
         return Promise.withResolvers().promise
       },
     } as unknown as SendingParts['attempts'],
-  }
-  const sending = new Sending(parts as SendingParts)
+  })
   const { signal } = new AbortController()
   const news = { ended: () => {}, freed: () => sending.start(signal, news) }
   sending.start(signal, news)

@@ -1,0 +1,80 @@
+// What people see of a service that refuses, of a key that cannot be read, and of copies that cannot be read.
+
+import type { ConditionCode, Conditions } from '../domain/conditions.ts'
+import type { Version } from '../history/port.ts'
+import { MINUTE } from '../lib/clock.ts'
+import { LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
+import { FeedsyncError } from '../lib/errors.ts'
+import type { Failure } from '../upload/port.ts'
+import type { SendGate } from '../upload/send-gate.ts'
+
+export interface SendConditionsParts {
+  conditions: Conditions
+  gate: SendGate
+  /** reloadKey reads the service key again. Returns whether it has changed. */
+  reloadKey: () => boolean
+}
+
+export class SendConditions {
+  readonly #conditions: Conditions
+  readonly #gate: SendGate
+  readonly #reloadKey: () => boolean
+  /** The conditions of versions with unreadable copies, until these are tried again. */
+  readonly #unreadable = new Map<number, ConditionCode>()
+
+  constructor({ conditions, gate, reloadKey }: SendConditionsParts) {
+    this.#conditions = conditions
+    this.#gate = gate
+    this.#reloadKey = reloadKey
+  }
+
+  /** useNewKey ends the holds of refused credentials when the key file has a new key. */
+  useNewKey(): void {
+    const { accounts } = this.#gate
+    const isKeyWanted = accounts.first !== null || this.#conditions.has('key-unreadable')
+    if (isKeyWanted && this.#hasNewKey()) accounts.newKey()
+  }
+
+  /** showHold sets the condition of refused credentials, which stays until a try succeeds. */
+  showHold(): void {
+    const { isOfKey, isTrusted, refusal } = this.#gate.accounts
+    if (refusal !== null) {
+      const { reason: message, hint, mark } = refusal
+      this.#conditions.clear(isOfKey ? 'account-refused' : 'credentials')
+      this.#conditions.set(isOfKey ? 'credentials' : 'account-refused', { message, hint, mark })
+    } else if (isTrusted) {
+      this.#conditions.clear('credentials')
+      this.#conditions.clear('account-refused')
+    }
+  }
+
+  /** showUnreadable sets or clears the condition of a copy that cannot be read, which is a fault of our own disk. */
+  showUnreadable({ id }: Version, failure: Failure | null): void {
+    const known = this.#unreadable.get(id)
+    this.#unreadable.delete(id)
+    if (failure?.condition !== undefined) {
+      const { condition, hint, reason: message } = failure
+      this.#unreadable.set(id, condition)
+      // The condition expires, because a newer version may replace this one, and then nobody reads its copy again.
+      this.#conditions.set(condition, { message, hint }, LONGEST_ATTEMPT_WAIT_MS + MINUTE)
+    } else if (known !== undefined && ![...this.#unreadable.values()].includes(known)) {
+      this.#conditions.clear(known)
+    }
+  }
+
+  /**
+   * #hasNewKey returns whether the key file has a new key. An unusable key sets a condition, and the present key stays
+   * in use until the file changes again.
+   */
+  #hasNewKey(): boolean {
+    try {
+      const isNew = this.#reloadKey()
+      if (isNew) this.#conditions.clear('key-unreadable')
+      return isNew
+    } catch (error) {
+      if (!(error instanceof FeedsyncError)) throw error
+      this.#conditions.set('key-unreadable', error)
+      return false
+    }
+  }
+}
