@@ -21,8 +21,8 @@ import { judgingOf } from './rules.ts'
 
 export type { Deed } from '../pipeline/decide/person.ts'
 
-/** Decided is who decided, and when (wall ms). The daemon then writes the receipts that the configuration asks for. */
-export interface Decided {
+/** DecidedBy is who decided, and when (wall ms). The daemon then writes the receipts that the configuration asks for. */
+export interface DecidedBy {
   by: string
   now: number
   config: Pick<Config, 'inbox'>
@@ -41,7 +41,7 @@ export function openForDecisions(config: Config, clock: Clock) {
 export function carryOut(
   history: History,
   { deed, id }: { deed: Deed; id: number },
-  decidedBy: Decided,
+  decidedBy: DecidedBy,
 ): Version {
   return history.atomically(() => {
     const version = existing(history, id)
@@ -58,12 +58,12 @@ export function carryOut(
  * versions; from then on first versions are sent without a question. Returns the versions as they are then, or null
  * when no history was lost.
  */
-export function acceptFolder(history: History, decided: Decided): AfterLoss | null {
+export function acceptFolder(history: History, decidedBy: DecidedBy): AfterLoss | null {
   return history.atomically(() => {
     const held = heldAfterLoss(history)
     if (held === null) return null
     endLoss(history)
-    const release = ({ id }: Version) => carryOut(history, { deed: 'release', id }, decided)
+    const release = ({ id }: Version) => carryOut(history, { deed: 'release', id }, decidedBy)
     return { ...held, plausible: held.plausible.map(release) }
   })
 }
@@ -75,7 +75,7 @@ export function acceptFolder(history: History, decided: Decided): AfterLoss | nu
 export function keepAll(
   history: History,
   accounts: readonly Version['account'][],
-  decidedBy: Decided & { config: Config },
+  decidedBy: DecidedBy & { config: Config },
 ): Version[] {
   if (accounts.length === 0) return []
   const { by, config, now } = decidedBy
@@ -112,7 +112,7 @@ export function forgetFeed(history: History, feed: string, now: number): void {
 }
 
 /** writingOf returns what the writer of transitions needs. The daemon writes the receipts that it notes. */
-function writingOf(history: History, { config, now }: Decided) {
+function writingOf(history: History, { config, now }: DecidedBy) {
   const moved = (each: Version) => {
     if (config.inbox.receipts) markReceiptsPending(history, each)
   }

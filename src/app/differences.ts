@@ -16,8 +16,8 @@ import { MOST_SUMMED } from '../domain/difference.ts'
 import { OLDER } from '../domain/reason-codes.ts'
 import { summaryOf } from '../feed/difference-summary.ts'
 import { collected, type DifferenceTaker, feedDifference } from '../feed/feed-difference.ts'
-import type { DifferenceSide } from '../feed/port.ts'
-import type { Differences, HistoryReader, Version, VersionReads } from '../history/port.ts'
+import type { DifferenceResult, DifferenceSide } from '../feed/port.ts'
+import type { HistoryReader, Version, VersionReads } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { feedWord } from '../lib/printable.ts'
@@ -25,8 +25,8 @@ import { Spill } from '../lib/spill.ts'
 import { countOf } from '../lib/units.ts'
 import { existing, pathInInbox } from './queries.ts'
 
-/** Compared is one of the two versions or files that are compared. */
-export interface Compared extends DifferenceSide {
+/** DiffSide is one of the two versions or files that are compared. */
+export interface DiffSide extends DifferenceSide {
   /** null: it is a file. */
   id: number | null
   /** The path of the version, or the file as it was named. */
@@ -38,7 +38,7 @@ export interface Compared extends DifferenceSide {
 const MOST_POSTINGS = 20_000_000
 
 /** versionSide returns the kept copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1 without a copy. */
-export function versionSide(config: Config, history: VersionReads, id: number): Compared {
+export function versionSide(config: Config, history: VersionReads, id: number): DiffSide {
   const version = existing(history, id)
   const { encoding, feed, path, sha256 } = version
   const { mapping } = feedFor(path, config.feeds, feed)
@@ -76,22 +76,20 @@ export function keptCopy(config: Config, id: number): string {
 }
 
 /** fileSide returns a file that a person named. `named` is the feed by whose rule it is read; null: that of its path. */
-export function fileSide(config: Config | null, path: string, named: string | null): Compared {
+export function fileSide(config: Config | null, path: string, named: string | null): DiffSide {
   const file = resolve(path)
   const inInbox = config === null ? path : pathInInbox(config, file)
   const { mapping } = feedFor(inInbox, config?.feeds ?? [], named)
   return { id: null, path, file, mapping, sha256: null, isOnService: false }
 }
 
-/** Pair is what `diff` compares for an id or a feed. */
-export interface Pair {
-  older: Compared
-  newer: Compared
+/** DiffPair is what `diff` compares for an id or a feed. */
+export interface DiffPair {
+  older: DiffSide
+  newer: DiffSide
   /** What a person must know beside the answer; null: nothing. */
   note: string | null
 }
-
-type Reads = VersionReads & Pick<Differences, 'difference'>
 
 /** knownVersions returns the history, or throws `FeedsyncError` (64): without one there is no version. */
 export function knownVersions(history: HistoryReader | null): HistoryReader {
@@ -106,7 +104,7 @@ export function knownVersions(history: HistoryReader | null): HistoryReader {
  * feedPair returns the newest kept version of a feed beside the version on the service. Returns null for an unknown
  * feed. Throws `FeedsyncError` (1) if there is nothing to compare.
  */
-export function feedPair(config: Config, history: Reads, feed: string): Pair | null {
+export function feedPair(config: Config, history: HistoryReader, feed: string): DiffPair | null {
   if (history.newest(feed) === null) return null
   const isNew = ({ reasonCode }: Pick<Version, 'reasonCode'>) => reasonCode !== OLDER
   const id = history.spooled(feed).find(isNew)?.id
@@ -126,7 +124,7 @@ export function feedPair(config: Config, history: Reads, feed: string): Pair | n
  * versionPair returns a version beside the version of its feed that is on the service, or beside the upload before it
  * if it is on the service itself. Throws `FeedsyncError` (1) if there is nothing to compare.
  */
-export function versionPair(config: Config, history: Reads, id: number): Pair {
+export function versionPair(config: Config, history: HistoryReader, id: number): DiffPair {
   const { feed } = existing(history, id)
   const isEarlier = (one: Pick<Version, 'id' | 'state'>) => one.state === 'uploaded' && one.id < id
   const older = olderThan(history, { feed, id })
@@ -140,7 +138,7 @@ export function versionPair(config: Config, history: Reads, id: number): Pair {
 }
 
 /** olderThan returns the version on the service; without one, the version that a guard compared this one with. */
-function olderThan(history: Reads, { feed, id }: Pick<Version, 'feed' | 'id'>): number {
+function olderThan(history: HistoryReader, { feed, id }: Pick<Version, 'feed' | 'id'>): number {
   const older = history.onService(feed)?.id ?? history.difference(id)?.older ?? null
   if (older === null) throw notOnService(feed)
   return older
@@ -158,7 +156,7 @@ function notOnService(feed: string): FeedsyncError {
  */
 export async function changeOf(
   config: Config,
-  history: Reads,
+  history: HistoryReader,
   { feed, id }: Version,
 ): Promise<{ summary: DifferenceSummary } | string> {
   const stored = history.onService(feed)?.id ?? null
@@ -175,29 +173,29 @@ export async function changeOf(
 }
 
 /** sideName names one side in a sentence. */
-function sideName({ id, path }: Compared): string {
+function sideName({ id, path }: DiffSide): string {
   return id === null ? path : `version ${id}`
 }
 
-/** Rows are the postings of one kind, in the order of their feed, each as a line of JSON. */
-export interface Rows extends Disposable {
+/** DiffRows are the postings of one kind, in the order of their feed, each as a line of JSON. */
+export interface DiffRows extends Disposable {
   count: number
   lines(): Iterable<string>
 }
 
-export interface Comparison extends Disposable {
+export interface DiffResult extends Disposable {
   difference: Difference
-  added: Rows
-  removed: Rows
-  changed: Rows
+  added: DiffRows
+  removed: DiffRows
+  changed: DiffRows
 }
 
 /** compareSides compares two sides. `mostNamed` limits the rows of each kind. Throws `FeedsyncError` (1). */
 export async function compareSides(
-  older: Compared,
-  newer: Compared,
+  older: DiffSide,
+  newer: DiffSide,
   mostNamed: number,
-): Promise<Comparison> {
+): Promise<DiffResult> {
   using rows = new DisposableStack()
   const rowsOf = () => rows.use(new SpilledRows())
   const [added, removed, changed] = [rowsOf(), rowsOf(), rowsOf()]
@@ -212,19 +210,19 @@ export async function compareSides(
 }
 
 /** summaryOfComparison sums up a comparison, without its postings. */
-export function summaryOfComparison({ difference }: Comparison): DifferenceSummary {
+export function summaryOfComparison({ difference }: DiffResult): DifferenceSummary {
   return summaryOf(difference, { added: [], removed: [], changed: [] })
 }
 
 /** summaryBetween compares two sides and sums up what differs. Throws `FeedsyncError` (1). */
-export async function summaryBetween(older: Compared, newer: Compared): Promise<DifferenceSummary> {
+export async function summaryBetween(older: DiffSide, newer: DiffSide): Promise<DifferenceSummary> {
   const { named, taker } = collected()
   return summaryOf(await differenceOf({ older, newer, mostNamed: MOST_SUMMED }, taker), named)
 }
 
 interface Sides {
-  older: Compared
-  newer: Compared
+  older: DiffSide
+  newer: DiffSide
   mostNamed: number
 }
 
@@ -236,9 +234,9 @@ async function differenceOf(sides: Sides, taker: DifferenceTaker): Promise<Diffe
   return result.difference
 }
 
-type NotCompared = Exclude<Awaited<ReturnType<typeof feedDifference>>, { kind: 'compared' }>
+type NotCompared = Exclude<DifferenceResult, { kind: 'compared' }>
 
-function notCompared(side: Compared, result: NotCompared): FeedsyncError {
+function notCompared(side: DiffSide, result: NotCompared): FeedsyncError {
   const reason =
     result.kind === 'unread'
       ? result.reason
@@ -246,7 +244,7 @@ function notCompared(side: Compared, result: NotCompared): FeedsyncError {
   return new FeedsyncError(`${sideName(side)} cannot be compared: ${reason}`)
 }
 
-class SpilledRows implements Rows {
+class SpilledRows implements DiffRows {
   readonly #spill = new Spill()
   count = 0
 

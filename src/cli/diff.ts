@@ -3,13 +3,13 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import {
-  type Compared,
-  type Comparison,
   compareSides,
+  type DiffPair,
+  type DiffResult,
+  type DiffSide,
   feedPair,
   fileSide,
   knownVersions,
-  type Pair,
   summaryOfComparison,
   versionPair,
   versionSide,
@@ -69,7 +69,7 @@ export function diffCommand(context: Context): Command {
 }
 
 /** pairOf returns what one argument means: an id or a feed beside the service. */
-function pairOf(call: Diff, given: string): Pair {
+function pairOf(call: Diff, given: string): DiffPair {
   using history = openHistoryReader({ file: historyFile(call.config) })
   if (isId(given)) return versionPair(call.config, knownVersions(history), Number(given))
   const feed = given.replace(/^feed:(?=.)/s, '')
@@ -85,11 +85,11 @@ function pairOf(call: Diff, given: string): Pair {
 }
 
 /** sidesOf returns two ids or files. Files need no configuration. */
-function sidesOf(call: Diff, given: readonly [older: string, newer: string]): Pair {
+function sidesOf(call: Diff, given: readonly [older: string, newer: string]): DiffPair {
   const { feed = null } = call.options
   if (!given.some(isId)) {
     const config = readConfigIfThere(call.context, call.options.config)
-    const [older, newer] = given.map((path) => fileSide(config, path, feed)) as [Compared, Compared]
+    const [older, newer] = given.map((path) => fileSide(config, path, feed)) as [DiffSide, DiffSide]
     return { older, newer, note: null }
   }
   using history = openHistoryReader({ file: historyFile(call.config) })
@@ -103,16 +103,16 @@ function sidesOf(call: Diff, given: readonly [older: string, newer: string]): Pa
 const isId = (given: string) => /^\d+$/.test(given)
 
 interface DiffAnswer {
-  older: Compared
-  newer: Compared
-  comparison: Comparison
+  older: DiffSide
+  newer: DiffSide
+  comparison: DiffResult
 }
 
 async function writeText(call: Diff, { comparison, newer, older }: DiffAnswer): Promise<void> {
   const { context } = call
   const { postings, totals } = comparison.difference
   const print = (text: string) => context.out(fitted(text, widthOf(context)))
-  const name = (side: Compared) =>
+  const name = (side: DiffSide) =>
     printable(
       side.id === null
         ? side.path
@@ -169,7 +169,7 @@ async function writeJson(context: Context, answer: DiffAnswer): Promise<void> {
 
 function* jsonPieces({ comparison, newer, older }: DiffAnswer): Generator<string, void, void> {
   const { by, postings, totals } = comparison.difference
-  const side = ({ id, path }: Compared, count: number) =>
+  const side = ({ id, path }: DiffSide, count: number) =>
     JSON.stringify({ id, path, postings: count })
   yield `{"schemaVersion":1,"old":${side(older, postings.older)},"new":${side(newer, postings.newer)}`
   for (const kind of ['added', 'removed', 'changed'] as const) {
