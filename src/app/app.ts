@@ -195,7 +195,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   })
 
   const hungReads = () => [...lanes.small.hung(), ...lanes.large.hung()]
-  const watched = { clock, stateDirectory, hungReads }
+  const watched = { alerts, clock, conditions, hungReads, stateDirectory }
   const supervisor = createSupervisor({
     clock,
     env,
@@ -229,7 +229,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     waits,
     watch: ({ abort, once }) => {
       using watches = new DisposableStack()
-      watches.use(watchConditions(watched, conditions, alerts, abort))
+      watches.use(watchConditions(watched, abort))
       if (!once) watches.use(watchHost(config, { clock, daemonFile, env, http }))
       return watches.move()
     },

@@ -7,13 +7,15 @@ import { type Clock, isoTime, MINUTE, SECOND } from '../lib/clock.ts'
 import { type HungPath, longest } from '../lib/hung-calls.ts'
 import type { Log } from '../lib/log.ts'
 import { countOf } from '../lib/units.ts'
-import type { AlertDesk as Alerts } from '../ops/alerts/desk.ts'
+import type { AlertDesk } from '../ops/alerts/desk.ts'
 import { fullDisk, readOnlyDisk } from '../ops/disk.ts'
 import { KINDS } from '../ops/problem-kinds.ts'
 
-/** WatchedParts is what is looked at each second. */
-export interface WatchedParts {
+/** WatchParts is what is looked at each second, and who is told. */
+export interface WatchParts {
+  alerts: Pick<AlertDesk, 'look'>
   clock: Clock
+  conditions: Conditions
   stateDirectory: string
   /** hungReads returns the reads of vendors' files that do not return. */
   hungReads: () => readonly HungPath[]
@@ -31,8 +33,7 @@ const READ_STUCK_MS = 2 * MINUTE
 /** Lifetime of a condition about the disk. It is longer than the time between two looks, even on a busy machine. */
 const FULL_MS = 15 * SECOND
 
-export function conditionsOf(parts: ConditionParts): Conditions {
-  const { clock, log, notifyOperator } = parts
+export function conditionsOf({ clock, log, notifyOperator }: ConditionParts): Conditions {
   const conditions = new Conditions(clock)
   conditions.onChange(({ kind, condition: { code, hint, message } }) => {
     if (kind === 'cleared')
@@ -46,11 +47,7 @@ export function conditionsOf(parts: ConditionParts): Conditions {
 }
 
 /** reportHungReads sets or clears the condition, which names the read that does not return for the longest time. */
-function reportHungReads(
-  reads: readonly HungPath[],
-  now: number,
-  conditions: Pick<Conditions, 'set' | 'clear'>,
-): void {
+function reportHungReads(reads: readonly HungPath[], now: number, conditions: Conditions): void {
   const [first, ...others] = longest(reads, now, READ_STUCK_MS)
   if (first === undefined) {
     conditions.clear('read-stuck')
@@ -63,9 +60,7 @@ function reportHungReads(
 
 /** watchConditions looks at the disk and sends alerts about conditions until it is disposed, even if the loop hangs. */
 export function watchConditions(
-  { clock, hungReads, stateDirectory }: WatchedParts,
-  conditions: Conditions,
-  alerts: Pick<Alerts, 'look'>,
+  { alerts, clock, conditions, hungReads, stateDirectory }: WatchParts,
   signal: AbortSignal,
 ): Disposable {
   let wasFull = false

@@ -34,7 +34,8 @@ export async function* askService(
   const account = accountOfRules(config.feeds)
   const options = { http, clock, log: silentLog, ...config.service }
   const client = new ServiceClient(options)
-  const authorization = await authorized(client, account, config.service.auth.keyFile, signal)
+  const { keyFile } = config.service.auth
+  const authorization = await authorized(client, { account, keyFile }, signal)
   yield* check('service', () => authorization)
   yield* check('clock', () => skew(client))
   if (authorization.verdict === 'problem') return
@@ -54,8 +55,7 @@ export async function* askService(
 /** authorized asks the service to check the credentials. The call changes nothing (specification, "Other facts"). */
 async function authorized(
   client: ServiceClient,
-  account: string | null,
-  keyFile: string,
+  { account, keyFile }: { account: string | null; keyFile: string },
   signal: AbortSignal,
 ): Promise<Answer> {
   const path = '/v1/public-api/validate-authorization'

@@ -70,7 +70,7 @@ export async function* diagnose(
   const daemon = state?.alive ? state : null
   if (daemon !== null) yield* daemonFindings(daemon, clock.now())
   const who = { by: 'command', user: userName() } as const
-  for await (const finding of commandFindings(config, options, daemon !== null))
+  for await (const finding of commandFindings(config, { ...options, hasDaemon: daemon !== null }))
     yield { ...finding, ...who, at: clock.now() }
 }
 
@@ -107,15 +107,14 @@ export function findingOf(found: Problem): Finding {
   return { check: subject.kind, ...problem(says, fix, exitCode) }
 }
 
-/** commandFindings runs the checks of this command. `isDaemon`: a daemon runs and checks its host itself. */
+/** commandFindings runs the checks of this command. `hasDaemon`: a daemon runs and checks its host itself. */
 async function* commandFindings(
   config: Config,
-  options: DoctorOptions,
-  isDaemon: boolean,
+  options: DoctorOptions & { hasDaemon: boolean },
 ): AsyncGenerator<Finding> {
-  const { clock, configFile, env, offline } = options
+  const { clock, configFile, env, hasDaemon, offline } = options
   yield* check('runtime', () => ok(`feedsyncd ${VERSION} on Node ${process.versions.node}`))
-  if (!isDaemon && process.getuid?.() === 0)
+  if (!hasDaemon && process.getuid?.() === 0)
     yield* check('user', () =>
       warning(ROOT, 'start the daemon, which runs these checks itself, then run doctor again'),
     )
@@ -141,7 +140,7 @@ async function* commandFindings(
   yield* check('proxy', () => proxy(env))
   const parts = { clock, env, http, offline, signal: new AbortController().signal }
   const found: Finding[] = []
-  const checks = isDaemon
+  const checks = hasDaemon
     ? check('key', () => keyOfDaemon(config, parts))
     : checkHost(config, parts)
   for await (const finding of checks) {

@@ -15,17 +15,23 @@ import { judgingOf } from './rules.ts'
 /** Limits without a configuration: only an empty feed is held. */
 const NO_LIMITS = { maxDropPercent: 100, minPostings: 0, secondFeed: 'pass' } as const
 
-/** heldReason returns null if the file would pass or is no feed. `history` is null before the first start. */
+/** JudgedBy is what a file is judged by. `history` is null before the first start. */
+export interface JudgedBy {
+  config: Config | null
+  history: HistoryReader | null
+  now: number
+}
+
+/** heldReason returns null if the file would pass or is no feed. */
 export function heldReason(
   result: CheckResult,
   { path, rule }: { path: string; rule: FeedRule },
-  config: Config | null,
-  { history, now }: { history: HistoryReader | null; now: number },
+  { config, history, now }: JudgedBy,
 ): string | null {
   if (result.kind !== 'read' || result.verdict.kind !== 'ok') return null
   const newer = { ...result, ...result.verdict.content }
   if (history === null || config === null)
-    return guard(newer, [], config?.guards ?? NO_LIMITS)?.reason ?? null
+    return guard(newer, { older: [] }, config?.guards ?? NO_LIMITS)?.reason ?? null
   // The daemon does not judge a version again that it already has.
   const origin = { path, rule, identity: null }
   const facts = bytesFacts({ history, now }, origin)

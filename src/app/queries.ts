@@ -70,7 +70,7 @@ export async function* checkFiles(
     const root = config === null || isAbsolute(path) ? undefined : config.inbox.directory
     const job = { source, root, expected: null, copyTo: null, indexTo: null, mapping }
     const result = await checker.check(job)
-    yield fileReport(file, result, heldReason(result, { path, rule }, config, { history, now }))
+    yield fileReport(file, result, heldReason(result, { path, rule }, { config, history, now }))
   }
 }
 
@@ -96,7 +96,7 @@ export function noVersion(id: number, newest: number | null): string {
 export class Refused extends FeedsyncError {}
 
 /** existing returns a version. Throws `Refused` (64) if there is none. */
-export function existing(history: Pick<VersionReads, 'list' | 'version'>, id: number): Version {
+export function existing(history: VersionReads, id: number): Version {
   const version = history.version(id)
   if (version !== null) return version
   const [newest] = history.list({ all: true, limit: 1 })

@@ -23,7 +23,7 @@ export function noteWatchdogRestart(
     commandLine: CommandLine
     env: NodeJS.ProcessEnv
   },
-  conditions: Pick<Conditions, 'set'>,
+  conditions: Conditions,
 ): void {
   const [folder = ''] = (env.RUNTIME_DIRECTORY ?? '').split(':')
   const unit = unitOfRun(commandLine(commandFor('run')))

@@ -16,7 +16,7 @@ import { SENT_OR_WAITING } from './decide/replace.ts'
 import { heldAnew, secondFeed } from './decide/second-feed.ts'
 import type { Held } from './decide/sending.ts'
 import { deedFacts, once } from './facts.ts'
-import { type GuardedVersion, guard } from './guards.ts'
+import { type FeedPast, type GuardedVersion, guard } from './guards.ts'
 
 /** Compared maps the id of each baseline, in order, to the changes since it; null: the changes are not known. */
 export type Compared = Map<number, PostingChanges | null>
@@ -163,13 +163,14 @@ export function judge(
   const older = baselines(judging, newer, former).map((version) => {
     return { ...version, changes: compared.get(version.id) ?? null }
   })
-  const found = guard(newer, older, limits, {
+  const past: FeedPast = {
     turnovers: () => history.turnovers(newer.feed),
     isOtherFile: () =>
       older.every(({ path }) => path !== newer.path) &&
       !history.hasTaken(newer) &&
       !changesFiles(history.recent(newer.feed)),
-  })
+  }
+  const found = guard(newer, { older, past }, limits)
   const own: Held | null = found && {
     ...{ guard: found.guard, code: found.guard },
     ...{ text: found.reason, hint: found.hint },

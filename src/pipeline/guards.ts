@@ -25,7 +25,8 @@ export type Baseline = GuardedVersion & Pick<Version, 'id' | 'changes'>
 
 export type GuardLimits = Config['guards']
 
-type Found = { guard: GuardName; reason: string } | null
+/** Suspicion is why a guard holds a feed; null: it passes. */
+type Suspicion = { guard: GuardName; reason: string } | null
 
 const RELEASE =
   'If this is right, release it; otherwise correct the export and drop the feed again.'
@@ -35,8 +36,8 @@ const FEW = 10
 const MAX_SHRINK_PERCENT = 50
 const MAX_REPLACED_PERCENT = 90
 
-/** Past is what the earlier versions of a feed say. It is asked only about a version that replaces most postings. */
-export interface Past {
+/** FeedPast is what the earlier versions of a feed say. It is asked only about a version that replaces most postings. */
+export interface FeedPast {
   /** turnovers returns the share of postings (0 to 1) that each of the last uploads replaced. */
   turnovers(): readonly number[]
   /**
@@ -46,7 +47,13 @@ export interface Past {
   isOtherFile(): boolean
 }
 
-const NO_PAST: Past = { turnovers: () => [], isOtherFile: () => false }
+/** EarlierVersions are the versions that the new one would replace, and what else is known of its feed. */
+export interface EarlierVersions {
+  older: readonly Baseline[]
+  past?: FeedPast
+}
+
+const NO_PAST: FeedPast = { turnovers: () => [], isOtherFile: () => false }
 
 /**
  * guard returns why the feed is held and what to do, in plain sentences; null: the feed passes. `older` is empty for a
@@ -54,10 +61,9 @@ const NO_PAST: Past = { turnovers: () => [], isOtherFile: () => false }
  */
 export function guard(
   newer: GuardedVersion,
-  older: readonly Baseline[],
+  { older, past = NO_PAST }: EarlierVersions,
   limits: GuardLimits,
-  past: Past = NO_PAST,
-): (Found & { hint: string }) | null {
+): (Suspicion & { hint: string }) | null {
   const postings = newer.postings ?? 0
   if (postings === 0) {
     const where = newer.records === null ? ` (no postings were found below <${newer.root}>)` : ''
@@ -86,7 +92,10 @@ export function guard(
 }
 
 /** otherFile finds a file of another feed: it came from another path, and shares no posting with the version before. */
-function otherFile(older: readonly Baseline[], past: Past): (Found & { hint: string }) | null {
+function otherFile(
+  older: readonly Baseline[],
+  past: FeedPast,
+): (Suspicion & { hint: string }) | null {
   const known = older.filter(({ changes, postings }) => changes !== null && (postings ?? 0) > 0)
   const sharesNone = ({ changes, postings }: Baseline) => (changes?.removed ?? 0) >= (postings ?? 0)
   const [before] = known
@@ -97,7 +106,7 @@ function otherFile(older: readonly Baseline[], past: Past): (Found & { hint: str
   return { guard: 'other-file', reason, hint }
 }
 
-function changedShape(newer: GuardedVersion, older: Baseline): Found {
+function changedShape(newer: GuardedVersion, older: Baseline): Suspicion {
   if (older.root === null) return null
   if (newer.root !== older.root) {
     return {
@@ -136,7 +145,7 @@ const COUNTS: readonly {
   },
 ]
 
-function collapsed(newer: GuardedVersion, older: Baseline, limits: GuardLimits): Found {
+function collapsed(newer: GuardedVersion, older: Baseline, limits: GuardLimits): Suspicion {
   for (const { guard, what, of } of COUNTS) {
     const [before, now] = [of(older), of(newer)]
     if (now >= before || (before - now) * 100 < before * limits.maxDropPercent) continue
@@ -151,7 +160,7 @@ function collapsed(newer: GuardedVersion, older: Baseline, limits: GuardLimits):
 }
 
 /** shrunk finds postings that lost most of their bytes on average. */
-function shrunk(newer: GuardedVersion, older: Baseline): Found {
+function shrunk(newer: GuardedVersion, older: Baseline): Suspicion {
   const [before, now] = [older.postings ?? 0, newer.postings ?? 0]
   if (Math.min(before, now) < FEW || older.bytes === null || newer.bytes === null) return null
   // UTF-16 needs up to twice the bytes of another encoding for the same text.
@@ -170,7 +179,7 @@ function isUtf16({ encoding }: GuardedVersion): boolean {
  * replaced finds a version with nearly all postings replaced by others. Many feeds do this each day, so the guard holds
  * only if earlier uploads of the feed show that it is unusual: a first renewal proves nothing.
  */
-function replaced({ changes, postings, withoutId }: Baseline, { turnovers }: Past): Found {
+function replaced({ changes, postings, withoutId }: Baseline, { turnovers }: FeedPast): Suspicion {
   if (changes === null || postings === null || postings === 0) return null
   // A posting without an id counts as another posting when one character changes.
   const gone = Math.min(postings, changes.removed) - (withoutId ?? 0)

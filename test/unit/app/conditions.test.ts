@@ -13,6 +13,7 @@ import { SmallDisk } from '../../helpers/small-disk.ts'
 
 /** A clock on which the watch looks every few ms. */
 const clock: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 100, run) }
+const SILENT = { look: () => {} }
 const WORDS = { message: 'listing /srv/ats has not ended', hint: 'check the mount' }
 
 it('a condition reaches the terminal and the alerts while the loop hangs', async () => {
@@ -25,8 +26,8 @@ it('a condition reaches the terminal and the alerts while the loop hangs', async
   })
   const alerts = { look: vi.fn() }
   const { signal } = new AbortController()
-  const parts = { clock, stateDirectory: root, hungReads: () => [] }
-  using _ = watchConditions(parts, conditions, alerts, signal)
+  const parts = { alerts, clock, conditions, stateDirectory: root, hungReads: () => [] }
+  using _ = watchConditions(parts, signal)
 
   conditions.set('scan-stuck', WORDS)
 
@@ -38,8 +39,8 @@ it('a condition ends if it is not seen again within its lifetime', async () => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const conditions = conditionsOf({ clock, log: silentLog, notifyOperator: () => {} })
-  const parts = { clock, stateDirectory: root, hungReads: () => [] }
-  using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)
+  const parts = { alerts: SILENT, clock, conditions, stateDirectory: root, hungReads: () => [] }
+  using _ = watchConditions(parts, new AbortController().signal)
 
   conditions.set('state-failing', WORDS, 1)
 
@@ -52,8 +53,14 @@ it('a disk that became read-only is reported even if nothing is written to it', 
   using disk = new SmallDisk(join(root, 'state'))
   if (!disk.isMounted) return test.skip()
   const conditions = new Conditions(clock)
-  const parts = { clock, stateDirectory: disk.folder, hungReads: () => [] }
-  using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)
+  const parts = {
+    alerts: SILENT,
+    clock,
+    conditions,
+    stateDirectory: disk.folder,
+    hungReads: () => [],
+  }
+  using _ = watchConditions(parts, new AbortController().signal)
 
   disk.make('read-only')
 
@@ -69,9 +76,15 @@ it('the condition of a full disk ends at the first look that finds room', async 
   // On this clock no condition ends because its lifetime is over.
   const still: Clock = { ...clock, monotonic: () => 0 }
   const conditions = new Conditions(still)
-  const parts = { clock: still, stateDirectory: disk.folder, hungReads: () => [] }
+  const parts = {
+    alerts: SILENT,
+    clock: still,
+    conditions,
+    stateDirectory: disk.folder,
+    hungReads: () => [],
+  }
   disk.fill({ pid: 0 })
-  using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)
+  using _ = watchConditions(parts, new AbortController().signal)
   await eventually(() => expect(conditions.has('state-full')).toBe(true))
 
   disk.free({ pid: 0 })

@@ -29,7 +29,8 @@ describe('guards', () => {
     more: Partial<GuardLimits> = {},
     turnovers: number[] = [],
   ) => {
-    return guard(newer, baselines, { ...limits, ...more }, past(turnovers))?.guard ?? 'pass'
+    const earlier = { older: baselines, past: past(turnovers) }
+    return guard(newer, earlier, { ...limits, ...more })?.guard ?? 'pass'
   }
   const outcome = (newer: number, baseline: Baseline | null, more: Partial<GuardLimits> = {}) =>
     held(version(newer), baseline === null ? [] : [baseline], more)
@@ -50,7 +51,7 @@ describe('guards', () => {
 
     expect(held(template, [])).toBe('template')
     expect(held(template, [older(1)])).toBe('template')
-    expect(guard(template, [], limits)?.reason).toBe(
+    expect(guard(template, { older: [] }, limits)?.reason).toBe(
       'the feed is a template that was not filled in: most of its ids or titles are like "{{ job.id }}"',
     )
   })
@@ -122,9 +123,9 @@ describe('guards', () => {
 
   it('say what happened, name the compared version and say what to do', () => {
     const reason = (newer: GuardedVersion, baseline: Baseline) =>
-      guard(newer, [baseline], limits, past([0]))?.reason
+      guard(newer, { older: [baseline], past: past([0]) }, limits)?.reason
 
-    expect(guard(version(40), [older(1200)], limits)).toEqual({
+    expect(guard(version(40), { older: [older(1200)] }, limits)).toEqual({
       guard: 'drop',
       reason:
         'the feed dropped from 1,200 postings to 40 (96 %); guards.maxDropPercent is 50; compared with version 7',
