@@ -34,7 +34,7 @@ export interface RecoveryParts {
  */
 export async function recover(
   { clock, history, inboxDirectory, ledger, log, postDelivery, spool }: RecoveryParts,
-  { baseUrl, identity }: Pick<Config['service'], 'baseUrl' | 'identity'>,
+  { baseUrl, identity }: Config['service'],
 ): Promise<void> {
   const copies = await spool.names()
   if (await history.commit(() => noteLoss(history, copies))) {

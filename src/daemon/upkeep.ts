@@ -16,7 +16,7 @@ export interface UpkeepParts {
   history: History
   log: Log
   spool: Spool
-  stateConfig: Pick<Config['state'], 'directory' | 'historyForMs'>
+  stateConfig: Config['state']
 }
 
 const PRUNE_MS = DAY
@@ -36,7 +36,7 @@ export class Upkeep {
   readonly #history: History
   readonly #log: Log
   readonly #spool: Spool
-  readonly #stateConfig: UpkeepParts['stateConfig']
+  readonly #stateConfig: Config['state']
   /** Monotonic ms. */
   #nextPrune = 0
   #nextLogLook = 0

@@ -7,16 +7,14 @@ import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 /** A difference between the two clocks of at least JUMP_MS means that the wall clock was set. */
 const JUMP_MS = SECOND
 
-type Ports = Pick<History, 'atomically' | 'countPauses' | 'moveWaits' | 'shortenWaits'>
-
 export class WaitClock {
   readonly #clock: Clock
-  readonly #history: Ports
+  readonly #history: History
   /** Both clocks when the pauses were last counted, and at the last look. */
   #counted: { wall: number; monotonic: number }
   #looked: { wall: number; monotonic: number }
 
-  constructor({ clock, history }: { clock: Clock; history: Ports }) {
+  constructor({ clock, history }: { clock: Clock; history: History }) {
     this.#clock = clock
     this.#history = history
     this.#counted = { wall: clock.now(), monotonic: clock.monotonic() }

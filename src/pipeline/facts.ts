@@ -3,10 +3,9 @@
 import { ACCEPTED, REPLACEABLE } from '../domain/states.ts'
 import { otherServiceUpTo } from '../history/other-service.ts'
 import type {
-  Files,
   History,
   HistoryEvent,
-  Notes,
+  HistoryReader,
   Origin,
   State,
   Version,
@@ -19,11 +18,9 @@ import type { DeedFacts } from './decide/person.ts'
 import { type BytesFacts, withNewestDate } from './decide/same-bytes.ts'
 import type { Held, SendEvent, SendFacts } from './decide/sending.ts'
 
-type Reads = Pick<History, 'version' | 'list' | 'note' | 'pauses' | 'attemptsInARow'>
-
 /** newerOf returns the newest version of the feed in these states that is newer than this one, or null. */
 function newerOf(
-  history: Pick<History, 'list'>,
+  history: VersionReads,
   { feed, id }: Pick<Version, 'feed' | 'id'>,
   states: readonly State[],
 ): Version | null {
@@ -35,7 +32,7 @@ function newerOf(
  * when the form has come, and never for a version that a person approved.
  */
 export function sendFacts(
-  { history, now }: { history: Reads; now: number },
+  { history, now }: { history: History; now: number },
   { id, event }: { id: number; event: SendEvent },
   heldNow: (version: Version) => Held | null,
 ): SendFacts & { version: Version } {
@@ -57,18 +54,16 @@ export function sendFacts(
 }
 
 /** deedFacts reads the facts for the deed of a person. */
-export function deedFacts(history: Pick<History, 'list'>, version: Version): DeedFacts {
+export function deedFacts(history: VersionReads, version: Version): DeedFacts {
   return {
     version,
     waiting: history.list({ feed: version.feed, states: REPLACEABLE, all: true }),
   }
 }
 
-type BytesReads = VersionReads & Pick<Files, 'known' | 'lastVersionAt'> & Pick<Notes, 'note'>
-
 /** bytesFacts reads the facts that say whether a file repeats a version, or is older than one by its date. */
 export function bytesFacts(
-  { history, now }: { history: BytesReads; now: number },
+  { history, now }: { history: HistoryReader; now: number },
   { path, rule: { feed } }: Origin,
 ): BytesFacts {
   return {
@@ -91,7 +86,7 @@ export function bytesFacts(
 
 /** fileFacts reads the facts for an event of a file. */
 export function fileFacts(
-  { history, now }: { history: VersionReads & Files & Pick<Notes, 'note'>; now: number },
+  { history, now }: { history: History; now: number },
   origin: Origin,
 ): FileFacts {
   const bytes = bytesFacts({ history, now }, origin)

@@ -99,17 +99,17 @@ export class Receipts {
    */
   async writePending(id: number | null = null): Promise<void> {
     const notes = this.#history.notes(id === null ? NOTE : `${NOTE}${id} `)
-    await Promise.all(notes.map((note) => this.#write(note, false)))
+    await Promise.all(notes.map((note) => this.#write(note)))
   }
 
   /**
    * #write writes one receipt after the others of its path. `isRepeat`: the log has the failure already, and the folder
    * was listed since. If the directory is missing then, it left with its files.
    */
-  #write(note: string, isRepeat: boolean): Promise<void> {
+  #write(note: string, { isRepeat = false } = {}): Promise<void> {
     const { path } = owedBy(note)
     const before = this.#lastWrite.get(path) ?? Promise.resolve()
-    const written = before.catch(() => {}).then(() => this.#writeNow(note, isRepeat))
+    const written = before.catch(() => {}).then(() => this.#writeNow(note, { isRepeat }))
     this.#lastWrite.set(path, written)
     return written.finally(() => {
       if (this.#lastWrite.get(path) === written) this.#lastWrite.delete(path)
@@ -127,13 +127,13 @@ export class Receipts {
     for (const [note, token] of this.#pending) {
       this.#pending.delete(note)
       await this.#dispositions.discardDraft(owedBy(note).path, token)
-      await this.#write(note, false)
+      await this.#write(note)
     }
   }
 
   /**
-   * retry writes the pending receipts after a listing, also those that a command noted, and then those that failed. It stops at the first receipt
-   * that fails again, because each one costs a search of the history for a newer version.
+   * retry writes the pending receipts after a listing, also those that a command noted, and then those that failed. It
+   * stops at the first receipt that fails again, because each one costs a search of the history for a newer version.
    */
   async retry({ unknown }: Listing): Promise<void> {
     await this.writePending()
@@ -142,12 +142,12 @@ export class Receipts {
       const isAway = unknown.some((prefix) => owedBy(note).path.startsWith(prefix))
       this.#unwritten.delete(note)
       if (isAway) this.#unwritten.add(note)
-      else await this.#write(note, true)
+      else await this.#write(note, { isRepeat: true })
       if (!isAway && this.#unwritten.has(note)) return
     }
   }
 
-  async #writeNow(note: string, isRepeat: boolean): Promise<void> {
+  async #writeNow(note: string, { isRepeat }: { isRepeat: boolean }): Promise<void> {
     const history = this.#history
     const token = history.note(note)
     // Another call has written it meanwhile.
@@ -193,11 +193,7 @@ export class Receipts {
  * isToldAt returns whether the receipt at a path is about this version: it has ended, and no later version of the path
  * has. A version that another one replaced, or that a person discarded, is told only while the file there is its file.
  */
-function isToldAt(
-  path: string,
-  { id, state }: Version,
-  history: Pick<History, 'hasNewerAt' | 'lastVersionAt'>,
-): boolean {
+function isToldAt(path: string, { id, state }: Version, history: History): boolean {
   if (!RECEIPTED.includes(state) || history.hasNewerAt({ id, path }, RECEIPTED)) return false
   const isReplaced = state === 'superseded' || state === 'discarded'
   return !isReplaced || history.lastVersionAt(path)?.id === id

@@ -12,6 +12,7 @@ import {
 } from '../../domain/reason-codes.ts'
 import type { AttemptEnd, AttemptOutcome, Reason, Transition, Version } from '../../history/port.ts'
 import { errorCode, isRetryable, messageOf } from '../../lib/errors.ts'
+import type { Placed } from './replace.ts'
 import { waitAfter } from './wait.ts'
 
 /** Held is why a guard holds a version. */
@@ -154,13 +155,14 @@ function ifOvertaken({ newer, version: { id } }: SendFacts): Transition[] {
 }
 
 function afterFailure(
-  { inARow, retries, version: { attempts, id, state } }: SendFacts,
+  { inARow, retries, version }: SendFacts,
   { attempt, failure, hold, notBefore, random }: Failed,
 ): Transition[] {
+  const { attempts, id, state } = version
   if (failure.class === 'credentials') {
     // A hold that has ended meanwhile delays nothing.
-    if (hold === null) return [again(id, state, reasonOf(failure), null)]
-    return [again(id, state, withCode(ON_HOLD, hold.failure), hold.until)]
+    if (hold === null) return [again(version, reasonOf(failure), null)]
+    return [again(version, withCode(ON_HOLD, hold.failure), hold.until)]
   }
   // `failed`, not `rejected`: the bytes are right, and the other side may accept them tomorrow.
   if (isFinal(failure, inARow + 1))
@@ -168,7 +170,7 @@ function afterFailure(
   // The row of a running attempt is counted already.
   const made = state === 'uploading' ? attempts : attempts + 1
   const at = attempt.endedAt + waitAfter(failure, Math.max(1, made - retries), random)
-  return [again(id, state, reasonOf(failure), Math.max(at, notBefore ?? 0))]
+  return [again(version, reasonOf(failure), Math.max(at, notBefore ?? 0))]
 }
 
 /** isFinal: this failure has come `inARow` times, and another attempt would not help. */
@@ -185,8 +187,8 @@ function afterFault(id: number, error: unknown): Transition[] {
 }
 
 /** again lets a version wait for its next attempt; a version that is queued already changes no state. */
-function again(id: number, from: Version['state'], reason: Reason, at: number | null): Transition {
-  return from === 'uploading' ? queue(id, reason, at) : wait(id, reason, at)
+function again({ id, state }: Placed, reason: Reason, at: number | null): Transition {
+  return state === 'uploading' ? queue(id, reason, at) : wait(id, reason, at)
 }
 
 function queue(id: number, reason: Reason, nextAttemptAt: number | null): Transition {

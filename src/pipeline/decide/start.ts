@@ -5,6 +5,7 @@ import { COPY_GONE, NOT_SEEN, STOPPED } from '../../domain/reason-codes.ts'
 import { UNSENT } from '../../domain/states.ts'
 import type { NewVersion, Reason, Transition, Version } from '../../history/port.ts'
 import { formatDuration } from '../../lib/units.ts'
+import type { Placed } from './replace.ts'
 
 /** StartEvent is what the start found. */
 export type StartEvent =
@@ -47,7 +48,7 @@ export function decideStart(
 }
 
 function afterCrash(
-  { id, state }: Pick<Version, 'id' | 'state'>,
+  { id, state }: Placed,
   { at, key }: Extract<StartEvent, { kind: 'crashed' }>,
 ): Transition[] {
   if (state === 'checking') return [{ kind: 'move', id, to: 'settling', reason: AFTER_STOP }]
@@ -69,7 +70,7 @@ function afterCrash(
 
 /** withoutCopy: the file is read again as a new version; without a file the version fails, so that a person knows. */
 function withoutCopy(
-  { id, state }: Pick<Version, 'id' | 'state'>,
+  { id, state }: Placed,
   { fileIsThere, paths }: Extract<StartEvent, { kind: 'copy-lost' }>,
 ): Transition[] {
   const lost: Transition = { kind: 'set', id, patch: { spool: null } }
