@@ -3,7 +3,7 @@
 import type { Config } from '../config/config.ts'
 import { feedFor, type RuleFor } from '../config/feeds.ts'
 import type { HistoryReader } from '../history/port.ts'
-import type { Judging } from '../pipeline/accounts.ts'
+import type { Judging } from '../pipeline/account-facts.ts'
 
 /**
  * rulesOf returns the rules of the configuration. The configured account has no name of its own in the history: a rule

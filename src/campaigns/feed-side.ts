@@ -7,7 +7,7 @@ import type { FieldPaths } from '../domain/mapping.ts'
 import { streamPostings } from '../feed/posting-stream.ts'
 import type { HistoryReader, Version } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
-import { keepsAll } from '../pipeline/accounts.ts'
+import { keepsAll } from '../pipeline/account-facts.ts'
 import { absencesOf, latestUploads } from './feed-uploads.ts'
 import type { FeedSide, FeedUpload, PostingsWanted } from './port.ts'
 

@@ -2,7 +2,7 @@
 
 import { createReadStream } from 'node:fs'
 import { Command } from 'commander'
-import { keptCopy } from '../app/differences.ts'
+import { keptCopy } from '../app/compared-sides.ts'
 import { type Context, readConfig } from '../terminal/context.ts'
 import { versionId } from '../terminal/define.ts'
 

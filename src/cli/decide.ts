@@ -2,8 +2,8 @@
 // first show what changes and ask, and then wait for the result.
 
 import { type Command, Option } from 'commander'
+import { changeOf } from '../app/compared-sides.ts'
 import { acceptFolder, carryOut, type Deed, keepAll, openForDecisions } from '../app/decisions.ts'
-import { changeOf } from '../app/differences.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { IN_WORK } from '../domain/states.ts'
 import { type AfterLoss, heldAfterLoss, keptPostings } from '../history/lost-history.ts'

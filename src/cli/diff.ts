@@ -13,7 +13,7 @@ import {
   summaryOfComparison,
   versionPair,
   versionSide,
-} from '../app/differences.ts'
+} from '../app/compared-sides.ts'
 import { historyFile } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import type { Difference, Group } from '../domain/difference.ts'

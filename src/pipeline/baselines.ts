@@ -11,7 +11,7 @@ import type { HeldDifference, HistoryReader, Recent, Transition, Version } from 
 import { isRetryable } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
-import { accountFacts, formerVersion, type Judging, type Named } from './accounts.ts'
+import { accountFacts, formerVersion, type Judging, type Named } from './account-facts.ts'
 import { SENT_OR_WAITING } from './decide/replace.ts'
 import { heldAnew, secondFeed } from './decide/second-feed.ts'
 import type { Held } from './decide/sending.ts'
