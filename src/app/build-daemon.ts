@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { RuleFor } from '../config/feeds.ts'
 import { Daemon, type DaemonParts } from '../daemon/daemon.ts'
 import { FailurePause } from '../daemon/failure-pause.ts'
-import { Heartbeat } from '../daemon/heartbeat.ts'
+import { writeHeartbeat } from '../daemon/heartbeat.ts'
 import { Intake } from '../daemon/intake.ts'
 import { recordListing } from '../daemon/record-listing.ts'
 import { restlessToRead } from '../daemon/restless.ts'
@@ -118,7 +118,7 @@ export function buildDaemon(needs: DaemonNeeds): Daemon {
     campaigns,
     clock,
     conditions,
-    heartbeat: new Heartbeat({ clock, clockSkewMs, daemonFile, inbox, sending }),
+    heartbeat: () => writeHeartbeat({ clock, clockSkewMs, daemonFile, inbox, sending }),
     history,
     inbox,
     incompleteAfterMs,

@@ -14,7 +14,6 @@ import type { Pulse } from '../ops/port.ts'
 import type { Supervisor } from '../ops/systemd/supervisor.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import type { FailurePause } from './failure-pause.ts'
-import type { Heartbeat } from './heartbeat.ts'
 import type { Intake } from './intake.ts'
 import type { SendQueue } from './send-queue.ts'
 import type { Sending } from './sending.ts'
@@ -27,7 +26,8 @@ export interface DaemonParts {
   campaigns: CampaignSchedule
   clock: Clock
   conditions: Conditions
-  heartbeat: Heartbeat
+  /** heartbeat writes the daemon's file when something has changed, and at least every 30 s (heartbeat.ts). */
+  heartbeat: () => void
   history: History
   inbox: Inbox
   /** Files that never become quiet are read as they are after this time (`inbox.incompleteAfter`). */
@@ -73,7 +73,7 @@ export class Daemon {
   readonly #campaigns: CampaignSchedule
   readonly #clock: Clock
   readonly #conditions: Conditions
-  readonly #heartbeat: Heartbeat
+  readonly #heartbeat: () => void
   readonly #history: History
   readonly #inbox: Inbox
   readonly #incompleteAfterMs: number
@@ -164,7 +164,7 @@ export class Daemon {
     await this.#waitFor('feeds', ...this.#takeQueue.running, ...this.#sending.running)
     await this.#waitFor('files that are moved', this.#postDelivery.finish())
     await this.#waitFor('campaigns', ...this.#campaigns.running)
-    this.#heartbeat.beat()
+    this.#heartbeat()
     // Send the alert of a lost database now, because perhaps nobody starts feedsyncd again.
     const flush = options.once || this.#lost !== null
     await this.#waitFor('alerts', this.#alerts.finish({ flush, signal: abort }))
@@ -199,7 +199,7 @@ export class Daemon {
       this.#wakeSignal.raise()
     }
     if (!once) await this.#patiently(this.#inbox.watch(hint), WATCH_PATIENCE_MS)
-    this.#heartbeat.beat()
+    this.#heartbeat()
     this.#log.info(
       { event: 'daemon.started', ...this.#inbox.watchMode, inbox: this.#inbox.absolute('.') },
       'daemon started',
@@ -236,7 +236,7 @@ export class Daemon {
       this.#paused(error)
     } finally {
       // The heartbeat goes on during a failure pause, because the daemon is alive.
-      this.#heartbeat.beat()
+      this.#heartbeat()
     }
   }
 
