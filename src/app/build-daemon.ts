@@ -93,7 +93,8 @@ export function buildDaemon(needs: DaemonNeeds): Daemon {
     skipped,
   }
   const restlessNeeds = { inboxConfig, ledger, ruleFor, settler }
-  const roomNeeds = { clock, inboxDirectory, ledger, log, notifyOperator, ruleFor, settler, spool }
+  const told = { ledger, log, notifyOperator, ruleFor }
+  const roomNeeds = { clock, inboxDirectory, settler, spool, told }
   const intake: Intake = new Intake({
     clock,
     history,

@@ -1,6 +1,6 @@
-// Owns the way of files into the daemon: it lists the folder, waits until changed files are quiet, and takes them. Only
-// the listing decides; hints and second looks make it faster. A restart loses nothing, because the next scan finds
-// every file that the history does not know.
+// Owns when the folder is looked at, and queues the files that are ready to be taken (take-queue.ts). Only the listing
+// decides; hints and second looks make it faster. A restart loses nothing, because the next scan finds every file that
+// the history does not know.
 
 import { isAbsolute } from 'node:path'
 import type { Config } from '../config/config.ts'

@@ -19,9 +19,9 @@ export interface RecordListingParts {
   history: History
   ledger: Ledger
   log: Log
-  takeQueue: TakeQueue
   ruleFor: RuleFor
   skipped: SkippedPaths
+  takeQueue: TakeQueue
 }
 
 /** Files recorded in one commit. Thousands may arrive at once, and a larger commit would block the event loop. */

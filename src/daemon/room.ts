@@ -11,18 +11,20 @@ import { formatBytes } from '../lib/units.ts'
 import type { Ledger } from '../pipeline/ledger.ts'
 import type { Spool } from '../spool/port.ts'
 
-export interface RoomParts extends NoRoomParts {
+export interface RoomParts {
   clock: Clock
   /** The vendor's folder (`inbox.directory`). */
   inboxDirectory: string
   settler: Settler
   spool: Spool
+  told: NoRoomParts
 }
 
-interface NoRoomParts {
+/** NoRoomParts is where a person learns what one feed waits for. */
+export interface NoRoomParts {
   ledger: Ledger
   log: Log
-  /** notifyOperator shows a person at the terminal what one feed waits for. */
+  /** notifyOperator shows it to a person at the terminal. */
   notifyOperator: (message: string, hint: string | null) => void
   ruleFor: RuleFor
 }
@@ -32,7 +34,7 @@ const ROOM_HINT = 'free space on the disk of state.directory; feedsyncd tries ag
 /** withRoom returns the files whose copies fit into the spool. The others stay `settling` and block nothing. */
 export async function withRoom(
   quiet: readonly Sighting[],
-  { clock, inboxDirectory, settler, spool, ...telling }: RoomParts,
+  { clock, inboxDirectory, settler, spool, told }: RoomParts,
 ): Promise<Sighting[]> {
   if (quiet.length === 0) return []
   const free = await spool.freeBytes()
@@ -44,7 +46,7 @@ export async function withRoom(
       fitting.push(file)
     } else {
       settler.putBack(file, clock.monotonic())
-      await reportNoRoom(file, free, telling)
+      await reportNoRoom(file, free, told)
     }
   }
   return fitting

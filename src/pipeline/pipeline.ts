@@ -4,7 +4,7 @@
 //   1. settle    daemon/record-listing.ts, inbox/settling.ts: wait until the file has not changed for a while
 //   2. snapshot  `take`: copy the bytes into the spool, check, hash and count them in one pass
 //   3. check     `#judge`: are these bytes new for the feed, and are they well-formed?
-//   4. guard     `#guard`: hold for a person what looks like an accident
+//   4. guard     baselines.ts: hold for a person what looks like an accident
 //   5. send      attempt.ts, when the version is due: get a form, guard again, post the copy
 //   6. clean up  post-delivery.ts, after each end: receipt, archive or quarantine, remove unneeded copies
 
