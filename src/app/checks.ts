@@ -18,13 +18,13 @@ export interface CheckParts {
   clock: Clock
   env: NodeJS.ProcessEnv
   http: HttpClient
-  signal: AbortSignal
 }
 
 /** checkHost runs the checks as the user of this process, with its environment. With `offline` it sends no requests. */
 export async function* checkHost(
   config: Config,
-  { offline, ...parts }: CheckParts & { offline: boolean },
+  { clock, env, http, offline }: CheckParts & { offline: boolean },
+  signal: AbortSignal,
 ): AsyncGenerator<Finding> {
   const { alerts, inbox, service, state } = config
   const { afterReject, afterUpload, archiveDirectory, quarantineDirectory, receipts } = inbox
@@ -39,21 +39,20 @@ export async function* checkHost(
     )
   yield* check('state', () => checkFolder(state.directory, 'state.directory', 'make'))
   yield* check('room', () => checkDiskSpace(state.directory))
-  yield* check('key', () => checkKey(config, parts))
+  yield* check('key', () => checkKey(config, { clock, env, http }))
   const actions = alerts.map(({ action }) => action)
   for (const action of actions) {
     if (action.kind === 'exec') {
       yield* check('alerts', () => checkFile(action.command[0] ?? '', 'alerts', 'run'))
       if (action.command.some((word) => word.endsWith('/alert-mail.sh')))
-        yield* check('alerts', () => checkProgram('curl', parts.env))
+        yield* check('alerts', () => checkProgram('curl', env))
     } else if (action.secretFile !== null) {
       const { secretFile } = action
       yield* check('alerts', () => checkFile(secretFile, 'alerts', 'read'))
     }
   }
-  yield* check('proxy', () => checkNoProxy(parts.env))
+  yield* check('proxy', () => checkNoProxy(env))
   if (offline) return
-  const { http, signal } = parts
   yield* check('address', () => checkAddress(new URL(service.baseUrl).origin, http, signal))
   for (const action of actions)
     if (action.kind === 'webhook')
@@ -61,7 +60,7 @@ export async function* checkHost(
 }
 
 /** checkKey checks the key file. It throws `FeedsyncError` if the key cannot sign. */
-export function checkKey({ service }: Config, { clock, env, http }: Omit<CheckParts, 'signal'>) {
+export function checkKey({ service }: Config, { clock, env, http }: CheckParts) {
   const { algorithm, keyFile, method } = service.auth
   new ServiceClient({ http, clock, log: silentLog, ...service })
   const isText = method === 'apiKey' || algorithm.startsWith('hmac')
@@ -75,15 +74,14 @@ export function checkKey({ service }: Config, { clock, env, http }: Omit<CheckPa
  */
 export function watchHost(
   config: Config,
-  { daemonFile, ...parts }: Omit<CheckParts, 'signal'> & { daemonFile: DaemonFile },
+  { clock, daemonFile, env, http }: CheckParts & { daemonFile: DaemonFile },
 ): Disposable {
-  const { clock } = parts
   const over = new AbortController()
   const { signal } = over
   const look = async () => {
     const findings: Finding[] = []
-    for await (const finding of checkHost(config, { ...parts, offline: false, signal }))
-      findings.push(finding)
+    const parts = { clock, env, http, offline: false }
+    for await (const finding of checkHost(config, parts, signal)) findings.push(finding)
     if (signal.aborted) return
     daemonFile.update({ checks: { at: clock.now(), findings } })
     const isWrong = findings.some(({ verdict }) => verdict === 'problem')

@@ -29,7 +29,8 @@ const SKEW_MS = 60 * SECOND
 /** askService checks service and storage. The key must be able to sign. */
 export async function* askService(
   config: Config,
-  { clock, http, signal }: { clock: Clock; http: HttpClient; signal: AbortSignal },
+  { clock, http }: { clock: Clock; http: HttpClient },
+  signal: AbortSignal,
 ): AsyncGenerator<Finding> {
   const account = accountOfRules(config.feeds)
   const options = { http, clock, log: silentLog, ...config.service }

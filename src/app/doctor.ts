@@ -138,22 +138,23 @@ async function* commandFindings(
     return
   }
   yield* check('proxy', () => proxy(env))
-  const parts = { clock, env, http, offline, signal: new AbortController().signal }
+  const parts = { clock, env, http, offline }
+  const { signal } = new AbortController()
   const found: Finding[] = []
   const checks = hasDaemon
     ? check('key', () => keyOfDaemon(config, parts))
-    : checkHost(config, parts)
+    : checkHost(config, parts, signal)
   for await (const finding of checks) {
     found.push(finding)
     yield finding
   }
   const preventsRequests = ({ check, verdict }: Finding) =>
     (check === 'key' || check === 'address') && (verdict === 'problem' || verdict === 'skipped')
-  if (!offline && !found.some(preventsRequests)) yield* askService(config, parts)
+  if (!offline && !found.some(preventsRequests)) yield* askService(config, { clock, http }, signal)
 }
 
 /** keyOfDaemon checks the key. A key that only root may read is correct, because systemd hands it to the daemon. */
-async function keyOfDaemon(config: Config, parts: Omit<CheckParts, 'signal'>): Promise<Answer> {
+async function keyOfDaemon(config: Config, parts: CheckParts): Promise<Answer> {
   try {
     return await checkKey(config, parts)
   } catch (error) {

@@ -1,7 +1,7 @@
 // Owns when each step happens. One loop lists the folder when it is time, takes ready files, starts due attempts, and
 // waits for the next due time or for a wake signal. An error of our own disk or database ends a round, not the daemon.
-// intake.ts looks at the folder, take-queue.ts takes files in, sending.ts sends versions out, and pipeline/pipeline.ts is the
-// story of a feed.
+// intake.ts looks at the folder, take-queue.ts takes files in, sending.ts sends versions out, and pipeline/pipeline.ts
+// is the story of a feed.
 
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import type { Conditions } from '../domain/conditions.ts'
