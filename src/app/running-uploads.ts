@@ -4,7 +4,7 @@ import type { Version } from '../history/port.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type { Progress } from '../lib/units.ts'
 
-interface Running {
+interface RunningUpload {
   bytesSent: number
   bytes: number
   /** Start of the attempt, monotonic ms. */
@@ -13,7 +13,7 @@ interface Running {
 
 export class RunningUploads {
   readonly #clock: Clock
-  readonly #running = new Map<number, Running>()
+  readonly #running = new Map<number, RunningUpload>()
   #changed: () => void = () => {}
   #reportedAt = Number.NEGATIVE_INFINITY
 

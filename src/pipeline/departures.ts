@@ -127,13 +127,17 @@ export class Departures {
     }
   }
 
-  /** areComplete forgets the failures of paths that a complete listing lacks, and returns whether none is left. */
-  areComplete({ files }: Listing): boolean {
+  /** isComplete is true if no file stays in the folder because it could not be moved. */
+  get isComplete(): boolean {
+    return this.#failing.size === 0
+  }
+
+  /** forgetAbsent forgets the failures of files that a complete listing lacks. */
+  forgetAbsent({ files }: Listing): void {
     const paths = [...files, ...this.#partialMoves.values()].map(({ path }) => path)
     const stays = new Set([...paths, ...this.#waiting.keys()])
     for (const known of [this.#failing, this.#unmovable])
       for (const path of known.keys()) if (!stays.has(path)) known.delete(path)
-    return this.#failing.size === 0
   }
 
   /** resume begins the pass after a listing: it tries again to move files that still have their temporary names. */

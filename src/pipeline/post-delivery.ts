@@ -91,7 +91,8 @@ export class PostDelivery {
     await this.#departures.moveFinished(listing)
     // Only a complete listing shows that nothing is left to try again.
     if (listing.unknown.length > 0) return
-    if (this.#departures.areComplete(listing) && this.#receipts.isComplete)
+    this.#departures.forgetAbsent(listing)
+    if (this.#departures.isComplete && this.#receipts.isComplete)
       this.#conditions.clear('dispositions-failing')
   }
 
