@@ -20,7 +20,7 @@ import type { FileIdentity } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 import type { Compared, Comparisons } from './baselines.ts'
-import { decideFile, type FileEvent, type Judged, judgeRead } from './decide/file.ts'
+import { decideFile, type FileEvent, judgeRead, type ReadJudgement } from './decide/file.ts'
 import type { ReadFile } from './decide/same-bytes.ts'
 import { faultReason } from './decide/sending.ts'
 import type { GuardedVersion } from './guards.ts'
@@ -262,7 +262,7 @@ export class Pipeline {
 }
 
 /** seenIn returns the version whose bytes came again, as it is now. */
-function seenIn(history: History, { path, rule }: Candidate, answer: Judged): Version {
+function seenIn(history: History, { path, rule }: Candidate, answer: ReadJudgement): Version {
   const known = answer.kind === 'same' ? history.version(answer.version.id) : null
   const version = known ?? history.lastVersionAt(path) ?? history.newestTaken(rule.feed)
   if (version === null) throw new Error(`${path} has no version`)

@@ -179,14 +179,14 @@ function rejectedGone(facts: FileFacts, path: string): Transition[] {
   return [unlinked, { kind: 'move', id: last.id, to: 'gone', reason: { code: LEFT, text } }]
 }
 
-/** Judged is what a file means that was read. */
-export type Judged =
+/** ReadJudgement is what a file means that was read. */
+export type ReadJudgement =
   | { kind: 'same'; version: Version }
   | { kind: 'older'; newer: Version }
   | { kind: 'accepted' | 'incomplete' | 'rejected' }
 
 /** judgeRead answers, in this order: the same bytes? an older date? well-formed, incomplete or broken? */
-export function judgeRead(facts: BytesFacts, origin: Origin, file: ReadFile): Judged {
+export function judgeRead(facts: BytesFacts, origin: Origin, file: ReadFile): ReadJudgement {
   const same = sameBytes(facts, origin, file)
   if (same !== null) return { kind: 'same', version: same }
   const isOver = file.verdict !== 'incomplete' || file.final

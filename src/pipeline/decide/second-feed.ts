@@ -24,11 +24,11 @@ export interface AccountFacts {
   alike(): readonly Rival[]
 }
 
-/** Asking is a version, or a file that is about to become one (without an id). */
-export type Asking = Pick<Version, 'feed' | 'path'> & { id?: number }
+/** AskingFeed is a version, or a file that is about to become one (without an id). */
+export type AskingFeed = Pick<Version, 'feed' | 'path'> & { id?: number }
 
 /** secondFeed returns why a version is held beside the other feeds of its account; null: it may be sent. */
-export function secondFeed(own: Asking, facts: AccountFacts): Held | null {
+export function secondFeed(own: AskingFeed, facts: AccountFacts): Held | null {
   if (facts.isKnown) return null
   const alike = goingFirst(own, facts.alike())
   if (alike !== null) return lookAlike(own, alike)
@@ -37,12 +37,12 @@ export function secondFeed(own: Asking, facts: AccountFacts): Held | null {
 }
 
 /** goingFirst returns a rival that goes first. Of two unknown feeds that wait, the one with the lower id does. */
-function goingFirst({ id }: Asking, rivals: readonly Rival[]): Rival | null {
+function goingFirst({ id }: AskingFeed, rivals: readonly Rival[]): Rival | null {
   const first = rivals.filter((rival) => rival.isSettled || id === undefined || rival.id < id)
   return first.find(({ state }) => state === 'uploaded') ?? first[0] ?? null
 }
 
-function further({ path }: Asking, rival: Rival, account: string): Held {
+function further({ path }: AskingFeed, rival: Rival, account: string): Held {
   const verb = rival.state === 'uploaded' ? 'has' : 'gets'
   const count = countOf(rival.postings ?? 0, 'posting')
   return {
@@ -53,7 +53,7 @@ function further({ path }: Asking, rival: Rival, account: string): Held {
   }
 }
 
-function lookAlike({ feed, path }: Asking, rival: Rival): Held {
+function lookAlike({ feed, path }: AskingFeed, rival: Rival): Held {
   const how = howAlike(feed, rival.feed)
   const texts: Record<Alike, string> = {
     case: `its name differs from ${rival.feed} only in capital letters`,

@@ -41,18 +41,18 @@ export type SendEvent =
   /** An origin is down until its next probe, so nothing was requested. */
   | { kind: 'closed'; failure: Failure; until: number }
   /** Storage confirmed the file. `warning`: its answer was unusual. */
-  | Stored
+  | StoredEvent
   /**
    * The service or storage did not accept the file. `notBefore` is the next probe of an origin that is down, or null;
    * `hold` is why and until when the account waits, or null; `random` is from 0 to 1.
    */
-  | Failed
+  | FailedEvent
   /** The daemon stopped the attempt. */
   | { kind: 'aborted'; attempt: Try }
   /** An error of feedsyncd itself, or of its disk or database, ended the attempt. */
   | { kind: 'fault'; attempt: Try; error: unknown }
 
-export interface Stored {
+export interface StoredEvent {
   kind: 'stored'
   attempt: Try
   fileUrl: string | null
@@ -60,7 +60,7 @@ export interface Stored {
   warning: string | null
 }
 
-export interface Failed {
+export interface FailedEvent {
   kind: 'failed'
   attempt: Try
   failure: Failure
@@ -156,7 +156,7 @@ function ifOvertaken({ newer, version: { id } }: SendFacts): Transition[] {
 
 function afterFailure(
   { inARow, retries, version }: SendFacts,
-  { attempt, failure, hold, notBefore, random }: Failed,
+  { attempt, failure, hold, notBefore, random }: FailedEvent,
 ): Transition[] {
   const { attempts, id, state } = version
   if (failure.class === 'credentials') {

@@ -13,7 +13,7 @@ import { type Deed, decideDeed } from '../../../src/pipeline/decide/person.ts'
 import { withNewestDate } from '../../../src/pipeline/decide/same-bytes.ts'
 import {
   type AccountFacts,
-  type Asking,
+  type AskingFeed,
   heldAnew,
   secondFeed,
 } from '../../../src/pipeline/decide/second-feed.ts'
@@ -344,7 +344,7 @@ const waitingIn = (story: Story, feed: string) =>
   placed(story).filter((one) => one.feed === feed && REPLACEABLE.includes(one.state))
 
 /** besideOthers judges a version beside the other feed of its account. */
-function besideOthers(story: Story, own: Asking, { secondFeed }: Decisions): Held | null {
+function besideOthers(story: Story, own: AskingFeed, { secondFeed }: Decisions): Held | null {
   const others = story.versions.flatMap((told, n) => {
     const isOther = told.feed !== own.feed
     const isRival =
