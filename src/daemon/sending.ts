@@ -7,7 +7,6 @@ import type { RuleFor } from '../config/feeds.ts'
 import type { ConditionCode, Conditions } from '../domain/conditions.ts'
 import { ENDPOINT_DOWN, ON_HOLD, RETRIED } from '../domain/reason-codes.ts'
 import type { History, Version } from '../history/port.ts'
-import { takeFirst } from '../history/transitions.ts'
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import { isDue, isSoon, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
@@ -140,7 +139,7 @@ export class Sending {
 
   /** takeRequests takes the versions that other processes asked to retry at once. */
   takeRequests(): void {
-    this.#first.push(...takeFirst(this.#parts.history))
+    this.#first.push(...this.#parts.history.takeRetried())
   }
 
   /** #firstNow returns the retried versions that are still due, and forgets the others. */

@@ -12,7 +12,6 @@ import type {
   Version,
   VersionReads,
 } from '../history/port.ts'
-import { retriesOf } from '../history/transitions.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { FileFacts } from './decide/file.ts'
 import type { DeedFacts } from './decide/person.ts'
@@ -52,7 +51,6 @@ export function sendFacts(
       held: isBeginning ? (newerOf(history, version, ['held'])?.id ?? null) : null,
     },
     inARow: code === null ? 0 : history.attemptsInARow(id, code),
-    retries: code === null ? 0 : retriesOf(history, id),
   }
 }
 

@@ -6,6 +6,7 @@
  * number of versions per state, by triggers, for the same reason.
  * events and attempts are stored by version (WITHOUT ROWID), so SQLite reads those of one version in one go.
  * external_campaign_ids is the last column: it may be long, and columns after a long value are slow to read.
+ * retry_asked_at is set from the retry of a person until the daemon takes it; retries counts all of them.
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
  * versions_rivals finds the versions of other feeds of an account that the service has or gets; versions_alike finds those
@@ -51,6 +52,8 @@ CREATE TABLE versions (
   requisition_ids INTEGER,
   changes TEXT,
   attempts INTEGER NOT NULL DEFAULT 0,
+  retries INTEGER NOT NULL DEFAULT 0,
+  retry_asked_at INTEGER,
   detected_at INTEGER NOT NULL,
   modified_at INTEGER,
   date TEXT,
@@ -69,6 +72,7 @@ CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_detected ON versions (detected_at);
 CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = 'queued';
 CREATE INDEX versions_queued ON versions (attempts, id) WHERE state = 'queued';
+CREATE INDEX versions_retried ON versions (retry_asked_at, id) WHERE retry_asked_at IS NOT NULL;
 CREATE INDEX versions_incomplete ON versions (incomplete_since) WHERE state = 'incomplete';
 CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
 CREATE INDEX versions_rivals ON versions (account, feed)

@@ -18,7 +18,7 @@ import { waitAfter } from './wait.ts'
 export type Held = Reason & { guard: NonNullable<Version['guard']> }
 
 export interface SendFacts {
-  version: Pick<Version, 'id' | 'state' | 'attempts'>
+  version: Pick<Version, 'id' | 'state' | 'attempts' | 'retries'>
   isPaused: boolean
   /** Why a guard holds the version now; null if it passes, or if a person approved it. */
   held: Held | null
@@ -26,8 +26,6 @@ export interface SendFacts {
   newer: { queued: number | null; held: number | null }
   /** The earlier attempts in a row that ended with the code of the present failure. */
   inARow: number
-  /** The attempts that a person asked for: they do not lengthen the wait for the next one. */
-  retries: number
 }
 
 /** Try is an attempt without its result. */
@@ -154,7 +152,7 @@ function ifOvertaken({ newer, version: { id } }: SendFacts): Transition[] {
 }
 
 function afterFailure(
-  { inARow, retries, version: { attempts, id, state } }: SendFacts,
+  { inARow, version: { attempts, id, retries, state } }: SendFacts,
   { attempt, failure, hold, notBefore, random }: Failed,
 ): Transition[] {
   if (failure.class === 'credentials') {

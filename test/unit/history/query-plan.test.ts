@@ -87,6 +87,8 @@ const CALLS: Record<
     const wait = { now: 5, until: 9, reason: { code: 'endpoint-down', text: 'it is down' } }
     for (const accounts of [['a', null], 'all'] as const) history.postpone(accounts, wait)
   },
+  askRetry: (history, id) => history.askRetry(id, 5),
+  takeRetried: (history) => history.takeRetried(),
   makeDue: (history) => history.makeDue(['endpoint-down']),
   expired: (history) => history.expired(5, 5),
   moveWaits: (history) => history.moveWaits(5),

@@ -12,7 +12,7 @@ const said = (reason: string) => ({ reason, reasonCode: 'test', line: null, colu
 describe('a version', () => {
   it('is read as it was written, in every field', () => {
     const { history } = temporaryHistory()
-    const fields: Omit<Version, 'id' | 'attempts'> = {
+    const fields: Omit<Version, 'id' | 'attempts' | 'retries'> = {
       feed: 'acme',
       path: 'süd/jobs "1"\n.xml',
       account: '42',
@@ -55,7 +55,7 @@ describe('a version', () => {
 
     const added = history.add({ feed, path, account, state, reason, at, patch })
 
-    expect(added).toEqual({ ...fields, id: added.id, attempts: 0 })
+    expect(added).toEqual({ ...fields, id: added.id, attempts: 0, retries: 0 })
     expect(history.version(added.id)).toEqual(added)
   })
 
@@ -64,9 +64,12 @@ describe('a version', () => {
 
     const version = versionIn(history, 'settling')
 
-    const { id, feed, path, state, approved, warnings, attempts, detectedAt, ...unknown } = version
+    const { id, feed, path, state, approved, warnings, attempts, retries, detectedAt, ...unknown } =
+      version
     expect(new Set(Object.values(unknown))).toEqual(new Set([null]))
-    expect({ approved, warnings, attempts }).toEqual({ approved: false, warnings: [], attempts: 0 })
+    expect({ approved, warnings, attempts, retries }).toEqual({
+      ...{ approved: false, warnings: [], attempts: 0, retries: 0 },
+    })
   })
 
   it('records every step with its time, both states and the reason', () => {
