@@ -111,7 +111,7 @@ export function forgetFeed(history: History, feed: string, now: number): void {
   })
 }
 
-/** writingOf returns what the writer of transitions needs. The daemon writes the receipts that it notes. */
+/** writingOf returns what the writer of transitions needs. The daemon writes the receipts that it records. */
 function writingOf(history: History, { config, now }: Decided) {
   const moved = (each: Version) => markReceiptsPending({ config, history }, each)
   return { history, now, paths: pathsIn(history), moved }

@@ -8,6 +8,7 @@ import type { Attempts } from './attempts.ts'
 import type { Differences, HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
+import type { OwedReceipt, OwedReceipts } from './owed-receipts.ts'
 import type { Pauses } from './pauses.ts'
 import type { pruner } from './pruning.ts'
 import type { Requests } from './requests.ts'
@@ -25,6 +26,7 @@ export type {
   Files,
   HeldDifference,
   Notes,
+  OwedReceipt,
   Pauses,
   Recent,
   Requests,
@@ -81,6 +83,7 @@ export type History = Versions &
   Differences &
   Files &
   Requests &
+  OwedReceipts &
   Notes &
   Pauses &
   Transactions &

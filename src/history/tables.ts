@@ -8,6 +8,7 @@ import { differences } from './differences.ts'
 import { files } from './files.ts'
 import { openReader } from './migrations.ts'
 import { notes } from './notes.ts'
+import { owedReceipts } from './owed-receipts.ts'
 import { pauses } from './pauses.ts'
 import type { HistoryReader } from './port.ts'
 import { requests } from './requests.ts'
@@ -34,6 +35,7 @@ export function tables(db: Connection) {
     ...differences(db),
     ...files(db, reads),
     ...requests(db),
+    ...owedReceipts(db),
     ...notes(db),
     ...pauses(db),
   }

@@ -16,6 +16,7 @@
  * keeps all feeds; the configured account has an empty name.
  * differences has what a held version changes, as JSON. It is a table of its own because it is long, and few versions
  * are ever held. older may be a version that the history has forgotten.
+ * owed_receipts has the receipts that are not written yet; token is a part of the name of the draft.
  * moved_files has the paths whose files the daemon moved or deleted in the last 30 days, for `show PATH`.
  *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
@@ -166,6 +167,13 @@ CREATE TABLE moved_files (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX moved_files_version ON moved_files (version);
 CREATE INDEX moved_files_at ON moved_files (at);
+
+CREATE TABLE owed_receipts (
+  version INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
+  path TEXT NOT NULL,
+  token TEXT NOT NULL,
+  PRIMARY KEY (version, path)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE requests (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

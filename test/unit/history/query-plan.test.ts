@@ -128,6 +128,10 @@ const CALLS: Record<
   pause: (history) => history.pause({ feed: 'acme', since: 5, until: null, by: 'anna' }),
   countPauses: (history) => history.countPauses(5, () => 1),
   resume: (history) => history.resume('acme'),
+  oweReceipt: (history, id) => history.oweReceipt({ id, path: 'a.xml' }, 'token'),
+  receiptToken: (history, id) => history.receiptToken({ id, path: 'a.xml' }),
+  owedReceipts: (history, id) => [history.owedReceipts(), history.owedReceipts(id)],
+  settleReceipt: (history, id) => history.settleReceipt({ id, path: 'a.xml' }, 'token'),
   note: (history) => history.note('a'),
   notes: (history) => history.notes('a'),
   rivals: (history) => {

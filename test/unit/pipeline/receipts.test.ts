@@ -52,15 +52,15 @@ it('a slow receipt never overwrites a later receipt of the same version', async 
 
   const states = [await written(1)]
   await first
-  const owed = history.notes('receipt owed ')
+  const owed = history.owedReceipts()
   states.push(await written(2))
 
   await second
   expect(receipts.isComplete).toBe(true)
   expect(atOnce).toBe(1)
   expect(states).toEqual(['held', 'uploaded'])
-  expect(owed).toEqual([`receipt owed ${held.id} ${held.path}`])
-  expect(history.notes('receipt owed ')).toEqual([])
+  expect(owed).toMatchObject([{ id: held.id, path: held.path }])
+  expect(history.owedReceipts()).toEqual([])
 })
 
 it('an older version gets no receipt if a newer version of the path has one', async () => {
@@ -77,5 +77,5 @@ it('an older version gets no receipt if a newer version of the path has one', as
 
   expect([before, isNewest(), receipts.isComplete]).toEqual([true, false, true])
   expect(begun).toEqual([])
-  expect(history.notes('receipt owed ')).toEqual([])
+  expect(history.owedReceipts()).toEqual([])
 })
