@@ -5,6 +5,7 @@ import type { State } from '../domain/states.ts'
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { Accounts, Rival } from './accounts.ts'
 import type { Attempts } from './attempts.ts'
+import type { Departures } from './departures.ts'
 import type { Differences, HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
@@ -80,6 +81,7 @@ export type HistoryReader = VersionReads &
 export type History = Versions &
   Accounts &
   Attempts &
+  Departures &
   Differences &
   Files &
   Requests &

@@ -4,6 +4,7 @@
 import { accounts } from './accounts.ts'
 import { attempts } from './attempts.ts'
 import type { Connection } from './connection.ts'
+import { departures } from './departures.ts'
 import { differences } from './differences.ts'
 import { files } from './files.ts'
 import { openReader } from './migrations.ts'
@@ -32,6 +33,7 @@ export function tables(db: Connection) {
     ...accounts(db),
     ...waits(db, reads),
     ...attempts(db),
+    ...departures(db),
     ...differences(db),
     ...files(db, reads),
     ...requests(db),

@@ -18,8 +18,6 @@ export interface PostDeliveryParts extends Parts {
   dispositions: Dispositions
 }
 
-/** DEPARTURE begins the name of a note about a file that is leaving the folder. */
-const DEPARTURE = 'leaving '
 const DONE = {
   archive: 'file.archived',
   delete: 'file.deleted',
@@ -79,11 +77,8 @@ export class PostDelivery {
    * does not wait for the vendor's file system.
    */
   recover(): void {
-    const { history } = this.#parts
-    for (const note of history.notes(DEPARTURE)) {
-      const departure = JSON.parse(history.note(note) ?? '') as Departure
+    for (const departure of this.#parts.history.departures())
       this.#partialMoves.set(departure.token, departure)
-    }
     this.#receipts.recover()
   }
 
@@ -141,7 +136,7 @@ export class PostDelivery {
     for (let from = 0; from < due.length && !this.#isStopping; from += BATCH_SIZE) {
       const departures = due.slice(from, from + BATCH_SIZE)
       await history.commit(() => {
-        for (const each of departures) history.setNote(DEPARTURE + each.token, JSON.stringify(each))
+        for (const each of departures) history.beginDeparture(each)
       })
       const ended = new Map<Departure, Disposed>()
       for (const departure of departures) {
@@ -200,7 +195,7 @@ export class PostDelivery {
         const disposed = ended.get(departure)
         if (disposed?.kind === 'done') ledger.known.moved(path, identity, disposition)
         else if (disposed?.returned) ledger.known.returned(path, identity, disposed.returned)
-        if (!this.#partialMoves.has(token)) history.setNote(DEPARTURE + token, null)
+        if (!this.#partialMoves.has(token)) history.endDeparture(token)
       }
     }
     await history.commit(record).catch((error) => {

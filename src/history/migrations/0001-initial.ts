@@ -16,6 +16,7 @@
  * keeps all feeds; the configured account has an empty name.
  * differences has what a held version changes, as JSON. It is a table of its own because it is long, and few versions
  * are ever held. older may be a version that the history has forgotten.
+ * departures has the files that are leaving the folder, and token a part of the temporary name of each.
  * owed_receipts has the receipts that are not written yet; token is a part of the name of the draft.
  * moved_files has the paths whose files the daemon moved or deleted in the last 30 days, for `show PATH`.
  *
@@ -173,6 +174,18 @@ CREATE TABLE owed_receipts (
   path TEXT NOT NULL,
   token TEXT NOT NULL,
   PRIMARY KEY (version, path)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE departures (
+  token TEXT PRIMARY KEY,
+  path TEXT NOT NULL,
+  dev TEXT NOT NULL,
+  ino TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  mtime_ns TEXT NOT NULL,
+  ctime_ns TEXT NOT NULL,
+  disposition TEXT NOT NULL,
+  sha256 TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE requests (

@@ -132,6 +132,13 @@ const CALLS: Record<
   receiptToken: (history, id) => history.receiptToken({ id, path: 'a.xml' }),
   owedReceipts: (history, id) => [history.owedReceipts(), history.owedReceipts(id)],
   settleReceipt: (history, id) => history.settleReceipt({ id, path: 'a.xml' }, 'token'),
+  departures: (history) => history.departures(),
+  beginDeparture: (history) => {
+    const identity = { dev: '1', ino: '1', size: 1, mtimeNs: '1', ctimeNs: '1' }
+    const file = { path: 'a.xml', identity, disposition: 'archive', sha256: null } as const
+    history.beginDeparture({ ...file, token: 'token' })
+  },
+  endDeparture: (history) => history.endDeparture('token'),
   note: (history) => history.note('a'),
   notes: (history) => history.notes('a'),
   rivals: (history) => {
