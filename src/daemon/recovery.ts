@@ -38,10 +38,9 @@ export async function recover(
       'the history was lost or is older than the spool: each feed is held once',
     )
   }
-  const { baseUrl, identity } = service
-  // The history stores the identity in this form; another form would look like another service.
-  const who = { kind: 'partner' in identity ? 'partner' : 'account', ...identity }
-  if (await history.commit(() => noteService(history, JSON.stringify([baseUrl, who])))) {
+  const nobody = { account: null, partner: null, partnerAccount: null }
+  const destination = { ...nobody, baseUrl: service.baseUrl, ...service.identity }
+  if (await history.commit(() => noteService(history, destination))) {
     const hint = hintWith(
       'to send an upload there now, drop its file again, or restore one of these',
       commandFor('status --all'),

@@ -2,9 +2,6 @@
 
 import type { Connection } from './connection.ts'
 
-/** Name of the note with the last version id before the service or account changed. */
-export const OTHER_SERVICE_UP_TO = 'other service up to'
-
 export type Notes = ReturnType<typeof notes>
 
 export function notes(db: Connection) {

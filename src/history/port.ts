@@ -9,6 +9,7 @@ import type { Departures } from './departures.ts'
 import type { Differences, HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
 import type { Notes } from './notes.ts'
+import type { OtherService } from './other-service.ts'
 import type { OwedReceipt, OwedReceipts } from './owed-receipts.ts'
 import type { Pauses } from './pauses.ts'
 import type { pruner } from './pruning.ts'
@@ -27,6 +28,7 @@ export type {
   Files,
   HeldDifference,
   Notes,
+  OtherService,
   OwedReceipt,
   Pauses,
   Recent,
@@ -69,6 +71,7 @@ export type HistoryReader = VersionReads &
   Pick<Differences, 'difference'> &
   Pick<Files, 'datedPaths' | 'known' | 'movedFile' | 'lastVersionAt' | 'missingSince'> &
   Pick<Notes, 'note'> &
+  Pick<OtherService, 'otherServiceUpTo'> &
   Pick<Pauses, 'pauses'> &
   Pick<Requests, 'request'> &
   Disposable
@@ -85,6 +88,7 @@ export type History = Versions &
   Differences &
   Files &
   Requests &
+  OtherService &
   OwedReceipts &
   Notes &
   Pauses &

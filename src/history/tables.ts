@@ -9,6 +9,7 @@ import { differences } from './differences.ts'
 import { files } from './files.ts'
 import { openReader } from './migrations.ts'
 import { notes } from './notes.ts'
+import { otherService } from './other-service.ts'
 import { owedReceipts } from './owed-receipts.ts'
 import { pauses } from './pauses.ts'
 import type { HistoryReader } from './port.ts'
@@ -27,9 +28,10 @@ export function openHistoryReader({ file }: { file: string }): HistoryReader | n
 
 export function tables(db: Connection) {
   const reads = versionReads(db)
+  const writes = versionWrites(db, reads)
   return {
     ...reads,
-    ...versionWrites(db, reads),
+    ...writes,
     ...accounts(db),
     ...waits(db, reads),
     ...attempts(db),
@@ -37,6 +39,7 @@ export function tables(db: Connection) {
     ...differences(db),
     ...files(db, reads),
     ...requests(db),
+    ...otherService(db, writes),
     ...owedReceipts(db),
     ...notes(db),
     ...pauses(db),

@@ -1,13 +1,12 @@
 // Reads the facts that a decision needs. Call each function within the transaction that writes the decision.
 
 import { ACCEPTED, REPLACEABLE } from '../domain/states.ts'
-import { otherServiceUpTo } from '../history/other-service.ts'
 import type {
   Files,
   History,
   HistoryEvent,
-  Notes,
   Origin,
+  OtherService,
   State,
   Version,
   VersionReads,
@@ -62,7 +61,9 @@ export function deedFacts(history: Pick<History, 'list'>, version: Version): Dee
   }
 }
 
-type BytesReads = VersionReads & Pick<Files, 'known' | 'lastVersionAt'> & Pick<Notes, 'note'>
+type BytesReads = VersionReads &
+  Pick<Files, 'known' | 'lastVersionAt'> &
+  Pick<OtherService, 'otherServiceUpTo'>
 
 /** bytesFacts reads the facts that say whether a file repeats a version, or is older than one by its date. */
 export function bytesFacts(
@@ -74,7 +75,7 @@ export function bytesFacts(
     newestTaken: once(() => history.newestTaken(feed)),
     known: once(() => history.known(path)),
     last: once(() => history.lastVersionAt(path)),
-    otherServiceUpTo: () => otherServiceUpTo(history),
+    otherServiceUpTo: history.otherServiceUpTo,
     newestDated: once(() => {
       const states: State[] = [...ACCEPTED, 'held']
       const uploaded = history.lastUploaded(feed)
@@ -89,7 +90,10 @@ export function bytesFacts(
 
 /** fileFacts reads the facts for an event of a file. */
 export function fileFacts(
-  { history, now }: { history: VersionReads & Files & Pick<Notes, 'note'>; now: number },
+  {
+    history,
+    now,
+  }: { history: VersionReads & Files & Pick<OtherService, 'otherServiceUpTo'>; now: number },
   origin: Origin,
 ): FileFacts {
   const bytes = bytesFacts({ history, now }, origin)

@@ -7,8 +7,8 @@ import { KnownPaths } from '../history/known-paths.ts'
 import type {
   Attempts,
   Files,
-  Notes,
   Origin,
+  OtherService,
   RuleInForce,
   Transactions,
   Transition,
@@ -24,7 +24,7 @@ import { decideFile, type FileEvent, type FileFacts } from './decide/file.ts'
 import { fileFacts } from './facts.ts'
 
 export interface LedgerParts {
-  history: Versions & Files & Attempts & Notes & Transactions
+  history: Versions & Files & Attempts & OtherService & Transactions
   clock: Clock
   log: Log
   /** onMove is called with every new state once it is committed. It must not write or throw. */

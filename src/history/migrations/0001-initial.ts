@@ -22,6 +22,9 @@
  *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
+ * settings is one row with the facts of the whole database: base_url to partner_account say where the uploads go, and
+ * versions up to other_service_up_to went to another service or account.
+ *
  * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
  * released campaign belongs to no entry. campaign_writes has each request that writes; its row is added before the
  * request is sent. A row later gets its end; its other columns never change.
@@ -213,6 +216,16 @@ CREATE TABLE accounts (
   keeps_all_since INTEGER NOT NULL,
   by TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE settings (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  base_url TEXT,
+  account TEXT,
+  partner TEXT,
+  partner_account TEXT,
+  other_service_up_to INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO settings (one) VALUES (1);
 
 CREATE TABLE notes (
   name TEXT PRIMARY KEY,

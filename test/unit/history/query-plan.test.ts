@@ -139,6 +139,12 @@ const CALLS: Record<
     history.beginDeparture({ ...file, token: 'token' })
   },
   endDeparture: (history) => history.endDeparture('token'),
+  setDestination: (history) => {
+    const who = { account: '123', partner: null, partnerAccount: null }
+    for (const host of ['a', 'b'])
+      history.setDestination({ ...who, baseUrl: `https://${host}.example.com` })
+  },
+  otherServiceUpTo: (history) => history.otherServiceUpTo(),
   note: (history) => history.note('a'),
   notes: (history) => history.notes('a'),
   rivals: (history) => {
