@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import { historyFile } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { OPEN, REPLACEABLE } from '../domain/states.ts'
-import { type AfterLoss, endLoss, heldAfterLoss } from '../history/lost-history.ts'
+import { type AfterLoss, heldAfterLoss } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
 import { type Paths, writeTransitions } from '../history/transitions.ts'
@@ -62,7 +62,7 @@ export function acceptFolder(history: History, decided: Decided): AfterLoss | nu
   return history.atomically(() => {
     const held = heldAfterLoss(history)
     if (held === null) return null
-    endLoss(history)
+    history.endLoss()
     const release = ({ id }: Version) => carryOut(history, { deed: 'release', id }, decided)
     return { ...held, plausible: held.plausible.map(release) }
   })

@@ -4,8 +4,7 @@ import { lastCampaignRun } from '../campaigns/known.ts'
 import type { Config } from '../config/config.ts'
 import { alwaysOlder, newerThanAll } from '../history/always-older.ts'
 import { expectations } from '../history/expected-feeds.ts'
-import { keptPostings } from '../history/lost-history.ts'
-import type { ListFilter, Notes, Pauses, Version, VersionReads } from '../history/port.ts'
+import type { ListFilter, LostHistory, Pauses, Version, VersionReads } from '../history/port.ts'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import { isLoopback } from '../lib/http-text.ts'
@@ -27,7 +26,7 @@ import type { Circumstances } from '../ops/version-report.ts'
 import { overdueFeeds } from './queries.ts'
 import { rulesOf } from './rules.ts'
 
-export type StatusHistory = Reported & Pick<Pauses, 'pauses'> & Pick<Notes, 'note'>
+export type StatusHistory = Reported & Pick<Pauses, 'pauses'> & Pick<LostHistory, 'keptPostings'>
 
 /** Surroundings are what a report needs beside the history. */
 export interface Surroundings {
@@ -109,7 +108,7 @@ export function circumstancesOf(
     expect: expectations(history, rulesOf(config), clock.now()),
     pauses: history.pauses(clock.now()),
     incompleteAfterMs: config.inbox.incompleteAfterMs,
-    kept: (feed) => keptPostings(history, feed),
+    kept: history.keptPostings,
     newerThanAll: (last) => newerThanAll(history, last),
   }
 }

@@ -6,7 +6,7 @@ import { acceptFolder, carryOut, type Deed, keepAll, openForDecisions } from '..
 import { changeOf } from '../app/differences.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { IN_WORK } from '../domain/states.ts'
-import { type AfterLoss, heldAfterLoss, keptPostings } from '../history/lost-history.ts'
+import { type AfterLoss, heldAfterLoss } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
 import { MINUTE } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -151,7 +151,7 @@ function lossText(history: History, { collapsed, plausible }: AfterLoss): string
 }
 
 function keptText(history: History, { feed, id, postings }: Version): string {
-  const kept = keptPostings(history, feed)
+  const kept = history.keptPostings(feed)
   const before = kept === null ? 'no copy was kept' : `${countOf(kept)} in its largest kept copy`
   return `version ${id} of ${feed}: ${countOf(postings ?? 0, 'posting')} now, ${before}`
 }

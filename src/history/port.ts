@@ -8,6 +8,7 @@ import type { Attempts } from './attempts.ts'
 import type { Departures } from './departures.ts'
 import type { Differences, HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
+import type { LostHistory } from './lost-history.ts'
 import type { Notes } from './notes.ts'
 import type { OtherService } from './other-service.ts'
 import type { OwedReceipt, OwedReceipts } from './owed-receipts.ts'
@@ -27,6 +28,7 @@ export type {
   Differences,
   Files,
   HeldDifference,
+  LostHistory,
   Notes,
   OtherService,
   OwedReceipt,
@@ -70,7 +72,7 @@ export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
   Pick<Differences, 'difference'> &
   Pick<Files, 'datedPaths' | 'known' | 'movedFile' | 'lastVersionAt' | 'missingSince'> &
-  Pick<Notes, 'note'> &
+  Pick<LostHistory, 'historyLostUpTo' | 'keptPostings'> &
   Pick<OtherService, 'otherServiceUpTo'> &
   Pick<Pauses, 'pauses'> &
   Pick<Requests, 'request'> &
@@ -88,6 +90,7 @@ export type History = Versions &
   Differences &
   Files &
   Requests &
+  LostHistory &
   OtherService &
   OwedReceipts &
   Notes &

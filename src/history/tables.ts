@@ -7,6 +7,7 @@ import type { Connection } from './connection.ts'
 import { departures } from './departures.ts'
 import { differences } from './differences.ts'
 import { files } from './files.ts'
+import { lostHistory } from './lost-history.ts'
 import { openReader } from './migrations.ts'
 import { notes } from './notes.ts'
 import { otherService } from './other-service.ts'
@@ -41,6 +42,7 @@ export function tables(db: Connection) {
     ...requests(db),
     ...otherService(db, writes),
     ...owedReceipts(db),
+    ...lostHistory(db),
     ...notes(db),
     ...pauses(db),
   }

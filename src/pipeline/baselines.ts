@@ -6,11 +6,10 @@ import { MOST_SUMMED, type PostingChanges } from '../domain/difference.ts'
 import { feedWithoutRule } from '../domain/feed-name.ts'
 import { MOST_ENTRIES } from '../feed/entries.ts'
 import type { FeedChecker } from '../feed/port.ts'
-import { historyLostUpTo } from '../history/lost-history.ts'
 import type {
   Files,
   HeldDifference,
-  Notes,
+  LostHistory,
   Recent,
   Transition,
   Version,
@@ -46,7 +45,10 @@ const LOST: Held = {
 const MOST_REMEMBERED = 1000
 
 /** Known is the part of the history that the guards read. */
-type Known = VersionReads & AccountReads & Pick<Files, 'lastVersionAt'> & Pick<Notes, 'note'>
+type Known = VersionReads &
+  AccountReads &
+  Pick<Files, 'lastVersionAt'> &
+  Pick<LostHistory, 'historyLostUpTo'>
 
 export type Judging = JudgingBy<Known>
 
@@ -242,7 +244,7 @@ function changesFiles(recent: readonly Recent[]): boolean {
 
 /** isLost reports whether the lost history held the only record of what the service has of this feed. */
 function isLost(history: Known, { feed, id = 0 }: Named): boolean {
-  const lost = historyLostUpTo(history)
+  const lost = history.historyLostUpTo()
   if (lost === null) return false
   const last = history.confirmed(feed, id)
   return last === null || (last.id <= lost && !last.approved)

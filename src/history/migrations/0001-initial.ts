@@ -23,7 +23,9 @@
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
  * settings is one row with the facts of the whole database: base_url to partner_account say where the uploads go, and
- * versions up to other_service_up_to went to another service or account.
+ * versions up to other_service_up_to went to another service or account. lost_up_to is the last id
+ * that the history knew when it was found to be lost, until a person decides; kept_copies has the postings in the
+ * largest copy of each feed at that moment.
  *
  * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
  * released campaign belongs to no entry. campaign_writes has each request that writes; its row is added before the
@@ -223,9 +225,15 @@ CREATE TABLE settings (
   account TEXT,
   partner TEXT,
   partner_account TEXT,
-  other_service_up_to INTEGER NOT NULL DEFAULT 0
+  other_service_up_to INTEGER NOT NULL DEFAULT 0,
+  lost_up_to INTEGER
 ) STRICT;
 INSERT INTO settings (one) VALUES (1);
+
+CREATE TABLE kept_copies (
+  feed_hash TEXT PRIMARY KEY,
+  postings INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE notes (
   name TEXT PRIMARY KEY,

@@ -145,6 +145,10 @@ const CALLS: Record<
       history.setDestination({ ...who, baseUrl: `https://${host}.example.com` })
   },
   otherServiceUpTo: (history) => history.otherServiceUpTo(),
+  loseHistory: (history) => history.loseHistory(7, new Map([['a', 5]])),
+  historyLostUpTo: (history) => history.historyLostUpTo(),
+  keptPostings: (history) => history.keptPostings('acme'),
+  endLoss: (history) => history.endLoss(),
   note: (history) => history.note('a'),
   notes: (history) => history.notes('a'),
   rivals: (history) => {
