@@ -25,7 +25,8 @@
  * settings is one row with the facts of the whole database: base_url to partner_account say where the uploads go, and
  * versions up to other_service_up_to went to another service or account. lost_up_to is the last id
  * that the history knew when it was found to be lost, until a person decides; kept_copies has the postings in the
- * largest copy of each feed at that moment.
+ * largest copy of each feed at that moment. state_marks has the texts that the mark beside the database may have, and
+ * its inode and ctime once it was written (history/state-mark.ts).
  *
  * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
  * released campaign belongs to no entry. campaign_writes has each request that writes; its row is added before the
@@ -226,9 +227,17 @@ CREATE TABLE settings (
   partner TEXT,
   partner_account TEXT,
   other_service_up_to INTEGER NOT NULL DEFAULT 0,
-  lost_up_to INTEGER
+  lost_up_to INTEGER,
+  marked_at INTEGER,
+  restored_at INTEGER
 ) STRICT;
 INSERT INTO settings (one) VALUES (1);
+
+CREATE TABLE state_marks (
+  text TEXT PRIMARY KEY,
+  ino TEXT,
+  ctime_ns TEXT
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE kept_copies (
   feed_hash TEXT PRIMARY KEY,
