@@ -4,6 +4,7 @@
 import type { State } from '../domain/states.ts'
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { Accounts, Rival } from './accounts.ts'
+import type { AlertReceivers, KnownToReceiver, ToldAlert } from './alert-receivers.ts'
 import type { Attempts } from './attempts.ts'
 import type { Departures } from './departures.ts'
 import type { Differences, HeldDifference } from './differences.ts'
@@ -24,10 +25,12 @@ export type * from './rows.ts'
 export type { Id, Transition } from './transitions.ts'
 export type {
   Accounts,
+  AlertReceivers,
   Attempts,
   Differences,
   Files,
   HeldDifference,
+  KnownToReceiver,
   LostHistory,
   Notes,
   OtherService,
@@ -37,6 +40,7 @@ export type {
   Requests,
   Rival,
   State,
+  ToldAlert,
   VersionReads,
 }
 
@@ -85,6 +89,7 @@ export type HistoryReader = VersionReads &
  */
 export type History = Versions &
   Accounts &
+  AlertReceivers &
   Attempts &
   Departures &
   Differences &

@@ -2,6 +2,7 @@
 // sqlite-history.ts also loads the code for transactions. No statement is prepared before its first use.
 
 import { accounts } from './accounts.ts'
+import { alertReceivers } from './alert-receivers.ts'
 import { attempts } from './attempts.ts'
 import type { Connection } from './connection.ts'
 import { departures } from './departures.ts'
@@ -34,6 +35,7 @@ export function tables(db: Connection) {
     ...reads,
     ...writes,
     ...accounts(db),
+    ...alertReceivers(db),
     ...waits(db, reads),
     ...attempts(db),
     ...departures(db),

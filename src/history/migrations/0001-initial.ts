@@ -22,6 +22,9 @@
  *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
+ * told_alerts has the problems that a receiver of alerts knows and that had not ended when it was told. The id of a
+ * receiver is a hash of its program or address, which may hold a secret.
+ *
  * settings is one row with the facts of the whole database: base_url to partner_account say where the uploads go, and
  * versions up to other_service_up_to went to another service or account. lost_up_to is the last id
  * that the history knew when it was found to be lost, until a person decides; kept_copies has the postings in the
@@ -219,6 +222,22 @@ CREATE TABLE accounts (
   keeps_all_since INTEGER NOT NULL,
   by TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE alert_receivers (
+  id TEXT PRIMARY KEY,
+  sequence INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE told_alerts (
+  id INTEGER PRIMARY KEY,
+  receiver TEXT NOT NULL REFERENCES alert_receivers ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  mark TEXT NOT NULL,
+  event TEXT NOT NULL,
+  feed TEXT,
+  campaign TEXT,
+  UNIQUE (receiver, key)
+) STRICT;
 
 CREATE TABLE settings (
   one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -149,6 +149,13 @@ const CALLS: Record<
   historyLostUpTo: (history) => history.historyLostUpTo(),
   keptPostings: (history) => history.keptPostings('acme'),
   endLoss: (history) => history.endLoss(),
+  knownToReceiver: (history) => history.knownToReceiver('a'),
+  keepKnownToReceiver: (history) => {
+    const one = { mark: '1', event: 'rejected', feed: 'acme', campaign: null } as const
+    history.keepKnownToReceiver('a', { sequence: 1, told: new Map([['acme', one]]) })
+    history.keepKnownToReceiver('a', { sequence: 2, told: new Map() })
+  },
+  forgetReceivers: (history) => history.forgetReceivers([]),
   note: (history) => history.note('a'),
   notes: (history) => history.notes('a'),
   rivals: (history) => {
