@@ -1,4 +1,5 @@
-// Schema 1. After the first release this file never changes: each change is a new file with the next number.
+// Schema 1, without the campaigns. After the first release this file never changes: each change is a new file with the
+// next number.
 
 /*
  * feeds points at the versions that `status` shows, so the cost of `status` depends on the number of feeds, not on the
@@ -25,15 +26,12 @@
  * told_alerts has the problems that a receiver of alerts knows and that had not ended when it was told. The id of a
  * receiver is a hash of its program or address, which may hold a secret.
  *
- * settings is one row with the facts of the whole database: base_url to partner_account say where the uploads go, and
- * versions up to other_service_up_to went to another service or account. lost_up_to is the last id
- * that the history knew when it was found to be lost, until a person decides; kept_copies has the postings in the
- * largest copy of each feed at that moment. state_marks has the texts that the mark beside the database may have, and
- * its inode and ctime once it was written (history/state-mark.ts).
- *
- * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
- * released campaign belongs to no entry. campaign_writes has each request that writes; its row is added before the
- * request is sent. A row later gets its end; its other columns never change.
+ * settings is one row with the facts of the whole database. base_url to partner_account say where the uploads go;
+ * versions up to other_service_up_to went to another service or account. lost_up_to is the last id that the history knew
+ * when it was found to be lost, until a person decides; kept_copies has the postings in the largest copy of each feed at
+ * that moment. marked_at is the first start of a daemon, and restored_at the last time that the database was found to be
+ * a copy. state_marks has the texts that the mark beside the database may have, and its inode and ctime once it was
+ * written (history/state-mark.ts).
  */
 export const initial = `
 CREATE TABLE versions (
@@ -267,45 +265,4 @@ CREATE TABLE notes (
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE campaign_bindings (
-  account TEXT NOT NULL,
-  campaign_id TEXT NOT NULL,
-  key TEXT NOT NULL,
-  account_id TEXT,
-  start_date TEXT,
-  mark TEXT,
-  sent TEXT NOT NULL,
-  shown TEXT,
-  repeat_at INTEGER,
-  released INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (account, campaign_id)
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX campaign_bindings_key ON campaign_bindings (account, key) WHERE released = 0;
-
-CREATE TABLE campaign_writes (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  account TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  key TEXT NOT NULL,
-  campaign_id TEXT,
-  action TEXT NOT NULL,
-  body TEXT,
-  before TEXT NOT NULL,
-  actor TEXT NOT NULL CHECK (actor IN ('person', 'daemon', 'service')),
-  by TEXT NOT NULL,
-  outcome TEXT NOT NULL,
-  ended_at INTEGER,
-  reason TEXT
-) STRICT;
-CREATE INDEX campaign_writes_key ON campaign_writes (key, id);
-CREATE INDEX campaign_writes_campaign ON campaign_writes (campaign_id, id);
-CREATE INDEX campaign_writes_person ON campaign_writes (account, id) WHERE actor = 'person';
-CREATE INDEX campaign_writes_open ON campaign_writes (id) WHERE outcome IN ('sending', 'unknown');
-CREATE TRIGGER campaign_writes_kept BEFORE UPDATE OF account, at, key, action, body, before, actor, by ON campaign_writes BEGIN
-  SELECT RAISE(ABORT, 'a line of the history is not changed');
-END;
-CREATE TRIGGER campaign_writes_whole BEFORE DELETE ON campaign_writes BEGIN
-  SELECT RAISE(ABORT, 'the history is append-only');
-END;
 `
