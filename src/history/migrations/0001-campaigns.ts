@@ -3,7 +3,9 @@
 /*
  * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
  * released campaign belongs to no entry. campaign_writes has each request that writes; its row is added before the
- * request is sent. A row later gets its end; its other columns never change.
+ * request is sent. A row later gets its end; its other columns never change. campaign_files and campaign_file_keys have
+ * the last file that was used, and the keys of its entries in their order. campaign_runs has the last look at the
+ * campaigns; its three lists are JSON, because they are only read as a whole.
  */
 export const initialCampaigns = `
 CREATE TABLE campaign_bindings (
@@ -20,6 +22,32 @@ CREATE TABLE campaign_bindings (
   PRIMARY KEY (account, campaign_id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX campaign_bindings_key ON campaign_bindings (account, key) WHERE released = 0;
+
+CREATE TABLE campaign_files (
+  account TEXT PRIMARY KEY,
+  sha256 TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE campaign_file_keys (
+  account TEXT NOT NULL REFERENCES campaign_files ON DELETE CASCADE,
+  n INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  PRIMARY KEY (account, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE campaign_runs (
+  account TEXT PRIMARY KEY,
+  at TEXT NOT NULL,
+  cause TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  state TEXT NOT NULL,
+  since TEXT NOT NULL,
+  problem TEXT,
+  hint TEXT,
+  entries TEXT NOT NULL,
+  findings TEXT NOT NULL,
+  failures TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE campaign_writes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
