@@ -1,4 +1,4 @@
-// The ports of the history for the rest of the program: versions, the reasons of their states, attempts, files, notes
+// The ports of the history for the rest of the program: versions, the reasons of their states, attempts, files
 // and transactions. Every change of state is one durable transaction with its event.
 
 import type { State } from '../domain/states.ts'
@@ -10,7 +10,6 @@ import type { Departures } from './departures.ts'
 import type { Differences, HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
 import type { LostHistory } from './lost-history.ts'
-import type { Notes } from './notes.ts'
 import type { OtherService } from './other-service.ts'
 import type { OwedReceipt, OwedReceipts } from './owed-receipts.ts'
 import type { Pauses } from './pauses.ts'
@@ -32,7 +31,6 @@ export type {
   HeldDifference,
   KnownToReceiver,
   LostHistory,
-  Notes,
   OtherService,
   OwedReceipt,
   Pauses,
@@ -98,7 +96,6 @@ export type History = Versions &
   LostHistory &
   OtherService &
   OwedReceipts &
-  Notes &
   Pauses &
   Transactions &
   Disposable & {

@@ -10,7 +10,6 @@ import { differences } from './differences.ts'
 import { files } from './files.ts'
 import { lostHistory } from './lost-history.ts'
 import { openReader } from './migrations.ts'
-import { notes } from './notes.ts'
 import { otherService } from './other-service.ts'
 import { owedReceipts } from './owed-receipts.ts'
 import { pauses } from './pauses.ts'
@@ -45,7 +44,6 @@ export function tables(db: Connection) {
     ...otherService(db, writes),
     ...owedReceipts(db),
     ...lostHistory(db),
-    ...notes(db),
     ...pauses(db),
   }
 }

@@ -17,7 +17,7 @@ import type { DeedFacts } from './decide/person.ts'
 import { type BytesFacts, withNewestDate } from './decide/same-bytes.ts'
 import type { Held, SendEvent, SendFacts } from './decide/sending.ts'
 
-type Reads = Pick<History, 'version' | 'list' | 'note' | 'pauses' | 'attemptsInARow'>
+type Reads = Pick<History, 'version' | 'list' | 'pauses' | 'attemptsInARow'>
 
 /** newerOf returns the newest version of the feed in these states that is newer than this one, or null. */
 function newerOf(

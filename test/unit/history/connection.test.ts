@@ -261,10 +261,11 @@ it('the used bytes of a history do not include the free room of deleted rows', (
     return found?.bytes ?? 0
   }
 
+  const { id } = versionIn(history, 'uploaded')
   const before = used()
-  history.setNote('large', 'x'.repeat(5_000_000))
+  history.update(id, { warnings: ['x'.repeat(5_000_000)] })
   const full = used()
-  history.setNote('large', null)
+  history.update(id, { warnings: [] })
 
   expect(full - before).toBeGreaterThan(5_000_000)
   expect(used() - before).toBeLessThan(100_000)
