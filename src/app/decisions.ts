@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import { historyFile } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { OPEN, REPLACEABLE } from '../domain/states.ts'
-import { type AfterLoss, heldAfterLoss } from '../history/lost-history.ts'
+import type { AfterLoss } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
 import { type Paths, writeTransitions } from '../history/transitions.ts'
@@ -60,7 +60,7 @@ export function carryOut(
  */
 export function acceptFolder(history: History, decided: Decided): AfterLoss | null {
   return history.atomically(() => {
-    const held = heldAfterLoss(history)
+    const held = history.heldAfterLoss()
     if (held === null) return null
     history.endLoss()
     const release = ({ id }: Version) => carryOut(history, { deed: 'release', id }, decided)

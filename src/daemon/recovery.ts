@@ -6,8 +6,6 @@ import type { Config, FeedConfig } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { ON_HOLD } from '../domain/reason-codes.ts'
 import { UNSENT } from '../domain/states.ts'
-import { noteLoss } from '../history/lost-history.ts'
-import { noteService } from '../history/other-service.ts'
 import type { State } from '../history/port.ts'
 import { identityOf } from '../lib/files.ts'
 import { type Judging, judgeHeldAnew } from '../pipeline/baselines.ts'
@@ -31,7 +29,7 @@ export async function recover(
 ): Promise<void> {
   const { postDelivery, history, log, spool } = parts
   const copies = await spool.names()
-  if (await history.commit(() => noteLoss(history, copies))) {
+  if (await history.commit(() => history.noteLoss(copies))) {
     const hint = hintWith('to see what is held and how to decide', commandFor('status'))
     log.warn(
       { event: 'history.lost', hint },
@@ -40,7 +38,7 @@ export async function recover(
   }
   const nobody = { account: null, partner: null, partnerAccount: null }
   const destination = { ...nobody, baseUrl: service.baseUrl, ...service.identity }
-  if (await history.commit(() => noteService(history, destination))) {
+  if (await history.commit(() => history.noteService(destination))) {
     const hint = hintWith(
       'to send an upload there now, drop its file again, or restore one of these',
       commandFor('status --all'),

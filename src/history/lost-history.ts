@@ -8,53 +8,6 @@ import type { Version } from './rows.ts'
 import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 
-export type LostHistory = ReturnType<typeof lostHistory>
-
-export function lostHistory(db: Connection) {
-  return {
-    /**
-     * historyLostUpTo returns the last id from before the loss; null: no history was lost, or a person has decided. Up
-     * to this id, versions do not show what the service has.
-     */
-    historyLostUpTo: () => db.value<number>('SELECT lost_up_to FROM settings'),
-
-    /** loseHistory records a loss. `kept` has the number of postings in the largest copy of each feed, by `feedHash`. */
-    loseHistory: (upTo: number, kept: ReadonlyMap<string, number>): void =>
-      db.joinTransaction(() => {
-        db.run('UPDATE settings SET lost_up_to = ?', upTo)
-        db.run('DELETE FROM kept_copies')
-        for (const [hash, postings] of kept)
-          db.run('INSERT INTO kept_copies VALUES (?, ?)', hash, postings)
-      }),
-
-    /** endLoss ends the loss: first versions are sent without a question again. */
-    endLoss: (): void => void db.run('UPDATE settings SET lost_up_to = NULL'),
-
-    /**
-     * keptPostings returns the number of postings in the largest copy of a feed at the last loss; null if there was no
-     * copy of it.
-     */
-    keptPostings: (feed: string) =>
-      db.value<number>('SELECT postings FROM kept_copies WHERE feed_hash = +?', feedHash(feed)),
-  }
-}
-
-/**
- * noteLoss runs at the start, before the spool is swept. `copies` are the names of its files. Returns whether it found
- * a loss.
- */
-export function noteLoss(
-  history: Pick<VersionWrites, 'forgetApprovals' | 'lastId'> & Pick<LostHistory, 'loseHistory'>,
-  copies: readonly string[],
-): boolean {
-  const known = history.lastId()
-  if (copies.every((name) => idOf(name) <= known)) return false
-  history.loseHistory(known, largestOf(copies))
-  // An approval in an earlier history says nothing about the feed as it is now.
-  history.forgetApprovals()
-  return true
-}
-
 /** AfterLoss sorts the versions that are held for the loss alone. */
 export interface AfterLoss {
   /** A decision about all of them may send these. */
@@ -63,19 +16,58 @@ export interface AfterLoss {
   collapsed: Version[]
 }
 
-/** heldAfterLoss returns what is held for the loss alone; null when no history was lost. */
-export function heldAfterLoss(
-  history: Pick<VersionReads, 'list'> & Pick<LostHistory, 'historyLostUpTo' | 'keptPostings'>,
-): AfterLoss | null {
-  const held = history
-    .list({ states: ['held'], all: true })
-    .filter(({ guard }) => guard === 'history-lost')
-  if (history.historyLostUpTo() === null && held.length === 0) return null
-  const { plausible = [], collapsed = [] } = Object.groupBy(held, ({ feed, postings }) => {
-    const kept = history.keptPostings(feed)
-    return kept !== null && (postings ?? 0) < kept / 2 ? 'collapsed' : 'plausible'
-  })
-  return { plausible, collapsed }
+export type LostHistory = ReturnType<typeof lostHistory>
+
+export function lostHistory(db: Connection, versions: VersionReads & VersionWrites) {
+  const historyLostUpTo = () => db.value<number>('SELECT lost_up_to FROM settings')
+  const keptPostings = (feed: string) =>
+    db.value<number>('SELECT postings FROM kept_copies WHERE feed_hash = +?', feedHash(feed))
+  return {
+    /**
+     * historyLostUpTo returns the last id from before the loss; null: no history was lost, or a person has decided. Up
+     * to this id, versions do not show what the service has.
+     */
+    historyLostUpTo,
+
+    /**
+     * keptPostings returns the number of postings in the largest copy of a feed at the last loss; null if there was no
+     * copy of it.
+     */
+    keptPostings,
+
+    /**
+     * noteLoss runs at the start, before the spool is swept. `copies` are the names of its files. Returns whether it
+     * found a loss.
+     */
+    noteLoss: (copies: readonly string[]): boolean =>
+      db.joinTransaction(() => {
+        const known = versions.lastId()
+        if (copies.every((name) => idOf(name) <= known)) return false
+        db.run('UPDATE settings SET lost_up_to = ?', known)
+        db.run('DELETE FROM kept_copies')
+        for (const [hash, postings] of largestOf(copies))
+          db.run('INSERT INTO kept_copies VALUES (?, ?)', hash, postings)
+        // An approval in an earlier history says nothing about the feed as it is now.
+        versions.forgetApprovals()
+        return true
+      }),
+
+    /** heldAfterLoss returns what is held for the loss alone; null when no history was lost. */
+    heldAfterLoss: (): AfterLoss | null => {
+      const held = versions
+        .list({ states: ['held'], all: true })
+        .filter(({ guard }) => guard === 'history-lost')
+      if (historyLostUpTo() === null && held.length === 0) return null
+      const { plausible = [], collapsed = [] } = Object.groupBy(held, ({ feed, postings }) => {
+        const kept = keptPostings(feed)
+        return kept !== null && (postings ?? 0) < kept / 2 ? 'collapsed' : 'plausible'
+      })
+      return { plausible, collapsed }
+    },
+
+    /** endLoss ends the loss: first versions are sent without a question again. */
+    endLoss: (): void => void db.run('UPDATE settings SET lost_up_to = NULL'),
+  }
 }
 
 /** idOf returns the version id in the name of a copy. A half-written copy has no id yet and counts as 0. */

@@ -16,10 +16,16 @@ export interface Destination {
 
 export type OtherService = ReturnType<typeof otherService>
 
-export function otherService(db: Connection, { lastId }: Pick<VersionWrites, 'lastId'>) {
+export function otherService(
+  db: Connection,
+  { forgetAccounts, lastId, list }: Accounts & VersionReads & VersionWrites,
+) {
   return {
-    /** setDestination records where the uploads go from now on. Returns whether they went elsewhere before. */
-    setDestination: (destination: Destination): boolean =>
+    /**
+     * noteService runs at the start, and records where the uploads go from now on. Returns whether they went elsewhere
+     * before and versions were uploaded there.
+     */
+    noteService: (destination: Destination): boolean =>
       db.joinTransaction(() => {
         const isFirst = db.value('SELECT base_url FROM settings') === null
         const { changes } = db.run(
@@ -30,20 +36,11 @@ export function otherService(db: Connection, { lastId }: Pick<VersionWrites, 'la
         )
         if (isFirst || changes === 0) return false
         db.run('UPDATE settings SET other_service_up_to = ?', lastId())
-        return true
+        forgetAccounts()
+        return list({ states: ['uploaded'], all: true, limit: 1 }).length > 0
       }),
 
     /** otherServiceUpTo returns the last version id that belongs to another service, or 0. */
     otherServiceUpTo: () => db.value<number>('SELECT other_service_up_to FROM settings') ?? 0,
   }
-}
-
-/** noteService runs at the start. Returns whether the service or account has changed and versions were uploaded before. */
-export function noteService(
-  history: Pick<VersionReads, 'list'> & Pick<Accounts, 'forgetAccounts'> & OtherService,
-  destination: Destination,
-): boolean {
-  if (!history.setDestination(destination)) return false
-  history.forgetAccounts()
-  return history.list({ states: ['uploaded'], all: true, limit: 1 }).length > 0
 }

@@ -29,11 +29,11 @@ export function openHistoryReader({ file }: { file: string }): HistoryReader | n
 
 export function tables(db: Connection) {
   const reads = versionReads(db)
-  const writes = versionWrites(db, reads)
+  const versions = { ...reads, ...versionWrites(db, reads) }
+  const words = accounts(db)
   return {
-    ...reads,
-    ...writes,
-    ...accounts(db),
+    ...versions,
+    ...words,
     ...alertReceivers(db),
     ...waits(db, reads),
     ...attempts(db),
@@ -41,9 +41,9 @@ export function tables(db: Connection) {
     ...differences(db),
     ...files(db, reads),
     ...requests(db),
-    ...otherService(db, writes),
+    ...otherService(db, { ...words, ...versions }),
     ...owedReceipts(db),
-    ...lostHistory(db),
+    ...lostHistory(db, versions),
     ...pauses(db),
   }
 }

@@ -139,13 +139,14 @@ const CALLS: Record<
     history.beginDeparture({ ...file, token: 'token' })
   },
   endDeparture: (history) => history.endDeparture('token'),
-  setDestination: (history) => {
+  noteService: (history) => {
     const who = { account: '123', partner: null, partnerAccount: null }
     for (const host of ['a', 'b'])
-      history.setDestination({ ...who, baseUrl: `https://${host}.example.com` })
+      history.noteService({ ...who, baseUrl: `https://${host}.example.com` })
   },
   otherServiceUpTo: (history) => history.otherServiceUpTo(),
-  loseHistory: (history) => history.loseHistory(7, new Map([['a', 5]])),
+  noteLoss: (history) => history.noteLoss(['999-5-0123456789abcdef.xml']),
+  heldAfterLoss: (history) => history.heldAfterLoss(),
   historyLostUpTo: (history) => history.historyLostUpTo(),
   keptPostings: (history) => history.keptPostings('acme'),
   endLoss: (history) => history.endLoss(),
