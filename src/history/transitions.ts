@@ -89,13 +89,20 @@ function writeOne(
       return version
     }
     case 'move': {
-      const version = history.move(idOf(each.id), each.to, each.reason, now, each.patch)
+      const version = history.move(idOf(each.id), each.to, {
+        reason: each.reason,
+        at: now,
+        patch: each.patch,
+      })
       moved?.(version)
       return version
     }
     case 'supersede': {
       const text = `version ${idOf(each.by)} took the place of version ${each.id}`
-      const version = history.move(each.id, 'superseded', { code: SUPERSEDED, text }, now)
+      const version = history.move(each.id, 'superseded', {
+        reason: { code: SUPERSEDED, text },
+        at: now,
+      })
       moved?.(version)
       return version
     }

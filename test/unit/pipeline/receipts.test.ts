@@ -45,7 +45,7 @@ it('a slow receipt never overwrites a later receipt of the same version', async 
   const first = receipts.writePending(held.id)
   while (begun.length < 1) await setImmediate()
   for (const state of ['queued', 'uploading', 'uploaded'] as const)
-    markReceiptsPending(parts, history.move(held.id, state, null, 2000))
+    markReceiptsPending(parts, history.move(held.id, state, { at: 2000 }))
   const second = receipts.writePending(held.id)
   for (let turn = 0; turn < 100; turn++) await setImmediate()
   const atOnce = begun.length
