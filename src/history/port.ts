@@ -13,7 +13,7 @@ import type { LostHistory } from './lost-history.ts'
 import type { OtherService } from './other-service.ts'
 import type { OwedReceipt, OwedReceipts } from './owed-receipts.ts'
 import type { Pauses } from './pauses.ts'
-import type { pruner } from './pruning.ts'
+import type { Prune } from './pruning.ts'
 import type { Requests } from './requests.ts'
 import type { StateMark } from './state-mark.ts'
 import type { Recent, VersionReads } from './version-reads.ts'
@@ -43,7 +43,7 @@ export type {
 }
 
 /** Versions are the versions and their steps. `VersionReads` is the part for readers. */
-export type Versions = VersionReads & VersionWrites & Waits & { prune: ReturnType<typeof pruner> }
+export type Versions = VersionReads & VersionWrites & Waits & { prune: Prune }
 
 /** Transactions run work on all ports, and tell the state of the database itself. */
 export interface Transactions {
@@ -100,5 +100,5 @@ export type History = Versions &
   Transactions &
   Disposable & {
     /** mark detects a database that was restored from a copy. */
-    readonly mark: Pick<StateMark, 'renew'>
+    readonly mark: StateMark
   }

@@ -34,9 +34,7 @@ export type Transition =
   /** unlink forgets which version the file at a path is, so that the file counts as new. */
   | { kind: 'unlink'; path: string }
 
-type Ports = Pick<VersionWrites, 'add' | 'move' | 'update' | 'forget' | 'seen'> &
-  Pick<Attempts, 'startAttempt' | 'endAttempt'> &
-  Pick<Waits, 'askRetry'>
+type Ports = VersionWrites & Attempts & Waits
 
 /** Paths writes which version the file at a path is. */
 export interface Paths {

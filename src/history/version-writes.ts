@@ -22,10 +22,7 @@ export interface StateChange {
 
 export type VersionWrites = ReturnType<typeof versionWrites>
 
-export function versionWrites(
-  db: Connection,
-  { newest, version }: Pick<VersionReads, 'newest' | 'version'>,
-) {
+export function versionWrites(db: Connection, { newest, version }: VersionReads) {
   function event(
     version: number,
     at: number,

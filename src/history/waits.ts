@@ -21,7 +21,7 @@ interface Except {
 
 export type Waits = ReturnType<typeof waits>
 
-export function waits(db: Connection, { version }: Pick<VersionReads, 'version'>) {
+export function waits(db: Connection, { version }: VersionReads) {
   return {
     /**
      * due returns the queued versions that are due (lib/due.ts): one for each feed, but none for feeds that are
