@@ -47,7 +47,7 @@ function addUploaded(history: History, n: number, { feed, path, identity }: Seed
       externalCampaignIds: { C1: 3, C2: 2 },
     },
   })
-  history.move(id, 'uploading', null, at + 10)
+  history.move(id, 'uploading', { at: at + 10 })
   history.startAttempt(id, at + 10, `feeds/${n}.xml`)
   history.endAttempt(id, {
     endedAt: at + 20,
@@ -57,10 +57,13 @@ function addUploaded(history: History, n: number, { feed, path, identity }: Seed
     bytesSent: 20_000,
     key: `feeds/${n}.xml`,
   })
-  history.move(id, 'uploaded', null, at + 20, {
-    uploadedAt: at + 20,
-    fileUrl: `https://storage.example.com/feeds/${n}.xml`,
-    etagVerified: true,
+  history.move(id, 'uploaded', {
+    at: at + 20,
+    patch: {
+      uploadedAt: at + 20,
+      fileUrl: `https://storage.example.com/feeds/${n}.xml`,
+      etagVerified: true,
+    },
   })
   if (identity !== null) history.rememberPath({ path, identity, versionId: id })
 }

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import { historyFile } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { OPEN, REPLACEABLE } from '../domain/states.ts'
-import { type AfterLoss, endLoss, heldAfterLoss } from '../history/lost-history.ts'
+import type { AfterLoss } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
 import { type Paths, writeTransitions } from '../history/transitions.ts'
@@ -60,9 +60,9 @@ export function carryOut(
  */
 export function acceptFolder(history: History, decidedBy: DecidedBy): AfterLoss | null {
   return history.atomically(() => {
-    const held = heldAfterLoss(history)
+    const held = history.heldAfterLoss()
     if (held === null) return null
-    endLoss(history)
+    history.endLoss()
     const release = ({ id }: Version) => carryOut(history, { deed: 'release', id }, decidedBy)
     return { ...held, plausible: held.plausible.map(release) }
   })
@@ -111,7 +111,7 @@ export function forgetFeed(history: History, feed: string, now: number): void {
   })
 }
 
-/** writingOf returns what the writer of transitions needs. The daemon writes the receipts that it notes. */
+/** writingOf returns what the writer of transitions needs. The daemon writes the receipts that it records. */
 function writingOf(history: History, { config, now }: DecidedBy) {
   const moved = (each: Version) => {
     if (config.inbox.receipts) markReceiptsPending(history, each)

@@ -4,7 +4,6 @@ import { lastCampaignRun } from '../campaigns/last-known.ts'
 import type { Config } from '../config/config.ts'
 import { alwaysOlder, newerThanAll } from '../history/always-older.ts'
 import { expectations } from '../history/expected-feeds.ts'
-import { keptPostings } from '../history/lost-history.ts'
 import type { HistoryReader, ListFilter, Version, VersionReads } from '../history/port.ts'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
@@ -106,7 +105,7 @@ export function circumstancesOf(
     expect: expectations(history, rulesOf(config), clock.now()),
     pauses: history.pauses(clock.now()),
     incompleteAfterMs: config.inbox.incompleteAfterMs,
-    kept: (feed) => keptPostings(history, feed),
+    kept: history.keptPostings,
     newerThanAll: (last) => newerThanAll(history, last),
   }
 }

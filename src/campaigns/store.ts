@@ -3,13 +3,9 @@
 
 import { type Connection, openWritable, type Parameter } from '../history/connection.ts'
 import { migrate, openReader } from '../history/migrations.ts'
-import { notes } from '../history/notes.ts'
 import { stateMark } from '../history/state-mark.ts'
 import type { CampaignRun } from '../ops/campaigns/run.ts'
-import type { Binding, CampaignReader, CampaignStore, CampaignWrite, TakenFile } from './port.ts'
-
-const RUN = 'campaign-run'
-const TAKEN_FILE = 'campaign-file'
+import type { Binding, CampaignReader, CampaignStore, CampaignWrite } from './port.ts'
 
 export interface CampaignStoreOptions {
   /** Path of the database. */
@@ -68,7 +64,6 @@ function reads(
   connection: Connection,
   { account, file, now = Date.now }: CampaignStoreOptions,
 ): CampaignReader {
-  const { note } = notes(connection)
   const mark = stateMark(connection, file)
   return {
     bindings: () => {
@@ -102,10 +97,31 @@ function reads(
       ) ?? 0,
     restoredAt: () => mark.restoredAt(now()),
     madeAt: mark.madeAt,
-    takenFile: () => JSON.parse(note(TAKEN_FILE) ?? 'null') as TakenFile | null,
-    lastRun: () => JSON.parse(note(RUN) ?? 'null') as CampaignRun | null,
+    takenFile: () => {
+      const file = 'SELECT sha256 FROM campaign_files WHERE account = ?'
+      const fileSha256 = connection.value<string>(file, account)
+      if (fileSha256 === null) return null
+      const keys = 'SELECT key FROM campaign_file_keys WHERE account = ? ORDER BY n'
+      return { fileSha256, keys: connection.values<string>(keys, account) }
+    },
+    lastRun: () => {
+      const sql = `SELECT at, cause, mode, state, since, problem, hint, entries, findings, failures
+        FROM campaign_runs WHERE account = ?`
+      const row = connection.row<RunRow>(sql, account)
+      return row && runOf(row)
+    },
   }
 }
+
+type RunRow = Omit<CampaignRun, 'entries' | 'findings' | 'failures'> &
+  Record<'entries' | 'findings' | 'failures', string>
+
+const runOf = ({ entries, findings, failures, ...row }: RunRow): CampaignRun => ({
+  ...row,
+  entries: JSON.parse(entries) as CampaignRun['entries'],
+  findings: JSON.parse(findings) as CampaignRun['findings'],
+  failures: JSON.parse(failures) as CampaignRun['failures'],
+})
 
 const written = (connection: Connection, sql: string, parameters: Parameter) =>
   connection.rows<Parameters<typeof writeOf>[0]>(sql, parameters).map(writeOf)
@@ -114,7 +130,6 @@ function writes(
   connection: Connection,
   { account, file, now = Date.now }: CampaignStoreOptions,
 ): Omit<CampaignStore, keyof CampaignReader> {
-  const { setNote } = notes(connection)
   const run = connection.run.bind(connection)
   return {
     atomically: (work) => connection.atomically(work),
@@ -157,8 +172,23 @@ function writes(
         since,
       ),
     renewMark: () => stateMark(connection, file).renew(now()),
-    keepTakenFile: (file) => setNote(TAKEN_FILE, JSON.stringify(file)),
-    keepRun: (run) => setNote(RUN, JSON.stringify(run)),
+    keepTakenFile: ({ fileSha256, keys }) =>
+      connection.joinTransaction(() => {
+        run('DELETE FROM campaign_files WHERE account = ?', account)
+        run('INSERT INTO campaign_files VALUES (?, ?)', account, fileSha256)
+        for (const [n, key] of keys.entries())
+          run('INSERT INTO campaign_file_keys VALUES (?, ?, ?)', account, n, key)
+      }),
+    keepRun: ({ entries, findings, failures, ...row }) => {
+      const sql = `REPLACE INTO campaign_runs VALUES (@account, @at, @cause, @mode, @state, @since, @problem, @hint,
+        @entries, @findings, @failures)`
+      const texts = {
+        entries: JSON.stringify(entries),
+        findings: JSON.stringify(findings),
+        failures: JSON.stringify(failures),
+      }
+      run(sql, { account, ...row, ...texts })
+    },
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
 }

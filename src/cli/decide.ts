@@ -6,7 +6,7 @@ import { changeOf } from '../app/compared-sides.ts'
 import { acceptFolder, carryOut, type Deed, keepAll, openForDecisions } from '../app/decisions.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { IN_WORK } from '../domain/states.ts'
-import { type AfterLoss, heldAfterLoss, keptPostings } from '../history/lost-history.ts'
+import type { AfterLoss } from '../history/lost-history.ts'
 import type { History, Version } from '../history/port.ts'
 import { MINUTE } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -110,7 +110,7 @@ async function decideEach(
 /** afterLoss releases what a lost history holds. It asks, because a wrong answer can wipe feeds. */
 async function afterLoss(call: Call<Options>, history: History): Promise<void> {
   const { context, options, show } = call
-  const held = heldAfterLoss(history)
+  const held = history.heldAfterLoss()
   if (held === null)
     throw new FeedsyncError('release --lost-history: no history was lost here', {
       hint: hintWith('see what is held and why', commandFor('status')),
@@ -151,7 +151,7 @@ function lossText(history: History, { collapsed, plausible }: AfterLoss): string
 }
 
 function keptText(history: History, { feed, id, postings }: Version): string {
-  const kept = keptPostings(history, feed)
+  const kept = history.keptPostings(feed)
   const before = kept === null ? 'no copy was kept' : `${countOf(kept)} in its largest kept copy`
   return `version ${id} of ${feed}: ${countOf(postings ?? 0, 'posting')} now, ${before}`
 }

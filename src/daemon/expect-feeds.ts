@@ -1,6 +1,7 @@
 // Adds the feeds that the rules expect. An expected feed without a file gets a version that is `gone`: `status` shows the
 // feed from the start, and it becomes overdue when no file comes. The first file takes over this version.
 
+import { NOT_SEEN } from '../domain/reason-codes.ts'
 import type { History } from '../history/port.ts'
 import { decideExpected, decideStart } from '../pipeline/decide/start.ts'
 import type { Ledger } from '../pipeline/ledger.ts'
@@ -11,9 +12,6 @@ export interface ExpectingRule {
   name: string | null
   expectEveryMs: number | null
 }
-
-/** The note with this prefix and a feed's name holds the id of the version that was added for the missing file. */
-const NOTE = 'expected feed '
 
 /**
  * expectFeeds runs at the start. It adds a `gone` version for each expected feed without a version, and removes that
@@ -33,19 +31,13 @@ export function expectFeeds(
     }),
   )
   history.atomically(() => {
-    for (const note of history.notes(NOTE)) {
-      if (!expected.has(note.slice(NOTE.length))) expectNoMore(history, ledger, note)
+    for (const version of history.list({ states: ['gone'], all: true })) {
+      const isExpected = version.reasonCode !== NOT_SEEN || expected.has(version.feed)
+      if (!isExpected) ledger.write(decideStart(version, { kind: 'not-expected' }))
     }
     for (const [feed, { match, expectEveryMs }] of expected) {
       if (history.newest(feed) !== null) continue
-      const [version] = ledger.write(decideExpected({ feed, path: match, everyMs: expectEveryMs }))
-      history.setNote(NOTE + feed, String(version?.id))
+      ledger.write(decideExpected({ feed, path: match, everyMs: expectEveryMs }))
     }
   })
-}
-
-function expectNoMore(history: History, ledger: Ledger, note: string): void {
-  const version = history.version(Number(history.note(note)))
-  if (version !== null) ledger.write(decideStart(version, { kind: 'not-expected' }))
-  history.setNote(note, null)
 }

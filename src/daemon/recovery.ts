@@ -6,8 +6,6 @@ import type { Config } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { ON_HOLD } from '../domain/reason-codes.ts'
 import { UNSENT } from '../domain/states.ts'
-import { noteLoss } from '../history/lost-history.ts'
-import { noteService } from '../history/other-service.ts'
 import type { History, KnownFile, State } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { identityOf } from '../lib/files.ts'
@@ -37,16 +35,16 @@ export async function recover(
   { baseUrl, identity }: Config['service'],
 ): Promise<void> {
   const copies = await spool.names()
-  if (await history.commit(() => noteLoss(history, copies))) {
+  if (await history.commit(() => history.noteLoss(copies))) {
     const hint = hintWith('to see what is held and how to decide', commandFor('status'))
     log.warn(
       { event: 'history.lost', hint },
       'the history was lost or is older than the spool: each feed is held once',
     )
   }
-  // The history stores the identity in this form; another form would look like another service.
-  const who = { kind: 'partner' in identity ? 'partner' : 'account', ...identity }
-  if (await history.commit(() => noteService(history, JSON.stringify([baseUrl, who])))) {
+  const nobody = { account: null, partner: null, partnerAccount: null }
+  const destination = { ...nobody, baseUrl, ...identity }
+  if (await history.commit(() => history.noteService(destination))) {
     const hint = hintWith(
       'to send an upload there now, drop its file again, or restore one of these',
       commandFor('status --all'),

@@ -3,7 +3,6 @@
 
 import { ENDPOINT_DOWN, ON_HOLD } from '../domain/reason-codes.ts'
 import type { History, Version } from '../history/port.ts'
-import { takeFirst } from '../history/transitions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isDue, isSoon, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { withCode } from '../pipeline/decide/sending.ts'
@@ -53,7 +52,7 @@ export class SendQueue {
 
   /** takeRequests takes the versions that other processes asked to retry at once. */
   takeRequests(): void {
-    this.#first.push(...takeFirst(this.#history))
+    this.#first.push(...this.#history.takeRetried())
   }
 
   /** #firstNow returns the retried versions that are still due, and forgets the others. */

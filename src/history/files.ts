@@ -16,7 +16,7 @@ const PENDING = `SELECT id FROM versions INDEXED BY versions_unread
 
 export type Files = ReturnType<typeof files>
 
-export function files(db: Connection, { version }: Pick<VersionReads, 'version'>) {
+export function files(db: Connection, { version }: VersionReads) {
   const versionAt = (id: number | null): Version | null => (id === null ? null : version(id))
   return {
     known: (path: string): KnownFile | null => {

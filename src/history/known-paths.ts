@@ -12,7 +12,7 @@ import type { KnownFile, MovedFile } from './rows.ts'
  */
 const FORGET_AFTER_MS = 30 * DAY
 
-type Ports = Files & Pick<Transactions, 'afterCommit'>
+type Ports = Files & Transactions
 
 export class KnownPaths {
   readonly #history: Ports

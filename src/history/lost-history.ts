@@ -3,39 +3,10 @@
 // copy is named after a version's id, and that version's row is always written first. A fresh install has no copies.
 
 import { feedHash, parseCopyName } from '../domain/spool-name.ts'
-import type { Notes, VersionReads, Versions } from './port.ts'
+import type { Connection } from './connection.ts'
 import type { Version } from './rows.ts'
-
-/** Name of the note with the last id that the history knew when the loss was found. It stays until a person decides. */
-const NOTE = 'history lost up to'
-/** Name of the note with the numbers of postings in the copies that were there when the loss was found. */
-const KEPT_NOTE = 'kept copies'
-
-/**
- * noteLoss runs at the start, before the spool is swept. `copies` are the names of its files. Returns whether it found
- * a loss.
- */
-export function noteLoss(
-  history: Pick<Versions, 'forgetApprovals' | 'lastId'> & Notes,
-  copies: readonly string[],
-): boolean {
-  const known = history.lastId()
-  if (copies.every((name) => idOf(name) <= known)) return false
-  history.setNote(NOTE, String(known))
-  history.setNote(KEPT_NOTE, JSON.stringify(largestOf(copies)))
-  // An approval in an earlier history says nothing about the feed as it is now.
-  history.forgetApprovals()
-  return true
-}
-
-/**
- * historyLostUpTo returns the last id from before the loss, or null. Up to it, versions do not show what the service
- * has.
- */
-export function historyLostUpTo(history: Pick<Notes, 'note'>): number | null {
-  const note = history.note(NOTE)
-  return note === null ? null : Number(note)
-}
+import type { VersionReads } from './version-reads.ts'
+import type { VersionWrites } from './version-writes.ts'
 
 /** AfterLoss sorts the versions that are held for the loss alone. */
 export interface AfterLoss {
@@ -45,19 +16,58 @@ export interface AfterLoss {
   collapsed: Version[]
 }
 
-/** heldAfterLoss returns what is held for the loss alone; null when no history was lost. */
-export function heldAfterLoss(history: VersionReads & Pick<Notes, 'note'>): AfterLoss | null {
-  const held = history
-    .list({ states: ['held'], all: true })
-    .filter(({ guard }) => guard === 'history-lost')
-  if (historyLostUpTo(history) === null && held.length === 0) return null
-  const collapsed = held.filter((version) => hasCollapsed(history, version))
-  return { plausible: held.filter((version) => !collapsed.includes(version)), collapsed }
-}
+export type LostHistory = ReturnType<typeof lostHistory>
 
-/** endLoss ends the loss: first versions are sent without a question again. */
-export function endLoss(history: Notes): void {
-  history.setNote(NOTE, null)
+export function lostHistory(db: Connection, versions: VersionReads & VersionWrites) {
+  const historyLostUpTo = () => db.value<number>('SELECT lost_up_to FROM settings')
+  const keptPostings = (feed: string) =>
+    db.value<number>('SELECT postings FROM kept_copies WHERE feed_hash = +?', feedHash(feed))
+  return {
+    /**
+     * historyLostUpTo returns the last id from before the loss; null: no history was lost, or a person has decided. Up
+     * to this id, versions do not show what the service has.
+     */
+    historyLostUpTo,
+
+    /**
+     * keptPostings returns the number of postings in the largest copy of a feed at the last loss; null if there was no
+     * copy of it.
+     */
+    keptPostings,
+
+    /**
+     * noteLoss runs at the start, before the spool is swept. `copies` are the names of its files. Returns whether it
+     * found a loss.
+     */
+    noteLoss: (copies: readonly string[]): boolean =>
+      db.joinTransaction(() => {
+        const known = versions.lastId()
+        if (copies.every((name) => idOf(name) <= known)) return false
+        db.run('UPDATE settings SET lost_up_to = ?', known)
+        db.run('DELETE FROM kept_copies')
+        for (const [hash, postings] of largestOf(copies))
+          db.run('INSERT INTO kept_copies VALUES (?, ?)', hash, postings)
+        // An approval in an earlier history says nothing about the feed as it is now.
+        versions.forgetApprovals()
+        return true
+      }),
+
+    /** heldAfterLoss returns what is held for the loss alone; null when no history was lost. */
+    heldAfterLoss: (): AfterLoss | null => {
+      const held = versions
+        .list({ states: ['held'], all: true })
+        .filter(({ guard }) => guard === 'history-lost')
+      if (historyLostUpTo() === null && held.length === 0) return null
+      const { plausible = [], collapsed = [] } = Object.groupBy(held, ({ feed, postings }) => {
+        const kept = keptPostings(feed)
+        return kept !== null && (postings ?? 0) < kept / 2 ? 'collapsed' : 'plausible'
+      })
+      return { plausible, collapsed }
+    },
+
+    /** endLoss ends the loss: first versions are sent without a question again. */
+    endLoss: (): void => void db.run('UPDATE settings SET lost_up_to = NULL'),
+  }
 }
 
 /** idOf returns the version id in the name of a copy. A half-written copy has no id yet and counts as 0. */
@@ -66,24 +76,9 @@ function idOf(name: string): number {
 }
 
 /** largestOf returns the largest number of postings in the copies of each feed, by the hash of the feed's name. */
-function largestOf(copies: readonly string[]): Record<string, number> {
-  const largest: Record<string, number> = {}
+function largestOf(copies: readonly string[]): Map<string, number> {
+  const largest = new Map<string, number>()
   for (const { feedHash, postings } of copies.flatMap((name) => parseCopyName(name) ?? []))
-    largest[feedHash] = Math.max(largest[feedHash] ?? 0, postings)
+    largest.set(feedHash, Math.max(largest.get(feedHash) ?? 0, postings))
   return largest
-}
-
-/**
- * keptPostings returns, after a loss, the number of postings in the largest copy that was kept of a feed; null if no
- * copy of it was kept.
- */
-export function keptPostings(history: Pick<Notes, 'note'>, feed: string): number | null {
-  const kept = JSON.parse(history.note(KEPT_NOTE) ?? '{}') as Record<string, number>
-  return kept[feedHash(feed)] ?? null
-}
-
-/** hasCollapsed returns whether a held version has less than half of what a kept copy of its feed had. */
-export function hasCollapsed(history: Pick<Notes, 'note'>, { feed, postings }: Version): boolean {
-  const kept = keptPostings(history, feed)
-  return kept !== null && (postings ?? 0) < kept / 2
 }

@@ -4,10 +4,11 @@
 import { ConditionError } from '../domain/conditions.ts'
 import { EXIT } from '../lib/errors.ts'
 import { type Connection, openReadOnly } from './connection.ts'
+import { initialCampaigns } from './migrations/0001-campaigns.ts'
 import { initial } from './migrations/0001-initial.ts'
 
 /** MIGRATIONS are in order: the first one makes schema 1 from an empty file. */
-export const MIGRATIONS: readonly string[] = [initial]
+export const MIGRATIONS: readonly string[] = [initial + initialCampaigns]
 
 /** APPLICATION marks a database file as a history of feedsyncd: the letters `fsyn`. */
 export const APPLICATION = 0x6673796e

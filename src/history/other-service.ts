@@ -1,29 +1,46 @@
-// Owns the record of a change of the service or account: versions uploaded before the change are not on the present
+// Owns which service and account the uploads go to, and which versions went to another one: they are not on the present
 // service.
 
-import { OTHER_SERVICE_UP_TO } from './notes.ts'
-import type { Accounts, Notes, Versions } from './port.ts'
+import type { Accounts } from './accounts.ts'
+import type { Connection } from './connection.ts'
+import type { VersionReads } from './version-reads.ts'
+import type { VersionWrites } from './version-writes.ts'
 
-const SERVICE = 'service'
-
-/**
- * noteService runs at the start. `service` is the address and our identity. Returns whether it has changed and versions
- * were uploaded before.
- */
-export function noteService(
-  history: Pick<Versions, 'lastId' | 'list'> & Pick<Accounts, 'forgetAccounts'> & Notes,
-  service: string,
-): boolean {
-  const before = history.note(SERVICE)
-  if (before === service) return false
-  history.setNote(SERVICE, service)
-  if (before === null) return false
-  history.setNote(OTHER_SERVICE_UP_TO, String(history.lastId()))
-  history.forgetAccounts()
-  return history.list({ states: ['uploaded'], all: true, limit: 1 }).length > 0
+/** Destination is a service, and who we are there: an account, or an account of a partner. */
+export interface Destination {
+  baseUrl: string
+  account: string | null
+  partner: string | null
+  partnerAccount: string | null
 }
 
-/** otherServiceUpTo returns the last version id that belongs to another service, or 0. */
-export function otherServiceUpTo(history: Pick<Notes, 'note'>): number {
-  return Number(history.note(OTHER_SERVICE_UP_TO) ?? 0)
+export type OtherService = ReturnType<typeof otherService>
+
+export function otherService(
+  db: Connection,
+  { forgetAccounts, lastId, list }: Accounts & VersionReads & VersionWrites,
+) {
+  return {
+    /**
+     * noteService runs at the start, and records where the uploads go from now on. Returns whether they went elsewhere
+     * before and versions were uploaded there.
+     */
+    noteService: (destination: Destination): boolean =>
+      db.joinTransaction(() => {
+        const isFirst = db.value('SELECT base_url FROM settings') === null
+        const { changes } = db.run(
+          `UPDATE settings SET base_url = @baseUrl, account = @account, partner = @partner,
+               partner_account = @partnerAccount
+             WHERE (base_url, account, partner, partner_account) IS NOT (@baseUrl, @account, @partner, @partnerAccount)`,
+          { ...destination },
+        )
+        if (isFirst || changes === 0) return false
+        db.run('UPDATE settings SET other_service_up_to = ?', lastId())
+        forgetAccounts()
+        return list({ states: ['uploaded'], all: true, limit: 1 }).length > 0
+      }),
+
+    /** otherServiceUpTo returns the last version id that belongs to another service, or 0. */
+    otherServiceUpTo: () => db.value<number>('SELECT other_service_up_to FROM settings') ?? 0,
+  }
 }

@@ -1,15 +1,19 @@
-// The ports of the history for the rest of the program: versions, the reasons of their states, attempts, files, notes
+// The ports of the history for the rest of the program: versions, the reasons of their states, attempts, files
 // and transactions. Every change of state is one durable transaction with its event.
 
 import type { State } from '../domain/states.ts'
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { Accounts, Rival } from './accounts.ts'
+import type { AlertReceivers, KnownToReceiver, ToldAlert } from './alert-receivers.ts'
 import type { Attempts } from './attempts.ts'
+import type { Departures } from './departures.ts'
 import type { Differences, HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
-import type { Notes } from './notes.ts'
+import type { LostHistory } from './lost-history.ts'
+import type { OtherService } from './other-service.ts'
+import type { OwedReceipt, OwedReceipts } from './owed-receipts.ts'
 import type { Pauses } from './pauses.ts'
-import type { pruner } from './pruning.ts'
+import type { Prune } from './pruning.ts'
 import type { Requests } from './requests.ts'
 import type { StateMark } from './state-mark.ts'
 import type { Recent, VersionReads } from './version-reads.ts'
@@ -20,21 +24,26 @@ export type * from './rows.ts'
 export type { Id, Transition } from './transitions.ts'
 export type {
   Accounts,
+  AlertReceivers,
   Attempts,
   Differences,
   Files,
   HeldDifference,
-  Notes,
+  KnownToReceiver,
+  LostHistory,
+  OtherService,
+  OwedReceipt,
   Pauses,
   Recent,
   Requests,
   Rival,
   State,
+  ToldAlert,
   VersionReads,
 }
 
 /** Versions are the versions and their steps. `VersionReads` is the part for readers. */
-export type Versions = VersionReads & VersionWrites & Waits & { prune: ReturnType<typeof pruner> }
+export type Versions = VersionReads & VersionWrites & Waits & { prune: Prune }
 
 /** Transactions run work on all ports, and tell the state of the database itself. */
 export interface Transactions {
@@ -65,7 +74,8 @@ export type HistoryReader = VersionReads &
   Pick<Attempts, 'attempts'> &
   Pick<Differences, 'difference'> &
   Pick<Files, 'datedPaths' | 'known' | 'movedFile' | 'lastVersionAt' | 'missingSince'> &
-  Pick<Notes, 'note'> &
+  Pick<LostHistory, 'historyLostUpTo' | 'keptPostings'> &
+  Pick<OtherService, 'otherServiceUpTo'> &
   Pick<Pauses, 'pauses'> &
   Pick<Requests, 'request'> &
   Disposable
@@ -77,14 +87,18 @@ export type HistoryReader = VersionReads &
  */
 export type History = Versions &
   Accounts &
+  AlertReceivers &
   Attempts &
+  Departures &
   Differences &
   Files &
   Requests &
-  Notes &
+  LostHistory &
+  OtherService &
+  OwedReceipts &
   Pauses &
   Transactions &
   Disposable & {
     /** mark detects a database that was restored from a copy. */
-    readonly mark: Pick<StateMark, 'renew'>
+    readonly mark: StateMark
   }

@@ -28,6 +28,8 @@ const NEXT = `
       AND NOT EXISTS (SELECT 1 FROM events WHERE version = v.id AND at >= @before) AS isOld
     FROM piece p CROSS JOIN versions v ON v.id = p.id ORDER BY p.at, v.id`
 
+export type Prune = ReturnType<typeof pruner>
+
 /**
  * pruner returns a function that forgets versions in a final state older than `before` and returns their number. It
  * works in small steps and ends after the present step when the signal aborts.

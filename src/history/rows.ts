@@ -53,6 +53,8 @@ export interface Version {
   warnings: string[]
   /** Number of attempts so far. */
   attempts: number
+  /** Number of attempts that a person asked for. They do not lengthen the wait for the next one. */
+  retries: number
   /** Wall ms. */
   detectedAt: number
   /** Wall ms of the last change of the file; null: not known. */
@@ -73,7 +75,10 @@ export interface Version {
 }
 
 export type VersionPatch = Partial<
-  Omit<Version, 'id' | 'feed' | 'path' | 'state' | 'attempts' | 'detectedAt' | ReasonField>
+  Omit<
+    Version,
+    'id' | 'feed' | 'path' | 'state' | 'attempts' | 'retries' | 'detectedAt' | ReasonField
+  >
 >
 
 /** NewVersion is a version that is added, in one of the first states. */

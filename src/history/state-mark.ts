@@ -4,37 +4,39 @@
 // has another inode, and a database that was restored alone remembers another text.
 
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import {
+  type BigIntStats,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { type Connection, syncDirectory } from './connection.ts'
 import { fileError } from './database-error.ts'
-import { notes } from './notes.ts'
-
-const MARK = 'state-mark'
-const RESTORED = 'state-restored'
-const MADE = 'state-made'
 
 interface Mark {
   text: string
-  /** Inode and ctime of the file; null: the file was not written yet. */
-  file: string | null
+  /** Inode and ctime of the file; both are null: the file was not written yet. */
+  ino: string | null
+  ctimeNs: string | null
 }
 
 export type StateMark = ReturnType<typeof stateMark>
 
 /** stateMark returns the mark of a database. `file` is the path of the database. */
 export function stateMark(connection: Connection, file: string) {
-  const { note, setNote } = notes(connection)
   const path = `${file}.mark`
-  const known = () => JSON.parse(note(MARK) ?? '[]') as Mark[]
-  const time = (name: string) => {
-    const text = note(name)
-    return text === null ? null : Number(text)
-  }
+  const add = (mark: Mark) =>
+    connection.run('REPLACE INTO state_marks VALUES (@text, @ino, @ctimeNs)', { ...mark })
   const isCopy = () => {
-    const [seen, all] = [markAt(path), known()]
-    const matches = (one: Mark) =>
-      one.text === seen?.text && (one.file === null || one.file === seen.file)
+    const seen = markAt(path)
+    const all = connection.rows<Mark>('SELECT text, ino, ctime_ns AS ctimeNs FROM state_marks')
+    const matches = ({ text, ino, ctimeNs }: Mark) =>
+      text === seen?.text && (ino === null || (ino === seen.ino && ctimeNs === seen.ctimeNs))
     return all.length > 0 && !all.some(matches)
   }
   return {
@@ -42,9 +44,10 @@ export function stateMark(connection: Connection, file: string) {
      * restoredAt returns the wall ms at which the daemon found that the database is a copy from an earlier moment, or
      * null when it is not a copy. Throws `FeedsyncError` when the mark cannot be read.
      */
-    restoredAt: (now: number): number | null => (isCopy() ? now : time(RESTORED)),
+    restoredAt: (now: number): number | null =>
+      isCopy() ? now : connection.value('SELECT restored_at FROM settings'),
     /** madeAt returns the wall ms of the first mark, or null when the database was never marked. */
-    madeAt: () => time(MADE),
+    madeAt: () => connection.value<number>('SELECT marked_at FROM settings'),
     /**
      * renew records whether the database is a copy, together with the writes of `onCopy` in that case, and changes the
      * mark. It is durable when it returns. Throws `FeedsyncError` when the mark cannot be written.
@@ -53,18 +56,19 @@ export function stateMark(connection: Connection, file: string) {
       const text = randomUUID()
       connection.atomically(() => {
         if (isCopy()) {
-          setNote(RESTORED, String(now))
+          connection.run('UPDATE settings SET restored_at = ?', now)
           // The copy does not know what was sent after it was made, so each targeting is sent once more.
           connection.run('UPDATE campaign_bindings SET repeat_at = ? WHERE released = 0', now)
           onCopy()
         }
-        if (time(MADE) === null) setNote(MADE, String(now))
+        connection.run('UPDATE settings SET marked_at = ? WHERE marked_at IS NULL', now)
         // A process that dies between the two transactions leaves the old file or the new one: both texts are known.
-        setNote(MARK, JSON.stringify([...known(), { text, file: null }]))
+        add({ text, ino: null, ctimeNs: null })
       })
       connection.atomically(() => {
-        write(path, text)
-        setNote(MARK, JSON.stringify([markAt(path)]))
+        const mark = write(path, text)
+        connection.run('DELETE FROM state_marks')
+        add(mark)
       })
     },
   }
@@ -75,22 +79,30 @@ function markAt(path: string): Mark | null {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
     if (stats === undefined) return null
-    return { text: readFileSync(path, 'utf8'), file: `${stats.ino} ${stats.ctimeNs}` }
+    return markOf(readFileSync(path, 'utf8'), stats)
   } catch (error) {
     throw fileError(error, path)
   }
 }
 
-function write(path: string, text: string): void {
+const markOf = (text: string, { ino, ctimeNs }: Pick<BigIntStats, 'ino' | 'ctimeNs'>): Mark => ({
+  text,
+  ino: String(ino),
+  ctimeNs: String(ctimeNs),
+})
+
+/** write writes the mark and returns it. */
+function write(path: string, text: string): Mark {
   try {
     const handle = openSync(path, 'w', 0o600)
     try {
       writeSync(handle, Buffer.from(text))
       fsyncSync(handle)
+      syncDirectory(dirname(path))
+      return markOf(text, fstatSync(handle, { bigint: true }))
     } finally {
       closeSync(handle)
     }
-    syncDirectory(dirname(path))
   } catch (error) {
     throw fileError(error, path)
   }

@@ -2,12 +2,16 @@
 // sqlite-history.ts also loads the code for transactions. No statement is prepared before its first use.
 
 import { accounts } from './accounts.ts'
+import { alertReceivers } from './alert-receivers.ts'
 import { attempts } from './attempts.ts'
 import type { Connection } from './connection.ts'
+import { departures } from './departures.ts'
 import { differences } from './differences.ts'
 import { files } from './files.ts'
+import { lostHistory } from './lost-history.ts'
 import { openReader } from './migrations.ts'
-import { notes } from './notes.ts'
+import { otherService } from './other-service.ts'
+import { owedReceipts } from './owed-receipts.ts'
 import { pauses } from './pauses.ts'
 import type { HistoryReader } from './port.ts'
 import { requests } from './requests.ts'
@@ -25,16 +29,21 @@ export function openHistoryReader({ file }: { file: string }): HistoryReader | n
 
 export function tables(db: Connection) {
   const reads = versionReads(db)
+  const versions = { ...reads, ...versionWrites(db, reads) }
+  const words = accounts(db)
   return {
-    ...reads,
-    ...versionWrites(db, reads),
-    ...accounts(db),
+    ...versions,
+    ...words,
+    ...alertReceivers(db),
     ...waits(db, reads),
     ...attempts(db),
+    ...departures(db),
     ...differences(db),
     ...files(db, reads),
     ...requests(db),
-    ...notes(db),
+    ...otherService(db, { ...words, ...versions }),
+    ...owedReceipts(db),
+    ...lostHistory(db, versions),
     ...pauses(db),
   }
 }

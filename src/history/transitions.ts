@@ -5,10 +5,9 @@ import { SUPERSEDED } from '../domain/reason-codes.ts'
 import type { State } from '../domain/states.ts'
 import type { FileIdentity } from '../lib/files.ts'
 import type { Attempts } from './attempts.ts'
-import type { Notes } from './notes.ts'
 import type { AttemptEnd, NewVersion, Reason, Version, VersionPatch } from './rows.ts'
-import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
+import type { Waits } from './waits.ts'
 
 /** Id is the id of a version; `new` is the version that the same decision adds. */
 export type Id = number | 'new'
@@ -35,10 +34,7 @@ export type Transition =
   /** unlink forgets which version the file at a path is, so that the file counts as new. */
   | { kind: 'unlink'; path: string }
 
-type Ports = Pick<VersionWrites, 'add' | 'move' | 'update' | 'forget' | 'seen'> &
-  Pick<VersionReads, 'version'> &
-  Pick<Attempts, 'startAttempt' | 'endAttempt'> &
-  Notes
+type Ports = VersionWrites & Attempts & Waits
 
 /** Paths writes which version the file at a path is. */
 export interface Paths {
@@ -91,13 +87,20 @@ function writeOne(
       return version
     }
     case 'move': {
-      const version = history.move(idOf(each.id), each.to, each.reason, now, each.patch)
+      const version = history.move(idOf(each.id), each.to, {
+        reason: each.reason,
+        at: now,
+        patch: each.patch,
+      })
       moved?.(version)
       return version
     }
     case 'supersede': {
       const text = `version ${idOf(each.by)} took the place of version ${each.id}`
-      const version = history.move(each.id, 'superseded', { code: SUPERSEDED, text }, now)
+      const version = history.move(each.id, 'superseded', {
+        reason: { code: SUPERSEDED, text },
+        at: now,
+      })
       moved?.(version)
       return version
     }
@@ -111,8 +114,7 @@ function writeOne(
       history.endAttempt(each.id, each.end)
       return null
     case 'first':
-      askFirst(history, each.id)
-      countRetry(history, each.id)
+      history.askRetry(each.id, now)
       return null
     case 'drop':
       history.forget(each.id, each.heir === null ? undefined : idOf(each.heir))
@@ -129,42 +131,4 @@ function writeOne(
     default:
       return each satisfies never
   }
-}
-
-/** Name of the note with the ids of the versions that the daemon must try at once. */
-const FIRST_NOTE = 'retried'
-
-const askedFirst = (history: Notes) => JSON.parse(history.note(FIRST_NOTE) ?? '[]') as number[]
-
-function askFirst(history: Notes, id: number): void {
-  history.setNote(FIRST_NOTE, JSON.stringify([...askedFirst(history), id]))
-}
-
-/** Name of the note with the number of retries of each version that still waits. */
-const RETRIES_NOTE = 'retries'
-
-const retries = (history: Pick<Notes, 'note'>) =>
-  JSON.parse(history.note(RETRIES_NOTE) ?? '{}') as Record<string, number>
-
-/** countRetry counts a retry of a person, and forgets those of versions that no longer wait. */
-function countRetry(history: Pick<VersionReads, 'version'> & Notes, id: number): void {
-  const isWaiting = ([one]: [string, number]) => history.version(Number(one))?.state === 'queued'
-  const waiting = Object.fromEntries(Object.entries(retries(history)).filter(isWaiting))
-  const counted = { ...waiting, [id]: (waiting[id] ?? 0) + 1 }
-  history.setNote(RETRIES_NOTE, JSON.stringify(counted))
-}
-
-/** retriesOf returns how many attempts of a version a person asked for. They do not lengthen the wait for the next one. */
-export function retriesOf(history: Pick<Notes, 'note'>, id: number): number {
-  return retries(history)[id] ?? 0
-}
-
-/** takeFirst returns and clears the ids of the versions that the daemon tries before all others. */
-export function takeFirst(history: Notes & { atomically<T>(work: () => T): T }): number[] {
-  if (history.note(FIRST_NOTE) === null) return []
-  return history.atomically(() => {
-    const ids = askedFirst(history)
-    history.setNote(FIRST_NOTE, null)
-    return ids
-  })
 }

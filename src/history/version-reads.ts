@@ -7,7 +7,6 @@ import { DAY } from '../lib/clock.ts'
 import { latestLegal } from '../lib/due.ts'
 import { IS_RIVAL } from './accounts.ts'
 import type { Connection, SqlValue } from './connection.ts'
-import { OTHER_SERVICE_UP_TO } from './notes.ts'
 import type { HistoryEvent, ListFilter, Version } from './rows.ts'
 import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
@@ -88,9 +87,8 @@ export function versionReads(db: Connection) {
     onService: (feed: string) =>
       db.row<Pick<Version, 'id' | 'postings' | 'uploadedAt'>>(
         `SELECT v.id, v.postings, v.uploaded_at AS uploadedAt FROM feeds f JOIN versions v ON v.id = f.last_uploaded
-           WHERE f.name = +? AND v.id > coalesce((SELECT CAST(value AS INTEGER) FROM notes WHERE name = ?), 0)`,
+           WHERE f.name = +? AND v.id > (SELECT other_service_up_to FROM settings)`,
         feed,
-        OTHER_SERVICE_UP_TO,
       ),
     /**
      * maybeOnService returns the newest version of a feed that the service may have: its upload had no answer, and
@@ -100,10 +98,10 @@ export function versionReads(db: Connection) {
       db.row<Pick<Version, 'id' | 'postings'>>(
         `SELECT v.id, v.postings FROM versions v INDEXED BY versions_feed WHERE v.feed = +@feed
            AND v.id > coalesce((SELECT last_uploaded FROM feeds WHERE name = +@feed), 0)
-           AND v.id > coalesce((SELECT CAST(value AS INTEGER) FROM notes WHERE name = @note), 0)
+           AND v.id > (SELECT other_service_up_to FROM settings)
            AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
          ORDER BY v.id DESC LIMIT 1`,
-        { feed, note: OTHER_SERVICE_UP_TO },
+        { feed },
       ),
     /** olderFeeds returns the feeds whose last version may be older, by its date, than their newest version. */
     olderFeeds: () =>

@@ -6,7 +6,7 @@ import type { Reason, ReasonField, Version } from './rows.ts'
 /** The fields of a version, in the order of the columns. A column has the same name in snake case. */
 const FIELDS = `
   id feed path account state reason reasonCode hint line column guard approved sha256 md5 bytes encoding root records
-  postings withoutId duplicates placeholder requisitionIds changes attempts detectedAt modifiedAt date uploadedAt nextAttemptAt
+  postings withoutId duplicates placeholder requisitionIds changes attempts retries detectedAt modifiedAt date uploadedAt nextAttemptAt
   incompleteSince
   fileUrl etagVerified spool warnings externalCampaignIds`
   .trim()

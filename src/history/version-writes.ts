@@ -11,12 +11,18 @@ import type { NewVersion, Reason, Version, VersionPatch } from './rows.ts'
 import type { VersionReads } from './version-reads.ts'
 import { columnsOf, reasonFields } from './version-row.ts'
 
+/** StateChange is what belongs to a change of state. */
+export interface StateChange {
+  /** Wall ms. */
+  at: number
+  /** Without one, the version has no reason in its new state. */
+  reason?: Reason | null
+  patch?: VersionPatch | undefined
+}
+
 export type VersionWrites = ReturnType<typeof versionWrites>
 
-export function versionWrites(
-  db: Connection,
-  { newest, version }: Pick<VersionReads, 'newest' | 'version'>,
-) {
+export function versionWrites(db: Connection, { newest, version }: VersionReads) {
   function event(
     version: number,
     at: number,
@@ -101,13 +107,7 @@ export function versionWrites(
       }),
 
     /** move changes the state. Throws for a step that states.ts does not allow. */
-    move: (
-      id: number,
-      to: State,
-      reason: Reason | null,
-      at: number,
-      patch: VersionPatch = {},
-    ): Version =>
+    move: (id: number, to: State, { at, reason = null, patch = {} }: StateChange): Version =>
       db.joinTransaction(() => {
         const from = existing(id)
         assertStep(id, from.state, to, from.sha256 !== null)

@@ -21,7 +21,7 @@ interface Except {
 
 export type Waits = ReturnType<typeof waits>
 
-export function waits(db: Connection, { version }: Pick<VersionReads, 'version'>) {
+export function waits(db: Connection, { version }: VersionReads) {
   return {
     /**
      * due returns the queued versions that are due (lib/due.ts): one for each feed, but none for feeds that are
@@ -96,6 +96,28 @@ export function waits(db: Connection, { version }: Pick<VersionReads, 'version'>
            FROM tried WHERE versions.id = tried.id AND tried.at > @now`,
         { now },
       ),
+
+    /** askRetry records that a person wants a version to be tried at once. */
+    askRetry: (id: number, at: number) =>
+      void db.run(
+        'UPDATE versions SET retries = retries + 1, retry_asked_at = ? WHERE id = +?',
+        at,
+        id,
+      ),
+
+    /** takeRetried returns the versions that a person wants to be tried at once, and forgets the wish. */
+    takeRetried: (): number[] => {
+      const asked = () =>
+        db.values<number>(
+          'SELECT id FROM versions WHERE retry_asked_at IS NOT NULL ORDER BY retry_asked_at, id',
+        )
+      if (asked().length === 0) return []
+      return db.joinTransaction(() => {
+        const ids = asked()
+        db.run('UPDATE versions SET retry_asked_at = NULL WHERE retry_asked_at IS NOT NULL')
+        return ids
+      })
+    },
 
     /** makeDue makes all versions due now that are queued for later with one of these reason codes. */
     makeDue: (codes: readonly string[]) =>

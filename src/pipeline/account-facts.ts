@@ -2,7 +2,6 @@
 
 import { feedWithoutRule } from '../domain/feed-name.ts'
 import { isTrial, likenessOf } from '../domain/likeness.ts'
-import { otherServiceUpTo } from '../history/other-service.ts'
 import type { Accounts, HistoryReader, Version } from '../history/port.ts'
 import type { AccountFacts } from './decide/second-feed.ts'
 import type { GuardLimits } from './guards.ts'
@@ -34,7 +33,7 @@ export function accountFacts(
   const { history, limits, ownAccount } = judging
   const { account, feed } = named
   const beside = (likeness: string | null) =>
-    history.rivals({ account, after: otherServiceUpTo(history), feed, likeness })
+    history.rivals({ account, after: history.otherServiceUpTo(), feed, likeness })
   return {
     account: account ?? ownAccount,
     isKnown: isKnown(judging, named, former),
@@ -69,7 +68,7 @@ function isKnown(judging: Judging, named: Named, former: () => Version | null): 
 export function formerVersion(judging: Judging, named: Named): Version | null {
   const { feedOf, history, lastUnderOtherRules: upTo } = judging
   if (upTo === 0) return null
-  const after = otherServiceUpTo(history)
+  const after = history.otherServiceUpTo()
   if (upTo <= after) return null
   const { account, feed, id = 0, path } = named
   const byPath = feedWithoutRule(path)
@@ -90,5 +89,5 @@ function isAtPresent(
   { account }: Named,
   version: Version | null,
 ): version is Version {
-  return version !== null && version.account === account && version.id > otherServiceUpTo(history)
+  return version !== null && version.account === account && version.id > history.otherServiceUpTo()
 }

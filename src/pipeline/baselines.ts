@@ -6,7 +6,6 @@ import { MOST_SUMMED, type PostingChanges } from '../domain/difference.ts'
 import { feedWithoutRule } from '../domain/feed-name.ts'
 import { MOST_ENTRIES } from '../feed/entries.ts'
 import type { CheckerFor } from '../feed/port.ts'
-import { historyLostUpTo } from '../history/lost-history.ts'
 import type { HeldDifference, HistoryReader, Recent, Transition, Version } from '../history/port.ts'
 import { isRetryable } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -235,7 +234,7 @@ function changesFiles(recent: readonly Recent[]): boolean {
 
 /** isLost reports whether the lost history held the only record of what the service has of this feed. */
 function isLost(history: HistoryReader, { feed, id = 0 }: Named): boolean {
-  const lost = historyLostUpTo(history)
+  const lost = history.historyLostUpTo()
   if (lost === null) return false
   const last = history.confirmed(feed, id)
   return last === null || (last.id <= lost && !last.approved)

@@ -1,5 +1,5 @@
 // Files that leave the vendor's folder: archives, deletes or quarantines those of ended versions, if the configuration
-// says so. Each departure is noted in the history before it begins, so that a crash in between loses no file.
+// says so. Each departure is recorded in the history before it begins, so that a crash in between loses no file.
 
 import type { Config } from '../config/config.ts'
 import type { Conditions } from '../domain/conditions.ts'
@@ -25,8 +25,6 @@ export interface DeparturesParts {
   log: Log
 }
 
-/** DEPARTURE begins the name of a note about a file that is leaving the folder. */
-const DEPARTURE = 'leaving '
 const DONE = {
   archive: 'file.archived',
   delete: 'file.deleted',
@@ -74,10 +72,8 @@ export class Departures {
 
   /** recover reads which moves a crash interrupted. `resume` completes them. */
   recover(): void {
-    for (const note of this.#history.notes(DEPARTURE)) {
-      const departure = JSON.parse(this.#history.note(note) ?? '') as Departure
+    for (const departure of this.#history.departures())
       this.#partialMoves.set(departure.token, departure)
-    }
   }
 
   /** hasTaken reports whether we moved this file since the last listing. A returned file has another ctime. */
@@ -112,8 +108,7 @@ export class Departures {
     for (let from = 0; from < due.length && !this.#isStopping; from += BATCH_SIZE) {
       const departures = due.slice(from, from + BATCH_SIZE)
       await this.#history.commit(() => {
-        for (const each of departures)
-          this.#history.setNote(DEPARTURE + each.token, JSON.stringify(each))
+        for (const each of departures) this.#history.beginDeparture(each)
       })
       const ended = new Map<Departure, Disposed>()
       for (const departure of departures) {
@@ -174,7 +169,7 @@ export class Departures {
         const disposed = ended.get(departure)
         if (disposed?.kind === 'done') this.#knownPaths.moved(path, identity, disposition)
         else if (disposed?.returned) this.#knownPaths.returned(path, identity, disposed.returned)
-        if (!this.#partialMoves.has(token)) this.#history.setNote(DEPARTURE + token, null)
+        if (!this.#partialMoves.has(token)) this.#history.endDeparture(token)
       }
     }
     await this.#history.commit(record).catch((error) => {

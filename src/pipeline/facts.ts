@@ -1,7 +1,6 @@
 // Reads the facts that a decision needs. Call each function within the transaction that writes the decision.
 
 import { ACCEPTED, REPLACEABLE } from '../domain/states.ts'
-import { otherServiceUpTo } from '../history/other-service.ts'
 import type {
   History,
   HistoryEvent,
@@ -11,7 +10,6 @@ import type {
   Version,
   VersionReads,
 } from '../history/port.ts'
-import { retriesOf } from '../history/transitions.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { FileFacts } from './decide/file.ts'
 import type { DeedFacts } from './decide/person.ts'
@@ -49,7 +47,6 @@ export function sendFacts(
       held: isBeginning ? (newerOf(history, version, ['held'])?.id ?? null) : null,
     },
     inARow: code === null ? 0 : history.attemptsInARow(id, code),
-    retries: code === null ? 0 : retriesOf(history, id),
   }
 }
 
@@ -71,7 +68,7 @@ export function bytesFacts(
     newestTaken: once(() => history.newestTaken(feed)),
     known: once(() => history.known(path)),
     last: once(() => history.lastVersionAt(path)),
-    otherServiceUpTo: () => otherServiceUpTo(history),
+    otherServiceUpTo: history.otherServiceUpTo,
     newestDated: once(() => {
       const states: State[] = [...ACCEPTED, 'held']
       const uploaded = history.lastUploaded(feed)

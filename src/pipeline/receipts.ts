@@ -1,11 +1,11 @@
 // Writes receipts beside the dropped files, for people who only have SFTP. The transaction that ends a version also
-// notes its receipt, so that a crash before the write does not lose the receipt.
+// records its receipt, so that a crash before the write does not lose the receipt.
 
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import type { Conditions } from '../domain/conditions.ts'
 import { RECEIPTED } from '../domain/states.ts'
-import type { History, Version } from '../history/port.ts'
+import type { History, OwedReceipt, Version } from '../history/port.ts'
 import type { Dispositions } from '../inbox/dispositions.ts'
 import type { Listing, Receipt } from '../inbox/port.ts'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
@@ -22,8 +22,6 @@ export interface ReceiptsParts {
   rescanMs: number
 }
 
-/** NOTE begins the name of a note; the rest is the id of a version, a space, and a path that still needs its receipt. */
-const NOTE = 'receipt owed '
 const FAILING_MS = 10 * MINUTE
 /** BATCH_SIZE is how many receipts are tried again after one listing. */
 const BATCH_SIZE = 64
@@ -36,14 +34,8 @@ export function failingMs(rescanMs: number): number {
   return FAILING_MS + rescanMs
 }
 
-/** Owed is a receipt: the file at `path` is, or has the bytes of, the version `id`. */
-interface Owed {
-  id: number
-  path: string
-}
-
 /**
- * markReceiptsPending notes that each file of the version needs a receipt, or only the file at `path`. Call it if the
+ * markReceiptsPending records that each file of the version needs a receipt, or only the file at `path`. Call it if the
  * configuration asks for receipts, in the transaction of the version's new state, or of the file that has its bytes.
  */
 export function markReceiptsPending(
@@ -55,14 +47,7 @@ export function markReceiptsPending(
   if (!RECEIPTED.includes(version.state)) return
   const paths = path === null ? new Set([version.path, ...history.pathsOf(id)]) : [path]
   for (const each of paths)
-    if (!isAbsolute(each)) history.setNote(noteOf({ id, path: each }), newToken())
-}
-
-const noteOf = ({ id, path }: Owed) => `${NOTE}${id} ${path}`
-
-function owedBy(note: string): Owed {
-  const owed = note.slice(NOTE.length)
-  return { id: Number.parseInt(owed, 10), path: owed.slice(owed.indexOf(' ') + 1) }
+    if (!isAbsolute(each)) history.oweReceipt({ id, path: each }, newToken())
 }
 
 export class Receipts {
@@ -74,10 +59,10 @@ export class Receipts {
   readonly #failingMs: number
   /** The last write at each path: the next write waits for it. */
   readonly #lastWrite = new Map<string, Promise<void>>()
-  /** The notes of receipts that a crash left pending, with their tokens. */
-  readonly #pending = new Map<string, string>()
-  /** The notes of receipts that could not be written. */
-  readonly #unwritten = new Set<string>()
+  /** The receipts that a crash left pending, with their tokens. */
+  #pending: (OwedReceipt & { token: string })[] = []
+  /** The receipts that could not be written, by version and path. */
+  readonly #unwritten = new Map<string, OwedReceipt>()
 
   constructor(parts: ReceiptsParts) {
     this.#clock = parts.clock
@@ -98,18 +83,18 @@ export class Receipts {
    * wins, in any order of the calls.
    */
   async writePending(id: number | null = null): Promise<void> {
-    const notes = this.#history.notes(id === null ? NOTE : `${NOTE}${id} `)
-    await Promise.all(notes.map((note) => this.#write(note)))
+    const owed = this.#history.owedReceipts(id)
+    await Promise.all(owed.map((receipt) => this.#write(receipt)))
   }
 
   /**
    * #write writes one receipt after the others of its path. `isRepeat`: the log has the failure already, and the folder
    * was listed since. If the directory is missing then, it left with its files.
    */
-  #write(note: string, { isRepeat = false } = {}): Promise<void> {
-    const { path } = owedBy(note)
+  #write(owed: OwedReceipt, { isRepeat = false } = {}): Promise<void> {
+    const { path } = owed
     const before = this.#lastWrite.get(path) ?? Promise.resolve()
-    const written = before.catch(() => {}).then(() => this.#writeNow(note, { isRepeat }))
+    const written = before.catch(() => {}).then(() => this.#writeNow(owed, { isRepeat }))
     this.#lastWrite.set(path, written)
     return written.finally(() => {
       if (this.#lastWrite.get(path) === written) this.#lastWrite.delete(path)
@@ -118,46 +103,43 @@ export class Receipts {
 
   /** recover reads which receipts a crash left pending. */
   recover(): void {
-    for (const note of this.#history.notes(NOTE))
-      this.#pending.set(note, this.#history.note(note) ?? '')
+    this.#pending = this.#history.owedReceipts()
   }
 
   /** complete writes the receipts that a crash left pending, each for the present state of its version. */
   async complete(): Promise<void> {
-    for (const [note, token] of this.#pending) {
-      this.#pending.delete(note)
-      await this.#dispositions.discardDraft(owedBy(note).path, token)
-      await this.#write(note)
+    for (const { token, ...owed } of [...this.#pending]) {
+      this.#pending.shift()
+      await this.#dispositions.discardDraft(owed.path, token)
+      await this.#write(owed)
     }
   }
 
   /**
-   * retry writes the pending receipts after a listing, also those that a command noted, and then those that failed. It
-   * stops at the first receipt that fails again, because each one costs a search of the history for a newer version.
+   * retry writes the pending receipts after a listing, also those that a command recorded, and then those that failed.
+   * It stops at the first receipt that fails again, because each one costs a search of the history for a newer version.
    */
   async retry({ unknown }: Listing): Promise<void> {
     await this.writePending()
-    for (const note of [...this.#unwritten].slice(0, BATCH_SIZE)) {
+    for (const [key, owed] of [...this.#unwritten].slice(0, BATCH_SIZE)) {
       // A directory that could not be listed may come back.
-      const isAway = unknown.some((prefix) => owedBy(note).path.startsWith(prefix))
-      this.#unwritten.delete(note)
-      if (isAway) this.#unwritten.add(note)
-      else await this.#write(note, { isRepeat: true })
-      if (!isAway && this.#unwritten.has(note)) return
+      const isAway = unknown.some((prefix) => owed.path.startsWith(prefix))
+      this.#unwritten.delete(key)
+      if (isAway) this.#unwritten.set(key, owed)
+      else await this.#write(owed, { isRepeat: true })
+      if (!isAway && this.#unwritten.has(key)) return
     }
   }
 
-  async #writeNow(note: string, { isRepeat }: { isRepeat: boolean }): Promise<void> {
+  async #writeNow(owed: OwedReceipt, { isRepeat }: { isRepeat: boolean }): Promise<void> {
     const history = this.#history
-    const token = history.note(note)
+    const token = history.receiptToken(owed)
     // Another call has written it meanwhile.
     if (token === null && !isRepeat) return
-    // Another state of this version may be noted during the write; that note stays.
-    const settle = () => {
-      if (history.note(note) === token) history.setNote(note, null)
-    }
+    // The version may get another state during the write; its receipt is then still owed.
+    const settle = () => history.settleReceipt(owed, token)
     // The version may have changed during the write of another receipt at this path.
-    const { id, path: file } = owedBy(note)
+    const { id, path: file } = owed
     const version = history.version(id)
     if (version === null || !isToldAt(file, version, history)) return history.commit(settle, 'soon')
     const { state, reason, reasonCode, line, column } = version
@@ -184,7 +166,8 @@ export class Receipts {
       const { hint } = written
       this.#conditions.set('dispositions-failing', { message, hint }, this.#failingMs)
     }
-    if (written.kind === 'problem' && !(isMissing && isRepeat)) this.#unwritten.add(note)
+    if (written.kind === 'problem' && !(isMissing && isRepeat))
+      this.#unwritten.set(`${id} ${file}`, owed)
     await history.commit(settle, 'soon')
   }
 }

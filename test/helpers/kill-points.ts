@@ -204,9 +204,7 @@ function factOf(sql: string, parameters: unknown[]): string | null {
     return `attempt ended: ${(parameters[0] as { outcome: unknown }).outcome}`
   }
   if (text.startsWith('REPLACE INTO files')) return 'file recorded'
-  if (text.startsWith('REPLACE INTO notes')) {
-    return String(parameters[0]).startsWith('leaving ') ? 'a file will leave the folder' : null
-  }
+  if (text.startsWith('INSERT INTO departures')) return 'a file will leave the folder'
   if (/^UPDATE versions SET spool = \? WHERE/.test(text)) return 'copy given up'
   return null
 }

@@ -1,4 +1,5 @@
-// Schema 1. After the first release this file never changes: each change is a new file with the next number.
+// Schema 1, without the campaigns. After the first release this file never changes: each change is a new file with the
+// next number.
 
 /*
  * feeds points at the versions that `status` shows, so the cost of `status` depends on the number of feeds, not on the
@@ -6,6 +7,7 @@
  * number of versions per state, by triggers, for the same reason.
  * events and attempts are stored by version (WITHOUT ROWID), so SQLite reads those of one version in one go.
  * external_campaign_ids is the last column: it may be long, and columns after a long value are slow to read.
+ * retry_asked_at is set from the retry of a person until the daemon takes it; retries counts all of them.
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
  * versions_rivals finds the versions of other feeds of an account that the service has or gets; versions_alike finds those
@@ -15,13 +17,21 @@
  * keeps all feeds; the configured account has an empty name.
  * differences has what a held version changes, as JSON. It is a table of its own because it is long, and few versions
  * are ever held. older may be a version that the history has forgotten.
+ * departures has the files that are leaving the folder, and token a part of the temporary name of each.
+ * owed_receipts has the receipts that are not written yet; token is a part of the name of the draft.
  * moved_files has the paths whose files the daemon moved or deleted in the last 30 days, for `show PATH`.
  *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
- * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
- * released campaign belongs to no entry. campaign_writes has each request that writes; its row is added before the
- * request is sent. A row later gets its end; its other columns never change.
+ * told_alerts has the problems that a receiver of alerts knows and that had not ended when it was told. The id of a
+ * receiver is a hash of its program or address, which may hold a secret.
+ *
+ * settings is one row with the facts of the whole database. base_url to partner_account say where the uploads go;
+ * versions up to other_service_up_to went to another service or account. lost_up_to is the last id that the history knew
+ * when it was found to be lost, until a person decides; kept_copies has the postings in the largest copy of each feed at
+ * that moment. marked_at is the first start of a daemon, and restored_at the last time that the database was found to be
+ * a copy. state_marks has the texts that the mark beside the database may have, and its inode and ctime once it was
+ * written (history/state-mark.ts).
  */
 export const initial = `
 CREATE TABLE versions (
@@ -51,6 +61,8 @@ CREATE TABLE versions (
   requisition_ids INTEGER,
   changes TEXT,
   attempts INTEGER NOT NULL DEFAULT 0,
+  retries INTEGER NOT NULL DEFAULT 0,
+  retry_asked_at INTEGER,
   detected_at INTEGER NOT NULL,
   modified_at INTEGER,
   date TEXT,
@@ -69,6 +81,7 @@ CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_detected ON versions (detected_at);
 CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = 'queued';
 CREATE INDEX versions_queued ON versions (attempts, id) WHERE state = 'queued';
+CREATE INDEX versions_retried ON versions (retry_asked_at, id) WHERE retry_asked_at IS NOT NULL;
 CREATE INDEX versions_incomplete ON versions (incomplete_since) WHERE state = 'incomplete';
 CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
 CREATE INDEX versions_rivals ON versions (account, feed)
@@ -163,6 +176,25 @@ CREATE TABLE moved_files (
 CREATE INDEX moved_files_version ON moved_files (version);
 CREATE INDEX moved_files_at ON moved_files (at);
 
+CREATE TABLE owed_receipts (
+  version INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
+  path TEXT NOT NULL,
+  token TEXT NOT NULL,
+  PRIMARY KEY (version, path)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE departures (
+  token TEXT PRIMARY KEY,
+  path TEXT NOT NULL,
+  dev TEXT NOT NULL,
+  ino TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  mtime_ns TEXT NOT NULL,
+  ctime_ns TEXT NOT NULL,
+  disposition TEXT NOT NULL,
+  sha256 TEXT
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE requests (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   path TEXT NOT NULL,
@@ -189,49 +221,43 @@ CREATE TABLE accounts (
   by TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE notes (
-  name TEXT PRIMARY KEY,
-  value TEXT NOT NULL
+CREATE TABLE alert_receivers (
+  id TEXT PRIMARY KEY,
+  sequence INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE campaign_bindings (
-  account TEXT NOT NULL,
-  campaign_id TEXT NOT NULL,
+CREATE TABLE told_alerts (
+  id INTEGER PRIMARY KEY,
+  receiver TEXT NOT NULL REFERENCES alert_receivers ON DELETE CASCADE,
   key TEXT NOT NULL,
-  account_id TEXT,
-  start_date TEXT,
-  mark TEXT,
-  sent TEXT NOT NULL,
-  shown TEXT,
-  repeat_at INTEGER,
-  released INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (account, campaign_id)
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX campaign_bindings_key ON campaign_bindings (account, key) WHERE released = 0;
-
-CREATE TABLE campaign_writes (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  account TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  key TEXT NOT NULL,
-  campaign_id TEXT,
-  action TEXT NOT NULL,
-  body TEXT,
-  before TEXT NOT NULL,
-  actor TEXT NOT NULL CHECK (actor IN ('person', 'daemon', 'service')),
-  by TEXT NOT NULL,
-  outcome TEXT NOT NULL,
-  ended_at INTEGER,
-  reason TEXT
+  mark TEXT NOT NULL,
+  event TEXT NOT NULL,
+  feed TEXT,
+  campaign TEXT,
+  UNIQUE (receiver, key)
 ) STRICT;
-CREATE INDEX campaign_writes_key ON campaign_writes (key, id);
-CREATE INDEX campaign_writes_campaign ON campaign_writes (campaign_id, id);
-CREATE INDEX campaign_writes_person ON campaign_writes (account, id) WHERE actor = 'person';
-CREATE INDEX campaign_writes_open ON campaign_writes (id) WHERE outcome IN ('sending', 'unknown');
-CREATE TRIGGER campaign_writes_kept BEFORE UPDATE OF account, at, key, action, body, before, actor, by ON campaign_writes BEGIN
-  SELECT RAISE(ABORT, 'a line of the history is not changed');
-END;
-CREATE TRIGGER campaign_writes_whole BEFORE DELETE ON campaign_writes BEGIN
-  SELECT RAISE(ABORT, 'the history is append-only');
-END;
+
+CREATE TABLE settings (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  base_url TEXT,
+  account TEXT,
+  partner TEXT,
+  partner_account TEXT,
+  other_service_up_to INTEGER NOT NULL DEFAULT 0,
+  lost_up_to INTEGER,
+  marked_at INTEGER,
+  restored_at INTEGER
+) STRICT;
+INSERT INTO settings (one) VALUES (1);
+
+CREATE TABLE state_marks (
+  text TEXT PRIMARY KEY,
+  ino TEXT,
+  ctime_ns TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE kept_copies (
+  feed_hash TEXT PRIMARY KEY,
+  postings INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 `

@@ -3,7 +3,7 @@
 
 import type { AlertEvent } from '../../domain/alerts.ts'
 import { IN_WORK } from '../../domain/states.ts'
-import type { VersionReads } from '../../history/port.ts'
+import type { ToldAlert, VersionReads } from '../../history/port.ts'
 import { stepText } from '../advice.ts'
 import type { AlertFacts } from '../port.ts'
 import { firstLine, type Problem } from '../problem.ts'
@@ -41,10 +41,7 @@ export interface Change extends AlertChange {
 }
 
 /** Told is what a receiver knows, by key. The history keeps it. */
-export type Told = Record<
-  string,
-  { mark: string; event: AlertEvent; feed: string | null; campaign?: string | null }
->
+export type Told = ReadonlyMap<string, ToldAlert>
 
 /** troublesOf returns the problems that alerts report, by key. Of several problems with one key, the worst comes first. */
 export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, Change> {
@@ -104,9 +101,9 @@ export function changesFor(
   },
 ): Change[] {
   const changes = [...now.values()].filter(
-    ({ event, key, mark }) => on.includes(event) && told[key]?.mark !== mark,
+    ({ event, key, mark }) => on.includes(event) && told.get(key)?.mark !== mark,
   )
-  for (const [key, { event, feed, campaign = null }] of Object.entries(told)) {
+  for (const [key, { event, feed, campaign }] of told) {
     if (now.has(key)) continue
     const newest = feed === null ? null : history.newest(feed)
     const isOpen =
@@ -143,12 +140,12 @@ const DAEMON_EVENTS: readonly AlertEvent[] = ['daemon', 'credentials', 'service'
 
 /** toldAfter returns what a receiver knows after it has received these changes. */
 export function toldAfter(told: Told, changes: readonly Change[]): Told {
-  const after = new Map(Object.entries(told))
+  const after = new Map(told)
   for (const { key, recovered, mark, event, feed, campaign } of changes) {
     if (recovered) after.delete(key)
-    else after.set(key, { mark, event, feed, ...(campaign !== null && { campaign }) })
+    else after.set(key, { mark, event, feed, campaign })
   }
-  return Object.fromEntries(after)
+  return after
 }
 
 export const NO_FACTS = {

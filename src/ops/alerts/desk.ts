@@ -1,24 +1,29 @@
 // Decides when alerts are sent: one message with all changes that a look finds, then a pause. After a message was sent,
-// the history notes what the receiver knows. A crash between the two repeats a message but never loses one.
+// the history records what the receiver knows. A crash between the two repeats a message but never loses one.
 // senders.ts knows the programs and addresses.
 
 import { hash } from 'node:crypto'
 import type { AlertTarget } from '../../domain/alerts.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'
 import type { Conditions } from '../../domain/conditions.ts'
-import type { Notes, Transactions, VersionReads } from '../../history/port.ts'
+import type {
+  AlertReceivers,
+  KnownToReceiver,
+  Transactions,
+  VersionReads,
+} from '../../history/port.ts'
 import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AlertFacts, CommandLine } from '../port.ts'
-import { type Change, changesFor, type Told, toldAfter, troublesOf } from './changes.ts'
+import { type Change, changesFor, toldAfter, troublesOf } from './changes.ts'
 import { type AlertMessage, alertMessage } from './message.ts'
 import { type Sent, targetName } from './senders.ts'
 
 export interface AlertDeskParts {
   clock: Clock
   log: Log
-  history: VersionReads & Notes & Pick<Transactions, 'atomically' | 'dataVersion'>
+  history: VersionReads & AlertReceivers & Pick<Transactions, 'dataVersion'>
   targets: readonly AlertTarget[]
   facts: AlertFacts
   conditions: Pick<Conditions, 'set' | 'clear'>
@@ -29,24 +34,16 @@ export interface AlertDeskParts {
   send: (target: AlertTarget, message: AlertMessage, signal: AbortSignal) => Promise<Sent>
 }
 
-interface Receiver {
+interface Receiver extends KnownToReceiver {
   target: AlertTarget
-  /** Name of the note in the history that holds `told` and `sequence`. */
-  note: string
-  told: Told
-  /** Number of messages sent to this receiver. */
-  sequence: number
+  /** The name under which the history keeps `told` and `sequence`. */
+  id: string
   failures: number
   /** Earliest time of the next message, monotonic ms. */
   notBefore: number
   sending: Promise<void> | null
 }
 
-/** Noted is what the history keeps of a receiver. */
-type Noted = Pick<Receiver, 'told' | 'sequence'>
-
-const NOTE = 'alerts '
-const NOTHING = '{"told":{},"sequence":0}'
 /** Pause between two messages to a receiver. The second one holds all changes of the pause. */
 const PAUSE_MS = 30 * SECOND
 const LOOK_GAP_MS = SECOND
@@ -149,7 +146,7 @@ export class AlertDesk {
 
   async #send(receiver: Receiver, changes: Change[], signal: AbortSignal): Promise<void> {
     const { clock, commandLine, history, host, log, page, send } = this.#parts
-    const { target, note, sequence } = receiver
+    const { id, target, sequence } = receiver
     const message = alertMessage(changes, { at: clock.now(), commandLine, host, page, sequence })
     const sent = await send(target, message, signal)
     if (signal.aborted) return
@@ -164,8 +161,7 @@ export class AlertDesk {
       'alert sent',
     )
     try {
-      const { told, sequence } = receiver
-      history.setNote(note, JSON.stringify({ told, sequence } satisfies Noted))
+      history.keepKnownToReceiver(id, receiver)
     } catch (error) {
       log.error(
         { event: 'alert.not-noted', problem: messageOf(error) },
@@ -194,24 +190,21 @@ export class AlertDesk {
   }
 }
 
-/** Restores each receiver from its note and deletes the notes of receivers that are no longer configured. */
+/** Restores each receiver from the history, which forgets the receivers that are no longer configured. */
 function receiversOf({ history, targets }: Pick<AlertDeskParts, 'history' | 'targets'>) {
   const receivers = targets.map((target, index): Receiver => {
-    const note = noteOf(target, targets.slice(0, index))
-    const { told, sequence } = JSON.parse(history.note(note) ?? NOTHING) as Noted
-    return { target, note, told, sequence, failures: 0, notBefore: 0, sending: null }
+    const id = idOf(target, targets.slice(0, index))
+    const known = history.knownToReceiver(id)
+    return { target, id, ...known, failures: 0, notBefore: 0, sending: null }
   })
-  const notes = receivers.map(({ note }) => note)
-  const old = history.notes(NOTE).filter((note) => !notes.includes(note))
-  if (old.length > 0)
-    history.atomically(() => old.forEach((note) => void history.setNote(note, null)))
+  history.forgetReceivers(receivers.map(({ id }) => id))
   return receivers
 }
 
-/** The note's name depends on the receiver and not on its place in the list, so it is the same after a restart. */
-function noteOf(target: AlertTarget, before: readonly AlertTarget[]): string {
+/** The id depends on the receiver and not on its place in the list, so it is the same after a restart. */
+function idOf(target: AlertTarget, before: readonly AlertTarget[]): string {
   const identity = ({ action }: AlertTarget) =>
     action.kind === 'exec' ? JSON.stringify(action.command) : hash('sha256', action.url.reveal())
   const same = before.filter((other) => identity(other) === identity(target)).length
-  return `${NOTE}${hash('sha256', `${same} ${identity(target)}`).slice(0, 16)}`
+  return hash('sha256', `${same} ${identity(target)}`).slice(0, 16)
 }

@@ -19,7 +19,7 @@ import { waitAfter } from './wait.ts'
 export type Held = Reason & { guard: NonNullable<Version['guard']> }
 
 export interface SendFacts {
-  version: Pick<Version, 'id' | 'state' | 'attempts'>
+  version: Pick<Version, 'id' | 'state' | 'attempts' | 'retries'>
   isPaused: boolean
   /** Why a guard holds the version now; null if it passes, or if a person approved it. */
   held: Held | null
@@ -27,8 +27,6 @@ export interface SendFacts {
   newer: { queued: number | null; held: number | null }
   /** The earlier attempts in a row that ended with the code of the present failure. */
   inARow: number
-  /** The attempts that a person asked for: they do not lengthen the wait for the next one. */
-  retries: number
 }
 
 /** Try is an attempt without its result. */
@@ -155,10 +153,10 @@ function ifOvertaken({ newer, version: { id } }: SendFacts): Transition[] {
 }
 
 function afterFailure(
-  { inARow, retries, version }: SendFacts,
+  { inARow, version }: SendFacts,
   { attempt, failure, hold, notBefore, random }: FailedEvent,
 ): Transition[] {
-  const { attempts, id, state } = version
+  const { attempts, id, retries, state } = version
   if (failure.class === 'credentials') {
     // A hold that has ended meanwhile delays nothing.
     if (hold === null) return [again(version, reasonOf(failure), null)]

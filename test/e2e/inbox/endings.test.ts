@@ -152,17 +152,12 @@ it.each(['was put back', 'is under both names', 'is under its temporary name'])(
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(join(site.inbox, 'acme/monday.xml'), {
       bigint: true,
     })
-    const identity = { dev: `${dev}`, ino: `${ino}`, size: Number(size) }
-    const departure = {
-      path: 'acme/monday.xml',
-      identity: { ...identity, mtimeNs: `${mtimeNs}`, ctimeNs: `${ctimeNs}` },
-      ...{ disposition: 'archive', token: '0a1b2c3d4e5f' },
-    }
+    const identity = [dev, ino, size, mtimeNs, ctimeNs].map(String)
     const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
-    db.prepare('INSERT INTO notes VALUES (?, ?)').run(
-      'leaving 0a1b2c3d4e5f',
-      JSON.stringify(departure),
-    )
+    db.prepare(
+      `INSERT INTO departures (token, path, dev, ino, size, mtime_ns, ctime_ns, disposition)
+         VALUES ('0a1b2c3d4e5f', 'acme/monday.xml', ?, ?, ?, ?, ?, 'archive')`,
+    ).run(...identity)
     db.close()
     const [name, taken] = ['monday.xml', '.monday.xml.0a1b2c3d4e5f.taken'].map((each) =>
       join(site.inbox, 'acme', each),

@@ -22,7 +22,7 @@ const receiptOf = (site: Site) =>
 const owed = (site: Site) => {
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'), { readonly: true })
   try {
-    return db.prepare("SELECT name FROM notes WHERE name LIKE 'receipt %'").pluck().all()
+    return db.prepare('SELECT path FROM owed_receipts').pluck().all()
   } finally {
     db.close()
   }
@@ -168,9 +168,9 @@ it('a receipt that was pending at a crash is written at the next start', async (
 
   // A crash leaves this: the new state and the note of the pending receipt.
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
-  const owed = () => db.prepare("SELECT name FROM notes WHERE name LIKE 'receipt %'").pluck().all()
+  const owed = () => db.prepare('SELECT path FROM owed_receipts').pluck().all()
   const paid = owed()
-  db.prepare("INSERT INTO notes VALUES ('receipt owed 1 jobs.xml', '')").run()
+  db.prepare("INSERT INTO owed_receipts VALUES (1, 'jobs.xml', '')").run()
   await site.run('run', '--once')
   const left = owed()
   db.close()
@@ -220,9 +220,7 @@ it('a file has the receipt of its newest version also after a crash', async () =
   }
   expect(site.uploads({ feed: 'jobs.xml', all: true }).map(({ id }) => id)).toEqual([10, 9])
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
-  db.prepare(
-    "INSERT INTO notes VALUES ('receipt owed 9 jobs.xml', ''), ('receipt owed 10 jobs.xml', '')",
-  ).run()
+  db.prepare("INSERT INTO owed_receipts VALUES (9, 'jobs.xml', ''), (10, 'jobs.xml', '')").run()
   db.close()
 
   await site.run('run', '--once')

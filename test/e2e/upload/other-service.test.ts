@@ -1,8 +1,8 @@
 // The daemon starts with another service, or as another account: the earlier uploads are not there.
 
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { openHistory } from '../../../src/history/sqlite-history.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 
@@ -41,10 +41,10 @@ it.each([
 )
 
 it.each([
-  [{ account: '123' }, { kind: 'account', account: '123' }],
+  [{ account: '123' }, { account: '123', partner: null, partner_account: null }],
   [
     { partner: 'ats', partnerAccount: '43' },
-    { kind: 'partner', partner: 'ats', partnerAccount: '43' },
+    { account: null, partner: 'ats', partner_account: '43' },
   ],
 ])(
   'the history names %j in a fixed form, so that a new feedsyncd does not see another service',
@@ -53,7 +53,9 @@ it.each([
 
     await site.run('run', '--once')
 
-    using history = openHistory({ file: join(site.root, 'state', 'feedsyncd.db') })
-    expect(history.note('service')).toBe(JSON.stringify([site.sandbox.url, noted]))
+    const db = new Database(join(site.root, 'state', 'feedsyncd.db'), { readonly: true })
+    const found = db.prepare('SELECT base_url, account, partner, partner_account FROM settings')
+    expect(found.all()).toEqual([{ base_url: site.sandbox.url, ...noted }])
+    db.close()
   },
 )

@@ -62,7 +62,7 @@ export function versionIn(
     patch: { date: patch.date ?? null },
   })
   steps[state].forEach((to, index) => {
-    history.move(first.id, to, null, at + index + 1)
+    history.move(first.id, to, { at: at + index + 1 })
   })
   return history.update(first.id, patch, reason)
 }

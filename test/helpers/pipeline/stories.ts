@@ -270,12 +270,11 @@ function attempted(
   const besideNow = () =>
     event.kind === 'prepared' && !version.approved ? besideOthers(story, version, decisions) : null
   const facts: SendFacts = {
-    version: { ...version, attempts: 1 },
+    version: { ...version, attempts: 1, retries: 0 },
     isPaused: story.isPaused,
     held: isJudged ? HELD : besideNow(),
     newer: { queued: newest('queued'), held: newest('held') },
     inARow: 0,
-    retries: 0,
   }
   const after = write(story, decisions.decideSending(facts, event))
   const { state } = toldAs(after, id)

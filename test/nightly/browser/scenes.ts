@@ -181,7 +181,7 @@ export function addVersion(history: History, { feed, at, steps, patch = {} }: St
     const reason = text === null ? null : { code: 'test', text, hint }
     const then = at + (n + 1) * 2 * SECOND
     if (state === 'uploading') {
-      history.move(id, state, reason, then)
+      history.move(id, state, { reason, at: then })
       history.startAttempt(id, then, `feeds/${id}`)
       const [next] = steps[n + 1] ?? []
       if (next === undefined) return
@@ -191,7 +191,7 @@ export function addVersion(history: History, { feed, at, steps, patch = {} }: St
         ...{ outcome: stored ? 'stored' : 'failed', status: stored ? 204 : 503 },
         ...{ code: stored ? null : 'SlowDown', bytesSent: 300_000, key: `feeds/${id}` },
       })
-    } else if (state !== 'settling') history.move(id, state, reason, then)
+    } else if (state !== 'settling') history.move(id, state, { reason, at: then })
   })
   history.update(id, patch)
   return id

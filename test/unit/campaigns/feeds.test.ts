@@ -28,10 +28,18 @@ function feeds() {
     const version = history.add({
       ...{ feed, path: feed, account: null, state: 'queued', reason: null, at: now },
     })
-    history.move(version.id, 'uploading', null, now)
-    history.move(version.id, 'uploaded', null, now, {
-      ...{ spool: `${version.id}.xml`, records: '/source/job', postings, externalCampaignIds: ids },
-      ...{ sha256: String(version.id), uploadedAt: now },
+    history.move(version.id, 'uploading', { at: now })
+    history.move(version.id, 'uploaded', {
+      at: now,
+      patch: {
+        ...{
+          spool: `${version.id}.xml`,
+          records: '/source/job',
+          postings,
+          externalCampaignIds: ids,
+        },
+        ...{ sha256: String(version.id), uploadedAt: now },
+      },
     })
     return now
   }

@@ -13,7 +13,7 @@ describe('the rivals of a feed', () => {
     history.startAttempt(id, 5, 'key')
     const end = { outcome: 'unknown', status: null, code: null, bytesSent: 1, key: 'key' } as const
     history.endAttempt(id, { endedAt: 6, ...end })
-    history.move(id, 'queued', null, 7)
+    history.move(id, 'queued', { at: 7 })
 
     expect(history.rivals(BESIDE)).toContainEqual(
       expect.objectContaining({ id, state: 'queued', isSettled: true }),
@@ -64,7 +64,7 @@ describe('the rivals of a feed', () => {
     history.startAttempt(id, 5, 'key')
     const end = { outcome: 'unknown', status: null, code: null, bytesSent: 1, key: 'key' } as const
     history.endAttempt(id, { endedAt: 6, ...end })
-    history.move(id, 'failed', null, 7)
+    history.move(id, 'failed', { at: 7 })
     const maybe = history.rivals(BESIDE).map(({ feed }) => feed)
     versionIn(history, 'superseded', { feed: 'approved', patch: { approved: true } })
 

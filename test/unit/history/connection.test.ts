@@ -115,7 +115,7 @@ describe('a reader', () => {
 
     const version = versionIn(history, 'held')
     const during = history.atomically(() => {
-      history.move(version.id, 'queued', null, 2000)
+      history.move(version.id, 'queued', { at: 2000 })
       return reader?.version(version.id)?.state
     })
 
@@ -132,7 +132,7 @@ describe('another process that writes', () => {
     using release = openHistory({ file })
     versionIn(history, 'held')
     expect(history.dataVersion()).toBe(before)
-    release.move(id, 'queued', because('released'), 2000)
+    release.move(id, 'queued', { reason: because('released'), at: 2000 })
 
     expect(history.dataVersion()).not.toBe(before)
     expect(history.version(id)?.state).toBe('queued')
@@ -147,7 +147,7 @@ describe('another process that writes', () => {
     history.atomically(() => {
       history.version(id)
       expect(() => other.exec('DELETE FROM events')).toThrow('database is locked')
-      history.move(id, 'queued', null, 2000)
+      history.move(id, 'queued', { at: 2000 })
     })
 
     expect(history.events(id).length).toBe(4)
@@ -158,7 +158,7 @@ describe('another process that writes', () => {
     const { id } = versionIn(history, 'held')
     beside(connection.file).exec('BEGIN IMMEDIATE')
 
-    const error = thrownBy(() => history.move(id, 'queued', null, 2000))
+    const error = thrownBy(() => history.move(id, 'queued', { at: 2000 }))
 
     expect(errorCode(error)).toBe('SQLITE_BUSY')
     expect(error.message).toBe(`${connection.file} is locked by another process`)
@@ -175,14 +175,14 @@ describe('the error names the cause', () => {
     connection.pragma(`max_page_count = ${pages}`)
     const long = because('x'.repeat(100_000))
 
-    const error = thrownBy(() => history.move(id, 'queued', long, 2000))
+    const error = thrownBy(() => history.move(id, 'queued', { reason: long, at: 2000 }))
 
     expect(errorCode(error)).toBe('SQLITE_FULL')
     expect(error.message).toBe(`the disk is full: ${connection.file} cannot be written`)
     expect(error.exitCode).toBe(75)
     expect([history.version(id)?.state, history.events(id).length]).toEqual(['held', 3])
     connection.pragma('max_page_count = 1000000')
-    expect(history.move(id, 'queued', long, 2000).state).toBe('queued')
+    expect(history.move(id, 'queued', { reason: long, at: 2000 }).state).toBe('queued')
   })
 
   it('when the directory is a file', () => {
@@ -209,7 +209,7 @@ describe('the error names the cause', () => {
     const { id } = versionIn(history, 'held')
     connection.pragma('query_only = ON')
 
-    const error = thrownBy(() => history.move(id, 'queued', null, 2000))
+    const error = thrownBy(() => history.move(id, 'queued', { at: 2000 }))
 
     expect(errorCode(error)).toBe('SQLITE_READONLY')
     expect(error.hint).toContain(
@@ -261,10 +261,11 @@ it('the used bytes of a history do not include the free room of deleted rows', (
     return found?.bytes ?? 0
   }
 
+  const { id } = versionIn(history, 'uploaded')
   const before = used()
-  history.setNote('large', 'x'.repeat(5_000_000))
+  history.update(id, { warnings: ['x'.repeat(5_000_000)] })
   const full = used()
-  history.setNote('large', null)
+  history.update(id, { warnings: [] })
 
   expect(full - before).toBeGreaterThan(5_000_000)
   expect(used() - before).toBeLessThan(100_000)

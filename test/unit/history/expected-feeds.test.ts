@@ -136,7 +136,7 @@ describe('an expected feed', () => {
     const { at, history } = acmeUploaded()
     const { id } = versionIn(history, 'gone', { at: START + DAY })
 
-    history.move(id, 'settling', null, START + 3 * DAY)
+    history.move(id, 'settling', { at: START + 3 * DAY })
 
     expect(at(START + 4 * DAY).overdue).toBe(false)
   })

@@ -9,8 +9,8 @@ describe('pruning', () => {
     const { history } = temporaryHistory()
     const old = versionIn(history, 'uploading', { at: 1000 })
     history.startAttempt(old.id, 1100, 'a/1.xml')
-    history.move(old.id, 'queued', null, 1200)
-    history.move(old.id, 'superseded', null, 1300)
+    history.move(old.id, 'queued', { at: 1200 })
+    history.move(old.id, 'superseded', { at: 1300 })
     const newest = versionIn(history, 'uploaded', { at: 1400, patch: { sha256: 'a' } })
 
     expect(await history.prune(1300)).toBe(0)

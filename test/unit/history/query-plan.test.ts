@@ -87,6 +87,8 @@ const CALLS: Record<
     const wait = { now: 5, until: 9, reason: { code: 'endpoint-down', text: 'it is down' } }
     for (const accounts of [['a', null], 'all'] as const) history.postpone(accounts, wait)
   },
+  askRetry: (history, id) => history.askRetry(id, 5),
+  takeRetried: (history) => history.takeRetried(),
   makeDue: (history) => history.makeDue(['endpoint-down']),
   expired: (history) => history.expired(5, 5),
   moveWaits: (history) => history.moveWaits(5),
@@ -126,8 +128,35 @@ const CALLS: Record<
   pause: (history) => history.pause({ feed: 'acme', since: 5, until: null, by: 'anna' }),
   countPauses: (history) => history.countPauses(5, () => 1),
   resume: (history) => history.resume('acme'),
-  note: (history) => history.note('a'),
-  notes: (history) => history.notes('a'),
+  oweReceipt: (history, id) => history.oweReceipt({ id, path: 'a.xml' }, 'token'),
+  receiptToken: (history, id) => history.receiptToken({ id, path: 'a.xml' }),
+  owedReceipts: (history, id) => [history.owedReceipts(), history.owedReceipts(id)],
+  settleReceipt: (history, id) => history.settleReceipt({ id, path: 'a.xml' }, 'token'),
+  departures: (history) => history.departures(),
+  beginDeparture: (history) => {
+    const identity = { dev: '1', ino: '1', size: 1, mtimeNs: '1', ctimeNs: '1' }
+    const file = { path: 'a.xml', identity, disposition: 'archive', sha256: null } as const
+    history.beginDeparture({ ...file, token: 'token' })
+  },
+  endDeparture: (history) => history.endDeparture('token'),
+  noteService: (history) => {
+    const who = { account: '123', partner: null, partnerAccount: null }
+    for (const host of ['a', 'b'])
+      history.noteService({ ...who, baseUrl: `https://${host}.example.com` })
+  },
+  otherServiceUpTo: (history) => history.otherServiceUpTo(),
+  noteLoss: (history) => history.noteLoss(['999-5-0123456789abcdef.xml']),
+  heldAfterLoss: (history) => history.heldAfterLoss(),
+  historyLostUpTo: (history) => history.historyLostUpTo(),
+  keptPostings: (history) => history.keptPostings('acme'),
+  endLoss: (history) => history.endLoss(),
+  knownToReceiver: (history) => history.knownToReceiver('a'),
+  keepKnownToReceiver: (history) => {
+    const one = { mark: '1', event: 'rejected', feed: 'acme', campaign: null } as const
+    history.keepKnownToReceiver('a', { sequence: 1, told: new Map([['acme', one]]) })
+    history.keepKnownToReceiver('a', { sequence: 2, told: new Map() })
+  },
+  forgetReceivers: (history) => history.forgetReceivers([]),
   rivals: (history) => {
     for (const likeness of [null, 'acme'])
       history.rivals({ account: null, feed: 'acme', likeness, after: 0 })
@@ -138,9 +167,6 @@ const CALLS: Record<
   keepsAll: (history) => history.keepsAll(null),
   setKeepsAll: (history) => history.setKeepsAll(null, { by: 'maria', since: 5 }),
   forgetAccounts: (history) => history.forgetAccounts(),
-  setNote: (history) => {
-    for (const value of ['b', null]) history.setNote('a', value)
-  },
 }
 
 it('never reads a table that grows with the history from end to end', async () => {
@@ -231,7 +257,11 @@ it('a look at the campaigns reads only the writes that it needs', async () => {
 
   const plans = await plansIn(file, async () => {
     using store = openCampaignStore({ file, account: 'A' })
-    for (const ask of [store.openCreates, store.sending, store.bindings, store.released]) ask()
+    for (const ask of [
+      ...[store.openCreates, store.sending, store.bindings, store.released],
+      ...[store.takenFile, store.lastRun],
+    ])
+      ask()
     store.unclearSince('48001', 5)
   })
 

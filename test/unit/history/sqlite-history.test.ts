@@ -47,7 +47,7 @@ describe('SIGKILL', () => {
       `add('before')
        h.atomically(() => {
          add('inside')
-         h.move(1, 'checking', null, at)
+         h.move(1, 'checking', { at })
          process.kill(process.pid, 'SIGKILL')
        })`,
     )
@@ -65,9 +65,9 @@ describe('SIGKILL', () => {
     await killed(
       file,
       `add('acme')
-       h.move(1, 'checking', null, at)
-       h.move(1, 'queued', null, at, { sha256: 'a' })
-       h.move(1, 'uploading', null, at)
+       h.move(1, 'checking', { at })
+       h.move(1, 'queued', { at, patch: { sha256: 'a' } })
+       h.move(1, 'uploading', { at })
        h.startAttempt(1, at, 'a/1.xml')`,
     )
 

@@ -12,7 +12,7 @@ const said = (reason: string) => ({ reason, reasonCode: 'test', line: null, colu
 describe('a version', () => {
   it('is read as it was written, in every field', () => {
     const { history } = temporaryHistory()
-    const fields: Omit<Version, 'id' | 'attempts'> = {
+    const fields: Omit<Version, 'id' | 'attempts' | 'retries'> = {
       feed: 'acme',
       path: 'süd/jobs "1"\n.xml',
       account: '42',
@@ -55,7 +55,7 @@ describe('a version', () => {
 
     const added = history.add({ feed, path, account, state, reason, at, patch })
 
-    expect(added).toEqual({ ...fields, id: added.id, attempts: 0 })
+    expect(added).toEqual({ ...fields, id: added.id, attempts: 0, retries: 0 })
     expect(history.version(added.id)).toEqual(added)
   })
 
@@ -64,9 +64,12 @@ describe('a version', () => {
 
     const version = versionIn(history, 'settling')
 
-    const { id, feed, path, state, approved, warnings, attempts, detectedAt, ...unknown } = version
+    const { id, feed, path, state, approved, warnings, attempts, retries, detectedAt, ...unknown } =
+      version
     expect(new Set(Object.values(unknown))).toEqual(new Set([null]))
-    expect({ approved, warnings, attempts }).toEqual({ approved: false, warnings: [], attempts: 0 })
+    expect({ approved, warnings, attempts, retries }).toEqual({
+      ...{ approved: false, warnings: [], attempts: 0, retries: 0 },
+    })
   })
 
   it('records every step with its time, both states and the reason', () => {
@@ -74,7 +77,7 @@ describe('a version', () => {
     const { id } = versionIn(history, 'checking', { at: 10 })
 
     const ends = { ...because('ends inside <job>'), position: { line: 2, column: 5 } }
-    history.move(id, 'incomplete', ends, 20, { incompleteSince: 99 })
+    history.move(id, 'incomplete', { reason: ends, at: 20, patch: { incompleteSince: 99 } })
     history.seen(id, because('touched'), 30)
 
     expect(history.events(id)).toEqual([
@@ -91,7 +94,7 @@ describe('a version', () => {
     const { id } = versionIn(history, 'held', { at: 10 })
 
     for (const at of [30, 40, 50]) history.seen(id, because(`seen at ${at}`), at)
-    history.move(id, 'queued', because('released'), 60)
+    history.move(id, 'queued', { reason: because('released'), at: 60 })
     history.seen(id, because('once more'), 70)
 
     expect(history.events(id, 3)).toEqual([
@@ -108,8 +111,12 @@ describe('a version', () => {
     const reason = { ...because('busy', 'wait'), position: { line: 1, column: 1 } }
     const { id } = versionIn(history, 'queued', { patch, reason })
 
-    const uploading = history.move(id, 'uploading', null, 6000)
-    const queued = history.move(id, 'queued', because('503'), 7000, { nextAttemptAt: 8000 })
+    const uploading = history.move(id, 'uploading', { at: 6000 })
+    const queued = history.move(id, 'queued', {
+      reason: because('503'),
+      at: 7000,
+      patch: { nextAttemptAt: 8000 },
+    })
 
     expect(uploading).toMatchObject({ ...NO_REASON, hint: null, nextAttemptAt: null })
     expect(queued.nextAttemptAt).toBe(8000)
@@ -119,9 +126,9 @@ describe('a version', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'incomplete', { patch: { incompleteSince: 5000 } })
 
-    const settling = history.move(id, 'settling', null, 2000)
-    const checking = history.move(id, 'checking', null, 2001)
-    const queued = history.move(id, 'queued', null, 2002)
+    const settling = history.move(id, 'settling', { at: 2000 })
+    const checking = history.move(id, 'checking', { at: 2001 })
+    const queued = history.move(id, 'queued', { at: 2002 })
 
     expect([settling, checking, queued].map((v) => v.incompleteSince)).toEqual([5000, 5000, null])
   })
@@ -131,7 +138,7 @@ describe('a version', () => {
     const { id } = versionIn(history, 'uploaded')
     const before = [history.version(id), history.events(id)]
 
-    expect(() => history.move(id, 'queued', null, 9000, { fileUrl: 'x' })).toThrow(
+    expect(() => history.move(id, 'queued', { at: 9000, patch: { fileUrl: 'x' } })).toThrow(
       'a version that is uploaded cannot become queued',
     )
 
@@ -139,7 +146,7 @@ describe('a version', () => {
   })
 
   it.each<[string, (history: History) => unknown]>([
-    ['move', (history) => history.move(99, 'checking', null, 1)],
+    ['move', (history) => history.move(99, 'checking', { at: 1 })],
     ['update', (history) => history.update(99, { fileUrl: 'x' })],
     ['seen', (history) => history.seen(99, because('touched'), 1)],
     ['forget', (history) => history.forget(99)],
@@ -157,7 +164,7 @@ describe('a version', () => {
 
     const run = () =>
       history.atomically(() => {
-        history.move(kept.id, 'queued', null, 2000)
+        history.move(kept.id, 'queued', { at: 2000 })
         history.atomically(() => versionIn(history, 'settling', { feed: 'other' }))
         throw new Error('on purpose')
       })
@@ -180,8 +187,8 @@ describe('a version', () => {
     const { id } = versionIn(history, 'checking')
 
     history.atomically(() => {
-      history.move(id, 'queued', null, 2000)
-      expect(() => history.move(id, 'gone', null, 2001)).toThrow('cannot become gone')
+      history.move(id, 'queued', { at: 2000 })
+      expect(() => history.move(id, 'gone', { at: 2001 })).toThrow('cannot become gone')
     })
 
     expect(history.version(id)?.state).toBe('queued')
@@ -216,7 +223,7 @@ describe('a feed', () => {
     const failed = dated(26, 'failed')
     const older = dated(25, 'queued')
     expect(newest()).toBe(failed)
-    history.move(failed, 'superseded', because('it was overtaken'), 9)
+    history.move(failed, 'superseded', { reason: because('it was overtaken'), at: 9 })
     expect(newest()).toBe(older)
     dated(28, 'discarded')
     expect(dated(27, 'queued')).toBe(newest())
@@ -227,8 +234,8 @@ describe('a feed', () => {
     const older = versionIn(history, 'uploading')
     const newer = versionIn(history, 'uploading')
 
-    history.move(newer.id, 'uploaded', null, 5000)
-    history.move(older.id, 'uploaded', null, 6000)
+    history.move(newer.id, 'uploaded', { at: 5000 })
+    history.move(older.id, 'uploaded', { at: 6000 })
 
     expect(history.lastUploaded('acme')).toMatchObject({ id: newer.id, uploadedAt: 5000 })
   })

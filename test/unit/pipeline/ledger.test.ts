@@ -63,7 +63,7 @@ it('a path that a person wants to read again stays in motion until it is read', 
   const motion = () => [ledger.isInMotion(path), ledger.pathsInMotion().has(path)]
 
   const atRest = motion()
-  history.move(id, 'settling', { code: RETRIED, text: 'a person asked for it' }, 10)
+  history.move(id, 'settling', { reason: { code: RETRIED, text: 'a person asked for it' }, at: 10 })
   const retried = motion()
   ledger.writeFile(origin, read(null, 'broken'))
 

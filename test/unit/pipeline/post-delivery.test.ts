@@ -162,7 +162,7 @@ it('a file that was put back while the database was full makes no new version', 
   const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
   let commits = 0
   const commit = vi.fn(async (work: () => unknown) => {
-    // The first commit notes the departure; the second one, with the result, fails.
+    // The first commit records the departure; the second one, with the result, fails.
     if (++commits === 2) throw new Error('the disk is full')
     return history.commit(work)
   })
@@ -193,5 +193,5 @@ it('a file that was put back while the database was full makes no new version', 
 
   expect(inBetween).toEqual([true, true])
   expect(ledger.known.isNews(path, returned)).toBe(false)
-  expect(history.notes('leaving ')).toEqual([])
+  expect(history.departures()).toEqual([])
 })

@@ -45,22 +45,22 @@ it('a slow receipt never overwrites a later receipt of the same version', async 
   const first = receipts.writePending(held.id)
   while (begun.length < 1) await setImmediate()
   for (const state of ['queued', 'uploading', 'uploaded'] as const)
-    markReceiptsPending(history, history.move(held.id, state, null, 2000))
+    markReceiptsPending(history, history.move(held.id, state, { at: 2000 }))
   const second = receipts.writePending(held.id)
   for (let turn = 0; turn < 100; turn++) await setImmediate()
   const atOnce = begun.length
 
   const states = [await written(1)]
   await first
-  const owed = history.notes('receipt owed ')
+  const owed = history.owedReceipts()
   states.push(await written(2))
 
   await second
   expect(receipts.isComplete).toBe(true)
   expect(atOnce).toBe(1)
   expect(states).toEqual(['held', 'uploaded'])
-  expect(owed).toEqual([`receipt owed ${held.id} ${held.path}`])
-  expect(history.notes('receipt owed ')).toEqual([])
+  expect(owed).toMatchObject([{ id: held.id, path: held.path }])
+  expect(history.owedReceipts()).toEqual([])
 })
 
 it('an older version gets no receipt if a newer version of the path has one', async () => {
@@ -77,5 +77,5 @@ it('an older version gets no receipt if a newer version of the path has one', as
 
   expect([before, isNewest(), receipts.isComplete]).toEqual([true, false, true])
   expect(begun).toEqual([])
-  expect(history.notes('receipt owed ')).toEqual([])
+  expect(history.owedReceipts()).toEqual([])
 })

@@ -142,8 +142,8 @@ describe('alerts', () => {
 
     const next = versionIn(history, 'queued', { at: 2000 })
     const underWay = await bench.pass(MINUTE)
-    history.move(next.id, 'uploading', null, 3000)
-    history.move(next.id, 'uploaded', null, 3001)
+    history.move(next.id, 'uploading', { at: 3000 })
+    history.move(next.id, 'uploaded', { at: 3001 })
     const arrived = [await bench.pass(MINUTE), await bench.pass(MINUTE)]
 
     expect(underWay).toEqual([])
@@ -216,7 +216,7 @@ describe('alerts', () => {
     await bench.pass(5 * SECOND)
     await bench.pass(5 * SECOND)
     const afterTwelve = bench.tries
-    history.move(id, 'discarded', null, 5000)
+    history.move(id, 'discarded', { at: 5000 })
     bench.answer = { kind: 'sent' }
 
     expect([afterTwoSeconds, afterTwelve]).toEqual([1, 2])

@@ -17,7 +17,6 @@ const OPEN = {
   held: null,
   newer: { queued: null, held: null },
   inARow: 0,
-  retries: 0,
 }
 const HELD = { held: { guard: 'drop', code: 'drop', text: 'it dropped' } } as const
 
@@ -90,7 +89,7 @@ const timeOf = (at: number | null | undefined) =>
 it('each state of a version with each event of an attempt leads where the table says', async () => {
   const lines = STATES.flatMap((state) => {
     const of = ROWS.map(([name, event, facts]) => {
-      const version = { id: 1, state, attempts: 1 }
+      const version = { id: 1, state, attempts: 1, retries: 0 }
       const transitions = decideSending({ ...OPEN, version, ...facts }, event)
       return [name, transitions.map(textOf).join('; ') || 'nothing'] as const
     })
