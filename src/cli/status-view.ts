@@ -35,9 +35,9 @@ const MOST_NAMED = 3
 const LONGEST_NAME = 48
 
 export function statusText(report: StatusReport, view: View): string {
-  const more = view.commandLine(commandFor('status --json'))
+  const more = commandFor('status --json')
   const sections = [
-    problemLines(report.problems, view, more).join('\n'),
+    problemLines(report.problems, { ...view, more }).join('\n'),
     [health(report, view), ...summary(report)].join('\n'),
     feeds(report, view),
     campaignLine(report.campaigns, view.now),

@@ -1,6 +1,6 @@
 // The next step of a version: what a person can do about it, or what it waits for. Pure functions.
 
-import { type Command, commandFor, commandOf } from '../domain/command.ts'
+import { commandFor, commandOf } from '../domain/command.ts'
 import { OLDER, PAUSED } from '../domain/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
@@ -8,7 +8,7 @@ import { feedWord } from '../lib/printable.ts'
 import { countOf, relativeTime } from '../lib/units.ts'
 import { differenceLine } from './difference-text.ts'
 import type { CommandLine } from './port.ts'
-import type { Step } from './problem.ts'
+import type { DecisionForm, Step } from './problem.ts'
 import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
 
 /** Asked is the time of a question, and how its answer writes commands. */
@@ -91,20 +91,20 @@ function changesSteps({ difference, guard }: Decided): Step[] {
 /** decisions returns the commands that decide about a version. The first one only looks. */
 function decisions(version: Decided, line: CommandLine): Step[] {
   const { difference, feed, id, reasonCode, refusals, state } = version
-  const step = (made: Command): Step => ({ command: line(made) })
+  const show: Step = { command: line(commandFor('show <what>', id)), form: 'show <what>' }
+  const decide = (form: DecisionForm): Step => ({ command: line(commandFor(form, [id])), form })
   if (state === 'held') {
     const isComparable = difference !== null && difference.older !== null
     return [
-      ...(isComparable ? [step(commandFor('diff <what>', feedWord(feed)))] : []),
-      step(commandFor('show <what>', id)),
-      step(commandFor('release <id...>', [id])),
-      step(commandFor('discard <id...>', [id])),
+      ...(isComparable ? [{ command: line(commandFor('diff <what>', feedWord(feed))) }] : []),
+      show,
+      decide('release <id...>'),
+      decide('discard <id...>'),
     ]
   }
-  if (state === 'superseded' && reasonCode === OLDER)
-    return [step(commandFor('restore <id...>', [id]))]
+  if (state === 'superseded' && reasonCode === OLDER) return [decide('restore <id...>')]
   const isRefused = state === 'queued' && refusals >= REFUSALS_SHOWN
-  return state === 'failed' || isRefused ? [step(commandFor('retry <id...>', [id]))] : []
+  return state === 'failed' || isRefused ? [decide('retry <id...>')] : []
 }
 
 /** stepText returns steps as one sentence, or null if there are none. */

@@ -1,10 +1,17 @@
 // The shape of a problem, and its first line.
 
+import type { Form } from '../domain/command.ts'
 import type { ProblemCode, Severity } from './problem-kinds.ts'
 import type { VersionFacts } from './version-report.ts'
 
-/** Step is a plain sentence, or a command that can be pasted into a shell. */
-export type Step = { says: string } | { command: string }
+/** DecisionForm is a form of a command that decides about versions, by their ids. */
+export type DecisionForm = Extract<Form, `${string} <id...>`>
+
+/**
+ * Step is a plain sentence, or a command that can be pasted into a shell. `form` is set if the command only names the
+ * version that the step is about.
+ */
+export type Step = { says: string } | { command: string; form?: DecisionForm | 'show <what>' }
 
 /** Subject is what a problem is about. */
 export type Subject =
@@ -35,7 +42,9 @@ export interface Problem {
 }
 
 /** ProblemReport is a problem as programs read it. */
-export type ProblemReport = Omit<Problem, 'mark' | 'version'>
+export interface ProblemReport extends Omit<Problem, 'mark' | 'next' | 'version'> {
+  next: ({ says: string } | { command: string })[]
+}
 
 /** Found is a problem before the table gave it its severity. */
 export type Found = Omit<Problem, 'severity' | 'mark' | 'version'> &

@@ -1,16 +1,21 @@
 // Prints problems for people: each kind once, with its names and what to do. Commands stand on lines of their own.
 
+import type { Command } from '../domain/command.ts'
 import { limited } from '../lib/limited.ts'
 import { countOf, relativeTime } from '../lib/units.ts'
+import type { CommandLine } from '../ops/port.ts'
 import { firstLine, type Problem, type Step, subjectName } from '../ops/problem.ts'
 import type { Severity } from '../ops/problem-kinds.ts'
 import { type Alike, alike } from '../ops/problems.ts'
 import { printable, styled } from './render.ts'
 
-interface Look {
+interface Printed {
   /** Wall ms. */
   now: number
   terminal: boolean
+  commandLine: CommandLine
+  /** The command that shows all kinds of problems. */
+  more: Command
 }
 
 const COLOUR = { critical: 'red', warning: 'yellow', info: 'gray' } as const
@@ -27,12 +32,15 @@ const NOUNS = {
 /** problemLines returns one block of lines for each kind of problem, the worst first. */
 export function problemLines(
   problems: readonly Problem[],
-  { now, terminal }: Look,
-  more: string,
+  { commandLine, more, now, terminal }: Printed,
 ): string[] {
-  const blocks = alike(problems).map((group) => blockOf(group, { now, terminal }))
+  const blocks = alike(problems, commandLine).map((group) => blockOf(group, { now, terminal }))
   const most = terminal ? MOST_KINDS.terminal : MOST_KINDS.elsewhere
-  return limited(blocks, most, (left) => `${countOf(left)} more kinds of problems\n    ${more}`)
+  return limited(
+    blocks,
+    most,
+    (left) => `${countOf(left)} more kinds of problems\n    ${commandLine(more)}`,
+  )
 }
 
 /** coloured colours a line after the severity of what it says. */
@@ -40,7 +48,10 @@ export function coloured(line: string, severity: Severity | null, terminal: bool
   return severity === null ? line : styled(COLOUR[severity], line, terminal)
 }
 
-function blockOf({ next, problems }: Alike, { now, terminal }: Look): string {
+function blockOf(
+  { next, problems }: Alike,
+  { now, terminal }: Pick<Printed, 'now' | 'terminal'>,
+): string {
   const [first, ...others] = problems
   const { severity, since, subject } = first
   const ago = since === null || severity === 'info' ? '' : ` (${relativeTime(since, now)})`

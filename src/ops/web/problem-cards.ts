@@ -58,7 +58,7 @@ export function problemCards(
   uploads: readonly UploadReport[],
   context: PageContext,
 ): Markup | null {
-  const groups = alike(problems)
+  const groups = alike(problems, context.commandLine)
   if (groups.length === 0) return null
   const byId = new Map(uploads.map((upload) => [upload.id, upload]))
   const cards = groups.map((group) => card(group, byId, context))
