@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { alwaysOlder, newerThanAll } from '../history/always-older.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import { keptPostings } from '../history/lost-history.ts'
-import type { ListFilter, Notes, Pauses, Version, VersionReads } from '../history/port.ts'
+import type { HistoryReader, ListFilter, Version, VersionReads } from '../history/port.ts'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import { isLoopback } from '../lib/http-text.ts'
@@ -14,20 +14,11 @@ import { judgedVersions } from '../ops/judged.ts'
 import type { CommandLine, DaemonState } from '../ops/port.ts'
 import { firstLine, type Problem } from '../ops/problem.ts'
 import { problems } from '../ops/problems.ts'
-import {
-  type HostFacts,
-  type Reported,
-  type ShowReport,
-  type Snapshot,
-  type StatusReport,
-  showReport,
-  statusReport,
-} from '../ops/report.ts'
+import { type HostFacts, type Snapshot, type StatusReport, statusReport } from '../ops/report.ts'
+import { type ShowReport, showReport } from '../ops/upload-report.ts'
 import type { Circumstances } from '../ops/version-report.ts'
 import { overdueFeeds } from './queries.ts'
 import { rulesOf } from './rules.ts'
-
-export type StatusHistory = Reported & Pick<Pauses, 'pauses'> & Pick<Notes, 'note'>
 
 /** Surroundings are what a report needs beside the history. */
 export interface Surroundings {
@@ -41,7 +32,7 @@ export interface Surroundings {
 
 /** statusOf returns the document of `status --json` and of the endpoint. */
 export function statusOf(
-  history: StatusHistory | null,
+  history: HistoryReader | null,
   surroundings: Surroundings,
   filter: ListFilter = {},
 ): StatusReport {
@@ -65,7 +56,7 @@ export function statusOf(
 
 /** problemsOf returns the problems of the daemon, the campaigns and all feeds, without the rest of a report. */
 export function problemsOf(
-  history: StatusHistory,
+  history: HistoryReader,
   surroundings: Surroundings,
   campaigns: CampaignRun | null,
 ): Problem[] {
@@ -85,14 +76,14 @@ type Shown = Omit<StatusReport, 'problems'> & {
 
 /** judge judges a report. For one feed it leaves out the campaigns, which belong to no single feed. */
 function judge(
-  history: StatusHistory | null,
+  history: HistoryReader | null,
   surroundings: Surroundings,
   { circumstances, feed, ...shown }: Shown,
 ): Problem[] {
   const { clock, commandLine, config, snapshot } = surroundings
-  const versionsIn = (known: StatusHistory) => {
+  const versionsIn = (known: HistoryReader) => {
     const noted = [...overdueFeeds(config, known, clock.now()), ...alwaysOlder(known)]
-    return judgedVersions(known, snapshot, { ...circumstances, feed, noted })
+    return judgedVersions(known, snapshot.state, { ...circumstances, feed, noted })
   }
   const versions = history === null ? [] : versionsIn(history)
   const campaigns = feed === undefined ? shown.campaigns : null
@@ -101,7 +92,7 @@ function judge(
 
 /** circumstancesOf returns what the report of a version needs beside its row. */
 export function circumstancesOf(
-  history: StatusHistory | null,
+  history: HistoryReader | null,
   { clock, config }: Pick<Surroundings, 'clock' | 'config'>,
 ): Circumstances {
   if (history === null) return {}
@@ -135,7 +126,7 @@ export function progressOf(
 
 /** versionOf returns the document of `show --json`, with at most `most` events and attempts; null for an unknown id. */
 export function versionOf(
-  history: StatusHistory,
+  history: HistoryReader,
   surroundings: Pick<Surroundings, 'clock' | 'config' | 'snapshot'>,
   { id, most }: { id: number; most?: number | undefined },
 ): ShowReport | null {

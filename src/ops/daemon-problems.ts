@@ -9,6 +9,7 @@ import { type Asked, clockText, stepsOfHint } from './advice.ts'
 import type { Judged } from './judged.ts'
 import type { Found, Step } from './problem.ts'
 import type { ProblemCode } from './problem-kinds.ts'
+import type { DaemonReport, UnitState } from './report.ts'
 import { pauseText } from './version-problems.ts'
 
 /** The loop writes a heartbeat every 30 s. An older one means a stuck process. */
@@ -78,11 +79,9 @@ function down({ daemon }: Judged, asked: Asked): Found {
   return { ...found, says, next: [{ command: startCommand(daemon, asked) }] }
 }
 
-type Daemon = Judged['daemon']
-
 /** reasonOfUnit returns why systemd's last start of the unit failed, if another start would fail in the same way. */
 function reasonOfUnit(
-  unit: NonNullable<Daemon['unit']>,
+  unit: UnitState,
   { commandLine }: Asked,
 ): { says: string; next: Step[] } | null {
   const { exitStatus, name, result } = unit
@@ -106,7 +105,7 @@ function reasonOfUnit(
 }
 
 /** startCommand returns the command that starts this daemon again. */
-function startCommand({ startWith, unit }: Daemon, { commandLine }: Asked): string {
+function startCommand({ startWith, unit }: DaemonReport, { commandLine }: Asked): string {
   if (startWith !== null) return startWith
   return unit === null ? commandLine(commandFor('run')) : `systemctl start ${unit.name}`
 }

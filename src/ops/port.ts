@@ -3,7 +3,7 @@
 
 import type { Command } from '../domain/command.ts'
 import type { Condition } from '../domain/conditions.ts'
-import type { Pauses, VersionReads } from '../history/port.ts'
+import type { HistoryReader } from '../history/port.ts'
 import type { SkippedPath } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Progress } from '../lib/units.ts'
@@ -81,7 +81,7 @@ export interface MetricsSource {
   campaigns(): CampaignRun | null
   /** What is wrong now, the worst first. */
   problems(): readonly Problem[]
-  readonly history: VersionReads & Pick<Pauses, 'pauses'>
+  readonly history: HistoryReader
   daemon(): DaemonState
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
 }

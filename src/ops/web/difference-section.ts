@@ -9,7 +9,7 @@ import type {
 } from '../../domain/difference.ts'
 import { countOf } from '../../lib/units.ts'
 import { fieldsText, KINDS, type Kind, NOUNS } from '../difference-text.ts'
-import type { ShowReport, UploadReport } from '../report.ts'
+import type { ShowReport, UploadReport } from '../upload-report.ts'
 import { html, type Markup } from './html.ts'
 import { count, NONE, table, versionLink } from './page-parts.ts'
 import { bars } from './plots.ts'

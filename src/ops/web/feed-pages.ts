@@ -3,7 +3,7 @@
 
 import { commandFor } from '../../domain/command.ts'
 import { formatDuration } from '../../lib/units.ts'
-import type { ShowReport, UploadReport } from '../report.ts'
+import type { ShowReport, UploadReport } from '../upload-report.ts'
 import { differenceSection } from './difference-section.ts'
 import { html, type Markup } from './html.ts'
 import {

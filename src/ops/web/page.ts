@@ -9,7 +9,8 @@ import { formatDuration } from '../../lib/units.ts'
 import { campaignsSection } from '../campaigns/page-section.ts'
 import type { Problem } from '../problem.ts'
 import { worst } from '../problems.ts'
-import type { StatusReport, UploadReport } from '../report.ts'
+import type { StatusReport } from '../report.ts'
+import type { UploadReport } from '../upload-report.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,

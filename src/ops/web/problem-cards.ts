@@ -6,7 +6,7 @@ import { onServiceText } from '../advice.ts'
 import { firstLine, type Problem, type Step, subjectName } from '../problem.ts'
 import type { Severity } from '../problem-kinds.ts'
 import { type Alike, alike } from '../problems.ts'
-import type { UploadReport } from '../report.ts'
+import type { UploadReport } from '../upload-report.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,

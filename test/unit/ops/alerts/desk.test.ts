@@ -77,17 +77,13 @@ class Bench {
       campaigns,
     })
     const isLate = (version: Version) => late.find((one) => one.version.id === version.id)
-    const versions = judgedVersions(
-      history,
-      { state: null },
-      {
-        noted: late.map(({ version }) => version),
-        expect: (version) => ({
-          expectedBy: isLate(version)?.expectedBy ?? null,
-          overdue: isLate(version) !== undefined,
-        }),
-      },
-    )
+    const versions = judgedVersions(history, null, {
+      noted: late.map(({ version }) => version),
+      expect: (version) => ({
+        expectedBy: isLate(version)?.expectedBy ?? null,
+        overdue: isLate(version) !== undefined,
+      }),
+    })
     const commandLine = (command: string) => `feedsyncd ${command}`
     return problems({ ...report, versions }, { now: NOW, commandLine })
   }
