@@ -9,7 +9,8 @@ import { countOf, relativeTime } from '../lib/units.ts'
 import { differenceLine } from './difference-text.ts'
 import type { CommandLine } from './port.ts'
 import type { DecisionForm, Step } from './problem.ts'
-import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
+import type { OnService } from './upload-report.ts'
+import { type MaybeStored, REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
 
 /** Asked is the time of a question, and how its answer writes commands. */
 export interface Asked {
@@ -137,8 +138,9 @@ export function clockText(iso: string, now: number): string {
 }
 
 /** Stored is what is known of the copy of a feed that the service has. */
-interface Stored extends Pick<VersionFacts, 'maybeOnService'> {
-  onService: Pick<VersionFacts, 'id' | 'postings' | 'uploadedAt'> | null
+interface Stored {
+  onService: OnService | null
+  maybeOnService: MaybeStored | null
 }
 
 /** onServiceText describes the version of a feed that the service has, or may have. */
@@ -151,6 +153,6 @@ export function onServiceText({ maybeOnService, onService }: Stored, now: number
 }
 
 /** maybeText says that the service may have a version. */
-export function maybeText({ id, postings }: NonNullable<Stored['maybeOnService']>): string {
+export function maybeText({ id, postings }: MaybeStored): string {
   return `storage may have version ${id} (${countOf(postings ?? 0, 'posting')}), because its upload had no answer`
 }

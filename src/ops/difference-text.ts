@@ -14,7 +14,7 @@ export type Kind = keyof DifferenceSummary['named']
 export const KINDS = ['removed', 'added', 'changed'] as const satisfies Kind[]
 
 /** fieldsText names what differs in a changed posting. */
-export const fieldsText = ({ fields }: Pick<ChangedPosting, 'fields'>): string =>
+export const fieldsText = ({ fields }: ChangedPosting): string =>
   fields.length === 0 ? 'white space or a comment' : fields.join(', ')
 
 /** NOUNS name the values of each group: one, and several. */

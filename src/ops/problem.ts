@@ -46,9 +46,11 @@ export interface ProblemReport extends Omit<Problem, 'mark' | 'next' | 'version'
   next: ({ says: string } | { command: string })[]
 }
 
-/** Found is a problem before the table gave it its severity. */
-export type Found = Omit<Problem, 'severity' | 'mark' | 'version'> &
-  Partial<Pick<Problem, 'mark' | 'version'>>
+/** FoundProblem is a problem before the table gives it its severity. Without a mark, its code is its mark. */
+export interface FoundProblem extends Omit<Problem, 'severity' | 'mark' | 'version'> {
+  mark?: string
+  version?: VersionFacts
+}
 
 /**
  * subjectName returns the name that a problem's sentence begins with; empty for the daemon, the service, and an account,
@@ -68,7 +70,7 @@ export function subjectName(subject: Subject): string {
 }
 
 /** firstLine returns a problem as one sentence, the same everywhere. */
-export function firstLine({ says, subject }: Pick<Problem, 'says' | 'subject'>): string {
+export function firstLine({ says, subject }: Problem): string {
   const name = subjectName(subject)
   return name === '' ? says : `${name} ${says}`
 }

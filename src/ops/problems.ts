@@ -9,7 +9,7 @@ import type { CampaignRun } from './campaigns/run.ts'
 import { daemonProblems } from './daemon-problems.ts'
 import type { Judged } from './judged.ts'
 import type { CommandLine } from './port.ts'
-import type { Found, Problem, ProblemReport, Step } from './problem.ts'
+import type { FoundProblem, Problem, ProblemReport, Step } from './problem.ts'
 import { KINDS, SEVERITIES, type Severity } from './problem-kinds.ts'
 import { feedProblems } from './version-problems.ts'
 
@@ -24,7 +24,7 @@ export function problems(judged: Judged, asked: Asked): Problem[] {
 }
 
 /** judgedAs gives each problem the severity of its kind, and puts the worst first. */
-function judgedAs(found: readonly Found[]): Problem[] {
+function judgedAs(found: readonly FoundProblem[]): Problem[] {
   const all = found.map((one): Problem => {
     return { mark: one.code, version: null, ...one, severity: KINDS[one.code].severity }
   })
@@ -43,7 +43,7 @@ export function problemReport({ mark: _, version: __, ...problem }: Problem): Pr
 }
 
 /** worst returns the severity of the first problem; null without problems. */
-export function worst(all: readonly Pick<Problem, 'severity'>[]): Severity | null {
+export function worst(all: readonly Problem[]): Severity | null {
   return all[0]?.severity ?? null
 }
 
@@ -51,7 +51,7 @@ export function worst(all: readonly Pick<Problem, 'severity'>[]): Severity | nul
 const EXITS = [EXIT.notAllOk, EXIT.credentials, EXIT.temporary]
 
 /** exitOf returns how `run --once` ends. */
-export function exitOf(all: readonly Pick<Problem, 'code'>[]): number {
+export function exitOf(all: readonly Problem[]): number {
   const exits = new Set<number>(all.map(({ code }) => KINDS[code].exit))
   return EXITS.find((exit) => exits.has(exit)) ?? EXIT.ok
 }

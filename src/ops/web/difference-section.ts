@@ -21,8 +21,8 @@ export const MOST_BARS = 20
 
 /** differenceSection gets the last versions of the feed, newest first. */
 export function differenceSection(
-  { difference, id, state }: Pick<ShowReport, 'difference' | 'id' | 'state'>,
-  versions: readonly Pick<UploadReport, 'id' | 'postings' | 'state'>[],
+  { difference, id, state }: ShowReport,
+  versions: readonly UploadReport[],
 ): Markup | null {
   if (difference === null) return null
   const { older, summary } = difference
@@ -47,7 +47,7 @@ const section = (content: Markup) =>
 function picture(
   id: number,
   { postings: { newer, older }, totals: { removed } }: DifferenceSummary,
-  versions: readonly Pick<UploadReport, 'id' | 'postings' | 'state'>[],
+  versions: readonly UploadReport[],
 ): Markup {
   const earlier = versions.filter((one) => one.id < id && one.postings !== null)
   const shown = earlier.slice(0, MOST_BARS).toReversed()

@@ -8,7 +8,7 @@ import { differenceSection } from './difference-section.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,
-  changes,
+  changesText,
   count,
   document,
   feedLink,
@@ -61,7 +61,7 @@ function files({ count: all, paths }: NonNullable<UploadReport['files']>): Marku
 function row(version: UploadReport, now: number): Markup {
   const { id, reason, postings, bytes, attempts, detectedAt } = version
   return html`<tr data-key="version ${id}"><th scope="row">${versionLink(id, String(id))}</th><td class="is">${stateOf(version)}${reason === null ? null : html`<p class="reason dim">${sentence(reason)}</p>`}</td>
-<td class="n postings" data-label="${postings === 1 ? 'posting' : 'postings'}">${count(postings)}</td><td class="n delta">${changes(version)}</td><td class="n size">${size(bytes)}</td><td class="n tries" data-label="${attempts === 1 ? 'attempt' : 'attempts'}">${attempts}</td><td class="n when">${ago(detectedAt, now)}</td></tr>`
+<td class="n postings" data-label="${postings === 1 ? 'posting' : 'postings'}">${count(postings)}</td><td class="n delta">${changesText(version.changes)}</td><td class="n size">${size(bytes)}</td><td class="n tries" data-label="${attempts === 1 ? 'attempt' : 'attempts'}">${attempts}</td><td class="n when">${ago(detectedAt, now)}</td></tr>`
 }
 
 function figure(

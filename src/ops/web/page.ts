@@ -14,7 +14,7 @@ import type { UploadReport } from '../upload-report.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,
-  changes,
+  changesText,
   choice,
   count,
   document,
@@ -129,7 +129,7 @@ function feeds(
         ? html` <small class="dim">${count(files.count)} files</small>`
         : null
     return html`<tr data-key="feed ${feed}"><th scope="row" class="name">${feedLink(feed, withoutShared(feed, shared))}${joined}</th><td class="is">${stateOf(upload)}</td>
-<td class="n postings" data-label="${upload.postings === 1 ? 'posting' : 'postings'}">${count(upload.postings)}</td><td class="n delta">${changes(upload)}</td>
+<td class="n postings" data-label="${upload.postings === 1 ? 'posting' : 'postings'}">${count(upload.postings)}</td><td class="n delta">${changesText(upload.changes)}</td>
 <td class="trend">${sparkline(history.postings(feed, MOST_POINTS).toReversed())}</td><td class="n size">${size(bytes)}</td><td class="n when">${ago(uploadedAt ?? detectedAt, now)}</td></tr>`
   })
   const columns = ['Feed', 'State', '#Postings', '#Changed', 'Trend', '#Size', '#When']
