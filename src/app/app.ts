@@ -27,7 +27,7 @@ import { createLog, type LogOptions } from '../lib/log.ts'
 import { becomeOwnerOf } from '../lib/user.ts'
 import { VERSION } from '../lib/version.ts'
 import { AlertDesk } from '../ops/alerts/desk.ts'
-import { sendAlert } from '../ops/alerts/senders.ts'
+import { alertSender } from '../ops/alerts/senders.ts'
 import { DaemonFile } from '../ops/daemon-file.ts'
 import type { CommandLine, MetricsSource } from '../ops/port.ts'
 import { createNotifier } from '../ops/systemd/notifier.ts'
@@ -156,19 +156,17 @@ export async function openApp(config: Config, options: AppOptions) {
   }
   const alerts = new AlertDesk({
     clock,
-    commandLine,
     conditions,
     log,
     history,
     targets: config.alerts,
-    host: hostname(),
-    page: pageOf(config),
+    origin: { commandLine, host: hostname(), page: pageOf(config) },
     facts: {
       problems: found,
       service: () => daemonFile.current.service,
       trusted: () => gate.accounts.isTrusted,
     },
-    send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
+    send: alertSender({ clock, env, http }),
   })
 
   const ledger = new Ledger({

@@ -3,7 +3,7 @@
 
 import type { AlertEvent } from '../../domain/alerts.ts'
 import { IN_WORK } from '../../domain/states.ts'
-import type { VersionReads } from '../../history/port.ts'
+import type { Version } from '../../history/port.ts'
 import { stepText } from '../advice.ts'
 import type { AlertFacts } from '../port.ts'
 import { firstLine, type Problem } from '../problem.ts'
@@ -65,7 +65,7 @@ function changeOfProblem(problem: Problem): Change | null {
   const { event } = KINDS[code]
   if (event === null) return null
   const facts = {
-    ...(version === null ? NO_FACTS : factsOf(version)),
+    ...(version === null ? NO_FACTS : subjectOf(version)),
     feed: subject.kind === 'feed' ? subject.feed : null,
     campaign: subject.kind === 'campaign' ? subject.campaign : null,
   }
@@ -86,35 +86,34 @@ function joined(one: Change, other: Change): Change {
   return { ...one, says: both('says'), reason: both('reason'), mark: both('mark') }
 }
 
-/**
- * changesFor returns the changes that a receiver of these events does not know yet, recoveries last. `isOver` returns
- * whether a condition that is not met now has ended.
- */
-export function changesFor(
-  on: readonly AlertEvent[],
-  told: Told,
-  now: ReadonlyMap<string, Change>,
-  history: VersionReads,
-  {
-    isOver,
-    service,
-    trusted,
-  }: Pick<AlertFacts, 'service' | 'trusted'> & {
-    isOver: (key: string) => boolean
-  },
-): Change[] {
+/** Comparison is what a receiver wants and knows, and what is so now. */
+interface Comparison {
+  /** The events that the receiver wants. */
+  on: readonly AlertEvent[]
+  told: Told
+  /** See `troublesOf`. */
+  now: ReadonlyMap<string, Change>
+  /** Returns the newest version of a feed. */
+  newestOf: (feed: string) => Version | null
+  /** Returns whether a condition that is not met now has ended. */
+  isOver: (key: string) => boolean
+  facts: AlertFacts
+}
+
+/** changesFor returns the changes that a receiver does not know yet, recoveries last. */
+export function changesFor({ facts, isOver, newestOf, now, on, told }: Comparison): Change[] {
   const changes = [...now.values()].filter(
     ({ event, key, mark }) => on.includes(event) && told[key]?.mark !== mark,
   )
   for (const [key, { event, feed, campaign = null }] of Object.entries(told)) {
     if (now.has(key)) continue
-    const newest = feed === null ? null : history.newest(feed)
+    const newest = feed === null ? null : newestOf(feed)
     const isOpen =
       // A feed has not recovered while its newest version is still in work.
       event === 'credentials'
-        ? !trusted()
+        ? !facts.trusted()
         : event === 'service'
-          ? service() !== 'ok' && service() !== 'degraded'
+          ? !WORKING.includes(facts.service())
           : event === 'daemon'
             ? !isOver(key) || key === TOLD_ONCE
             : event !== 'overdue' && newest !== null && IN_WORK.includes(newest.state)
@@ -122,12 +121,15 @@ export function changesFor(
     const last =
       event === 'daemon'
         ? pastCondition(key, now)
-        : newest && { ...factsOf(newest), line: null, column: null }
+        : newest && { ...subjectOf(newest), line: null, column: null }
     const mark = String(newest?.id)
     changes.push(changeOf(event, { feed, campaign, ...last, key, mark, recovered: true }))
   }
   return changes
 }
+
+/** The states of a service that works again. */
+const WORKING: readonly string[] = ['ok', 'degraded']
 
 /** A restart is over at once, so its end is no news. */
 const TOLD_ONCE = JSON.stringify(['daemon', 'watchdog-restart'])
@@ -174,7 +176,7 @@ function changeOf(event: AlertEvent, facts: Partial<Change>): Change {
   return { event, ...NO_FACTS, key, mark: '', ...facts }
 }
 
-function factsOf({
+function subjectOf({
   column,
   feed,
   id,

@@ -29,14 +29,19 @@ export interface AlertMessage {
   changes: AlertChange[]
 }
 
-export interface Origin {
-  /** Wall ms. */
-  at: number
+/** MessageOrigin is the host that a message comes from. */
+export interface MessageOrigin {
   host: string
-  /** Number of earlier messages to this receiver: it gives the same problem a month later another message id. */
-  sequence: number
+  /** Address of the status page; null if there is none. */
   page: string | null
   commandLine: CommandLine
+}
+
+interface MessageHead extends MessageOrigin {
+  /** Wall ms. */
+  at: number
+  /** Number of earlier messages to this receiver: it gives the same problem a month later another message id. */
+  sequence: number
 }
 
 const MOST_CHANGES = 100
@@ -46,7 +51,7 @@ const MOST_CHARACTERS = 1000
 
 export function alertMessage(
   changes: readonly Change[],
-  { at, commandLine, host, page, sequence }: Origin,
+  { at, commandLine, host, page, sequence }: MessageHead,
 ): AlertMessage {
   const shown = changes.slice(0, MOST_CHANGES).map(shownChange)
   const told = shown.slice(0, MOST_IN_TEXT).map(sentence)
@@ -74,7 +79,7 @@ export function alertMessage(
 }
 
 /** testMessage builds the message of `feedsyncd alerts test`. */
-export function testMessage({ at, host }: Pick<Origin, 'at' | 'host'>): AlertMessage {
+export function testMessage({ at, host }: { at: number; host: string }): AlertMessage {
   const subject = `feedsyncd on ${host}: test`
   const text = `feedsyncd on ${host}: this is a test; alerts arrive here`
   const message = { event: 'test', subject, text, page: null, count: 0, changes: [] } as const
