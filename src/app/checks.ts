@@ -66,7 +66,7 @@ export function checkKey({ service }: Config, { clock, env, http }: Omit<CheckPa
   new ServiceClient({ http, clock, log: silentLog, ...service })
   const isText = method === 'apiKey' || algorithm.startsWith('hmac')
   const secret = isText ? readKeyFile(keyFile, true).reveal() : null
-  return checkKeyFile(keyFile, secret, isHandedOver(keyFile, env))
+  return checkKeyFile(keyFile, { isHandedOver: isHandedOver(keyFile, env), secret })
 }
 
 /**

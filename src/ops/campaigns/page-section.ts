@@ -30,6 +30,9 @@ import type {
 /** Rows of each list: the problems of campaigns stand above. */
 const MOST = 5
 
+const ENTRY_COLUMNS = ['Campaign', '#Covered', '#Spent', '#Left', 'Budget and period', 'State']
+const FINDING_COLUMNS = ['Campaign', 'Finding', 'Next step']
+
 export function campaignsSection(
   run: CampaignRun | null,
   problems: readonly Problem[],
@@ -53,8 +56,8 @@ export function campaignsSection(
   const more = Math.max(0, entries.length - MOST) + Math.max(0, findings.length - MOST)
   return html`<section><h2>Campaigns</h2><p><span class="state ${tone}">${state === 'done' ? found || 'none in the file' : state}</span><span class="dim">, looked at ${ago(at, now)}, ${does}</span></p>
 ${problem === null ? null : html`<p class="next">${sentence(problem)}</p>`}
-${rows.length === 0 ? null : table('managed', 'Campaigns', ['Campaign', '#Covered', '#Spent', '#Left', 'Budget and period', 'State'], [...rows, ...totalRow(entries)])}
-${notes.length === 0 ? null : table('managed', 'Findings', ['Campaign', 'Finding', 'Next step'], notes)}
+${rows.length === 0 ? null : table({ name: 'managed', label: 'Campaigns', columns: ENTRY_COLUMNS, rows: [...rows, ...totalRow(entries)] })}
+${notes.length === 0 ? null : table({ name: 'managed', label: 'Findings', columns: FINDING_COLUMNS, rows: notes })}
 ${more === 0 ? null : html`<p class="dim">${count(more)} more: <code>${commandLine(commandFor('campaigns status'))}</code></p>`}</section>`
 }
 

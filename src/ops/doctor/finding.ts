@@ -15,18 +15,17 @@ export interface Finding {
 
 export type Answer = Omit<Finding, 'check'>
 
-const answer = (verdict: Answer['verdict'], says: string, fix: string | null, exitCode = 0) => {
-  return { verdict, says, fix, exitCode }
+export const ok = (says: string): Answer => ({ verdict: 'ok', says, fix: null, exitCode: 0 })
+
+export const skipped = (says: string): Answer => ({ ...ok(says), verdict: 'skipped' })
+
+export const warning = (says: string, fix: string): Answer => {
+  return { verdict: 'warning', says, fix, exitCode: 0 }
 }
 
-export const ok = (says: string): Answer => answer('ok', says, null)
-
-export const skipped = (says: string): Answer => answer('skipped', says, null)
-
-export const warning = (says: string, fix: string): Answer => answer('warning', says, fix)
-
-export const problem = (says: string, fix: string | null, exitCode = 1): Answer =>
-  answer('problem', says, fix, exitCode)
+export const problem = (says: string, fix: string | null, exitCode = 1): Answer => {
+  return { verdict: 'problem', says, fix, exitCode }
+}
 
 export function failed(error: unknown): Answer {
   const { hint = null, exitCode = EXIT.config } = error instanceof FeedsyncError ? error : {}

@@ -9,8 +9,7 @@ import { type Answer, ok, warning } from './finding.ts'
  */
 export async function checkKeyFile(
   path: string,
-  secret: Buffer | null,
-  isHandedOver: boolean,
+  { isHandedOver, secret }: { isHandedOver: boolean; secret: Buffer | null },
 ): Promise<Answer> {
   const { mode } = await stat(path)
   if ((mode & 0o077) !== 0 && !isHandedOver) {

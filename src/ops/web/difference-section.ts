@@ -99,5 +99,5 @@ function postings(
     return html`<tr><th scope="row" class="name">${cell(row.id)}</th><td>${cell(row.title)}</td>${rest}</tr>`
   })
   const title = rows.length < all ? html`the first ${rows.length} of ${count(all)}` : count(all)
-  return html`<h3>${TITLES[kind]} <span class="dim">${title}</span></h3>${table('postings', TITLES[kind], columns, lines)}`
+  return html`<h3>${TITLES[kind]} <span class="dim">${title}</span></h3>${table({ name: 'postings', label: TITLES[kind], columns, rows: lines })}`
 }

@@ -26,9 +26,7 @@ export const NONE = html`<span class="none dim">–</span>`
 
 /** document puts `main` into the frame. `title` begins the tab's title; `tone` is the colour of its icon. */
 export function document(
-  title: string,
-  tone: Tone,
-  main: Markup,
+  { main, title, tone }: { main: Markup; title: string; tone: Tone },
   { host, now }: PageContext,
 ): string {
   return String(html`<!doctype html>
@@ -48,7 +46,7 @@ ${main}
 export function missingPage(what: string, context: PageContext): string {
   const main = html`<main><p class="crumb"><a href="/">All feeds</a></p>
 <h1>There is no <bdi>${what}</bdi></h1><p>It may be older than state.historyFor, so that the history no longer has it.</p></main>`
-  return document(`No ${what}`, 'dim', main, context)
+  return document({ main, title: `No ${what}`, tone: 'dim' }, context)
 }
 
 /** ago shows how long ago a time was; the tooltip shows the exact time. */
@@ -68,13 +66,17 @@ export const count = (value: number | null) => (value === null ? NONE : COUNTS.f
 
 export const size = (bytes: number | null) => (bytes === null ? NONE : formatBytes(bytes))
 
-/** table aligns a column right if its name begins with `#`. Screen readers read the `label`. */
-export function table(
-  name: string,
-  label: string,
-  columns: readonly string[],
-  rows: readonly Markup[],
-): Markup {
+interface Table {
+  /** The class of the table in the style sheet. */
+  name: string
+  /** Screen readers read it. */
+  label: string
+  columns: readonly string[]
+  rows: readonly Markup[]
+}
+
+/** table aligns a column right if its name begins with `#`. */
+export function table({ columns, label, name, rows }: Table): Markup {
   const heads = columns.map((column) =>
     column.startsWith('#')
       ? html`<th scope="col" class="n">${column.slice(1)}</th>`
