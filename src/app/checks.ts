@@ -9,7 +9,7 @@ import type { DaemonFile } from '../ops/daemon-file.ts'
 import { checkFile, checkFolder, checkProgram } from '../ops/doctor/access.ts'
 import { checkAddress, checkNoProxy } from '../ops/doctor/address.ts'
 import { checkDiskSpace } from '../ops/doctor/disk-space.ts'
-import { check, type Finding } from '../ops/doctor/finding.ts'
+import { type CheckFinding, check } from '../ops/doctor/finding.ts'
 import { checkKeyFile } from '../ops/doctor/key.ts'
 import { ServiceClient } from '../service/client.ts'
 import { isHandedOver, readKeyFile } from '../service/key-file.ts'
@@ -25,7 +25,7 @@ export interface CheckParts {
 export async function* checkHost(
   config: Config,
   { offline, ...parts }: CheckParts & { offline: boolean },
-): AsyncGenerator<Finding> {
+): AsyncGenerator<CheckFinding> {
   const { alerts, inbox, service, state } = config
   const { afterReject, afterUpload, archiveDirectory, quarantineDirectory, receipts } = inbox
   const isWritten = receipts || afterUpload !== 'keep' || afterReject !== 'keep'
@@ -81,7 +81,7 @@ export function watchHost(
   const over = new AbortController()
   const { signal } = over
   const look = async () => {
-    const findings: Finding[] = []
+    const findings: CheckFinding[] = []
     for await (const finding of checkHost(config, { ...parts, offline: false, signal }))
       findings.push(finding)
     if (signal.aborted) return

@@ -10,9 +10,9 @@ import { silentLog } from '../lib/log.ts'
 import { formatDuration } from '../lib/units.ts'
 import { checkAddress, notReached } from '../ops/doctor/address.ts'
 import {
-  type Answer,
+  type CheckFinding,
+  type CheckResult,
   check,
-  type Finding,
   ok,
   problem,
   skipped,
@@ -30,7 +30,7 @@ const SKEW_MS = 60 * SECOND
 export async function* askService(
   config: Config,
   { clock, http, signal }: { clock: Clock; http: HttpClient; signal: AbortSignal },
-): AsyncGenerator<Finding> {
+): AsyncGenerator<CheckFinding> {
   const account = accountOfRules(config.feeds)
   const options = { http, clock, log: silentLog, ...config.service }
   const client = new ServiceClient(options)
@@ -57,7 +57,7 @@ async function authorized(
   account: string | null,
   keyFile: string,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<CheckResult> {
   const path = '/v1/public-api/validate-authorization'
   if (client.lacksAccount(path, account)) {
     const says =
@@ -85,7 +85,7 @@ function accountOfRules(feeds: Config['feeds']): string | null {
   return ruled.find((name) => name !== null && !hasPlaceholder(name)) ?? null
 }
 
-function skew(client: ServiceClient): Answer {
+function skew(client: ServiceClient): CheckResult {
   const ms = client.clockSkewMs()
   if (ms === null) return skipped('the service sent no date')
   const says = `this clock is ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'behind' : 'ahead of'} the service's`
@@ -94,7 +94,7 @@ function skew(client: ServiceClient): Answer {
     : ok(says)
 }
 
-function formAnswer(answer: FormAnswer): Answer {
+function formAnswer(answer: FormAnswer): CheckResult {
   if (answer.kind === 'form')
     return ok(`the service gave a form with ${answer.form.fields.length} fields`)
   const { class: kind, hint, reason } = answer.failure

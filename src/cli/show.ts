@@ -12,7 +12,7 @@ import { limited } from '../lib/limited.ts'
 import { feedWord } from '../lib/printable.ts'
 import { countOf, formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
 import { clockText, nextSteps, onServiceText, stepText } from '../ops/advice.ts'
-import { KINDS } from '../ops/difference-text.ts'
+import { DIFFERENCE_KINDS } from '../ops/difference-text.ts'
 import type { PathReport } from '../ops/path-report.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { Step } from '../ops/problem.ts'
@@ -206,7 +206,7 @@ function showText(report: ShowReport, { commandLine, context, options }: Show): 
 function differenceLines({ difference }: ShowReport, context: Context): string[] {
   const summary = difference?.summary ?? null
   if (summary === null) return []
-  const tables = KINDS.flatMap((kind) => {
+  const tables = DIFFERENCE_KINDS.flatMap((kind) => {
     const rows = summary.named[kind]
     if (rows.length === 0) return []
     const isCut = rows.length < summary.totals[kind]

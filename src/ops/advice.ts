@@ -19,11 +19,11 @@ export interface Asked {
   commandLine: CommandLine
 }
 
-/** Decided has the facts on which a next step depends. */
-type Decided = Omit<VersionFacts, 'attempts'>
+/** DecisionFacts has the facts on which a next step depends. */
+type DecisionFacts = Omit<VersionFacts, 'attempts'>
 
 /** nextSteps returns what to do about a version, or what it waits for: first sentences, then commands to choose from. */
-export function nextSteps(version: Decided, asked: Asked): Step[] {
+export function nextSteps(version: DecisionFacts, asked: Asked): Step[] {
   const { hint, overdue } = version
   const { now, commandLine } = asked
   const hints = hint === null ? [] : stepsOfHint(hint, commandLine)
@@ -33,7 +33,7 @@ export function nextSteps(version: Decided, asked: Asked): Step[] {
   return [...stepsOfState(version, hints, now), ...late, ...decisions(version, commandLine)]
 }
 
-function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
+function stepsOfState(version: DecisionFacts, hints: Step[], now: number): Step[] {
   const { guard, keptPostings, newerThanAll, nextAttemptAt, postings } = version
   const { reasonCode, rejectedAt, state } = version
   switch (state) {
@@ -79,7 +79,7 @@ function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
 }
 
 /** changesSteps says which postings a held version changes. */
-function changesSteps({ difference, guard }: Decided): Step[] {
+function changesSteps({ difference, guard }: DecisionFacts): Step[] {
   if (difference === null) return []
   const { older, summary } = difference
   // A further feed of an account has nothing to be compared with.
@@ -90,7 +90,7 @@ function changesSteps({ difference, guard }: Decided): Step[] {
 }
 
 /** decisions returns the commands that decide about a version. The first one only looks. */
-function decisions(version: Decided, line: CommandLine): Step[] {
+function decisions(version: DecisionFacts, line: CommandLine): Step[] {
   const { difference, feed, id, reasonCode, refusals, state } = version
   const show: Step = { command: line(commandFor('show <what>', id)), form: 'show <what>' }
   const decide = (form: DecisionForm): Step => ({ command: line(commandFor(form, [id])), form })
@@ -137,14 +137,14 @@ export function clockText(iso: string, now: number): string {
   return `${at.startsWith(today) ? at.slice(today.length + 1) : at} UTC`
 }
 
-/** Stored is what is known of the copy of a feed that the service has. */
-interface Stored {
+/** StoredFacts is what is known of the copy of a feed that the service has. */
+interface StoredFacts {
   onService: OnService | null
   maybeOnService: MaybeStored | null
 }
 
 /** onServiceText describes the version of a feed that the service has, or may have. */
-export function onServiceText({ maybeOnService, onService }: Stored, now: number): string {
+export function onServiceText({ maybeOnService, onService }: StoredFacts, now: number): string {
   const maybe = maybeOnService === null ? '' : `, but ${maybeText(maybeOnService)}`
   if (onService === null) return `no version of this feed${maybe}`
   const { id, postings, uploadedAt } = onService

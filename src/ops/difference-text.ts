@@ -8,10 +8,10 @@ import type {
 } from '../domain/difference.ts'
 import { countOf } from '../lib/units.ts'
 
-export type Kind = keyof DifferenceSummary['named']
+export type DifferenceKind = keyof DifferenceSummary['named']
 
-/** KINDS are in the order in which people read them. */
-export const KINDS = ['removed', 'added', 'changed'] as const satisfies Kind[]
+/** DIFFERENCE_KINDS are in the order in which people read them. */
+export const DIFFERENCE_KINDS = ['removed', 'added', 'changed'] as const satisfies DifferenceKind[]
 
 /** fieldsText names what differs in a changed posting. */
 export const fieldsText = ({ fields }: ChangedPosting): string =>

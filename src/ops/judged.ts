@@ -7,8 +7,8 @@ import type { DaemonState } from './port.ts'
 import type { DaemonReport, PauseReports, ServiceReport, SkippedReport } from './report.ts'
 import { type Circumstances, factsOf, type VersionFacts, withProbeTime } from './version-report.ts'
 
-/** Judged is everything that the judgement needs: the report of `status`, without the versions that need nothing. */
-export interface Judged extends PauseReports {
+/** ProblemFacts are all that the judgement needs: the report of `status`, without the versions that need nothing. */
+export interface ProblemFacts extends PauseReports {
   daemon: DaemonReport
   service: ServiceReport
   skipped: readonly SkippedReport[]

@@ -58,8 +58,8 @@ const MOST_VERSIONS = 100
 /** True for the inbox itself and for paths outside of it: `look` and `ignored` know nothing about them. */
 const isOutside = (path: string) => path === '.' || path.startsWith('/')
 
-/** Past is the last file at the path, and what became of it if the daemon moved or deleted it. */
-interface Past {
+/** LastFile is the last file at the path, and what became of it if the daemon moved or deleted it. */
+interface LastFile {
   known: KnownFile | null
   moved: MovedFile | null
 }
@@ -71,7 +71,7 @@ interface Because {
   next: string | null
 }
 
-function because(evidence: PathEvidence, past: Past, upload: UploadReport | null): Because {
+function because(evidence: PathEvidence, past: LastFile, upload: UploadReport | null): Because {
   const { ignored, look, path, running } = evidence
   if (path === '.') return { because: 'it is the inbox', next: 'name a file in it' }
   if (path.startsWith('/') && upload === null) {
@@ -107,7 +107,7 @@ const MOVED = { archive: 'archived', delete: 'deleted', quarantine: 'moved into 
 
 function versionBecause(
   evidence: PathEvidence,
-  { known, moved }: Past,
+  { known, moved }: LastFile,
   upload: UploadReport,
 ): string {
   const { look, now, path, quietPeriodMs } = evidence

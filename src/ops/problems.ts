@@ -7,14 +7,14 @@ import type { Asked } from './advice.ts'
 import { campaignProblems, lateLook } from './campaigns/problems.ts'
 import type { CampaignRun } from './campaigns/run.ts'
 import { daemonProblems } from './daemon-problems.ts'
-import type { Judged } from './judged.ts'
+import type { ProblemFacts } from './judged.ts'
 import type { CommandLine } from './port.ts'
 import type { FoundProblem, Problem, ProblemReport, Step } from './problem.ts'
 import { KINDS, SEVERITIES, type Severity } from './problem-kinds.ts'
 import { feedProblems } from './version-problems.ts'
 
 /** problems returns what is wrong or waits for a person: the worst first, and the newest first of equal ones. */
-export function problems(judged: Judged, asked: Asked): Problem[] {
+export function problems(judged: ProblemFacts, asked: Asked): Problem[] {
   return judgedAs([
     ...daemonProblems(judged, asked),
     ...feedProblems(judged, asked),
@@ -56,8 +56,8 @@ export function exitOf(all: readonly Problem[]): number {
   return EXITS.find((exit) => exits.has(exit)) ?? EXIT.ok
 }
 
-/** Alike are problems that differ only in their subjects. */
-export interface Alike {
+/** AlikeProblems are problems that differ only in their subjects. */
+export interface AlikeProblems {
   problems: readonly [Problem, ...Problem[]]
   next: Step[]
 }
@@ -69,7 +69,7 @@ const MOST_IDS = 30
  * alike groups problems with the same sentence and the same next steps. A command that decides about versions names all
  * of them.
  */
-export function alike(all: readonly Problem[], commandLine: CommandLine): Alike[] {
+export function alike(all: readonly Problem[], commandLine: CommandLine): AlikeProblems[] {
   const groups = Map.groupBy(all, ({ code, next, says, version }) => {
     const steps = next.filter((step) => !('says' in step) || version?.state !== 'queued')
     return JSON.stringify([code, says, steps.map(withoutId)])
@@ -88,7 +88,7 @@ function withoutId(step: Step): Step | { form: string } {
   return 'says' in step || step.form === undefined ? step : { form: step.form }
 }
 
-function nextOfAll(group: Alike['problems'], commandLine: CommandLine): Step[] {
+function nextOfAll(group: AlikeProblems['problems'], commandLine: CommandLine): Step[] {
   const ids = group.flatMap(({ version }) => version?.id ?? []).slice(0, MOST_IDS)
   const left = group.length - ids.length
   const steps = group[0].next.map((step) => {

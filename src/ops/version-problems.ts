@@ -6,13 +6,13 @@ import type { State } from '../domain/states.ts'
 import { limited } from '../lib/limited.ts'
 import { countOf } from '../lib/units.ts'
 import { type Asked, clockText, maybeText, nextSteps } from './advice.ts'
-import { type Judged, NOT_SENT } from './judged.ts'
+import { NOT_SENT, type ProblemFacts } from './judged.ts'
 import type { FoundProblem } from './problem.ts'
 import { KINDS, type ProblemCode, type Severity } from './problem-kinds.ts'
 import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
 
 /** feedProblems returns the problems of feeds and paths. A late feed has its own problem beside that of its version. */
-export function feedProblems(judged: Judged, asked: Asked): FoundProblem[] {
+export function feedProblems(judged: ProblemFacts, asked: Asked): FoundProblem[] {
   const { daemon, pausedFeeds, skipped, versions } = judged
   return [
     ...pausedFeeds.map(({ feed, since, ...pause }): FoundProblem => {

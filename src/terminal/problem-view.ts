@@ -6,7 +6,7 @@ import { countOf, relativeTime } from '../lib/units.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { firstLine, type Problem, type Step, subjectName } from '../ops/problem.ts'
 import type { Severity } from '../ops/problem-kinds.ts'
-import { type Alike, alike } from '../ops/problems.ts'
+import { type AlikeProblems, alike } from '../ops/problems.ts'
 import { printable, styled } from './render.ts'
 
 interface Printed {
@@ -49,7 +49,7 @@ export function coloured(line: string, severity: Severity | null, terminal: bool
 }
 
 function blockOf(
-  { next, problems }: Alike,
+  { next, problems }: AlikeProblems,
   { now, terminal }: Pick<Printed, 'now' | 'terminal'>,
 ): string {
   const [first, ...others] = problems

@@ -34,7 +34,7 @@ export interface AlertChange {
   hint: string | null
 }
 
-export interface Change extends AlertChange {
+export interface KeyedChange extends AlertChange {
   key: string
   /** Identifies the occurrence: a new mark for the same key is a new occurrence. */
   mark: string
@@ -47,8 +47,8 @@ export type Told = Record<
 >
 
 /** troublesOf returns the problems that alerts report, by key. Of several problems with one key, the worst comes first. */
-export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, Change> {
-  const found = new Map<string, Change>()
+export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, KeyedChange> {
+  const found = new Map<string, KeyedChange>()
   for (const problem of problems) {
     const change = changeOfProblem(problem)
     if (change === null) continue
@@ -60,7 +60,7 @@ export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, Ch
   return found
 }
 
-function changeOfProblem(problem: Problem): Change | null {
+function changeOfProblem(problem: Problem): KeyedChange | null {
   const { code, mark, says, severity, subject, version } = problem
   const { event } = KINDS[code]
   if (event === null) return null
@@ -81,7 +81,7 @@ function changeOfProblem(problem: Problem): Change | null {
   })
 }
 
-function joined(one: Change, other: Change): Change {
+function joined(one: KeyedChange, other: KeyedChange): KeyedChange {
   const both = (field: 'says' | 'reason' | 'mark') => `${one[field]}; ${other[field]}`
   return { ...one, says: both('says'), reason: both('reason'), mark: both('mark') }
 }
@@ -92,7 +92,7 @@ interface Comparison {
   on: readonly AlertEvent[]
   told: Told
   /** See `troublesOf`. */
-  now: ReadonlyMap<string, Change>
+  now: ReadonlyMap<string, KeyedChange>
   /** Returns the newest version of a feed. */
   newestOf: (feed: string) => Version | null
   /** Returns whether a condition that is not met now has ended. */
@@ -101,7 +101,7 @@ interface Comparison {
 }
 
 /** changesFor returns the changes that a receiver does not know yet, recoveries last. */
-export function changesFor({ facts, isOver, newestOf, now, on, told }: Comparison): Change[] {
+export function changesFor({ facts, isOver, newestOf, now, on, told }: Comparison): KeyedChange[] {
   const changes = [...now.values()].filter(
     ({ event, key, mark }) => on.includes(event) && told[key]?.mark !== mark,
   )
@@ -135,7 +135,7 @@ const WORKING: readonly string[] = ['ok', 'degraded']
 const TOLD_ONCE = JSON.stringify(['daemon', 'watchdog-restart'])
 
 /** Names the condition that is over. The reason names those that remain. */
-function pastCondition(key: string, now: ReadonlyMap<string, Change>): Partial<Change> {
+function pastCondition(key: string, now: ReadonlyMap<string, KeyedChange>): Partial<KeyedChange> {
   const [, reasonCode] = JSON.parse(key) as [AlertEvent, string]
   const left = [...now.values()].filter(({ event }) => DAEMON_EVENTS.includes(event))
   return { reasonCode, reason: left.map(({ says }) => says).join('; ') || null }
@@ -144,7 +144,7 @@ function pastCondition(key: string, now: ReadonlyMap<string, Change>): Partial<C
 const DAEMON_EVENTS: readonly AlertEvent[] = ['daemon', 'credentials', 'service']
 
 /** toldAfter returns what a receiver knows after it has received these changes. */
-export function toldAfter(told: Told, changes: readonly Change[]): Told {
+export function toldAfter(told: Told, changes: readonly KeyedChange[]): Told {
   const after = new Map(Object.entries(told))
   for (const { key, recovered, mark, event, feed, campaign } of changes) {
     if (recovered) after.delete(key)
@@ -170,7 +170,7 @@ export const NO_FACTS = {
 }
 
 /** The key is JSON because a feed may have any name, even `__proto__`. No event concerns both feeds and campaigns. */
-function changeOf(event: AlertEvent, facts: Partial<Change>): Change {
+function changeOf(event: AlertEvent, facts: Partial<KeyedChange>): KeyedChange {
   const name = facts.feed ?? facts.campaign
   const key = JSON.stringify(name == null ? [event] : [event, name])
   return { event, ...NO_FACTS, key, mark: '', ...facts }

@@ -10,7 +10,7 @@ import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AlertFacts } from '../port.ts'
-import { type Change, changesFor, toldAfter, troublesOf } from './changes.ts'
+import { changesFor, type KeyedChange, toldAfter, troublesOf } from './changes.ts'
 import { alertMessage, type MessageOrigin } from './message.ts'
 import { noteReceiver, type Receiver, restoreReceivers } from './receivers.ts'
 import { type AlertFailure, type SendAlert, targetName } from './senders.ts'
@@ -142,7 +142,7 @@ export class AlertDesk {
     }
   }
 
-  async #tell(receiver: Receiver, changes: Change[], signal: AbortSignal): Promise<void> {
+  async #tell(receiver: Receiver, changes: KeyedChange[], signal: AbortSignal): Promise<void> {
     const { target, sequence } = receiver
     const message = alertMessage(changes, { at: this.#clock.now(), sequence, ...this.#origin })
     const sent = await this.#send(target, message, signal)

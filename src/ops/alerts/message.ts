@@ -7,7 +7,7 @@ import { commandFor } from '../../domain/command.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { countOf } from '../../lib/units.ts'
 import type { CommandLine } from '../port.ts'
-import { type AlertChange, type Change, NO_FACTS } from './changes.ts'
+import { type AlertChange, type KeyedChange, NO_FACTS } from './changes.ts'
 
 export interface AlertMessage {
   schemaVersion: 1
@@ -50,7 +50,7 @@ const MOST_IN_TEXT = 20
 const MOST_CHARACTERS = 1000
 
 export function alertMessage(
-  changes: readonly Change[],
+  changes: readonly KeyedChange[],
   { at, commandLine, host, page, sequence }: MessageHead,
 ): AlertMessage {
   const shown = changes.slice(0, MOST_CHANGES).map(shownChange)
@@ -109,7 +109,7 @@ export function alertVariables(message: AlertMessage): Record<string, string> {
   )
 }
 
-function shownChange({ key: _, mark: __, ...change }: Change): AlertChange {
+function shownChange({ key: _, mark: __, ...change }: KeyedChange): AlertChange {
   const entries = Object.entries(change)
   return Object.fromEntries(
     entries.map(([name, fact]) => [name, typeof fact === 'string' ? oneLine(fact) : fact]),
@@ -137,7 +137,7 @@ const OVER: { [event in AlertEvent]?: string } = {
 }
 
 /** summaryOf counts the changes by kind: `5 rejected, 5 held`. */
-function summaryOf(changes: readonly Change[]): string {
+function summaryOf(changes: readonly KeyedChange[]): string {
   const kinds = Map.groupBy(changes, ({ event, recovered }) => (recovered ? 'recovered' : event))
   return [...kinds].map(([kind, all]) => `${countOf(all.length)} ${kind}`).join(', ')
 }

@@ -5,7 +5,7 @@ import { HOUR } from '../../lib/clock.ts'
 import { isRecent } from '../../lib/due.ts'
 import { limited } from '../../lib/limited.ts'
 import { type Asked, clockText, stepsOfHint } from '../advice.ts'
-import type { Judged } from '../judged.ts'
+import type { ProblemFacts } from '../judged.ts'
 import type { FoundProblem, Problem, Step } from '../problem.ts'
 import type { ProblemCode } from '../problem-kinds.ts'
 import type { CampaignRun, CampaignSeen } from './run.ts'
@@ -25,7 +25,7 @@ const ABOUT_NUMBERS = ['covers-none', 'covers-more', 'covers-fewer', 'spent', 'm
 /** campaignProblems returns what the last look at the campaigns found. */
 export function campaignProblems(run: CampaignRun | null, asked: Asked): FoundProblem[] {
   if (run === null) return []
-  const of = (campaign: string | null, code: ProblemCode, words: Told): FoundProblem => {
+  const of = (campaign: string | null, code: ProblemCode, words: CampaignWords): FoundProblem => {
     const { mark, next, says, since = run.at } = words
     const steps = next === null ? [] : stepsOfHint(next, asked.commandLine)
     const subject = { kind: 'campaign', campaign } as const
@@ -66,14 +66,14 @@ export function campaignsInTrouble(all: readonly Problem[]): number {
   return new Set(names).size
 }
 
-interface Told {
+interface CampaignWords {
   says: string
   next: string | null
   since?: string
   mark?: string
 }
 
-type Of = (campaign: string | null, code: ProblemCode, words: Told) => FoundProblem
+type Of = (campaign: string | null, code: ProblemCode, words: CampaignWords) => FoundProblem
 
 function stopped(run: CampaignRun, of: Of): FoundProblem[] {
   const { hint, problem, since, state } = run
@@ -94,7 +94,7 @@ function stopped(run: CampaignRun, of: Of): FoundProblem[] {
 
 /** lateLook returns the problem of a daemon that has not looked at the campaigns for long. */
 export function lateLook(
-  { campaigns, daemon }: Judged,
+  { campaigns, daemon }: ProblemFacts,
   { commandLine, now }: Asked,
 ): FoundProblem[] {
   if (campaigns === null || !daemon.running) return []

@@ -80,11 +80,11 @@ export interface CampaignFinding {
   text: string
   /** The edit or command that settles the finding; null: nothing has to be done. */
   next: string | null
-  severity: Severity
+  severity: FindingSeverity
 }
 
-/** Severity says how bad a finding is. Monitoring and alerts report a `warning`; `info` is only shown. */
-export type Severity = 'warning' | 'info'
+/** FindingSeverity says how bad a finding is. Monitoring and alerts report a `warning`; `info` is only shown. */
+export type FindingSeverity = 'warning' | 'info'
 
 export interface CampaignWriteFailure {
   /** External campaign id. */

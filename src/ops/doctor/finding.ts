@@ -2,7 +2,7 @@
 
 import { EXIT, FeedsyncError, messageOf } from '../../lib/errors.ts'
 
-export interface Finding {
+export interface CheckFinding {
   /** Short, stable name: `key file`, `clock`. */
   check: string
   verdict: 'ok' | 'warning' | 'problem' | 'skipped'
@@ -13,21 +13,21 @@ export interface Finding {
   exitCode: number
 }
 
-export type Answer = Omit<Finding, 'check'>
+export type CheckResult = Omit<CheckFinding, 'check'>
 
-export const ok = (says: string): Answer => ({ verdict: 'ok', says, fix: null, exitCode: 0 })
+export const ok = (says: string): CheckResult => ({ verdict: 'ok', says, fix: null, exitCode: 0 })
 
-export const skipped = (says: string): Answer => ({ ...ok(says), verdict: 'skipped' })
+export const skipped = (says: string): CheckResult => ({ ...ok(says), verdict: 'skipped' })
 
-export const warning = (says: string, fix: string): Answer => {
+export const warning = (says: string, fix: string): CheckResult => {
   return { verdict: 'warning', says, fix, exitCode: 0 }
 }
 
-export const problem = (says: string, fix: string | null, exitCode = 1): Answer => {
+export const problem = (says: string, fix: string | null, exitCode = 1): CheckResult => {
   return { verdict: 'problem', says, fix, exitCode }
 }
 
-export function failed(error: unknown): Answer {
+export function failed(error: unknown): CheckResult {
   const { hint = null, exitCode = EXIT.config } = error instanceof FeedsyncError ? error : {}
   return problem(messageOf(error), hint, exitCode)
 }
@@ -35,8 +35,8 @@ export function failed(error: unknown): Answer {
 /** check yields the answer under the check's name. An error becomes a finding; null yields nothing. */
 export async function* check(
   name: string,
-  ask: () => Answer | null | Promise<Answer | null>,
-): AsyncGenerator<Finding> {
+  ask: () => CheckResult | null | Promise<CheckResult | null>,
+): AsyncGenerator<CheckFinding> {
   try {
     const found = await ask()
     if (found !== null) yield { check: name, ...found }

@@ -5,7 +5,7 @@ import { countOf, formatProgress } from '../../lib/units.ts'
 import { onServiceText } from '../advice.ts'
 import { firstLine, type Problem, type Step, subjectName } from '../problem.ts'
 import type { Severity } from '../problem-kinds.ts'
-import { type Alike, alike } from '../problems.ts'
+import { type AlikeProblems, alike } from '../problems.ts'
 import type { UploadReport } from '../upload-report.ts'
 import { html, type Markup } from './html.ts'
 import {
@@ -71,7 +71,7 @@ export function problemCards(
 }
 
 function card(
-  { next, problems }: Alike,
+  { next, problems }: AlikeProblems,
   byId: ReadonlyMap<number, UploadReport>,
   context: PageContext,
 ): Markup {

@@ -10,14 +10,14 @@ import type { AlertTarget } from '../../../../src/domain/alerts.ts'
 import { type Clock, systemClock } from '../../../../src/lib/clock.ts'
 import { createHttpClient } from '../../../../src/lib/http.ts'
 import { Secret } from '../../../../src/lib/secrets.ts'
-import type { Change } from '../../../../src/ops/alerts/changes.ts'
+import type { KeyedChange } from '../../../../src/ops/alerts/changes.ts'
 import { type AlertMessage, alertMessage } from '../../../../src/ops/alerts/message.ts'
 import { type AlertResult, alertSender, chatText } from '../../../../src/ops/alerts/senders.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 
 const EVIL = '"; touch /tmp/x; $(id) `id`\n\u202e<script>.xml'
 
-function held(feed: string): Change {
+function held(feed: string): KeyedChange {
   return {
     key: feed,
     mark: '7/0',
@@ -99,7 +99,7 @@ async function untilGone(file: string): Promise<void> {
 }
 
 describe('the text of a message', () => {
-  const changes = ['a', 'b'].map((feed): Change => ({ ...held(feed), key: feed }))
+  const changes = ['a', 'b'].map((feed): KeyedChange => ({ ...held(feed), key: feed }))
   const origin = { at: 0, host: 'ats', sequence: 0, commandLine: (command: string) => command }
 
   it('has a subject that counts the changes, a line for each of them, and the address of the page', () => {
