@@ -44,7 +44,7 @@ import { createFormSource } from '../service/form-source.ts'
 import { keyReloader } from '../service/key-file.ts'
 import { createSpool } from '../spool/spool.ts'
 import { SendGate } from '../upload/send-gate.ts'
-import { createSender } from '../upload/sender.ts'
+import { StorageSender } from '../upload/sender.ts'
 import { watchHost } from './checks.ts'
 import { conditionsOf, watchConditions } from './conditions.ts'
 import { judgingOf, rulesOf } from './rules.ts'
@@ -131,7 +131,7 @@ export async function openApp(config: Config, options: AppOptions) {
     maxRate: config.upload.maxRate,
     concurrency: config.upload.concurrency,
   })
-  const sender = createSender({ http, forms, clock, log, gate })
+  const sender = new StorageSender({ http, forms, clock, log, gate })
 
   // Small files and large files have a thread each.
   const lanes = {

@@ -68,7 +68,7 @@ export class Sending {
     this.#release()
     this.#showHold()
     // When nobody else can probe an origin that is down, those who have probed it are asked again.
-    if (!this.#startDue(signal, news) && gate.nextRound()) this.#startDue(signal, news)
+    if (!this.#startDue(signal, news) && gate.origins.nextRound()) this.#startDue(signal, news)
   }
 
   /** #startDue starts due attempts. Returns whether there was nothing to pass over, or an attempt was started. */
@@ -98,7 +98,8 @@ export class Sending {
   ): Exclude<Wait, { for: 'place' }> | null {
     const { gate } = this.#parts
     const version = this.#addressed(due)
-    const answer = gate.mayStart(version, version.reasonCode === RETRIED)
+    const { account, feed, reasonCode } = version
+    const answer = gate.mayStart({ account, feed, isRetried: reasonCode === RETRIED })
     if (answer.kind === 'permit') this.#run(version, answer, signal, news)
     return answer.kind === 'permit' || answer.for === 'place' ? null : answer
   }
@@ -180,7 +181,7 @@ export class Sending {
   /** health returns what `status` shows about the service. */
   health(): Pick<DaemonState, 'service' | 'serviceReason' | 'nextProbeAt'> {
     const { gate } = this.#parts
-    const { nextProbeAt, reason, state } = gate.health()
+    const { nextProbeAt, reason, state } = gate.origins.health()
     const { first, isOfKey } = gate.accounts
     const refused = isOfKey ? 'credentials' : 'degraded'
     return {
