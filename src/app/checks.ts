@@ -65,7 +65,7 @@ export function checkKey({ service }: Config, { clock, env, http }: Omit<CheckPa
   const { algorithm, keyFile, method } = service.auth
   new ServiceClient({ http, clock, log: silentLog, ...service })
   const isText = method === 'apiKey' || algorithm.startsWith('hmac')
-  const secret = isText ? readKeyFile(keyFile, true).reveal() : null
+  const secret = isText ? readKeyFile(keyFile, { dropNewline: true }).reveal() : null
   return checkKeyFile(keyFile, { isHandedOver: isHandedOver(keyFile, env), secret })
 }
 
