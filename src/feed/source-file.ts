@@ -5,7 +5,7 @@ import { type BigIntStats, closeSync, fstatSync, lstatSync, openSync } from 'nod
 import { basename, dirname, relative } from 'node:path'
 import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { CallMark } from '../lib/call-mark.ts'
-import { errnoText, type Subject } from '../lib/errno.ts'
+import { type ErrnoSubject, errnoText } from '../lib/errno.ts'
 import {
   type FileIdentity,
   identityOf,
@@ -15,7 +15,7 @@ import {
 } from '../lib/files.ts'
 import type { CheckResult } from './port.ts'
 
-const FILE: Subject = {
+const FILE: ErrnoSubject = {
   name: 'it',
   setting: 'the path',
   use: 'read',

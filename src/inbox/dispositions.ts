@@ -12,7 +12,7 @@ import { isPacked } from '../domain/packing.ts'
 import { stampedName } from '../domain/stamped-name.ts'
 import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
-import { errnoText, isMissing, type Subject } from '../lib/errno.ts'
+import { type ErrnoSubject, errnoText, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { FileIdentity } from '../lib/files.ts'
 import { identityOf, sameBytes, sameIdentity } from '../lib/files.ts'
@@ -297,7 +297,7 @@ function notOurs(what: string, name: string): Disposed {
 }
 
 /** PLACES are the folder and the directories that receive its files. */
-const PLACES: Subject = {
+const PLACES: ErrnoSubject = {
   name: 'the folder or the archive',
   setting: 'its path',
   use: 'write',

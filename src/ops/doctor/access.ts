@@ -4,7 +4,7 @@
 import { constants } from 'node:fs'
 import { access, lstat, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { errnoText, type Subject } from '../../lib/errno.ts'
+import { type ErrnoSubject, errnoText } from '../../lib/errno.ts'
 import { EXIT, errorCode } from '../../lib/errors.ts'
 import { type CheckResult, ok, problem } from './finding.ts'
 
@@ -65,7 +65,11 @@ export async function checkProgram(
   return problem(`${name} is not installed`, `apt-get install ${name}`)
 }
 
-function refused(error: unknown, subject: Subject, exitCode: number = EXIT.failed): CheckResult {
+function refused(
+  error: unknown,
+  subject: ErrnoSubject,
+  exitCode: number = EXIT.failed,
+): CheckResult {
   const { hint, reason } = errnoText(error, subject)
   return problem(reason, hint, exitCode)
 }
