@@ -10,8 +10,8 @@ import { silentLog } from '../lib/log.ts'
 import { formatDuration } from '../lib/units.ts'
 import { checkAddress, notReached } from '../ops/doctor/address.ts'
 import {
+  type CheckAnswer,
   type CheckFinding,
-  type CheckResult,
   check,
   ok,
   problem,
@@ -57,7 +57,7 @@ async function authorized(
   account: string | null,
   keyFile: string,
   signal: AbortSignal,
-): Promise<CheckResult> {
+): Promise<CheckAnswer> {
   const path = '/v1/public-api/validate-authorization'
   if (client.lacksAccount(path, account)) {
     const says =
@@ -85,7 +85,7 @@ function accountOfRules(feeds: Config['feeds']): string | null {
   return ruled.find((name) => name !== null && !hasPlaceholder(name)) ?? null
 }
 
-function skew(client: ServiceClient): CheckResult {
+function skew(client: ServiceClient): CheckAnswer {
   const ms = client.clockSkewMs()
   if (ms === null) return skipped('the service sent no date')
   const says = `this clock is ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'behind' : 'ahead of'} the service's`
@@ -94,7 +94,7 @@ function skew(client: ServiceClient): CheckResult {
     : ok(says)
 }
 
-function formAnswer(answer: FormAnswer): CheckResult {
+function formAnswer(answer: FormAnswer): CheckAnswer {
   if (answer.kind === 'form')
     return ok(`the service gave a form with ${answer.form.fields.length} fields`)
   const { class: kind, hint, reason } = answer.failure

@@ -21,8 +21,8 @@ import { stepText } from '../ops/advice.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { checkNames } from '../ops/doctor/feed-names.ts'
 import {
+  type CheckAnswer,
   type CheckFinding,
-  type CheckResult,
   check,
   failed,
   ok,
@@ -157,7 +157,7 @@ async function* commandFindings(
 async function keyOfDaemon(
   config: Config,
   parts: Omit<CheckParts, 'signal'>,
-): Promise<CheckResult> {
+): Promise<CheckAnswer> {
   try {
     return await checkKey(config, parts)
   } catch (error) {
@@ -167,7 +167,7 @@ async function keyOfDaemon(
   }
 }
 
-function history(config: Config): CheckResult {
+function history(config: Config): CheckAnswer {
   const file = historyFile(config)
   using found = openReader(file, (connection) => ({
     integrity: String(connection.pragma('quick_check(1)')),
@@ -194,7 +194,7 @@ function history(config: Config): CheckResult {
     : ok(`${file} is sound`)
 }
 
-function feedNames(config: Config): CheckResult {
+function feedNames(config: Config): CheckAnswer {
   using found = openReader(historyFile(config), (connection) => ({
     names: connection.values<string>('SELECT name FROM feeds'),
     joined: tables(connection).datedPaths(),
@@ -205,7 +205,7 @@ function feedNames(config: Config): CheckResult {
 }
 
 /** accounts names the feeds that share an account, as far as they are stored, wait or are held. */
-function accounts(config: Config): CheckResult {
+function accounts(config: Config): CheckAnswer {
   using history = openHistoryReader({ file: historyFile(config) })
   const states = ['held', 'queued', 'uploading', 'uploaded'] as const
   const newest = history?.list({ states }) ?? []
@@ -222,7 +222,7 @@ function accounts(config: Config): CheckResult {
 }
 
 /** campaigns checks the campaigns file as the daemon does, without a request to the service. */
-function campaigns(config: Config): CheckResult {
+function campaigns(config: Config): CheckAnswer {
   const read = readCampaignsFile(config)
   if (read.kind === 'off') return skipped(`off: there is no campaigns file at ${read.file}`)
   if (read.kind === 'unusable') {
@@ -237,7 +237,7 @@ function campaigns(config: Config): CheckResult {
 }
 
 /** proxy names only the variable, because its value may hold a password. */
-function proxy(env: DoctorOptions['env']): CheckResult {
+function proxy(env: DoctorOptions['env']): CheckAnswer {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
   const set = names.filter((name) => env[name])
   const says = set.length === 0 ? 'none: connections are direct' : `set by ${set.join(', ')}`

@@ -22,7 +22,7 @@ const BATCH = 64
 /** Latin-1 has one character for each byte, so it loses nothing; it costs a third of reading buffers. */
 const ENCODING = 'latin1'
 
-interface Place {
+interface ListedDirectory {
   /** The absolute path of the inbox. */
   directory: string
   /** The directory to read, such as `acme/`; empty for the inbox itself. */
@@ -35,7 +35,7 @@ interface Place {
 export type Asks = (path: string) => void
 
 /** readDirectory yields batches of entries, and null before it starts all over again. It throws the system's error. */
-export function* readDirectory(place: Place): Generator<DirectoryEntry[] | null> {
+export function* readDirectory(place: ListedDirectory): Generator<DirectoryEntry[] | null> {
   try {
     yield* withKinds(place)
   } catch (error) {
@@ -46,7 +46,7 @@ export function* readDirectory(place: Place): Generator<DirectoryEntry[] | null>
   }
 }
 
-function* withKinds(place: Place): Generator<DirectoryEntry[]> {
+function* withKinds(place: ListedDirectory): Generator<DirectoryEntry[]> {
   const { asks, prefix } = place
   asks(prefix)
   const bytes = Buffer.from(`${place.directory}/${prefix}`)
@@ -70,7 +70,7 @@ function* withKinds(place: Place): Generator<DirectoryEntry[]> {
   }
 }
 
-function* withoutKinds(place: Place): Generator<DirectoryEntry[]> {
+function* withoutKinds(place: ListedDirectory): Generator<DirectoryEntry[]> {
   place.asks(place.prefix)
   const names = readdirSync(`${place.directory}/${place.prefix}`, ENCODING)
   for (let from = 0; from < names.length; from += BATCH) {
@@ -94,7 +94,7 @@ function kindOf(
 
 function named(
   latin1: string,
-  { directory, prefix }: Place,
+  { directory, prefix }: ListedDirectory,
   kind: DirectoryEntry['kind'],
 ): DirectoryEntry {
   const ofText = (name: string) => {

@@ -40,7 +40,7 @@ interface Applicant {
   isRetried: boolean
 }
 
-interface Delivery {
+interface RunningDelivery {
   account: Account
   /** The file is not stored yet. */
   isSending: boolean
@@ -61,7 +61,7 @@ export class SendGate {
   readonly origins: Origins
   #breakersClosed = 0
   /** The running deliveries, by feed. */
-  readonly #sending = new Map<string, Delivery>()
+  readonly #sending = new Map<string, RunningDelivery>()
 
   constructor({
     clock,

@@ -86,8 +86,8 @@ function joined(one: KeyedChange, other: KeyedChange): KeyedChange {
   return { ...one, says: both('says'), reason: both('reason'), mark: both('mark') }
 }
 
-/** Comparison is what a receiver wants and knows, and what is so now. */
-interface Comparison {
+/** ReceiverView is what a receiver wants and knows, and what is so now. */
+interface ReceiverView {
   /** The events that the receiver wants. */
   on: readonly AlertEvent[]
   told: Told
@@ -101,7 +101,14 @@ interface Comparison {
 }
 
 /** changesFor returns the changes that a receiver does not know yet, recoveries last. */
-export function changesFor({ facts, isOver, newestOf, now, on, told }: Comparison): KeyedChange[] {
+export function changesFor({
+  facts,
+  isOver,
+  newestOf,
+  now,
+  on,
+  told,
+}: ReceiverView): KeyedChange[] {
   const changes = [...now.values()].filter(
     ({ event, key, mark }) => on.includes(event) && told[key]?.mark !== mark,
   )

@@ -6,7 +6,7 @@ import { access, lstat, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type ErrnoSubject, errnoText } from '../../lib/errno.ts'
 import { EXIT, errorCode } from '../../lib/errors.ts'
-import { type CheckResult, ok, problem } from './finding.ts'
+import { type CheckAnswer, ok, problem } from './finding.ts'
 
 const { R_OK, W_OK, X_OK } = constants
 
@@ -22,7 +22,7 @@ export async function checkFolder(
   path: string,
   setting: string,
   use: 'read' | 'write' | 'make',
-): Promise<CheckResult> {
+): Promise<CheckAnswer> {
   const isWritten = use !== 'read'
   try {
     const isFolder = (await stat(path)).isDirectory()
@@ -40,7 +40,7 @@ export async function checkFile(
   path: string,
   setting: string,
   use: 'read' | 'run',
-): Promise<CheckResult> {
+): Promise<CheckAnswer> {
   try {
     await access(path, use === 'run' ? X_OK : R_OK)
     return ok(`${path} can be ${use}`)
@@ -53,7 +53,7 @@ export async function checkFile(
 export async function checkProgram(
   name: string,
   { PATH = '' }: NodeJS.ProcessEnv,
-): Promise<CheckResult> {
+): Promise<CheckAnswer> {
   for (const folder of PATH.split(':')) {
     const path = join(folder, name)
     const isThere = await access(path, X_OK).then(
@@ -69,7 +69,7 @@ function refused(
   error: unknown,
   subject: ErrnoSubject,
   exitCode: number = EXIT.failed,
-): CheckResult {
+): CheckAnswer {
   const { hint, reason } = errnoText(error, subject)
   return problem(reason, hint, exitCode)
 }

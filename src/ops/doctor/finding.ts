@@ -13,21 +13,21 @@ export interface CheckFinding {
   exitCode: number
 }
 
-export type CheckResult = Omit<CheckFinding, 'check'>
+export type CheckAnswer = Omit<CheckFinding, 'check'>
 
-export const ok = (says: string): CheckResult => ({ verdict: 'ok', says, fix: null, exitCode: 0 })
+export const ok = (says: string): CheckAnswer => ({ verdict: 'ok', says, fix: null, exitCode: 0 })
 
-export const skipped = (says: string): CheckResult => ({ ...ok(says), verdict: 'skipped' })
+export const skipped = (says: string): CheckAnswer => ({ ...ok(says), verdict: 'skipped' })
 
-export const warning = (says: string, fix: string): CheckResult => {
+export const warning = (says: string, fix: string): CheckAnswer => {
   return { verdict: 'warning', says, fix, exitCode: 0 }
 }
 
-export const problem = (says: string, fix: string | null, exitCode = 1): CheckResult => {
+export const problem = (says: string, fix: string | null, exitCode = 1): CheckAnswer => {
   return { verdict: 'problem', says, fix, exitCode }
 }
 
-export function failed(error: unknown): CheckResult {
+export function failed(error: unknown): CheckAnswer {
   const { hint = null, exitCode = EXIT.config } = error instanceof FeedsyncError ? error : {}
   return problem(messageOf(error), hint, exitCode)
 }
@@ -35,7 +35,7 @@ export function failed(error: unknown): CheckResult {
 /** check yields the answer under the check's name. An error becomes a finding; null yields nothing. */
 export async function* check(
   name: string,
-  ask: () => CheckResult | null | Promise<CheckResult | null>,
+  ask: () => CheckAnswer | null | Promise<CheckAnswer | null>,
 ): AsyncGenerator<CheckFinding> {
   try {
     const found = await ask()

@@ -5,7 +5,7 @@ import { type Clock, SECOND } from '../../lib/clock.ts'
 import type { Pulse } from '../port.ts'
 import type { Notify } from './notifier.ts'
 
-interface Surroundings {
+interface SupervisedProcess {
   clock: Clock
   /** null if systemd expects no messages. */
   notify: Notify | null
@@ -29,7 +29,13 @@ export interface Supervisor {
   stopping(): Promise<void>
 }
 
-export function createSupervisor({ clock, env, notify, pid, status }: Surroundings): Supervisor {
+export function createSupervisor({
+  clock,
+  env,
+  notify,
+  pid,
+  status,
+}: SupervisedProcess): Supervisor {
   let stage: 'starting' | 'ready' | 'stopping' = 'starting'
   let lastStatus = ''
   const isOurWatchdog = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(pid)
