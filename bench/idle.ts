@@ -3,6 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Conditions } from '../src/domain/conditions.ts'
 import { Inbox } from '../src/inbox/folder.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { silentLog } from '../src/lib/log.ts'
@@ -51,6 +52,7 @@ async function fill(site: Site): Promise<void> {
   await using inbox = new Inbox({
     ...{ directory: site.inbox, include: ['**/*.xml'], exclude: [] },
     clock: systemClock,
+    conditions: new Conditions(systemClock),
     log: silentLog,
   })
   const { files } = await inbox.list()

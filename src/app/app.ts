@@ -23,7 +23,7 @@ import { createLog, type LogOptions } from '../lib/log.ts'
 import { becomeOwnerOf } from '../lib/user.ts'
 import { VERSION } from '../lib/version.ts'
 import { AlertDesk } from '../ops/alerts/desk.ts'
-import { sendAlert } from '../ops/alerts/senders.ts'
+import { alertSender } from '../ops/alerts/senders.ts'
 import { DaemonFile } from '../ops/daemon-file.ts'
 import type { CommandLine, DaemonState } from '../ops/port.ts'
 import type { Problem } from '../ops/problem.ts'
@@ -36,7 +36,7 @@ import { createFormSource } from '../service/form-source.ts'
 import { keyReloader } from '../service/key-file.ts'
 import { createSpool } from '../spool/spool.ts'
 import { SendGate } from '../upload/send-gate.ts'
-import { createSender } from '../upload/sender.ts'
+import { StorageSender } from '../upload/sender.ts'
 import { buildDaemon } from './build-daemon.ts'
 import { buildPipeline } from './build-pipeline.ts'
 import { watchHost } from './checks.ts'
@@ -138,7 +138,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     maxRate: config.upload.maxRate,
     concurrency: config.upload.concurrency,
   })
-  const sender = createSender({ http, forms, clock, log, gate })
+  const sender = new StorageSender({ http, forms, clock, log, gate })
 
   // Small files and large files have a thread each.
   const lanes = {
@@ -156,19 +156,17 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   }
   const alerts = new AlertDesk({
     clock,
-    commandLine,
     conditions,
     log,
     history,
     targets: config.alerts,
-    host: hostname(),
-    page: pageOf(config),
+    origin: { commandLine, host: hostname(), page: pageOf(config) },
     facts: {
       problems: found,
       service: () => daemonFile.current.service,
       trusted: () => gate.accounts.isTrusted,
     },
-    send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
+    send: alertSender({ clock, env, http }),
   })
 
   const judging = judgingOf(config, history)

@@ -9,7 +9,7 @@ import type { DaemonFile } from '../ops/daemon-file.ts'
 import { checkFile, checkFolder, checkProgram } from '../ops/doctor/access.ts'
 import { checkAddress, checkNoProxy } from '../ops/doctor/address.ts'
 import { checkDiskSpace } from '../ops/doctor/disk-space.ts'
-import { check, type Finding } from '../ops/doctor/finding.ts'
+import { type CheckFinding, check } from '../ops/doctor/finding.ts'
 import { checkKeyFile } from '../ops/doctor/key.ts'
 import { ServiceClient } from '../service/client.ts'
 import { isHandedOver, readKeyFile } from '../service/key-file.ts'
@@ -25,7 +25,7 @@ export async function* checkHost(
   config: Config,
   { clock, env, http, offline }: CheckParts & { offline: boolean },
   signal: AbortSignal,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<CheckFinding> {
   const { alerts, inbox, service, state } = config
   const { afterReject, afterUpload, archiveDirectory, quarantineDirectory, receipts } = inbox
   const isWritten = receipts || afterUpload !== 'keep' || afterReject !== 'keep'
@@ -64,8 +64,8 @@ export function checkKey({ service }: Config, { clock, env, http }: CheckParts) 
   const { algorithm, keyFile, method } = service.auth
   new ServiceClient({ http, clock, log: silentLog, ...service })
   const isText = method === 'apiKey' || algorithm.startsWith('hmac')
-  const secret = isText ? readKeyFile(keyFile, true).reveal() : null
-  return checkKeyFile(keyFile, secret, isHandedOver(keyFile, env))
+  const secret = isText ? readKeyFile(keyFile, { dropNewline: true }).reveal() : null
+  return checkKeyFile(keyFile, { isHandedOver: isHandedOver(keyFile, env), secret })
 }
 
 /**
@@ -79,7 +79,7 @@ export function watchHost(
   const over = new AbortController()
   const { signal } = over
   const look = async () => {
-    const findings: Finding[] = []
+    const findings: CheckFinding[] = []
     const parts = { clock, env, http, offline: false }
     for await (const finding of checkHost(config, parts, signal)) findings.push(finding)
     if (signal.aborted) return

@@ -10,9 +10,9 @@ import { silentLog } from '../lib/log.ts'
 import { formatDuration } from '../lib/units.ts'
 import { checkAddress, notReached } from '../ops/doctor/address.ts'
 import {
-  type Answer,
+  type CheckAnswer,
+  type CheckFinding,
   check,
-  type Finding,
   ok,
   problem,
   skipped,
@@ -31,7 +31,7 @@ export async function* askService(
   config: Config,
   { clock, http }: { clock: Clock; http: HttpClient },
   signal: AbortSignal,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<CheckFinding> {
   const account = accountOfRules(config.feeds)
   const options = { http, clock, log: silentLog, ...config.service }
   const client = new ServiceClient(options)
@@ -58,7 +58,7 @@ async function authorized(
   client: ServiceClient,
   { account, keyFile }: { account: string | null; keyFile: string },
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<CheckAnswer> {
   const path = '/v1/public-api/validate-authorization'
   if (client.lacksAccount(path, account)) {
     const says =
@@ -86,7 +86,7 @@ function accountOfRules(feeds: Config['feeds']): string | null {
   return ruled.find((name) => name !== null && !hasPlaceholder(name)) ?? null
 }
 
-function skew(client: ServiceClient): Answer {
+function skew(client: ServiceClient): CheckAnswer {
   const ms = client.clockSkewMs()
   if (ms === null) return skipped('the service sent no date')
   const says = `this clock is ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'behind' : 'ahead of'} the service's`
@@ -95,7 +95,7 @@ function skew(client: ServiceClient): Answer {
     : ok(says)
 }
 
-function formAnswer(answer: FormAnswer): Answer {
+function formAnswer(answer: FormAnswer): CheckAnswer {
   if (answer.kind === 'form')
     return ok(`the service gave a form with ${answer.form.fields.length} fields`)
   const { class: kind, hint, reason } = answer.failure

@@ -21,9 +21,9 @@ import { stepText } from '../ops/advice.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { checkNames } from '../ops/doctor/feed-names.ts'
 import {
-  type Answer,
+  type CheckAnswer,
+  type CheckFinding,
   check,
-  type Finding,
   failed,
   ok,
   problem,
@@ -49,7 +49,7 @@ export interface DoctorOptions {
 }
 
 /** DoctorFinding is a finding with its origin: the daemon, which ran the check itself, or this command. */
-export interface DoctorFinding extends Finding {
+export interface DoctorFinding extends CheckFinding {
   by: 'daemon' | 'command'
   /** The user who ran the check. */
   user: string
@@ -99,7 +99,7 @@ function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptio
 }
 
 /** findingOf words a problem as `status` does. A daemon that does not run prevents no check of this command. */
-export function findingOf(found: Problem): Finding {
+export function findingOf(found: Problem): CheckFinding {
   const { code, next, severity, subject } = found
   const [says, fix] = [firstLine(found), stepText(next) ?? hintWith(null, commandFor('status'))]
   if (severity !== 'critical') return { check: subject.kind, ...warning(says, fix) }
@@ -111,7 +111,7 @@ export function findingOf(found: Problem): Finding {
 async function* commandFindings(
   config: Config,
   options: DoctorOptions & { hasDaemon: boolean },
-): AsyncGenerator<Finding> {
+): AsyncGenerator<CheckFinding> {
   const { clock, configFile, env, hasDaemon, offline } = options
   yield* check('runtime', () => ok(`feedsyncd ${VERSION} on Node ${process.versions.node}`))
   if (!hasDaemon && process.getuid?.() === 0)
@@ -140,7 +140,7 @@ async function* commandFindings(
   yield* check('proxy', () => proxy(env))
   const parts = { clock, env, http, offline }
   const { signal } = new AbortController()
-  const found: Finding[] = []
+  const found: CheckFinding[] = []
   const checks = hasDaemon
     ? check('key', () => keyOfDaemon(config, parts))
     : checkHost(config, parts, signal)
@@ -148,13 +148,13 @@ async function* commandFindings(
     found.push(finding)
     yield finding
   }
-  const preventsRequests = ({ check, verdict }: Finding) =>
+  const preventsRequests = ({ check, verdict }: CheckFinding) =>
     (check === 'key' || check === 'address') && (verdict === 'problem' || verdict === 'skipped')
   if (!offline && !found.some(preventsRequests)) yield* askService(config, { clock, http }, signal)
 }
 
 /** keyOfDaemon checks the key. A key that only root may read is correct, because systemd hands it to the daemon. */
-async function keyOfDaemon(config: Config, parts: CheckParts): Promise<Answer> {
+async function keyOfDaemon(config: Config, parts: CheckParts): Promise<CheckAnswer> {
   try {
     return await checkKey(config, parts)
   } catch (error) {
@@ -164,7 +164,7 @@ async function keyOfDaemon(config: Config, parts: CheckParts): Promise<Answer> {
   }
 }
 
-function history(config: Config): Answer {
+function history(config: Config): CheckAnswer {
   const file = historyFile(config)
   using found = openReader(file, (connection) => ({
     integrity: String(connection.pragma('quick_check(1)')),
@@ -191,7 +191,7 @@ function history(config: Config): Answer {
     : ok(`${file} is sound`)
 }
 
-function feedNames(config: Config): Answer {
+function feedNames(config: Config): CheckAnswer {
   using found = openReader(historyFile(config), (connection) => ({
     names: connection.values<string>('SELECT name FROM feeds'),
     joined: tables(connection).datedPaths(),
@@ -202,7 +202,7 @@ function feedNames(config: Config): Answer {
 }
 
 /** accounts names the feeds that share an account, as far as they are stored, wait or are held. */
-function accounts(config: Config): Answer {
+function accounts(config: Config): CheckAnswer {
   using history = openHistoryReader({ file: historyFile(config) })
   const states = ['held', 'queued', 'uploading', 'uploaded'] as const
   const newest = history?.list({ states }) ?? []
@@ -219,7 +219,7 @@ function accounts(config: Config): Answer {
 }
 
 /** campaigns checks the campaigns file as the daemon does, without a request to the service. */
-function campaigns(config: Config): Answer {
+function campaigns(config: Config): CheckAnswer {
   const read = readCampaignsFile(config)
   if (read.kind === 'off') return skipped(`off: there is no campaigns file at ${read.file}`)
   if (read.kind === 'unusable') {
@@ -234,7 +234,7 @@ function campaigns(config: Config): Answer {
 }
 
 /** proxy names only the variable, because its value may hold a password. */
-function proxy(env: DoctorOptions['env']): Answer {
+function proxy(env: DoctorOptions['env']): CheckAnswer {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
   const set = names.filter((name) => env[name])
   const says = set.length === 0 ? 'none: connections are direct' : `set by ${set.join(', ')}`

@@ -14,7 +14,7 @@ import type { Clock } from '../lib/clock.ts'
 import { lostState, readDaemonFile } from '../ops/daemon-file.ts'
 import { fullDisk, readOnlyDisk } from '../ops/disk.ts'
 import type { CommandLine } from '../ops/port.ts'
-import { feedReport } from '../ops/report.ts'
+import { feedReport } from '../ops/upload-report.ts'
 import { circumstancesOf, progressOf, statusOf, versionOf } from './status.ts'
 import { unitState } from './unit-state.ts'
 

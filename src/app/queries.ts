@@ -32,14 +32,15 @@ export async function sendTestAlerts(
   { clock, env }: { clock: Clock; env: NodeJS.ProcessEnv },
 ): Promise<{ to: string; on: string[]; ok: boolean; reason: string | null }[]> {
   const { createHttpClient } = await import('../lib/http.ts')
-  const { sendAlert, targetName } = await import('../ops/alerts/senders.ts')
+  const { alertSender, targetName } = await import('../ops/alerts/senders.ts')
   const { testMessage } = await import('../ops/alerts/message.ts')
   await using http = createHttpClient({ clock, env })
+  const send = alertSender({ clock, env, http })
   const results = []
   for (const target of config.alerts) {
     const message = testMessage({ at: clock.now(), host: hostname() })
     const { signal } = new AbortController()
-    const sent = await sendAlert(target, message, { clock, http, env }, signal)
+    const sent = await send(target, message, signal)
     const reason = sent.kind === 'failed' ? sent.reason : null
     results.push({ to: targetName(target), on: [...target.on], ok: reason === null, reason })
   }

@@ -13,14 +13,8 @@ import { judgedVersions } from '../ops/judged.ts'
 import type { CommandLine, DaemonState } from '../ops/port.ts'
 import { firstLine, type Problem } from '../ops/problem.ts'
 import { problems } from '../ops/problems.ts'
-import {
-  type HostFacts,
-  type ShowReport,
-  type Snapshot,
-  type StatusReport,
-  showReport,
-  statusReport,
-} from '../ops/report.ts'
+import { type HostFacts, type Snapshot, type StatusReport, statusReport } from '../ops/report.ts'
+import { type ShowReport, showReport } from '../ops/upload-report.ts'
 import type { Circumstances } from '../ops/version-report.ts'
 import { overdueFeeds } from './queries.ts'
 import { rulesOf } from './rules.ts'
@@ -88,7 +82,7 @@ function judge(
   const { clock, commandLine, config, snapshot } = surroundings
   const versionsIn = (known: HistoryReader) => {
     const noted = [...overdueFeeds(config, known, clock.now()), ...alwaysOlder(known)]
-    return judgedVersions(known, snapshot, { ...circumstances, feed, noted })
+    return judgedVersions(known, snapshot.state, { ...circumstances, feed, noted })
   }
   const versions = history === null ? [] : versionsIn(history)
   const campaigns = feed === undefined ? shown.campaigns : null

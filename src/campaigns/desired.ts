@@ -2,7 +2,7 @@
 // at once, with their positions, and one mistake makes the whole file unusable.
 
 import { keyName, parseYaml, type YamlPath, type YamlProblem } from '../lib/yaml.ts'
-import { describeProblems, type Finding, valueAt } from '../lib/yaml-problems.ts'
+import { type BrokenRule, describeProblems, valueAt } from '../lib/yaml-problems.ts'
 import { type Amount, showAmount } from './amount.ts'
 import { FIELDS, type Values } from './fields.ts'
 import {
@@ -112,9 +112,9 @@ function nameIn(raw: unknown, path: YamlPath): string {
 }
 
 /** entryFindings returns the broken rules for several keys of one entry. Values that are wrong alone are ignored. */
-function entryFindings(item: unknown, path: YamlPath): Finding[] {
+function entryFindings(item: unknown, path: YamlPath): BrokenRule[] {
   const at = (...below: string[]) => valueAt(item, below)
-  const found: Finding[] = []
+  const found: BrokenRule[] = []
   const report = (below: string[], problem: string) =>
     found.push({ path: [...path, ...below], problem })
   const dateAt = (field: 'startDate' | 'endDate') => {
@@ -139,7 +139,7 @@ function entryFindings(item: unknown, path: YamlPath): Finding[] {
   return found
 }
 
-function duplicates(all: readonly PlacedEntry[], nameOf: (path: YamlPath) => string): Finding[] {
+function duplicates(all: readonly PlacedEntry[], nameOf: (path: YamlPath) => string): BrokenRule[] {
   const first = new Map<string, string>()
   return all.flatMap(({ entry, path }) => {
     const { key, values, campaignId } = entry
@@ -165,7 +165,7 @@ function duplicates(all: readonly PlacedEntry[], nameOf: (path: YamlPath) => str
 function aboveLimits(
   all: readonly PlacedEntry[],
   { maxBudget, maxTotal }: LimitsInFile,
-): Finding[] {
+): BrokenRule[] {
   const budgetOf = ({ entry }: PlacedEntry): Amount => Number(entry.values.budget ?? 0)
   const total = all
     .filter(({ entry }) => entry.values.status !== 'paused')

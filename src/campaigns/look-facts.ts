@@ -1,6 +1,6 @@
 // The types of findings, and the facts that they are made from.
 
-import type { Severity } from '../ops/campaigns/run.ts'
+import type { FindingSeverity } from '../ops/campaigns/run.ts'
 import type { Effects } from './effects.ts'
 import type { JudgedEntry, Scene } from './judged-entry.ts'
 
@@ -53,5 +53,5 @@ export interface LookFinding {
   /** The command or edit that settles the finding; null: nothing has to be done. */
   next: string | null
   /** `warning`: money may be spent that nobody approved, or none is spent where it should be. */
-  severity: Severity
+  severity: FindingSeverity
 }

@@ -21,7 +21,7 @@ import { openHistoryReader } from '../history/tables.ts'
 import { EXIT } from '../lib/errors.ts'
 import { printable, printableJson } from '../lib/printable.ts'
 import { countOf } from '../lib/units.ts'
-import { KINDS } from '../ops/difference-text.ts'
+import { DIFFERENCE_KINDS } from '../ops/difference-text.ts'
 import { type Context, readConfigIfThere } from '../terminal/context.ts'
 import { type Call, define, unknownName, usageError } from '../terminal/define.ts'
 import { fitted, widthOf } from '../terminal/render.ts'
@@ -122,7 +122,7 @@ async function writeText(call: Diff, { comparison, newer, older }: DiffAnswer): 
   print(`${name(newer)}: ${countOf(postings.newer, 'posting')}`)
   context.out('')
   print(differenceText(summaryOfComparison(comparison), context))
-  for (const kind of KINDS) {
+  for (const kind of DIFFERENCE_KINDS) {
     const { count } = comparison[kind]
     if (count === 0) continue
     const isCut = count < totals[kind]

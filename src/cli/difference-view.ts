@@ -3,7 +3,7 @@
 
 import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../domain/difference.ts'
 import { countOf } from '../lib/units.ts'
-import { fieldsText, KINDS, type Kind, NOUNS } from '../ops/difference-text.ts'
+import { DIFFERENCE_KINDS, type DifferenceKind, fieldsText, NOUNS } from '../ops/difference-text.ts'
 import {
   type Cell,
   type Display,
@@ -14,7 +14,7 @@ import {
   widthOf,
 } from '../terminal/render.ts'
 
-const SIGNS: Record<Kind, string> = { removed: '-', added: '+', changed: '~' }
+const SIGNS: Record<DifferenceKind, string> = { removed: '-', added: '+', changed: '~' }
 const COLOURS = { removed: 'red', added: 'green', changed: 'yellow' } as const
 
 /** differenceText shows the counts, in all and by campaign, state and city. */
@@ -22,7 +22,7 @@ export function differenceText(
   { by, postings, totals }: DifferenceSummary,
   display: Display,
 ): string {
-  const facts = KINDS.flatMap((kind): Fact[] => {
+  const facts = DIFFERENCE_KINDS.flatMap((kind): Fact[] => {
     const of = kind === 'removed' ? ` of ${countOf(postings.older, 'posting')}` : ''
     const count: Fact = [kind, kind, `${countOf(totals[kind])}${of}`]
     return totals[kind] === 0 ? [['none', kind, count[2]]] : [count, ...groups(by, kind)]
@@ -36,10 +36,10 @@ export function differenceText(
   return shown.join('\n')
 }
 
-type Fact = [kind: Kind | 'none', name: string, text: string]
+type Fact = [kind: DifferenceKind | 'none', name: string, text: string]
 
 /** groups returns a line for each group: the values with the most postings of this kind. */
-function groups(by: DifferenceSummary['by'], kind: Kind): Fact[] {
+function groups(by: DifferenceSummary['by'], kind: DifferenceKind): Fact[] {
   if (kind === 'changed') return []
   return (Object.keys(by) as Group[]).flatMap((group): Fact[] => {
     const { count, values } = by[group]
@@ -57,7 +57,7 @@ function groups(by: DifferenceSummary['by'], kind: Kind): Fact[] {
 
 /** postingTable shows single postings of one kind, one on a line. */
 export function postingTable(
-  kind: Kind,
+  kind: DifferenceKind,
   rows: readonly (PostingName | ChangedPosting)[],
   display: SizedDisplay,
 ): string {
@@ -77,6 +77,6 @@ function rest(row: PostingName | ChangedPosting): Cell[] {
   return [fieldsText(row)]
 }
 
-function inColourOf(kind: Kind, text: string, display: Display): string {
+function inColourOf(kind: DifferenceKind, text: string, display: Display): string {
   return styled(COLOURS[kind], text, display)
 }

@@ -3,7 +3,7 @@
 
 import { sharedFolder, withoutShared } from '../lib/shared-folder.ts'
 import { countOf, formatBytes, relativeTime } from '../lib/units.ts'
-import type { UploadReport } from '../ops/report.ts'
+import type { UploadReport } from '../ops/upload-report.ts'
 import { type Cell, columnsOf, table } from '../terminal/render.ts'
 
 const HEADERS = ['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when'] as const

@@ -12,11 +12,11 @@ import { limited } from '../lib/limited.ts'
 import { feedWord, printable } from '../lib/printable.ts'
 import { countOf, formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
 import { clockText, nextSteps, onServiceText, stepText } from '../ops/advice.ts'
-import { KINDS } from '../ops/difference-text.ts'
+import { DIFFERENCE_KINDS } from '../ops/difference-text.ts'
 import type { PathReport } from '../ops/path-report.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { Step } from '../ops/problem.ts'
-import type { FeedReport, ShowReport, UploadReport } from '../ops/report.ts'
+import type { FeedReport, ShowReport, UploadReport } from '../ops/upload-report.ts'
 import { severityOf } from '../ops/version-problems.ts'
 import type { Context } from '../terminal/context.ts'
 import { type Call, define, unknownName, usageError } from '../terminal/define.ts'
@@ -209,7 +209,7 @@ function showText(report: ShowReport, { commandLine, context, options }: Show): 
 function differenceLines({ difference }: ShowReport, context: Context): string[] {
   const summary = difference?.summary ?? null
   if (summary === null) return []
-  const tables = KINDS.flatMap((kind) => {
+  const tables = DIFFERENCE_KINDS.flatMap((kind) => {
     const rows = summary.named[kind]
     if (rows.length === 0) return []
     const isCut = rows.length < summary.totals[kind]

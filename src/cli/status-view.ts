@@ -10,7 +10,8 @@ import { campaignLine } from '../ops/campaigns/summary-line.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { Problem } from '../ops/problem.ts'
 import type { Severity } from '../ops/problem-kinds.ts'
-import type { StatusReport, UploadReport } from '../ops/report.ts'
+import type { StatusReport } from '../ops/report.ts'
+import type { UploadReport } from '../ops/upload-report.ts'
 import { coloured, problemLines } from '../terminal/problem-view.ts'
 import { middleCut, styled } from '../terminal/render.ts'
 import { feedTable } from './feed-table.ts'
@@ -36,9 +37,9 @@ const MOST_NAMED = 3
 const LONGEST_NAME = 48
 
 export function statusText(report: StatusReport, view: View): string {
-  const more = view.commandLine(commandFor('status --json'))
+  const more = commandFor('status --json')
   const sections = [
-    problemLines(report.problems, view, more).join('\n'),
+    problemLines(report.problems, { ...view, more }).join('\n'),
     [health(report, view), ...summary(report)].join('\n'),
     feeds(report, view),
     campaignLine(report.campaigns, view.now),

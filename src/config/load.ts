@@ -10,7 +10,7 @@ import { errnoText } from '../lib/errno.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { readRegular } from '../lib/files.ts'
 import { parseYaml, type YamlDocument, type YamlProblem } from '../lib/yaml.ts'
-import { type Finding, valueAt } from '../lib/yaml-problems.ts'
+import { type BrokenRule, valueAt } from '../lib/yaml-problems.ts'
 import type { Config } from './config.ts'
 import { ConfigProblems, configProblems, formatProblem } from './problems.ts'
 import { resolveConfig } from './resolve.ts'
@@ -93,7 +93,7 @@ function readBytes(file: string): Buffer {
   }
 }
 
-function withoutEffect(document: YamlDocument, { service, feeds }: Config): Finding[] {
+function withoutEffect(document: YamlDocument, { service, feeds }: Config): BrokenRule[] {
   if ('partner' in service.identity) return []
   const accounts = feeds.map((_, index) => ['feeds', index, 'partnerAccount'])
   const useless = accounts.filter((path) => valueAt(document.value, path) != null)
@@ -104,13 +104,13 @@ function withoutEffect(document: YamlDocument, { service, feeds }: Config): Find
 const EVERYTHING = ['**', '**/*']
 
 /** withoutAccount warns of rules and paths without a partner account: their feeds fail, and nothing is sent. */
-function withoutAccount({ service, inbox, feeds }: Config): Finding[] {
+function withoutAccount({ service, inbox, feeds }: Config): BrokenRule[] {
   const { identity, presignPath } = service
   if (!('partner' in identity) || identity.partnerAccount !== null) return []
   if (isBulkRoute(presignPath)) return []
   const isCovered = (pattern: string) =>
     feeds.some(({ match }) => [...EVERYTHING, pattern, unpackedName(pattern)].includes(match))
-  const rules = feeds.flatMap(({ partnerAccount }, index): Finding[] => {
+  const rules = feeds.flatMap(({ partnerAccount }, index): BrokenRule[] => {
     const problem = 'names no partnerAccount, and service.partnerAccount is not set: its feeds fail'
     return partnerAccount === null ? [{ path: ['feeds', index, 'match'], problem }] : []
   })

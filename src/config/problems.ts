@@ -3,7 +3,7 @@
 import type { z } from 'zod'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { YamlDocument, YamlProblem } from '../lib/yaml.ts'
-import { describeProblems, type Finding } from '../lib/yaml-problems.ts'
+import { type BrokenRule, describeProblems } from '../lib/yaml-problems.ts'
 import { configJsonSchema } from './schema.ts'
 
 /** ConfigProblems holds all mistakes in the configuration, one line each. */
@@ -29,7 +29,7 @@ export function formatProblem(file: string, { line, column, key, problem }: Yaml
 export function configProblems(
   document: YamlDocument,
   issues: readonly z.core.$ZodIssue[],
-  findings: readonly Finding[],
+  findings: readonly BrokenRule[],
 ): YamlProblem[] {
   return describeProblems(document, {
     issues,

@@ -5,18 +5,18 @@ import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isWithin } from '../lib/files.ts'
 import { capturingMatcher } from '../lib/glob.ts'
-import { type Finding, valueAt } from '../lib/yaml-problems.ts'
+import { type BrokenRule, valueAt } from '../lib/yaml-problems.ts'
 
 /** Links says whether to follow links of this host. That needs the disks of the folders, and a disk may hang. */
 export type Links = 'followed' | 'as-written'
 
 /** brokenRules returns the broken rules of a file; `base` is its folder. */
-export function brokenRules(raw: unknown, base: string, links: Links): Finding[] {
+export function brokenRules(raw: unknown, base: string, links: Links): BrokenRule[] {
   if (typeof raw !== 'object' || Array.isArray(raw)) return []
   return [...identity(raw), ...folders(raw, base, links), ...feeds(raw), ...alerts(raw)]
 }
 
-function identity(raw: unknown): Finding[] {
+function identity(raw: unknown): BrokenRule[] {
   const has = (key: string) => valueAt(raw, ['service', key]) != null
   const at = (key: string, problem: string) => [{ path: ['service', key], problem }]
   if (!has('account'))
@@ -26,7 +26,7 @@ function identity(raw: unknown): Finding[] {
 }
 
 /** folders keeps our folders outside the inbox: a file moved within the inbox would be found again, as a new feed. */
-function folders(raw: unknown, base: string, links: Links): Finding[] {
+function folders(raw: unknown, base: string, links: Links): BrokenRule[] {
   const real = links === 'followed' ? realPath : (path: string) => path
   const written = (section: string, key: string, fallback: string) => {
     const value = valueAt(raw, [section, key]) ?? fallback
@@ -58,7 +58,7 @@ function realPath(path: string): string {
   }
 }
 
-function feeds(raw: unknown): Finding[] {
+function feeds(raw: unknown): BrokenRule[] {
   return items(raw, 'feeds').flatMap((rule, index) => {
     const match = valueAt(rule, ['match'])
     if (typeof match !== 'string') return []
@@ -90,7 +90,7 @@ function matchProblem(match: string): string | null {
 
 const captures = (text: string) => [...text.matchAll(/\{(\d+)\}/g)].map((found) => found[1] ?? '')
 
-function alerts(raw: unknown): Finding[] {
+function alerts(raw: unknown): BrokenRule[] {
   return items(raw, 'alerts').flatMap((alert, index) => {
     const has = (key: string) => valueAt(alert, [key]) != null
     const at = (key: string, problem: string) => [{ path: ['alerts', index, key], problem }]

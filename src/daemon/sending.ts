@@ -72,7 +72,8 @@ export class Sending {
     this.#sendQueue.release()
     this.#sendConditions.showHold()
     // When nobody else can probe an origin that is down, those who have probed it are asked again.
-    if (!this.#startDue(signal, news) && this.#gate.nextRound()) this.#startDue(signal, news)
+    if (!this.#startDue(signal, news) && this.#gate.origins.nextRound())
+      this.#startDue(signal, news)
   }
 
   /** #startDue starts due attempts. Returns whether there was nothing to pass over, or an attempt was started. */
@@ -100,7 +101,8 @@ export class Sending {
     news: SendingNews,
   ): Exclude<Wait, { for: 'place' }> | null {
     const version = this.#addressed(due)
-    const answer = this.#gate.mayStart(version, version.reasonCode === RETRIED)
+    const { account, feed, reasonCode } = version
+    const answer = this.#gate.mayStart({ account, feed, isRetried: reasonCode === RETRIED })
     if (answer.kind === 'permit') this.#run({ version, permit: answer, news }, signal)
     return answer.kind === 'permit' || answer.for === 'place' ? null : answer
   }
@@ -128,7 +130,7 @@ export class Sending {
 
   /** health returns what `status` shows about the service. */
   health(): Pick<DaemonState, 'service' | 'serviceReason' | 'nextProbeAt'> {
-    const { nextProbeAt, reason, state } = this.#gate.health()
+    const { nextProbeAt, reason, state } = this.#gate.origins.health()
     const { first, isOfKey } = this.#gate.accounts
     const refused = isOfKey ? 'credentials' : 'degraded'
     return {

@@ -5,7 +5,7 @@ import { shellWord } from '../lib/printable.ts'
 
 /**
  * FORMS are the commands that hints suggest. `<word>` stands for one word, `<word...>` for at least one; after an option
- * it is the option's value. Commands that send take no name that was guessed (see `Look`).
+ * it is the option's value. Commands that send take no name that was guessed (see `LookForm`).
  */
 export const FORMS = [
   ...['status', 'status --all', 'status --json', 'status <feed>'],
@@ -37,8 +37,11 @@ export const FORMS = [
 
 export type Form = (typeof FORMS)[number]
 
-/** Look is a form that only shows something: its word may be a guess. */
-export type Look = Extract<Form, 'status <feed>' | 'show <what>' | 'diff <what>' | 'logs <feed>'>
+/** LookForm is a form that only shows something: its word may be a guess. */
+export type LookForm = Extract<
+  Form,
+  'status <feed>' | 'show <what>' | 'diff <what>' | 'logs <feed>'
+>
 
 type Word = string | number
 

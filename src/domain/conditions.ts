@@ -79,7 +79,11 @@ export interface ConditionChange {
   condition: Condition
 }
 
-type Words = { message: string; hint?: string | null; mark?: string | null }
+interface ConditionWords {
+  message: string
+  hint?: string | null
+  mark?: string | null
+}
 
 interface Active {
   condition: Condition
@@ -106,7 +110,7 @@ export class Conditions {
    * nobody sees: `expire` ends the condition if it was not set again within this time. Several parts may report such a
    * cause; the words of the first one stay.
    */
-  set(code: ConditionCode, words: Words, lastsMs: number | null = null): void {
+  set(code: ConditionCode, words: ConditionWords, lastsMs: number | null = null): void {
     // The words may contain a file name, and they go to terminals, systemd and alerts. Read each property on its own:
     // `words` may be an Error, and a spread does not copy an Error's message.
     const message = printable(words.message)

@@ -32,10 +32,10 @@ export interface Rule {
 
 const AUTOMATIC = 'no action needed'
 
-type Row = Pick<Rule, 'from' | 'when'> & Partial<Omit<Rule, 'codes'>> & { codes?: string }
+type RuleRow = Pick<Rule, 'from' | 'when'> & Partial<Omit<Rule, 'codes'>> & { codes?: string }
 
 /** rule returns a row with the usual values for what it does not name. */
-export const rule = ({ codes = '', ...row }: Row): Omit<Rule, 'name'> => ({
+export const rule = ({ codes = '', ...row }: RuleRow): Omit<Rule, 'name'> => ({
   statuses: [],
   class: 'transient',
   pace: 'usual',

@@ -83,17 +83,19 @@ export const STEPS: Readonly<Record<State, States>> = {
   gone: ['settling'],
 }
 
-/**
- * assertStep throws `FeedsyncError` with both states for a step that does not exist. `hashed` means that the version
- * has a sha256: other bytes at its path are then a new version, so this one never settles again.
- */
-export function assertStep(
-  id: number | null,
-  from: State | null,
-  to: State,
-  hashed: boolean,
-): void {
-  const problem = stepProblem(from, to, hashed)
+/** StateStep is a change of a version's state. */
+export interface StateStep {
+  /** null: the version is new. */
+  id: number | null
+  from: State | null
+  to: State
+  /** The version has a sha256: other bytes at its path are then a new version, so this one never settles again. */
+  hashed: boolean
+}
+
+/** assertStep throws `FeedsyncError` with both states for a step that does not exist. */
+export function assertStep({ id, ...step }: StateStep): void {
+  const problem = stepProblem(step)
   if (problem === null) return
   throw new FeedsyncError(id === null ? problem : `version ${id}: ${problem}`, {
     hint: hintWith(
@@ -103,7 +105,7 @@ export function assertStep(
   })
 }
 
-function stepProblem(from: State | null, to: State, hashed: boolean): string | null {
+function stepProblem({ from, hashed, to }: Omit<StateStep, 'id'>): string | null {
   if (from === null) return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
   if (!STEPS[from].includes(to)) return `a version that is ${from} cannot become ${to}`
   // A `failed` or `gone` version settles again only while its bytes are unknown.

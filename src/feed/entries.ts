@@ -34,6 +34,7 @@ export class Entries {
   /** leftOut counts the entries beyond the limit; leftOutIds, those of them whose id no known entry has. */
   leftOut = 0
   leftOutIds = 0
+  readonly #keepsRepeated: boolean
   readonly #words: number
   readonly #most: number
   readonly #kept: number
@@ -42,8 +43,21 @@ export class Entries {
   /** #slots uses open addressing: each slot has an entry's number (from 1) and bits of its hash, or 0 if empty. */
   #slots = new Int32Array(2 ** FIRST_BITS)
 
-  /** `most` limits the ids that are known, and `kept` the entries that are stored: at least as many. */
-  constructor(keepsContent: boolean, most = MOST_ENTRIES, kept = most) {
+  constructor({
+    keepsContent,
+    keepsRepeated,
+    most = MOST_ENTRIES,
+    kept = most,
+  }: {
+    keepsContent: boolean
+    /** Store an id again that is known. */
+    keepsRepeated: boolean
+    /** The largest number of ids that are known. */
+    most?: number
+    /** The largest number of entries that are stored: at least `most`. */
+    kept?: number | undefined
+  }) {
+    this.#keepsRepeated = keepsRepeated
     this.#words = keepsContent ? WORDS : WORDS - 1
     this.#most = most
     this.#kept = kept
@@ -54,16 +68,13 @@ export class Entries {
     return this.leftOut === Math.max(0, this.count - this.#most)
   }
 
-  /**
-   * add stores an id and returns the earlier entry with the same id, counted from 0, or NEW. `keepsRepeated`: store
-   * the id again even if it is known.
-   */
-  add({ high, low }: Hash64, content: number, keepsRepeated: boolean): number {
+  /** add stores an id and returns the earlier entry with the same id, counted from 0, or NEW. */
+  add({ high, low }: Hash64, content: number): number {
     const slot = this.#slot(high | 0, low | 0)
     const earlier = ((this.#slots[slot] as number) & ENTRY) - 1
     if (earlier !== NEW) {
       this.repeated++
-      if (!keepsRepeated) return earlier
+      if (!this.#keepsRepeated) return earlier
     }
     const isKnown = this.count < this.#most
     if (!isKnown) {
@@ -86,12 +97,13 @@ export class Entries {
 
   /** addContent stores a posting without an id; its content takes the place of the id. */
   addContent(content: number): void {
-    this.add(idOfContent(content), content, true)
+    this.add(idOfContent(content), content)
   }
 
   /** byContent returns the same postings, identified by their content instead of their ids. */
   byContent(): Entries {
-    const same = new Entries(true, this.#most, this.#kept)
+    const [most, kept] = [this.#most, this.#kept]
+    const same = new Entries({ keepsContent: true, keepsRepeated: true, most, kept })
     for (const words of this.parts()) {
       for (let at = 2; at < words.length; at += WORDS) same.addContent(words[at] as number)
     }

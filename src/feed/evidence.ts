@@ -20,7 +20,7 @@ export interface Evidence {
 /** SURE_PART of the elements of a path must have a field. */
 const SURE_PART = 0.5
 /** NAMES are titles of postings, but also names of anything else: `<category name="…">` is no posting. */
-const NAMES = new Set(
+const NAMES: ReadonlySet<string> = new Set(
   [
     'name',
     'bezeichnung',
@@ -35,6 +35,7 @@ const NAMES = new Set(
   ].map(folded),
 )
 const [TITLE, ID, OTHER] = [4, 2, 1]
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** Lookup has the paths of a field: the single names by their folded name, and the others. */
 interface Lookup {
@@ -63,7 +64,7 @@ export class EvidenceReader {
     )
     const hasOwnTitle = this.#has(node, 'title')
     const mayBeNamed = node.isStrong || (hasId && hasDescription && hasPlace)
-    const isNamed = !hasOwnTitle && mayBeNamed && this.#has(node, 'title', true)
+    const isNamed = !hasOwnTitle && mayBeNamed && this.#has(node, 'title', NO_NAMES)
     const hasTitle = hasOwnTitle || isNamed
     const other = (hasDescription ? OTHER : 0) + (hasPlace ? OTHER : 0)
     const found = {
@@ -78,21 +79,20 @@ export class EvidenceReader {
     return found
   }
 
-  /** #has returns true if most elements have the field. `named`: a name counts as a title. */
-  #has(node: PathNode, field: Field, named = false): boolean {
+  /** #has returns true if most elements have the field. Elements and attributes with a name in `not` do not count. */
+  #has(node: PathNode, field: Field, not = field === 'title' ? NAMES : NO_NAMES): boolean {
     const { attributes, deeper, elements } = this.#lookup(field, node)
-    const isName = (name: string) => field === 'title' && !named && NAMES.has(name)
     const most = lookedInto(node) * SURE_PART
     let found = 0
     for (const child of node.children.values()) {
       const isText = !child.hasElements || field === 'description'
-      if (isText && elements.has(child.folded) && !isName(child.folded)) found += child.count
+      if (isText && elements.has(child.folded) && !not.has(child.folded)) found += child.count
     }
     if (found > 0 && found >= most) return true
     const lookedAt = Math.min(node.count, MOST_LOOKED_AT) * SURE_PART
     let counted = 0
     for (const [name, count] of node.attributes) {
-      if (attributes.has(name) && !isName(name)) counted += count
+      if (attributes.has(name) && !not.has(name)) counted += count
     }
     if (counted > 0 && counted >= lookedAt) return true
     return deeper.some((path) => countAt(node, path) >= Math.max(1, most))
@@ -123,14 +123,14 @@ function lookupOf(field: Field, all: readonly FieldPath[]): Lookup {
   const isSingle = ({ attribute, steps }: FieldPath) =>
     steps.length + Number(attribute !== null) === 1
   const isNoAddress = (name: string) => field !== 'id' || !ADDRESSES.has(name)
-  const names = (isAttribute: boolean) =>
-    paths
-      .filter((path) => isSingle(path) && (path.attribute !== null) === isAttribute)
+  const namesOf = (some: readonly FieldPath[]) =>
+    some
       .map(({ attribute, steps }) => localName(attribute ?? steps[0]?.name ?? ''))
       .filter(isNoAddress)
+  const single = paths.filter(isSingle)
   return {
-    elements: new Set(names(false)),
-    attributes: new Set(names(true)),
+    elements: new Set(namesOf(single.filter(({ attribute }) => attribute === null))),
+    attributes: new Set(namesOf(single.filter(({ attribute }) => attribute !== null))),
     deeper: paths.filter(
       (path) => !isSingle(path) && isNoAddress(localName(path.steps[0]?.name ?? '')),
     ),

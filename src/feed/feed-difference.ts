@@ -65,7 +65,7 @@ export async function feedDifference(
   const words = hasOwnIds ? (of: Int32Array) => of : wordsByContent
   const matches = matchPostings(words(older.entries), words(newer.entries))
   using second = new SecondReading(matches, mostNamed, taker)
-  const again = (side: DifferenceSide, survey: Surveyed, reading: Side) =>
+  const again = (side: DifferenceSide, survey: Surveyed, reading: ReadSide) =>
     readPostings(
       sourceOf(side, survey),
       (posting) => reading.take(hasOwnIds ? posting : unnamed(posting)),
@@ -108,7 +108,7 @@ async function surveyed(
   return { ...survey, encoding }
 }
 
-interface Side {
+interface ReadSide {
   wanted: (n: number) => Wanted
   take: (posting: Posting) => void
 }
@@ -149,7 +149,7 @@ class SecondReading implements Disposable {
     this.#length = new Uint32Array(this.#lastChanged + 1)
   }
 
-  readonly older: Side = {
+  readonly older: ReadSide = {
     wanted: (n) => {
       const partner = this.#matches.older[n] as number
       if (partner === NONE) return NAMED
@@ -168,7 +168,7 @@ class SecondReading implements Disposable {
     },
   }
 
-  readonly newer: Side = {
+  readonly newer: ReadSide = {
     wanted: (n) => {
       const partner = this.#matches.newer[n] as number
       if (partner === NONE) return NAMED
@@ -184,7 +184,9 @@ class SecondReading implements Disposable {
       this.#counts.left(values)
       const length = this.#length[n] ?? 0
       if (length === 0) return
-      const before = JSON.parse(this.#before.read({ at: this.#at[n] as number, length })) as State
+      const before = JSON.parse(
+        this.#before.read({ at: this.#at[n] as number, length }),
+      ) as PostingState
       const { id, title } = nameOf(posting)
       this.#taker.changed({ id, title, fields: differing(before, stateOf(posting)) })
     },
@@ -220,13 +222,13 @@ function nameOf({ values }: Posting): PostingName {
   return { id, title, city, externalCampaignId }
 }
 
-/** State is what a changed posting was: the CRC-32 of each field's value, its path, and the hash of each part. */
-interface State {
+/** PostingState is what a changed posting was: the CRC-32 of each field's value, its path, and the hash of each part. */
+interface PostingState {
   fields: [field: Field, hash: number, path: string][]
   parts: [name: string, hash: number][]
 }
 
-function stateOf({ parts, pathOf, values }: Posting): State {
+function stateOf({ parts, pathOf, values }: Posting): PostingState {
   const found = Object.entries(values) as [Field, string][]
   return {
     fields: found.map(([field, value]) => [field, crc32(value), pathOf(field)]),
@@ -235,8 +237,9 @@ function stateOf({ parts, pathOf, values }: Posting): State {
 }
 
 /** differing names the fields whose values differ, then the parts that differ though no field in them does. */
-function differing(before: State, now: State): string[] {
-  const values = (state: State) => new Map(state.fields.map(([field, hash]) => [field, hash]))
+function differing(before: PostingState, now: PostingState): string[] {
+  const values = (state: PostingState) =>
+    new Map(state.fields.map(([field, hash]) => [field, hash]))
   const [was, is] = [values(before), values(now)]
   const fields = FIELDS.filter((field) => was.get(field) !== is.get(field))
   const explained = new Set(
@@ -244,7 +247,7 @@ function differing(before: State, now: State): string[] {
       fields.includes(field) ? partOf(path) : [],
     ),
   )
-  const hashes = (state: State) => new Map(state.parts)
+  const hashes = (state: PostingState) => new Map(state.parts)
   const [had, has] = [hashes(before), hashes(now)]
   const parts = [...new Set([...had.keys(), ...has.keys()])]
   return [

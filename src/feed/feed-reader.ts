@@ -13,13 +13,7 @@ import { folded } from './names.ts'
 import { PackedFile, paddingReason } from './packed-file.ts'
 import type { CheckJob, CheckResult, Position, Verdict } from './port.ts'
 import { indexParts } from './posting-index.ts'
-import {
-  CHECKED,
-  type PostingOptions,
-  PostingReader,
-  SAMPLE,
-  type Wanted,
-} from './posting-reader.ts'
+import { CHECKED, type PassOptions, PostingReader, SAMPLE, type Wanted } from './posting-reader.ts'
 import { PostingTally } from './posting-tally.ts'
 import { DEFAULTS, type ReadOptions } from './read-options.ts'
 import { openSource, type SourceFile, Unreadable } from './source-file.ts'
@@ -53,7 +47,8 @@ export async function readFeed(
     if (!isPacked(job.source) && job.isRestless !== true) await copy?.cloneFrom(file)
     const end = file.nulPadding(MOST_PADDING)
     if (end === null) return unread(file.size, ENDLESS_PADDING)
-    return await new Reading(file, end, job, { ...DEFAULTS, ...options }).result(copy)
+    const reading = new Reading({ end, file }, job, { ...DEFAULTS, ...options })
+    return await reading.result(copy)
   } catch (error) {
     if (error instanceof Unreadable || error instanceof NoRoom) return error.outcome
     throw error
@@ -96,7 +91,11 @@ class Reading {
   #index: SpoolCopy | null = null
   #bytes = 0
 
-  constructor(file: SourceFile, end: number, job: CheckJob, options: ReadOptions) {
+  constructor(
+    { end, file }: { end: number; file: SourceFile },
+    job: CheckJob,
+    options: ReadOptions,
+  ) {
     const isAsItIs = !isPacked(job.source)
     this.#file = file
     this.#packed = isAsItIs ? null : new PackedFile(file, end, options.mostUnpacked)
@@ -110,7 +109,7 @@ class Reading {
     const { size, descriptor } = this.#file
     const { hashes, hashThreadFrom } = this.#options
     const isInline = hashes === 'inline' || (hashes === 'apart' && this.#packed !== null)
-    const hashing = isInline ? new Hashing(copy !== null) : null
+    const hashing = isInline ? new Hashing({ isCopied: copy !== null }) : null
     try {
       // The copy will be sent, so its bytes are hashed.
       const hashed = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
@@ -144,7 +143,7 @@ class Reading {
 
   /** #sha256 reads the document again. */
   async #sha256(): Promise<string> {
-    const hashing = new Hashing(false)
+    const hashing = new Hashing({ isCopied: false })
     for await (const piece of this.#pieces(CHECK_PIECE)) hashing.update(piece)
     return hashing.digest().sha256
   }
@@ -182,7 +181,7 @@ class Reading {
     return pass
   }
 
-  #begin(options: Partial<PostingOptions> & Pick<PostingOptions, 'hashesContent'>): Pass {
+  #begin(options: PassOptions): Pass {
     const { copyTo, mapping } = this.#job
     const excludedIds = options.excludedIds ?? this.#options.survey?.passOver ?? null
     const tally = new PostingTally({
@@ -302,7 +301,7 @@ class Reading {
    * far have no ids of their own.
    */
   async #readAgain(
-    options: Partial<PostingOptions> & Pick<PostingOptions, 'hashesContent'>,
+    options: PassOptions,
     mayStop: (tally: PostingTally) => boolean = () => false,
   ): Promise<Pass> {
     const pass = this.#begin(options)

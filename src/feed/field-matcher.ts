@@ -12,10 +12,10 @@ import {
   pathsOf,
 } from './field-paths.ts'
 import { folded, withoutPrefix } from './names.ts'
-import { type Found, longest, type PostingValues, PROSE, TITLE } from './posting-values.ts'
+import { type FieldSource, longest, type PostingValues, PROSE, TITLE } from './posting-values.ts'
 
 /** Capture says how far an element is along the path of one field. After the last step the element holds the field. */
-export interface Capture extends Found {
+export interface Capture extends FieldSource {
   path: FieldPath
   /** taken counts the steps of the path up to this element. */
   taken: number
@@ -49,12 +49,17 @@ export class Place {
   readonly #unmatched: Place
   readonly #cacheSpace: CacheSpace
 
-  constructor(
-    progress: readonly Capture[],
-    prose: readonly Capture[] = [],
-    cacheSpace: CacheSpace = { left: MOST_CACHED },
-    index: RecordIndex | null = null,
-  ) {
+  constructor({
+    progress = [],
+    prose = [],
+    cacheSpace = { left: MOST_CACHED },
+    index = null,
+  }: {
+    progress?: readonly Capture[]
+    prose?: readonly Capture[]
+    cacheSpace?: CacheSpace
+    index?: RecordIndex | null
+  } = {}) {
     this.#progress = progress
     this.#index = index
     this.#cacheSpace = cacheSpace
@@ -70,7 +75,7 @@ export class Place {
     this.longest = Math.max(0, ...this.captures.map(({ field }) => longest(field)))
     const inner = inText.filter(({ field }) => field === PROSE)
     if (this.inProse || progress.length === 0) this.#unmatched = this
-    else this.#unmatched = inner.length > 0 ? new Place([], inner) : NOWHERE
+    else this.#unmatched = inner.length > 0 ? new Place({ prose: inner }) : NOWHERE
   }
 
   /** mayHold returns true if this element, or one below it, may hold a value that counts. */
@@ -93,7 +98,10 @@ export class Place {
     if (known !== undefined) return known
     const taken = this.#taking(name.text).flatMap((progress) => step(progress, name.text))
     const open = taken.filter((progress) => conditionHolds(progress, attributes))
-    const place = open.length === 0 ? this.#unmatched : new Place(open, [], this.#cacheSpace)
+    const place =
+      open.length === 0
+        ? this.#unmatched
+        : new Place({ progress: open, cacheSpace: this.#cacheSpace })
     const depends = taken.some(({ path, taken: n }) => path.steps[n - 1]?.condition !== null)
     if (!depends) this.#children.cache(name, place)
     return place
@@ -200,7 +208,7 @@ class ByName<T> {
 const [PREFIXED, FOLDED, NEXT_PATH] = [1, 2, 4]
 
 /** NOWHERE is a place without a field, here or below. */
-const NOWHERE: Place = new Place([])
+const NOWHERE: Place = new Place()
 
 /** MOST_INDEXES limits the indexes that are kept; most feeds use one of a few names for their postings. */
 const MOST_INDEXES = 32
@@ -209,7 +217,7 @@ const indexes = new Map<string, RecordIndex>()
 /** recordPlace returns the place of the record element. */
 export function recordPlace(fields: readonly Field[], choice: PathChoice): Place {
   const index = indexFor(fields, choice)
-  return new Place(index.progress, [], undefined, index)
+  return new Place({ progress: index.progress, index })
 }
 
 /** indexFor keeps the indexes of feeds without configured paths, because making one takes as long as a small feed. */

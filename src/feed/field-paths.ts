@@ -3,17 +3,17 @@
 
 import type { FieldPaths } from '../domain/mapping.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
-import { type Words, wordsFor } from './languages.ts'
+import { type PostingWords, wordsFor } from './languages.ts'
 import { folded } from './names.ts'
 
-export interface Step {
+export interface PathStep {
   /** name is a local name, or `prefix:name` to require the prefix. */
   name: string
   condition: { attribute: string; value: string } | null
 }
 
 export interface FieldPath {
-  steps: readonly Step[]
+  steps: readonly PathStep[]
   /** attribute holds the value; null: the text of the element holds it. `ANY_ID` stands for each name such as `job-id`. */
   attribute: string | null
 }
@@ -167,7 +167,7 @@ function detectedPaths(field: Field): string[] {
 
 const NO_WORDS: readonly Field[] = ['externalCampaignId', 'requisitionId']
 
-function hasWords(field: Field): field is keyof Omit<Words, 'posting'> {
+function hasWords(field: Field): field is keyof Omit<PostingWords, 'posting'> {
   return !NO_WORDS.includes(field)
 }
 

@@ -16,7 +16,7 @@ export class Hashing {
   readonly #sha256 = createHash('sha256')
   readonly #md5: Hash | null
 
-  constructor(isCopied: boolean) {
+  constructor({ isCopied }: { isCopied: boolean }) {
     this.#md5 = isCopied ? createHash('md5') : null
   }
 
@@ -56,12 +56,13 @@ export async function hashFile(
   { descriptor, size, isCopied }: HashJob,
   endAfter: (bytes: number) => number = () => size,
 ): Promise<Digests> {
-  const hashing = new Hashing(isCopied)
+  const hashing = new Hashing({ isCopied })
   const memory = Buffer.allocUnsafeSlow(Math.min(PIECE, size))
   for (let at = 0; at < size; ) {
-    const length = readAt(descriptor, memory, Math.min(PIECE, endAfter(at) - at), at)
+    const piece = memory.subarray(0, Math.min(PIECE, endAfter(at) - at))
+    const length = readAt(descriptor, piece, at)
     if (length === 0) throw new Unreadable(new Error('became shorter while it was read'))
-    hashing.update(memory.subarray(0, length))
+    hashing.update(piece.subarray(0, length))
     at += length
   }
   return hashing.digest()

@@ -3,13 +3,13 @@
 
 import type { FieldPaths } from '../domain/mapping.ts'
 
-/** Words are names separated by white space, in order of preference. */
-export type Words = { posting: string } & Required<
+/** PostingWords are names separated by white space, in order of preference. */
+export type PostingWords = { posting: string } & Required<
   Pick<FieldPaths, 'id' | 'title' | 'city' | 'state' | 'postalCode' | 'description'>
 >
 
 /** LANGUAGES are tried after the English names. A word of one language counts in every feed. */
-export const LANGUAGES: Record<string, Words> = {
+export const LANGUAGES: Record<string, PostingWords> = {
   German: {
     posting: 'stelle stellenangebot stellenanzeige stellenausschreibung jobangebot jobanzeige',
     id: 'referenz referenznummer stellennummer stellenid kennziffer jobnummer anzeigennummer',
@@ -202,6 +202,6 @@ export const LANGUAGES: Record<string, Words> = {
 }
 
 /** wordsFor returns the words of all languages for one field, or for a posting, each once. */
-export function wordsFor(what: keyof Words): string[] {
+export function wordsFor(what: keyof PostingWords): string[] {
   return [...new Set(Object.values(LANGUAGES).flatMap((words) => words[what].split(/\s+/)))]
 }

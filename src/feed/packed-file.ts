@@ -81,7 +81,7 @@ export class PackedFile {
     if (errorCode(error) === 'Z_BUF_ERROR') return CUT
     if (messageOf(error) !== 'incorrect header check') return CORRUPT
     const head = Buffer.alloc(2)
-    readAt(this.#file.descriptor, head, head.length, 0)
+    readAt(this.#file.descriptor, head, 0)
     return isGzip(head) ? TRAILING : NOT_GZIP
   }
 }

@@ -46,12 +46,12 @@ export class PathTree {
   }
 
   /**
-   * enter counts an element below `parent`. It returns null for a path that is too deep, or one too many. `isInside`:
-   * the parent is a posting or lies in one.
+   * enter counts an element below `parent`. It returns null for a path that is too deep, or one too many. `inside`: the
+   * parent is a posting or lies in one.
    */
-  enter(parent: PathNode | null, name: string, isInside: boolean): PathNode | null {
+  enter(parent: PathNode | null, name: string, where: 'inside' | 'outside'): PathNode | null {
     const known = parent === null ? this.root : parent.children.get(name)
-    const node = known ?? this.#add(parent, name, isInside)
+    const node = known ?? this.#add(parent, name, where)
     if (node !== null) node.count++
     if (parent !== null) parent.hasElements = true
     return node
@@ -64,7 +64,8 @@ export class PathTree {
     for (const child of node.children.values()) yield* this.nodes(child)
   }
 
-  #add(parent: PathNode | null, name: string, isInside: boolean): PathNode | null {
+  #add(parent: PathNode | null, name: string, where: 'inside' | 'outside'): PathNode | null {
+    const isInside = where === 'inside'
     const depth = (parent?.depth ?? 0) + 1
     if (depth > this.#deepest) return null
     if (isInside ? this.#inside >= MOST_INSIDE : this.#outside >= MOST_PATHS) return null

@@ -13,15 +13,22 @@ const WHOLE_PLACEHOLDER =
 const LONGEST_EXAMPLE = 40
 
 export class PlaceholderCounts {
+  readonly #of: 'ids' | 'titles'
   #values = 0
   #placeholders = 0
   #example = ''
 
-  /** add counts one value. `isTitle`: a single word in braces counts, too. */
-  add(value: string, isTitle: boolean): void {
+  /** In titles, a single word in braces counts, too. */
+  constructor(of: 'ids' | 'titles') {
+    this.#of = of
+  }
+
+  /** add counts one value. */
+  add(value: string): void {
     this.#values++
     if (!MARK.test(value)) return
-    if (!PLACEHOLDER.test(value) && !(isTitle && WHOLE_PLACEHOLDER.test(value))) return
+    if (!PLACEHOLDER.test(value) && !(this.#of === 'titles' && WHOLE_PLACEHOLDER.test(value)))
+      return
     if (this.#placeholders++ === 0)
       this.#example = short(value.replace(/\s+/g, ' '), LONGEST_EXAMPLE)
   }

@@ -39,6 +39,11 @@ export interface PostingOptions {
   excludedIds: ReadonlySet<string> | null
 }
 
+/** PassOptions has only the options in which a pass over the document differs. */
+export interface PassOptions extends Partial<PostingOptions> {
+  hashesContent: boolean
+}
+
 /** CHECKED is what the tally counts. */
 export const CHECKED: Wanted = { fields: CHECKED_FIELDS, hasParts: false }
 
@@ -141,7 +146,7 @@ export class PostingReader implements XmlHandler {
       return true
     }
     this.root ??= name.text
-    const node = this.#finder.tree.enter(this.#node, name.text, false)
+    const node = this.#finder.tree.enter(this.#node, name.text, 'outside')
     if (node === null) return false
     this.#node = node
     if (attributes.count > 0) noteAttributes(node, attributes)
@@ -258,7 +263,7 @@ export class PostingReader implements XmlHandler {
   /** #lookInside counts an element inside the posting; it returns false if the path of the element is not counted. */
   #lookInside(name: Name, attributes: Attributes): boolean {
     const parent = this.#nodes[this.#depth - 1] ?? null
-    const node = parent && this.#finder.tree.enter(parent, name.text, true)
+    const node = parent && this.#finder.tree.enter(parent, name.text, 'inside')
     this.#nodes[this.#depth] = node
     if (node === null) return false
     if (attributes.count > 0) noteAttributes(node, attributes)

@@ -34,26 +34,32 @@ export interface TallyOptions {
   mostKept?: number | undefined
 }
 
+/** EACH_ONCE is for ids that are only counted. */
+const EACH_ONCE = { keepsContent: false, keepsRepeated: false }
+
 export class PostingTally {
   #postings = 0
   #withoutId = 0
   /** #campaignIds finds the number of a campaign id; #campaigns has its count at that number. */
-  readonly #campaignIds = new Entries(false, MAX_CAMPAIGN_IDS)
+  readonly #campaignIds = new Entries({ ...EACH_ONCE, most: MAX_CAMPAIGN_IDS })
   readonly #campaigns: [id: string, postings: number][] = []
-  readonly #requisitions = new Entries(false)
+  readonly #requisitions = new Entries(EACH_ONCE)
   readonly #ids: Entries
   readonly #duplicates = new Set<string>()
   /** #repeated counts the postings that have the id of an earlier one. */
   #repeated = 0
   readonly #fieldPaths = new PathCounts()
-  readonly #placeholders = { ids: new PlaceholderCounts(), titles: new PlaceholderCounts() }
+  readonly #placeholders = {
+    ids: new PlaceholderCounts('ids'),
+    titles: new PlaceholderCounts('titles'),
+  }
   readonly #hashesContent: boolean
   readonly #isIdConfigured: boolean
 
   constructor({ hashesContent = true, isIdConfigured = false, mostKept }: TallyOptions = {}) {
     this.#hashesContent = hashesContent
     this.#isIdConfigured = isIdConfigured
-    this.#ids = new Entries(hashesContent, MOST_ENTRIES, mostKept ?? MOST_ENTRIES)
+    this.#ids = new Entries({ keepsContent: hashesContent, keepsRepeated: true, kept: mostKept })
   }
 
   /** add counts one posting; see `TakePosting`. */
@@ -62,13 +68,13 @@ export class PostingTally {
     this.#fieldPaths.add(values)
     if (this.#postings <= MOST_TEMPLATES) this.#lookForPlaceholders(values)
     if (values.has(CAMPAIGN)) this.#countCampaign(values)
-    if (values.has(REQUISITION)) this.#requisitions.add(values.hash(REQUISITION), 0, false)
+    if (values.has(REQUISITION)) this.#requisitions.add(values.hash(REQUISITION), 0)
     if (!values.has(ID)) {
       this.#withoutId++
       if (this.#hashesContent) this.#ids.addContent(content)
       return
     }
-    const isRepeated = this.#ids.add(values.hash(ID), content, true) !== NEW
+    const isRepeated = this.#ids.add(values.hash(ID), content) !== NEW
     if (!isRepeated) return
     this.#repeated++
     if (this.#duplicates.size < MOST_EXAMPLES) this.#duplicates.add(values.text(ID))
@@ -117,13 +123,13 @@ export class PostingTally {
 
   #lookForPlaceholders(values: PostingValues): void {
     const { ids, titles } = this.#placeholders
-    if (values.has(ID)) ids.add(values.text(ID), false)
-    if (values.has(TITLE)) titles.add(values.text(TITLE), true)
+    if (values.has(ID)) ids.add(values.text(ID))
+    if (values.has(TITLE)) titles.add(values.text(TITLE))
   }
 
   #countCampaign(values: PostingValues): void {
     const { leftOut } = this.#campaignIds
-    const known = this.#campaignIds.add(values.hash(CAMPAIGN), 0, false)
+    const known = this.#campaignIds.add(values.hash(CAMPAIGN), 0)
     const campaign = this.#campaigns[known]
     if (campaign !== undefined) campaign[1]++
     else if (this.#campaignIds.leftOut === leftOut) this.#campaigns.push([values.text(CAMPAIGN), 1])

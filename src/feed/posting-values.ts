@@ -19,8 +19,8 @@ export interface Hash64 {
   low: number
 }
 
-/** Found says which field a value belongs to, and where it was found. */
-export interface Found {
+/** FieldSource says which field a value belongs to, and where it was found. */
+export interface FieldSource {
   /** Number of the field in `FIELDS`. */
   field: number
   /** The lowest rank wins. */
@@ -58,7 +58,7 @@ export class PostingValues {
     return rank < best || (rank === best && field === PROSE)
   }
 
-  put({ field, rank, written, isNoNumber }: Found, value: string): void {
+  put({ field, rank, written, isNoNumber }: FieldSource, value: string): void {
     const most = longest(field)
     const whole = value.trim()
     const cut = whole.length > most ? whole.slice(0, most).trimEnd() : whole
@@ -74,7 +74,7 @@ export class PostingValues {
   }
 
   /** putPlain stores the place of a value that `isPlain` accepts; never prose. `data` must last until `keep`. */
-  putPlain(found: Found, data: Buffer, from: number, to: number): void {
+  putPlain(found: FieldSource, data: Buffer, from: number, to: number): void {
     const { field, rank, written } = found
     if (!this.counts(field, rank)) return
     if (found.isNoNumber === true && isNumber(data, from, to)) return

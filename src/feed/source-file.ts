@@ -5,7 +5,7 @@ import { type BigIntStats, closeSync, fstatSync, lstatSync, openSync } from 'nod
 import { basename, dirname, relative } from 'node:path'
 import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { CallMark } from '../lib/call-mark.ts'
-import { errnoText, type Subject } from '../lib/errno.ts'
+import { type ErrnoSubject, errnoText } from '../lib/errno.ts'
 import {
   type FileIdentity,
   identityOf,
@@ -15,7 +15,7 @@ import {
 } from '../lib/files.ts'
 import type { CheckResult } from './port.ts'
 
-const FILE: Subject = {
+const FILE: ErrnoSubject = {
   name: 'it',
   setting: 'the path',
   use: 'read',
@@ -26,7 +26,7 @@ export class Unreadable extends Error {
   readonly outcome: Extract<CheckResult, { kind: 'unreadable' }>
 
   /** `cause` is the system's error; `isOpen`: it happened after the file was opened. */
-  constructor(cause: unknown, isOpen = false) {
+  constructor(cause: unknown, { isOpen = false }: { isOpen?: boolean } = {}) {
     const { code, hint, reason } = errnoText(cause, { ...FILE, isOpen })
     super(reason, { cause })
     this.outcome = { kind: 'unreadable', code, reason, hint }
@@ -50,12 +50,12 @@ function asking<T>(path: string, call: () => T): T {
   }
 }
 
-/** readAt returns how many bytes it read: fewer than `length` only at the end of the file. Throws `Unreadable`. */
-export function readAt(descriptor: number, memory: Buffer, length: number, at: number): number {
+/** readAt fills `memory` and returns how many bytes it read: fewer only at the end of the file. Throws `Unreadable`. */
+export function readAt(descriptor: number, memory: Buffer, at: number): number {
   try {
-    return readWhole(descriptor, memory, 0, length, at)
+    return readWhole(descriptor, memory, at)
   } catch (error) {
-    throw new Unreadable(error, true)
+    throw new Unreadable(error, { isOpen: true })
   }
 }
 
@@ -73,7 +73,7 @@ export function openSource(
 ): SourceFile {
   const fd = opened ?? asking(path, () => openedAt(path, root))
   const stats = asking(path, () => fstatSync(fd, { bigint: true }))
-  const file = new SourceFile(path, root, fd, stats, opened !== undefined)
+  const file = new SourceFile({ path, root, fd, stats, isHandedOver: opened !== undefined })
   if (stats.isFile() && Number.isSafeInteger(file.size)) return file
   file[Symbol.dispose]()
   if (stats.isFile()) throw new Unreadable(new Error('has a size that no feed has'))
@@ -104,10 +104,22 @@ export class SourceFile implements Disposable {
   /** #fd is the vendor's file, which is open until disposal. */
   readonly #fd: number
   #descriptor: number
-  /** #isHandedOver: another user opened the file, and this one may be unable to look at its path. */
   readonly #isHandedOver: boolean
 
-  constructor(path: string, root: string, fd: number, stats: BigIntStats, isHandedOver: boolean) {
+  constructor({
+    fd,
+    isHandedOver,
+    path,
+    root,
+    stats,
+  }: {
+    fd: number
+    /** Another user opened the file, and this one may be unable to look at its path. */
+    isHandedOver: boolean
+    path: string
+    root: string
+    stats: BigIntStats
+  }) {
     this.#isHandedOver = isHandedOver
     this.#path = path
     this.#root = root
@@ -133,7 +145,7 @@ export class SourceFile implements Disposable {
   *pieces(pieceSize: number, end = Number.POSITIVE_INFINITY): Generator<Buffer, void, void> {
     const memory = Buffer.allocUnsafeSlow(Math.max(1, Math.min(pieceSize, this.size)))
     for (let at = 0; at < end; ) {
-      const length = this.#readAt(memory, Math.min(memory.length, end - at), at)
+      const length = this.#readAt(memory.subarray(0, Math.min(memory.length, end - at)), at)
       if (length === 0) return
       yield memory.subarray(0, length)
       at += length
@@ -145,14 +157,14 @@ export class SourceFile implements Disposable {
     const begin = this.#nulRun(most)
     if (begin === null) return null
     const head = Buffer.alloc(2)
-    this.#readAt(head, 2, 0)
+    this.#readAt(head, 0)
     const littleEndian = head[0] === 0xff ? head[1] === 0xfe : head[0] === 0x3c && head[1] === 0
     // In UTF-16LE a NUL at an odd offset is the second half of a character such as ">".
     return littleEndian && begin > 2 && begin % 2 === 1 ? begin + 1 : begin
   }
 
-  #readAt(memory: Buffer, length: number, at: number): number {
-    return asking(this.#path, () => readAt(this.descriptor, memory, length, at))
+  #readAt(memory: Buffer, at: number): number {
+    return asking(this.#path, () => readAt(this.descriptor, memory, at))
   }
 
   #nulRun(most: number): number | null {
@@ -160,7 +172,7 @@ export class SourceFile implements Disposable {
     let end = this.size
     while (end > 0) {
       const at = Math.max(0, end - memory.length)
-      const piece = memory.subarray(0, this.#readAt(memory, end - at, at))
+      const piece = memory.subarray(0, this.#readAt(memory.subarray(0, end - at), at))
       let kept = piece.length
       while (kept > 0 && piece[kept - 1] === 0) kept--
       if (kept > 0) return at + kept

@@ -20,10 +20,8 @@ import { startThread } from './thread.ts'
 export interface FeedCheckerOptions {
   /** entry is the worker's module; tests replace it. */
   entry?: URL
-  clock?: ReadingClock
+  clock?: Clock
 }
-
-type ReadingClock = Pick<Clock, 'after' | 'monotonic' | 'now'>
 
 /**
  * MOST_AT_ONCE feeds are read while the copy of the first one becomes durable. With one at a time, 2,000 feeds of 20 kB
@@ -51,7 +49,7 @@ class WorkerChecker implements FeedChecker {
   #lastRepeat: Promise<unknown> = Promise.resolve()
   #isDisposed = false
 
-  constructor(entry: URL, clock: ReadingClock) {
+  constructor(entry: URL, clock: Clock) {
     this.#shared = new ReadingThread({ entry, clock, mostAtOnce: MOST_AT_ONCE, hung: this.#hung })
     this.#single = new ReadingThread({ entry, clock, mostAtOnce: 1, hung: this.#hung })
   }
@@ -128,7 +126,7 @@ class WorkerChecker implements FeedChecker {
 
 type FileRequest = Exclude<WorkerRequest, { kind: 'start' }>
 
-type Answer<T> =
+type ThreadAnswer<T> =
   | WorkerAnswer<T>
   /** The read of a file of this request hangs. */
   | { kind: 'hung' }
@@ -137,7 +135,7 @@ type Answer<T> =
   /** The thread died, or this program ended it. */
   | { kind: 'died' | 'not-started'; cause: unknown }
 
-interface Running {
+interface RunningPool {
   pool: Piscina
   mark: CallMark
   /** fault says why the thread could not start; null: it started, or this program ended it. */
@@ -149,30 +147,39 @@ interface Running {
   isWatched: boolean
 }
 
-interface ReadingThreadOptions {
-  entry: URL
-  clock: ReadingClock
-  mostAtOnce: number
-  hung: HungReads
-}
-
 /** ReadingThread is a pool of one thread. A dead thread gets a new pool, because the next start may fail too. */
 class ReadingThread {
-  readonly #options: ReadingThreadOptions
-  #running: Running | null = null
+  readonly #entry: URL
+  readonly #clock: Clock
+  readonly #mostAtOnce: number
+  readonly #hung: HungReads
+  #running: RunningPool | null = null
   #ended: Promise<void> = Promise.resolve()
 
-  constructor(options: ReadingThreadOptions) {
-    this.#options = options
+  constructor({
+    clock,
+    entry,
+    hung,
+    mostAtOnce,
+  }: {
+    clock: Clock
+    entry: URL
+    hung: HungReads
+    mostAtOnce: number
+  }) {
+    this.#clock = clock
+    this.#entry = entry
+    this.#hung = hung
+    this.#mostAtOnce = mostAtOnce
   }
 
   /** start runs the thread and announces a file of this size. */
-  start(bytes: number): Running {
+  start(bytes: number): RunningPool {
     this.#running ??= this.#newRunning(bytes)
     return this.#running
   }
 
-  async ask<T>(request: FileRequest, signal: AbortSignal | undefined): Promise<Answer<T>> {
+  async ask<T>(request: FileRequest, signal: AbortSignal | undefined): Promise<ThreadAnswer<T>> {
     const running = this.start(0)
     const fault = await (signal ? unlessAborted(running.fault, signal) : running.fault)
     if (fault !== null) return { kind: 'not-started', ...fault }
@@ -207,26 +214,25 @@ class ReadingThread {
   }
 
   /** #watch leaves the thread if a read of it hangs. It ends with the last request. */
-  #watch(running: Running, call = new HungCall(running.mark, HUNG_MS)): void {
-    const { clock, hung } = this.#options
+  #watch(running: RunningPool, call = new HungCall(running.mark, HUNG_MS)): void {
+    const clock = this.#clock
     running.isWatched = true
     clock.after(LOOK_MS, () => {
       running.isWatched = false
       if (running !== this.#running || running.asked === 0) return
       const path = call.look(clock.monotonic())
-      if (path !== null && hung.mayLeave) {
+      if (path !== null && this.#hung.mayLeave) {
         this.#running = null
         running.hungAt = path
-        hung.add({ path, since: clock.now() - HUNG_MS }, running.pool.destroy())
+        this.#hung.add({ path, since: clock.now() - HUNG_MS }, running.pool.destroy())
       } else this.#watch(running, call)
     })
   }
 
-  #newRunning(bytes: number): Running {
-    const { entry, mostAtOnce } = this.#options
-    const pool = startThread(entry, {
+  #newRunning(bytes: number): RunningPool {
+    const pool = startThread(this.#entry, {
       argv: [VERSION],
-      concurrentTasksPerWorker: mostAtOnce,
+      concurrentTasksPerWorker: this.#mostAtOnce,
       resourceLimits: RESOURCE_LIMITS,
     })
     const mark = new CallMark()
@@ -239,7 +245,7 @@ class ReadingThread {
         return { cause }
       },
     )
-    const running: Running = { pool, mark, fault, hungAt: null, asked: 0, isWatched: false }
+    const running: RunningPool = { pool, mark, fault, hungAt: null, asked: 0, isWatched: false }
     return running
   }
 }

@@ -97,7 +97,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     add: (added: NewVersion & { at: number }): Version =>
       db.joinTransaction(() => {
         const { at, patch, reason, ...first } = added
-        assertStep(null, null, first.state, false)
+        assertStep({ id: null, from: null, to: first.state, hashed: false })
         const isNewest = becomesNewest(added)
         const id = insert({ ...patch, ...first, ...reasonFields(reason), detectedAt: at })
         event(id, at, { from: null, to: first.state }, reason)
@@ -110,7 +110,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     move: (id: number, to: State, { at, reason = null, patch = {} }: StateChange): Version =>
       db.joinTransaction(() => {
         const from = existing(id)
-        assertStep(id, from.state, to, from.sha256 !== null)
+        assertStep({ id, from: from.state, to, hashed: from.sha256 !== null })
         const changed = { ...entryPatch(to, at), ...patch, state: to, ...reasonFields(reason) }
         write(id, changed)
         event(id, at, { from: from.state, to }, reason)

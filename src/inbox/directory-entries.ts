@@ -7,7 +7,7 @@ import { isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import { asUtf8, escapedName } from '../lib/non-utf8-names.ts'
 
-export interface Entry {
+export interface DirectoryEntry {
   /** The displayed path, relative to the inbox. */
   path: string
   /** The absolute path for system calls; bytes if it is not UTF-8. */
@@ -22,7 +22,7 @@ const BATCH = 64
 /** Latin-1 has one character for each byte, so it loses nothing; it costs a third of reading buffers. */
 const ENCODING = 'latin1'
 
-interface Place {
+interface ListedDirectory {
   /** The absolute path of the inbox. */
   directory: string
   /** The directory to read, such as `acme/`; empty for the inbox itself. */
@@ -35,7 +35,7 @@ interface Place {
 export type Asks = (path: string) => void
 
 /** readDirectory yields batches of entries, and null before it starts all over again. It throws the system's error. */
-export function* readDirectory(place: Place): Generator<Entry[] | null> {
+export function* readDirectory(place: ListedDirectory): Generator<DirectoryEntry[] | null> {
   try {
     yield* withKinds(place)
   } catch (error) {
@@ -46,7 +46,7 @@ export function* readDirectory(place: Place): Generator<Entry[] | null> {
   }
 }
 
-function* withKinds(place: Place): Generator<Entry[]> {
+function* withKinds(place: ListedDirectory): Generator<DirectoryEntry[]> {
   const { asks, prefix } = place
   asks(prefix)
   const bytes = Buffer.from(`${place.directory}/${prefix}`)
@@ -56,7 +56,7 @@ function* withKinds(place: Place): Generator<Entry[]> {
     bufferSize: BATCH,
   })
   try {
-    let batch: Entry[] = []
+    let batch: DirectoryEntry[] = []
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
       batch.push(named(entry.name, place, kindOf(entry)))
       if (batch.length < BATCH) continue
@@ -70,12 +70,12 @@ function* withKinds(place: Place): Generator<Entry[]> {
   }
 }
 
-function* withoutKinds(place: Place): Generator<Entry[]> {
+function* withoutKinds(place: ListedDirectory): Generator<DirectoryEntry[]> {
   place.asks(place.prefix)
   const names = readdirSync(`${place.directory}/${place.prefix}`, ENCODING)
   for (let from = 0; from < names.length; from += BATCH) {
     const entries = names.slice(from, from + BATCH).map((name) => named(name, place, null))
-    const found: Entry[] = []
+    const found: DirectoryEntry[] = []
     for (const entry of entries) {
       place.asks(entry.path)
       const look = lookAt(entry.at)
@@ -85,12 +85,18 @@ function* withoutKinds(place: Place): Generator<Entry[]> {
   }
 }
 
-function kindOf(entry: Pick<BigIntStats, 'isDirectory' | 'isSymbolicLink'>): Entry['kind'] {
+function kindOf(
+  entry: Pick<BigIntStats, 'isDirectory' | 'isSymbolicLink'>,
+): DirectoryEntry['kind'] {
   if (entry.isDirectory()) return 'directory'
   return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
-function named(latin1: string, { directory, prefix }: Place, kind: Entry['kind']): Entry {
+function named(
+  latin1: string,
+  { directory, prefix }: ListedDirectory,
+  kind: DirectoryEntry['kind'],
+): DirectoryEntry {
   const ofText = (name: string) => {
     const path = prefix + name
     return { path, at: `${directory}/${path}`, kind }
@@ -103,11 +109,11 @@ function named(latin1: string, { directory, prefix }: Place, kind: Entry['kind']
   return { path: prefix + escapedName(bytes), at, kind }
 }
 
-/** Look is the result of lstat: stats, null if nothing is there, or the error. */
-export type Look = BigIntStats | null | Error
+/** LstatResult is the result of lstat: stats, null if nothing is there, or the error. */
+export type LstatResult = BigIntStats | null | Error
 
 /** lookAt calls lstat. */
-export function lookAt(path: Entry['at']): Look {
+export function lookAt(path: DirectoryEntry['at']): LstatResult {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
   } catch (error) {

@@ -12,20 +12,12 @@ import { isPacked } from '../domain/packing.ts'
 import { stampedName } from '../domain/stamped-name.ts'
 import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
-import { errnoText, isMissing, type Subject } from '../lib/errno.ts'
+import { type ErrnoSubject, errnoText, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { FileIdentity } from '../lib/files.ts'
 import { identityOf, sameBytes, sameIdentity } from '../lib/files.ts'
 import { moveExclusively } from './exclusive-move.ts'
-import type { Departure, Disposed, Receipt } from './port.ts'
-
-export interface DispositionOptions {
-  /** The directories are absolute paths. */
-  directory: string
-  archiveDirectory: string
-  quarantineDirectory: string
-  clock: Clock
-}
+import type { Departure, DisposalProblem, Disposed, Receipt } from './port.ts'
 
 /** MOST_NAMES limits the tries to find a free name within one millisecond. */
 const MOST_NAMES = 1000
@@ -34,10 +26,27 @@ const MOST_RECEIPT = 2 ** 20
 
 /** Dispositions is the only writer into the vendor's folder, and writes only what the configuration asks for. */
 export class Dispositions {
-  readonly #options: DispositionOptions
+  readonly #directory: string
+  readonly #archiveDirectory: string
+  readonly #quarantineDirectory: string
+  readonly #clock: Clock
 
-  constructor(options: DispositionOptions) {
-    this.#options = options
+  constructor({
+    archiveDirectory,
+    clock,
+    directory,
+    quarantineDirectory,
+  }: {
+    /** The directories are absolute paths. */
+    directory: string
+    archiveDirectory: string
+    quarantineDirectory: string
+    clock: Clock
+  }) {
+    this.#directory = directory
+    this.#archiveDirectory = archiveDirectory
+    this.#quarantineDirectory = quarantineDirectory
+    this.#clock = clock
   }
 
   /** dispose moves or deletes the file if it still has the `identity`. It never overwrites a file. */
@@ -86,7 +95,7 @@ export class Dispositions {
         await rm(draft, { force: true })
         throw error
       }
-      return { kind: 'done', to: join(this.#options.directory, dirname(receipt.file), name) }
+      return { kind: 'done', to: join(this.#directory, dirname(receipt.file), name) }
     } catch (error) {
       return problem(error, what)
     }
@@ -103,7 +112,7 @@ export class Dispositions {
   }
 
   #folderOf(path: string): Promise<OpenDirectory> {
-    return OpenDirectory.at(this.#options.directory, dirname(path))
+    return OpenDirectory.at(this.#directory, dirname(path))
   }
 
   /** #finish moves the renamed file to its new place, or back. */
@@ -144,22 +153,20 @@ export class Dispositions {
   }
 
   #rootOf(disposition: Departure['disposition']): string {
-    const { archiveDirectory, quarantineDirectory } = this.#options
-    return disposition === 'archive' ? archiveDirectory : quarantineDirectory
+    return disposition === 'archive' ? this.#archiveDirectory : this.#quarantineDirectory
   }
 
   /** #refuseInbox refuses a target in the folder: the file would be found there again and sent again, endlessly. */
   async #refuseInbox(root: string): Promise<void> {
-    if (!(await leadsInto(root, this.#options.directory))) return
+    if (!(await leadsInto(root, this.#directory))) return
     throw Object.assign(new Error('it lies in the watched folder'), { code: 'ELOOP' })
   }
 
   async #putAway({ disposition, path }: Departure, taken: string): Promise<Disposed> {
-    const { clock } = this.#options
     const root = this.#rootOf(disposition)
     await this.#refuseInbox(root)
     using folder = await OpenDirectory.atCreated(root, dirname(path))
-    const time = isoTime(clock.now()) ?? ''
+    const time = isoTime(this.#clock.now()) ?? ''
     for (let counter = 0; ; counter++) {
       const name = stampedName(basename(path), time, counter)
       try {
@@ -204,7 +211,7 @@ async function giveBackOther(departure: Departure, folder: OpenDirectory): Promi
   return String(back.ino) === identity.ino ? otherInode(departure) : disposed
 }
 
-function otherInode({ disposition, path }: Departure): Problem {
+function otherInode({ disposition, path }: Departure): DisposalProblem {
   const code = 'other-inode'
   const reason = `${disposition} ${path}: after its rename another file is there (${code})`
   const hint =
@@ -289,10 +296,8 @@ function notOurs(what: string, name: string): Disposed {
   return { kind: 'problem', code: 'EEXIST', reason, hint: 'give that file another name' }
 }
 
-type Problem = Extract<Disposed, { kind: 'problem' }>
-
 /** PLACES are the folder and the directories that receive its files. */
-const PLACES: Subject = {
+const PLACES: ErrnoSubject = {
   name: 'the folder or the archive',
   setting: 'its path',
   use: 'write',
@@ -303,7 +308,7 @@ const PLACES: Subject = {
   },
 }
 
-function problem(error: unknown, what: string): Problem {
+function problem(error: unknown, what: string): DisposalProblem {
   const { code, hint, reason } = errnoText(error, PLACES)
   return { kind: 'problem', code: code ?? 'UNKNOWN', reason: `${what}: ${reason}`, hint }
 }

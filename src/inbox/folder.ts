@@ -9,21 +9,16 @@ import { longest } from '../lib/hung-calls.ts'
 import type { Log } from '../lib/log.ts'
 import { type FilesystemProbe, probeFilesystem } from './filesystem-type.ts'
 import { nothingFound } from './listing.ts'
-import type { DirectoryStats, Looked } from './listing-messages.ts'
+import type { DirectoryStats, FolderPatterns, Looked } from './listing-messages.ts'
 import { ListingThread } from './listing-thread.ts'
 import { unavailable } from './mounts.ts'
 import type { FolderState, Listing, Sighting, WatchMode } from './port.ts'
 import { WatchKeeper, type WatchOpener, watchDirectories } from './watch-keeper.ts'
 
-export interface InboxOptions {
-  /** Absolute path. */
-  directory: string
-  include: readonly string[]
-  exclude: readonly string[]
+export interface InboxOptions extends FolderPatterns {
   clock: Clock
   log: Log
-  /** Receives the condition of a listing that does not end; optional. */
-  conditions?: Pick<Conditions, 'set' | 'clear'>
+  conditions: Conditions
   /** The default calls statfs(2). */
   networkFileSystem?: FilesystemProbe
   /** The default uses chokidar. */
@@ -38,7 +33,12 @@ const STUCK_MS = 2 * MINUTE
 const STUCK = 'check its disk or network mount; its feeds are taken again once it answers'
 
 export class Inbox implements AsyncDisposable {
-  readonly #options: InboxOptions & Required<Pick<InboxOptions, 'networkFileSystem' | 'openWatch'>>
+  readonly #clock: Clock
+  readonly #conditions: Conditions
+  /** Absolute path. */
+  readonly #directory: string
+  readonly #log: Log
+  readonly #keeperFor: (hint: () => void) => WatchKeeper
   readonly #thread: ListingThread
   /** The files of the last listing. */
   readonly #files = new Map<string, Sighting>()
@@ -51,13 +51,24 @@ export class Inbox implements AsyncDisposable {
   /** The wall ms at which each question began that is not answered yet. */
   readonly #asked = new Set<{ since: number }>()
 
-  constructor(options: InboxOptions) {
-    this.#options = {
-      networkFileSystem: probeFilesystem,
-      openWatch: watchDirectories,
-      ...options,
-    }
-    this.#thread = new ListingThread({ ...options, answered: () => this.#answered() })
+  constructor({
+    clock,
+    conditions,
+    directory,
+    exclude,
+    include,
+    log,
+    networkFileSystem = probeFilesystem,
+    openWatch = watchDirectories,
+  }: InboxOptions) {
+    this.#clock = clock
+    this.#conditions = conditions
+    this.#directory = directory
+    this.#log = log
+    this.#keeperFor = (hint) =>
+      new WatchKeeper({ clock, directory, hint, log, networkFileSystem, openWatch })
+    const folder = { directory, exclude, include }
+    this.#thread = new ListingThread({ answered: () => this.#answered(), clock, folder })
   }
 
   /**
@@ -82,7 +93,7 @@ export class Inbox implements AsyncDisposable {
 
   /** absolute returns the absolute path of a relative one. */
   absolute(path: string): string {
-    return join(this.#options.directory, path)
+    return join(this.#directory, path)
   }
 
   /**
@@ -90,7 +101,7 @@ export class Inbox implements AsyncDisposable {
    * work, the mode is `poll`, with the reason.
    */
   watch(hint: () => void): Promise<void> {
-    this.#keeper = new WatchKeeper({ ...this.#options, hint })
+    this.#keeper = this.#keeperFor(hint)
     return this.#keeper.start()
   }
 
@@ -106,10 +117,9 @@ export class Inbox implements AsyncDisposable {
 
   /** #watched sets a condition if `work` hangs: on a network without its server, a system call may never return. */
   async #watched<T>(work: Promise<T>): Promise<T> {
-    const { clock } = this.#options
-    const asked = { since: clock.now() }
+    const asked = { since: this.#clock.now() }
     this.#asked.add(asked)
-    using _timer = clock.after(STUCK_MS, () => this.#reportHanging())
+    using _timer = this.#clock.after(STUCK_MS, () => this.#reportHanging())
     try {
       return await work
     } finally {
@@ -125,21 +135,20 @@ export class Inbox implements AsyncDisposable {
 
   /** #reportHanging sets or clears the condition, which names the path that does not answer for the longest time. */
   #reportHanging(): void {
-    const { clock, conditions, directory } = this.#options
     const places = [
       ...[...this.#asked].map(({ since }) => ({ path: '', since })),
       ...this.#thread.hung(),
     ]
-    const [first] = longest(places, clock.now(), STUCK_MS)
-    if (first === undefined) conditions?.clear('scan-stuck')
+    const [first] = longest(places, this.#clock.now(), STUCK_MS)
+    if (first === undefined) this.#conditions.clear('scan-stuck')
     else {
-      const message = `listing ${join(directory, first.path)} has not ended since ${isoTime(first.since)}`
-      conditions?.set('scan-stuck', { message, hint: STUCK })
+      const message = `listing ${this.absolute(first.path)} has not ended since ${isoTime(first.since)}`
+      this.#conditions.set('scan-stuck', { message, hint: STUCK })
     }
   }
 
   async #list(known: KnownFiles): Promise<Listing> {
-    const { directory } = this.#options
+    const directory = this.#directory
     const answer = await this.#thread.list(this.#mounts)
     if (answer.kind === 'unavailable') return nothingKnown(answer)
     const { changed, gone, ignored, isWhole, skipped, stats, temporary, unknown } = answer
@@ -160,13 +169,14 @@ export class Inbox implements AsyncDisposable {
     if (before.dev !== stats.dev) this.#reportChange(directory)
     for (const prefix of answer.replaced) this.#reportChange(this.absolute(prefix))
     // A watch on the previous directory reports nothing for the new one.
-    const replaced = !isSameDirectory(before, stats)
-    if (replaced)
-      this.#options.log.warn(
+    if (isSameDirectory(before, stats)) this.#keeper?.retryIfDue()
+    else {
+      this.#log.warn(
         { event: 'folder.replaced', directory },
         'the folder was replaced by another one',
       )
-    this.#keeper?.follow(replaced)
+      this.#keeper?.reopen()
+    }
     const files = [...this.#files.values()]
     return { folder: { kind: 'ready' }, files, skipped, unknown, temporary, ignored }
   }
@@ -177,7 +187,7 @@ export class Inbox implements AsyncDisposable {
       message: `${path} is on another file system than before, and has files of its own, which may be old`,
       hint: 'mount its file system again; if the change is intended, nothing has to be done',
     }
-    this.#options.conditions?.set('inbox-changed', words, CHANGE_SHOWN_MS)
+    this.#conditions.set('inbox-changed', words, CHANGE_SHOWN_MS)
   }
 }
 

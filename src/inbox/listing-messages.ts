@@ -1,15 +1,19 @@
 // What the listing thread and its caller say to each other.
 
-import type { Found } from './listing.ts'
+import type { FoundPaths } from './listing.ts'
 import type { Unavailable } from './mounts.ts'
 import type { Sighting, Skipped } from './port.ts'
 
-export interface ListingThreadData {
-  version: string
+/** FolderPatterns is a folder, and which of its names may be feeds. */
+export interface FolderPatterns {
   /** Absolute path. */
   directory: string
   include: readonly string[]
   exclude: readonly string[]
+}
+
+export interface ListingThreadData extends FolderPatterns {
+  version: string
   /** The memory of the thread's `CallMark`. */
   mark: SharedArrayBuffer
 }
@@ -28,7 +32,7 @@ export interface DirectoryStats {
   birthtimeNs: bigint
 }
 
-export interface Listed extends Omit<Found, 'files'> {
+export interface Listed extends Omit<FoundPaths, 'files'> {
   /** The stats of the folder. */
   stats: DirectoryStats
   /** isWhole: this is the thread's first listing, and `changed` has all files. */

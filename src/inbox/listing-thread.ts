@@ -10,6 +10,7 @@ import { HungCalls, type HungPath } from '../lib/hung-calls.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import {
+  type FolderPatterns,
   type ListAnswer,
   type ListingQuestion,
   type ListingRequest,
@@ -18,35 +19,38 @@ import {
   ROOT,
 } from './listing-messages.ts'
 
-export interface ListingThreadOptions {
-  clock: Pick<Clock, 'after' | 'monotonic' | 'now'>
-  /** Absolute path. */
-  directory: string
-  include: readonly string[]
-  exclude: readonly string[]
-  /** answered is called when a path answers again. */
-  answered: () => void
-}
-
 /** A call may take this long. A network that lost packets may need longer: then its path is skipped for a while. */
 const HUNG_MS = 10 * SECOND
 const LOOK_MS = SECOND
 /** Paths are short-lived strings. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1 }
 
-interface Running {
+interface RunningThread {
   worker: Worker
   mark: CallMark
 }
 
 export class ListingThread implements AsyncDisposable {
-  readonly #options: ListingThreadOptions
-  #running: Running | null = null
+  readonly #clock: Clock
+  readonly #folder: FolderPatterns
+  readonly #answered: () => void
+  #running: RunningThread | null = null
   readonly #hung = new HungCalls()
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(options: ListingThreadOptions) {
-    this.#options = options
+  constructor({
+    answered,
+    clock,
+    folder,
+  }: {
+    /** answered is called when a path answers again. */
+    answered: () => void
+    clock: Clock
+    folder: FolderPatterns
+  }) {
+    this.#answered = answered
+    this.#clock = clock
+    this.#folder = folder
   }
 
   /** hung returns the paths that hang. */
@@ -55,19 +59,19 @@ export class ListingThread implements AsyncDisposable {
   }
 
   list(mounts: ReadonlyMap<string, bigint>): Promise<ListAnswer> {
-    return this.#answer({ kind: 'list', mounts })
+    return this.#answerTo({ kind: 'list', mounts })
   }
 
   look(paths: readonly string[]): Promise<Looked> {
-    return this.#answer({ kind: 'look', paths })
+    return this.#answerTo({ kind: 'look', paths })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#running?.worker.terminate(), this.#hung.ended()])
   }
 
-  /** #answer asks one question at a time, and again in a new thread if a path hangs. */
-  #answer<T>(question: ListingQuestion): Promise<T> {
+  /** #answerTo asks one question at a time, and again in a new thread if a path hangs. */
+  #answerTo<T>(question: ListingQuestion): Promise<T> {
     const turn = this.#last.then(async () => {
       for (;;) {
         const answer = await this.#ask<T>(question)
@@ -83,7 +87,7 @@ export class ListingThread implements AsyncDisposable {
     this.#running ??= this.#start()
     const running = this.#running
     const { mark, worker } = running
-    const { clock } = this.#options
+    const clock = this.#clock
     const call = new HungCall(mark, HUNG_MS)
     const { promise, reject, resolve } = Promise.withResolvers<T | null>()
     const ended = () => reject(new Error('it ended'))
@@ -113,18 +117,18 @@ export class ListingThread implements AsyncDisposable {
   }
 
   /** #leave gives up a thread whose call about `path` does not return. */
-  #leave({ worker }: Running, path: string): void {
+  #leave({ worker }: RunningThread, path: string): void {
     this.#running = null
-    const { answered, clock } = this.#options
     // The thread ends as soon as its call returns.
-    this.#hung.add({ path, since: clock.now() - HUNG_MS }, worker.terminate()).then(answered)
+    const since = this.#clock.now() - HUNG_MS
+    this.#hung.add({ path, since }, worker.terminate()).then(this.#answered)
   }
 
-  #start(): Running {
-    const { directory, exclude, include } = this.#options
+  #start(): RunningThread {
     const mark = new CallMark()
     const workerData: ListingThreadData = {
-      ...{ version: VERSION, directory, include, exclude },
+      ...this.#folder,
+      version: VERSION,
       mark: mark.memory,
     }
     const worker = new Worker(siblingFile('listing-worker', import.meta.url), {

@@ -7,24 +7,34 @@ import { errnoText, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import { identityOf, isSameDirectory, specialKind } from '../lib/files.ts'
 import { nonUtf8Path } from '../lib/non-utf8-names.ts'
-import { type Asks, type Entry, type Look, lookAt, readDirectory } from './directory-entries.ts'
+import {
+  type Asks,
+  type DirectoryEntry,
+  type LstatResult,
+  lookAt,
+  readDirectory,
+} from './directory-entries.ts'
 import { type Mounts, UNMOUNTED } from './mounts.ts'
 import type { NameFilter } from './name-filter.ts'
 import type { Listing, Sighting, Skipped } from './port.ts'
 
-export type Found = Omit<Listing, 'folder'>
+export type FoundPaths = Omit<Listing, 'folder'>
 
-export interface WalkOptions {
+/** FolderCalls are the system calls about a folder. */
+interface FolderCalls {
   /** Absolute path. */
   directory: string
-  filter: NameFilter
-  mounts: Mounts
   asks: Asks
   /**
    * isHung returns whether the file system did not answer about this directory (`acme/`) or file before. Then it is not
    * asked.
    */
   isHung: (path: string) => boolean
+}
+
+export interface WalkOptions extends FolderCalls {
+  filter: NameFilter
+  mounts: Mounts
 }
 
 /** MOST_DEPTH limits nested directories: a look at a directory opens all directories above it. */
@@ -50,7 +60,7 @@ const HANGS: Explanation = {
 }
 const DIRECTORY: Explanation = { reason: 'it is a directory', hint: 'name a file in it' }
 
-export const nothingFound = (): Found => ({
+export const nothingFound = (): FoundPaths => ({
   files: [],
   skipped: [],
   unknown: [],
@@ -59,14 +69,14 @@ export const nothingFound = (): Found => ({
 })
 
 /** Here is what one directory contains. `below` has the prefixes (`acme/`) of its directories. */
-type Here = Found & { below: string[] }
+type Here = FoundPaths & { below: string[] }
 
 const nothingHere = (): Here => ({ ...nothingFound(), below: [] })
 
-const KINDS = Object.keys(nothingFound()) as (keyof Found)[]
+const KINDS = Object.keys(nothingFound()) as (keyof FoundPaths)[]
 
 /** walk lists everything below the folder. It throws the system's error if the folder itself cannot be read. */
-export function walk(options: WalkOptions): Found {
+export function walk(options: WalkOptions): FoundPaths {
   const found = nothingFound()
   const pending = ['']
   for (let prefix = pending.pop(); prefix !== undefined; prefix = pending.pop()) {
@@ -95,7 +105,7 @@ function readOne(prefix: string, options: WalkOptions): Here {
   try {
     for (const entries of readDirectory({ ...options, prefix })) {
       if (entries === null) here = nothingHere()
-      else place(entries, prefix, options, here)
+      else place(entries, here, { ...options, prefix })
     }
   } catch (error) {
     if (prefix === '') throw error
@@ -106,13 +116,13 @@ function readOne(prefix: string, options: WalkOptions): Here {
   const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
   if (!isSame) return { ...nothingHere(), unknown: [prefix] }
   const isEmpty = here.below.length + here.files.length + here.skipped.length === 0
-  return options.mounts.admit(prefix, before, isEmpty)
+  return options.mounts.admit(prefix, { dev: before.dev, isEmpty })
     ? here
     : skipUnknown(nothingHere(), prefix, UNMOUNTED)
 }
 
 /** directoryAt stats a directory and follows no link below the folder. It throws only for the folder itself. */
-function directoryAt(prefix: string, { asks, directory }: WalkOptions): Look {
+function directoryAt(prefix: string, { asks, directory }: WalkOptions): LstatResult {
   asks(prefix)
   if (prefix === '') return statSync(directory, { bigint: true })
   try {
@@ -125,15 +135,12 @@ function directoryAt(prefix: string, { asks, directory }: WalkOptions): Look {
 
 /** place sorts entries into `here`. It throws `EACCES` if the directory can be read but not entered. */
 function place(
-  entries: readonly Entry[],
-  prefix: string,
-  { asks, directory, filter, isHung }: WalkOptions,
+  entries: readonly DirectoryEntry[],
   here: Here,
+  { asks, directory, filter, isHung, prefix }: WalkOptions & { prefix: string },
 ): void {
-  const files: Entry[] = []
-  const temporary: Entry[] = []
-  for (const entry of entries) sort(entry, filter, here, files, temporary)
-  for (const { at, path } of temporary) {
+  const sorted = Map.groupBy(entries, (entry) => sort(entry, here, filter))
+  for (const { at, path } of sorted.get('temporary') ?? []) {
     if (isHung(path)) continue
     asks(path)
     const look = lookAt(at)
@@ -141,7 +148,7 @@ function place(
       here.temporary.push({ path, mtimeMs: Number(look.mtimeMs) })
   }
   let denied: Error | null = null
-  for (const { at, kind, path } of files) {
+  for (const { at, kind, path } of sorted.get('file') ?? []) {
     if (isHung(path)) {
       skipUnknown(here, path, HANGS)
       continue
@@ -168,7 +175,7 @@ function place(
  */
 export function lookAtPaths(
   paths: readonly string[],
-  { asks, directory, isHung }: Pick<WalkOptions, 'asks' | 'directory' | 'isHung'>,
+  { asks, directory, isHung }: FolderCalls,
 ): Map<string, Sighting | Skipped | null> {
   const isHanging = (path: string) => isHung(path) || isHung(`${path}/`)
   /** wrongWith returns why nothing lies below a path: a reason to skip it, or null; undefined: it is a directory. */
@@ -201,34 +208,32 @@ function ancestors(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** sort decides by name and kind alone: it collects the entries to look at, and puts the others into `here`. */
+/** sort decides by name and kind alone. It returns what to look at an entry as, or puts it into `here`: null. */
 function sort(
-  entry: Entry,
-  filter: NameFilter,
+  { at, kind, path }: DirectoryEntry,
   here: Here,
-  files: Entry[],
-  temporary: Entry[],
-): void {
-  const { at, kind, path } = entry
+  filter: NameFilter,
+): 'file' | 'temporary' | null {
   const isNotUtf8 = typeof at !== 'string'
   if (kind === 'directory') {
-    if (filter.prunes(path)) return
+    if (filter.prunes(path)) return null
     if (isNotUtf8) here.skipped.push({ path: `${nonUtf8Path(path)}/`, ...NOT_UTF8 })
     else here.below.push(`${path}/`)
-    return
+    return null
   }
   const rule = filter.ignored(path)?.rule ?? null
-  if (rule === 'temporary-name') temporary.push(entry)
-  else if (rule !== null && rule !== 'not-included') return
-  else if (isNotUtf8 && rule === null) here.skipped.push({ path: nonUtf8Path(path), ...NOT_UTF8 })
+  if (rule === 'temporary-name') return 'temporary'
+  if (rule !== null && rule !== 'not-included') return null
+  if (isNotUtf8 && rule === null) here.skipped.push({ path: nonUtf8Path(path), ...NOT_UTF8 })
   else if (kind === 'link')
     here.skipped.push({ path: isNotUtf8 ? nonUtf8Path(path) : path, ...LINK })
   else if (kind === 'other' && rule === 'not-included') here.ignored.push(path)
-  else files.push(entry)
+  else return 'file'
+  return null
 }
 
 /** judge returns the regular file at a path, or why the path is skipped; null: nothing is there. */
-function judge(path: string, look: Look): Sighting | Skipped | null {
+function judge(path: string, look: LstatResult): Sighting | Skipped | null {
   if (look === null) return null
   if (look instanceof Error) return { path, ...explain(look) }
   if (look.isFile()) return { path, identity: identityOf(look) }
@@ -253,7 +258,11 @@ function notListed(path: string, error: unknown): Here {
 }
 
 /** skipUnknown skips a path and marks it, and everything below it, as unknown. */
-function skipUnknown<F extends Found>(found: F, path: string, { hint, reason }: Explanation): F {
+function skipUnknown<F extends FoundPaths>(
+  found: F,
+  path: string,
+  { hint, reason }: Explanation,
+): F {
   found.skipped.push({ path, reason, hint })
   found.unknown.push(path)
   return found

@@ -1,7 +1,6 @@
 // Mounts remembers the file systems that are mounted below the folder, and recognises a missing one. A missing mount
 // leaves an empty directory or none. This proves nothing about its files, so they are unknown, not gone.
 
-import type { BigIntStats } from 'node:fs'
 import { errnoText } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { FolderState } from './port.ts'
@@ -26,7 +25,7 @@ export class Mounts {
   }
 
   /** admit records a directory that was read. False: another file system should be mounted there. */
-  admit(prefix: string, { dev }: BigIntStats, isEmpty: boolean): boolean {
+  admit(prefix: string, { dev, isEmpty }: { dev: bigint; isEmpty: boolean }): boolean {
     const before = this.known.get(prefix)
     this.#seen.set(prefix, dev)
     if (before !== undefined && before !== dev && isEmpty) return false

@@ -4,12 +4,17 @@
 import { globMatcher } from '../lib/glob.ts'
 import type { Ignored } from './port.ts'
 
-export type NameFilter = ReturnType<typeof createNameFilter>
+export interface NameFilter {
+  /** ignored returns the rule that ignores this path, or null. The user's own patterns go first. */
+  ignored(path: string): Ignored | null
+  /** prunes reports whether no file below this directory can be a feed, so that it need not be listed. */
+  prunes(directory: string): boolean
+}
 
 export function createNameFilter(patterns: {
   include: readonly string[]
   exclude: readonly string[]
-}) {
+}): NameFilter {
   const notIncluded = { rule: 'not-included', patterns: patterns.include } as const
   const include = patterns.include.map(globMatcher)
   const exclude = patterns.exclude.map((pattern) => ({ pattern, matches: globMatcher(pattern) }))
@@ -19,8 +24,7 @@ export function createNameFilter(patterns: {
   const isHidden = (path: string) => path.startsWith('.') || path.includes('/.')
 
   return {
-    /** ignored returns the rule that ignores this path, or null. The user's own patterns go first. */
-    ignored(path: string): Ignored | null {
+    ignored(path) {
       // Ignore receipts even if a pattern includes them: otherwise each receipt would get its own receipt.
       if (path.endsWith('.receipt.json')) return { rule: 'receipt' }
       const excluded = exclude.find(({ matches }) => matches(path))
@@ -33,8 +37,7 @@ export function createNameFilter(patterns: {
       if (temporary !== null) return { rule: 'temporary-name', pattern: temporary }
       return include.some((matches) => matches(path)) ? null : notIncluded
     },
-    /** prunes reports whether no file below this directory can be a feed, so that it need not be listed. */
-    prunes(directory: string): boolean {
+    prunes(directory) {
       return isHidden(directory) || subtrees.some(({ matches }) => matches(directory))
     },
   }

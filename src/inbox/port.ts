@@ -64,10 +64,16 @@ export type Disposed =
   /** The path now has other bytes, so the file stays. */
   | ({ kind: 'changed' } & NotDone)
   | ({ kind: 'missing' } & NotDone)
-  /** `code` is the system's error code; the file is where it was. `isPartial`: the file has its temporary name. */
-  | ({ kind: 'problem'; code: string; reason: string; hint: string } & Outcome & NotDone)
+  | DisposalProblem
 
-interface Outcome {
+/** DisposalProblem leaves the file where it was. */
+export interface DisposalProblem extends NotDone {
+  kind: 'problem'
+  /** The system's error code. */
+  code: string
+  reason: string
+  hint: string
+  /** The file has its temporary name. */
   isPartial?: boolean
   /** Another try with this file would end in the same way. */
   isFinal?: boolean

@@ -51,7 +51,7 @@ export class Settler {
     for (const { path, identity } of sightings) {
       const before = this.#pending.get(path)
       if (before === undefined || !sameIdentity(before.identity, identity)) {
-        this.#start(path, identity, now)
+        this.#start({ path, identity }, now)
       }
     }
   }
@@ -60,7 +60,7 @@ export class Settler {
   takeIfQuiet({ path, identity }: Sighting, now: number): boolean {
     const before = this.#pending.get(path)
     if (before === undefined || !sameIdentity(before.identity, identity)) {
-      this.#start(path, identity, now)
+      this.#start({ path, identity }, now)
       return false
     }
     return now - before.since >= this.#quietMs && this.#pending.delete(path)
@@ -68,7 +68,7 @@ export class Settler {
 
   /** putBack starts a new quiet period for a file that was ready but could not be taken. */
   putBack({ path, identity }: Sighting, now: number): void {
-    this.#start(path, identity, now, true)
+    this.#put(path, { ...firstSeen(identity, now), isPutBack: true })
   }
 
   /** restless returns the files that have been restless for this time after a quiet period. */
@@ -100,19 +100,31 @@ export class Settler {
     return null
   }
 
-  #start(path: string, identity: FileIdentity, now: number, isPutBack = false): void {
-    const before = isPutBack ? undefined : this.#pending.get(path)
+  /** #start begins a quiet period. A file that grows is one that is seen for the first time. */
+  #start({ path, identity }: Sighting, now: number): void {
+    const before = this.#pending.get(path)
+    const first = firstSeen(identity, now)
     const isGrowing = before?.identity.ino === identity.ino && identity.size > before.largest
-    this.#pending.delete(path)
-    this.#pending.set(path, {
-      identity,
-      since: now,
-      isPutBack,
-      restlessSince: before === undefined || isGrowing ? now : before.restlessSince,
-      largest: Math.max(before?.largest ?? 0, identity.size),
-      changed: before === undefined || isGrowing ? null : changeOf(before.identity, identity),
-    })
+    if (before === undefined || isGrowing) this.#put(path, first)
+    else
+      this.#put(path, {
+        ...first,
+        restlessSince: before.restlessSince,
+        largest: Math.max(before.largest, identity.size),
+        changed: changeOf(before.identity, identity),
+      })
   }
+
+  /** #put puts a file at the end: it becomes quiet last. */
+  #put(path: string, pending: Pending): void {
+    this.#pending.delete(path)
+    this.#pending.set(path, pending)
+  }
+}
+
+function firstSeen(identity: FileIdentity, now: number): Pending {
+  const never = { isPutBack: false, changed: null }
+  return { identity, since: now, restlessSince: now, largest: identity.size, ...never }
 }
 
 function changeOf(before: FileIdentity, now: FileIdentity): Restless['changed'] {

@@ -6,21 +6,29 @@ import { type FileIdentity, sameIdentity } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
 import type { Listing, Sighting, Skipped, SkippedPath } from './port.ts'
 
-export interface SkippedPathsOptions {
-  clock: Pick<Clock, 'now'>
-  log: Log
-  /** onChange receives all skipped paths, sorted by path, after each change. */
-  onChange: (skipped: readonly SkippedPath[]) => void
-}
+/** SkippedListener receives all skipped paths, sorted by path, after each change. */
+export type SkippedListener = (skipped: readonly SkippedPath[]) => void
 
 export class SkippedPaths {
-  readonly #options: SkippedPathsOptions
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #onChange: SkippedListener
   #skipped = new Map<string, SkippedPath>()
   /** The identity of each file that is listed normally but could not be read. */
   readonly #unread = new Map<string, FileIdentity>()
 
-  constructor(options: SkippedPathsOptions) {
-    this.#options = options
+  constructor({
+    clock,
+    log,
+    onChange,
+  }: {
+    clock: Clock
+    log: Log
+    onChange: SkippedListener
+  }) {
+    this.#clock = clock
+    this.#log = log
+    this.#onChange = onChange
   }
 
   get isEmpty(): boolean {
@@ -61,15 +69,14 @@ export class SkippedPaths {
   }
 
   #put(one: Skipped, before: SkippedPath | undefined): void {
-    const { clock, log } = this.#options
     const { hint, path, reason } = one
-    this.#skipped.set(path, { path, reason, hint, since: before?.since ?? clock.now() })
+    this.#skipped.set(path, { path, reason, hint, since: before?.since ?? this.#clock.now() })
     if (before === undefined)
-      log.warn({ event: 'path.skipped', path, reason, hint }, `${path} skipped: ${reason}`)
+      this.#log.warn({ event: 'path.skipped', path, reason, hint }, `${path} skipped: ${reason}`)
   }
 
   #announce(): void {
     const all = [...this.#skipped.values()]
-    this.#options.onChange(all.toSorted((a, b) => (a.path < b.path ? -1 : 1)))
+    this.#onChange(all.toSorted((a, b) => (a.path < b.path ? -1 : 1)))
   }
 }

@@ -59,16 +59,6 @@ export const watchDirectories: WatchOpener = async (directory, events) => {
   return watcher
 }
 
-export interface WatchKeeperOptions {
-  /** Absolute path. */
-  directory: string
-  clock: Clock
-  log: Log
-  networkFileSystem: FilesystemProbe
-  openWatch: WatchOpener
-  hint: () => void
-}
-
 /** HINT_DELAY_MS joins events that arrive together into one hint. */
 const HINT_DELAY_MS = 1
 
@@ -76,7 +66,13 @@ const HINT_DELAY_MS = 1
 const RETRY_MS = 10 * MINUTE
 
 export class WatchKeeper {
-  readonly #options: WatchKeeperOptions
+  readonly #clock: Clock
+  /** Absolute path. */
+  readonly #directory: string
+  readonly #hint: () => void
+  readonly #log: Log
+  readonly #networkFileSystem: FilesystemProbe
+  readonly #openWatch: WatchOpener
   #mode: WatchMode = { mode: 'poll', reason: 'it is not watched yet' }
   #watch: Watch | null = null
   /** Counts openings, so that a late event of an earlier watch is ignored. */
@@ -85,11 +81,30 @@ export class WatchKeeper {
   #opening: Promise<void> = Promise.resolve()
   /** Monotonic ms of the next try to open a watch; infinite while one is being opened. */
   #retryAt = Number.POSITIVE_INFINITY
-  #hint: Disposable | null = null
+  #nextHint: Disposable | null = null
   #isClosed = false
 
-  constructor(options: WatchKeeperOptions) {
-    this.#options = options
+  constructor({
+    clock,
+    directory,
+    hint,
+    log,
+    networkFileSystem,
+    openWatch,
+  }: {
+    clock: Clock
+    directory: string
+    hint: () => void
+    log: Log
+    networkFileSystem: FilesystemProbe
+    openWatch: WatchOpener
+  }) {
+    this.#clock = clock
+    this.#directory = directory
+    this.#hint = hint
+    this.#log = log
+    this.#networkFileSystem = networkFileSystem
+    this.#openWatch = openWatch
   }
 
   get mode(): WatchMode {
@@ -97,78 +112,78 @@ export class WatchKeeper {
   }
 
   start(): Promise<void> {
-    this.#opening = this.#openWatch()
+    this.#opening = this.#open()
     return this.#opening
   }
 
-  /** follow opens the watch again after a listing, if that is needed. It does not wait for the watch. */
-  follow(replaced: boolean): void {
-    const isOverdue = this.#watch === null && this.#options.clock.monotonic() >= this.#retryAt
-    if (!(replaced || isOverdue)) return
+  /** retryIfDue opens a watch again that is broken, once it is time to. It does not wait for the watch. */
+  retryIfDue(): void {
+    if (this.#watch === null && this.#clock.monotonic() >= this.#retryAt) this.reopen()
+  }
+
+  /** reopen opens the watch again: the folder was replaced. It does not wait for the watch. */
+  reopen(): void {
     this.#retryAt = Number.POSITIVE_INFINITY
     // Only the last waiting call opens a watch: the others would read the tree of a folder that was replaced since.
     const last: Promise<void> = this.#opening.then(() =>
-      last === this.#opening ? this.#reopen() : undefined,
+      last === this.#opening ? this.#openAgain() : undefined,
     )
     this.#opening = last
   }
 
   /** touched joins what arrives together into one hint. `name` is the last part of the path; null: not known. */
   touched(name: string | null): void {
-    if (this.#hint !== null || this.#isClosed) return
+    if (this.#nextHint !== null || this.#isClosed) return
     // A file with a temporary name matters only after it is renamed.
     if (name !== null && temporaryPattern(name) !== null) return
-    this.#hint = this.#options.clock.after(HINT_DELAY_MS, () => {
-      this.#hint = null
-      this.#options.hint()
+    this.#nextHint = this.#clock.after(HINT_DELAY_MS, () => {
+      this.#nextHint = null
+      this.#hint()
     })
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#hint?.[Symbol.dispose]()
+    this.#nextHint?.[Symbol.dispose]()
     await this.#opening
     await this.#closeWatch()
   }
 
-  async #reopen(): Promise<void> {
+  async #openAgain(): Promise<void> {
     const before = JSON.stringify(this.#mode)
-    await this.#openWatch()
+    await this.#open()
     if (this.#isClosed) return
     if (JSON.stringify(this.#mode) !== before) this.#logMode()
     // A file that arrived between the listing and the watch was seen by neither.
-    if (this.#mode.mode === 'events') this.#options.hint()
+    if (this.#mode.mode === 'events') this.#hint()
   }
 
   #logMode(): void {
-    this.#options.log.warn(
-      { event: 'folder.watch', ...this.#mode },
-      'the way to watch the folder has changed',
-    )
+    const mode = this.#mode
+    this.#log.warn({ event: 'folder.watch', ...mode }, 'the way to watch the folder has changed')
   }
 
-  async #openWatch(): Promise<void> {
-    this.#mode = await this.#open()
+  async #open(): Promise<void> {
+    this.#mode = await this.#opened()
   }
 
-  async #open(): Promise<WatchMode> {
-    const { clock, directory, networkFileSystem, openWatch } = this.#options
+  async #opened(): Promise<WatchMode> {
     if (this.#isClosed) return this.#mode
     await this.#closeWatch()
     const generation = ++this.#generation
     let path: string
     let remote: string | null
     try {
-      path = await realpath(directory)
-      remote = await remoteFilesystem(path, networkFileSystem)
+      path = await realpath(this.#directory)
+      remote = await remoteFilesystem(path, this.#networkFileSystem)
     } catch (error) {
       // The first listing that finds the folder opens the watch.
       this.#retryAt = 0
-      return { mode: 'poll', reason: unavailable(directory, error).reason }
+      return { mode: 'poll', reason: unavailable(this.#directory, error).reason }
     }
     try {
       if (remote !== null) return { mode: 'poll', reason: remoteReason(remote) }
-      this.#watch = await openWatch(path, {
+      this.#watch = await this.#openWatch(path, {
         touched: (name) => this.touched(name),
         failed: (error) => this.#failed(error, generation),
       })
@@ -176,7 +191,7 @@ export class WatchKeeper {
     } catch (error) {
       return { mode: 'poll', reason: brokenReason(error) }
     } finally {
-      this.#retryAt = clock.monotonic() + RETRY_MS
+      this.#retryAt = this.#clock.monotonic() + RETRY_MS
     }
   }
 
@@ -190,7 +205,7 @@ export class WatchKeeper {
   #failed(error: unknown, generation: number): void {
     if (generation !== this.#generation || this.#mode.mode === 'poll') return
     this.#mode = { mode: 'poll', reason: brokenReason(error) }
-    this.#retryAt = this.#options.clock.monotonic() + RETRY_MS
+    this.#retryAt = this.#clock.monotonic() + RETRY_MS
     void this.#closeWatch()
     this.#logMode()
   }

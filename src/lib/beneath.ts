@@ -49,11 +49,19 @@ export class OpenDirectory implements Disposable {
 
   /** atCreated opens the directory and creates each missing part, the root included. */
   static atCreated(root: string, path: string): Promise<OpenDirectory> {
-    return OpenDirectory.at(root, path, true)
+    return OpenDirectory.#opened(root, path, { creates: true })
   }
 
   /** at opens the directory without blocking the event loop: a network file system may answer late. */
-  static async at(root: string, path: string, creates = false): Promise<OpenDirectory> {
+  static at(root: string, path: string): Promise<OpenDirectory> {
+    return OpenDirectory.#opened(root, path, { creates: false })
+  }
+
+  static async #opened(
+    root: string,
+    path: string,
+    { creates }: { creates: boolean },
+  ): Promise<OpenDirectory> {
     const parts = partsOf(path)
     if (creates) await mkdir(root, { recursive: true })
     let directory = new OpenDirectory(await open(root, ROOT_FLAGS))

@@ -3,8 +3,8 @@
 
 import { errorCode, messageOf } from './errors.ts'
 
-/** Subject is the file or directory at which the error happened. */
-export interface Subject {
+/** ErrnoSubject is the file or directory at which the error happened. */
+export interface ErrnoSubject {
   /** Beginning of the sentence: `the folder /srv/in`. */
   name: string
   /** What a person may correct instead: `inbox.directory`, `the path`. */
@@ -61,7 +61,7 @@ const NO_CODE_HINT =
 /** errnoText explains an error. Without a system code, the error's own message follows the name (`readRegular`). */
 export function errnoText(
   error: unknown,
-  subject: Subject,
+  subject: ErrnoSubject,
 ): { code: string | null; reason: string; hint: string } {
   const { hints, isOpen = false, name, setting, use } = subject
   const code = errorCode(error)

@@ -85,19 +85,14 @@ export function stampOf(file: string): { text: string; changedAt: number } | nul
 }
 
 /**
- * readWhole reads `length` bytes at position `at` of the file into `memory` from `offset` on. It returns the number of
- * bytes, which is smaller only at the end of the file. Throws the system's error.
+ * readWhole fills `memory` from position `at` of the file on. It returns the number of bytes, which is smaller only at
+ * the end of the file. Throws the system's error.
  */
-export function readWhole(
-  fd: number,
-  memory: Uint8Array,
-  offset: number,
-  length: number,
-  at: number,
-): number {
+export function readWhole(fd: number, memory: Uint8Array, at: number): number {
+  const { length } = memory
   let done = 0
   while (done < length) {
-    const read = readSync(fd, memory, offset + done, length - done, at + done)
+    const read = readSync(fd, memory, done, length - done, at + done)
     if (read === 0) break
     done += read
   }
@@ -139,7 +134,7 @@ export function readRegular(file: string, mostBytes: number): Buffer {
     if (!stats.isFile()) throw new Error('is not a regular file')
     if (stats.size > mostBytes) throw new Error(`is larger than ${formatBytes(mostBytes)}`)
     const bytes = Buffer.alloc(stats.size + 1)
-    const size = readWhole(handle, bytes, 0, bytes.length, 0)
+    const size = readWhole(handle, bytes, 0)
     if (size !== stats.size) throw new Error('is still being written')
     return bytes.subarray(0, size)
   } finally {

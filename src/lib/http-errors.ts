@@ -45,7 +45,7 @@ export const MAX_HEAD = 256 * 1024
 export const PROXY_REFUSAL =
   'the proxy requires a user name and a password, or refused the given ones (407)'
 
-type Verdict = Pick<NoAnswer, 'why' | 'code' | 'reason'>
+type Explained = Pick<NoAnswer, 'why' | 'code' | 'reason'>
 
 const UNREACHABLE: Record<string, string> = {
   ENOTFOUND: 'the name server does not know the host',
@@ -60,7 +60,7 @@ const CERTIFICATE =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|ERR_PROXY_TLS|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|CRL_)/
 
 /** explainNetworkError names the kind and the reason of an error; `host` is host and port of the target. */
-export function explainNetworkError(error: unknown, host: string): Verdict {
+export function explainNetworkError(error: unknown, host: string): Explained {
   const code = errorCode(error)
   const { name = '', message = '' } = error instanceof Error ? error : {}
   const all = everyError(error)
@@ -108,11 +108,11 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   return verdict(isConnect ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
 }
 
-function verdict(why: NoAnswerKind, code: string, reason: string): Verdict {
+function verdict(why: NoAnswerKind, code: string, reason: string): Explained {
   return { why, code, reason }
 }
 
-function explainTimeout({ peer, step }: TimedOut): Verdict {
+function explainTimeout({ peer, step }: TimedOut): Explained {
   switch (step) {
     case 'look-up': {
       const limit = `within ${LOOKUP_TIMEOUT_MS / SECOND} s`

@@ -19,7 +19,7 @@ interface Target {
   port: number
 }
 
-type Entry = (target: Target) => boolean
+type HostTest = (target: Target) => boolean
 
 /** HOST_AND_PORT matches a name, an address or an IPv6 address in brackets, with or without a port. */
 const HOST_AND_PORT = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/
@@ -41,7 +41,7 @@ export function readNoProxy(env: NodeJS.ProcessEnv): NoProxy {
 }
 
 /** readEntry returns null for an entry that cannot be used. */
-function readEntry(text: string): Entry | null {
+function readEntry(text: string): HostTest | null {
   const network = /^\[?([^\][]+)\]?\/(\d{1,3})$/.exec(text)
   if (network !== null) return inNetwork(network[1] ?? '', Number(network[2]))
   const [, inBrackets, plain, port] =
@@ -53,7 +53,7 @@ function readEntry(text: string): Entry | null {
 }
 
 /** inNetwork compares addresses and not their texts: an IPv6 address has several. */
-function inNetwork(address: string, prefix = bitsOf(address)): Entry | null {
+function inNetwork(address: string, prefix = bitsOf(address)): HostTest | null {
   if (isIP(address) === 0 || prefix > bitsOf(address)) return null
   const list = new BlockList()
   list.addSubnet(address, prefix, familyOf(address))
@@ -64,7 +64,7 @@ const familyOf = (address: string) => (isIP(address) === 4 ? 'ipv4' : 'ipv6')
 const bitsOf = (address: string) => (isIP(address) === 4 ? 32 : 128)
 
 /** underName: a name means its subdomains, too; `*.` before it means those alone. */
-function underName(text: string): Entry | null {
+function underName(text: string): HostTest | null {
   const name = domainToASCII(text.replace(/^\*?\./, '').replace(/\.$/, '')).toLowerCase()
   // "10." or "10.0" is not a name, and what it means differs from program to program.
   if (!NAME.test(name) || /(^|\.)\d+$/.test(name)) return null

@@ -54,9 +54,9 @@ export function formatDuration(ms: number): string {
   const rest = Math.abs(ms)
   if (rest < 999.5) return `${sign}${Math.round(rest)}ms`
   if (rest < MINUTE - SECOND / 2) return `${sign}${Math.round(rest / SECOND)}s`
-  if (rest < HOUR - SECOND / 2) return sign + pair(rest, MINUTE, 'm', SECOND, 's')
-  if (rest < DAY - MINUTE / 2) return sign + pair(rest, HOUR, 'h', MINUTE, 'm')
-  return sign + pair(rest, DAY, 'd', HOUR, 'h')
+  if (rest < HOUR - SECOND / 2) return sign + pair(rest, [MINUTE, 'm'], [SECOND, 's'])
+  if (rest < DAY - MINUTE / 2) return sign + pair(rest, [HOUR, 'h'], [MINUTE, 'm'])
+  return sign + pair(rest, [DAY, 'd'], [HOUR, 'h'])
 }
 
 /** relativeTime writes `3m 5s ago`, `just now`, `in 12s`, or `-` for null. `now` is wall ms. */
@@ -124,7 +124,9 @@ function write(value: number, units: Units): string {
   return `${value / factor}${unit}`
 }
 
-function pair(ms: number, large: number, largeUnit: string, small: number, smallUnit: string) {
+type TimeUnit = readonly [ms: number, unit: string]
+
+function pair(ms: number, [large, largeUnit]: TimeUnit, [small, smallUnit]: TimeUnit) {
   const count = Math.round(ms / small)
   const per = large / small
   const rest = count % per

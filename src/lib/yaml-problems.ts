@@ -13,8 +13,8 @@ export interface JsonSchema {
   [keyword: string]: unknown
 }
 
-/** Finding is a broken rule that the schema cannot express. */
-export interface Finding {
+/** BrokenRule says which rule a value breaks that the schema cannot express. */
+export interface BrokenRule {
   path: YamlPath
   problem: string
 }
@@ -27,7 +27,7 @@ type SchemaIssue = { path: readonly PropertyKey[]; message: string } & (
 
 export interface Describing {
   issues: readonly SchemaIssue[]
-  findings: readonly Finding[]
+  findings: readonly BrokenRule[]
   /** The schema of the file. It names the key that a misspelt key may mean. */
   schema: JsonSchema
   /** Names a path for people. */
@@ -40,7 +40,7 @@ export interface Describing {
   alternatives?: readonly (readonly string[])[]
 }
 
-interface Unknown extends Finding {
+interface Unknown extends BrokenRule {
   /** The key that was meant; null if none is near. */
   meant: YamlPath | null
 }
@@ -49,12 +49,16 @@ interface Unknown extends Finding {
 export function describeProblems(document: YamlDocument, options: Describing): YamlProblem[] {
   const { issues, findings, nameOf = keyName } = options
   const unknown: Unknown[] = []
-  const wrong: Finding[] = []
+  const wrong: BrokenRule[] = []
   for (const issue of issues) {
     const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
     if ('keys' in issue) {
       unknown.push(...issue.keys.map((key) => unknownKey([...path, key], options)))
-    } else wrong.push({ path, problem: wording(document.value, path, issue.message, options) })
+    } else
+      wrong.push({
+        path,
+        problem: wording(valueAt(document.value, path), { ...issue, path }, options),
+      })
   }
   const located = new Map<string, YamlProblem>()
   const add = (path: YamlPath, what: 'key' | 'value', problem: string) => {
@@ -84,12 +88,10 @@ export function valueAt(raw: unknown, path: YamlPath): unknown {
 }
 
 function wording(
-  raw: unknown,
-  path: YamlPath,
-  message: string,
+  value: unknown,
+  { message, path }: { message: string; path: YamlPath },
   { mayShow = () => true }: Describing,
 ): string {
-  const value = valueAt(raw, path)
   if (value === undefined && path.length > 0) return 'missing'
   if (value === null) return `has no value: ${message}`
   const shown = typeof value === 'number' ? String(value) : JSON.stringify(value)

@@ -74,7 +74,7 @@ export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): Y
     value: problems.length === 0 ? document.toJS() : null,
     problems,
     problemAt: (path, what, problem) =>
-      at(offsetOf(document.contents, path, what, start), keyName(path), problem),
+      at(offsetOf(document.contents, path, { offset: start, what }), keyName(path), problem),
   }
 }
 
@@ -92,13 +92,13 @@ export function keyName(path: YamlPath): string {
   )
 }
 
-interface Found {
+interface UnsupportedYaml {
   offset: number
   problem: string
 }
 
-function unsupported(document: Document): Found[] {
-  const found: Found[] = []
+function unsupported(document: Document): UnsupportedYaml[] {
+  const found: UnsupportedYaml[] = []
   const report = (node: Node, problem: string) =>
     found.push({ offset: node.range?.[0] ?? 0, problem })
   if (document.directives?.yaml.explicit) {
@@ -119,8 +119,8 @@ function unsupported(document: Document): Found[] {
   return found
 }
 
-function duplicates(document: Document): Found[] {
-  const found: Found[] = []
+function duplicates(document: Document): UnsupportedYaml[] {
+  const found: UnsupportedYaml[] = []
   visit(document, {
     Map: (_, { items }) => {
       const seen = new Set<unknown>()
@@ -152,19 +152,18 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
 function offsetOf(
   node: unknown,
   [step, ...rest]: YamlPath,
-  what: 'key' | 'value',
-  offset: number,
+  { offset, what }: { offset: number; what: 'key' | 'value' },
 ): number {
   if (isSeq(node) && typeof step === 'number') {
     const item = node.items[step]
-    return isNode(item) ? offsetOf(item, rest, what, item.range[0]) : offset
+    return isNode(item) ? offsetOf(item, rest, { offset: item.range[0], what }) : offset
   }
   const pair = step !== undefined && isMap(node) ? pairsOf(node).get(String(step)) : undefined
   if (pair === undefined) return offset
   // A missing value has no position, so point at its key.
   const isValue = rest.length === 0 && what === 'value' && hasSource(pair.value)
   const target = isValue ? pair.value : pair.key
-  return offsetOf(pair.value, rest, what, isNode(target) ? target.range[0] : offset)
+  return offsetOf(pair.value, rest, { offset: isNode(target) ? target.range[0] : offset, what })
 }
 
 const isNode = (value: unknown): value is ParsedNode =>

@@ -1,6 +1,6 @@
 // The next step of a version: what a person can do about it, or what it waits for. Pure functions.
 
-import { type Command, commandFor, commandOf } from '../domain/command.ts'
+import { commandFor, commandOf } from '../domain/command.ts'
 import { OLDER, PAUSED } from '../domain/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
@@ -8,8 +8,9 @@ import { feedWord } from '../lib/printable.ts'
 import { countOf, relativeTime } from '../lib/units.ts'
 import { differenceLine } from './difference-text.ts'
 import type { CommandLine } from './port.ts'
-import type { Step } from './problem.ts'
-import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
+import type { DecisionForm, Step } from './problem.ts'
+import type { OnService } from './upload-report.ts'
+import { type MaybeStored, REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
 
 /** Asked is the time of a question, and how its answer writes commands. */
 export interface Asked {
@@ -18,11 +19,11 @@ export interface Asked {
   commandLine: CommandLine
 }
 
-/** Decided has the facts on which a next step depends. */
-type Decided = Omit<VersionFacts, 'attempts'>
+/** DecisionFacts has the facts on which a next step depends. */
+type DecisionFacts = Omit<VersionFacts, 'attempts'>
 
 /** nextSteps returns what to do about a version, or what it waits for: first sentences, then commands to choose from. */
-export function nextSteps(version: Decided, asked: Asked): Step[] {
+export function nextSteps(version: DecisionFacts, asked: Asked): Step[] {
   const { hint, overdue } = version
   const { now, commandLine } = asked
   const hints = hint === null ? [] : stepsOfHint(hint, commandLine)
@@ -32,7 +33,7 @@ export function nextSteps(version: Decided, asked: Asked): Step[] {
   return [...stepsOfState(version, hints, now), ...late, ...decisions(version, commandLine)]
 }
 
-function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
+function stepsOfState(version: DecisionFacts, hints: Step[], now: number): Step[] {
   const { guard, keptPostings, newerThanAll, nextAttemptAt, postings } = version
   const { reasonCode, rejectedAt, state } = version
   switch (state) {
@@ -78,7 +79,7 @@ function stepsOfState(version: Decided, hints: Step[], now: number): Step[] {
 }
 
 /** changesSteps says which postings a held version changes. */
-function changesSteps({ difference, guard }: Decided): Step[] {
+function changesSteps({ difference, guard }: DecisionFacts): Step[] {
   if (difference === null) return []
   const { older, summary } = difference
   // A further feed of an account has nothing to be compared with.
@@ -89,22 +90,22 @@ function changesSteps({ difference, guard }: Decided): Step[] {
 }
 
 /** decisions returns the commands that decide about a version. The first one only looks. */
-function decisions(version: Decided, line: CommandLine): Step[] {
+function decisions(version: DecisionFacts, line: CommandLine): Step[] {
   const { difference, feed, id, reasonCode, refusals, state } = version
-  const step = (made: Command): Step => ({ command: line(made) })
+  const show: Step = { command: line(commandFor('show <what>', id)), form: 'show <what>' }
+  const decide = (form: DecisionForm): Step => ({ command: line(commandFor(form, [id])), form })
   if (state === 'held') {
     const isComparable = difference !== null && difference.older !== null
     return [
-      ...(isComparable ? [step(commandFor('diff <what>', feedWord(feed)))] : []),
-      step(commandFor('show <what>', id)),
-      step(commandFor('release <id...>', [id])),
-      step(commandFor('discard <id...>', [id])),
+      ...(isComparable ? [{ command: line(commandFor('diff <what>', feedWord(feed))) }] : []),
+      show,
+      decide('release <id...>'),
+      decide('discard <id...>'),
     ]
   }
-  if (state === 'superseded' && reasonCode === OLDER)
-    return [step(commandFor('restore <id...>', [id]))]
+  if (state === 'superseded' && reasonCode === OLDER) return [decide('restore <id...>')]
   const isRefused = state === 'queued' && refusals >= REFUSALS_SHOWN
-  return state === 'failed' || isRefused ? [step(commandFor('retry <id...>', [id]))] : []
+  return state === 'failed' || isRefused ? [decide('retry <id...>')] : []
 }
 
 /** stepText returns steps as one sentence, or null if there are none. */
@@ -136,13 +137,14 @@ export function clockText(iso: string, now: number): string {
   return `${at.startsWith(today) ? at.slice(today.length + 1) : at} UTC`
 }
 
-/** Stored is what is known of the copy of a feed that the service has. */
-interface Stored extends Pick<VersionFacts, 'maybeOnService'> {
-  onService: Pick<VersionFacts, 'id' | 'postings' | 'uploadedAt'> | null
+/** StoredFacts is what is known of the copy of a feed that the service has. */
+interface StoredFacts {
+  onService: OnService | null
+  maybeOnService: MaybeStored | null
 }
 
 /** onServiceText describes the version of a feed that the service has, or may have. */
-export function onServiceText({ maybeOnService, onService }: Stored, now: number): string {
+export function onServiceText({ maybeOnService, onService }: StoredFacts, now: number): string {
   const maybe = maybeOnService === null ? '' : `, but ${maybeText(maybeOnService)}`
   if (onService === null) return `no version of this feed${maybe}`
   const { id, postings, uploadedAt } = onService
@@ -151,6 +153,6 @@ export function onServiceText({ maybeOnService, onService }: Stored, now: number
 }
 
 /** maybeText says that the service may have a version. */
-export function maybeText({ id, postings }: NonNullable<Stored['maybeOnService']>): string {
+export function maybeText({ id, postings }: MaybeStored): string {
   return `storage may have version ${id} (${countOf(postings ?? 0, 'posting')}), because its upload had no answer`
 }

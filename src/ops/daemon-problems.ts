@@ -6,9 +6,10 @@ import { MINUTE } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import { countOf, formatDuration } from '../lib/units.ts'
 import { type Asked, clockText, stepsOfHint } from './advice.ts'
-import type { Judged } from './judged.ts'
-import type { Found, Step } from './problem.ts'
+import type { ProblemFacts } from './judged.ts'
+import type { FoundProblem, Step } from './problem.ts'
 import type { ProblemCode } from './problem-kinds.ts'
+import type { DaemonReport, UnitState } from './report.ts'
 import { pauseText } from './version-problems.ts'
 
 /** The loop writes a heartbeat every 30 s. An older one means a stuck process. */
@@ -21,7 +22,7 @@ const CLOCK_OFF_MS = 5 * MINUTE
 const DAEMON = { kind: 'daemon' } as const
 const SERVICE = { kind: 'service' } as const
 
-export function daemonProblems(judged: Judged, asked: Asked): Found[] {
+export function daemonProblems(judged: ProblemFacts, asked: Asked): FoundProblem[] {
   const { daemon, paused } = judged
   const since = paused?.since ?? null
   const says = paused && `nothing is sent: ${pauseText(paused, asked.now)}`
@@ -38,7 +39,7 @@ export function daemonProblems(judged: Judged, asked: Asked): Found[] {
   ]
 }
 
-function conditions({ daemon }: Judged, { commandLine }: Asked): Found[] {
+function conditions({ daemon }: ProblemFacts, { commandLine }: Asked): FoundProblem[] {
   return daemon.conditions.map(({ code, hint, mark, message, since }) => {
     const next = hint === null ? [] : stepsOfHint(hint, commandLine)
     const isOfService = code === 'credentials' || code === 'account-refused'
@@ -62,7 +63,7 @@ const NOT_HEALED_BY_START: readonly ConditionCode[] = [
   'state-read-only',
 ]
 
-function down({ daemon }: Judged, asked: Asked): Found {
+function down({ daemon }: ProblemFacts, asked: Asked): FoundProblem {
   const { conditions, heartbeatAt, historyIsMissing, unit } = daemon
   const found = { code: 'daemon-down', subject: DAEMON, since: heartbeatAt } as const
   const reason = unit === null ? null : reasonOfUnit(unit, asked)
@@ -78,11 +79,9 @@ function down({ daemon }: Judged, asked: Asked): Found {
   return { ...found, says, next: [{ command: startCommand(daemon, asked) }] }
 }
 
-type Daemon = Judged['daemon']
-
 /** reasonOfUnit returns why systemd's last start of the unit failed, if another start would fail in the same way. */
 function reasonOfUnit(
-  unit: NonNullable<Daemon['unit']>,
+  unit: UnitState,
   { commandLine }: Asked,
 ): { says: string; next: Step[] } | null {
   const { exitStatus, name, result } = unit
@@ -106,12 +105,12 @@ function reasonOfUnit(
 }
 
 /** startCommand returns the command that starts this daemon again. */
-function startCommand({ startWith, unit }: Daemon, { commandLine }: Asked): string {
+function startCommand({ startWith, unit }: DaemonReport, { commandLine }: Asked): string {
   if (startWith !== null) return startWith
   return unit === null ? commandLine(commandFor('run')) : `systemctl start ${unit.name}`
 }
 
-function running(judged: Judged, asked: Asked): Found[] {
+function running(judged: ProblemFacts, asked: Asked): FoundProblem[] {
   const { daemon } = judged
   const { now } = asked
   const { heartbeatAt, lastScanAt, pid, startedAt } = daemon
@@ -139,7 +138,7 @@ function running(judged: Judged, asked: Asked): Found[] {
   return [{ code: 'listing-late', subject: DAEMON, says, since, next }]
 }
 
-function service({ service, versions }: Judged, { commandLine, now }: Asked): Found[] {
+function service({ service, versions }: ProblemFacts, { commandLine, now }: Asked): FoundProblem[] {
   const { reason, since, state } = service
   const waiting = versions.filter((version) => version.state === 'queued').length
   if (state !== 'down' && state !== 'degraded') return []
@@ -156,7 +155,7 @@ function service({ service, versions }: Judged, { commandLine, now }: Asked): Fo
   return [{ ...found, code, says: `the service is down${at}${because}${feeds}` }]
 }
 
-function clock({ service }: Judged): Found[] {
+function clock({ service }: ProblemFacts): FoundProblem[] {
   const { clockSkewMs } = service
   if (clockSkewMs === null || Math.abs(clockSkewMs) < CLOCK_OFF_MS) return []
   const way = clockSkewMs > 0 ? 'behind' : 'ahead of'
@@ -165,7 +164,7 @@ function clock({ service }: Judged): Found[] {
   return [{ code: 'clock-off', subject: DAEMON, says, since: null, next }]
 }
 
-function exposed({ daemon }: Judged): Found[] {
+function exposed({ daemon }: ProblemFacts): FoundProblem[] {
   if (daemon.exposedAt === null) return []
   const says = `the page at ${daemon.exposedAt} is open to other hosts, and has no login`
   const next = [

@@ -8,13 +8,13 @@ import type {
 } from '../domain/difference.ts'
 import { countOf } from '../lib/units.ts'
 
-export type Kind = keyof DifferenceSummary['named']
+export type DifferenceKind = keyof DifferenceSummary['named']
 
-/** KINDS are in the order in which people read them. */
-export const KINDS = ['removed', 'added', 'changed'] as const satisfies Kind[]
+/** DIFFERENCE_KINDS are in the order in which people read them. */
+export const DIFFERENCE_KINDS = ['removed', 'added', 'changed'] as const satisfies DifferenceKind[]
 
 /** fieldsText names what differs in a changed posting. */
-export const fieldsText = ({ fields }: Pick<ChangedPosting, 'fields'>): string =>
+export const fieldsText = ({ fields }: ChangedPosting): string =>
   fields.length === 0 ? 'white space or a comment' : fields.join(', ')
 
 /** NOUNS name the values of each group: one, and several. */

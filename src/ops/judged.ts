@@ -1,14 +1,17 @@
 // What the judgement of problems reads: the report of `status`, and the versions that are not well.
 
 import { OPEN, type State } from '../domain/states.ts'
-import type { Version } from '../history/port.ts'
+import type { HistoryReader, Version } from '../history/port.ts'
 import type { CampaignRun } from './campaigns/run.ts'
-import type { Reported, Snapshot, StatusReport } from './report.ts'
+import type { DaemonState } from './port.ts'
+import type { DaemonReport, PauseReports, ServiceReport, SkippedReport } from './report.ts'
 import { type Circumstances, factsOf, type VersionFacts, withProbeTime } from './version-report.ts'
 
-/** Judged is everything that the judgement needs: the report of `status`, without the versions that need nothing. */
-export interface Judged
-  extends Pick<StatusReport, 'daemon' | 'service' | 'paused' | 'pausedFeeds' | 'skipped'> {
+/** ProblemFacts are all that the judgement needs: the report of `status`, without the versions that need nothing. */
+export interface ProblemFacts extends PauseReports {
+  daemon: DaemonReport
+  service: ServiceReport
+  skipped: readonly SkippedReport[]
   /** The versions that are open, rejected or overdue, or that other facts make a problem, newest first. */
   versions: readonly VersionFacts[]
   /** The daemon's last look at the campaigns; null if there was none. */
@@ -26,8 +29,8 @@ export const NOT_SENT: readonly State[] = ['discarded', 'superseded']
  * one feed.
  */
 export function judgedVersions(
-  history: Reported,
-  { state }: Pick<Snapshot, 'state'>,
+  history: HistoryReader,
+  daemon: DaemonState | null,
   {
     feed,
     ...circumstances
@@ -42,6 +45,6 @@ export function judgedVersions(
   const all = [...newest, ...older, ...doubtful, ...circumstances.noted.filter(isOf)]
   const factsOfVersion = factsOf(history, circumstances)
   return [...new Map(all.map((version) => [version.id, version])).values()].map((version) =>
-    factsOfVersion(withProbeTime(version, state)),
+    factsOfVersion(withProbeTime(version, daemon)),
   )
 }

@@ -3,32 +3,28 @@
 import { commandFor, hintWith } from '../domain/command.ts'
 import { blockOf } from '../domain/reason-codes.ts'
 import { UNREAD } from '../domain/states.ts'
-import type { Files, KnownFile, MovedFile } from '../history/port.ts'
+import type { HistoryReader, KnownFile, MovedFile } from '../history/port.ts'
 import type { Ignored, Sighting, Skipped } from '../inbox/port.ts'
 import { changedAt, sameIdentity } from '../lib/files.ts'
 import { formatDuration } from '../lib/units.ts'
-import { type Reported, type UploadReport, uploadReports } from './report.ts'
+import { type UploadReport, uploadReports } from './upload-report.ts'
 import type { Circumstances } from './version-report.ts'
 
-export interface PathReport {
+export interface PathReport extends Because {
   path: string
   feed: string
   /** The version that the file at this path has or is becoming; null if there is none. */
   upload: UploadReport | null
-  /** The reason as a plain sentence. */
-  because: string
-  /** What to do; null if the state of `upload` says it. */
-  next: string | null
 }
 
-export interface Evidence {
+export interface PathEvidence {
   path: string
   feed: string
   ignored: Ignored | null
   /** What is at the path now; null if nothing is. */
   look: Sighting | Skipped | null
   /** null if no daemon has ever run here. */
-  history: (Reported & Pick<Files, 'known' | 'movedFile'>) | null
+  history: HistoryReader | null
   running: boolean
   quietPeriodMs: number
   circumstances: Circumstances
@@ -37,7 +33,7 @@ export interface Evidence {
 }
 
 /** pathReport returns null if nothing is at the path and nothing ever was. */
-export function pathReport(evidence: Evidence): PathReport | null {
+export function pathReport(evidence: PathEvidence): PathReport | null {
   const { path, feed, history, circumstances, look } = evidence
   const known = history?.known(path) ?? null
   const moved = known === null ? (history?.movedFile(path) ?? null) : null
@@ -50,7 +46,7 @@ export function pathReport(evidence: Evidence): PathReport | null {
 }
 
 /** Finds the version of a path that is settling or that was moved away: it has a version but no known file. */
-function latestVersion({ path, feed, history }: Evidence): number | null {
+function latestVersion({ path, feed, history }: PathEvidence): number | null {
   const open = history?.list({ feed, states: UNREAD, all: true }) ?? []
   const last = history?.list({ feed, all: true, limit: MOST_VERSIONS }) ?? []
   return [...last, ...open].find((version) => version.path === path)?.id ?? null
@@ -62,15 +58,20 @@ const MOST_VERSIONS = 100
 /** True for the inbox itself and for paths outside of it: `look` and `ignored` know nothing about them. */
 const isOutside = (path: string) => path === '.' || path.startsWith('/')
 
-/** Past is the last file at the path, and what became of it if the daemon moved or deleted it. */
-interface Past {
+/** LastFile is the last file at the path, and what became of it if the daemon moved or deleted it. */
+interface LastFile {
   known: KnownFile | null
   moved: MovedFile | null
 }
 
-type Because = Pick<PathReport, 'because' | 'next'>
+interface Because {
+  /** The reason as a plain sentence. */
+  because: string
+  /** What to do; null if the state of `upload` says it. */
+  next: string | null
+}
 
-function because(evidence: Evidence, past: Past, upload: UploadReport | null): Because {
+function because(evidence: PathEvidence, past: LastFile, upload: UploadReport | null): Because {
   const { ignored, look, path, running } = evidence
   if (path === '.') return { because: 'it is the inbox', next: 'name a file in it' }
   if (path.startsWith('/') && upload === null) {
@@ -104,7 +105,11 @@ const versionText = (upload: UploadReport | null): string =>
 
 const MOVED = { archive: 'archived', delete: 'deleted', quarantine: 'moved into the quarantine' }
 
-function versionBecause(evidence: Evidence, { known, moved }: Past, upload: UploadReport): string {
+function versionBecause(
+  evidence: PathEvidence,
+  { known, moved }: LastFile,
+  upload: UploadReport,
+): string {
   const { look, now, path, quietPeriodMs } = evidence
   const { id, reason, state } = upload
   const said = reason === null ? '' : `: ${reason}`

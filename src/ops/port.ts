@@ -3,12 +3,12 @@
 
 import type { Command } from '../domain/command.ts'
 import type { Condition } from '../domain/conditions.ts'
-import type { Pauses, VersionReads } from '../history/port.ts'
+import type { HistoryReader } from '../history/port.ts'
 import type { SkippedPath } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Progress } from '../lib/units.ts'
 import type { CampaignRun } from './campaigns/run.ts'
-import type { Finding } from './doctor/finding.ts'
+import type { CheckFinding } from './doctor/finding.ts'
 import type { Problem } from './problem.ts'
 
 /** CommandLine turns `release 9` into a command to paste: it adds the program and, if needed, the configuration. */
@@ -58,7 +58,7 @@ export interface DaemonState {
   /** The oldest first. */
   conditions: readonly Condition[]
   /** What the last checks of the host found; null until the first checks have ended. */
-  checks: { at: number; findings: readonly Finding[] } | null
+  checks: { at: number; findings: readonly CheckFinding[] } | null
   /** Running uploads, by id of the version. */
   uploads: Readonly<Record<number, Progress>>
   /** Old files with temporary names in the last listing: the oldest ones, oldest first. */
@@ -81,7 +81,7 @@ export interface MetricsSource {
   campaigns(): CampaignRun | null
   /** What is wrong now, the worst first. */
   problems(): readonly Problem[]
-  readonly history: VersionReads & Pick<Pauses, 'pauses'>
+  readonly history: HistoryReader
   daemon(): DaemonState
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
 }

@@ -8,7 +8,7 @@ import { EXIT } from '../lib/errors.ts'
 /** `critical`: feeds are not read or not sent, or nobody can know. `warning`: a person has to act. `info`: it ends alone. */
 export type Severity = 'critical' | 'warning' | 'info'
 
-export interface Kind {
+export interface ProblemKind {
   readonly severity: Severity
   /** The exit code of `run --once`, if no problem with a more important one exists. */
   readonly exit: number
@@ -18,7 +18,7 @@ export interface Kind {
 
 const { credentials: REFUSED, notAllOk: DECIDE, ok: NONE, temporary: LATER } = EXIT
 
-const kind = (severity: Severity, exit: number, event: AlertEvent | null): Kind => {
+const kind = (severity: Severity, exit: number, event: AlertEvent | null): ProblemKind => {
   return { severity, exit, event }
 }
 
@@ -48,7 +48,7 @@ const OF_CONDITIONS = {
   'hook-stuck': kind('warning', NONE, 'daemon'),
   'alerts-failing': kind('warning', NONE, 'daemon'),
   'config-broken': kind('critical', NONE, null),
-} as const satisfies Record<ConditionCode, Kind>
+} as const satisfies Record<ConditionCode, ProblemKind>
 
 const TABLE = {
   ...OF_CONDITIONS,
@@ -114,11 +114,11 @@ const TABLE = {
   'campaign-numbers': kind('warning', NONE, 'campaign-waiting'),
   'campaign-write-failed': kind('warning', DECIDE, 'campaign-waiting'),
   'campaign-write-repeats': kind('info', DECIDE, null),
-} as const satisfies Record<string, Kind>
+} as const satisfies Record<string, ProblemKind>
 
 export type ProblemCode = keyof typeof TABLE
 
-export const KINDS: Readonly<Record<ProblemCode, Kind>> = TABLE
+export const KINDS: Readonly<Record<ProblemCode, ProblemKind>> = TABLE
 
 export const PROBLEM_CODES = Object.keys(TABLE) as ProblemCode[]
 

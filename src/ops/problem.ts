@@ -1,10 +1,17 @@
 // The shape of a problem, and its first line.
 
+import type { Form } from '../domain/command.ts'
 import type { ProblemCode, Severity } from './problem-kinds.ts'
 import type { VersionFacts } from './version-report.ts'
 
-/** Step is a plain sentence, or a command that can be pasted into a shell. */
-export type Step = { says: string } | { command: string }
+/** DecisionForm is a form of a command that decides about versions, by their ids. */
+export type DecisionForm = Extract<Form, `${string} <id...>`>
+
+/**
+ * Step is a plain sentence, or a command that can be pasted into a shell. `form` is set if the command only names the
+ * version that the step is about.
+ */
+export type Step = { says: string } | { command: string; form?: DecisionForm | 'show <what>' }
 
 /** Subject is what a problem is about. */
 export type Subject =
@@ -35,11 +42,15 @@ export interface Problem {
 }
 
 /** ProblemReport is a problem as programs read it. */
-export type ProblemReport = Omit<Problem, 'mark' | 'version'>
+export interface ProblemReport extends Omit<Problem, 'mark' | 'next' | 'version'> {
+  next: ({ says: string } | { command: string })[]
+}
 
-/** Found is a problem before the table gave it its severity. */
-export type Found = Omit<Problem, 'severity' | 'mark' | 'version'> &
-  Partial<Pick<Problem, 'mark' | 'version'>>
+/** FoundProblem is a problem before the table gives it its severity. Without a mark, its code is its mark. */
+export interface FoundProblem extends Omit<Problem, 'severity' | 'mark' | 'version'> {
+  mark?: string
+  version?: VersionFacts
+}
 
 /**
  * subjectName returns the name that a problem's sentence begins with; empty for the daemon, the service, and an account,
@@ -59,7 +70,7 @@ export function subjectName(subject: Subject): string {
 }
 
 /** firstLine returns a problem as one sentence, the same everywhere. */
-export function firstLine({ says, subject }: Pick<Problem, 'says' | 'subject'>): string {
+export function firstLine({ says, subject }: Problem): string {
   const name = subjectName(subject)
   return name === '' ? says : `${name} ${says}`
 }

@@ -1,18 +1,20 @@
 // problems decides what is wrong and what waits for a person. `status`, its JSON and `--check`, the page, alerts,
 // /readyz, systemd's status line, `doctor` and the exit code of `run --once` only render its answer. Pure.
 
+import { commandFor } from '../domain/command.ts'
 import { EXIT } from '../lib/errors.ts'
 import type { Asked } from './advice.ts'
 import { campaignProblems, lateLook } from './campaigns/problems.ts'
 import type { CampaignRun } from './campaigns/run.ts'
 import { daemonProblems } from './daemon-problems.ts'
-import type { Judged } from './judged.ts'
-import type { Found, Problem, ProblemReport, Step } from './problem.ts'
+import type { ProblemFacts } from './judged.ts'
+import type { CommandLine } from './port.ts'
+import type { FoundProblem, Problem, ProblemReport, Step } from './problem.ts'
 import { KINDS, SEVERITIES, type Severity } from './problem-kinds.ts'
 import { feedProblems } from './version-problems.ts'
 
 /** problems returns what is wrong or waits for a person: the worst first, and the newest first of equal ones. */
-export function problems(judged: Judged, asked: Asked): Problem[] {
+export function problems(judged: ProblemFacts, asked: Asked): Problem[] {
   return judgedAs([
     ...daemonProblems(judged, asked),
     ...feedProblems(judged, asked),
@@ -22,7 +24,7 @@ export function problems(judged: Judged, asked: Asked): Problem[] {
 }
 
 /** judgedAs gives each problem the severity of its kind, and puts the worst first. */
-function judgedAs(found: readonly Found[]): Problem[] {
+function judgedAs(found: readonly FoundProblem[]): Problem[] {
   const all = found.map((one): Problem => {
     return { mark: one.code, version: null, ...one, severity: KINDS[one.code].severity }
   })
@@ -36,11 +38,12 @@ export function campaignProblemsOf(run: CampaignRun | null, asked: Asked): Probl
 
 /** problemReport returns a problem as programs read it. */
 export function problemReport({ mark: _, version: __, ...problem }: Problem): ProblemReport {
-  return problem
+  const next = problem.next.map((step) => ('says' in step ? step : { command: step.command }))
+  return { ...problem, next }
 }
 
 /** worst returns the severity of the first problem; null without problems. */
-export function worst(all: readonly Pick<Problem, 'severity'>[]): Severity | null {
+export function worst(all: readonly Problem[]): Severity | null {
   return all[0]?.severity ?? null
 }
 
@@ -48,13 +51,13 @@ export function worst(all: readonly Pick<Problem, 'severity'>[]): Severity | nul
 const EXITS = [EXIT.notAllOk, EXIT.credentials, EXIT.temporary]
 
 /** exitOf returns how `run --once` ends. */
-export function exitOf(all: readonly Pick<Problem, 'code'>[]): number {
+export function exitOf(all: readonly Problem[]): number {
   const exits = new Set<number>(all.map(({ code }) => KINDS[code].exit))
   return EXITS.find((exit) => exits.has(exit)) ?? EXIT.ok
 }
 
-/** Alike are problems that differ only in their subjects. */
-export interface Alike {
+/** AlikeProblems are problems that differ only in their subjects. */
+export interface AlikeProblems {
   problems: readonly [Problem, ...Problem[]]
   next: Step[]
 }
@@ -62,35 +65,36 @@ export interface Alike {
 /** The largest number of ids in one command. */
 const MOST_IDS = 30
 
-/** alike groups problems with the same sentence and the same next steps. A command that takes several ids names all. */
-export function alike(all: readonly Problem[]): Alike[] {
+/**
+ * alike groups problems with the same sentence and the same next steps. A command that decides about versions names all
+ * of them.
+ */
+export function alike(all: readonly Problem[], commandLine: CommandLine): AlikeProblems[] {
   const groups = Map.groupBy(all, ({ code, next, says, version }) => {
     const steps = next.filter((step) => !('says' in step) || version?.state !== 'queued')
-    return JSON.stringify([code, says, steps.map((step) => withId(step, version?.id, '#'))])
+    return JSON.stringify([code, says, steps.map(withoutId)])
   })
   return [...groups.values()].map((group) => {
     const [first, ...others] = group as [Problem, ...Problem[]]
     return {
       problems: [first, ...others],
-      next: others.length === 0 ? first.next : nextOfAll(group),
+      next: others.length === 0 ? first.next : nextOfAll([first, ...others], commandLine),
     }
   })
 }
 
-function nextOfAll(group: readonly Problem[]): Step[] {
-  const [first] = group
+/** withoutId returns what is the same in a step about another version. */
+function withoutId(step: Step): Step | { form: string } {
+  return 'says' in step || step.form === undefined ? step : { form: step.form }
+}
+
+function nextOfAll(group: AlikeProblems['problems'], commandLine: CommandLine): Step[] {
   const ids = group.flatMap(({ version }) => version?.id ?? []).slice(0, MOST_IDS)
   const left = group.length - ids.length
-  const steps = (first?.next ?? []).map((step) => {
-    const isOfOne = 'says' in step || / show \d/.test(step.command)
-    return isOfOne ? step : withId(step, first?.version?.id, ids.join(' '))
+  const steps = group[0].next.map((step) => {
+    if ('says' in step || step.form === undefined || step.form === 'show <what>') return step
+    return { command: commandLine(commandFor(step.form, ids)) }
   })
   const isCut = ids.length > 0 && left > 0 && steps.some((step) => 'command' in step)
   return isCut ? [...steps, { says: `${left} more follow when these are decided` }] : steps
-}
-
-/** withId returns a step with other ids in the place of this one, which is the last word before the configuration. */
-function withId(step: Step, id: number | undefined, ids: string): Step {
-  if ('says' in step || id === undefined) return step
-  return { command: step.command.replace(new RegExp(` ${id}(?= --config |$)`), ` ${ids}`) }
 }

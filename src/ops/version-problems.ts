@@ -2,30 +2,31 @@
 
 import { commandFor } from '../domain/command.ts'
 import { blockOf, SECOND_FEED } from '../domain/reason-codes.ts'
+import type { State } from '../domain/states.ts'
 import { limited } from '../lib/limited.ts'
 import { countOf } from '../lib/units.ts'
 import { type Asked, clockText, maybeText, nextSteps } from './advice.ts'
-import { type Judged, NOT_SENT } from './judged.ts'
-import type { Found } from './problem.ts'
+import { NOT_SENT, type ProblemFacts } from './judged.ts'
+import type { FoundProblem } from './problem.ts'
 import { KINDS, type ProblemCode, type Severity } from './problem-kinds.ts'
 import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
 
 /** feedProblems returns the problems of feeds and paths. A late feed has its own problem beside that of its version. */
-export function feedProblems(judged: Judged, asked: Asked): Found[] {
+export function feedProblems(judged: ProblemFacts, asked: Asked): FoundProblem[] {
   const { daemon, pausedFeeds, skipped, versions } = judged
   return [
-    ...pausedFeeds.map(({ feed, since, ...pause }): Found => {
+    ...pausedFeeds.map(({ feed, since, ...pause }): FoundProblem => {
       const subject = { kind: 'feed', feed, version: null } as const
       const next = [{ command: asked.commandLine(commandFor('resume <feed>', feed)) }]
       return { code: 'feed-paused', subject, says: pauseText(pause, asked.now), since, next }
     }),
     ...versions.flatMap((version) => ofVersion(version, asked)),
     ...ofAccounts(versions, asked),
-    ...skipped.map(({ hint, path, reason, since }): Found => {
+    ...skipped.map(({ hint, path, reason, since }): FoundProblem => {
       const subject = { kind: 'path', path } as const
       return { code: 'skipped', subject, says: `skipped: ${reason}`, since, next: [{ says: hint }] }
     }),
-    ...daemon.unfinished.map(({ modifiedAt, path }): Found => {
+    ...daemon.unfinished.map(({ modifiedAt, path }): FoundProblem => {
       const subject = { kind: 'path', path } as const
       const next = [{ says: 'rename it if it is complete, otherwise remove it' }]
       const says = 'has a temporary name, and its writer has not renamed it'
@@ -39,24 +40,26 @@ export function feedProblems(judged: Judged, asked: Asked): Found[] {
 const MOST_NAMED = 3
 
 /** ofAccounts asks one question about each account that has further feeds, however many of them wait. */
-function ofAccounts(versions: readonly VersionFacts[], asked: Asked): Found[] {
+function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProblem[] {
   const held = versions.filter((version) => codeOf(version) === 'second-feed')
-  return [...Map.groupBy(held, ({ account }) => account)].flatMap(([account, all]): Found[] => {
-    const version = all.toSorted((a, b) => a.id - b.id)[0]
-    if (version === undefined) return []
-    const names = limited(
-      all.map(({ feed }) => feed),
-      MOST_NAMED,
-    ).join(', ')
-    const says = `held: ${names}: ${version.reason}`
-    const subject = { kind: 'account', account } as const
-    const found = { code: 'second-feed', subject, says, since: version.detectedAt } as const
-    return [{ ...found, next: nextSteps({ ...version, overdue: false }, asked), version }]
-  })
+  return [...Map.groupBy(held, ({ account }) => account)].flatMap(
+    ([account, all]): FoundProblem[] => {
+      const version = all.toSorted((a, b) => a.id - b.id)[0]
+      if (version === undefined) return []
+      const names = limited(
+        all.map(({ feed }) => feed),
+        MOST_NAMED,
+      ).join(', ')
+      const says = `held: ${names}: ${version.reason}`
+      const subject = { kind: 'account', account } as const
+      const found = { code: 'second-feed', subject, says, since: version.detectedAt } as const
+      return [{ ...found, next: nextSteps({ ...version, overdue: false }, asked), version }]
+    },
+  )
 }
 
 /** afterLoss names the one decision about all feeds that a lost history holds. It comes after each single feed. */
-function afterLoss(versions: readonly VersionFacts[], { commandLine }: Asked): Found[] {
+function afterLoss(versions: readonly VersionFacts[], { commandLine }: Asked): FoundProblem[] {
   const held = versions.filter(({ guard, state }) => state === 'held' && guard === 'history-lost')
   const [first] = held
   if (first === undefined) return []
@@ -76,11 +79,11 @@ export function pauseText(
   return `paused by ${by}${until === null ? '' : ` until ${clockText(until, now)}`}`
 }
 
-function ofVersion(version: VersionFacts, asked: Asked): Found[] {
+function ofVersion(version: VersionFacts, asked: Asked): FoundProblem[] {
   const { attempts, expectedBy, feed, id, maybeOnService, overdue } = version
   const subject = { kind: 'feed', feed, version: id } as const
   const next = (of: VersionFacts) => nextSteps(of, asked)
-  const found: Found[] = []
+  const found: FoundProblem[] = []
   const code = codeOf(version)
   if (code !== null && code !== 'second-feed') {
     const own = { ...version, overdue: false }
@@ -139,10 +142,16 @@ function ofVersion(version: VersionFacts, asked: Asked): Found[] {
   return found
 }
 
+/** JudgedState is the part of a version's facts that may be a problem by itself. */
+export interface JudgedState {
+  state: State
+  reasonCode: string | null
+  /** See `VersionFacts`. */
+  refusals: number
+}
+
 /** codeOf returns the problem that the state of a version is; null if it is none. */
-export function codeOf(
-  version: Pick<VersionFacts, 'reasonCode' | 'refusals' | 'state'>,
-): ProblemCode | null {
+function codeOf(version: JudgedState): ProblemCode | null {
   const { refusals, state } = version
   switch (state) {
     case 'held':
@@ -164,7 +173,7 @@ export function codeOf(
 }
 
 /** severityOf returns how bad the state of a version is; null if it is no problem. */
-export function severityOf(version: Parameters<typeof codeOf>[0]): Severity | null {
+export function severityOf(version: JudgedState): Severity | null {
   const code = codeOf(version)
   return code === null ? null : KINDS[code].severity
 }

@@ -1,28 +1,50 @@
 // What `status`, `show` and the judgement of problems know of one version. Times are ISO 8601 UTC or null.
 
+import type { PostingChanges } from '../domain/difference.ts'
 import { ENDPOINT_DOWN, ON_HOLD, PAUSED } from '../domain/reason-codes.ts'
+import type { GuardName, State } from '../domain/states.ts'
 import type {
-  Attempts,
-  Differences,
   Expectation,
   HeldDifference,
+  HistoryReader,
   InForce,
   Version,
-  VersionReads,
 } from '../history/port.ts'
 import { isoTime } from '../lib/clock.ts'
-
-type Expect = (version: Version) => Expectation
 
 /** NO_EXPECTATION is for commands that do not check whether a feed is late. */
 const NO_EXPECTATION: Expectation = { expectedBy: null, overdue: false }
 
 export const NOT_PAUSED: InForce = { all: [], of: () => null }
 
-type VersionReport = ReturnType<typeof versionReport>
+/** RowReport has the columns of a version's own row; see `Version`. */
+interface RowReport {
+  id: number
+  feed: string
+  path: string
+  account: string | null
+  sha256: string | null
+  bytes: number | null
+  postings: number | null
+  changes: PostingChanges | null
+  state: State
+  reason: string | null
+  reasonCode: string | null
+  hint: string | null
+  line: number | null
+  column: number | null
+  guard: GuardName | null
+  attempts: number
+  nextAttemptAt: string | null
+  incompleteSince: string | null
+  detectedAt: string | null
+  uploadedAt: string | null
+  fileUrl: string | null
+  etagVerified: boolean | null
+  warnings: string[]
+}
 
-/** versionReport reports the columns of a version's own row. */
-function versionReport(version: Version) {
+function rowReport(version: Version): RowReport {
   const { id, feed, path, account, sha256, bytes, postings, changes, state, guard } = version
   const { reason, reasonCode, hint, line, column } = version
   return {
@@ -62,7 +84,7 @@ function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
 }
 
 /** VersionFacts is what is known of a version when its next step is chosen. */
-export interface VersionFacts extends VersionReport, Expectation {
+export interface VersionFacts extends RowReport, Expectation {
   /** When an incomplete version is rejected; null in other states. */
   rejectedAt: string | null
   /** Number of the last attempts that service or storage refused in a row, while another attempt follows. */
@@ -72,15 +94,16 @@ export interface VersionFacts extends VersionReport, Expectation {
   /** What a held version changes; null: it is not held, or nobody compared it. */
   difference: HeldDifference | null
   /** The newest version of the feed whose upload had no answer, while nothing later is confirmed; else null. */
-  maybeOnService: Pick<Version, 'id' | 'postings'> | null
+  maybeOnService: MaybeStored | null
   /** The version that the last three exports of the feed are older than by their dates, if this is the last; else null. */
-  newerThanAll: Pick<Version, 'id' | 'path'> | null
+  newerThanAll: { id: number; path: string } | null
 }
 
-/** Known is the part of the history that the facts of a version come from. */
-export type Known = Pick<Attempts, 'attempts'> &
-  Pick<Differences, 'difference'> &
-  Pick<VersionReads, 'maybeOnService'>
+/** MaybeStored is a version whose upload had no answer. */
+export interface MaybeStored {
+  id: number
+  postings: number | null
+}
 
 /** This many refusals in a row need a person. */
 export const REFUSALS_SHOWN = 3
@@ -88,7 +111,7 @@ export const REFUSALS_SHOWN = 3
 /** Circumstances are the facts outside of a version's row that its report needs. All may be left out. */
 export interface Circumstances {
   /** Says whether a version's feed is late; see history/expected-feeds.ts. */
-  expect?: Expect | undefined
+  expect?: ((version: Version) => Expectation) | undefined
   pauses?: InForce | undefined
   /** `inbox.incompleteAfter`: how long a version may be incomplete, ms. */
   incompleteAfterMs?: number | undefined
@@ -100,7 +123,7 @@ export interface Circumstances {
 
 /** factsOf returns a function that reads all that the judgement of a version needs. */
 export function factsOf(
-  history: Known,
+  history: HistoryReader,
   {
     expect = () => NO_EXPECTATION,
     incompleteAfterMs,
@@ -114,7 +137,7 @@ export function factsOf(
     const isTimed = state === 'incomplete' && incompleteSince !== null
     const deadline = isTimed && incompleteAfterMs ? incompleteSince + incompleteAfterMs : null
     return {
-      ...versionReport(withPause(version, pauses)),
+      ...rowReport(withPause(version, pauses)),
       ...expect(version),
       rejectedAt: isoTime(deadline),
       refusals: refusalsOf(history, version),
@@ -132,14 +155,14 @@ const idAndPath = (version: Version | null) => version && { id: version.id, path
 const MOST_REFUSALS = 50
 
 /** refusalsOf counts the last attempts in a row that the other side refused, while another attempt follows. */
-function refusalsOf(history: Pick<Attempts, 'attempts'>, version: Version): number {
+function refusalsOf(history: HistoryReader, version: Version): number {
   const { attempts, id, reasonCode, state } = version
   if (state !== 'queued' || attempts < REFUSALS_SHOWN || reasonCode === ON_HOLD) return 0
   const outcomes = history.attempts(id, MOST_REFUSALS).map(({ outcome }) => outcome)
   return outcomes.length - 1 - outcomes.findLastIndex((outcome) => outcome !== 'refused')
 }
 
-interface Outage {
+interface ServiceOutage {
   nextProbeAt: number | null
   serviceReason: string | null
 }
@@ -148,7 +171,7 @@ interface Outage {
  * withProbeTime adds the probe's time to a queued version while the service is down. Rows do not store it: thousands may
  * wait.
  */
-export function withProbeTime(version: Version, live: Outage | null): Version {
+export function withProbeTime(version: Version, live: ServiceOutage | null): Version {
   const { nextAttemptAt, reason, reasonCode, state } = version
   const probeAt = live?.nextProbeAt ?? null
   if (state !== 'queued' || probeAt === null || (nextAttemptAt ?? 0) >= probeAt) return version

@@ -63,7 +63,12 @@ export class ServiceClient {
   readonly origin: string
   /** Only a partner may name the account that it acts for (specification section 5). */
   readonly isPartner: boolean
-  readonly #options: ServiceOptions
+  readonly #auth: ServiceAuth
+  readonly #clock: Clock
+  readonly #headerPrefix: string
+  readonly #http: HttpClient
+  readonly #identity: Identity
+  readonly #log: Log
   readonly #base: string
   #authorize: (signable: Signable) => string
   /** The service's time minus our monotonic time, in ms: a change of this host's clock does not affect it. */
@@ -72,11 +77,16 @@ export class ServiceClient {
   #applied: number | null = null
 
   /** @throws FeedsyncError (78) when the key cannot be used. */
-  constructor(options: ServiceOptions) {
-    const base = new URL(options.baseUrl)
-    this.#options = options
+  constructor({ auth, baseUrl, clock, headerPrefix, http, identity, log }: ServiceOptions) {
+    const base = new URL(baseUrl)
+    this.#auth = auth
+    this.#clock = clock
+    this.#headerPrefix = headerPrefix
+    this.#http = http
+    this.#identity = identity
+    this.#log = log
     this.origin = base.origin
-    this.isPartner = 'partner' in options.identity
+    this.isPartner = 'partner' in identity
     this.#base = `${base.origin}${base.pathname.replace(/\/+$/, '')}`
     this.#authorize = this.#readAuthorization()
   }
@@ -109,7 +119,7 @@ export class ServiceClient {
     // Compare with the date of this request: a parallel request may have corrected the clock since.
     if (Math.abs(skewMs - datedWith) <= SKEW_LIMIT) return answer
     this.#applied = this.#measured
-    this.#options.log.warn(
+    this.#log.warn(
       { event: 'service.clock-skew', skewMs, status: answer.status },
       'the clock of this machine differs from that of the service; requests are dated with its time',
     )
@@ -118,7 +128,7 @@ export class ServiceClient {
   }
 
   async #send(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {
-    const { http, clock, headerPrefix, auth } = this.#options
+    const clock = this.#clock
     const url = new URL(this.#base + call.path)
     const date = new Date(clock.now() + (this.#skewOf(this.#applied) ?? 0)).toUTCString()
     const who = this.#identify(call.account)
@@ -133,7 +143,7 @@ export class ServiceClient {
       ...who,
     })
     registerTemporarySecret(proof)
-    const proofName = auth.method === 'apiKey' ? 'ApiKey' : 'Signature'
+    const proofName = this.#auth.method === 'apiKey' ? 'ApiKey' : 'Signature'
     const named = {
       Account: who.account,
       Partner: who.partner,
@@ -145,11 +155,11 @@ export class ServiceClient {
     const headers = {
       accept: 'application/json',
       ...(call.body !== null && { 'content-type': 'application/json' }),
-      ...Object.fromEntries(used.map(([name, value]) => [headerPrefix + name, value])),
+      ...Object.fromEntries(used.map(([name, value]) => [this.#headerPrefix + name, value])),
     }
     const late = new AbortController()
     using _timer = clock.after(TOTAL_TIMEOUT, () => late.abort())
-    const answer = await http.request({
+    const answer = await this.#http.request({
       method: call.method,
       url,
       headers,
@@ -170,7 +180,7 @@ export class ServiceClient {
   }
 
   #identify(account: string | null): { account: string; partner: string; partnerAccount: string } {
-    const { identity } = this.#options
+    const identity = this.#identity
     if ('account' in identity) return { account: identity.account, partner: '', partnerAccount: '' }
     const { partner, partnerAccount } = identity
     return { account: '', partner, partnerAccount: account ?? partnerAccount ?? '' }
@@ -178,19 +188,21 @@ export class ServiceClient {
 
   #measure(headers: Readonly<Record<string, string>>): void {
     const date = httpDate(headers)
-    if (date !== null) this.#measured = date - this.#options.clock.monotonic()
+    if (date !== null) this.#measured = date - this.#clock.monotonic()
   }
 
   #skewOf(offset: number | null): number | null {
-    const { clock } = this.#options
+    const clock = this.#clock
     return offset === null ? null : Math.round(offset + clock.monotonic() - clock.now())
   }
 
   /** #readAuthorization returns a function that makes the value of the header with the signature or the API key. */
   #readAuthorization(): (signable: Signable) => string {
-    const { method, algorithm, keyFile, stringToSign } = this.#options.auth
+    const { method, algorithm, keyFile, stringToSign } = this.#auth
     const isApiKey = method === 'apiKey'
-    const key = readKeyFile(keyFile, isApiKey || algorithm.startsWith('hmac-'))
+    const key = readKeyFile(keyFile, {
+      dropNewline: isApiKey || algorithm.startsWith('hmac-'),
+    })
     if (isApiKey) return headerValue(key, keyFile)
     const sign = createSigner(algorithm, key, keyFile)
     return (signable) => sign(bytesToSign(stringToSign, signable))

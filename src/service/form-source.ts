@@ -9,6 +9,7 @@ import {
   RULES,
   ruleOfStatus,
 } from '../domain/decision-table.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import {
   type NoAnswer,
@@ -17,7 +18,7 @@ import {
   PROXY_REFUSAL,
 } from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
-import { ServiceClient, type ServiceOptions } from './client.ts'
+import { type ServiceAuth, ServiceClient, type ServiceOptions } from './client.ts'
 import { Rejected, readForm } from './form-answer.ts'
 import { readAnswer, serviceMessage, Unusable } from './json-answer.ts'
 import { isHandedOver, keyAdvice } from './key-file.ts'
@@ -34,19 +35,19 @@ const MAX_ANSWER = 1024 * 1024
 const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 
 /** @throws FeedsyncError (78) when the key cannot be used. */
-export function createFormSource(options: FormSourceOptions): FormSource {
+export function createFormSource({ presignPath, ...options }: FormSourceOptions): FormSource {
   const client = new ServiceClient(options)
   return {
     origin: client.origin,
     clockSkewMs: () => client.clockSkewMs(),
     reloadKey: () => client.reloadKey(),
     requestForm: async (account, signal, path) => {
-      const { presignPath } = options
-      const problem = accountProblem(client, account, presignPath, path)
+      const problem = accountProblem(client, { account, path, presignPath })
       if (problem !== null) return failed(failureOf(RULES.accountUnusable, problem))
       const call = { method: 'POST', path: presignPath, body: null, account }
       const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
-      return judge(answer, client, account, options)
+      const skewMs = client.clockSkewMs()
+      return judge(answer, { ...options, account, skewMs })
     },
   }
 }
@@ -55,13 +56,19 @@ function failed(failure: Failure): FormAnswer {
   return { kind: 'failure', failure }
 }
 
+interface FormQuestion {
+  account: string | null
+  auth: ServiceAuth
+  baseUrl: string
+  clock: Clock
+  skewMs: number | null
+}
+
 function judge(
   answer: HttpAnswer,
-  client: ServiceClient,
-  account: string | null,
-  { auth, baseUrl, clock }: FormSourceOptions,
+  { account, auth, baseUrl, clock, skewMs }: FormQuestion,
 ): FormAnswer {
-  const { origin } = client
+  const { origin } = new URL(baseUrl)
   if (answer.kind === 'no-answer') return failed(noAnswer(answer, origin))
   const { status, headers, body } = answer
   const retryAfter = retryAfterMs(headers, clock.now())
@@ -86,7 +93,7 @@ function judge(
     const whom = account === null ? '' : ` for the partner account "${account}"`
     const when = isHandedOver(auth.keyFile) ? '' : 'when the key file changes, and '
     return as(rule, `the service refused the credentials${whom} with ${status}${says}`, {
-      hint: `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads are tried again ${when}every 5 minutes`,
+      hint: `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner${skewHint(skewMs)}; uploads are tried again ${when}every 5 minutes`,
     })
   }
   if (rule === RULES.serviceRefused)
@@ -141,9 +148,11 @@ function skewHint(skewMs: number | null): string {
 /** accountProblem says why a wrong configuration prevents the request; null if it does not. */
 function accountProblem(
   client: ServiceClient,
-  account: string | null,
-  presignPath: string,
-  path = 'this feed',
+  {
+    account,
+    path = 'this feed',
+    presignPath,
+  }: { account: string | null; path?: string | undefined; presignPath: string },
 ): FailureDetails | null {
   if (account !== null && !client.isPartner)
     return {

@@ -20,7 +20,7 @@ const OWNERSHIP_HINT =
  * readKeyFile returns the bytes of the file; `dropNewline` removes one newline at the end.
  * @throws FeedsyncError (78) if the file is missing, unreadable, empty or too large for a key.
  */
-export function readKeyFile(path: string, dropNewline: boolean): Secret {
+export function readKeyFile(path: string, { dropNewline }: { dropNewline: boolean }): Secret {
   const missing = isHandedOver(path)
     ? keyAdvice(path)
     : 'put the key that the service operator issued there, or set service.auth.keyFile'
@@ -48,7 +48,7 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
  * keyReloader returns a function that reads the key again if its file changed, and returns true then. The
  * function throws the errors of `reloadKey`.
  */
-export function keyReloader(forms: Pick<FormSource, 'reloadKey'>, keyFile: string): () => boolean {
+export function keyReloader(forms: FormSource, keyFile: string): () => boolean {
   const stamp = () => stampOf(keyFile)?.text
   let known = stamp()
   return () => {

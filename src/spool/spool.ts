@@ -18,13 +18,39 @@ const INDEX = '.index'
 
 const GONE = 'put it back; or restart feedsyncd, which makes an empty one'
 
-export type Spool = ReturnType<typeof createSpool>
+/** Every method rejects with a `FeedsyncError` that names the system's error code. */
+export interface Spool {
+  /** prepare returns the absolute path of a new file. The writer must create it exclusively and fsync it. */
+  prepare(): string
+  /** path returns the absolute path of a kept file. */
+  path(name: string): string
+  /** indexOf returns the absolute path of the posting index of a prepared or kept file. Both are removed together. */
+  indexOf(path: string): string
+  /** discard removes a prepared file and its index, if they exist. */
+  discard(path: string): Promise<void>
+  /** keep renames a prepared file and its index durably to a name that says what they are, and returns that name. */
+  keep(prepared: string, copy: SpoolCopy): Promise<string>
+  remove(name: string): Promise<void>
+  names(): Promise<string[]>
+  /**
+   * sweep removes all files except the copies named in `keep` and their indexes, and returns how many. It also
+   * removes prepared files, so it runs only at the start.
+   */
+  sweep(keep: ReadonlySet<string>): Promise<number>
+  /** freeBytes returns the free bytes of the file system, or infinity when the file system does not say. */
+  freeBytes(): Promise<number>
+  /**
+   * canClone returns true if the copy of a file would share its blocks and take no room. It makes a clone and removes
+   * it. `path` is relative to `root`, and no link below `root` is followed.
+   */
+  canClone(root: string, path: string): Promise<boolean>
+}
 
 /**
  * createSpool opens the spool and makes a missing directory, for our user only. Throws `FeedsyncError` when the
- * directory cannot be made or written. Every method rejects with a `FeedsyncError` that names the system's error code.
+ * directory cannot be made or written.
  */
-export function createSpool(directory: string) {
+export function createSpool(directory: string): Spool {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     chmodSync(directory, 0o700)
@@ -46,15 +72,11 @@ export function createSpool(directory: string) {
   }
 
   return {
-    /** prepare returns the absolute path of a new file. The writer must create it exclusively and fsync it. */
     prepare,
     path: at,
-    /** indexOf returns the absolute path of the posting index of a prepared or kept file. Both are removed together. */
-    indexOf: (path: string) => path + INDEX,
-    /** discard removes a prepared file and its index, if they exist. */
+    indexOf: (path) => path + INDEX,
     discard: removed,
-    /** keep renames a prepared file and its index durably to a name that says what they are, and returns that name. */
-    async keep(prepared: string, copy: SpoolCopy): Promise<string> {
+    async keep(prepared, copy) {
       const name = copyName(copy)
       const renamed = async () => {
         // The index first, so that after a crash a copy with its final name always has its index. Synchronously,
@@ -66,13 +88,9 @@ export function createSpool(directory: string) {
       await attempt('keep a file in the spool', renamed())
       return name
     },
-    remove: (name: string) => removed(at(name)),
+    remove: (name) => removed(at(name)),
     names: () => attempt('read the spool', readdir(directory)),
-    /**
-     * sweep removes all files except the copies named in `keep` and their indexes, and returns how many. It also
-     * removes prepared files, so it runs only at the start.
-     */
-    sweep(keep: ReadonlySet<string>): Promise<number> {
+    sweep(keep) {
       const orphans = async () => {
         const names = await readdir(directory)
         const left = names.filter((name) => !keep.has(name) && !keep.has(indexed(name)))
@@ -81,13 +99,8 @@ export function createSpool(directory: string) {
       }
       return attempt('sweep the spool', orphans())
     },
-    /** freeBytes returns the free bytes of the file system, or infinity when the file system does not say. */
     freeBytes: () => attempt('read the spool', freeBytesOf(directory)),
-    /**
-     * canClone returns true if the copy of a file would share its blocks and take no room. It makes a clone and removes
-     * it. `path` is relative to `root`, and no link below `root` is followed.
-     */
-    async canClone(root: string, path: string): Promise<boolean> {
+    async canClone(root, path) {
       await using source = await openRegular(root, path)
       if (source === null) return false
       const clone = prepare()

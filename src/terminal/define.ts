@@ -2,7 +2,7 @@
 
 import { Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
-import { commandFor, hintWith, type Look } from '../domain/command.ts'
+import { commandFor, hintWith, type LookForm } from '../domain/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { nearest } from '../lib/nearest.ts'
 import { feedWord } from '../lib/printable.ts'
@@ -63,7 +63,7 @@ export function unknownName(
   what: string,
   name: string,
   known: readonly string[],
-  { look, next = hintWith(null, commandFor('status')) }: { look?: Look; next?: string } = {},
+  { look, next = hintWith(null, commandFor('status')) }: { look?: LookForm; next?: string } = {},
 ): FeedsyncError {
   const near = nearest(name, known)
   const meant = near === null ? '' : `; the nearest is "${near}"`

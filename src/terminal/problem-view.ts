@@ -1,16 +1,21 @@
 // Prints problems for people: each kind once, with its names and what to do. Commands stand on lines of their own.
 
+import type { Command } from '../domain/command.ts'
 import { limited } from '../lib/limited.ts'
 import { printable } from '../lib/printable.ts'
 import { countOf, relativeTime } from '../lib/units.ts'
+import type { CommandLine } from '../ops/port.ts'
 import { firstLine, type Problem, type Step, subjectName } from '../ops/problem.ts'
 import type { Severity } from '../ops/problem-kinds.ts'
-import { type Alike, alike } from '../ops/problems.ts'
+import { type AlikeProblems, alike } from '../ops/problems.ts'
 import { type Display, styled } from './render.ts'
 
 export interface ProblemView extends Display {
   /** Wall ms. */
   now: number
+  commandLine: CommandLine
+  /** The command that shows all kinds of problems. */
+  more: Command
 }
 
 const COLOUR = { critical: 'red', warning: 'yellow', info: 'gray' } as const
@@ -25,14 +30,15 @@ const NOUNS = {
 } as const
 
 /** problemLines returns one block of lines for each kind of problem, the worst first. */
-export function problemLines(
-  problems: readonly Problem[],
-  view: ProblemView,
-  more: string,
-): string[] {
-  const blocks = alike(problems).map((group) => blockOf(group, view))
+export function problemLines(problems: readonly Problem[], view: ProblemView): string[] {
+  const { commandLine, more } = view
+  const blocks = alike(problems, commandLine).map((group) => blockOf(group, view))
   const most = view.terminal ? MOST_KINDS.terminal : MOST_KINDS.elsewhere
-  return limited(blocks, most, (left) => `${countOf(left)} more kinds of problems\n    ${more}`)
+  return limited(
+    blocks,
+    most,
+    (left) => `${countOf(left)} more kinds of problems\n    ${commandLine(more)}`,
+  )
 }
 
 /** coloured colours a line after the severity of what it says. */
@@ -40,7 +46,7 @@ export function coloured(line: string, severity: Severity | null, display: Displ
   return severity === null ? line : styled(COLOUR[severity], line, display)
 }
 
-function blockOf({ next, problems }: Alike, view: ProblemView): string {
+function blockOf({ next, problems }: AlikeProblems, view: ProblemView): string {
   const { now } = view
   const [first, ...others] = problems
   const { severity, since, subject } = first

@@ -31,16 +31,16 @@ export interface Pass {
  */
 export type BreakerResult = 'up' | 'nothing' | Pick<Failure, 'reason' | 'retryAfterMs'>
 
-type State =
+type BreakerState =
   | { kind: 'closed'; failures: number; accounts: ReadonlySet<Account> }
   /** `probeAt`: monotonic ms of the next or the running probe; `shownAt`: the next probe in wall ms. */
   | { kind: 'open'; probeAt: number; shownAt: number; pauseMs: number; isProbing: boolean }
 
-const CLOSED: State = { kind: 'closed', failures: 0, accounts: new Set() }
+const CLOSED: BreakerState = { kind: 'closed', failures: 0, accounts: new Set() }
 
 export class Breaker {
   readonly #clock: Clock
-  #state: State = CLOSED
+  #state: BreakerState = CLOSED
   /** The accounts that have used the origin. */
   readonly #accounts = new Set<Account>()
   /** The reason of the last failure; null while the origin is up. */
@@ -75,10 +75,14 @@ export class Breaker {
     return isProbing ? Math.min(left, FIRST_PROBE) : left
   }
 
-  /** enter returns a pass, or null while nothing may be sent. `isForced`: a person asked, so the request may probe. */
-  enter(isForced = false): Pass | null {
+  /** enter returns a pass, or null while nothing may be sent. */
+  enter(): Pass | null {
+    return this.waitMs() > 0 ? null : this.force()
+  }
+
+  /** force returns a pass at any time: a person asked, so the request may probe. */
+  force(): Pass {
     const isEarly = this.waitMs() > 0
-    if (isEarly && !isForced) return null
     if (this.#state.kind === 'closed') return { isProbe: false }
     const { probeAt, shownAt } = this.#state
     this.#state = { ...this.#state, isProbing: true, probeAt: this.#clock.monotonic() }
@@ -160,7 +164,7 @@ export class Breaker {
     }
   }
 
-  #opened(pauseMs: number, leastMs: number): State {
+  #opened(pauseMs: number, leastMs: number): BreakerState {
     const waitMs = Math.max(pauseMs, leastMs)
     const probeAt = this.#clock.monotonic() + waitMs
     const shownAt = this.#clock.now() + waitMs

@@ -15,20 +15,16 @@ import type { HttpReply } from '../lib/http.ts'
 import { type NoAnswer, noAnswerText } from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { redact, shownName } from '../lib/secrets.ts'
-import { type Confirmation, confirm, isSuccess } from './confirmation.ts'
+import { type Confirmation, confirm, isSuccess, type SentFile } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
 import { readStorageBody, type StorageError } from './storage-answer.ts'
 
 export type Judgement = Confirmation | { kind: 'moved'; to: URL; failure: Failure }
 
-/** judgeReply judges an answer of storage. `md5` is that of the sent file, in hex. */
-export function judgeReply(
-  reply: HttpReply,
-  facts: FormFacts,
-  md5: string,
-  wallNow: number,
-): Judgement {
+/** judgeReply judges an answer of storage. */
+export function judgeReply(reply: HttpReply, sent: SentFile, wallNow: number): Judgement {
   const { status } = reply
+  const { facts } = sent
   const isPage = isHtml(reply.headers, reply.body)
   const body = isPage ? ({ kind: 'foreign' } as const) : readStorageBody(reply.body)
   const common = {
@@ -41,12 +37,12 @@ export function judgeReply(
     failure: failureOf(rule, { ...common, ...rest }),
   })
   if (isSuccess(status, facts) && body.kind !== 'error')
-    return confirm(reply, body, facts, md5, common)
+    return confirm(reply, { body, common }, sent)
   if (status === 307 || status === 308) return judgeMove(reply, facts, common)
   if (body.kind !== 'error') {
     const how = isPage ? ' with a web page' : ''
     const reason = `storage answered ${status}${how}`
-    return failed(ruleOfAnswer(status), { code: `http-${status}`, reason })
+    return failed(ruleOfAnswer(status, RULES.notStorage), { code: `http-${status}`, reason })
   }
   const { error } = body
   const named = shownName(error.code)
@@ -118,13 +114,11 @@ function ruleOfError({ code, message }: StorageError, status: number, facts: For
   const rule = ruleOfCode(code)
   if (rule !== null && ABOUT_SIZE.includes(rule) && facts.sizes !== null)
     return RULES.formAllowsOtherSize
-  return rule ?? ruleOfAnswer(status, status >= 400 && status < 500)
+  const otherwise = status >= 400 && status < 500 ? RULES.formRefused : RULES.notStorage
+  return rule ?? ruleOfAnswer(status, otherwise)
 }
 
-/** ruleOfAnswer judges by the status. `fromStorage`: the body is storage's XML with a code outside the table. */
-function ruleOfAnswer(status: number, fromStorage = false): Rule {
-  const rule = ruleOfStatus('storage', status)
-  if (rule !== null) return rule
-  if (status >= 500) return RULES.storageError
-  return fromStorage ? RULES.formRefused : RULES.notStorage
+/** ruleOfAnswer judges by the status. `otherwise`: the rule of a status that says nothing. */
+function ruleOfAnswer(status: number, otherwise: Rule): Rule {
+  return ruleOfStatus('storage', status) ?? (status >= 500 ? RULES.storageError : otherwise)
 }

@@ -20,16 +20,24 @@ export function isSuccess(status: number, { expectedStatus }: FormFacts): boolea
   return (status >= 200 && status < 300) || status === expectedStatus
 }
 
-/**
- * confirm judges an answer with a success status and without an error document. `md5` is that of the sent file, in hex;
- * `common` has the details that every failure of this answer shares.
- */
+/** SentFile is the file that storage answers about, and the form that it was sent with. */
+export interface SentFile {
+  facts: FormFacts
+  /** In hex. */
+  md5: string
+}
+
+interface ReadAnswer {
+  body: StorageBody
+  /** The details that every failure of this answer shares. */
+  common: Partial<Failure>
+}
+
+/** confirm judges an answer with a success status and without an error document. */
 export function confirm(
   reply: HttpReply,
-  body: StorageBody,
-  facts: FormFacts,
-  md5: string,
-  common: Partial<Failure>,
+  { body, common }: ReadAnswer,
+  { facts, md5 }: SentFile,
 ): Confirmation {
   const { status, headers } = reply
   const notStored = (rule: Rule, code: string, how: string): Confirmation => {

@@ -20,13 +20,16 @@ const READ_SIZE = 256 * 1024
  */
 const SOCKET_BUFFER = getDefaultHighWaterMark(false)
 
-/** createMultipartBody reads a file handle in pieces: at most `bytes`, and no faster than the bandwidth allows. */
-export function createMultipartBody(
-  form: UploadForm,
-  file: FileHandle | Buffer,
-  bytes: number,
-  bandwidth: Bandwidth | null,
-) {
+/** FilePart is the file of a body: at most `bytes` of it, no faster than the bandwidth allows. */
+interface FilePart {
+  file: FileHandle | Buffer
+  bytes: number
+  /** null: no limit. */
+  bandwidth: Bandwidth | null
+}
+
+/** createMultipartBody reads a file handle in pieces. */
+export function createMultipartBody(form: UploadForm, { bandwidth, bytes, file }: FilePart) {
   const boundary = randomUUID().replaceAll('-', '')
   const head = Buffer.from(
     [
@@ -50,7 +53,7 @@ export function createMultipartBody(
       // One buffer makes one write.
       if (Buffer.isBuffer(file)) return yield Buffer.concat([head, file, tail])
       yield head
-      yield* read(file, bytes, bandwidth, signal)
+      yield* read(file, { bandwidth, bytes }, signal)
       yield tail
     },
   }
@@ -59,8 +62,7 @@ export function createMultipartBody(
 /** read yields at most the announced size. A file that ends early ends the stream early, which fails the request. */
 async function* read(
   handle: FileHandle,
-  bytes: number,
-  bandwidth: Bandwidth | null,
+  { bandwidth, bytes }: Omit<FilePart, 'file'>,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const readSize = Math.min(READ_SIZE, bandwidth?.readSize ?? READ_SIZE)

@@ -9,18 +9,11 @@ import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { formatDuration } from '../lib/units.ts'
-import { judgeNoAnswer, judgeReply } from './classify.ts'
-import type { Confirmation } from './confirmation.ts'
-import type { FormFacts } from './form.ts'
+import type { Bandwidth } from './bandwidth.ts'
+import { type Judgement, judgeNoAnswer, judgeReply } from './classify.ts'
+import type { Confirmation, SentFile } from './confirmation.ts'
 import { createMultipartBody } from './multipart.ts'
-import type { Parcel, Sending, Tally } from './port.ts'
-import type { SendGate } from './send-gate.ts'
-
-export interface PostParts {
-  http: HttpClient
-  clock: Clock
-  gate: SendGate
-}
+import type { Tally } from './port.ts'
 
 /**
  * STALL_MS ends a post after this long without a sent byte. The system buffers up to 4 MB; a line of SLOW_LINE sends them
@@ -34,8 +27,13 @@ const LONGEST_ANSWER_WAIT = 12 * HOUR
 /** ANSWER_PAUSE_MS limits the time between two pieces of storage's answer. */
 const ANSWER_PAUSE_MS = MINUTE
 
-export interface Post extends Pick<Parcel, 'file' | 'bytes' | 'md5'>, Pick<Sending, 'progress'> {
-  facts: FormFacts
+/** Post is what is posted: a file of the spool with a form. */
+export interface Post extends SentFile {
+  /** The spool file. */
+  file: string
+  bytes: number
+  tally: Tally
+  progress: ((bytesSent: number) => void) | undefined
   /** True after a failed post: use a new connection. */
   freshConnection: boolean
   /** See `answerWaitMs`. */
@@ -60,13 +58,15 @@ const SMALL = 256 * 1024
 /** MAX_ANSWER limits the kept part of an answer, in bytes; an error document is below 2 kB. */
 const MAX_ANSWER = 64 * 1024
 
-export async function postFile(
-  parts: PostParts,
-  post: Post,
-  tally: Tally,
-  signal: AbortSignal,
-): Promise<PostResult> {
-  const isSmall = post.bytes <= SMALL && parts.gate.bandwidth === null
+/** Line is the way to storage. `bandwidth` null: without a limit. */
+export interface Line {
+  bandwidth: Bandwidth | null
+  clock: Clock
+  http: HttpClient
+}
+
+export async function postFile(post: Post, line: Line, signal: AbortSignal): Promise<PostResult> {
+  const isSmall = post.bytes <= SMALL && line.bandwidth === null
   let file: FileHandle | Buffer
   try {
     file = isSmall ? readFileSync(post.file) : await open(post.file)
@@ -82,23 +82,21 @@ export async function postFile(
     return { kind: 'failed', failure: noSpool(post.file, errorCode(error), 'read') }
   }
   if (size !== post.bytes) return { kind: 'failed', failure: otherSize(size, post.bytes) }
-  return await postTo(post.facts.url, true, file, parts, post, tally, signal)
+  const first = await postTo({ ...post, content: file, url: post.facts.url }, line, signal)
+  if (first.kind !== 'moved') return first
+  const second = await postTo({ ...post, content: file, url: first.to }, line, signal)
+  return second.kind === 'moved' ? { kind: 'failed', failure: second.failure } : second
 }
 
 async function postTo(
-  url: URL,
-  mayRedirect: boolean,
-  file: FileHandle | Buffer,
-  parts: PostParts,
-  post: Post,
-  tally: Tally,
+  { content, url, ...post }: Post & { content: FileHandle | Buffer; url: URL },
+  { bandwidth, clock, http }: Line,
   signal: AbortSignal,
-): Promise<PostResult> {
-  const { http, clock } = parts
-  const { facts } = post
-  const body = createMultipartBody(facts.form, file, post.bytes, parts.gate.bandwidth)
+): Promise<Judgement | { kind: 'aborted' }> {
+  const { bytes, facts, tally } = post
+  const body = createMultipartBody(facts.form, { file: content, bytes, bandwidth })
   const count = (sent: number) => {
-    tally.bytesSent = Math.min(Math.max(0, sent - body.headLength), post.bytes)
+    tally.bytesSent = Math.min(Math.max(0, sent - body.headLength), bytes)
   }
   const answer = await http.request({
     method: 'POST',
@@ -114,7 +112,7 @@ async function postTo(
       },
     },
     signal,
-    headersTimeoutMs: answerWaitMs(post.bytes, post.lostAnswers),
+    headersTimeoutMs: answerWaitMs(bytes, post.lostAnswers),
     bodyTimeoutMs: ANSWER_PAUSE_MS,
     maxAnswerBytes: MAX_ANSWER,
     freshConnection: post.freshConnection,
@@ -130,10 +128,7 @@ async function postTo(
       : judgeNoAnswer(answer, body.length, url.origin)
     return { kind: 'failed', failure: withNextWait(failure, post) }
   }
-  const judgement = judgeReply(answer, facts, post.md5, clock.now())
-  if (judgement.kind !== 'moved') return judgement
-  if (mayRedirect) return postTo(judgement.to, false, file, parts, post, tally, signal)
-  return { kind: 'failed', failure: judgement.failure }
+  return judgeReply(answer, post, clock.now())
 }
 
 /** withNextWait adds to a lost answer how long the next attempt waits for one. */

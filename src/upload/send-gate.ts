@@ -3,19 +3,12 @@
 // origins, the accounts on hold and the bandwidth.
 
 import { failureOf, RULES } from '../domain/decision-table.ts'
-import { type Clock, SECOND } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { type Account, AccountHolds } from './account-holds.ts'
 import { Bandwidth } from './bandwidth.ts'
-import { Breaker, type BreakerResult } from './breaker.ts'
-import type { Failure, UploadHealth } from './port.ts'
-
-export interface SendGateOptions {
-  clock: Clock
-  serviceOrigin: string
-  concurrency: number
-  /** The limit of all uploads together, in bytes a second; null: no limit. */
-  maxRate: number | null
-}
+import type { Breaker, BreakerResult } from './breaker.ts'
+import { Origins, type WaitingAccounts } from './origins.ts'
+import type { Failure } from './port.ts'
 
 /** Permit allows the delivery of one version of a feed. Dispose of it when the delivery has ended. */
 export interface Permit extends Disposable {
@@ -24,22 +17,30 @@ export interface Permit extends Disposable {
   stored(): void
 }
 
-/** Accounts are the accounts that a wait is about; `all`: it is about the service. */
-export type Accounts = readonly Account[] | 'all'
-
 export type Wait =
   /** Until any attempt ends. */
   | { kind: 'wait'; for: 'place' }
   /** Until another attempt shows whether the account and the origins answer. */
-  | { kind: 'wait'; for: 'turn'; accounts: Accounts }
+  | { kind: 'wait'; for: 'turn'; accounts: WaitingAccounts }
   /** `until`: wall ms. */
-  | { kind: 'wait'; for: 'origin' | 'account'; accounts: Accounts; until: number; failure: Failure }
+  | {
+      kind: 'wait'
+      for: 'origin' | 'account'
+      accounts: WaitingAccounts
+      until: number
+      failure: Failure
+    }
 
 export type NotSent = { kind: 'failed'; failure: Failure } | { kind: 'aborted' }
 
-type Applicant = { feed: string; account: Account }
+interface Applicant {
+  feed: string
+  account: Account
+  /** A person asked: ignore holds and breakers. */
+  isRetried: boolean
+}
 
-interface Sending {
+interface RunningDelivery {
   account: Account
   /** The file is not stored yet. */
   isSending: boolean
@@ -52,24 +53,31 @@ interface Sending {
 /** These failures need another form and prove nothing about the health of the origin. */
 const ABOUT_THE_FORM: readonly unknown[] = [RULES.policyExpired, RULES.formTokenGone]
 
-const HEALTH = ['unknown', 'ok', 'degraded', 'down'] as const
-
 export class SendGate {
   readonly accounts: AccountHolds
   readonly bandwidth: Bandwidth | null
-  readonly #options: SendGateOptions
-  readonly #breakers = new Map<string, Breaker>()
-  /** The breakers of single accounts, by origin and account: the failures of one account stop no other. */
-  readonly #ofAccount = new Map<string, Breaker>()
-  /** The storage that the newest form of each account names, the newest last: an account may have its own storage. */
-  readonly #storageOf = new Map<Account, string>()
+  readonly #clock: Clock
+  readonly #concurrency: number
+  readonly origins: Origins
   #breakersClosed = 0
   /** The running deliveries, by feed. */
-  readonly #sending = new Map<string, Sending>()
+  readonly #sending = new Map<string, RunningDelivery>()
 
-  constructor(options: SendGateOptions) {
-    const { clock, maxRate } = options
-    this.#options = options
+  constructor({
+    clock,
+    concurrency,
+    maxRate,
+    serviceOrigin,
+  }: {
+    clock: Clock
+    concurrency: number
+    /** The limit of all uploads together, in bytes a second; null: no limit. */
+    maxRate: number | null
+    serviceOrigin: string
+  }) {
+    this.#clock = clock
+    this.#concurrency = concurrency
+    this.origins = new Origins(clock, serviceOrigin)
     this.accounts = new AccountHolds(clock)
     this.bandwidth = maxRate === null ? null : new Bandwidth(clock, maxRate)
   }
@@ -84,7 +92,7 @@ export class SendGate {
    * unwritten records may not outnumber the places.
    */
   get places(): number {
-    const { concurrency } = this.#options
+    const concurrency = this.#concurrency
     const sending = this.#sending.values().reduce((n, { isSending }) => n + Number(isSending), 0)
     return Math.max(0, Math.min(concurrency - sending, 2 * concurrency - this.#sending.size))
   }
@@ -94,11 +102,11 @@ export class SendGate {
     return this.accounts.released + this.#breakersClosed
   }
 
-  /** mayStart returns a permit, or why the version waits. `isRetried`: a person asked, so ignore holds and breakers. */
-  mayStart({ feed, account }: Applicant, isRetried: boolean): Permit | Wait {
+  /** mayStart returns a permit, or why the version waits. */
+  mayStart({ account, feed, isRetried }: Applicant): Permit | Wait {
     if (this.places === 0 || this.#sending.has(feed)) return { kind: 'wait', for: 'place' }
-    const origins = this.#originsOf(account)
-    const isProbe = origins.some((origin) => this.#breaker(origin).isOpen)
+    const origins = this.origins.of(account)
+    const isProbe = origins.some((origin) => this.origins.breaker(origin).isOpen)
     if (!isRetried) {
       const wait = this.#waitFor(account, origins)
       if (wait !== null) return wait
@@ -115,11 +123,11 @@ export class SendGate {
   }
 
   #waitFor(account: Account, origins: readonly string[]): Wait | null {
-    const closed = this.#closed(origins, account)
+    const closed = this.origins.closed(origins, account)
     if (closed !== null) {
       const { isOwn, failure } = closed
-      const until = this.opensAt(failure.origin, account) ?? this.#options.clock.now()
-      const accounts = isOwn ? [account] : this.#accountsOf(failure.origin)
+      const until = this.origins.opensAt(failure.origin, account) ?? this.#clock.now()
+      const accounts = isOwn ? [account] : this.origins.accountsOf(failure.origin)
       return { kind: 'wait', for: 'origin', accounts, until, failure }
     }
     const hold = this.accounts.holdOf(account)
@@ -128,51 +136,16 @@ export class SendGate {
       return { kind: 'wait', for: 'account', accounts: [account], until, failure }
     }
     const others = [...this.#sending.values()]
-    const down = origins.find((origin) => this.#breaker(origin).isOpen)
+    const down = origins.find((origin) => this.origins.breaker(origin).isOpen)
     if (down !== undefined && others.some((other) => other.isProbe))
-      return { kind: 'wait', for: 'turn', accounts: this.#accountsOf(down) }
+      return { kind: 'wait', for: 'turn', accounts: this.origins.accountsOf(down) }
     // The account may be why the last probe failed, so the others probe first.
-    if (down !== undefined && this.#breaker(down).hasProbed(account))
+    if (down !== undefined && this.origins.breaker(down).hasProbed(account))
       return { kind: 'wait', for: 'turn', accounts: [account] }
     const isAsked = others.some((other) => other.awaitsService && other.account === account)
     if (isAsked && !this.accounts.isVerified(account))
       return { kind: 'wait', for: 'turn', accounts: [account] }
     return null
-  }
-
-  /** nextRound lets all accounts probe the origins that are down again. Returns whether any had probed. */
-  nextRound(): boolean {
-    return [...this.#breakers.values()].filter((breaker) => breaker.nextRound()).length > 0
-  }
-
-  /** #accountsOf returns the accounts whose files go to an origin. */
-  #accountsOf(origin: string | null): Accounts {
-    if (origin === this.#options.serviceOrigin) return 'all'
-    return [...this.#storageOf].flatMap(([account, storage]) =>
-      storage === origin ? [account] : [],
-    )
-  }
-
-  /** setStorageOf records the storage that the newest form of the account names. */
-  setStorageOf(account: Account, origin: string): void {
-    this.#storageOf.delete(account)
-    this.#storageOf.set(account, origin)
-  }
-
-  /** closedFor returns why no attempt can succeed now, or null. An attempt that has a form needs only its storage. */
-  closedFor(account: Account, formOrigin: string | null): Failure | null {
-    const origins = formOrigin === null ? this.#originsOf(account) : [formOrigin]
-    return this.#closed(origins, account)?.failure ?? null
-  }
-
-  /**
-   * opensAt returns the wall ms of the next probe of an origin that is down for this account; null: requests are
-   * allowed. The time is a whole second, so that all waiting versions are due together and the one with the fewest
-   * attempts goes first.
-   */
-  opensAt(origin: string | null, account: Account): number | null {
-    const waitMs = origin === null ? 0 : this.#waitMs(origin, account)
-    return waitMs > 0 ? Math.ceil((this.#options.clock.now() + waitMs) / SECOND) * SECOND : null
   }
 
   /**
@@ -184,18 +157,18 @@ export class SendGate {
     { account, feed, isForced }: { account: Account; feed: string; isForced: boolean },
     send: () => Promise<T | NotSent>,
   ): Promise<T | NotSent> {
-    const breaker = this.#breaker(origin)
-    const own = this.#breakerOf(origin, account)
-    const pass = breaker.enter(isForced)
-    if (pass === null) return { kind: 'failed', failure: this.#waiting(origin, breaker) }
-    const ownPass = own.enter(isForced)
+    const breaker = this.origins.breaker(origin)
+    const own = this.origins.breakerOf(origin, account)
+    const pass = isForced ? breaker.force() : breaker.enter()
+    if (pass === null) return { kind: 'failed', failure: this.origins.waiting(origin, breaker) }
+    const ownPass = isForced ? own.force() : own.enter()
     if (ownPass === null) {
       breaker.leave(pass, 'nothing')
-      return { kind: 'failed', failure: this.#waiting(origin, own) }
+      return { kind: 'failed', failure: this.origins.waiting(origin, own) }
     }
     const sending = this.#sending.get(feed)
     if (sending !== undefined) {
-      sending.awaitsService = origin === this.#options.serviceOrigin
+      sending.awaitsService = this.origins.isService(origin)
       // A delivery with a form probes only the storage of that form, which may be up.
       sending.isProbe &&= sending.awaitsService && !pass.isProbe
     }
@@ -211,79 +184,6 @@ export class SendGate {
       own.leave(ownPass, result, account)
       if (wereOpen && !breaker.isOpen && !own.isOpen) this.#breakersClosed++
     }
-  }
-
-  /** health returns the worst state of the origins: `degraded` if only the storage of single accounts is down. */
-  health(): UploadHealth {
-    const worst = (all: Iterable<Breaker>) =>
-      [...all]
-        .map((breaker) => breaker.health())
-        .reduce((a, b) => (HEALTH.indexOf(b.state) > HEALTH.indexOf(a.state) ? b : a))
-    const ofAll = worst(this.#origins.map((origin) => this.#breaker(origin)))
-    const others = [...this.#all].map((origin) => this.#breaker(origin))
-    const awaited = [...others, ...this.#ofAccount.values()].filter((each) => each.isAwaited)
-    if (ofAll.state === 'down' || awaited.length === 0) return ofAll
-    return { ...worst(awaited), state: 'degraded', nextProbeAt: null }
-  }
-
-  /** The origins that decide the health: the service, and the newest storage that is up. */
-  get #origins(): string[] {
-    const { serviceOrigin } = this.#options
-    const storages = [...this.#storageOf.values()]
-    const storage = storages.findLast((origin) => !this.#breaker(origin).isOpen) ?? storages.at(-1)
-    return storage === undefined ? [serviceOrigin] : [serviceOrigin, storage]
-  }
-
-  /** All origins in use, including the storages of single accounts. */
-  get #all(): Set<string> {
-    return new Set([this.#options.serviceOrigin, ...this.#storageOf.values()])
-  }
-
-  #originsOf(account: Account): string[] {
-    const storage = this.#storageOf.get(account)
-    const { serviceOrigin } = this.#options
-    return storage === undefined ? [serviceOrigin] : [serviceOrigin, storage]
-  }
-
-  #breaker(origin: string): Breaker {
-    const breaker = this.#breakers.get(origin) ?? new Breaker(this.#options.clock)
-    this.#breakers.set(origin, breaker)
-    return breaker
-  }
-
-  #breakerOf(origin: string, account: Account): Breaker {
-    const key = JSON.stringify([origin, account])
-    const breaker = this.#ofAccount.get(key) ?? new Breaker(this.#options.clock)
-    this.#ofAccount.set(key, breaker)
-    return breaker
-  }
-
-  #waitMs(origin: string, account: Account): number {
-    const own = this.#ofAccount.get(JSON.stringify([origin, account]))
-    return Math.max(this.#breaker(origin).waitMs(), own?.waitMs() ?? 0)
-  }
-
-  /** #closed returns why an origin gets no request of this account now; `isOwn`: only this account waits. */
-  #closed(
-    origins: readonly string[],
-    account: Account,
-  ): { failure: Failure; isOwn: boolean } | null {
-    const closed = origins.find((origin) => this.#waitMs(origin, account) > 0)
-    if (closed === undefined) return null
-    const breaker = this.#breaker(closed)
-    const isOwn = breaker.waitMs() === 0
-    const by = isOwn ? this.#breakerOf(closed, account) : breaker
-    return { failure: this.#waiting(closed, by), isOwn }
-  }
-
-  #waiting(origin: string, breaker: Breaker): Failure {
-    const { reason } = breaker.health()
-    return failureOf(RULES.waiting, {
-      code: 'endpoint-down',
-      reason: `${origin} is not contacted until its next probe${reason === null ? '' : `: ${reason}`}`,
-      origin,
-      retryAfterMs: breaker.waitMs(),
-    })
   }
 }
 

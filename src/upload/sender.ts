@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { failureOf, RULES } from '../domain/decision-table.ts'
-import { SECOND } from '../lib/clock.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
+import type { HttpClient } from '../lib/http.ts'
 import type { Log } from '../lib/log.ts'
 import type { FormSource } from '../service/port.ts'
 import { type FormFacts, readFormFacts } from './form.ts'
@@ -19,13 +20,8 @@ import type {
   Sending,
   Tally,
 } from './port.ts'
-import { type PostParts, postFile } from './post.ts'
-import type { NotSent } from './send-gate.ts'
-
-export interface SenderParts extends PostParts {
-  forms: FormSource
-  log: Log
-}
+import { postFile } from './post.ts'
+import type { NotSent, SendGate } from './send-gate.ts'
 
 /** USUAL_RATE is what most lines reach, in bytes a second. It only decides whether a form lives long enough. */
 const USUAL_RATE = 10 * 1024 * 1024
@@ -33,8 +29,8 @@ const USUAL_RATE = 10 * 1024 * 1024
 /** FORM_MARGIN is how much longer than the expected upload a form must live, in ms. */
 const FORM_MARGIN = 5 * SECOND
 
-/** Kept is what an attempt leaves for the next one of its version: a file that may be stored must not get a second key. */
-interface Kept {
+/** KeptForm is what an attempt leaves for the next one of its version: a file that may be stored must not get a second key. */
+interface KeptForm {
   id: number
   account: string | null
   form: FormFacts | null
@@ -44,136 +40,159 @@ interface Kept {
   lostAnswers: number
 }
 
-export function createSender(parts: SenderParts): Sender {
+export class StorageSender implements Sender {
+  readonly #clock: Clock
+  readonly #forms: FormSource
+  readonly #gate: SendGate
+  readonly #http: HttpClient
+  readonly #log: Log
   /** By feed: a feed has one version that is being sent. */
-  const kept = new Map<string, Kept>()
-  const keptFor = ({ account, feed, id }: Parcel): Kept => {
-    const before = kept.get(feed)
+  readonly #kept = new Map<string, KeptForm>()
+
+  constructor({
+    clock,
+    forms,
+    gate,
+    http,
+    log,
+  }: {
+    clock: Clock
+    forms: FormSource
+    gate: SendGate
+    http: HttpClient
+    log: Log
+  }) {
+    this.#clock = clock
+    this.#forms = forms
+    this.#gate = gate
+    this.#http = http
+    this.#log = log
+  }
+
+  async prepare(parcel: Parcel, tally: Tally, signal: AbortSignal): Promise<Prepared> {
+    const kept = this.#keptFor(parcel)
+    if (signal.aborted) return { kind: 'aborted' }
+    const closed = () =>
+      parcel.isForced
+        ? null
+        : this.#gate.origins.closedFor(parcel.account, kept.form?.origin ?? null)
+    const before = closed()
+    if (before !== null) return this.#untilProbe(parcel, before)
+    const form = await this.#usableForm({ kept, parcel, tally }, signal)
+    if (form.kind === 'aborted') return form
+    if (form.kind === 'failed') {
+      // Another attempt found the origin down while this one waited for its turn.
+      if (form.failure.rule === RULES.waiting) return this.#untilProbe(parcel, form.failure)
+      return this.#notAccepted(parcel, form.failure)
+    }
+    const unfit = outsidePolicy(parcel.bytes, form)
+    if (unfit !== null) return this.#notAccepted(parcel, unfit)
+    const after = closed()
+    return after === null ? { kind: 'form', form } : this.#untilProbe(parcel, after)
+  }
+
+  async post(
+    { form, parcel, progress }: Sending,
+    tally: Tally,
+    signal: AbortSignal,
+  ): Promise<Answered> {
+    const { account, bytes, feed, file, isForced, md5 } = parcel
+    const kept = this.#keptFor(parcel)
+    const { hasFailed: freshConnection, lostAnswers } = kept
+    const what = { file, bytes, md5, progress, tally, facts: form, freshConnection, lostAnswers }
+    const line = { bandwidth: this.#gate.bandwidth, clock: this.#clock, http: this.#http }
+    const result = await this.#gate.withBreaker(form.origin, { account, feed, isForced }, () =>
+      postFile(what, line, signal),
+    )
+    if (result.kind === 'stored') return { ...result, fileUrl: form.fileUrl }
+    kept.hasFailed = true
+    if (result.kind === 'aborted') return result
+    const { rule } = result.failure
+    if (rule.freshForm) kept.form = null
+    if (rule === RULES.lostAfterBody) kept.lostAnswers += 1
+    if (rule !== RULES.digestDiffers) return this.#notAccepted(parcel, result.failure)
+    // If the copy cannot be read now, the next attempt reports it.
+    const isChanged = (await md5Of(file).catch(() => md5)) !== md5
+    return this.#notAccepted(parcel, isChanged ? spoolDiffers() : result.failure)
+  }
+
+  forget(feed: string): void {
+    this.#kept.delete(feed)
+  }
+
+  #keptFor({ account, feed, id }: Parcel): KeptForm {
+    const before = this.#kept.get(feed)
     if (before?.id === id && before.account === account) return before
     const fresh = { id, account, form: null, hasFailed: false, lostAnswers: 0 }
-    kept.set(feed, fresh)
+    this.#kept.set(feed, fresh)
     return fresh
   }
-  return {
-    prepare: (parcel, tally, signal) =>
-      prepare(parts, { parcel, kept: keptFor(parcel), tally, signal }),
-    post: (sending, tally, signal) =>
-      post(parts, { ...sending, kept: keptFor(sending.parcel), tally, signal }),
-    forget: (feed) => void kept.delete(feed),
+
+  #untilProbe({ account }: Parcel, failure: Failure): Prepared {
+    const until = this.#clock.now() + (failure.retryAfterMs ?? 0)
+    const opensAt = this.#gate.origins.opensAt(failure.origin, account) ?? 0
+    return { kind: 'closed', failure, until: Math.max(until, opensAt) }
   }
-}
 
-interface Preparing {
-  parcel: Parcel
-  kept: Kept
-  tally: Tally
-  signal: AbortSignal
-}
-
-async function prepare(parts: SenderParts, preparing: Preparing): Promise<Prepared> {
-  const { gate } = parts
-  const { kept, parcel, signal } = preparing
-  if (signal.aborted) return { kind: 'aborted' }
-  const closed = () =>
-    parcel.isForced ? null : gate.closedFor(parcel.account, kept.form?.origin ?? null)
-  const before = closed()
-  if (before !== null) return untilProbe(parts, parcel, before)
-  const form = await usableForm(parts, preparing)
-  if (form.kind === 'aborted') return form
-  if (form.kind === 'failed') {
-    // Another attempt found the origin down while this one waited for its turn.
-    if (form.failure.rule === RULES.waiting) return untilProbe(parts, parcel, form.failure)
-    return notAccepted(parts, parcel, form.failure)
+  #notAccepted({ account }: Parcel, failure: Failure): NotAccepted {
+    const hold = failure.class === 'credentials' ? this.#gate.accounts.holdOf(account) : null
+    const notBefore = this.#gate.origins.opensAt(failure.origin, account)
+    return { kind: 'failed', failure, notBefore, hold }
   }
-  const unfit = outsidePolicy(parcel.bytes, form)
-  if (unfit !== null) return notAccepted(parts, parcel, unfit)
-  const after = closed()
-  return after === null ? { kind: 'form', form } : untilProbe(parts, parcel, after)
-}
 
-function untilProbe({ clock, gate }: SenderParts, { account }: Parcel, failure: Failure): Prepared {
-  const until = clock.now() + (failure.retryAfterMs ?? 0)
-  return {
-    kind: 'closed',
-    failure,
-    until: Math.max(until, gate.opensAt(failure.origin, account) ?? 0),
-  }
-}
-
-function notAccepted({ gate }: SenderParts, { account }: Parcel, failure: Failure): NotAccepted {
-  const hold = failure.class === 'credentials' ? gate.accounts.holdOf(account) : null
-  return { kind: 'failed', failure, notBefore: gate.opensAt(failure.origin, account), hold }
-}
-
-/** usableForm returns the kept form if it lives long enough. Otherwise it asks for a new form, at most twice. */
-async function usableForm(parts: SenderParts, preparing: Preparing): Promise<FormFacts | NotSent> {
-  const { kept, parcel } = preparing
-  const isShortLived = ({ expiresAt }: FormFacts) =>
-    expiresAt !== null && expiresAt < neededUntil(parts, parcel.bytes)
-  if (kept.form !== null && !isShortLived(kept.form)) return kept.form
-  kept.form = null
-  let form = await askForm(parts, preparing)
-  if (form.kind === 'facts' && isShortLived(form)) form = await askForm(parts, preparing)
-  if (form.kind !== 'facts') return form
-  if (isShortLived(form)) {
-    const { bytes, feed, id } = parcel
-    parts.log.warn(
-      { event: 'upload.form-short', id, feed, expiresAt: form.expiresAt, bytes },
-      'the form may expire before the upload ends; it is used anyway',
-    )
-  }
-  kept.form = form
-  parts.gate.setStorageOf(parcel.account, form.origin)
-  return form
-}
-
-/** neededUntil returns the time by the service's clock (wall ms) until which a form for this size must live. */
-function neededUntil({ clock, forms, gate }: SenderParts, bytes: number): number {
-  const now = clock.now() + (forms.clockSkewMs() ?? 0)
-  const rate = Math.min(gate.bandwidth?.bytesPerSecond ?? USUAL_RATE, USUAL_RATE)
-  return now + FORM_MARGIN + (bytes / rate) * SECOND
-}
-
-function askForm(
-  { clock, forms, gate }: SenderParts,
-  { parcel: { account, feed, isForced, path }, signal, tally }: Preparing,
-): Promise<FormFacts | NotSent> {
-  return gate.withBreaker(forms.origin, { account, feed, isForced }, async () => {
-    const askedAt = clock.monotonic()
-    const answer = await forms.requestForm(account, signal, path)
-    if (answer.kind === 'form') {
-      gate.accounts.accept(account, askedAt)
-      return readFormFacts(answer.form)
+  /** #usableForm returns the kept form if it lives long enough. Otherwise it asks for a new form, at most twice. */
+  async #usableForm(
+    { kept, parcel, tally }: { kept: KeptForm; parcel: Parcel; tally: Tally },
+    signal: AbortSignal,
+  ): Promise<FormFacts | NotSent> {
+    const isShortLived = ({ expiresAt }: FormFacts) =>
+      expiresAt !== null && expiresAt < this.#neededUntil(parcel.bytes)
+    if (kept.form !== null && !isShortLived(kept.form)) return kept.form
+    kept.form = null
+    let form = await this.#askForm(parcel, tally, signal)
+    if (form.kind === 'facts' && isShortLived(form))
+      form = await this.#askForm(parcel, tally, signal)
+    if (form.kind !== 'facts') return form
+    if (isShortLived(form)) {
+      const { bytes, feed, id } = parcel
+      this.#log.warn(
+        { event: 'upload.form-short', id, feed, expiresAt: form.expiresAt, bytes },
+        'the form may expire before the upload ends; it is used anyway',
+      )
     }
-    if (signal.aborted) return { kind: 'aborted' }
-    const { failure } = answer
-    tally.status = failure.status
-    if (failure.rule === RULES.credentials) gate.accounts.refuse(account, failure, askedAt)
-    return { kind: 'failed', failure }
-  })
-}
+    kept.form = form
+    this.#gate.origins.setStorageOf(parcel.account, form.origin)
+    return form
+  }
 
-async function post(
-  parts: SenderParts,
-  { form, kept, parcel, progress, signal, tally }: Preparing & Sending,
-): Promise<Answered> {
-  const { clock, gate, http } = parts
-  const { account, bytes, feed, file, isForced, md5 } = parcel
-  const { hasFailed: freshConnection, lostAnswers } = kept
-  const what = { file, bytes, md5, progress, facts: form, freshConnection, lostAnswers }
-  const result = await gate.withBreaker(form.origin, { account, feed, isForced }, () =>
-    postFile({ clock, gate, http }, what, tally, signal),
-  )
-  if (result.kind === 'stored') return { ...result, fileUrl: form.fileUrl }
-  kept.hasFailed = true
-  if (result.kind === 'aborted') return result
-  const { rule } = result.failure
-  if (rule.freshForm) kept.form = null
-  if (rule === RULES.lostAfterBody) kept.lostAnswers += 1
-  if (rule !== RULES.digestDiffers) return notAccepted(parts, parcel, result.failure)
-  // If the copy cannot be read now, the next attempt reports it.
-  const isChanged = (await md5Of(file).catch(() => md5)) !== md5
-  return notAccepted(parts, parcel, isChanged ? spoolDiffers() : result.failure)
+  /** #neededUntil returns the time by the service's clock (wall ms) until which a form for this size must live. */
+  #neededUntil(bytes: number): number {
+    const now = this.#clock.now() + (this.#forms.clockSkewMs() ?? 0)
+    const rate = Math.min(this.#gate.bandwidth?.bytesPerSecond ?? USUAL_RATE, USUAL_RATE)
+    return now + FORM_MARGIN + (bytes / rate) * SECOND
+  }
+
+  #askForm(
+    { account, feed, isForced, path }: Parcel,
+    tally: Tally,
+    signal: AbortSignal,
+  ): Promise<FormFacts | NotSent> {
+    const { accounts } = this.#gate
+    const forms = this.#forms
+    return this.#gate.withBreaker(forms.origin, { account, feed, isForced }, async () => {
+      const askedAt = this.#clock.monotonic()
+      const answer = await forms.requestForm(account, signal, path)
+      if (answer.kind === 'form') {
+        accounts.accept(account, askedAt)
+        return readFormFacts(answer.form)
+      }
+      if (signal.aborted) return { kind: 'aborted' }
+      const { failure } = answer
+      tally.status = failure.status
+      if (failure.rule === RULES.credentials) accounts.refuse(account, failure, askedAt)
+      return { kind: 'failed', failure }
+    })
+  }
 }
 
 /** outsidePolicy returns why the form does not allow a file of this size, or null. */

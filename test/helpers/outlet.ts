@@ -34,7 +34,7 @@ import { createFormSource } from '../../src/service/form-source.ts'
 import type { FormSource, UploadForm } from '../../src/service/port.ts'
 import { createSpool } from '../../src/spool/spool.ts'
 import { SendGate } from '../../src/upload/send-gate.ts'
-import { createSender } from '../../src/upload/sender.ts'
+import { StorageSender } from '../../src/upload/sender.ts'
 import { FaultClock } from './fault-clock.ts'
 import { feedOf } from './feed.ts'
 
@@ -128,7 +128,7 @@ export class Outlet implements AsyncDisposable {
       ...{ clock, serviceOrigin: forms.origin, maxRate: null },
       concurrency,
     })
-    const sender = createSender({ http: listening, forms, clock, log, gate })
+    const sender = new StorageSender({ http: listening, forms, clock, log, gate })
     const spool = createSpool(join(root, 'state', 'spool'))
     const ledger = new Ledger({ history: this.history, clock, log, onMove: () => {} })
     const inbox = {

@@ -11,12 +11,8 @@ import type { ListFilter, State } from '../../src/history/port.ts'
 import { openHistoryReader } from '../../src/history/tables.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { readDaemonFile } from '../../src/ops/daemon-file.ts'
-import {
-  type ShowReport,
-  showReport,
-  statusReport,
-  type UploadReport,
-} from '../../src/ops/report.ts'
+import { statusReport } from '../../src/ops/report.ts'
+import { type ShowReport, showReport, type UploadReport } from '../../src/ops/upload-report.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { Command, type Ran } from './command.ts'
 import { Ended, eventually, watchPlace } from './eventually.ts'

@@ -1,14 +1,8 @@
 // Writes the main numbers of the entries as a table with a line of totals.
 
 import { groupedMoney } from '../../lib/units.ts'
-import {
-  budgetText,
-  countText,
-  periodText,
-  type Totals,
-  totalsOf,
-} from '../../ops/campaigns/numbers.ts'
-import type { Coverage } from '../../ops/campaigns/run.ts'
+import { budgetText, countText, periodText, totalsOf } from '../../ops/campaigns/numbers.ts'
+import type { CampaignNumbers, Coverage } from '../../ops/campaigns/run.ts'
 import { type Cell, columnsOf, table } from '../../terminal/render.ts'
 
 interface NumbersRow {
@@ -42,7 +36,7 @@ export function numbersTable(
 
 const money = (amount: string | null) => amount && groupedMoney(amount)
 
-const numberCells = (one: Totals): Cell[] => [
+const numberCells = (one: CampaignNumbers): Cell[] => [
   one.covered?.toLocaleString('en-US') ?? null,
   countText(one),
   money(one.spent),

@@ -110,7 +110,7 @@ function itemLines(item: PlanItem, { state, judged, coverage }: ItemFacts): stri
     ...(action === 'create' ? valueLines(changes) : changeLines(changes)),
     ...(judged === undefined ? [] : hiddenTargeting(item, judged)),
     ...(postings === null ? [] : [selectionText(postings)]),
-    ...(coverage === null ? [] : [`now: ${numbersText(coverage, coverage.isMonthly)}`]),
+    ...(coverage === null ? [] : [`now: ${numbersText(coverage)}`]),
   ]
   if (changes.length === 0) lines.unshift('nothing is sent: the campaign is as the file says')
   const id = campaignId === null ? '' : ` campaign ${campaignId}`

@@ -129,11 +129,12 @@ function statusText(
     ...[first, ...file.problems].map(printable),
     ...(entries.length === 0 ? [] : ['', numbersTable(entries, now, widthOf(context)), '']),
     campaignLine(lastRun, now),
-    ...problemLines(
-      campaignProblemsOf(lastRun, { now, commandLine }),
-      { now, terminal: context.terminal },
-      commandLine(commandFor('campaigns plan')),
-    ),
+    ...problemLines(campaignProblemsOf(lastRun, { now, commandLine }), {
+      commandLine,
+      more: commandFor('campaigns plan'),
+      now,
+      terminal: context.terminal,
+    }),
   ].join('\n')
 }
 

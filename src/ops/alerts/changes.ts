@@ -3,7 +3,7 @@
 
 import type { AlertEvent } from '../../domain/alerts.ts'
 import { IN_WORK } from '../../domain/states.ts'
-import type { ToldAlert, VersionReads } from '../../history/port.ts'
+import type { ToldAlert, Version } from '../../history/port.ts'
 import { stepText } from '../advice.ts'
 import type { AlertFacts } from '../port.ts'
 import { firstLine, type Problem } from '../problem.ts'
@@ -34,7 +34,7 @@ export interface AlertChange {
   hint: string | null
 }
 
-export interface Change extends AlertChange {
+export interface KeyedChange extends AlertChange {
   key: string
   /** Identifies the occurrence: a new mark for the same key is a new occurrence. */
   mark: string
@@ -44,8 +44,8 @@ export interface Change extends AlertChange {
 export type Told = ReadonlyMap<string, ToldAlert>
 
 /** troublesOf returns the problems that alerts report, by key. Of several problems with one key, the worst comes first. */
-export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, Change> {
-  const found = new Map<string, Change>()
+export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, KeyedChange> {
+  const found = new Map<string, KeyedChange>()
   for (const problem of problems) {
     const change = changeOfProblem(problem)
     if (change === null) continue
@@ -57,12 +57,12 @@ export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, Ch
   return found
 }
 
-function changeOfProblem(problem: Problem): Change | null {
+function changeOfProblem(problem: Problem): KeyedChange | null {
   const { code, mark, says, severity, subject, version } = problem
   const { event } = KINDS[code]
   if (event === null) return null
   const facts = {
-    ...(version === null ? NO_FACTS : factsOf(version)),
+    ...(version === null ? NO_FACTS : subjectOf(version)),
     feed: subject.kind === 'feed' ? subject.feed : null,
     campaign: subject.kind === 'campaign' ? subject.campaign : null,
   }
@@ -78,40 +78,46 @@ function changeOfProblem(problem: Problem): Change | null {
   })
 }
 
-function joined(one: Change, other: Change): Change {
+function joined(one: KeyedChange, other: KeyedChange): KeyedChange {
   const both = (field: 'says' | 'reason' | 'mark') => `${one[field]}; ${other[field]}`
   return { ...one, says: both('says'), reason: both('reason'), mark: both('mark') }
 }
 
-/**
- * changesFor returns the changes that a receiver of these events does not know yet, recoveries last. `isOver` returns
- * whether a condition that is not met now has ended.
- */
-export function changesFor(
-  on: readonly AlertEvent[],
-  told: Told,
-  now: ReadonlyMap<string, Change>,
-  history: VersionReads,
-  {
-    isOver,
-    service,
-    trusted,
-  }: Pick<AlertFacts, 'service' | 'trusted'> & {
-    isOver: (key: string) => boolean
-  },
-): Change[] {
+/** ReceiverView is what a receiver wants and knows, and what is so now. */
+interface ReceiverView {
+  /** The events that the receiver wants. */
+  on: readonly AlertEvent[]
+  told: Told
+  /** See `troublesOf`. */
+  now: ReadonlyMap<string, KeyedChange>
+  /** Returns the newest version of a feed. */
+  newestOf: (feed: string) => Version | null
+  /** Returns whether a condition that is not met now has ended. */
+  isOver: (key: string) => boolean
+  facts: AlertFacts
+}
+
+/** changesFor returns the changes that a receiver does not know yet, recoveries last. */
+export function changesFor({
+  facts,
+  isOver,
+  newestOf,
+  now,
+  on,
+  told,
+}: ReceiverView): KeyedChange[] {
   const changes = [...now.values()].filter(
     ({ event, key, mark }) => on.includes(event) && told.get(key)?.mark !== mark,
   )
   for (const [key, { event, feed, campaign }] of told) {
     if (now.has(key)) continue
-    const newest = feed === null ? null : history.newest(feed)
+    const newest = feed === null ? null : newestOf(feed)
     const isOpen =
       // A feed has not recovered while its newest version is still in work.
       event === 'credentials'
-        ? !trusted()
+        ? !facts.trusted()
         : event === 'service'
-          ? service() !== 'ok' && service() !== 'degraded'
+          ? !WORKING.includes(facts.service())
           : event === 'daemon'
             ? !isOver(key) || key === TOLD_ONCE
             : event !== 'overdue' && newest !== null && IN_WORK.includes(newest.state)
@@ -119,18 +125,21 @@ export function changesFor(
     const last =
       event === 'daemon'
         ? pastCondition(key, now)
-        : newest && { ...factsOf(newest), line: null, column: null }
+        : newest && { ...subjectOf(newest), line: null, column: null }
     const mark = String(newest?.id)
     changes.push(changeOf(event, { feed, campaign, ...last, key, mark, recovered: true }))
   }
   return changes
 }
 
+/** The states of a service that works again. */
+const WORKING: readonly string[] = ['ok', 'degraded']
+
 /** A restart is over at once, so its end is no news. */
 const TOLD_ONCE = JSON.stringify(['daemon', 'watchdog-restart'])
 
 /** Names the condition that is over. The reason names those that remain. */
-function pastCondition(key: string, now: ReadonlyMap<string, Change>): Partial<Change> {
+function pastCondition(key: string, now: ReadonlyMap<string, KeyedChange>): Partial<KeyedChange> {
   const [, reasonCode] = JSON.parse(key) as [AlertEvent, string]
   const left = [...now.values()].filter(({ event }) => DAEMON_EVENTS.includes(event))
   return { reasonCode, reason: left.map(({ says }) => says).join('; ') || null }
@@ -139,7 +148,7 @@ function pastCondition(key: string, now: ReadonlyMap<string, Change>): Partial<C
 const DAEMON_EVENTS: readonly AlertEvent[] = ['daemon', 'credentials', 'service']
 
 /** toldAfter returns what a receiver knows after it has received these changes. */
-export function toldAfter(told: Told, changes: readonly Change[]): Told {
+export function toldAfter(told: Told, changes: readonly KeyedChange[]): Told {
   const after = new Map(told)
   for (const { key, recovered, mark, event, feed, campaign } of changes) {
     if (recovered) after.delete(key)
@@ -165,13 +174,13 @@ export const NO_FACTS = {
 }
 
 /** The key is JSON because a feed may have any name, even `__proto__`. No event concerns both feeds and campaigns. */
-function changeOf(event: AlertEvent, facts: Partial<Change>): Change {
+function changeOf(event: AlertEvent, facts: Partial<KeyedChange>): KeyedChange {
   const name = facts.feed ?? facts.campaign
   const key = JSON.stringify(name == null ? [event] : [event, name])
   return { event, ...NO_FACTS, key, mark: '', ...facts }
 }
 
-function factsOf({
+function subjectOf({
   column,
   feed,
   id,

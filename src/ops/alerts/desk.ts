@@ -2,47 +2,18 @@
 // the history records what the receiver knows. A crash between the two repeats a message but never loses one.
 // senders.ts knows the programs and addresses.
 
-import { hash } from 'node:crypto'
 import type { AlertTarget } from '../../domain/alerts.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'
 import type { Conditions } from '../../domain/conditions.ts'
-import type {
-  AlertReceivers,
-  KnownToReceiver,
-  Transactions,
-  VersionReads,
-} from '../../history/port.ts'
+import type { History } from '../../history/port.ts'
 import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { AlertFacts, CommandLine } from '../port.ts'
-import { type Change, changesFor, toldAfter, troublesOf } from './changes.ts'
-import { type AlertMessage, alertMessage } from './message.ts'
-import { type Sent, targetName } from './senders.ts'
-
-export interface AlertDeskParts {
-  clock: Clock
-  log: Log
-  history: VersionReads & AlertReceivers & Pick<Transactions, 'dataVersion'>
-  targets: readonly AlertTarget[]
-  facts: AlertFacts
-  conditions: Pick<Conditions, 'set' | 'clear'>
-  host: string
-  /** Address of the status page; null if there is none. */
-  page: string | null
-  commandLine: CommandLine
-  send: (target: AlertTarget, message: AlertMessage, signal: AbortSignal) => Promise<Sent>
-}
-
-interface Receiver extends KnownToReceiver {
-  target: AlertTarget
-  /** The name under which the history keeps `told` and `sequence`. */
-  id: string
-  failures: number
-  /** Earliest time of the next message, monotonic ms. */
-  notBefore: number
-  sending: Promise<void> | null
-}
+import type { AlertFacts } from '../port.ts'
+import { changesFor, type KeyedChange, toldAfter, troublesOf } from './changes.ts'
+import { alertMessage, type MessageOrigin } from './message.ts'
+import { type Receiver, restoreReceivers } from './receivers.ts'
+import { type AlertFailure, type SendAlert, targetName } from './senders.ts'
 
 /** Pause between two messages to a receiver. The second one holds all changes of the pause. */
 const PAUSE_MS = 30 * SECOND
@@ -58,7 +29,13 @@ const LONGEST_RETRY_MS = 10 * MINUTE
 const CONDITIONS_KNOWN_MS = MINUTE
 
 export class AlertDesk {
-  readonly #parts: AlertDeskParts
+  readonly #clock: Clock
+  readonly #conditions: Conditions
+  readonly #facts: AlertFacts
+  readonly #history: History
+  readonly #log: Log
+  readonly #origin: MessageOrigin
+  readonly #send: SendAlert
   readonly #receivers: readonly Receiver[]
   #mayHaveChanged = true
   #dataVersion: number | null = null
@@ -68,10 +45,34 @@ export class AlertDesk {
   /** Keys of the conditions that this process has met; only these can be over before CONDITIONS_KNOWN_MS. */
   readonly #met = new Set<string>()
 
-  constructor(parts: AlertDeskParts) {
-    this.#parts = parts
-    this.#openedAt = parts.clock.monotonic()
-    this.#receivers = receiversOf(parts)
+  constructor({
+    clock,
+    conditions,
+    facts,
+    history,
+    log,
+    origin,
+    send,
+    targets,
+  }: {
+    clock: Clock
+    conditions: Conditions
+    facts: AlertFacts
+    history: History
+    log: Log
+    origin: MessageOrigin
+    send: SendAlert
+    targets: readonly AlertTarget[]
+  }) {
+    this.#clock = clock
+    this.#conditions = conditions
+    this.#facts = facts
+    this.#history = history
+    this.#log = log
+    this.#origin = origin
+    this.#send = send
+    this.#openedAt = clock.monotonic()
+    this.#receivers = restoreReceivers(history, targets)
   }
 
   /** moved notes that a version changed its state. The next `look` reads and sends. */
@@ -81,13 +82,13 @@ export class AlertDesk {
 
   /** look sends new changes if it is time to. It never throws. Messages are sent in the background. */
   look(signal: AbortSignal): void {
-    this.#serve(signal, false)
+    this.#serve({ isLast: false }, signal)
   }
 
   /** finish waits for running messages. With `flush` it then tries to send all remaining changes once. */
   async finish({ flush, signal }: { flush: boolean; signal: AbortSignal }): Promise<void> {
     await this.#sent()
-    if (flush) this.#serve(signal, true)
+    if (flush) this.#serve({ isLast: true }, signal)
     await this.#sent()
   }
 
@@ -96,46 +97,43 @@ export class AlertDesk {
   }
 
   #isTime(): boolean {
-    const { clock, history } = this.#parts
-    const since = clock.monotonic() - this.#lookedAt
+    const since = this.#clock.monotonic() - this.#lookedAt
     if (since < LOOK_GAP_MS) return false
-    const changes = history.dataVersion()
+    const changes = this.#history.dataVersion()
     if (!this.#mayHaveChanged && changes === this.#dataVersion && since < LOOK_MS) return false
     this.#dataVersion = changes
     return true
   }
 
   /** After an error of the database the next look tries again. The daemon itself reports such an error. */
-  #serve(signal: AbortSignal, isLast: boolean): void {
+  #serve({ isLast }: { isLast: boolean }, signal: AbortSignal): void {
     if (this.#receivers.length === 0) return
     try {
-      if (isLast || this.#isTime()) this.#sendChanges(signal, isLast)
+      if (isLast || this.#isTime()) this.#sendChanges({ isLast }, signal)
     } catch (error) {
       this.#mayHaveChanged = true
-      this.#parts.log.debug(
-        { event: 'alert.not-looked', err: error },
-        'alerts could not be checked',
-      )
+      this.#log.debug({ event: 'alert.not-looked', err: error }, 'alerts could not be checked')
     }
   }
 
-  #sendChanges(signal: AbortSignal, isLast: boolean): void {
-    const { clock, facts, history } = this.#parts
-    this.#lookedAt = clock.monotonic()
+  #sendChanges({ isLast }: { isLast: boolean }, signal: AbortSignal): void {
+    this.#lookedAt = this.#clock.monotonic()
     this.#mayHaveChanged = false
+    const facts = this.#facts
     const now = troublesOf(facts.problems())
     for (const { event, key } of now.values()) if (event === 'daemon') this.#met.add(key)
     const isSettled = isLast || this.#lookedAt - this.#openedAt >= CONDITIONS_KNOWN_MS
     const isOver = (key: string) => isSettled || this.#met.has(key)
+    const newestOf = (feed: string) => this.#history.newest(feed)
     for (const receiver of this.#receivers) {
-      const { target, told } = receiver
-      const changes = changesFor(target.on, told, now, history, { ...facts, isOver })
+      const { on } = receiver.target
+      const changes = changesFor({ facts, isOver, newestOf, now, on, told: receiver.told })
       if (changes.length === 0) continue
       // The next look checks whether these changes were sent.
       this.#mayHaveChanged = true
       const isPausing = !isLast && this.#lookedAt < receiver.notBefore
       if (receiver.sending !== null || isPausing) continue
-      receiver.sending = this.#send(receiver, changes, signal)
+      receiver.sending = this.#tell(receiver, changes, signal)
         // Nothing awaits this promise, so an unexpected error would end the daemon.
         .catch((error) => this.#failed(receiver, { kind: 'failed', reason: messageOf(error) }))
         .finally(() => {
@@ -144,67 +142,46 @@ export class AlertDesk {
     }
   }
 
-  async #send(receiver: Receiver, changes: Change[], signal: AbortSignal): Promise<void> {
-    const { clock, commandLine, history, host, log, page, send } = this.#parts
-    const { id, target, sequence } = receiver
-    const message = alertMessage(changes, { at: clock.now(), commandLine, host, page, sequence })
-    const sent = await send(target, message, signal)
+  async #tell(receiver: Receiver, changes: KeyedChange[], signal: AbortSignal): Promise<void> {
+    const { target, sequence } = receiver
+    const message = alertMessage(changes, { at: this.#clock.now(), sequence, ...this.#origin })
+    const sent = await this.#send(target, message, signal)
     if (signal.aborted) return
     if (sent.kind === 'failed') return this.#failed(receiver, sent)
     receiver.failures = 0
-    receiver.notBefore = clock.monotonic() + PAUSE_MS
+    receiver.notBefore = this.#clock.monotonic() + PAUSE_MS
     this.#showFailures()
     receiver.sequence += 1
     receiver.told = toldAfter(receiver.told, changes)
-    log.info(
+    this.#log.info(
       { event: 'alert.sent', to: targetName(target), alert: message.event, alertId: message.id },
       'alert sent',
     )
     try {
-      history.keepKnownToReceiver(id, receiver)
+      this.#history.keepKnownToReceiver(receiver.id, receiver)
     } catch (error) {
-      log.error(
+      this.#log.error(
         { event: 'alert.not-noted', problem: messageOf(error) },
         'alert sent, but the history could not note it',
       )
     }
   }
 
-  #failed(receiver: Receiver, { reason, stuck = false }: Extract<Sent, { kind: 'failed' }>): void {
-    const { clock, conditions, log } = this.#parts
+  #failed(receiver: Receiver, { reason, stuck = false }: AlertFailure): void {
     const name = targetName(receiver.target)
     const words = { message: `alerts do not reach ${name}: ${reason}`, hint: FAILED_HINT }
-    if (stuck) conditions.set('hook-stuck', words)
-    else if (receiver.failures >= FAILURES_SHOWN) conditions.set('alerts-failing', words)
+    if (stuck) this.#conditions.set('hook-stuck', words)
+    else if (receiver.failures >= FAILURES_SHOWN) this.#conditions.set('alerts-failing', words)
     const waitMs = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** receiver.failures)
     receiver.failures += 1
-    receiver.notBefore = clock.monotonic() + waitMs
-    log.warn({ event: 'alert.not-sent', to: name, reason, waitMs }, 'alert not sent')
+    receiver.notBefore = this.#clock.monotonic() + waitMs
+    this.#log.warn({ event: 'alert.not-sent', to: name, reason, waitMs }, 'alert not sent')
   }
 
   /** Clears the conditions when every receiver can be reached. */
   #showFailures(): void {
     if (this.#receivers.some(({ failures }) => failures > 0)) return
-    this.#parts.conditions.clear('hook-stuck')
-    this.#parts.conditions.clear('alerts-failing')
+    this.#conditions.clear('hook-stuck')
+    this.#conditions.clear('alerts-failing')
   }
-}
-
-/** Restores each receiver from the history, which forgets the receivers that are no longer configured. */
-function receiversOf({ history, targets }: Pick<AlertDeskParts, 'history' | 'targets'>) {
-  const receivers = targets.map((target, index): Receiver => {
-    const id = idOf(target, targets.slice(0, index))
-    const known = history.knownToReceiver(id)
-    return { target, id, ...known, failures: 0, notBefore: 0, sending: null }
-  })
-  history.forgetReceivers(receivers.map(({ id }) => id))
-  return receivers
-}
-
-/** The id depends on the receiver and not on its place in the list, so it is the same after a restart. */
-function idOf(target: AlertTarget, before: readonly AlertTarget[]): string {
-  const identity = ({ action }: AlertTarget) =>
-    action.kind === 'exec' ? JSON.stringify(action.command) : hash('sha256', action.url.reveal())
-  const same = before.filter((other) => identity(other) === identity(target)).length
-  return hash('sha256', `${same} ${identity(target)}`).slice(0, 16)
 }

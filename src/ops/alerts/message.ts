@@ -7,7 +7,7 @@ import { commandFor } from '../../domain/command.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { countOf } from '../../lib/units.ts'
 import type { CommandLine } from '../port.ts'
-import { type AlertChange, type Change, NO_FACTS } from './changes.ts'
+import { type AlertChange, type KeyedChange, NO_FACTS } from './changes.ts'
 
 export interface AlertMessage {
   schemaVersion: 1
@@ -29,14 +29,19 @@ export interface AlertMessage {
   changes: AlertChange[]
 }
 
-export interface Origin {
-  /** Wall ms. */
-  at: number
+/** MessageOrigin is the host that a message comes from. */
+export interface MessageOrigin {
   host: string
-  /** Number of earlier messages to this receiver: it gives the same problem a month later another message id. */
-  sequence: number
+  /** Address of the status page; null if there is none. */
   page: string | null
   commandLine: CommandLine
+}
+
+interface MessageHead extends MessageOrigin {
+  /** Wall ms. */
+  at: number
+  /** Number of earlier messages to this receiver: it gives the same problem a month later another message id. */
+  sequence: number
 }
 
 const MOST_CHANGES = 100
@@ -45,8 +50,8 @@ const MOST_IN_TEXT = 20
 const MOST_CHARACTERS = 1000
 
 export function alertMessage(
-  changes: readonly Change[],
-  { at, commandLine, host, page, sequence }: Origin,
+  changes: readonly KeyedChange[],
+  { at, commandLine, host, page, sequence }: MessageHead,
 ): AlertMessage {
   const shown = changes.slice(0, MOST_CHANGES).map(shownChange)
   const told = shown.slice(0, MOST_IN_TEXT).map(sentence)
@@ -74,7 +79,7 @@ export function alertMessage(
 }
 
 /** testMessage builds the message of `feedsyncd alerts test`. */
-export function testMessage({ at, host }: Pick<Origin, 'at' | 'host'>): AlertMessage {
+export function testMessage({ at, host }: { at: number; host: string }): AlertMessage {
   const subject = `feedsyncd on ${host}: test`
   const text = `feedsyncd on ${host}: this is a test; alerts arrive here`
   const message = { event: 'test', subject, text, page: null, count: 0, changes: [] } as const
@@ -104,7 +109,7 @@ export function alertVariables(message: AlertMessage): Record<string, string> {
   )
 }
 
-function shownChange({ key: _, mark: __, ...change }: Change): AlertChange {
+function shownChange({ key: _, mark: __, ...change }: KeyedChange): AlertChange {
   const entries = Object.entries(change)
   return Object.fromEntries(
     entries.map(([name, fact]) => [name, typeof fact === 'string' ? oneLine(fact) : fact]),
@@ -132,7 +137,7 @@ const OVER: { [event in AlertEvent]?: string } = {
 }
 
 /** summaryOf counts the changes by kind: `5 rejected, 5 held`. */
-function summaryOf(changes: readonly Change[]): string {
+function summaryOf(changes: readonly KeyedChange[]): string {
   const kinds = Map.groupBy(changes, ({ event, recovered }) => (recovered ? 'recovered' : event))
   return [...kinds].map(([kind, all]) => `${countOf(all.length)} ${kind}`).join(', ')
 }

@@ -13,14 +13,21 @@ import type { HttpClient } from '../../lib/http.ts'
 import { registerSecret, registerTemporarySecret, shownMessage } from '../../lib/secrets.ts'
 import { type AlertMessage, alertVariables } from './message.ts'
 
-/** Sent is the result of one try. `stuck` is true if the program did not end in time. */
-export type Sent = { kind: 'sent' } | { kind: 'failed'; reason: string; stuck?: boolean }
+/** AlertResult is the result of one try. `stuck` is true if the program did not end in time. */
+export type AlertResult = { kind: 'sent' } | AlertFailure
 
-export interface SenderParts {
-  clock: Clock
-  http: HttpClient
-  env: NodeJS.ProcessEnv
+export interface AlertFailure {
+  kind: 'failed'
+  reason: string
+  stuck?: boolean
 }
+
+/** SendAlert returns failures of the program, the network and the receiver as values; it does not throw them. */
+export type SendAlert = (
+  target: AlertTarget,
+  message: AlertMessage,
+  signal: AbortSignal,
+) => Promise<AlertResult>
 
 type Webhook = Extract<AlertTarget['action'], { kind: 'webhook' }>
 
@@ -29,7 +36,7 @@ const STDERR_GRACE = SECOND
 const TERM_GRACE = 2 * SECOND
 const ANSWER_TIMEOUT = 10 * SECOND
 const MOST_STDERR = 2000
-const SENT: Sent = { kind: 'sent' }
+const SENT: AlertResult = { kind: 'sent' }
 
 /** Environment variables that a hook must not inherit: our Node's options, the key's folder, systemd's sockets. */
 const PRIVATE_VARIABLES =
@@ -40,24 +47,27 @@ export function targetName({ action }: AlertTarget): string {
   return action.kind === 'exec' ? (action.command[0] ?? '') : action.origin
 }
 
-/** sendAlert returns failures of the program, the network and the receiver as values; it does not throw them. */
-export function sendAlert(
-  { action }: AlertTarget,
-  message: AlertMessage,
-  parts: SenderParts,
-  signal: AbortSignal,
-): Promise<Sent> {
-  return action.kind === 'exec'
-    ? runProgram(action.command, message, parts, signal)
-    : post(action, message, parts, signal)
+/** alertSender sends with this environment of programs and this network. */
+export function alertSender({
+  clock,
+  env,
+  http,
+}: {
+  clock: Clock
+  env: NodeJS.ProcessEnv
+  http: HttpClient
+}): SendAlert {
+  return ({ action }, message, signal) =>
+    action.kind === 'exec'
+      ? runProgram(action.command, message, { clock, env, signal })
+      : post(action, message, { clock, http, signal })
 }
 
 async function runProgram(
   [program = '', ...args]: readonly string[],
   message: AlertMessage,
-  { clock, env }: SenderParts,
-  signal: AbortSignal,
-): Promise<Sent> {
+  { clock, env, signal }: { clock: Clock; env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<AlertResult> {
   const kept = Object.entries(env).filter(([name]) => !PRIVATE_VARIABLES.test(name))
   const limit = new AbortController()
   using _timer = clock.after(EXEC_TIMEOUT, () => limit.abort())
@@ -74,7 +84,7 @@ async function runProgram(
     // Without a pid it was not started. After EMFILE it has no streams either, so the code below must not run.
     if (child.pid === undefined) await exited
     // A forced stop of the daemon does not wait for an alert.
-    const end = () => endGroup(child.pid, clock, signal.aborted)
+    const end = () => (signal.aborted ? killGroup(child.pid) : endGroup(child.pid, clock))
     isOver.addEventListener('abort', end)
     if (isOver.aborted) end()
     let said = ''
@@ -104,15 +114,18 @@ async function runProgram(
 const failed = (reason: string) => ({ kind: 'failed', reason }) as const
 
 /** Ends the process group with SIGTERM, and with SIGKILL if it is still there after TERM_GRACE. */
-function endGroup(pid: number | undefined, clock: Clock, atOnce: boolean): void {
-  if (pid === undefined || !signalled(pid, atOnce ? 'SIGKILL' : 'SIGTERM') || atOnce) return
-  clock.after(TERM_GRACE, () => void signalled(pid, 'SIGKILL'))
+function endGroup(pid: number | undefined, clock: Clock): void {
+  if (signalled(pid, 'SIGTERM')) clock.after(TERM_GRACE, () => killGroup(pid))
 }
 
-/** Returns false if the group has no process left. */
-function signalled(pid: number, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+function killGroup(pid: number | undefined): void {
+  signalled(pid, 'SIGKILL')
+}
+
+/** Returns false if the group has no process left, or never had one. */
+function signalled(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   try {
-    return process.kill(-pid, signal)
+    return pid !== undefined && process.kill(-pid, signal)
   } catch {
     return false
   }
@@ -121,9 +134,8 @@ function signalled(pid: number, signal: 'SIGTERM' | 'SIGKILL'): boolean {
 async function post(
   { url, origin, secretFile }: Webhook,
   message: AlertMessage,
-  { clock, http }: SenderParts,
-  signal: AbortSignal,
-): Promise<Sent> {
+  { clock, http, signal }: { clock: Clock; http: HttpClient; signal: AbortSignal },
+): Promise<AlertResult> {
   const body = JSON.stringify({ ...message, text: chatText(message.text), mrkdwn: false })
   const timestamp = String(Math.floor(clock.now() / SECOND))
   const headers: Record<string, string> = {

@@ -2,20 +2,15 @@
 
 import { DAY } from '../../lib/clock.ts'
 import { countOf, groupedMoney } from '../../lib/units.ts'
-import type { Coverage } from './run.ts'
+import type { CampaignNumbers, Coverage } from './run.ts'
 
-/** Totals are the sums over campaigns; null: no campaign shows the number. */
-export type Totals = Pick<
-  Coverage,
-  'covered' | 'counted' | 'isAtMost' | 'spent' | 'budget' | 'left'
->
-
-export function totalsOf(all: readonly (Coverage | null)[]): Totals {
-  const sum = (name: keyof Totals) => {
+/** totalsOf returns the sums over campaigns; null: no campaign shows the number. */
+export function totalsOf(all: readonly (Coverage | null)[]): CampaignNumbers {
+  const sum = (name: keyof CampaignNumbers) => {
     const known = all.flatMap((one) => one?.[name] ?? [])
     return known.length === 0 ? null : known.reduce<number>((total, one) => total + Number(one), 0)
   }
-  const money = (name: keyof Totals) => sum(name)?.toFixed(2) ?? null
+  const money = (name: keyof CampaignNumbers) => sum(name)?.toFixed(2) ?? null
   return {
     covered: sum('covered'),
     counted: sum('counted'),
@@ -31,7 +26,7 @@ export const budgetText = ({ budget, isMonthly }: Coverage): string | null =>
   budget === null ? null : `${groupedMoney(budget)}${isMonthly ? ' a month' : ''}`
 
 /** countText writes our own count; `at most 57` if the service may have fewer postings. */
-export const countText = ({ counted: ours, isAtMost }: Pick<Totals, 'counted' | 'isAtMost'>) =>
+export const countText = ({ counted: ours, isAtMost }: CampaignNumbers) =>
   ours === null ? null : `${isAtMost ? 'at most ' : ''}${countOf(ours)}`
 
 /** periodText says what is left of a campaign's period, or why it does not run. `now`: wall ms. */
@@ -50,9 +45,9 @@ export function periodText(
 }
 
 /** numbersText writes the numbers in one line: `40 postings covered (40 by our count), 0.00 of 1,500.00 spent`. */
-export function numbersText(totals: Totals, isMonthly = false): string {
-  const { covered, spent, budget, left } = totals
-  const ours = countText(totals)
+export function numbersText(numbers: CampaignNumbers & { isMonthly?: boolean }): string {
+  const { covered, spent, budget, left, isMonthly = false } = numbers
+  const ours = countText(numbers)
   const postings = covered === null ? 'an unknown number of postings' : countOf(covered, 'posting')
   const month = isMonthly ? ' a month' : ''
   return [

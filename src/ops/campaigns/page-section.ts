@@ -2,7 +2,7 @@
 
 import { commandFor } from '../../domain/command.ts'
 import { groupedMoney } from '../../lib/units.ts'
-import { stepsOfHint } from '../advice.ts'
+import { type Asked, stepsOfHint } from '../advice.ts'
 import type { CommandLine } from '../port.ts'
 import type { Problem } from '../problem.ts'
 import { html, type Markup } from '../web/html.ts'
@@ -17,12 +17,21 @@ import {
 } from '../web/page-parts.ts'
 import { paceBar } from '../web/plots.ts'
 import { steps } from '../web/problem-cards.ts'
-import { budgetText, countText, passedShare, periodText, type Totals, totalsOf } from './numbers.ts'
+import { budgetText, countText, passedShare, periodText, totalsOf } from './numbers.ts'
 import { campaignsInTrouble } from './problems.ts'
-import type { CampaignFinding, CampaignRun, CampaignSeen, Coverage } from './run.ts'
+import type {
+  CampaignFinding,
+  CampaignNumbers,
+  CampaignRun,
+  CampaignSeen,
+  Coverage,
+} from './run.ts'
 
 /** Rows of each list: the problems of campaigns stand above. */
 const MOST = 5
+
+const ENTRY_COLUMNS = ['Campaign', '#Covered', '#Spent', '#Left', 'Budget and period', 'State']
+const FINDING_COLUMNS = ['Campaign', 'Finding', 'Next step']
 
 export function campaignsSection(
   run: CampaignRun | null,
@@ -47,15 +56,12 @@ export function campaignsSection(
   const more = Math.max(0, entries.length - MOST) + Math.max(0, findings.length - MOST)
   return html`<section><h2>Campaigns</h2><p><span class="state ${tone}">${state === 'done' ? found || 'none in the file' : state}</span><span class="dim">, looked at ${ago(at, now)}, ${does}</span></p>
 ${problem === null ? null : html`<p class="next">${sentence(problem)}</p>`}
-${rows.length === 0 ? null : table('managed', 'Campaigns', ['Campaign', '#Covered', '#Spent', '#Left', 'Budget and period', 'State'], [...rows, ...totalRow(entries)])}
-${notes.length === 0 ? null : table('managed', 'Findings', ['Campaign', 'Finding', 'Next step'], notes)}
+${rows.length === 0 ? null : table({ name: 'managed', label: 'Campaigns', columns: ENTRY_COLUMNS, rows: [...rows, ...totalRow(entries)] })}
+${notes.length === 0 ? null : table({ name: 'managed', label: 'Findings', columns: FINDING_COLUMNS, rows: notes })}
 ${more === 0 ? null : html`<p class="dim">${count(more)} more: <code>${commandLine(commandFor('campaigns status'))}</code></p>`}</section>`
 }
 
-function entryRow(
-  entry: CampaignSeen,
-  { commandLine, now }: Pick<PageContext, 'commandLine' | 'now'>,
-): Markup {
+function entryRow(entry: CampaignSeen, { commandLine, now }: Asked): Markup {
   const { key, name, state, status, coverage, changes, reason, next } = entry
   const tone: Tone = state === 'in line' ? 'good' : state === 'pending' ? 'dim' : 'warn'
   const differs = [...(reason === null ? [] : [sentence(reason)]), ...changes]
@@ -66,7 +72,7 @@ ${numberCells(coverage)}
 <td><span class="state ${tone}">${state}</span>${differs.length === 0 ? null : list}${nextStep(next, commandLine)}</td></tr>`
 }
 
-function numberCells(numbers: Totals | null): Markup {
+function numberCells(numbers: CampaignNumbers | null): Markup {
   const { covered = null, spent = null, left = null } = numbers ?? {}
   const ours = numbers === null ? null : countText(numbers)
   return html`<td class="n" data-label="covered">${count(covered)}${ours === null ? null : html` <small class="dim" title="by our own count of the targeting">(${ours})</small>`}</td>

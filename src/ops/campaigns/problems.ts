@@ -5,8 +5,8 @@ import { HOUR } from '../../lib/clock.ts'
 import { isRecent } from '../../lib/due.ts'
 import { limited } from '../../lib/limited.ts'
 import { type Asked, clockText, stepsOfHint } from '../advice.ts'
-import type { Judged } from '../judged.ts'
-import type { Found, Step } from '../problem.ts'
+import type { ProblemFacts } from '../judged.ts'
+import type { FoundProblem, Problem, Step } from '../problem.ts'
 import type { ProblemCode } from '../problem-kinds.ts'
 import type { CampaignRun, CampaignSeen } from './run.ts'
 
@@ -23,9 +23,9 @@ const MOST_CHANGES = 3
 const ABOUT_NUMBERS = ['covers-none', 'covers-more', 'covers-fewer', 'spent', 'missing']
 
 /** campaignProblems returns what the last look at the campaigns found. */
-export function campaignProblems(run: CampaignRun | null, asked: Asked): Found[] {
+export function campaignProblems(run: CampaignRun | null, asked: Asked): FoundProblem[] {
   if (run === null) return []
-  const of = (campaign: string | null, code: ProblemCode, words: Words): Found => {
+  const of = (campaign: string | null, code: ProblemCode, words: CampaignWords): FoundProblem => {
     const { mark, next, says, since = run.at } = words
     const steps = next === null ? [] : stepsOfHint(next, asked.commandLine)
     const subject = { kind: 'campaign', campaign } as const
@@ -59,17 +59,23 @@ export function campaignProblems(run: CampaignRun | null, asked: Asked): Found[]
 }
 
 /** campaignsInTrouble counts the campaigns that need a person. A problem of all campaigns counts as one. */
-export function campaignsInTrouble(all: readonly Pick<Found, 'code' | 'subject'>[]): number {
+export function campaignsInTrouble(all: readonly Problem[]): number {
   const names = all.flatMap(({ subject }) =>
     subject.kind === 'campaign' ? [subject.campaign] : [],
   )
   return new Set(names).size
 }
 
-type Words = { says: string; next: string | null; since?: string; mark?: string }
-type Of = (campaign: string | null, code: ProblemCode, words: Words) => Found
+interface CampaignWords {
+  says: string
+  next: string | null
+  since?: string
+  mark?: string
+}
 
-function stopped(run: CampaignRun, of: Of): Found[] {
+type Of = (campaign: string | null, code: ProblemCode, words: CampaignWords) => FoundProblem
+
+function stopped(run: CampaignRun, of: Of): FoundProblem[] {
   const { hint, problem, since, state } = run
   const isLong = lasted(run, since, GRACE_MS)
   const codes = {
@@ -87,7 +93,10 @@ function stopped(run: CampaignRun, of: Of): Found[] {
 }
 
 /** lateLook returns the problem of a daemon that has not looked at the campaigns for long. */
-export function lateLook({ campaigns, daemon }: Judged, { commandLine, now }: Asked): Found[] {
+export function lateLook(
+  { campaigns, daemon }: ProblemFacts,
+  { commandLine, now }: Asked,
+): FoundProblem[] {
   if (campaigns === null || !daemon.running) return []
   const { at } = campaigns
   if (isRecent(Date.parse(at), now, LATE_LOOK_MS)) return []
@@ -97,7 +106,7 @@ export function lateLook({ campaigns, daemon }: Judged, { commandLine, now }: As
   return [{ code: 'campaigns-late', subject, says, since: at, next }]
 }
 
-function ofEntry(entry: CampaignSeen, run: CampaignRun, of: Of): Found[] {
+function ofEntry(entry: CampaignSeen, run: CampaignRun, of: Of): FoundProblem[] {
   const { key, next, since, state } = entry
   const codes: { [state in CampaignSeen['state']]: ProblemCode | null } = {
     'in line': null,

@@ -26,8 +26,8 @@ export interface CampaignRun {
   failures: CampaignWriteFailure[]
 }
 
-/** Coverage holds the main numbers of a campaign. Money is decimal text; null: not known, or there is none. */
-export interface Coverage {
+/** CampaignNumbers are those of a campaign, or sums over several. Money is decimal text; null: not known, or none. */
+export interface CampaignNumbers {
   /** The postings that the service sponsors now. */
   covered: number | null
   /** The postings of the last uploads that the campaign's current targeting selects, by our own count. */
@@ -37,10 +37,14 @@ export interface Coverage {
   spent: string | null
   /** The budget; of a month if `isMonthly`. */
   budget: string | null
-  /** The spent part of the budget: 1 is all of it. */
-  spentShare: number | null
   /** Negative: more is spent than the budget. */
   left: string | null
+}
+
+/** Coverage holds the main numbers of a campaign. */
+export interface Coverage extends CampaignNumbers {
+  /** The spent part of the budget: 1 is all of it. */
+  spentShare: number | null
   isMonthly: boolean
   /** ISO 8601 UTC of the begin and the end of the period. A monthly campaign has the current month. */
   begins: string | null
@@ -76,11 +80,11 @@ export interface CampaignFinding {
   text: string
   /** The edit or command that settles the finding; null: nothing has to be done. */
   next: string | null
-  severity: Severity
+  severity: FindingSeverity
 }
 
-/** Severity says how bad a finding is. Monitoring and alerts report a `warning`; `info` is only shown. */
-export type Severity = 'warning' | 'info'
+/** FindingSeverity says how bad a finding is. Monitoring and alerts report a `warning`; `info` is only shown. */
+export type FindingSeverity = 'warning' | 'info'
 
 export interface CampaignWriteFailure {
   /** External campaign id. */

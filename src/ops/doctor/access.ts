@@ -4,9 +4,9 @@
 import { constants } from 'node:fs'
 import { access, lstat, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { errnoText, type Subject } from '../../lib/errno.ts'
+import { type ErrnoSubject, errnoText } from '../../lib/errno.ts'
 import { EXIT, errorCode } from '../../lib/errors.ts'
-import { type Answer, ok, problem } from './finding.ts'
+import { type CheckAnswer, ok, problem } from './finding.ts'
 
 const { R_OK, W_OK, X_OK } = constants
 
@@ -22,7 +22,7 @@ export async function checkFolder(
   path: string,
   setting: string,
   use: 'read' | 'write' | 'make',
-): Promise<Answer> {
+): Promise<CheckAnswer> {
   const isWritten = use !== 'read'
   try {
     const isFolder = (await stat(path)).isDirectory()
@@ -40,7 +40,7 @@ export async function checkFile(
   path: string,
   setting: string,
   use: 'read' | 'run',
-): Promise<Answer> {
+): Promise<CheckAnswer> {
   try {
     await access(path, use === 'run' ? X_OK : R_OK)
     return ok(`${path} can be ${use}`)
@@ -53,7 +53,7 @@ export async function checkFile(
 export async function checkProgram(
   name: string,
   { PATH = '' }: NodeJS.ProcessEnv,
-): Promise<Answer> {
+): Promise<CheckAnswer> {
   for (const folder of PATH.split(':')) {
     const path = join(folder, name)
     const isThere = await access(path, X_OK).then(
@@ -65,7 +65,11 @@ export async function checkProgram(
   return problem(`${name} is not installed`, `apt-get install ${name}`)
 }
 
-function refused(error: unknown, subject: Subject, exitCode: number = EXIT.failed): Answer {
+function refused(
+  error: unknown,
+  subject: ErrnoSubject,
+  exitCode: number = EXIT.failed,
+): CheckAnswer {
   const { hint, reason } = errnoText(error, subject)
   return problem(reason, hint, exitCode)
 }

@@ -5,7 +5,7 @@ import { EXIT } from '../../lib/errors.ts'
 import type { HttpClient } from '../../lib/http.ts'
 import type { NoAnswer } from '../../lib/http-errors.ts'
 import { readNoProxy } from '../../lib/no-proxy.ts'
-import { type Answer, ok, problem, warning } from './finding.ts'
+import { type CheckAnswer, ok, problem, warning } from './finding.ts'
 
 const TIMEOUT = 10 * SECOND
 
@@ -14,7 +14,7 @@ export async function checkAddress(
   origin: string,
   http: HttpClient,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<CheckAnswer> {
   const answer = await http.request({
     method: 'HEAD',
     url: new URL(origin),
@@ -28,7 +28,7 @@ export async function checkAddress(
   return answer.kind === 'answer' ? ok(`${origin} answers`) : notReached(answer)
 }
 
-export function notReached({ reason, why }: NoAnswer): Answer {
+export function notReached({ reason, why }: NoAnswer): CheckAnswer {
   const fix =
     why === 'certificate'
       ? 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to its CA; otherwise report it to the service operator'
@@ -38,7 +38,7 @@ export function notReached({ reason, why }: NoAnswer): Answer {
 }
 
 /** checkNoProxy finds entries of NO_PROXY that cannot be used; null: there are none, or there is no proxy. */
-export function checkNoProxy(env: NodeJS.ProcessEnv): Answer | null {
+export function checkNoProxy(env: NodeJS.ProcessEnv): CheckAnswer | null {
   const { unusable } = readNoProxy(env)
   const hasProxy = ['HTTPS_PROXY', 'HTTP_PROXY'].some(
     (name) => env[name.toLowerCase()] ?? env[name],

@@ -4,12 +4,12 @@ import { statfs } from 'node:fs/promises'
 import { EXIT, errorCode } from '../../lib/errors.ts'
 import { formatBytes } from '../../lib/units.ts'
 import { fullDisk } from '../disk.ts'
-import { type Answer, ok, problem, skipped, warning } from './finding.ts'
+import { type CheckAnswer, ok, problem, skipped, warning } from './finding.ts'
 
 const LITTLE_ROOM = 2 ** 30
 const FREE_IT = 'free space: the spool holds upload.keepVersions copies of each feed'
 
-export async function checkDiskSpace(directory: string): Promise<Answer> {
+export async function checkDiskSpace(directory: string): Promise<CheckAnswer> {
   try {
     const { bavail, bsize } = await statfs(directory)
     const free = bavail * bsize

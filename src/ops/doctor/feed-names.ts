@@ -5,7 +5,7 @@ import { howAlike, isCopy, likenessOf, rulesFor } from '../../domain/likeness.ts
 import { excludeLine } from '../../lib/glob.ts'
 import { limited } from '../../lib/limited.ts'
 import { countOf } from '../../lib/units.ts'
-import { type Answer, ok, warning } from './finding.ts'
+import { type CheckAnswer, ok, warning } from './finding.ts'
 
 /** A day such as 20261123 or 2026-11-23, or seconds since 1970. A time may follow. */
 const TIME = /(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d|\d{10,13})(?:[T_.:-]?\d+)*Z?/
@@ -18,7 +18,7 @@ const LEAST = 3
 export function checkNames(
   names: readonly string[],
   joined: ReadonlyMap<string, readonly string[]> = new Map(),
-): Answer {
+): CheckAnswer {
   return alikeNames(names) ?? datedFolders(names) ?? ok(joinedText(joined))
 }
 
@@ -28,7 +28,7 @@ function largest(names: readonly string[], keyOf: (name: string) => string): rea
   return groups.toSorted((a, b) => b.length - a.length)[0] ?? []
 }
 
-function alikeNames(names: readonly string[]): Answer | null {
+function alikeNames(names: readonly string[]): CheckAnswer | null {
   const alike = largest(names, (name) => likenessOf({ feed: name, path: name }))
   const [first, second] = alike
   if (first === undefined || second === undefined) return null
@@ -42,7 +42,7 @@ function alikeNames(names: readonly string[]): Answer | null {
   return warning(says, `for exports of one feed, set ${one}; if each is a feed of its own: ${each}`)
 }
 
-function datedFolders(names: readonly string[]): Answer | null {
+function datedFolders(names: readonly string[]): CheckAnswer | null {
   const isDated = (name: string) => TIME.test(name.slice(0, name.lastIndexOf('/') + 1))
   const dated = largest(names.filter(isDated), (name) => name.replace(TIME, '*'))
   const [first = ''] = dated

@@ -2,7 +2,7 @@
 
 import { EXIT, FeedsyncError, messageOf } from '../../lib/errors.ts'
 
-export interface Finding {
+export interface CheckFinding {
   /** Short, stable name: `key file`, `clock`. */
   check: string
   verdict: 'ok' | 'warning' | 'problem' | 'skipped'
@@ -13,22 +13,21 @@ export interface Finding {
   exitCode: number
 }
 
-export type Answer = Omit<Finding, 'check'>
+export type CheckAnswer = Omit<CheckFinding, 'check'>
 
-const answer = (verdict: Answer['verdict'], says: string, fix: string | null, exitCode = 0) => {
-  return { verdict, says, fix, exitCode }
+export const ok = (says: string): CheckAnswer => ({ verdict: 'ok', says, fix: null, exitCode: 0 })
+
+export const skipped = (says: string): CheckAnswer => ({ ...ok(says), verdict: 'skipped' })
+
+export const warning = (says: string, fix: string): CheckAnswer => {
+  return { verdict: 'warning', says, fix, exitCode: 0 }
 }
 
-export const ok = (says: string): Answer => answer('ok', says, null)
+export const problem = (says: string, fix: string | null, exitCode = 1): CheckAnswer => {
+  return { verdict: 'problem', says, fix, exitCode }
+}
 
-export const skipped = (says: string): Answer => answer('skipped', says, null)
-
-export const warning = (says: string, fix: string): Answer => answer('warning', says, fix)
-
-export const problem = (says: string, fix: string | null, exitCode = 1): Answer =>
-  answer('problem', says, fix, exitCode)
-
-export function failed(error: unknown): Answer {
+export function failed(error: unknown): CheckAnswer {
   const { hint = null, exitCode = EXIT.config } = error instanceof FeedsyncError ? error : {}
   return problem(messageOf(error), hint, exitCode)
 }
@@ -36,8 +35,8 @@ export function failed(error: unknown): Answer {
 /** check yields the answer under the check's name. An error becomes a finding; null yields nothing. */
 export async function* check(
   name: string,
-  ask: () => Answer | null | Promise<Answer | null>,
-): AsyncGenerator<Finding> {
+  ask: () => CheckAnswer | null | Promise<CheckAnswer | null>,
+): AsyncGenerator<CheckFinding> {
   try {
     const found = await ask()
     if (found !== null) yield { check: name, ...found }

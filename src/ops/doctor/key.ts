@@ -1,7 +1,7 @@
 // Checks a key file: who else may read it, and which invisible bytes an editor left in it.
 
 import { stat } from 'node:fs/promises'
-import { type Answer, ok, warning } from './finding.ts'
+import { type CheckAnswer, ok, warning } from './finding.ts'
 
 /**
  * checkKeyFile checks the file of a key that can sign. `secret` is a key of which every byte counts, or null for PEM.
@@ -9,9 +9,8 @@ import { type Answer, ok, warning } from './finding.ts'
  */
 export async function checkKeyFile(
   path: string,
-  secret: Buffer | null,
-  isHandedOver: boolean,
-): Promise<Answer> {
+  { isHandedOver, secret }: { isHandedOver: boolean; secret: Buffer | null },
+): Promise<CheckAnswer> {
   const { mode } = await stat(path)
   if ((mode & 0o077) !== 0 && !isHandedOver) {
     const says = `${path} has the mode 0${(mode & 0o777).toString(8)}: others may read it`

@@ -3,7 +3,7 @@
 
 import { limited } from '../../lib/limited.ts'
 import { countOf } from '../../lib/units.ts'
-import { type Answer, ok, warning } from './finding.ts'
+import { type CheckAnswer, ok, warning } from './finding.ts'
 
 /** SharedAccount is an account and its feeds. `keepsAll` is who says that the service keeps all of them; null: nobody. */
 export interface SharedAccount {
@@ -16,7 +16,7 @@ export interface SharedAccount {
 const MOST = 3
 
 /** checkAccounts judges the accounts with more than one feed. */
-export function checkAccounts(accounts: readonly SharedAccount[]): Answer {
+export function checkAccounts(accounts: readonly SharedAccount[]): CheckAnswer {
   const shared = accounts.filter(({ feeds }) => feeds.length > 1)
   if (shared.length === 0) return ok('no account has more than one feed')
   const open = shared.filter(({ keepsAll }) => keepsAll === null)

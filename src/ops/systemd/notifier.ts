@@ -15,20 +15,21 @@ import type { Log } from '../../lib/log.ts'
  */
 export type Notify = (...fields: string[]) => Promise<void>
 
-export interface NotifierOptions {
-  env: NodeJS.ProcessEnv
-  log: Log
-  /** This process: LISTEN_PID says whether the descriptors are for it. */
-  pid: number
-}
-
 const FIRST_DESCRIPTOR = 3
 const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
 /** A message that takes longer is given up: systemd may be busy. */
 const TIMEOUT = 5 * SECOND
 
-/** createNotifier returns null if systemd expects no messages. */
-export function createNotifier({ env, log, pid }: NotifierOptions): Notify | null {
+/** createNotifier returns null if systemd expects no messages. LISTEN_PID says whether descriptors are for `pid`, us. */
+export function createNotifier({
+  env,
+  log,
+  pid,
+}: {
+  env: NodeJS.ProcessEnv
+  log: Log
+  pid: number
+}): Notify | null {
   const failed = (error: unknown) =>
     log.debug(
       { event: 'systemd.not-told', problem: messageOf(error) },

@@ -5,7 +5,7 @@ import { type Clock, SECOND } from '../../lib/clock.ts'
 import type { Pulse } from '../port.ts'
 import type { Notify } from './notifier.ts'
 
-export interface SupervisorParts {
+interface SupervisedProcess {
   clock: Clock
   /** null if systemd expects no messages. */
   notify: Notify | null
@@ -20,9 +20,22 @@ const STATUS_MS = 10 * SECOND
 /** Longer than any stop takes (see cli/run.ts); independent of TimeoutStopSec=. */
 const STOP_USEC = 40_000_000
 
-export type Supervisor = ReturnType<typeof createSupervisor>
+export interface Supervisor {
+  /** changed sends the status line now if it differs from the last one. */
+  changed(): void
+  /** ready reports that the daemon takes feeds, and begins the signs of life. Nothing is sent before it. */
+  ready(pulse: () => Pulse): void
+  /** stopping sends the last message and resolves when it was sent. */
+  stopping(): Promise<void>
+}
 
-export function createSupervisor({ clock, env, notify, pid, status }: SupervisorParts) {
+export function createSupervisor({
+  clock,
+  env,
+  notify,
+  pid,
+  status,
+}: SupervisedProcess): Supervisor {
   let stage: 'starting' | 'ready' | 'stopping' = 'starting'
   let lastStatus = ''
   const isOurWatchdog = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(pid)
@@ -41,10 +54,8 @@ export function createSupervisor({ clock, env, notify, pid, status }: Supervisor
     lastStatus = now
   }
   return {
-    /** changed sends the status line now if it differs from the last one. */
     changed,
-    /** ready reports that the daemon takes feeds, and begins the signs of life. Nothing is sent before it. */
-    ready: (pulse: () => Pulse) => {
+    ready: (pulse) => {
       if (notify === null) return
       stage = 'ready'
       lastStatus = status()
@@ -57,8 +68,7 @@ export function createSupervisor({ clock, env, notify, pid, status }: Supervisor
         if (sinceRoundMs <= watchdogMs / 2 || stage === 'stopping') void notify?.('WATCHDOG=1')
       })
     },
-    /** stopping sends the last message and resolves when it was sent. */
-    stopping: async (): Promise<void> => {
+    stopping: async () => {
       stage = 'stopping'
       const status = 'STATUS=stopping: running uploads may finish'
       await notify?.('STOPPING=1', `EXTEND_TIMEOUT_USEC=${STOP_USEC}`, status)

@@ -8,21 +8,25 @@ import type {
   PostingName,
 } from '../../domain/difference.ts'
 import { countOf } from '../../lib/units.ts'
-import { fieldsText, KINDS, type Kind, NOUNS } from '../difference-text.ts'
-import type { ShowReport, UploadReport } from '../report.ts'
+import { DIFFERENCE_KINDS, type DifferenceKind, fieldsText, NOUNS } from '../difference-text.ts'
+import type { ShowReport, UploadReport } from '../upload-report.ts'
 import { html, type Markup } from './html.ts'
 import { count, NONE, table, versionLink } from './page-parts.ts'
 import { bars } from './plots.ts'
 
-const TITLES: Record<Kind, string> = { removed: 'Removed', added: 'Added', changed: 'Changed' }
+const TITLES: Record<DifferenceKind, string> = {
+  removed: 'Removed',
+  added: 'Added',
+  changed: 'Changed',
+}
 
 /** MOST_BARS is how many versions the picture shows. */
 export const MOST_BARS = 20
 
 /** differenceSection gets the last versions of the feed, newest first. */
 export function differenceSection(
-  { difference, id, state }: Pick<ShowReport, 'difference' | 'id' | 'state'>,
-  versions: readonly Pick<UploadReport, 'id' | 'postings' | 'state'>[],
+  { difference, id, state }: ShowReport,
+  versions: readonly UploadReport[],
 ): Markup | null {
   if (difference === null) return null
   const { older, summary } = difference
@@ -31,14 +35,14 @@ export function differenceSection(
   if (summary === null)
     return section(html`<p class="dim">It could not be compared with ${versionLink(older)}.</p>`)
   const { by, named, totals } = summary
-  const counts = KINDS.map(
+  const counts = DIFFERENCE_KINDS.map(
     (kind) =>
       html`<div><dt>${TITLES[kind]}</dt><dd>${count(totals[kind])}${kind === 'removed' ? html` of ${count(summary.postings.older)} postings${groups(by)}` : null}</dd></div>`,
   )
   return section(html`<p class="dim">Beside ${versionLink(older)}.</p>
 ${state === 'held' ? picture(id, summary, versions) : null}
 <dl class="facts">${counts}<div><dt>Unchanged</dt><dd>${count(totals.unchanged)}</dd></div></dl>
-${KINDS.map((kind) => postings(kind, named[kind], totals[kind]))}`)
+${DIFFERENCE_KINDS.map((kind) => postings(kind, named[kind], totals[kind]))}`)
 }
 
 const section = (content: Markup) =>
@@ -47,7 +51,7 @@ const section = (content: Markup) =>
 function picture(
   id: number,
   { postings: { newer, older }, totals: { removed } }: DifferenceSummary,
-  versions: readonly Pick<UploadReport, 'id' | 'postings' | 'state'>[],
+  versions: readonly UploadReport[],
 ): Markup {
   const earlier = versions.filter((one) => one.id < id && one.postings !== null)
   const shown = earlier.slice(0, MOST_BARS).toReversed()
@@ -84,7 +88,7 @@ function groups(by: DifferenceSummary['by']): Markup[] {
 }
 
 function postings(
-  kind: Kind,
+  kind: DifferenceKind,
   rows: readonly (PostingName | ChangedPosting)[],
   all: number,
 ): Markup | null {
@@ -99,5 +103,5 @@ function postings(
     return html`<tr><th scope="row" class="name">${cell(row.id)}</th><td>${cell(row.title)}</td>${rest}</tr>`
   })
   const title = rows.length < all ? html`the first ${rows.length} of ${count(all)}` : count(all)
-  return html`<h3>${TITLES[kind]} <span class="dim">${title}</span></h3>${table('postings', TITLES[kind], columns, lines)}`
+  return html`<h3>${TITLES[kind]} <span class="dim">${title}</span></h3>${table({ name: 'postings', label: TITLES[kind], columns, rows: lines })}`
 }

@@ -21,19 +21,12 @@ import { POLICY } from './page-style.ts'
 import { whyNotAlive, whyNotReady } from './probes.ts'
 import type { EndpointSource } from './source.ts'
 
-export interface EndpointOptions {
-  listen: Listen
-  source: EndpointSource
-  clock: Clock
-  log: Log
-}
-
 export interface Endpoint extends AsyncDisposable {
   /** Address such as `http://127.0.0.1:9464`, or the path of the socket. */
   readonly address: string
 }
 
-interface Answer {
+interface EndpointAnswer {
   status: number
   type: string
   body: string
@@ -47,8 +40,17 @@ const MOST_CONNECTIONS = 64
 const MOST_VERSIONS = 60
 
 /** openEndpoint listens and serves. @throws FeedsyncError (75) if it cannot listen on the address. */
-export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
-  const { listen, log } = options
+export async function openEndpoint({
+  clock,
+  listen,
+  log,
+  source,
+}: {
+  clock: Clock
+  listen: Listen
+  log: Log
+  source: EndpointSource
+}): Promise<Endpoint> {
   const server = createServer({
     headersTimeout: CLIENT_TIMEOUT,
     requestTimeout: CLIENT_TIMEOUT,
@@ -58,7 +60,10 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
     maxHeaderSize: 8192,
   })
   limitConnections(server)
-  server.on('request', (request, response) => void serve(request, response, options))
+  server.on('request', async (request, response) => {
+    const refusal = refusalOf(request, listen)
+    respond(response, refusal ?? (await answer(request.url ?? '/', { clock, log, source })))
+  })
   await listening(server, listen)
   server.on('error', (error) =>
     log.warn({ event: 'endpoint.error', problem: messageOf(error) }, 'the endpoint had an error'),
@@ -99,12 +104,7 @@ function limitConnections(server: Server): void {
   })
 }
 
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: EndpointOptions,
-): Promise<void> {
-  const { status, type, body } = await answer(request, options)
+function respond(response: ServerResponse, { body, status, type }: EndpointAnswer): void {
   const bytes = Buffer.from(body)
   response.writeHead(status, {
     'content-type': type,
@@ -119,17 +119,22 @@ async function serve(
   response.end(bytes)
 }
 
-async function answer(request: IncomingMessage, options: EndpointOptions): Promise<Answer> {
-  if (request.method !== 'GET' && request.method !== 'HEAD')
-    return text(405, 'only GET and HEAD are allowed')
-  if (!isOurName(request.headers.host, options.listen)) {
-    return text(421, 'this endpoint answers only to its own host name')
-  }
+function refusalOf({ headers, method }: IncomingMessage, listen: Listen): EndpointAnswer | null {
+  if (method !== 'GET' && method !== 'HEAD') return text(405, 'only GET and HEAD are allowed')
+  return isOurName(headers.host, listen)
+    ? null
+    : text(421, 'this endpoint answers only to its own host name')
+}
+
+async function answer(
+  path: string,
+  { clock, log, source }: { clock: Clock; log: Log; source: EndpointSource },
+): Promise<EndpointAnswer> {
   try {
-    const url = URL.parse(request.url ?? '/', 'http://localhost')
-    return url === null ? text(400, 'the path is not valid') : await route(url, options)
+    const url = URL.parse(path, 'http://localhost')
+    return url === null ? text(400, 'the path is not valid') : await route(url, source, clock.now())
   } catch (error) {
-    options.log.warn(
+    log.warn(
       { event: 'endpoint.no-answer', problem: messageOf(error) },
       'the endpoint could not answer',
     )
@@ -139,10 +144,11 @@ async function answer(request: IncomingMessage, options: EndpointOptions): Promi
 
 async function route(
   { pathname, searchParams }: URL,
-  { source, clock }: EndpointOptions,
-): Promise<Answer> {
+  source: EndpointSource,
+  now: number,
+): Promise<EndpointAnswer> {
   const parameter = (name: string) => searchParams.get(name) ?? ''
-  const context = { ...source, now: clock.now() }
+  const context = { ...source, now }
   switch (pathname) {
     case '/':
       return html(statusPage(context, searchParams))
@@ -152,7 +158,7 @@ async function route(
       const id = source.history.newest(feed)?.id
       const newest = versions.find((one) => one.id === id) ?? versions[0]
       if (newest === undefined) return html(missingPage(feed, context), 404)
-      return html(feedPage(newest, versions, MOST_VERSIONS, context))
+      return html(feedPage({ newest, versions, most: MOST_VERSIONS }, context))
     }
     case '/version': {
       const id = parameter('id')
@@ -180,8 +186,12 @@ async function route(
 }
 
 const probe = (problem: string | null) => text(problem === null ? 200 : 503, problem ?? 'ok')
-const text = (status: number, body: string): Answer => ({ status, type: TEXT, body: `${body}\n` })
-const html = (body: string, status = 200): Answer => ({ status, type: HTML, body })
+const text = (status: number, body: string): EndpointAnswer => ({
+  status,
+  type: TEXT,
+  body: `${body}\n`,
+})
+const html = (body: string, status = 200): EndpointAnswer => ({ status, type: HTML, body })
 
 async function listening(server: Server, listen: Listen): Promise<void> {
   const { kind: _, ...where } = listen

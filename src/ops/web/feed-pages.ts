@@ -3,12 +3,12 @@
 
 import { commandFor } from '../../domain/command.ts'
 import { formatDuration } from '../../lib/units.ts'
-import type { ShowReport, UploadReport } from '../report.ts'
+import type { EventReport, ShowReport, UploadReport } from '../upload-report.ts'
 import { differenceSection } from './difference-section.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,
-  changes,
+  changesText,
   count,
   document,
   feedLink,
@@ -24,18 +24,18 @@ import {
 } from './page-parts.ts'
 import { type Point, plot } from './plots.ts'
 
-type VersionEvent = ShowReport['events'][number]
-
 const MOST_CAMPAIGNS = 50
 const TONES = { stored: 'good', refused: 'warn', failed: 'warn', unknown: 'warn' } as const
 
-/** feedPage gets `versions` newest first, with `newest` among them. `most` is the limit of that list. */
-export function feedPage(
-  newest: UploadReport,
-  versions: readonly UploadReport[],
-  most: number,
-  context: PageContext,
-): string {
+interface FeedVersions {
+  newest: UploadReport
+  /** Newest first, with `newest` among them. */
+  versions: readonly UploadReport[]
+  /** The limit of that list. */
+  most: number
+}
+
+export function feedPage({ most, newest, versions }: FeedVersions, context: PageContext): string {
   const { feed } = newest
   const oldestFirst = versions.toReversed()
   const rows = versions.map((version) => row(version, context.now))
@@ -44,12 +44,12 @@ export function feedPage(
 <p class="crumb"><a href="/">All feeds</a></p>
 <h1 class="name"><bdi>${feed}</bdi></h1>
 <div class="card ${toneOf(newest)}"><div class="top">${stateOf(newest)}<span class="dim when">${versionLink(newest.id)}, ${ago(newest.detectedAt, context.now)}</span></div>${story(newest, context)}</div>
-${versions.length < 2 ? null : html`<div class="figures">${figure('Postings', oldestFirst, 'postings', count)}${figure('Size', oldestFirst, 'bytes', size)}</div>`}
+${versions.length < 2 ? null : html`<div class="figures">${figure({ name: 'Postings', fact: 'postings', format: count }, oldestFirst)}${figure({ name: 'Size', fact: 'bytes', format: size }, oldestFirst)}</div>`}
 <section><h2>Versions <span class="dim">${versions.length === most ? `the newest ${most}` : versions.length}</span></h2>
-${table('versions', 'Versions', columns, rows)}</section>
+${table({ name: 'versions', label: 'Versions', columns, rows })}</section>
 ${newest.files === null ? null : files(newest.files)}
 </main>`
-  return document(feed, toneOf(newest), main, context)
+  return document({ main, title: feed, tone: toneOf(newest) }, context)
 }
 
 /** Lists the files of a feed whose file names have dates. */
@@ -61,14 +61,18 @@ function files({ count: all, paths }: NonNullable<UploadReport['files']>): Marku
 function row(version: UploadReport, now: number): Markup {
   const { id, reason, postings, bytes, attempts, detectedAt } = version
   return html`<tr data-key="version ${id}"><th scope="row">${versionLink(id, String(id))}</th><td class="is">${stateOf(version)}${reason === null ? null : html`<p class="reason dim">${sentence(reason)}</p>`}</td>
-<td class="n postings" data-label="${postings === 1 ? 'posting' : 'postings'}">${count(postings)}</td><td class="n delta">${changes(version)}</td><td class="n size">${size(bytes)}</td><td class="n tries" data-label="${attempts === 1 ? 'attempt' : 'attempts'}">${attempts}</td><td class="n when">${ago(detectedAt, now)}</td></tr>`
+<td class="n postings" data-label="${postings === 1 ? 'posting' : 'postings'}">${count(postings)}</td><td class="n delta">${changesText(version.changes)}</td><td class="n size">${size(bytes)}</td><td class="n tries" data-label="${attempts === 1 ? 'attempt' : 'attempts'}">${attempts}</td><td class="n when">${ago(detectedAt, now)}</td></tr>`
+}
+
+interface Figure {
+  name: string
+  fact: 'postings' | 'bytes'
+  format: typeof count | typeof size
 }
 
 function figure(
-  name: string,
+  { fact, format, name }: Figure,
   oldestFirst: readonly UploadReport[],
-  fact: 'postings' | 'bytes',
-  format: typeof count | typeof size,
 ): Markup | null {
   const points = oldestFirst.flatMap((version): Point[] => {
     const value = version[fact]
@@ -103,7 +107,8 @@ ${differenceSection(version, versions)}
 <section><h2>What happened</h2>${earlier(version.earlierEvents, id, context)}<ol class="events">${events.map((event, n) => eventItem(event, events[n - 1]))}</ol></section>
 ${attempts.length === 0 ? null : attemptTable(version, context)}
 </main>`
-  return document(`${feed}, version ${id}`, toneOf(version), main, context)
+  const title = `${feed}, version ${id}`
+  return document({ main, title, tone: toneOf(version) }, context)
 }
 
 function facts(version: ShowReport): (Markup | null)[] {
@@ -148,8 +153,8 @@ function earlier(left: number, id: number, { commandLine }: PageContext): Markup
 }
 
 function eventItem(
-  { at, count: times, firstAt, to, reason }: VersionEvent,
-  before: VersionEvent | undefined,
+  { at, count: times, firstAt, to, reason }: EventReport,
+  before: EventReport | undefined,
 ): Markup {
   const took = at && before?.at ? Date.parse(at) - Date.parse(before.at) : null
   const tone =
@@ -167,5 +172,5 @@ function attemptTable({ attempts, earlierAttempts, id }: ShowReport, context: Pa
 <td class="n">${size(bytesSent)}</td><td class="n">${ms === null ? null : formatDuration(ms)}</td><td class="n when">${startedAt === null ? null : utc(startedAt)}</td></tr>`
   })
   const columns = ['Attempt', 'Outcome', 'Answer', '#Sent', '#Took', '#Started']
-  return html`<section><h2>Attempts <span class="dim">${count(attempts.length + earlierAttempts)}</span></h2>${earlier(earlierAttempts, id, context)}${table('attempts', 'Attempts', columns, rows)}</section>`
+  return html`<section><h2>Attempts <span class="dim">${count(attempts.length + earlierAttempts)}</span></h2>${earlier(earlierAttempts, id, context)}${table({ name: 'attempts', label: 'Attempts', columns, rows })}</section>`
 }

@@ -1,11 +1,12 @@
 // The parts that all pages share: the frame, times, states and next steps.
 
+import type { PostingChanges } from '../../domain/difference.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatBytes, formatProgress, relativeTime } from '../../lib/units.ts'
 import { nextSteps, onServiceText } from '../advice.ts'
 import type { CommandLine } from '../port.ts'
-import type { ShowReport, UploadReport } from '../report.ts'
-import { severityOf } from '../version-problems.ts'
+import type { ShowReport, UploadReport } from '../upload-report.ts'
+import { type JudgedState, severityOf } from '../version-problems.ts'
 import { html, Markup } from './html.ts'
 import { icon, SCRIPT, STYLE, type Tone } from './page-style.ts'
 
@@ -25,9 +26,7 @@ export const NONE = html`<span class="none dim">–</span>`
 
 /** document puts `main` into the frame. `title` begins the tab's title; `tone` is the colour of its icon. */
 export function document(
-  title: string,
-  tone: Tone,
-  main: Markup,
+  { main, title, tone }: { main: Markup; title: string; tone: Tone },
   { host, now }: PageContext,
 ): string {
   return String(html`<!doctype html>
@@ -47,7 +46,7 @@ ${main}
 export function missingPage(what: string, context: PageContext): string {
   const main = html`<main><p class="crumb"><a href="/">All feeds</a></p>
 <h1>There is no <bdi>${what}</bdi></h1><p>It may be older than state.historyFor, so that the history no longer has it.</p></main>`
-  return document(`No ${what}`, 'dim', main, context)
+  return document({ main, title: `No ${what}`, tone: 'dim' }, context)
 }
 
 /** ago shows how long ago a time was; the tooltip shows the exact time. */
@@ -67,13 +66,17 @@ export const count = (value: number | null) => (value === null ? NONE : COUNTS.f
 
 export const size = (bytes: number | null) => (bytes === null ? NONE : formatBytes(bytes))
 
-/** table aligns a column right if its name begins with `#`. Screen readers read the `label`. */
-export function table(
-  name: string,
-  label: string,
-  columns: readonly string[],
-  rows: readonly Markup[],
-): Markup {
+interface Table {
+  /** The class of the table in the style sheet. */
+  name: string
+  /** Screen readers read it. */
+  label: string
+  columns: readonly string[]
+  rows: readonly Markup[]
+}
+
+/** table aligns a column right if its name begins with `#`. */
+export function table({ columns, label, name, rows }: Table): Markup {
   const heads = columns.map((column) =>
     column.startsWith('#')
       ? html`<th scope="col" class="n">${column.slice(1)}</th>`
@@ -82,17 +85,19 @@ export function table(
   return html`<table class="${name}" aria-label="${label}"><thead><tr>${heads}</tr></thead><tbody>${rows}</tbody></table>`
 }
 
-type Judgeable = Parameters<typeof severityOf>[0] & Pick<UploadReport, 'overdue'>
+interface ColouredState extends JudgedState {
+  overdue: boolean
+}
 
 /** toneOf returns the colour of a version's state, which is that of its problem. */
-export function toneOf({ overdue, ...version }: Judgeable): Tone {
+export function toneOf({ overdue, ...version }: ColouredState): Tone {
   const severity = severityOf(version)
   if (severity === 'critical') return 'bad'
   if (severity === 'warning' || overdue) return 'warn'
   return version.state === 'uploaded' ? 'good' : 'dim'
 }
 
-export function stateOf(upload: Judgeable): Markup {
+export function stateOf(upload: ColouredState): Markup {
   const text = upload.overdue ? `${upload.state}, overdue` : upload.state
   return html`<span class="state ${toneOf(upload)}">${text}</span>`
 }
@@ -108,10 +113,10 @@ export function versionLink(id: number, text = `version ${id}`): Markup {
   return html`<a href="/version?id=${id}">${text}</a>`
 }
 
-/** changes shows postings added, removed and changed since the previous version: `+3 −1 ~2`. null if unknown. */
-export function changes(upload: Pick<UploadReport, 'changes'>): Markup | null {
-  if (upload.changes === null) return null
-  const { added, removed, changed } = upload.changes
+/** changesText shows postings added, removed and changed since the previous version: `+3 −1 ~2`. null if unknown. */
+export function changesText(changes: PostingChanges | null): Markup | null {
+  if (changes === null) return null
+  const { added, removed, changed } = changes
   const signed = Object.entries({ '+': added, '−': removed, '~': changed })
   const parts = signed.filter(([, n]) => n > 0).map(([sign, n]) => sign + COUNTS.format(n))
   const said = `${COUNTS.format(added)} added, ${COUNTS.format(removed)} removed, ${COUNTS.format(changed)} changed`

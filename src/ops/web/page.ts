@@ -9,11 +9,12 @@ import { formatDuration } from '../../lib/units.ts'
 import { campaignsSection } from '../campaigns/page-section.ts'
 import type { Problem } from '../problem.ts'
 import { worst } from '../problems.ts'
-import type { StatusReport, UploadReport } from '../report.ts'
+import type { StatusReport } from '../report.ts'
+import type { UploadReport } from '../upload-report.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,
-  changes,
+  changesText,
   choice,
   count,
   document,
@@ -50,14 +51,14 @@ export function statusPage(source: EndpointSource & PageContext, query: URLSearc
 <h1 class="${tone}" aria-live="polite">${headline}</h1>
 ${vitals(status, source)}
 ${section('Needs attention', urgent.length, problemCards(urgent, versions, source))}
-${quietly(quiet, problemCards(quiet, versions, source), urgent.length === 0)}
+${quietly(quiet, problemCards(quiet, versions, source), { isOpen: urgent.length === 0 })}
 ${section('Ignored by name', daemon.ignored.count, passedOver(daemon.ignored, source))}
 <section><h2>Feeds${uploads.length > 0 ? html` <span class="dim">${count(uploads.length)}</span>` : null}</h2>
 ${uploads.length === 0 ? html`<p class="empty">No feed has been seen yet. Drop an XML file into <code>${source.inbox}</code></p>` : feeds(uploads, source, query)}</section>
 ${campaignsSection(campaigns, problems, source)}
 </main>`
   const title = urgent.length === 0 ? 'All well' : `(${count(urgent.length)}) ${headline}`
-  return document(title, tone, main, source)
+  return document({ main, title, tone }, source)
 }
 
 function vitals(
@@ -86,7 +87,11 @@ function section(name: string, entries: number, body: Markup | null): Markup | n
 }
 
 /** Shows what ends by itself, closed while something else needs attention. */
-function quietly(quiet: readonly Problem[], cards: Markup | null, isOpen: boolean): Markup | null {
+function quietly(
+  quiet: readonly Problem[],
+  cards: Markup | null,
+  { isOpen }: { isOpen: boolean },
+): Markup | null {
   if (cards === null) return null
   const summary = html`<summary>Needs nobody <span class="dim">${count(quiet.length)}</span></summary>`
   return isOpen
@@ -128,13 +133,13 @@ function feeds(
         ? html` <small class="dim">${count(files.count)} files</small>`
         : null
     return html`<tr data-key="feed ${feed}"><th scope="row" class="name">${feedLink(feed, withoutShared(feed, shared))}${joined}</th><td class="is">${stateOf(upload)}</td>
-<td class="n postings" data-label="${upload.postings === 1 ? 'posting' : 'postings'}">${count(upload.postings)}</td><td class="n delta">${changes(upload)}</td>
+<td class="n postings" data-label="${upload.postings === 1 ? 'posting' : 'postings'}">${count(upload.postings)}</td><td class="n delta">${changesText(upload.changes)}</td>
 <td class="trend">${sparkline(history.postings(feed, MOST_POINTS).toReversed())}</td><td class="n size">${size(bytes)}</td><td class="n when">${ago(uploadedAt ?? detectedAt, now)}</td></tr>`
   })
   const columns = ['Feed', 'State', '#Postings', '#Changed', 'Trend', '#Size', '#When']
   const isFiltered = find !== '' || state !== ''
   return html`${uploads.length > MOST || isFiltered ? search(uploads, { find, state }) : null}
-${shown.length === 0 ? html`<p class="empty">No feed matches.</p>` : table('feeds', 'Feeds', columns, rows)}${pages(found.length, page, { find, state })}`
+${shown.length === 0 ? html`<p class="empty">No feed matches.</p>` : table({ name: 'feeds', label: 'Feeds', columns, rows })}${pages(found.length, page, { find, state })}`
 }
 
 interface Sought {

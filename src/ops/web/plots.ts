@@ -3,11 +3,14 @@
 
 import { html, type Markup } from './html.ts'
 
-export interface Point {
+interface TimedValue {
   /** Wall ms. */
   at: number
   /** Not below 0. */
   value: number
+}
+
+export interface Point extends TimedValue {
   /** The tooltip. */
   title: string
   /** `good`, `warn`, `bad` or `dim`. */
@@ -84,11 +87,7 @@ export function paceBar({
 }
 
 /** Computes the positions of at least one point, the line through them, and the area below it. */
-function place<T extends Pick<Point, 'at' | 'value'>>(
-  points: readonly T[],
-  width: number,
-  height: number,
-) {
+function place<T extends TimedValue>(points: readonly T[], width: number, height: number) {
   const times = points.map(({ at }) => at)
   const first = Math.min(...times)
   const span = Math.max(...times) - first

@@ -12,7 +12,7 @@ const HUNG_MS = 5 * MINUTE
  * whyNotAlive returns why a restart may help, or null. Its query shows that SQLite answers: an error of it becomes a
  * 503.
  */
-export function whyNotAlive(source: Pick<EndpointSource, 'history' | 'pulse'>): string | null {
+export function whyNotAlive(source: EndpointSource): string | null {
   source.history.count()
   const { sinceRoundMs } = source.pulse()
   return sinceRoundMs > HUNG_MS

@@ -5,8 +5,8 @@ import { countOf, formatProgress } from '../../lib/units.ts'
 import { onServiceText } from '../advice.ts'
 import { firstLine, type Problem, type Step, subjectName } from '../problem.ts'
 import type { Severity } from '../problem-kinds.ts'
-import { type Alike, alike } from '../problems.ts'
-import type { UploadReport } from '../report.ts'
+import { type AlikeProblems, alike } from '../problems.ts'
+import type { UploadReport } from '../upload-report.ts'
 import { html, type Markup } from './html.ts'
 import {
   ago,
@@ -58,7 +58,7 @@ export function problemCards(
   uploads: readonly UploadReport[],
   context: PageContext,
 ): Markup | null {
-  const groups = alike(problems)
+  const groups = alike(problems, context.commandLine)
   if (groups.length === 0) return null
   const byId = new Map(uploads.map((upload) => [upload.id, upload]))
   const cards = groups.map((group) => card(group, byId, context))
@@ -71,7 +71,7 @@ export function problemCards(
 }
 
 function card(
-  { next, problems }: Alike,
+  { next, problems }: AlikeProblems,
   byId: ReadonlyMap<number, UploadReport>,
   context: PageContext,
 ): Markup {

@@ -1,7 +1,8 @@
 import type { VersionReads } from '../../history/port.ts'
 import type { CommandLine, DaemonState, Pulse } from '../port.ts'
 import type { Problem } from '../problem.ts'
-import type { ShowReport, StatusReport, UploadReport } from '../report.ts'
+import type { StatusReport } from '../report.ts'
+import type { ShowReport, UploadReport } from '../upload-report.ts'
 
 /** EndpointSource is what the endpoint and its pages read for each request. */
 export interface EndpointSource {

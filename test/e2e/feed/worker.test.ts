@@ -267,7 +267,7 @@ describe('a difference of which one read hangs', () => {
     )
     const monotonic = () => systemClock.monotonic() * 60
     const after = (_ms: number, run: () => void) => systemClock.after(20, run)
-    const clock = { after, monotonic, now: systemClock.now }
+    const clock = { ...systemClock, after, monotonic }
     const checker = createFeedChecker({ entry: pathToFileURL(entry), clock })
     onTestFinished(async () => {
       vi.unstubAllEnvs()

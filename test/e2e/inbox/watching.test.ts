@@ -28,11 +28,10 @@ async function watched(inbox: Inbox) {
   await inbox.watch(() => tell())
   return {
     mode: inbox.watchMode,
-    /** hintAfter resolves with the first hint after `action`. */
-    async hintAfter(action: () => void): Promise<void> {
+    /** hintAfter resolves with the first hint after `action` began, once `action` has ended too. */
+    async hintAfter(action: () => unknown): Promise<void> {
       arm()
-      action()
-      await next
+      await Promise.all([action(), next])
     },
   }
 }
@@ -116,7 +115,7 @@ describe('events', () => {
     rmSync(folder, { recursive: true })
     const during = await inbox.list()
     mkdirSync(folder)
-    await hintAfter(() => void inbox.list())
+    await hintAfter(() => inbox.list())
     const after = await inbox.list()
 
     expect(during.folder.kind).toBe('unavailable')
@@ -135,7 +134,7 @@ describe('events', () => {
       rmSync(folder, { recursive: true })
       mkdirSync(folder)
     })
-    await hintAfter(() => void inbox.list())
+    await hintAfter(() => inbox.list())
 
     await hintAfter(() => put(folder, 'b.xml'))
   })
@@ -150,7 +149,7 @@ describe('events', () => {
     renameSync(folder, `${folder}-old`)
     renameSync(`${folder}-new`, folder)
 
-    await hintAfter(() => void inbox.list())
+    await hintAfter(() => inbox.list())
 
     await hintAfter(() => put(folder, 'a.xml'))
   })
@@ -192,7 +191,7 @@ describe('events', () => {
     const { mode, hintAfter } = await watched(inbox)
     mkdirSync(folder)
 
-    await hintAfter(() => void inbox.list())
+    await hintAfter(() => inbox.list())
 
     expect(mode).toEqual({ mode: 'poll', reason: `the folder ${folder} does not exist (ENOENT)` })
     expect(inbox.watchMode).toEqual({ mode: 'events' })
@@ -286,7 +285,7 @@ describe('polling', () => {
     const early = openWatch.mock.calls.length
     clock.mono += 600_000
 
-    await hintAfter(() => void inbox.list())
+    await hintAfter(() => inbox.list())
 
     expect(early).toBe(1)
     expect(inbox.watchMode).toEqual({ mode: 'events' })

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { Conditions } from '../../../src/domain/conditions.ts'
 import { Inbox, type InboxOptions } from '../../../src/inbox/folder.ts'
 import type { Listing } from '../../../src/inbox/port.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
@@ -38,6 +39,7 @@ export function openInbox(directory: string, options: Partial<InboxOptions> = {}
     include: ['**/*.xml'],
     exclude: [],
     clock: systemClock,
+    conditions: new Conditions(systemClock),
     log: silentLog,
     // The result must not depend on the file system of the test host, so report ext4.
     networkFileSystem: async () => 0xef53,

@@ -1,6 +1,6 @@
 // Versions as `status` reports them, for the tests of tables and pages.
 
-import type { UploadReport } from '../../../src/ops/report.ts'
+import type { UploadReport } from '../../../src/ops/upload-report.ts'
 
 export function reportOf(over: Partial<UploadReport> = {}): UploadReport {
   return {

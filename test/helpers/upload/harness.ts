@@ -14,7 +14,7 @@ import { createFormSource } from '../../../src/service/form-source.ts'
 import type { FormSource } from '../../../src/service/port.ts'
 import type { Answered, Parcel, Prepared, Tally } from '../../../src/upload/port.ts'
 import { SendGate } from '../../../src/upload/send-gate.ts'
-import { createSender } from '../../../src/upload/sender.ts'
+import { StorageSender } from '../../../src/upload/sender.ts'
 
 const SECRET = 'the secret of the tests'
 
@@ -100,7 +100,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
     ...{ clock, serviceOrigin: forms.origin, maxRate: options.maxRate ?? null },
     concurrency: 4,
   })
-  const sender = createSender({ http, forms, clock, log: silentLog, gate })
+  const sender = new StorageSender({ http, forms, clock, log: silentLog, gate })
   onTestFinished(async () => {
     await http[Symbol.asyncDispose]()
     await sandbox.close()

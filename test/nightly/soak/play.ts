@@ -7,7 +7,7 @@ import { existsSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync 
 import { join } from 'node:path'
 import type { State } from '../../../src/history/port.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import type { UploadReport } from '../../../src/ops/report.ts'
+import type { UploadReport } from '../../../src/ops/upload-report.ts'
 import type { FaultRule } from '../../../src/sandbox/faults/fault-types.ts'
 import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
 import { Trouble } from './trouble.ts'

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { UploadReport } from '../../../src/ops/report.ts'
+import type { UploadReport } from '../../../src/ops/upload-report.ts'
 import type { Site } from '../../helpers/site.ts'
 
 /** Expected is the result that the last action at a path must have. */

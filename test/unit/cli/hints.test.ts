@@ -10,7 +10,7 @@ import {
   commandOf,
   FORMS,
   hintWith,
-  type Look,
+  type LookForm,
 } from '../../../src/domain/command.ts'
 import { commandLineHere } from '../../../src/terminal/command-line.ts'
 import type { Context } from '../../../src/terminal/context.ts'
@@ -140,7 +140,7 @@ describe('a hint', () => {
     expect(unknownName('feed', '13', known, { look: 'status <feed>' }).hint).toBe(
       'feedsyncd status 12',
     )
-    expectTypeOf<Look>().toEqualTypeOf<
+    expectTypeOf<LookForm>().toEqualTypeOf<
       'status <feed>' | 'show <what>' | 'diff <what>' | 'logs <feed>'
     >()
   })

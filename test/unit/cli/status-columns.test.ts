@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { feedTable } from '../../../src/cli/feed-table.ts'
-import type { UploadReport } from '../../../src/ops/report.ts'
+import type { UploadReport } from '../../../src/ops/upload-report.ts'
 import { table } from '../../../src/terminal/render.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 

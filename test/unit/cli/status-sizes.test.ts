@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { statusText } from '../../../src/cli/status-view.ts'
-import type { UploadReport } from '../../../src/ops/report.ts'
+import type { UploadReport } from '../../../src/ops/upload-report.ts'
 import { columnsOf, cutToHeight, fitted } from '../../../src/terminal/render.ts'
 import { reportOf } from '../../helpers/ops/samples.ts'
 import { NOW, statusWith } from '../../helpers/ops/status-report.ts'

@@ -43,8 +43,8 @@ const word = fc.constantFrom(0, 1, 2, 2 ** 31, 2 ** 32 - 1)
 const entries = fc.array(fc.tuple(word, word, word), { maxLength: 60 })
 
 function entriesOf(postings: readonly Entry[]): Entries {
-  const all = new Entries(true)
-  for (const [high, low, content] of postings) all.add({ high, low }, content, true)
+  const all = new Entries({ keepsContent: true, keepsRepeated: true })
+  for (const [high, low, content] of postings) all.add({ high, low }, content)
   return all
 }
 
@@ -135,9 +135,9 @@ describe('changes between two versions', () => {
   it('counts many postings correctly', () => {
     const build = (from: number, to: number) => {
       const path = newPath()
-      const entries = new Entries(true)
+      const entries = new Entries({ keepsContent: true, keepsRepeated: true })
       for (let i = from; i < to; i++) {
-        entries.add(hashText(`id-${i}`), i % 100 === 0 ? from : i, true)
+        entries.add(hashText(`id-${i}`), i % 100 === 0 ? from : i)
       }
       expect(entries.repeated).toBe(0)
       writeFileSync(path, Buffer.concat([...indexParts(entries)]))

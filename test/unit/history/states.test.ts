@@ -64,9 +64,11 @@ describe('the steps between states', () => {
   })
 
   it('let a failed or gone version settle again only while its content is unknown', () => {
-    expect(() => assertStep(1, 'failed', 'settling', false)).not.toThrow()
+    expect(() => assertStep({ id: 1, from: 'failed', to: 'settling', hashed: false })).not.toThrow()
     for (const from of ['failed', 'gone'] as const)
-      expect(() => assertStep(1, from, 'settling', true)).toThrow('new bytes are a new version')
+      expect(() => assertStep({ id: 1, from, to: 'settling', hashed: true })).toThrow(
+        'new bytes are a new version',
+      )
   })
 
   it('never lead from a state to itself', () => {
@@ -77,7 +79,7 @@ describe('the steps between states', () => {
     STATES.filter((to) => !STEPS[from].includes(to)).map((to) => [from, to] as const),
   )
   it.each(impossible)('refuse %s -> %s and name both states', (from, to) => {
-    expect(() => assertStep(7, from, to, false)).toThrow(
+    expect(() => assertStep({ id: 7, from, to, hashed: false })).toThrow(
       `version 7: a version that is ${from} cannot become ${to}`,
     )
   })

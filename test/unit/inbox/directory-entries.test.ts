@@ -10,11 +10,12 @@ import { put, temporaryFolder } from '../../helpers/inbox/harness.ts'
 
 const LIST = `
   const { Inbox } = await import(process.env.SOURCES + '/inbox/folder.ts')
+  const { Conditions } = await import(process.env.SOURCES + '/domain/conditions.ts')
   const { silentLog } = await import(process.env.SOURCES + '/lib/log.ts')
   const { systemClock } = await import(process.env.SOURCES + '/lib/clock.ts')
   const inbox = new Inbox({
     directory: process.env.FOLDER, include: ['**/*.xml'], exclude: [],
-    clock: systemClock, log: silentLog,
+    clock: systemClock, conditions: new Conditions(systemClock), log: silentLog,
   })
   const { folder, files, skipped, ignored, temporary } = await inbox.list()
   await inbox[Symbol.asyncDispose]()

@@ -9,28 +9,28 @@ const SHARE = on(2)
 /** Returns the mounts of a folder with a file system at `acme/`, which contains a directory. */
 function mounted(): Mounts {
   const mounts = new Mounts()
-  mounts.admit('', HOST, false)
-  mounts.admit('acme/', SHARE, false)
-  mounts.admit('acme/old/', SHARE, true)
+  mounts.admit('', { ...HOST, isEmpty: false })
+  mounts.admit('acme/', { ...SHARE, isEmpty: false })
+  mounts.admit('acme/old/', { ...SHARE, isEmpty: true })
   return mounts
 }
 
 it('recognises the empty directory of a missing mount', () => {
   const mounts = new Mounts(mounted().known)
 
-  mounts.admit('', HOST, true)
+  mounts.admit('', { ...HOST, isEmpty: true })
 
-  expect(mounts.admit('acme/', HOST, true)).toBe(false)
-  expect(mounts.admit('acme/', HOST, true)).toBe(false)
-  expect(mounts.admit('acme/', SHARE, true)).toBe(true)
+  expect(mounts.admit('acme/', { ...HOST, isEmpty: true })).toBe(false)
+  expect(mounts.admit('acme/', { ...HOST, isEmpty: true })).toBe(false)
+  expect(mounts.admit('acme/', { ...SHARE, isEmpty: true })).toBe(true)
 })
 
 it('reports a mount point as missing if its directory is gone, until it is back', () => {
   const mounts = new Mounts(mounted().known)
 
-  mounts.admit('', HOST, true)
+  mounts.admit('', { ...HOST, isEmpty: true })
   const missing = mounts.missing()
-  mounts.admit('acme/', SHARE, true)
+  mounts.admit('acme/', { ...SHARE, isEmpty: true })
 
   expect([missing, mounts.missing()]).toEqual([['acme/'], []])
 })
@@ -38,8 +38,8 @@ it('reports a mount point as missing if its directory is gone, until it is back'
 it('accepts an empty ordinary directory, and a former mount point that now has files', () => {
   const mounts = new Mounts(mounted().known)
 
-  mounts.admit('', HOST, true)
-  const replaced = mounts.admit('acme/', HOST, false)
+  mounts.admit('', { ...HOST, isEmpty: true })
+  const replaced = mounts.admit('acme/', { ...HOST, isEmpty: false })
 
   expect(replaced).toBe(true)
   expect(mounts.missing()).toEqual([])

@@ -73,6 +73,8 @@ function shows(report: StatusReport, rows: readonly Row[]): void {
   expect(json.map((one) => Object.keys(one).toSorted())).toEqual(
     problems.map(() => ['code', 'next', 'says', 'severity', 'since', 'subject']),
   )
+  for (const step of json.flatMap(({ next }) => next))
+    expect(['says', 'command']).toContain(Object.keys(step).join(' '))
 
   // The first lines of `status`.
   const text = textOf(report)

@@ -28,7 +28,7 @@ it('advice about a missing or unreadable key never weakens its mode', () => {
   const folder = mkdtempSync(join(tmpdir(), 'key-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
 
-  expect(() => readKeyFile(join(folder, 'service.key'), true)).toThrow(
+  expect(() => readKeyFile(join(folder, 'service.key'), { dropNewline: true })).toThrow(
     expect.objectContaining({ hint: expect.not.stringContaining('chmod') }),
   )
 })

@@ -20,7 +20,7 @@ function reply(status: number, headers: Record<string, string> = {}, body = ''):
   }
 }
 
-const judge = (answer: HttpReply, facts = form()) => judgeReply(answer, facts, MD5, 0)
+const judge = (answer: HttpReply, facts = form()) => judgeReply(answer, { facts, md5: MD5 }, 0)
 
 const xml = (code: string, message = 'x') =>
   `<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`

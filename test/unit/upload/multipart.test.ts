@@ -15,10 +15,13 @@ async function body(
   await writeFile(file, content)
   const form = { url: 'https://storage.example/', fileUrl: '', fields }
   if (inOnePiece)
-    return { file, made: createMultipartBody(form, Buffer.from(content), bytes, null) }
+    return {
+      file,
+      made: createMultipartBody(form, { file: Buffer.from(content), bytes, bandwidth: null }),
+    }
   const opened = await open(file)
   onTestFinished(() => opened.close())
-  return { file, made: createMultipartBody(form, opened, bytes, null) }
+  return { file, made: createMultipartBody(form, { file: opened, bytes, bandwidth: null }) }
 }
 
 async function bytesOf(chunks: AsyncIterable<Buffer>): Promise<Buffer> {

@@ -17,7 +17,7 @@ function gateOf(concurrency = 2) {
     concurrency,
   })
   const next = (feed: string, account: string | null = null, isRetried = false) =>
-    gate.mayStart({ feed, account }, isRetried)
+    gate.mayStart({ feed, account, isRetried })
   const send = (origin: string, feed: string, result: { kind: string }, account = null) =>
     gate.withBreaker(origin, { account, feed, isForced: false }, async () => result)
   gate.accounts.accept(null, 0)
@@ -104,7 +104,7 @@ describe('an origin that is down', () => {
 
   it('is probed by one delivery also if it is storage and the delivery still asks for its form', async () => {
     const { gate, next, fail, pass, send } = gateOf()
-    gate.setStorageOf(null, 'https://storage.test')
+    gate.origins.setStorageOf(null, 'https://storage.test')
     await fail(5, null, 'https://storage.test')
     pass(5 * SECOND)
 
@@ -135,9 +135,9 @@ describe('storage of one account that is down', () => {
 
   async function theirsDown() {
     const made = gateOf(4)
-    made.gate.setStorageOf('b', OURS)
+    made.gate.origins.setStorageOf('b', OURS)
     await made.send(OURS, 'b0', { kind: 'stored' })
-    made.gate.setStorageOf('a', THEIRS)
+    made.gate.origins.setStorageOf('a', THEIRS)
     await made.fail(5, null, THEIRS)
     return made
   }
@@ -153,21 +153,21 @@ describe('storage of one account that is down', () => {
   it('makes the service degraded as long as a version waits for it', async () => {
     const { gate, pass } = await theirsDown()
 
-    const first = gate.health()
+    const first = gate.origins.health()
     pass(16 * MINUTE)
 
     expect(first).toEqual({ state: 'degraded', reason: 'it is down', nextProbeAt: null })
-    expect(gate.health()).toMatchObject({ state: 'ok' })
+    expect(gate.origins.health()).toMatchObject({ state: 'ok' })
   })
 
   it('is probed while a delivery to another storage runs', async () => {
     const { gate, next, fail, pass, send } = gateOf(4)
-    gate.setStorageOf('a', THEIRS)
+    gate.origins.setStorageOf('a', THEIRS)
     await fail(5, null, THEIRS)
     pass(5 * SECOND)
     const first = next('b1', 'b')
     await send(SERVICE, 'b1', { kind: 'facts' })
-    gate.setStorageOf('b', OURS)
+    gate.origins.setStorageOf('b', OURS)
     const stored = Promise.withResolvers<{ kind: string }>()
     const sending = gate.withBreaker(
       OURS,

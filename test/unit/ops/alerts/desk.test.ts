@@ -9,7 +9,7 @@ import { silentLog } from '../../../../src/lib/log.ts'
 import { Secret } from '../../../../src/lib/secrets.ts'
 import { AlertDesk } from '../../../../src/ops/alerts/desk.ts'
 import type { AlertMessage } from '../../../../src/ops/alerts/message.ts'
-import type { Sent } from '../../../../src/ops/alerts/senders.ts'
+import type { AlertResult } from '../../../../src/ops/alerts/senders.ts'
 import type { CampaignRun } from '../../../../src/ops/campaigns/run.ts'
 import { judgedVersions } from '../../../../src/ops/judged.ts'
 import type { DaemonState } from '../../../../src/ops/port.ts'
@@ -41,7 +41,7 @@ class Bench {
     trusted: false,
     campaigns: null as CampaignRun | null,
   }
-  answer: Sent | Promise<Sent> = { kind: 'sent' }
+  answer: AlertResult | Promise<AlertResult> = { kind: 'sent' }
   readonly conditions = new Conditions(systemClock)
   tries = 0
   readonly #desk: AlertDesk
@@ -51,9 +51,8 @@ class Bench {
   constructor(history: History, targets: AlertTarget[] = [PROGRAM]) {
     const clock: Clock = { ...systemClock, monotonic: () => this.#ahead }
     this.#desk = new AlertDesk({
-      ...{ clock, history, targets, log: silentLog, host: 'ats', conditions: this.conditions },
-      commandLine: (command) => `feedsyncd ${command}`,
-      page: null,
+      ...{ clock, history, targets, log: silentLog, conditions: this.conditions },
+      origin: { commandLine: (command) => `feedsyncd ${command}`, host: 'ats', page: null },
       facts: {
         problems: () => this.#problems(history),
         service: () => this.facts.service,
@@ -77,17 +76,13 @@ class Bench {
       campaigns,
     })
     const isLate = (version: Version) => late.find((one) => one.version.id === version.id)
-    const versions = judgedVersions(
-      history,
-      { state: null },
-      {
-        noted: late.map(({ version }) => version),
-        expect: (version) => ({
-          expectedBy: isLate(version)?.expectedBy ?? null,
-          overdue: isLate(version) !== undefined,
-        }),
-      },
-    )
+    const versions = judgedVersions(history, null, {
+      noted: late.map(({ version }) => version),
+      expect: (version) => ({
+        expectedBy: isLate(version)?.expectedBy ?? null,
+        overdue: isLate(version) !== undefined,
+      }),
+    })
     const commandLine = (command: string) => `feedsyncd ${command}`
     return problems({ ...report, versions }, { now: NOW, commandLine })
   }

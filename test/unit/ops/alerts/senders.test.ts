@@ -10,14 +10,14 @@ import type { AlertTarget } from '../../../../src/domain/alerts.ts'
 import { type Clock, systemClock } from '../../../../src/lib/clock.ts'
 import { createHttpClient } from '../../../../src/lib/http.ts'
 import { Secret } from '../../../../src/lib/secrets.ts'
-import type { Change } from '../../../../src/ops/alerts/changes.ts'
+import type { KeyedChange } from '../../../../src/ops/alerts/changes.ts'
 import { type AlertMessage, alertMessage } from '../../../../src/ops/alerts/message.ts'
-import { chatText, type Sent, sendAlert } from '../../../../src/ops/alerts/senders.ts'
+import { type AlertResult, alertSender, chatText } from '../../../../src/ops/alerts/senders.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 
 const EVIL = '"; touch /tmp/x; $(id) `id`\n\u202e<script>.xml'
 
-function held(feed: string): Change {
+function held(feed: string): KeyedChange {
   return {
     key: feed,
     mark: '7/0',
@@ -59,11 +59,11 @@ async function send(
   alert: AlertMessage,
   env: Record<string, string> = {},
   clock: Clock = systemClock,
-): Promise<Sent> {
+): Promise<AlertResult> {
   await using http = createHttpClient({ clock: systemClock, env: {} })
   const { signal } = new AbortController()
   const parts = { clock, http, env: { PATH: process.env.PATH, ...env } }
-  return await sendAlert({ on: ['held'], action }, alert, parts, signal)
+  return await alertSender(parts)({ on: ['held'], action }, alert, signal)
 }
 
 interface Heard {
@@ -99,7 +99,7 @@ async function untilGone(file: string): Promise<void> {
 }
 
 describe('the text of a message', () => {
-  const changes = ['a', 'b'].map((feed): Change => ({ ...held(feed), key: feed }))
+  const changes = ['a', 'b'].map((feed): KeyedChange => ({ ...held(feed), key: feed }))
   const origin = { at: 0, host: 'ats', sequence: 0, commandLine: (command: string) => command }
 
   it('has a subject that counts the changes, a line for each of them, and the address of the page', () => {
@@ -182,12 +182,12 @@ describe('a program', () => {
   it('that cannot be started after EMFILE is a failure and does not end the daemon', () => {
     const script = `
       import { openSync } from 'node:fs'
-      import { sendAlert } from '${new URL('../../../../src/ops/alerts/senders.ts', import.meta.url)}'
+      import { alertSender } from '${new URL('../../../../src/ops/alerts/senders.ts', import.meta.url)}'
       import { systemClock } from '${new URL('../../../../src/lib/clock.ts', import.meta.url)}'
       const target = { on: ['held'], action: { kind: 'exec', command: ['/bin/true'] } }
       try { for (;;) openSync('/dev/null') } catch {}
       const parts = { clock: systemClock, http: null, env: {} }
-      const sent = await sendAlert(target, { changes: [] }, parts, new AbortController().signal)
+      const sent = await alertSender(parts)(target, { changes: [] }, new AbortController().signal)
       setTimeout(() => console.log(JSON.stringify(sent)), 20)`
     const limited = ['-c', 'ulimit -n 256 && exec "$0" --input-type=module -e "$1"']
 

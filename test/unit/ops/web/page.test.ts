@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Pulse } from '../../../../src/ops/port.ts'
-import { conditionReport, type ShowReport, type UploadReport } from '../../../../src/ops/report.ts'
+import { conditionReport } from '../../../../src/ops/report.ts'
+import type { ShowReport, UploadReport } from '../../../../src/ops/upload-report.ts'
 import { feedPage, versionPage } from '../../../../src/ops/web/feed-pages.ts'
 import { statusPage } from '../../../../src/ops/web/page.ts'
 import type { PageContext } from '../../../../src/ops/web/page-parts.ts'
@@ -259,7 +260,7 @@ describe('a feed’s page', () => {
     const newest = upload({ id: 3, postings: 20 })
     const versions = [newest, upload(earlier), upload({ id: 1, postings: null, bytes: null })]
 
-    const shown = feedPage(newest, versions, 60, CONTEXT)
+    const shown = feedPage({ newest, versions, most: 60 }, CONTEXT)
 
     expect(shown.match(/class="dot good"/g)).toHaveLength(4)
     expect(shown).toContain('lowest 20, highest 40')
@@ -272,7 +273,7 @@ describe('the page of a feed whose files have dates in their names', () => {
     const files = { count: 12, paths: ['jobs-20261122.xml', 'jobs-20261121.xml'] }
     const dated = upload({ feed: 'jobs-{date}.xml', files })
 
-    const shown = feedPage(dated, [dated], 60, CONTEXT)
+    const shown = feedPage({ newest: dated, versions: [dated], most: 60 }, CONTEXT)
 
     expect(shown).toContain('<li><bdi>jobs-20261121.xml</bdi></li><li class="dim">10 more</li>')
     expect(page({ uploads: [dated] })).toContain('<small class="dim">12 files</small>')
@@ -419,7 +420,7 @@ describe('hostile names and reasons', () => {
     return [
       page({ uploads, daemon, service, campaigns, skipped, paused, pausedFeeds }),
       page({}, { find: `${text}~` }),
-      feedPage(uploads[0], uploads, 60, CONTEXT),
+      feedPage({ newest: uploads[0], versions: uploads, most: 60 }, CONTEXT),
       versionPage({ ...one, state: 'held' }, CONTEXT, uploads),
     ]
   }
