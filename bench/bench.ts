@@ -15,7 +15,7 @@ export interface Bench {
   upTo: number
   /** documents is the number of damaged feeds to check. */
   documents: number
-  /** feeds is a folder of more feeds to damage; null: damage only generated feeds. */
+  /** feeds is a folder of more feeds to damage; null means damage only generated feeds. */
   feeds: string | null
   /** directory holds all files on one file system, so that a drop is a rename. */
   directory: string

@@ -12,7 +12,7 @@ const APART_MS = 20_000
 export interface Seed {
   feed: string
   path: string
-  /** Null: the file left the folder long ago. */
+  /** Null means the file left the folder long ago. */
   identity: FileIdentity | null
 }
 

@@ -56,9 +56,9 @@ export interface AppOptions {
   commandLine?: CommandLine
   /** Takes the lines of the log; the default is stdout. */
   log?: LogOptions['destination']
-  /** The file that `log` writes to, which `feedsyncd logs` reads; null: the journal has the log. */
+  /** The file that `log` writes to, which `feedsyncd logs` reads; null if the journal has the log. */
   logFile?: string | null
-  /** The command that starts this daemon again; null: its unit, or `feedsyncd run`. */
+  /** The command that starts this daemon again; null means its unit, or `feedsyncd run`. */
   startWith?: string | null
   /** Prints at the terminal what happened and what to do. */
   notifyOperator: (message: string, hint: string | null) => void

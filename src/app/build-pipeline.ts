@@ -28,7 +28,7 @@ export interface PipelineNeeds {
   history: History
   judging: Judging
   log: Log
-  /** null: metrics are off. */
+  /** null if metrics are off. */
   observer: (AttemptObserver & CheckObserver) | null
   onMove: (version: Version) => void
   onProgress: (id: number, sent: number, total: number) => void

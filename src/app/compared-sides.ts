@@ -27,7 +27,7 @@ import { existing, pathInInbox } from './queries.ts'
 
 /** DiffSide is one of the two versions or files that are compared. */
 export interface DiffSide extends DifferenceSide {
-  /** null: it is a file. */
+  /** null if it is a file. */
   id: number | null
   /** The path of the version, or the file as it was named. */
   path: string
@@ -68,14 +68,19 @@ function copyOf(
   })
 }
 
-/** keptCopy returns the path of the copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1 without a copy. */
+/**
+ * keptCopy returns the path of the copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1 without a copy.
+ */
 export function keptCopy(config: Config, id: number): string {
   using history = openHistoryReader({ file: historyFile(config) })
   const known = knownVersions(history)
   return copyOf(config, known, existing(known, id))
 }
 
-/** fileSide returns a file that a person named. `named` is the feed by whose rule it is read; null: that of its path. */
+/**
+ * fileSide returns a file that a person named. `named` is the feed by whose rule it is read; null means that of its
+ * path.
+ */
 export function fileSide(config: Config | null, path: string, named: string | null): DiffSide {
   const file = resolve(path)
   const inInbox = config === null ? path : pathInInbox(config, file)
@@ -87,7 +92,7 @@ export function fileSide(config: Config | null, path: string, named: string | nu
 export interface DiffPair {
   older: DiffSide
   newer: DiffSide
-  /** What a person must know beside the answer; null: nothing. */
+  /** What a person must know beside the answer; null means nothing. */
   note: string | null
 }
 

@@ -24,7 +24,7 @@ export interface FileReport {
   column: number | null
   /** Why a guard would hold the file; null if none would. */
   held: string | null
-  /** The path that was nearly taken for that of the postings; null: the choice was clear, or configured. */
+  /** The path that was nearly taken for that of the postings; null if the choice was clear, or configured. */
   runnerUp: RunnerUp | null
   /** The path of each field; null if the field was not found. */
   fields: FoundPaths

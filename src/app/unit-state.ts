@@ -32,7 +32,7 @@ export function unitState(
   }
 }
 
-/** unitOfRun returns the unit that `feedsyncd run` with this configuration belongs to; null: it belongs to none. */
+/** unitOfRun returns the unit that `feedsyncd run` with this configuration belongs to; null if it belongs to none. */
 export function unitOfRun(run: string): string | null {
   const [, file] = /^feedsyncd run --config (\S+)$/.exec(run) ?? []
   const unit = unitOf(file ?? '')

@@ -97,7 +97,7 @@ export async function stableCampaignsFile(
 
 /**
  * contentStampOf returns a function whose result changes with the content of the file. The result stays the same if a
- * job writes the same content again; null: there is no file.
+ * job writes the same content again; null if there is no file.
  */
 export function contentStampOf(file: string): () => string | null {
   let known: string | null = null

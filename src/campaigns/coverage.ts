@@ -1,5 +1,5 @@
-// Owns the main numbers of a campaign: the postings that it covers, what it spent, what is left, and what is left of its
-// period. Pure.
+// Owns the main numbers of a campaign: the postings that it covers, what it spent, what is left, and what is left of
+// its period. Pure.
 
 import { isoTime } from '../lib/clock.ts'
 import type { Coverage } from '../ops/campaigns/run.ts'
@@ -10,7 +10,7 @@ import { shownValue } from './fields.ts'
 import type { JudgedEntry } from './judged-entry.ts'
 import type { Campaign } from './service/port.ts'
 
-/** coverageOf returns the main numbers of an entry's campaign; null: it has no campaign that could be read. */
+/** coverageOf returns the main numbers of an entry's campaign; null if it has no campaign that could be read. */
 export function coverageOf(judged: JudgedEntry, effects: Effects, now: number): Coverage | null {
   const { campaign } = judged
   if (campaign === null) return null
@@ -32,7 +32,7 @@ export function coverageOf(judged: JudgedEntry, effects: Effects, now: number): 
   }
 }
 
-/** countedOf counts what the campaign's current targeting selects in the last uploads; null: not known. */
+/** countedOf counts what the campaign's current targeting selects in the last uploads; null means not known. */
 function countedOf({ campaign, known }: JudgedEntry, effects: Effects): number | null {
   if (effects.latest.length === 0 || campaign === null) return null
   const current = currentTargeting(campaign, known)

@@ -22,16 +22,18 @@ import {
 export interface CriterionCount {
   name: Criterion
   takes: number
-  /** The values that no such posting has, each with the most similar one that a posting has; null: none is similar. */
+  /**
+   * The values that no such posting has, each with the most similar one that a posting has; null means none is similar.
+   */
   unmet: { value: string; near: string | null }[]
 }
 
 export interface Covers {
   key: string
   campaignId: string | null
-  /** What the service said at the last look; null: not known. */
+  /** What the service said at the last look; null means not known. */
   covered: number | null
-  /** ISO 8601 UTC of the last look; null: there was none. */
+  /** ISO 8601 UTC of the last look; null if there was none. */
   at: string | null
   counted: number
   /** The postings that carry the entry's id. */

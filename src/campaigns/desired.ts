@@ -22,9 +22,9 @@ export interface Entry {
   key: string
   /** The fields that the file names. An absent field is not managed. */
   values: Values
-  /** null: the targeting is not managed. */
+  /** null if the targeting is not managed. */
   targeting: CanonicalTargeting | null
-  /** The service's id of the campaign, where the file names it; null: we find the campaign on the service. */
+  /** The service's id of the campaign, where the file names it; null means we find the campaign on the service. */
   campaignId: string | null
 }
 

@@ -15,7 +15,7 @@ import {
   type TargetedPosting,
 } from './targeting.ts'
 
-/** Selection counts the postings that a campaign selects before and after a change; null: not known. */
+/** Selection counts the postings that a campaign selects before and after a change; null means not known. */
 export interface Selection {
   before: number | null
   after: number | null
@@ -26,11 +26,11 @@ export interface Effects {
   /** See `FeedSide`. */
   isAtMost: boolean
   postings: number
-  /** The number of postings that a measured targeting selects; null: not known. */
+  /** The number of postings that a measured targeting selects; null means not known. */
   count(targeting: CanonicalTargeting): number | null
-  /** The number of postings that carry this id; null: no feed was uploaded. */
+  /** The number of postings that carry this id; null means no feed was uploaded. */
   carried(key: string): number | null
-  /** Wall ms of the first upload without this id; null: the feeds carry it, never carried it, or it is not known. */
+  /** Wall ms of the first upload without this id; null if the feeds carry it, never carried it, or it is not known. */
   missingSince(key: string): number | null
   /** By key: the requisition ids in the file that no posting has. */
   missingPins: ReadonlyMap<string, string[]>
@@ -153,7 +153,9 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
   return { counted, overlaps, missingPins, problems }
 }
 
-/** selectionOf counts the postings of a campaign before and after the entry's targeting; null: nothing to count. */
+/**
+ * selectionOf counts the postings of a campaign before and after the entry's targeting; null means nothing to count.
+ */
 export function selectionOf(
   { entry: { targeting }, campaign, known }: JudgedEntry,
   effects: Effects,

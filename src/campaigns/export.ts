@@ -55,7 +55,7 @@ function fieldsOf(campaign: Campaign, bound: Binding | undefined) {
   return { isPartial, values: isOrdered ? { ...rest, startDate } : rest }
 }
 
-/** targetingOf returns the keys of an entry for a targeting; null: the file cannot express it. */
+/** targetingOf returns the keys of an entry for a targeting; null if the file cannot express it. */
 function targetingOf(targeting: CanonicalTargeting): object | null {
   const codes = [...targeting.stateProvCodes, ...targeting.cities.map((city) => city.stateProvCode)]
   if (codes.some((code) => !/^[A-Z]{2}$/.test(code))) return null

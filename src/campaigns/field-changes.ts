@@ -28,7 +28,7 @@ import {
 /** FieldChange is a line of the plan. */
 export interface FieldChange {
   field: CampaignField | 'targeting'
-  /** The current value, written as in the file; null: none; absent: not known. */
+  /** The current value, written as in the file; null means none; absent: not known. */
   from?: string | Targeting | null
   to: string | Targeting | null
   spend: Spend
@@ -36,7 +36,7 @@ export interface FieldChange {
   isMonthly?: true
   /** The value that we sent last, written as in the file, if somebody changed it on the service since then. */
   sent?: string | null
-  /** Wall ms at which we sent it; null: not known. */
+  /** Wall ms at which we sent it; null means not known. */
   sentAt?: number | null
 }
 
@@ -59,7 +59,7 @@ export function currentValue(
   return shown === undefined && rawOf(campaign, field) === undefined ? sent.values[field] : shown
 }
 
-/** currentTargeting returns the targeting that a campaign has now; null: not known. */
+/** currentTargeting returns the targeting that a campaign has now; null means not known. */
 export function currentTargeting(
   campaign: Campaign,
   { sent, shown, repeatAt }: KnownCampaign,

@@ -114,7 +114,7 @@ function typeOf({ type, is, none }: Spec): z.ZodType<Value, string> {
 export const isWritable = (field: CampaignField, text: string) =>
   FIELD_TYPES[field].safeParse(text).success
 
-/** Value is an amount, a date (yyyy-MM-ddThh:mm:ssZ), a word, or a name without its mark; null: none. */
+/** Value is an amount, a date (yyyy-MM-ddThh:mm:ssZ), a word, or a name without its mark; null means none. */
 export type Value = Amount | string | null
 export type Values = Partial<Record<CampaignField, Value>>
 
@@ -168,8 +168,8 @@ export function shownValue(campaign: Campaign, field: CampaignField): Value | un
 const ISO = /^([+-]\d\d)?\d{4}-\d\d-(\d\d)([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i
 
 /**
- * dateOf reads a date in ISO 8601; one without a zone is UTC. The result has whole seconds and a year of four digits, so
- * that texts compare like times. A date before 1970 means "no date".
+ * dateOf reads a date in ISO 8601; one without a zone is UTC. The result has whole seconds and a year of four digits,
+ * so that texts compare like times. A date before 1970 means "no date".
  */
 function dateOf(text: string): string | undefined {
   const [, , day, time, , , zone] = ISO.exec(text) ?? []
@@ -184,7 +184,7 @@ function dateOf(text: string): string | undefined {
 
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59)
 
-/** idleReason returns why a campaign cannot spend now; null: it may spend. `now`: wall ms. */
+/** idleReason returns why a campaign cannot spend now; null if it may spend. `now`: wall ms. */
 export function idleReason(campaign: Campaign, now: number): 'archived' | 'paused' | 'over' | null {
   const status = shownValue(campaign, 'status')
   if (status === 'archived' || status === 'paused') return status

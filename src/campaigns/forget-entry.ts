@@ -5,9 +5,9 @@ import type { CampaignReader, CampaignStore, CampaignWrite } from './port.ts'
 
 /** Forgotten says what a key had before `forget`. */
 export interface Forgotten {
-  /** The campaign that was released; null: the key had none. */
+  /** The campaign that was released; null if the key had none. */
   campaignId: string | null
-  /** The create whose campaign may still appear, so that it blocks another create for now; null: there is none. */
+  /** The create whose campaign may still appear, so that it blocks another create for now; null if there is none. */
   open: CampaignWrite | null
 }
 

@@ -12,7 +12,7 @@ export type EntryState = 'new' | 'in line' | 'differs' | 'pending' | 'unknown' |
 export const needsPerson = (state: EntryState) => state !== 'in line' && state !== 'pending'
 
 export interface PlannedAction {
-  /** null: the campaign is created. */
+  /** null if the campaign is created. */
   campaignId: string | null
   action: 'bind' | 'create' | 'update'
   /** Empty: the campaign is only bound, and nothing is sent. */
@@ -23,14 +23,14 @@ export interface PlannedAction {
 export interface JudgedEntry {
   entry: Entry
   state: EntryState
-  /** null: no campaign was found, or it could not be read. */
+  /** null means no campaign was found, or it could not be read. */
   campaign: Campaign | null
   campaignId: string | null
   /** What we sent to the campaign, and how the service shows it. */
   known: KnownCampaign
   /** Why the entry is `unknown` or `blocked`, or why the daemon repeats a targeting; null in other states. */
   reason: string | null
-  /** The one next step: a command to paste, or an edit; null: none is needed. */
+  /** The one next step: a command to paste, or an edit; null means none is needed. */
   next: string | null
   action: PlannedAction | null
 }

@@ -15,7 +15,7 @@ export function readCampaigns<T>(config: Config, read: (known: CampaignReader) =
 
 export interface LastKnown {
   bindings: readonly Binding[]
-  /** The daemon's last look; null: there was none. */
+  /** The daemon's last look; null if there was none. */
   run: CampaignRun | null
 }
 

@@ -7,7 +7,7 @@ import type { JudgedEntry, Scene } from './judged-entry.ts'
 /** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */
 export interface LookFacts extends Scene {
   judged: readonly JudgedEntry[]
-  /** Why the file may be cut, so that the daemon does not use it; null: the daemon uses it. */
+  /** Why the file may be cut, so that the daemon does not use it; null if the daemon uses it. */
   fileDoubt: string | null
   effects: Effects
   /** The look covered all entries, and listed the campaigns. */
@@ -46,11 +46,11 @@ export interface LookFinding {
     | 'share'
     /** Postings carry the id of a campaign that cannot spend. */
     | 'idle'
-  /** External campaign id; null: the finding concerns no entry. */
+  /** External campaign id; null if the finding concerns no entry. */
   key: string | null
   campaignId: string | null
   text: string
-  /** The command or edit that settles the finding; null: nothing has to be done. */
+  /** The command or edit that settles the finding; null means nothing has to be done. */
   next: string | null
   /** `warning`: money may be spent that nobody approved, or none is spent where it should be. */
   severity: FindingSeverity

@@ -23,7 +23,7 @@ export function markOf(identity: string, key: string): string {
 export const withMark = (name: string, mark: string | null) =>
   mark === null ? name : `${name} [#${mark}]`
 
-/** markIn finds the mark in brackets anywhere in a name; null: the name has none. Use `hasMark` for a known mark. */
+/** markIn finds the mark in brackets anywhere in a name; null if the name has none. Use `hasMark` for a known mark. */
 export function markIn(name: unknown): string | null {
   return typeof name === 'string' ? (MARK.exec(name)?.[1]?.toLowerCase() ?? null) : null
 }

@@ -8,7 +8,7 @@ import type { Campaign } from './service/port.ts'
 
 const UNBOUND = { accountId: null, startDate: null, mark: null }
 
-/** reasonNotToWrite returns why we must not write a campaign: not the bound one, or archived; null: we may write. */
+/** reasonNotToWrite returns why we must not write a campaign: not the bound one, or archived; null if we may write. */
 export function reasonNotToWrite(
   campaign: Campaign,
   {

@@ -24,7 +24,7 @@ import { doubtAbout } from './taken.ts'
 export interface PlanItem extends PlannedAction {
   /** External campaign id of the entry. */
   key: string
-  /** null: the targeting stays, or no feed was uploaded. */
+  /** null if the targeting stays, or no feed was uploaded. */
   postings: Selection | null
 }
 
@@ -35,7 +35,7 @@ export interface PlanEntry {
   state: EntryState
   reason: string | null
   next: string | null
-  /** The main numbers; null: the entry has no campaign that could be read. */
+  /** The main numbers; null if the entry has no campaign that could be read. */
   coverage: Coverage | null
 }
 
@@ -45,11 +45,11 @@ export interface Plan {
   items: PlanItem[]
   entries: PlanEntry[]
   findings: LookFinding[]
-  /** null: every campaign was read by id. */
+  /** null if every campaign was read by id. */
   listing: { complete: boolean; campaigns: number; reason: string | null } | null
   /** The last upload of each feed. */
   feeds: { count: number; postings: number; problems: readonly string[] }
-  /** A warning that belongs to the creates; null: none. */
+  /** A warning that belongs to the creates; null means none. */
   warning: string | null
 }
 
@@ -57,7 +57,7 @@ export interface Plan {
 export interface PlanSources {
   /** The campaigns of the service. */
   service: CampaignSource
-  /** null: there is no database. */
+  /** null if there is no database. */
   store: CampaignReader | null
   feeds: () => FeedSide
   /** A clock with the service's time of day. */
@@ -70,7 +70,7 @@ export interface PlanSources {
 /** PlanScope is the file, and the entries of it to plan. */
 export interface PlanScope {
   file: ManagedFile
-  /** External campaign ids; null: all. */
+  /** External campaign ids; null means all. */
   keys: ReadonlySet<string> | null
 }
 
@@ -84,7 +84,10 @@ export interface LookResult {
 /** isStuck returns whether `apply` can do nothing for an entry. */
 export const isStuck = ({ state }: PlanEntry) => state === 'blocked' || state === 'unknown'
 
-/** exitCodeOf returns 3 if an entry is blocked or unknown, else 2 if there are changes or a removed entry still spends, else 0. */
+/**
+ * exitCodeOf returns 3 if an entry is blocked or unknown, else 2 if there are changes or a removed entry still spends,
+ * else 0.
+ */
 export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
   entries.some(isStuck) || findings.some(({ code }) => code === 'open-create')
     ? 3

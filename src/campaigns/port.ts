@@ -10,7 +10,7 @@ import type { CanonicalTargeting } from './targeting.ts'
 /** SentFields holds the last value of each field that we sent to a campaign. */
 export interface SentFields {
   values: Values
-  /** null: we never sent a targeting. */
+  /** null if we never sent a targeting. */
   targeting: CanonicalTargeting | null
 }
 
@@ -19,12 +19,12 @@ export interface KnownCampaign {
   sent: SentFields
   /**
    * How the service shows our targeting. `of` is the targeting that we sent, `is` the JSON text that the service showed
-   * right after the write. null: the service showed no targeting.
+   * right after the write. null means the service showed no targeting.
    */
   shown: { of: CanonicalTargeting; is: string } | null
-  /** Wall ms at which we send the targeting again because the result of a write is not known; null: never. */
+  /** Wall ms at which we send the targeting again because the result of a write is not known; null means never. */
   repeatAt: number | null
-  /** The mark in its name, as reads by id showed it, which never changes; null: not known. */
+  /** The mark in its name, as reads by id showed it, which never changes; null means not known. */
   mark: string | null
 }
 
@@ -33,7 +33,7 @@ export interface Binding extends KnownCampaign {
   /** External campaign id. */
   key: string
   campaignId: string
-  /** These two are as reads by id showed them, and never change; null: not known. */
+  /** These two are as reads by id showed them, and never change; null means not known. */
   accountId: string | null
   startDate: string | null
 }
@@ -99,13 +99,13 @@ export interface CampaignReader {
   lastWrite(campaignId: string, field: string, whose: 'ours' | 'any'): CampaignWrite | null
   /** The number of the last write by a person; 0: there was none. A confirmed plan is sent only while it stays. */
   lastPersonWrite(): number
-  /** Wall ms when we found that this database was restored from an older copy; null: it was not. */
+  /** Wall ms when we found that this database was restored from an older copy; null if it was not. */
   restoredAt(): number | null
   /** Wall ms when this database was created. */
   madeAt(): number | null
-  /** The last file that the daemon used, or that a person applied as a whole; null: there was none. */
+  /** The last file that the daemon used, or that a person applied as a whole; null if there was none. */
   takenFile(): TakenFile | null
-  /** The result of the last look; null: there was none. */
+  /** The result of the last look; null if there was none. */
   lastRun(): CampaignRun | null
 }
 
@@ -121,7 +121,9 @@ export interface CampaignStore extends CampaignReader, Disposable {
   end(id: number, ending: WriteEnding): void
   /** The rows that have not ended, oldest first. */
   sending(): CampaignWrite[]
-  /** Wall ms of the newest targeting write of this campaign after `since` whose result is not known; null: none. */
+  /**
+   * Wall ms of the newest targeting write of this campaign after `since` whose result is not known; null means none.
+   */
   unclearSince(campaignId: string, since: number): number | null
   /** renewMark finds out whether this database was restored from an older copy, and makes later restores visible. */
   renewMark(): void
@@ -156,7 +158,7 @@ export interface FeedUpload {
   postings: number
   encoding: string | null
   records: string | null
-  /** The name of its file in the spool; null: the spool has no copy. */
+  /** The name of its file in the spool; null if the spool has no copy. */
   spool: string | null
   /** External campaign id -> number of postings that carry it, for at most `MAX_CAMPAIGN_IDS` ids. */
   ids: Readonly<Record<string, number>>
@@ -168,7 +170,7 @@ export interface FeedSide {
   latest: readonly FeedUpload[]
   /** Several feeds share the account, and nobody said that the service keeps all of them: counts are the most. */
   isAtMost: boolean
-  /** Wall ms of the first upload without this id, if earlier uploads carried it; null: not known to be missing. */
+  /** Wall ms of the first upload without this id, if earlier uploads carried it; null means not known to be missing. */
   missingSince(id: string): number | null
   /**
    * read reads the last uploads once. It returns one sentence for each feed that it cannot read, or that has no posting

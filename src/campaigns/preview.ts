@@ -15,7 +15,7 @@ import { type CanonicalTargeting, selector } from './targeting.ts'
 export interface PreviewRow extends PostingRow {
   /** What happens to the posting when the file is applied. */
   change: 'stays' | 'comes' | 'goes'
-  /** The criterion that takes a posting that comes, or leaves out one that goes; null: it stays. */
+  /** The criterion that takes a posting that comes, or leaves out one that goes; null means it stays. */
   why: string | null
 }
 

@@ -13,13 +13,13 @@ export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 
 /** Looks are what the schedule runs. */
 export interface Looks {
-  /** stamp returns a text that changes with the campaigns file; null: there is no file, and none is configured. */
+  /** stamp returns a text that changes with the campaigns file; null if there is no file, and none is configured. */
   stamp(): string | null
-  /** lastRun returns the last result of any process; null: none, or it cannot be read. Never throws. */
+  /** lastRun returns the last result of any process; null means none, or it cannot be read. Never throws. */
   lastRun(): CampaignRun | null
   /** isPaused returns whether a person paused all sending. Never throws. */
   isPaused(): boolean
-  /** look looks once, and writes in mode `targeting`. null: there is no file. */
+  /** look looks once, and writes in mode `targeting`. null if there is no file. */
   look(cause: LookCause, signals: LookSignals): Promise<CampaignRun | null>
 }
 
@@ -81,7 +81,7 @@ export class CampaignSchedule {
     this.#due.set('start', Number.NEGATIVE_INFINITY)
   }
 
-  /** The result of the last look, which may be from before a restart; null: there was none, or there is no file. */
+  /** The result of the last look, which may be from before a restart; null if there was none, or there is no file. */
   get last(): CampaignRun | null {
     return this.#last
   }

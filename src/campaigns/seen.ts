@@ -18,10 +18,10 @@ export interface CampaignSource {
 }
 
 export class Seen {
-  /** null: there was no listing. */
+  /** null if there was no listing. */
   #listed: ReadonlyMap<string, Campaign> | null = null
   #incomplete: string | null = 'there was no listing'
-  /** The campaigns read by id, which are newer than the listing; null: the campaign does not exist. */
+  /** The campaigns read by id, which are newer than the listing; null if the campaign does not exist. */
   readonly #read = new Map<string, Campaign | null>()
   /** By id: why a campaign could not be read. */
   readonly #failed = new Map<string, string>()
@@ -33,7 +33,7 @@ export class Seen {
     this.#signal = signal
   }
 
-  /** Why the listing is not complete, and so cannot prove that a campaign does not exist; null: it is complete. */
+  /** Why the listing is not complete, and so cannot prove that a campaign does not exist; null if it is complete. */
   get incomplete(): string | null {
     return this.#incomplete
   }
@@ -44,7 +44,7 @@ export class Seen {
     return [...ids].flatMap((id) => this.campaign(id) ?? [])
   }
 
-  /** campaign returns a campaign; null: it does not exist; undefined: it was not read, or could not be. */
+  /** campaign returns a campaign; null if it does not exist; undefined if it was not read, or could not be. */
   campaign(id: string): Campaign | null | undefined {
     const read = this.#read.get(id)
     return read === undefined ? this.#listed?.get(id) : read

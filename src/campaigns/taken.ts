@@ -13,7 +13,7 @@ export function take(store: CampaignStore, { entries, fileSha256 }: ManagedFile)
     store.keepTakenFile({ fileSha256, keys: entries.map(({ key }) => key) })
 }
 
-/** doubtAbout returns why a file may be cut, so that the daemon does not use it; null: the daemon uses the file. */
+/** doubtAbout returns why a file may be cut, so that the daemon does not use it; null if the daemon uses the file. */
 export function doubtAbout(
   { entries, fileSha256, isEnded }: ManagedFile,
   store: CampaignReader,

@@ -156,7 +156,9 @@ function titlePattern(title: string): RegExp {
 
 const literally = (word: string) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-/** readTargeting reads what the service shows; null: one of its values cannot be read, so its meaning is not known. */
+/**
+ * readTargeting reads what the service shows; null if one of its values cannot be read, so its meaning is not known.
+ */
 export function readTargeting(raw: unknown): CanonicalTargeting | null {
   if (raw === null) return canonical({})
   if (typeof raw !== 'object' || Array.isArray(raw)) return null
@@ -186,7 +188,7 @@ const isCity = (value: unknown): value is City => {
   return typeof name === 'string' && normalized(name) !== '' && typeof stateProvCode === 'string'
 }
 
-/** targetingSpend returns how a change of targeting can affect spending; `before` null: not known. */
+/** targetingSpend returns how a change of targeting can affect spending; `before` null means not known. */
 export function targetingSpend(
   before: CanonicalTargeting | null,
   after: CanonicalTargeting,
@@ -216,7 +218,7 @@ function criterionSpend(
   return isMore ? 'up' : 'down'
 }
 
-/** targetingTexts returns the criteria that change, as text for people; `before` null: not known. */
+/** targetingTexts returns the criteria that change, as text for people; `before` null means not known. */
 export function targetingTexts(before: CanonicalTargeting | null, after: CanonicalTargeting) {
   return CRITERIA.flatMap((name) => {
     const [from, to] = [before === null ? [] : valuesIn(before, name), valuesIn(after, name)]

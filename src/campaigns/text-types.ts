@@ -17,7 +17,7 @@ export function readAs<T>(type: TextType<T>, given: string): { value: T } | { pr
 
 const text = () => z.string('expected one value, not a block')
 
-/** written is text of a pattern, which `read` turns into a value; null: the text has no such value. */
+/** written is text of a pattern, which `read` turns into a value; null if the text has no such value. */
 const written = <T>(pattern: RegExp, expected: string, read: (text: string) => T | null) =>
   text()
     .regex(pattern, expected)

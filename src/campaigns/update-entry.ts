@@ -23,7 +23,7 @@ export interface UpdateEntryTools {
   isCurrent: () => boolean
 }
 
-/** updateEntry sends the changes that are still open, if nothing moved since the plan; null: none is open. */
+/** updateEntry sends the changes that are still open, if nothing moved since the plan; null means none is open. */
 export async function updateEntry(
   { item, entry, changes }: { item: PlanItem; entry: Entry; changes: readonly FieldChange[] },
   { identity, ...tools }: UpdateEntryTools,

@@ -14,9 +14,9 @@ import { type PostingVerdict, verdictOf } from './reasons.ts'
 export interface WhyEntry extends PostingVerdict {
   key: string
   campaignId: string | null
-  /** The state of the campaign on the service, such as `running`; null: not known, or there is no campaign. */
+  /** The state of the campaign on the service, such as `running`; null means not known, or there is no campaign. */
   status: string | null
-  /** The file has another targeting, which gives another verdict once it is sent; null: there is none. */
+  /** The file has another targeting, which gives another verdict once it is sent; null if there is none. */
   later: PostingVerdict | null
 }
 
@@ -26,7 +26,7 @@ export interface WhyPosting {
   entries: WhyEntry[]
   /** The number of the other entries, which leave it out because of their external campaign id. */
   others: number
-  /** The entry with the most similar id, if no entry has the posting's id; null: none is similar. */
+  /** The entry with the most similar id, if no entry has the posting's id; null means none is similar. */
   near: string | null
 }
 

@@ -56,8 +56,8 @@ export interface UpdateTools {
 }
 
 /**
- * update sends a body, and reads the campaign by id afterwards. If the campaign is unchanged after the first try, update
- * sends the body a second time.
+ * update sends a body, and reads the campaign by id afterwards. If the campaign is unchanged after the first try,
+ * update sends the body a second time.
  */
 export async function update(
   { bound, campaign, body, put, mayWrite }: UpdateOrder,
@@ -143,8 +143,8 @@ interface UpdateEnd extends Omit<WriteEnding, 'at' | 'campaignId'> {
 }
 
 /**
- * echoOf returns the binding after a write, if the service shows our targeting in its own form, which appeared with this
- * write or an earlier one; else null.
+ * echoOf returns the binding after a write, if the service shows our targeting in its own form, which appeared with
+ * this write or an earlier one; else null.
  */
 function echoOf({
   bound,
@@ -166,7 +166,9 @@ function echoOf({
   return { ...withWriteDone(bound, { targeting }), shown: { of, is } }
 }
 
-/** unclearUntil returns when the last write of a targeting without a known result can no longer arrive; null: none. */
+/**
+ * unclearUntil returns when the last write of a targeting without a known result can no longer arrive; null means none.
+ */
 function unclearUntil(store: CampaignStore, campaignId: string, now: number): number | null {
   const unclear = store.unclearSince(campaignId, now - LATE_MS)
   return unclear === null ? null : unclear + LATE_MS
@@ -186,7 +188,7 @@ export function valuesBefore(
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
-/** shownTargeting returns how a campaign shows the targeting that we just sent; null: it shows none. */
+/** shownTargeting returns how a campaign shows the targeting that we just sent; null if it shows none. */
 function shownTargeting(campaign: Campaign, { targeting = {} }: CampaignUpdate): Binding['shown'] {
   const raw = rawOf(campaign, 'targeting')
   return raw === undefined ? null : { of: canonical(targeting), is: JSON.stringify(raw) }

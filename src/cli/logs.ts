@@ -83,7 +83,7 @@ const nothingSince = (since: string): typeof NOTHING => {
   return { says: `the log has no line since ${since}`, hint: hintWith(null, commandFor('logs')) }
 }
 
-/** ownLogFile returns the file of a daemon that logs to a file of its own, such as the trial's; null: it has none. */
+/** ownLogFile returns the file of a daemon that logs to a file of its own, such as the trial's; null if it has none. */
 function ownLogFile(context: Context, flag: string | undefined): string | null {
   try {
     const { config } = readStatusConfig(context, flag)
@@ -96,7 +96,9 @@ function ownLogFile(context: Context, flag: string | undefined): string | null {
 
 const AGO = /^(\d+) ?(s|m|h|d)\w*(?: ago)?$/
 
-/** sinceTime reads `--since` for a file: an age such as 10m or "2 hours ago". Throws `FeedsyncError` (64) for others. */
+/**
+ * sinceTime reads `--since` for a file: an age such as 10m or "2 hours ago". Throws `FeedsyncError` (64) for others.
+ */
 function sinceTime({ clock }: Context, since: string | undefined): number | null {
   if (since === undefined) return null
   const [, count = '', unit = ''] = AGO.exec(since) ?? []

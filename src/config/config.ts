@@ -6,8 +6,8 @@ import type { Identity } from '../domain/service-words.ts'
 import type { ConfigFile } from './schema.ts'
 
 /**
- * Config is the effective configuration: all defaults applied, durations in ms, sizes in bytes, paths absolute. What the
- * file's sections say as it is has their types.
+ * Config is the effective configuration: all defaults applied, durations in ms, sizes in bytes, paths absolute. What
+ * the file's sections say as it is has their types.
  */
 export interface Config {
   service: {
@@ -53,14 +53,14 @@ type RuleInFile = ConfigFile['feeds'][number]
 /** FeedConfig is a rule of `feeds`. */
 export interface FeedConfig {
   match: string
-  /** null: the feed is named by its path. */
+  /** null if the feed is named by its path. */
   name: string | null
   dated: boolean
-  /** null: the account of the service. */
+  /** null means the account of the service. */
   partnerAccount: string | null
-  /** null: the declared encoding. */
+  /** null means the declared encoding. */
   encoding: NonNullable<RuleInFile['encoding']> | null
-  /** null: detected. */
+  /** null means detected. */
   records: string | null
   fields: RuleInFile['fields']
   expectEveryMs: number | null

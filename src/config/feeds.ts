@@ -14,12 +14,12 @@ import type { FeedConfig } from './config.ts'
 export interface FeedRule {
   /** The feed's name: the rule's, or the path, with `{date}` for a date in the file's name. */
   feed: string
-  /** Partner account of the upload; null: the configured identity. */
+  /** Partner account of the upload; null means the configured identity. */
   account: string | null
   mapping: Mapping
   /** The dates in the names of files order the versions of the feed. */
   dated: boolean
-  /** The longest time between two versions; null: never overdue. */
+  /** The longest time between two versions; null means never overdue. */
   expectEveryMs: number | null
 }
 
@@ -31,9 +31,9 @@ const matchers = new WeakMap<FeedConfig, CapturingMatcher>()
 
 /**
  * feedFor returns the result of the first rule that matches, with or without `.gz`. `given` is a path relative to the
- * folder, with `/`. `givenName` is the feed that a person gave for the file. A name goes through the same function as a path: it is
- * the name of a rule, or it is read like the path of a file. The rule that gives the name decides everything else, or
- * the rule of the file if no rule gives it. All names are compared in Unicode form NFC.
+ * folder, with `/`. `givenName` is the feed that a person gave for the file. A name goes through the same function as a
+ * path: it is the name of a rule, or it is read like the path of a file. The rule that gives the name decides
+ * everything else, or the rule of the file if no rule gives it. All names are compared in Unicode form NFC.
  */
 export function feedFor(
   given: string,
@@ -75,7 +75,7 @@ function ownName(path: string, { dated }: FeedConfig): string {
   return dated ? feedWithoutRule(path) : plainName(path)
 }
 
-/** firstOf returns the result of the first rule that matches; null: no rule matches. */
+/** firstOf returns the result of the first rule that matches; null means no rule matches. */
 function firstOf(
   rules: readonly FeedConfig[],
   path: string,

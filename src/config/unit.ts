@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 
 const OF_INSTANCE = /^\/etc\/feedsyncd\/([^/]+)\/feedsyncd\.yaml$/
 
-/** instanceOf returns the NAME of feedsyncd@NAME.service; null: the file belongs to no instance. */
+/** instanceOf returns the NAME of feedsyncd@NAME.service; null if the file belongs to no instance. */
 export function instanceOf(file: string): string | null {
   return OF_INSTANCE.exec(resolve(file))?.[1] ?? null
 }

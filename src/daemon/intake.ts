@@ -90,12 +90,14 @@ export class Intake {
     return this.#isHinted || this.#settler.hasPending
   }
 
-  /** looking resolves when the running look at the folder has ended; null: none runs. */
+  /** looking resolves when the running look at the folder has ended; null means none runs. */
   get looking(): Promise<void> | null {
     return this.#looking
   }
 
-  /** isStuck returns whether the running look does not end, because the disk or network of the folder does not answer. */
+  /**
+   * isStuck returns whether the running look does not end, because the disk or network of the folder does not answer.
+   */
   get isStuck(): boolean {
     return this.#clock.monotonic() - this.#lookedAt > STUCK_MS
   }

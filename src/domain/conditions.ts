@@ -65,11 +65,11 @@ export interface Condition {
   code: ConditionCode
   /** One plain sentence without a full stop: what happened, and why. */
   message: string
-  /** What to do next; null: nothing. */
+  /** What to do next; null means nothing. */
   hint: string | null
   /** Wall ms of its beginning. */
   since: number
-  /** Alerts report a condition anew when its mark changes; null: they report it once. */
+  /** Alerts report a condition anew when its mark changes; null if they report it once. */
   mark: string | null
 }
 
@@ -87,7 +87,7 @@ interface ConditionWords {
 
 interface Active {
   condition: Condition
-  /** Monotonic ms at which it ends unless it is set again; null: `clear` ends it. */
+  /** Monotonic ms at which it ends unless it is set again; null if `clear` ends it. */
   until: number | null
 }
 

@@ -271,13 +271,13 @@ export const RULES = Object.fromEntries(
   Object.entries(TABLE).map(([name, row]) => [name, { name, ...row }]),
 ) as Record<keyof typeof TABLE, Rule>
 
-/** ruleOfStatus returns the row of a status if nothing else is known; null: the table does not name it. */
+/** ruleOfStatus returns the row of a status if nothing else is known; null if the table does not name it. */
 export function ruleOfStatus(from: 'service' | 'storage', status: number): Rule | null {
   const rows = Object.values(RULES).filter((row) => row.from === from || row.from === 'either')
   return rows.find(({ statuses }) => statuses.includes(status)) ?? null
 }
 
-/** ruleOfCode returns the row of storage's error code; null: the table does not name it. */
+/** ruleOfCode returns the row of storage's error code; null if the table does not name it. */
 export function ruleOfCode(code: string): Rule | null {
   return Object.values(RULES).find(({ codes }) => codes.includes(code)) ?? null
 }
@@ -288,13 +288,13 @@ export interface Failure {
   class: FailureClass
   /** A stable short name: a system code, a storage error code, `http-503`, `policy-expired`, `stalled`. */
   code: string
-  /** The HTTP status; null: no answer came. */
+  /** The HTTP status; null means no answer came. */
   status: number | null
   /** A plain sentence without secrets: what happened. */
   reason: string
   /** A plain sentence: what a person can do. */
   hint: string
-  /** The wait that the other side asked for, in ms from now; null: none. */
+  /** The wait that the other side asked for, in ms from now; null means none. */
   retryAfterMs: number | null
   /** The scheme, host and port that failed, which is the breaker's key. */
   origin: string | null

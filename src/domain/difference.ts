@@ -8,7 +8,7 @@ export interface PostingChanges {
   changed: number
 }
 
-/** PostingName says which posting is meant; null: the posting has no such field. */
+/** PostingName says which posting is meant; null if the posting has no such field. */
 export interface PostingName {
   id: string | null
   title: string | null
@@ -22,8 +22,8 @@ export interface ChangedPosting {
   /** As in the newer version. */
   title: string | null
   /**
-   * The fields whose values differ, and the names of other parts of the posting that are written differently. Empty: only
-   * white space between the parts, or a comment.
+   * The fields whose values differ, and the names of other parts of the posting that are written differently. Empty:
+   * only white space between the parts, or a comment.
    */
   fields: string[]
 }

@@ -20,7 +20,10 @@ export const STOPPED = 'stopped'
 /** An error of feedsyncd itself. */
 export const FAULT = 'fault'
 export const SUPERSEDED = 'superseded'
-/** The date in the file's name is older than the date of a version that was accepted before (pipeline/decide/same-bytes.ts). */
+/**
+ * The date in the file's name is older than the date of a version that was accepted before
+ * (pipeline/decide/same-bytes.ts).
+ */
 export const OLDER = 'older'
 /** Storage confirmed the upload with another success status than the form asked for. */
 export const UNUSUAL_ANSWER = 'unusual-answer'
@@ -54,7 +57,7 @@ export const DISCARDED = 'discarded'
 export const RETRIED = 'retried'
 export const RESTORED = 'restored'
 
-/** blockOf returns why a version stays `settling` although its file was seen long ago; null: nothing blocks it. */
+/** blockOf returns why a version stays `settling` although its file was seen long ago; null means nothing blocks it. */
 export function blockOf({ state, reasonCode }: { state: string; reasonCode: string | null }) {
   return state === 'settling' && (reasonCode === NO_ROOM || reasonCode === NEVER_QUIET)
     ? reasonCode

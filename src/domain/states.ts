@@ -85,7 +85,7 @@ export const STEPS: Readonly<Record<State, States>> = {
 
 /** StateStep is a change of a version's state. */
 export interface StateStep {
-  /** null: the version is new. */
+  /** null if the version is new. */
   id: number | null
   from: State | null
   to: State

@@ -80,7 +80,7 @@ interface Pass {
 
 class Reading {
   readonly #file: SourceFile
-  /** Null: the file itself is the document. */
+  /** Null if the file itself is the document. */
   readonly #packed: PackedFile | null
   /** #end is where the document ends and NUL padding may begin; infinity for a packed file. */
   readonly #end: number

@@ -40,7 +40,7 @@ export class Place {
   /** longest is how many characters of the text a capture may need. */
   readonly longest: number
   readonly #progress: readonly Capture[]
-  /** #index finds the captures of a record by name; null: compare with each of them. */
+  /** #index finds the captures of a record by name; null means it compares with each of them. */
   readonly #index: RecordIndex | null
   readonly #attributeCaptures: readonly Capture[]
   readonly #children: ByName<Place>

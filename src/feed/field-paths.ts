@@ -14,7 +14,10 @@ export interface PathStep {
 
 export interface FieldPath {
   steps: readonly PathStep[]
-  /** attribute holds the value; null: the text of the element holds it. `ANY_ID` stands for each name such as `job-id`. */
+  /**
+   * attribute holds the value; null if the text of the element holds it. `ANY_ID` stands for each name such as
+   * `job-id`.
+   */
   attribute: string | null
 }
 
@@ -30,15 +33,15 @@ export const FIELDS = [
 ] satisfies readonly Field[]
 
 /**
- * CHECKED_FIELDS are read from every posting, so the tally may count only these. The command `check` shows the others from
- * the first postings.
+ * CHECKED_FIELDS are read from every posting, so the tally may count only these. The command `check` shows the others
+ * from the first postings.
  */
 export const CHECKED_FIELDS: readonly Field[] = ['id', 'externalCampaignId', 'requisitionId']
 
 /**
- * DETECTED lists the paths of each field in order of preference, from feeds of about two hundred vendors. Case, accents,
- * `_` and `-` do not matter. `{record}` is the name of the record element, so `vacancy_id` is found. `@*` stands for an
- * attribute of the record with any of the single names before it. The words of languages.ts follow.
+ * DETECTED lists the paths of each field in order of preference, from feeds of about two hundred vendors. Case,
+ * accents, `_` and `-` do not matter. `{record}` is the name of the record element, so `vacancy_id` is found. `@*`
+ * stands for an attribute of the record with any of the single names before it. The words of languages.ts follow.
  */
 export const DETECTED: Record<Field, string> = {
   id: `

@@ -21,7 +21,7 @@ export interface PathNode {
   /** The path lies inside the path that was read as that of the postings. */
   readonly isInside: boolean
   count: number
-  /** The number of elements whose children were counted; null: all of them. */
+  /** The number of elements whose children were counted; null means all of them. */
   lookedInto: number | null
   /** An element of this path contained another element. */
   hasElements: boolean

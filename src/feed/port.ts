@@ -24,11 +24,11 @@ export interface CheckJob {
    */
   isRestless?: boolean | undefined
   /**
-   * Absolute path of a new file for the copy, which is durable before the answer. Null: only check the file; then the
-   * reader looks for all fields in the first postings, and not only for the counted ones.
+   * Absolute path of a new file for the copy, which is durable before the answer. Null means the file is only checked;
+   * then the reader looks for all fields in the first postings, and not only for the counted ones.
    */
   copyTo: string | null
-  /** Absolute path of a new file for the posting index, which `compare` reads; null: write none. */
+  /** Absolute path of a new file for the posting index, which `compare` reads; null means none is written. */
   indexTo: string | null
   mapping: Mapping
 }
@@ -40,7 +40,7 @@ export interface FeedContent {
   records: string | null
   postings: number
   withoutId: number
-  /** Postings that repeat the id of an earlier one or, without ids, its content. Null: unknown. */
+  /** Postings that repeat the id of an earlier one or, without ids, its content. Null means unknown. */
   duplicates: number | null
   /**
    * An example of the placeholders (`{{ job.title }}`) that stand for most ids or titles of the first postings. Null:
@@ -55,14 +55,16 @@ export interface FeedContent {
   warnings: string[]
 }
 
-/** FoundPaths has the path from the record to each field, as the feed spells it; null: no posting has the field. */
+/**
+ * FoundPaths has the path from the record to each field, as the feed spells it; null means no posting has the field.
+ */
 export type FoundPaths = Record<keyof FieldPaths, string | null>
 
 /** RunnerUp is the path that was nearly taken for that of the postings. */
 export interface RunnerUp {
   /** Full path (`/jobs/category`). */
   records: string
-  /** Number of its elements; null: only a sample was counted. */
+  /** Number of its elements; null means only a sample was counted. */
   postings: number | null
 }
 
@@ -71,7 +73,7 @@ export type Verdict =
       kind: 'ok'
       content: FeedContent
       fields: FoundPaths
-      /** Null: the choice of the record path was clear, or configured. */
+      /** Null if the choice of the record path was clear, or configured. */
       runnerUp: RunnerUp | null
     }
   /** The document ends early, is empty, or ends in NUL padding: the writer may still be writing. */
@@ -84,17 +86,20 @@ export type CheckResult =
       kind: 'read'
       /** The copy and the index exist only if the verdict is `ok`. */
       verdict: Verdict
-      /** Null: the file was not read to its end, because it is mostly holes or ends in too many NUL bytes. */
+      /** Null if the file was not read to its end, because it is mostly holes or ends in too many NUL bytes. */
       sha256: string | null
       /** Null without a copy. */
       md5: string | null
       bytes: number
-      /** Encoding of the document (`UTF-8`, `UTF-16LE`, `windows-1252`); null: nothing was decoded. */
+      /** Encoding of the document (`UTF-8`, `UTF-16LE`, `windows-1252`); null means nothing was decoded. */
       encoding: string | null
     }
   /** The file is not the expected one, or changed while it was read: settle again. */
   | { kind: 'changed' }
-  /** The file cannot be opened or read. `code` is the system's (`EACCES`, `EIO`); null: it is no regular file, or hangs. */
+  /**
+   * The file cannot be opened or read. `code` is the system's (`EACCES`, `EIO`); null if it is no regular file, or
+   * hangs.
+   */
   | { kind: 'unreadable'; code: string | null; reason: string; hint: string }
   /** The copy or the index cannot be written. `code` is the system's (`ENOSPC`, `EROFS`). The feed may be fine. */
   | { kind: 'no-room'; code: string; reason: string; hint: string }
@@ -104,7 +109,7 @@ export interface DifferenceSide {
   /** Absolute path. */
   file: string
   mapping: Mapping
-  /** The file must have this SHA-256; null: any. */
+  /** The file must have this SHA-256; null means any. */
   sha256: string | null
 }
 
@@ -145,13 +150,13 @@ export interface FeedChecker extends AsyncDisposable {
    */
   compare(indexes: Comparison, signal?: AbortSignal): Promise<PostingChanges | null>
   /**
-   * difference reads both files and sums up what differs, in the same thread. It returns null if one cannot be compared,
-   * or if its read hangs. Rejects with the signal's reason.
+   * difference reads both files and sums up what differs, in the same thread. It returns null if one cannot be
+   * compared, or if its read hangs. Rejects with the signal's reason.
    */
   difference(job: DifferenceJob, signal?: AbortSignal): Promise<DifferenceSummary | null>
 }
 
-/** CheckerFor returns the checking thread for a feed of this size in bytes; null: the size is not known. */
+/** CheckerFor returns the checking thread for a feed of this size in bytes; null if the size is not known. */
 export type CheckerFor = (bytes: number | null) => FeedChecker
 
 /** MAX_CAMPAIGN_IDS limits the distinct campaign ids that are counted; a warning reports the rest. */

@@ -29,13 +29,15 @@ export interface Wanted {
 }
 
 export interface PostingOptions {
-  /** knownRecords is the record path that an earlier pass over the document found; null: find it. */
+  /**
+   * knownRecords is the record path that an earlier pass over the document found; null means that it is to be found.
+   */
   knownRecords: string | null
   /** wanted says what is read from the posting with this number, counted from 0. It returns one of a few objects. */
   wanted: (n: number) => Wanted
   /** hashesContent: compute the CRC-32 of each posting. */
   hashesContent: boolean
-  /** excludedIds are folded paths of detected ids that are not tried; null: try all. */
+  /** excludedIds are folded paths of detected ids that are not tried; null means all are tried. */
   excludedIds: ReadonlySet<string> | null
 }
 
@@ -86,7 +88,7 @@ export class PostingReader implements XmlHandler {
   readonly #isDetected: boolean
   /** #looksInside: all elements of this posting are counted, because it may be a group of postings. */
   #looksInside = false
-  /** #nodes are the paths of the open elements of a posting that is looked into; null: the path is not counted. */
+  /** #nodes are the paths of the open elements of a posting that is looked into; null if the path is not counted. */
   readonly #nodes: (PathNode | null)[] = []
   /** #places and #texts describe the open elements of the posting; a text is kept only if a field wants it. */
   readonly #places: Place[] = []
@@ -122,7 +124,7 @@ export class PostingReader implements XmlHandler {
     this.#take = take
   }
 
-  /** records is the path of the postings that were read; null: there were none. */
+  /** records is the path of the postings that were read; null if there were none. */
   get records(): string | null {
     return this.#record === null ? null : pathOf(this.#record)
   }

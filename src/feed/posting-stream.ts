@@ -1,5 +1,5 @@
-// Reads the postings of a checked feed again, for example of one in the spool, piece by piece in this thread. Other work
-// of the thread runs between two pieces, which take about a millisecond each.
+// Reads the postings of a checked feed again, for example of one in the spool, piece by piece in this thread. Other
+// work of the thread runs between two pieces, which take about a millisecond each.
 
 import { setImmediate } from 'node:timers/promises'
 import type { FieldPaths } from '../domain/mapping.ts'
@@ -17,7 +17,7 @@ export interface PostingSource {
   file: string
   /** Encoding that the check found. */
   encoding: string | null
-  /** Full path of the record element that the check found; null: the feed has no posting. */
+  /** Full path of the record element that the check found; null if the feed has no posting. */
   records: string | null
   /** A field without a path here is detected. */
   paths: FieldPaths

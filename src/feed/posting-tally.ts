@@ -21,7 +21,7 @@ const OWN_PERCENT = 90
 
 export interface Tally extends Omit<FeedContent, 'root' | 'records'> {
   fields: FoundPaths
-  /** Entries of the posting index; null: the feed has too many postings, or their content was not hashed. */
+  /** Entries of the posting index; null if the feed has too many postings, or their content was not hashed. */
   index: Entries | null
 }
 
@@ -84,12 +84,12 @@ export class PostingTally {
     return this.#postings
   }
 
-  /** idPath is where most postings have their id; null: none has one. */
+  /** idPath is where most postings have their id; null means none has one. */
   get idPath(): string | null {
     return this.#fieldPaths.of('id')
   }
 
-  /** sharedId returns the path of an id that most postings share, so it cannot be their own; null: none. */
+  /** sharedId returns the path of an id that most postings share, so it cannot be their own; null means none. */
   sharedId(): string | null {
     if (this.#isIdConfigured || this.idPath === null) return null
     return this.#ids.isShared(this.#postings) ? this.idPath : null

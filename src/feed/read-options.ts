@@ -10,15 +10,15 @@ export interface ReadOptions {
   limits: Limits
   beforePiece: () => void
   /**
-   * hashes: `apart` hashes after the reading, or in the hashing thread; `inline` hashes each piece that is read, so that
-   * the file is read once; `none` leaves the hashes null.
+   * hashes: `apart` hashes after the reading, or in the hashing thread; `inline` hashes each piece that is read, so
+   * that the file is read once; `none` leaves the hashes null.
    */
   hashes: 'apart' | 'inline' | 'none'
   /** hashThreadFrom is the least size, in bytes, for the hashing thread. Packed files never use that thread. */
   hashThreadFrom: number
   /** mostUnpacked limits the unpacked size of a packed file, in bytes. */
   mostUnpacked: number
-  /** survey receives what is needed to read the same postings again; null: nobody reads them again. */
+  /** survey receives what is needed to read the same postings again; null means nobody reads them again. */
   survey: SurveyTaker | null
 }
 

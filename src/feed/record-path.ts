@@ -15,9 +15,9 @@ const DEEPEST = 4
 const FIELD_DEPTH = 4
 
 export interface Choice {
-  /** Full path of the postings; null: there are none. */
+  /** Full path of the postings; null if there are none. */
   records: string | null
-  /** The path that was nearly chosen; null: the choice was clear. */
+  /** The path that was nearly chosen; null if the choice was clear. */
   runnerUp: RunnerUp | null
 }
 
@@ -58,7 +58,7 @@ export class RecordFinder {
     return this.#within(first.node, isClose ? second.node : null)
   }
 
-  /** #rank orders the candidates outside of the guess: the lowest wins; null: not a candidate. */
+  /** #rank orders the candidates outside of the guess: the lowest wins; null means not a candidate. */
   #rank(node: PathNode): number | null {
     const { hasId, hasTitle } = this.#evidence.of(node)
     if (isStrongHere(node)) return hasTitle ? 0 : hasId ? 1 : 5

@@ -33,7 +33,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** Marks the calls of this thread about the vendor's files; null: nobody looks. */
+/** Marks the calls of this thread about the vendor's files; null means nobody looks. */
 let mark: CallMark | null = null
 
 /** markCalls lets another thread see a call about a vendor's file that does not return (lib/call-mark.ts). */

@@ -10,10 +10,10 @@ export interface SurveyTaker {
 
 /** Survey is what the reading of a feed found out about its postings. */
 export interface Survey {
-  /** Full path of the postings; null: there is none. */
+  /** Full path of the postings; null if there is none. */
   records: string | null
   postings: number
-  /** The hashes of all postings (entries.ts); null: there are more than `mostPostings`. */
+  /** The hashes of all postings (entries.ts); null if there are more than `mostPostings`. */
   entries: Int32Array | null
   /** Folded paths of ids that the postings share, so that they are passed over. */
   excludedIds: ReadonlySet<string> | null

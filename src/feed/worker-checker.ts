@@ -138,9 +138,9 @@ type ThreadAnswer<T> =
 interface RunningPool {
   pool: Piscina
   mark: CallMark
-  /** fault says why the thread could not start; null: it started, or this program ended it. */
+  /** fault says why the thread could not start; null if it started, or this program ended it. */
   fault: Promise<{ cause: unknown } | null>
-  /** The path whose read hangs, so that this thread was left; null: none. */
+  /** The path whose read hangs, so that this thread was left; null means none. */
   hungAt: string | null
   /** The number of requests that wait for an answer. */
   asked: number

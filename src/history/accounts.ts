@@ -14,7 +14,7 @@ export interface KeepsAll {
 /** Beside says which feed of which account asks about the others; `after` is the last version id of another service. */
 export interface Beside extends Pick<Version, 'account' | 'feed'> {
   after: number
-  /** Only feeds whose names look alike (domain/likeness.ts); null: all. */
+  /** Only feeds whose names look alike (domain/likeness.ts); null means all. */
   likeness: string | null
 }
 
@@ -71,8 +71,9 @@ export type Accounts = ReturnType<typeof accounts>
 export function accounts(db: Connection) {
   return {
     /**
-     * rivals returns versions of other feeds of the account, at most one of each kind: one that is stored, is being sent
-     * or was approved by a person; one that storage may have; and, without the first, the queued one with the lowest id.
+     * rivals returns versions of other feeds of the account, at most one of each kind: one that is stored, is being
+     * sent or was approved by a person; one that storage may have; and, without the first, the queued one with the
+     * lowest id.
      */
     rivals: ({ account, after, feed, likeness }: Beside): Rival[] => {
       const search = likeness === null ? SEARCHES.all : SEARCHES.alike
@@ -87,7 +88,9 @@ export function accounts(db: Connection) {
       })
     },
 
-    /** alike returns versions up to the id `upTo` of other feeds whose names look alike, at most 50, the newest first. */
+    /**
+     * alike returns versions up to the id `upTo` of other feeds whose names look alike, at most 50, the newest first.
+     */
     alike: (asked: Beside & { likeness: string; upTo: number }): Version[] =>
       db
         .rows<VersionRow>(

@@ -7,7 +7,7 @@ import type { MovedFile } from './rows.ts'
 /** LeavingFile is a file that is being moved out of the folder or deleted. */
 export interface LeavingFile extends Pick<MovedFile, 'path' | 'disposition'> {
   identity: FileIdentity
-  /** SHA-256 of the feed in the file, lower-case hexadecimal; null: it was not read to its end. */
+  /** SHA-256 of the feed in the file, lower-case hexadecimal; null if it was not read to its end. */
   sha256: string | null
   /** A part of the temporary name. */
   token: string

@@ -4,9 +4,9 @@ import type { DifferenceSummary } from '../domain/difference.ts'
 import type { Connection } from './connection.ts'
 
 export interface HeldDifference {
-  /** The version that it was compared with; null: there was no earlier copy. */
+  /** The version that it was compared with; null if there was no earlier copy. */
   older: number | null
-  /** null: it could not be compared. */
+  /** null if it could not be compared. */
   summary: DifferenceSummary | null
 }
 

@@ -73,7 +73,7 @@ export class KnownPaths {
 
   /**
    * moved forgets a path whose file the daemon moved away, and records what became of it. It changes nothing if another
-   * file is at the path already. `identity` null: the file cannot be compared.
+   * file is at the path already. `identity` null if the file cannot be compared.
    */
   moved(path: string, identity: FileIdentity | null, disposition: MovedFile['disposition']): void {
     const known = this.#history.known(path)

@@ -24,8 +24,8 @@ export function lostHistory(db: Connection, versions: VersionReads & VersionWrit
     db.value<number>('SELECT postings FROM kept_copies WHERE feed_hash = +?', feedHash(feed))
   return {
     /**
-     * historyLostUpTo returns the last id from before the loss; null: no history was lost, or a person has decided. Up
-     * to this id, versions do not show what the service has.
+     * historyLostUpTo returns the last id from before the loss; null means no history was lost, or a person has
+     * decided. Up to this id, versions do not show what the service has.
      */
     historyLostUpTo,
 

@@ -13,13 +13,15 @@ export type OwedReceipts = ReturnType<typeof owedReceipts>
 export function owedReceipts(db: Connection) {
   const OWED = 'SELECT version AS id, path, token FROM owed_receipts'
   return {
-    /** owedReceipts returns the receipts that are owed for a version, or all of them, with the tokens of their drafts. */
+    /**
+     * owedReceipts returns the receipts that are owed for a version, or all of them, with the tokens of their drafts.
+     */
     owedReceipts: (id: number | null = null) =>
       id === null
         ? db.rows<OwedReceipt & { token: string }>(OWED)
         : db.rows<OwedReceipt & { token: string }>(`${OWED} WHERE version = +?`, id),
 
-    /** receiptToken returns the token of a receipt, which changes each time it is owed anew; null: it is not owed. */
+    /** receiptToken returns the token of a receipt, which changes each time it is owed anew; null if it is not owed. */
     receiptToken: ({ id, path }: OwedReceipt) =>
       db.value<string>(
         'SELECT token FROM owed_receipts WHERE version = +? AND path = +?',

@@ -7,7 +7,7 @@ import type { InForce, Pause } from './rows.ts'
 /** Stands in the table for all feeds, because no feed has an empty name. */
 const ALL = ''
 
-/** Row is a pause as it is stored. `leftMs` was left at `seenAt` (wall ms); null: it lasts until a person resumes. */
+/** Row is a pause as it is stored. `leftMs` was left at `seenAt` (wall ms); null if it lasts until a person resumes. */
 interface Row {
   feed: string | null
   since: number

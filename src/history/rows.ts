@@ -21,7 +21,7 @@ export interface Version {
   feed: string
   /** Relative to the inbox; absolute for a file from elsewhere. */
   path: string
-  /** The partner account of the feed's rule; null: the configured identity. */
+  /** The partner account of the feed's rule; null means the configured identity. */
   account: string | null
   state: State
   /** The parts of the `Reason`; null when the state needs no reason. */
@@ -45,7 +45,7 @@ export interface Version {
   withoutId: number | null
   /** Postings whose id another posting has too. Without ids, their content counts. */
   duplicates: number | null
-  /** An example of the placeholders that stand for most ids or titles; null: the feed is no unfilled template. */
+  /** An example of the placeholders that stand for most ids or titles; null if the feed is no unfilled template. */
   placeholder: string | null
   requisitionIds: number | null
   externalCampaignIds: Record<string, number> | null
@@ -57,11 +57,11 @@ export interface Version {
   retries: number
   /** Wall ms. */
   detectedAt: number
-  /** Wall ms of the last change of the file; null: not known. */
+  /** Wall ms of the last change of the file; null means not known. */
   modifiedAt: number | null
   /**
    * The newest date in the names of its files, `YYYYMMDDHHMMSS`; without one, the newest date that its feed had when it
-   * came. null: the feed has no dates, or they do not count.
+   * came. null if the feed has no dates, or they do not count.
    */
   date: string | null
   uploadedAt: number | null
@@ -100,7 +100,7 @@ export interface RuleInForce {
 /** Origin is a path in the folder, and the feed of its bytes. */
 export interface Origin {
   path: string
-  /** null: a file that a person named, which is taken without waiting until it is quiet. */
+  /** null means a file that a person named, which is taken without waiting until it is quiet. */
   identity: FileIdentity | null
   rule: RuleInForce
 }
@@ -164,10 +164,10 @@ export interface HistoryEvent {
 
 /** Pause stops new uploads of a feed. Times are wall ms. */
 export interface Pause {
-  /** null: all feeds. */
+  /** null means all feeds. */
   feed: string | null
   since: number
-  /** null: until a person resumes. */
+  /** null means until a person resumes. */
   until: number | null
   /** Who paused. */
   by: string
@@ -186,7 +186,7 @@ export interface UploadRequest {
   path: string
   /** Absolute path. */
   source: string
-  /** The feed that the person named; null: the rules decide. */
+  /** The feed that the person named; null if the rules decide. */
   feed: string | null
   at: number
   /** The version made from the file; null until there is one. */
@@ -207,7 +207,7 @@ export interface ListFilter {
 
 /** Expectation says when the next version of a feed is expected. */
 export interface Expectation {
-  /** ISO 8601 UTC; null: no version is expected. */
+  /** ISO 8601 UTC; null means no version is expected. */
   expectedBy: string | null
   overdue: boolean
 }

@@ -20,7 +20,7 @@ import { fileError } from './database-error.ts'
 
 interface Mark {
   text: string
-  /** Inode and ctime of the file; both are null: the file was not written yet. */
+  /** Inode and ctime of the file; both are null if the file was not written yet. */
   ino: string | null
   ctimeNs: string | null
 }

@@ -19,13 +19,15 @@ export type Transition =
   | { kind: 'supersede'; id: number; by: Id }
   /** set changes columns without a change of state or an event. Without `reason` the version keeps its reason. */
   | { kind: 'set'; id: Id; patch: VersionPatch; reason?: Reason | null }
-  /** attempt adds a row to the attempts of a version. `end` null: the attempt begins now. */
+  /** attempt adds a row to the attempts of a version. `end` null if the attempt begins now. */
   | { kind: 'attempt'; id: number; startedAt: number; key: string | null; end: AttemptEnd | null }
   /** attempt-end ends the running attempt of a version. */
   | { kind: 'attempt-end'; id: number; end: AttemptEnd }
   /** first asks the daemon to try a version before all others. */
   | { kind: 'first'; id: number }
-  /** drop takes back a version whose bytes are not known. Its path and requests go to `heir`, or to the last other one. */
+  /**
+   * drop takes back a version whose bytes are not known. Its path and requests go to `heir`, or to the last other one.
+   */
   | { kind: 'drop'; id: number; heir: Id | null }
   /** seen records that the bytes of a version came again. */
   | { kind: 'seen'; id: number; reason: Reason }

@@ -92,7 +92,7 @@ export function versionReads(db: Connection) {
       ),
     /**
      * maybeOnService returns the newest version of a feed that the service may have: its upload had no answer, and
-     * nothing that came later is confirmed. null: the service has what `onService` says.
+     * nothing that came later is confirmed. null if the service has what `onService` says.
      */
     maybeOnService: (feed: string) =>
       db.row<Pick<Version, 'id' | 'postings'>>(

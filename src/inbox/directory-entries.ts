@@ -1,6 +1,6 @@
-// Reads directories and looks at their files. All calls block: they run in the listing thread (listing-worker.ts), or in
-// a command. A name that is valid UTF-8 is text. Any other name is shown with its odd bytes percent-escaped, and only
-// its bytes open the file.
+// Reads directories and looks at their files. All calls block: they run in the listing thread (listing-worker.ts), or
+// in a command. A name that is valid UTF-8 is text. Any other name is shown with its odd bytes percent-escaped, and
+// only its bytes open the file.
 
 import { type BigIntStats, type Dir, lstatSync, opendirSync, readdirSync } from 'node:fs'
 import { isMissing } from '../lib/errno.ts'
@@ -12,7 +12,7 @@ export interface DirectoryEntry {
   path: string
   /** The absolute path for system calls; bytes if it is not UTF-8. */
   at: string | Buffer
-  /** null: the kind is unknown at present. */
+  /** null if the kind is unknown at present. */
   kind: 'directory' | 'link' | 'other' | null
 }
 

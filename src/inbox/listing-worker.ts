@@ -1,5 +1,6 @@
 // The listing thread: lists the folder and looks at single paths. Its calls block, and on a network mount without its
-// server they may never return. It remembers what it has told of each file, so an unchanged folder needs a short answer.
+// server they may never return. It remembers what it has told of each file, so an unchanged folder needs a short
+// answer.
 
 import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -23,7 +24,7 @@ if (version !== VERSION) throw new Error(`its file now belongs to version ${VERS
 const mark = new CallMark(memory)
 const asks = (path: string) => mark.begin(path === '' ? ROOT : path)
 const filter = createNameFilter(patterns)
-/** What was told of each file; null: this thread has listed nothing yet. */
+/** What was told of each file; null if this thread has listed nothing yet. */
 let told: Map<string, string> | null = null
 
 parentPort?.on('message', (request: ListingRequest) => {

@@ -232,7 +232,7 @@ function sort(
   return null
 }
 
-/** judge returns the regular file at a path, or why the path is skipped; null: nothing is there. */
+/** judge returns the regular file at a path, or why the path is skipped; null means nothing is there. */
 function judge(path: string, look: LstatResult): Sighting | Skipped | null {
   if (look === null) return null
   if (look instanceof Error) return { path, ...explain(look) }

@@ -59,7 +59,7 @@ export type Disposition = 'archive' | 'quarantine' | 'delete'
 
 /** Disposed says what happened to a file of the folder. */
 export type Disposed =
-  /** `to` is the absolute path of its new place; null: the file was deleted. */
+  /** `to` is the absolute path of its new place; null if the file was deleted. */
   | { kind: 'done'; to: string | null }
   /** The path now has other bytes, so the file stays. */
   | ({ kind: 'changed' } & NotDone)
@@ -90,7 +90,7 @@ interface NotDone {
  */
 export interface Departure extends Sighting {
   disposition: Disposition
-  /** SHA-256 of the feed in the file, lower-case hexadecimal; null: it was not read to its end. */
+  /** SHA-256 of the feed in the file, lower-case hexadecimal; null if it was not read to its end. */
   sha256: string | null
   /** 12 random hexadecimal digits, a part of the temporary name. */
   token: string

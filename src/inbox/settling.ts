@@ -17,7 +17,7 @@ interface Pending {
   restlessSince: number
   /** The largest size so far, in bytes. */
   largest: number
-  /** What the last change changed; null: the file did not change. */
+  /** What the last change changed; null if the file did not change. */
   changed: Restless['changed'] | null
 }
 
@@ -94,7 +94,7 @@ export class Settler {
     return due
   }
 
-  /** nextAt returns the monotonic ms when the next file is due, possibly in the past; null: no file settles. */
+  /** nextAt returns the monotonic ms when the next file is due, possibly in the past; null means no file settles. */
   nextAt(): number | null {
     for (const { since } of this.#pending.values()) return since + this.#quietMs
     return null

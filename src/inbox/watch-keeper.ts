@@ -18,7 +18,7 @@ export interface Watch {
 }
 
 export interface WatchEvents {
-  /** touched reports a change. `name` is the last part of the path; null: it is not known. */
+  /** touched reports a change. `name` is the last part of the path; null if it is not known. */
   touched(name: string | null): void
   /** failed reports that the watch is no longer reliable. It may be called more than once. */
   failed(error: unknown): void
@@ -131,7 +131,7 @@ export class WatchKeeper {
     this.#opening = last
   }
 
-  /** touched joins what arrives together into one hint. `name` is the last part of the path; null: not known. */
+  /** touched joins what arrives together into one hint. `name` is the last part of the path; null means not known. */
   touched(name: string | null): void {
     if (this.#nextHint !== null || this.#isClosed) return
     // A file with a temporary name matters only after it is renamed.

@@ -5,7 +5,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { userName } from './user.ts'
 
-/** forbiddenAt returns the first component of a path that this user may not enter or read; null: it may read it. */
+/** forbiddenAt returns the first component of a path that this user may not enter or read; null if it may read it. */
 export function forbiddenAt(file: string): string | null {
   const path = resolve(file)
   const folders: string[] = []

@@ -35,7 +35,10 @@ export class CallMark {
     Atomics.add(this.#numbers, COUNT, 1)
   }
 
-  /** current returns the path that the other thread asks for now and the number of its call; null: it asks for none. */
+  /**
+   * current returns the path that the other thread asks for now and the number of its call; null means it asks for
+   * none.
+   */
   current(): { path: string; call: number } | null {
     const call = Atomics.load(this.#numbers, COUNT)
     const length = Atomics.load(this.#numbers, LENGTH)
@@ -56,7 +59,7 @@ export class HungCall {
     this.#afterMs = afterMs
   }
 
-  /** look returns the path of a call that has not returned for too long; null: none. `now` is monotonic ms. */
+  /** look returns the path of a call that has not returned for too long; null means none. `now` is monotonic ms. */
   look(now: number): string | null {
     const current = this.#mark.current()
     if (current === null || this.#seen?.call !== current.call)

@@ -20,7 +20,7 @@ export function isDue(at: number | null, now: number, longestMs: number): boolea
   return at === null || at <= now || at > latestLegal(now, longestMs)
 }
 
-/** isSoon returns whether the next attempt (wall ms; null: now) is due, or will be within two seconds. */
+/** isSoon returns whether the next attempt (wall ms; null means now) is due, or will be within two seconds. */
 export function isSoon(at: number | null, now: number): boolean {
   return isDue(at, now + SOON_MS, LONGEST_ATTEMPT_WAIT_MS)
 }

@@ -60,19 +60,21 @@ export function isSameDirectory(a: Directory, b: Directory): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
 
-/** modifiedAt returns the wall ms of the last change of the bytes; null: not known, or a time of no calendar. */
+/** modifiedAt returns the wall ms of the last change of the bytes; null means not known, or a time of no calendar. */
 export function modifiedAt(identity: FileIdentity | null): number | null {
   return identity && msOf(identity.mtimeNs)
 }
 
-/** changedAt returns the wall ms of the last change of the file or its bytes; null: a time of no calendar. */
+/** changedAt returns the wall ms of the last change of the file or its bytes; null means a time of no calendar. */
 export function changedAt(identity: FileIdentity): number | null {
   return msOf(identity.ctimeNs)
 }
 
 const msOf = (ns: string) => wallTime(Number(BigInt(ns) / 1_000_000n))
 
-/** stampOf returns a `text` that differs after each change of the file, and `changedAt` in wall ms; null: no file. */
+/**
+ * stampOf returns a `text` that differs after each change of the file, and `changedAt` in wall ms; null means no file.
+ */
 export function stampOf(file: string): { text: string; changedAt: number } | null {
   try {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false })

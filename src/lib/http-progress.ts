@@ -37,7 +37,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
   bytes = 0
   /** Monotonic ms of the last progress: the head was written, or a chunk was read or taken by the socket. */
   lastProgressAt: number
-  /** The error that the source threw; null: none. */
+  /** The error that the source threw; null means none. */
   error: unknown = null
   /** null until the request is written to a connection. */
   socket: Socket | null = null
@@ -81,8 +81,8 @@ export class CountedBody implements AsyncIterable<Buffer> {
 }
 
 /**
- * watchProgress aborts its signal when the body made no progress for its `stallMs`, or when no answer came for `answerMs`
- * after its last byte. It watches until it is disposed.
+ * watchProgress aborts its signal when the body made no progress for its `stallMs`, or when no answer came for
+ * `answerMs` after its last byte. It watches until it is disposed.
  */
 export function watchProgress(clock: Clock, body: CountedBody, answerMs: number) {
   const controller = new AbortController()

@@ -34,7 +34,7 @@ export interface Describing {
   nameOf?: (path: YamlPath) => string
   /** Returns whether the value of this key may stand in a message. */
   mayShow?: (key: string) => boolean
-  /** Says why a key of this name must not be in the file; null: it is only unknown. */
+  /** Says why a key of this name must not be in the file; null if it is only unknown. */
   forbidden?: (name: string) => string | null
   /** Groups of keys of which one is enough: for a missing one, the findings name the first. */
   alternatives?: readonly (readonly string[])[]

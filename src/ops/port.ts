@@ -35,9 +35,9 @@ export interface DaemonState {
   pid: number
   /** Name of the user that the daemon runs as. */
   user: string
-  /** The command that starts this daemon again; null: its unit, or `feedsyncd run`. */
+  /** The command that starts this daemon again; null means its unit, or `feedsyncd run`. */
   startWith: string | null
-  /** The file that takes the log; null: stdout. */
+  /** The file that takes the log; null means stdout. */
   logFile: string | null
   startedAt: number
   /** When the loop's last round began; updated at least every 30 s. */

@@ -5,14 +5,17 @@ import type { AlertEvent } from '../domain/alerts.ts'
 import type { ConditionCode } from '../domain/conditions.ts'
 import { EXIT } from '../lib/errors.ts'
 
-/** `critical`: feeds are not read or not sent, or nobody can know. `warning`: a person has to act. `info`: it ends alone. */
+/**
+ * `critical`: feeds are not read or not sent, or nobody can know. `warning`: a person has to act. `info`: it ends
+ * alone.
+ */
 export type Severity = 'critical' | 'warning' | 'info'
 
 export interface ProblemKind {
   readonly severity: Severity
   /** The exit code of `run --once`, if no problem with a more important one exists. */
   readonly exit: number
-  /** The alert that reports it; null: it is in `status` only. */
+  /** The alert that reports it; null if it is in `status` only. */
   readonly event: AlertEvent | null
 }
 

@@ -20,9 +20,9 @@ export type Subject =
   /** `version` is null for a pause, which concerns all versions of the feed. */
   | { kind: 'feed'; feed: string; version: number | null }
   | { kind: 'path'; path: string }
-  /** The partner account of a rule; null: the configured account. */
+  /** The partner account of a rule; null means the configured account. */
   | { kind: 'account'; account: string | null }
-  /** External campaign id, or the service's id if no entry names the campaign; null: it concerns all campaigns. */
+  /** External campaign id, or the service's id if no entry names the campaign; null if it concerns all campaigns. */
   | { kind: 'campaign'; campaign: string | null }
 
 export interface Problem {
@@ -53,8 +53,8 @@ export interface FoundProblem extends Omit<Problem, 'severity' | 'mark' | 'versi
 }
 
 /**
- * subjectName returns the name that a problem's sentence begins with; empty for the daemon, the service, and an account,
- * whose sentence names it.
+ * subjectName returns the name that a problem's sentence begins with; empty for the daemon, the service, and an
+ * account, whose sentence names it.
  */
 export function subjectName(subject: Subject): string {
   switch (subject.kind) {

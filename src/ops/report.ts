@@ -1,5 +1,5 @@
-// The documented JSON of `status`: the daemon, the service, pauses, and versions (upload-report.ts). Fields may be added but
-// never renamed. Times are ISO 8601 UTC or null.
+// The documented JSON of `status`: the daemon, the service, pauses, and versions (upload-report.ts). Fields may be
+// added but never renamed. Times are ISO 8601 UTC or null.
 
 import type { Condition } from '../domain/conditions.ts'
 import { OPEN } from '../domain/states.ts'
@@ -54,7 +54,7 @@ export interface DaemonReport extends HostFacts {
   unfinished: { path: string; modifiedAt: string | null }[]
   /** Files that match no pattern of `inbox.include`: their number, and the first 10 by name. */
   ignored: NameList
-  /** The command that starts this daemon again; null: its unit, or `feedsyncd run`. */
+  /** The command that starts this daemon again; null means its unit, or `feedsyncd run`. */
   startWith: string | null
 }
 
@@ -79,7 +79,7 @@ export function conditionReport({ since, ...rest }: Condition): ConditionReport 
 
 export interface PauseReport {
   since: string | null
-  /** null: until a person resumes. */
+  /** null means until a person resumes. */
   until: string | null
   by: string
 }
@@ -111,17 +111,19 @@ const NONE: NameList = { count: 0, paths: [] }
 export interface HostFacts {
   /** The daemon's lock exists, but its database is gone or empty. */
   historyIsMissing: boolean
-  /** The systemd unit of the configuration, and how it ended last; null: no unit has it, or systemd does not say. */
+  /**
+   * The systemd unit of the configuration, and how it ended last; null means no unit has it, or systemd does not say.
+   */
   unit: UnitState | null
   /** A listing of the folder that is older is late, ms. */
   staleAfterMs: number
-  /** Address of the page if other hosts may reach it; null: they may not. */
+  /** Address of the page if other hosts may reach it; null if they may not. */
   exposedAt: string | null
 }
 
 export interface UnitState {
   name: string
-  /** `success`, or why it ended, in systemd's word; null: systemd does not know the unit. */
+  /** `success`, or why it ended, in systemd's word; null if systemd does not know the unit. */
   result: string | null
   exitStatus: number | null
 }

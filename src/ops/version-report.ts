@@ -91,11 +91,13 @@ export interface VersionFacts extends RowReport, Expectation {
   refusals: number
   /** After a lost history: the number of postings in the largest copy that was kept of this feed; null if unknown. */
   keptPostings: number | null
-  /** What a held version changes; null: it is not held, or nobody compared it. */
+  /** What a held version changes; null if it is not held, or nobody compared it. */
   difference: HeldDifference | null
   /** The newest version of the feed whose upload had no answer, while nothing later is confirmed; else null. */
   maybeOnService: MaybeStored | null
-  /** The version that the last three exports of the feed are older than by their dates, if this is the last; else null. */
+  /**
+   * The version that the last three exports of the feed are older than by their dates, if this is the last; else null.
+   */
   newerThanAll: { id: number; path: string } | null
 }
 
@@ -168,8 +170,8 @@ interface ServiceOutage {
 }
 
 /**
- * withProbeTime adds the probe's time to a queued version while the service is down. Rows do not store it: thousands may
- * wait.
+ * withProbeTime adds the probe's time to a queued version while the service is down. Rows do not store it: thousands
+ * may wait.
  */
 export function withProbeTime(version: Version, live: ServiceOutage | null): Version {
   const { nextAttemptAt, reason, reasonCode, state } = version

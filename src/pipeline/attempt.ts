@@ -28,7 +28,7 @@ export interface AttemptParts {
   spool: Spool
   /** onProgress reports the bytes of a version that the network has taken so far. */
   onProgress: (id: number, sent: number, total: number) => void
-  /** observer counts attempts for the metrics; null: metrics are off. */
+  /** observer counts attempts for the metrics; null if metrics are off. */
   observer: AttemptObserver | null
   /** random returns a number from 0 to 1, for the jitter of the waits. */
   random: () => number
@@ -59,7 +59,7 @@ const COPY_IS_GONE: NotAccepted = {
   hold: null,
 }
 
-/** Attempted is a version after an attempt, and why the attempt failed; null: it did not. */
+/** Attempted is a version after an attempt, and why the attempt failed; null if it did not. */
 export interface Attempted {
   version: Version
   failure: Failure | null

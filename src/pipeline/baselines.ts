@@ -17,7 +17,7 @@ import type { Held } from './decide/sending.ts'
 import { deedFacts, once } from './facts.ts'
 import { type FeedPast, type GuardedVersion, guard } from './guards.ts'
 
-/** Compared maps the id of each baseline, in order, to the changes since it; null: the changes are not known. */
+/** Compared maps the id of each baseline, in order, to the changes since it; null if the changes are not known. */
 export type Compared = Map<number, PostingChanges | null>
 
 const LOST: Held = {
@@ -87,7 +87,10 @@ export class Comparisons {
     return this.#spool.indexOf(this.#spool.path(name))
   }
 
-  /** judge returns why a version is held now, or null if it passes. Call it within the transaction that writes the answer. */
+  /**
+   * judge returns why a version is held now, or null if it passes. Call it within the transaction that writes the
+   * answer.
+   */
   judge(version: GuardedVersion & Named, compared: Compared): Held | null {
     return judge(this.#judging, version, compared)
   }

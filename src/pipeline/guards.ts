@@ -25,7 +25,7 @@ export type Baseline = GuardedVersion & Pick<Version, 'id' | 'changes'>
 
 export type GuardLimits = Config['guards']
 
-/** Suspicion is why a guard holds a feed; null: it passes. */
+/** Suspicion is why a guard holds a feed; null if it passes. */
 type Suspicion = { guard: GuardName; reason: string } | null
 
 const RELEASE =
@@ -36,13 +36,15 @@ const FEW = 10
 const MAX_SHRINK_PERCENT = 50
 const MAX_REPLACED_PERCENT = 90
 
-/** FeedPast is what the earlier versions of a feed say. It is asked only about a version that replaces most postings. */
+/**
+ * FeedPast is what the earlier versions of a feed say. It is asked only about a version that replaces most postings.
+ */
 export interface FeedPast {
   /** turnovers returns the share of postings (0 to 1) that each of the last uploads replaced. */
   turnovers(): readonly number[]
   /**
-   * isOtherFile returns whether this is the first version of its feed from its path, and no earlier version from another
-   * path replaced all postings, too.
+   * isOtherFile returns whether this is the first version of its feed from its path, and no earlier version from
+   * another path replaced all postings, too.
    */
   isOtherFile(): boolean
 }
@@ -56,8 +58,8 @@ export interface EarlierVersions {
 const NO_PAST: FeedPast = { turnovers: () => [], isOtherFile: () => false }
 
 /**
- * guard returns why the feed is held and what to do, in plain sentences; null: the feed passes. `older` is empty for a
- * first version.
+ * guard returns why the feed is held and what to do, in plain sentences; null if the feed passes. `older` is empty for
+ * a first version.
  */
 export function guard(
   newer: GuardedVersion,

@@ -35,7 +35,7 @@ export interface PipelineParts {
   inboxDirectory: string
   ledger: Ledger
   log: Log
-  /** observer counts checks for the metrics; null: metrics are off. */
+  /** observer counts checks for the metrics; null if metrics are off. */
   observer: CheckObserver | null
   postDelivery: PostDelivery
   spool: Spool
@@ -49,7 +49,7 @@ export interface CheckObserver {
 export interface Candidate {
   /** The path in the history: relative to the inbox, or absolute if the file lies elsewhere. */
   path: string
-  /** The identity of the settled file; null: take the file as it is now. */
+  /** The identity of the settled file; null means the file as it is now. */
   identity: FileIdentity | null
   rule: FeedRule
   /** On a last look, an incomplete document is rejected. */
@@ -254,7 +254,10 @@ export class Pipeline {
     return { kind: 'again', reason: reason.text } as const
   }
 
-  /** #write decides about an event of the file and commits the decision. It returns the version of the file if it changed. */
+  /**
+   * #write decides about an event of the file and commits the decision. It returns the version of the file if it
+   * changed.
+   */
   async #write(file: Candidate, event: FileEvent, when?: 'soon'): Promise<Version | null> {
     const [changed = null] = await this.#ledger.commitFile(file, event, when)
     return changed

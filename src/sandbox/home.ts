@@ -12,19 +12,19 @@ import { type SandboxFile, sandboxFileIn } from './sign.ts'
 
 export interface HomeOptions
   extends Omit<SandboxOptions, 'database' | 'directory' | 'callers' | 'fields' | 'firstFaults'> {
-  /** callersFile is the path of a file of callers; null: one account, and one partner with one account. */
+  /** callersFile is the path of a file of callers; null means one account, and one partner with one account. */
   callersFile?: string | null
-  /** key is the key of the account and the partner; null: that of the last run, at first a new one. */
+  /** key is the key of the account and the partner; null means that of the last run, at first a new one. */
   key?: string | null
-  /** keyFile is the absolute path of the file with their key; null: `service.key` in the directory. */
+  /** keyFile is the absolute path of the file with their key; null means `service.key` in the directory. */
   keyFile?: string | null
   /** faults are rules as JSON text. */
   faults?: string | null
   /** knobsText is an object of knobs as JSON text. */
   knobsText?: string | null
-  /** mapping is a field mapping as JSON text; null: the usual names of fields. */
+  /** mapping is a field mapping as JSON text; null means the usual names of fields. */
   mapping?: string | null
-  /** readyFile is the path of a file that exists while the sandbox runs; null: none. */
+  /** readyFile is the path of a file that exists while the sandbox runs; null means none. */
   readyFile?: string | null
 }
 

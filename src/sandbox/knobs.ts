@@ -12,13 +12,13 @@ const SHAPE = {
   listArchived: z.boolean(),
   /** nameRule says how Name matches. */
   nameRule: z.enum(['exact', 'substring', 'case-fold']),
-  /** nameLength cuts names to this many characters; null: never. */
+  /** nameLength cuts names to this many characters; null means never. */
   nameLength: z.int().positive().nullable(),
   /** start is the number of the first row; `ignored`: Start has no effect. */
   start: z.literal([1, 0, 'ignored']),
   /** pageSize is the most rows of a page; a larger Num gives a page of this size. */
   pageSize: z.int().positive(),
-  /** largestNum refuses a larger Num; null: no limit. */
+  /** largestNum refuses a larger Num; null means no limit. */
   largestNum: z.int().positive().nullable(),
   /** unsorted lists the rows in another order each time. */
   unsorted: z.boolean(),

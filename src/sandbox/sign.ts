@@ -36,7 +36,7 @@ export interface RequestToSign {
   body: Buffer | null
   /** asPartner signs as the partner, even if the caller has an account, too. */
   asPartner: boolean
-  /** account and partner choose the caller; null: the first one. */
+  /** account and partner choose the caller; null means the first one. */
   account: string | null
   partner: string | null
   partnerAccount: string | null

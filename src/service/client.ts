@@ -35,7 +35,7 @@ export interface ServiceCall {
   /** Relative to the base address, beginning with `/v1/`; may have a query. */
   path: string
   body: Buffer | null
-  /** Replaces the configured partner account; null: the configured identity. */
+  /** Replaces the configured partner account; null means the configured identity. */
   account: string | null
   maxAnswerBytes: number
   /** See `HttpRequest.freshConnection`. */
@@ -73,7 +73,7 @@ export class ServiceClient {
   #authorize: (signable: Signable) => string
   /** The service's time minus our monotonic time, in ms: a change of this host's clock does not affect it. */
   #measured: number | null = null
-  /** The measured difference that dates the requests; null: this host's clock dates them. */
+  /** The measured difference that dates the requests; null if this host's clock dates them. */
   #applied: number | null = null
 
   /** @throws FeedsyncError (78) when the key cannot be used. */

@@ -8,7 +8,7 @@ import type { Failure } from './port.ts'
 /** RETRY_MS is the time until refused credentials are tried again. */
 const RETRY_MS = 5 * MINUTE
 
-/** Account is a partner account; null: the configured identity. */
+/** Account is a partner account; null means the configured identity. */
 export type Account = string | null
 
 /** Hold says why and until when the feeds of an account wait. */
@@ -34,7 +34,7 @@ export class AccountHolds {
     this.#clock = clock
   }
 
-  /** first is the oldest refusal that still holds; null: no account is on hold. */
+  /** first is the oldest refusal that still holds; null means no account is on hold. */
   get first(): Failure | null {
     const holds = [...this.#holds.values()]
     return holds.find((hold) => isCurrent(hold, this.#clock))?.failure ?? null
@@ -70,7 +70,7 @@ export class AccountHolds {
     return this.#verified.has(account)
   }
 
-  /** holdOf returns the hold that the feeds of this account wait for; null: they may be sent. */
+  /** holdOf returns the hold that the feeds of this account wait for; null if they may be sent. */
   holdOf(account: Account): Hold | null {
     const hold = this.#holds.get(account)
     return isCurrent(hold, this.#clock) ? hold : null

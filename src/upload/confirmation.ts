@@ -94,7 +94,7 @@ interface Etag {
   isWeak: boolean
 }
 
-/** readEtag reads a quoted, weak or bare ETag; null: there is none. The ETag of a multipart upload is not an MD5. */
+/** readEtag reads a quoted, weak or bare ETag; null if there is none. The ETag of a multipart upload is not an MD5. */
 function readEtag(text: string | null | undefined): Etag | null {
   const [, weak, value] = /^\s*(W\/)?"?([^"]+)"?\s*$/i.exec(text ?? '') ?? []
   if (value === undefined) return null

@@ -18,7 +18,9 @@ export interface FormFacts {
   redirect: URL | null
   /** Wall ms; null if the policy has no expiry or cannot be read. */
   expiresAt: number | null
-  /** The allowed sizes of the file in bytes, without the request around it; null: the policy names no readable ones. */
+  /**
+   * The allowed sizes of the file in bytes, without the request around it; null if the policy names no readable ones.
+   */
   sizes: readonly [min: number, max: number] | null
   /** The later address of the file without secrets, for display; null if the service does not name one. */
   fileUrl: string | null

@@ -24,7 +24,7 @@ const SOCKET_BUFFER = getDefaultHighWaterMark(false)
 interface FilePart {
   file: FileHandle | Buffer
   bytes: number
-  /** null: no limit. */
+  /** null means no limit. */
   bandwidth: Bandwidth | null
 }
 

@@ -56,7 +56,7 @@ export class Origins {
   }
 
   /**
-   * opensAt returns the wall ms of the next probe of an origin that is down for this account; null: requests are
+   * opensAt returns the wall ms of the next probe of an origin that is down for this account; null if requests are
    * allowed. The time is a whole second, so that all waiting versions are due together and the one with the fewest
    * attempts goes first.
    */

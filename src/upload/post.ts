@@ -16,8 +16,8 @@ import { createMultipartBody } from './multipart.ts'
 import type { Tally } from './port.ts'
 
 /**
- * STALL_MS ends a post after this long without a sent byte. The system buffers up to 4 MB; a line of SLOW_LINE sends them
- * in time.
+ * STALL_MS ends a post after this long without a sent byte. The system buffers up to 4 MB; a line of SLOW_LINE sends
+ * them in time.
  */
 const STALL_MS = 5 * MINUTE
 /** SLOW_LINE is the slowest line that is waited for, in bytes a second. */
@@ -58,7 +58,7 @@ const SMALL = 256 * 1024
 /** MAX_ANSWER limits the kept part of an answer, in bytes; an error document is below 2 kB. */
 const MAX_ANSWER = 64 * 1024
 
-/** Line is the way to storage. `bandwidth` null: without a limit. */
+/** Line is the way to storage. `bandwidth` null means without a limit. */
 export interface Line {
   bandwidth: Bandwidth | null
   clock: Clock

@@ -71,7 +71,7 @@ export class SendGate {
   }: {
     clock: Clock
     concurrency: number
-    /** The limit of all uploads together, in bytes a second; null: no limit. */
+    /** The limit of all uploads together, in bytes a second; null means no limit. */
     maxRate: number | null
     serviceOrigin: string
   }) {

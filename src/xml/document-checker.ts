@@ -16,7 +16,7 @@ export class DocumentChecker {
   readonly #limits: Limits
   readonly #givenEncoding: Encoding | 'utf-16' | null
   #head: Buffer = Buffer.alloc(0)
-  /** Null: the document is UTF-8, or its encoding is not known yet. */
+  /** Null if the document is UTF-8, or its encoding is not known yet. */
   #decoder: Decoder | null = null
   /** #witness looks at documents in 8-bit encodings. */
   #witness: Utf8Witness | null = null
@@ -27,7 +27,7 @@ export class DocumentChecker {
   bom = 0
   warnings: readonly string[] = []
 
-  /** `encoding` replaces the encoding that the document declares; null: use the declared one. */
+  /** `encoding` replaces the encoding that the document declares; null means the declared one. */
   constructor(handler: XmlHandler, limits: Limits, encoding: string | null = null) {
     this.#handler = handler
     this.#limits = limits

@@ -161,7 +161,7 @@ export class DocumentReader {
     stop({ ...found, at: base + after(found.at) })
   }
 
-  /** #openToken names, for a sentence, the token that the end of the document cuts; null: none. */
+  /** #openToken names, for a sentence, the token that the end of the document cuts; null means none. */
   #openToken(): string | null {
     if (this.#section.openSection !== null) return this.#section.openSection.name
     const { data, end } = this.#input

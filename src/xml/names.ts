@@ -7,7 +7,7 @@ import { short } from './fault.ts'
 
 export interface Prefix {
   readonly text: string
-  /** namespace is the current binding; null: none. */
+  /** namespace is the current binding; null means none. */
   namespace: string | null
 }
 
@@ -16,10 +16,10 @@ export interface Name {
   readonly text: string
   /** number counts from 1, and again from 1 after `forget`. */
   readonly number: number
-  /** Null: the name has no colon. */
+  /** Null if the name has no colon. */
   readonly prefix: Prefix | null
   readonly local: string
-  /** wrongAt counts the bytes before the first forbidden character; null: this is a Name (production 5). */
+  /** wrongAt counts the bytes before the first forbidden character; null if this is a Name (production 5). */
   readonly wrongAt: number | null
   /** malformed: the name breaks QName (Namespaces production 7), with an extra or misplaced colon. */
   readonly malformed: boolean
@@ -30,9 +30,9 @@ export interface Name {
 }
 
 export interface Declared {
-  /** Null: the default namespace. */
+  /** Null means the default namespace. */
   readonly prefix: Prefix | null
-  /** written has the bytes of the last value, and `length` counts them; null: no value is stored. */
+  /** written has the bytes of the last value, and `length` counts them; null means no value is stored. */
   written: Int32Array | null
   length: number
   namespace: string

@@ -149,7 +149,7 @@ function unboundFault({ prefix }: Name): string | null {
   return `the prefix "${text}" in <{tag}> is not declared with xmlns:${text}="…"`
 }
 
-/** declarationFault applies the namespace constraints of §3 and §5; null: the declaration is allowed. */
+/** declarationFault applies the namespace constraints of §3 and §5; null if the declaration is allowed. */
 function declarationFault({ prefix, namespace }: Declared): string | null {
   if (prefix !== null && namespace === '') return EMPTY
   if (prefix?.text === 'xmlns' || namespace === XMLNS_NAMESPACE) return RESERVED

@@ -100,7 +100,7 @@ const token = (bytes: number) => randomBytes(bytes).toString('base64')
 export class EchoingHost implements AsyncDisposable {
   /** Each form replaces all of its values except the token. */
   readonly received: Received = new Map()
-  /** The place, the secret and the escape of the repetition; null: the host repeats nothing. */
+  /** The place, the secret and the escape of the repetition; null means the host repeats nothing. */
   plan: { place: string; secret: string; escape: (text: string) => string } | null = null
   /** other answers the requests that are neither for a form nor for storage. */
   other: (request: IncomingMessage, response: ServerResponse, text: string) => void = (_, r) =>

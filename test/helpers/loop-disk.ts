@@ -23,7 +23,7 @@ export function diskOf(type: FileSystem, { skip }: TestContext): LoopDisk {
   return why === null ? new LoopDisk(type) : skip(why)
 }
 
-/** whyNoDisk says why this host cannot mount such a disk; null: it can. */
+/** whyNoDisk says why this host cannot mount such a disk; null if it can. */
 function whyNoDisk(type: FileSystem): string | null {
   if (process.getuid?.() !== 0) return 'only root may mount a disk'
   if (spawnSync(MAKE[type][0] ?? '', ['-V']).error !== undefined)

@@ -11,7 +11,7 @@ export const SEVERAL_HOSTS = page('several-hosts.md')
 
 export interface Block {
   heading: string
-  /** null: the earlier blocks created the situation. */
+  /** null if the earlier blocks created the situation. */
   situation: string | null
   commands: string[]
 }

@@ -101,7 +101,7 @@ async function confirmedDigest(call: Call<unknown>, subject: NamedEntries, hint:
   return isSent ? plan.digest : undefined
 }
 
-/** send applies the file; `digest` null: only changes that spend less. */
+/** send applies the file; `digest` null means only changes that spend less. */
 async function send(
   call: Call<Apply>,
   subject: NamedEntries,

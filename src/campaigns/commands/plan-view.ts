@@ -130,7 +130,7 @@ export function hiddenText(sent: CanonicalTargeting | null): string {
   return `the service does not show its targeting; ${what}`
 }
 
-/** bodyLines returns the changes that a request body makes; `campaign` null: the body creates one. */
+/** bodyLines returns the changes that a request body makes; `campaign` null means the body creates one. */
 export function bodyLines(body: object, campaign: Campaign | null): string[] {
   const { values, targeting } = sentOf(body)
   const changes = FIELDS.flatMap((field) => {

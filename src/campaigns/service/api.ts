@@ -130,7 +130,7 @@ function queryText({ status, name, start, num }: CampaignQuery): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** waitAfter returns the wait before the next try in ms; null: no other try. */
+/** waitAfter returns the wait before the next try in ms; null means no other try. */
 function waitAfter(answer: CampaignAnswer<unknown>, n: number): number | null {
   if (answer.kind === 'ok' || answer.class !== 'temporary') return null
   const leastMs = answer.retryAfterMs ?? 0

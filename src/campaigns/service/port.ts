@@ -24,15 +24,15 @@ interface CampaignFields {
   name: string
   /** As it was sent. The specification says only "date-time"; we send yyyy-MM-ddThh:mm:ssZ. */
   startDate: string
-  /** null: until a person pauses the campaign or the budget is spent. */
+  /** null means until a person pauses the campaign or the budget is spent. */
   endDate: string
   budget: number
   autoBidLevel: string
-  /** Target cost per apply click; null: dynamic per market. */
+  /** Target cost per apply click; null means dynamic per market. */
   cpc: number
   /** Highest cost of a click with dynamic pricing. */
   maxCpc: number
-  /** null: one-time, 1: monthly. The service may add other values. */
+  /** null means one-time, 1 means monthly. The service may add other values. */
   period: number
   /** See `STATUS`. */
   status: number
@@ -108,7 +108,7 @@ export interface CampaignFailure {
   class: 'configuration' | 'credentials' | 'temporary' | 'refused' | 'missing' | 'unreadable'
   /** The effect of a write: it was `not-sent`, the service `refused` it, or nobody can know. */
   effect: 'not-sent' | 'refused' | 'unknown'
-  /** null: no answer. */
+  /** null means no answer. */
   status: number | null
   /** Plain sentence, which may repeat a short message of the answer. */
   reason: string

@@ -4,7 +4,7 @@ import { DAY } from '../../lib/clock.ts'
 import { countOf, groupedMoney } from '../../lib/units.ts'
 import type { CampaignNumbers, Coverage } from './run.ts'
 
-/** totalsOf returns the sums over campaigns; null: no campaign shows the number. */
+/** totalsOf returns the sums over campaigns; null means no campaign shows the number. */
 export function totalsOf(all: readonly (Coverage | null)[]): CampaignNumbers {
   const sum = (name: keyof CampaignNumbers) => {
     const known = all.flatMap((one) => one?.[name] ?? [])
@@ -57,7 +57,7 @@ export function numbersText(numbers: CampaignNumbers & { isMonthly?: boolean }):
   ].join(', ')
 }
 
-/** passedShare returns the passed part of the period, from 0 to 1; null: it has no known begin or end. */
+/** passedShare returns the passed part of the period, from 0 to 1; null if it has no known begin or end. */
 export function passedShare({ begins, ends }: Coverage, now: number): number | null {
   if (begins === null || ends === null) return null
   const [from, to] = [Date.parse(begins), Date.parse(ends)]

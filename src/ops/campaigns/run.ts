@@ -26,7 +26,9 @@ export interface CampaignRun {
   failures: CampaignWriteFailure[]
 }
 
-/** CampaignNumbers are those of a campaign, or sums over several. Money is decimal text; null: not known, or none. */
+/**
+ * CampaignNumbers are those of a campaign, or sums over several. Money is decimal text; null means not known, or none.
+ */
 export interface CampaignNumbers {
   /** The postings that the service sponsors now. */
   covered: number | null
@@ -68,17 +70,17 @@ export interface CampaignSeen {
   /** The name and status that the service shows. */
   name: string | null
   status: string | null
-  /** The main numbers; null: the entry has no campaign that could be read. */
+  /** The main numbers; null if the entry has no campaign that could be read. */
   coverage: Coverage | null
 }
 
 export interface CampaignFinding {
   code: string
-  /** External campaign id; null: the finding concerns no entry. */
+  /** External campaign id; null if the finding concerns no entry. */
   key: string | null
   campaignId: string | null
   text: string
-  /** The edit or command that settles the finding; null: nothing has to be done. */
+  /** The edit or command that settles the finding; null means nothing has to be done. */
   next: string | null
   severity: FindingSeverity
 }

@@ -5,7 +5,10 @@ import { limited } from '../../lib/limited.ts'
 import { countOf } from '../../lib/units.ts'
 import { type CheckAnswer, ok, warning } from './finding.ts'
 
-/** SharedAccount is an account and its feeds. `keepsAll` is who says that the service keeps all of them; null: nobody. */
+/**
+ * SharedAccount is an account and its feeds. `keepsAll` is who says that the service keeps all of them; null means
+ * nobody.
+ */
 export interface SharedAccount {
   account: string
   feeds: readonly string[]

@@ -75,7 +75,7 @@ export function paceBar({
 }: {
   /** From 0; 1 is the whole budget. */
   spent: number
-  /** From 0 to 1; null: the period has no end. */
+  /** From 0 to 1; null if the period has no end. */
   passed: number | null
   says: string
 }): Markup {

@@ -279,7 +279,9 @@ function concluded(
   return [...draft.transitions, ...linked(facts, origin, draft), ...others]
 }
 
-/** datesOf returns the newest date of the feed, for a version without one in its name; null: dates count for nothing. */
+/**
+ * datesOf returns the newest date of the feed, for a version without one in its name; null if dates count for nothing.
+ */
 function datesOf(facts: FileFacts, { rule }: Origin): string | null {
   return rule.dated ? (facts.newestDated()?.date ?? null) : null
 }

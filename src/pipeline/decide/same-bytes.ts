@@ -10,7 +10,7 @@ export interface ReadFile {
   verdict: 'ok' | 'incomplete' | 'broken'
   /** Why it is incomplete or broken; null for `ok`. */
   reason: Reason | null
-  /** null: the read stopped. */
+  /** null if the read stopped. */
   sha256: string | null
   /** The columns that the reading gives. */
   patch: VersionPatch
@@ -70,8 +70,8 @@ function isTakenAnew(
 
 /**
  * isUnwritten returns whether nobody wrote the file since it was last read, so that it must not replace a younger
- * version. A boot, a backup or chmod changes only other fields. A file that is dropped again has another inode; a move to
- * another disk changes the device and the inode of every file.
+ * version. A boot, a backup or chmod changes only other fields. A file that is dropped again has another inode; a move
+ * to another disk changes the device and the inode of every file.
  */
 function isUnwritten(known: KnownFile | null, { identity }: Origin): boolean {
   if (known === null || identity === null) return false
@@ -94,7 +94,7 @@ export function newerByDate(
   return newest !== null && isBefore(own, newest.date) ? newest : null
 }
 
-/** dateOf returns the date in the file's name that orders the versions of its feed; null: none counts. */
+/** dateOf returns the date in the file's name that orders the versions of its feed; null means none counts. */
 export function dateOf({ path, rule }: Pick<Origin, 'path' | 'rule'>, now: number): string | null {
   return rule.dated ? orderDate(path, now) : null
 }

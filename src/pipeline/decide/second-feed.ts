@@ -1,7 +1,7 @@
-// Decides whether a version may take the place of another feed of its account. A form does not say which feed it is for,
-// so a service may keep only the last file of an account: then two feeds wipe each other with each export. A further
-// feed waits until a person says that the service keeps all feeds of the account. A name that looks like that of another
-// feed is held in any case: it is probably a copy of that feed, or its next export under another name. Pure.
+// Decides whether a version may take the place of another feed of its account. A form does not say which feed it is
+// for, so a service may keep only the last file of an account: then two feeds wipe each other with each export. A
+// further feed waits until a person says that the service keeps all feeds of the account. A name that looks like that
+// of another feed is held in any case: it is probably a copy of that feed, or its next export under another name. Pure.
 
 import { type Alike, howAlike, isCopy, rulesFor } from '../../domain/likeness.ts'
 import { JUDGED_ANEW, LOOK_ALIKE, SECOND_FEED } from '../../domain/reason-codes.ts'
@@ -27,7 +27,7 @@ export interface AccountFacts {
 /** AskingFeed is a version, or a file that is about to become one (without an id). */
 export type AskingFeed = Pick<Version, 'feed' | 'path'> & { id?: number }
 
-/** secondFeed returns why a version is held beside the other feeds of its account; null: it may be sent. */
+/** secondFeed returns why a version is held beside the other feeds of its account; null if it may be sent. */
 export function secondFeed(own: AskingFeed, facts: AccountFacts): Held | null {
   if (facts.isKnown) return null
   const alike = goingFirst(own, facts.alike())

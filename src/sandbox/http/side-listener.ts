@@ -26,7 +26,7 @@ export interface SideOptions extends ExchangeOptions {
   port: number
   database: SandboxDatabase
   handle: (exchange: Exchange) => Promise<void>
-  /** screen judges new connections; null: it serves all. */
+  /** screen judges new connections; null if it serves all. */
   screen: () => Screen | null
   /** headTimeoutMs is the time that a client has for the head of a request. */
   headTimeoutMs: number

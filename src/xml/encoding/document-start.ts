@@ -11,7 +11,9 @@ export interface DocumentStart {
   encoding: Encoding
   /** bom is the length of the byte order mark in bytes. */
   bom: number
-  /** declaration is the length of the XML declaration in characters, or 0; null: the file ends inside or before it. */
+  /**
+   * declaration is the length of the XML declaration in characters, or 0; null if the file ends inside or before it.
+   */
   declaration: number | null
   warnings: string[]
   fault: Fault | null

@@ -11,12 +11,12 @@ export interface BookCampaign {
   cpc: number | null
   maxCpc: number | null
   paidCpaGoal: number | null
-  /** null: one-time, 1: monthly. */
+  /** null means one-time, 1 means monthly. */
   period: number | null
   /** 1 running, 2 archived, 3 paused. */
   status: number
   spend: number
-  /** null: all postings. */
+  /** null means all postings. */
   targeting: Record<string, unknown> | null
   /** Wall ms from which a listing shows the campaign, and from which a read by id finds it. */
   listedFrom: number
@@ -24,11 +24,11 @@ export interface BookCampaign {
 }
 
 export interface BookKnobs {
-  /** echo returns the targeting that answers show; null: they show none. */
+  /** echo returns the targeting that answers show; null means they show none. */
   echo: ((targeting: Record<string, unknown> | null) => unknown) | null
   pageSize: number
   fromCache: boolean
-  /** The service cuts names to this many characters; null: it does not. */
+  /** The service cuts names to this many characters; null if it does not. */
   nameLength: number | null
   /** keptName returns how the service keeps a name. */
   keptName: (name: string) => string

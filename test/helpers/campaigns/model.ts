@@ -55,7 +55,7 @@ interface Choice {
   status: string | null
   targeting: string | null
   period: string | null
-  /** The index of the campaign that the entry names by its id; null: none. */
+  /** The index of the campaign that the entry names by its id; null means none. */
   campaign: number | null
 }
 
@@ -213,7 +213,7 @@ interface Pass {
   script: Script
   /** The last read of each campaign. */
   reads: Map<string, Call>
-  /** The whole file, if this process sees only its beginning; null: it sees the whole file. */
+  /** The whole file, if this process sees only its beginning; null means it sees the whole file. */
   whole: ReadonlyMap<string, Entry> | null
   /** The service made a campaign otherwise than it was sent, and answered. */
   isMadeOtherwise: boolean

@@ -94,11 +94,11 @@ export class World {
   }
   readonly book = new Book(() => this.now)
   readonly calls: Call[] = []
-  /** trouble returns what goes wrong with a call; null: nothing. It is called before each call. */
+  /** trouble returns what goes wrong with a call; null means nothing. It is called before each call. */
   trouble: (call: Call) => Trouble | null = () => null
   /** shape changes how listings, reads and answers to writes show a campaign. */
   shape: (shown: Fields, where: 'listed' | 'read' | 'written') => Fields = (shown) => shown
-  /** listed returns the campaigns that a listing shows; null: all. */
+  /** listed returns the campaigns that a listing shows; null means all. */
   listed: ((all: BookCampaign[]) => BookCampaign[]) | null = null
   /** onCreated is called when a request creates a campaign. */
   onCreated: (one: BookCampaign) => void = () => {}
@@ -357,7 +357,7 @@ export class Host {
     return (await this.look(keys.length === 0 ? null : keys)).plan
   }
 
-  /** send applies the plan with this digest; null: `--lower`. */
+  /** send applies the plan with this digest; null means `--lower`. */
   async send(digest: string | null, keys: readonly string[] | null = null): Promise<Applied> {
     const named = keys === null ? null : new Set(keys)
     const file = this.managed()

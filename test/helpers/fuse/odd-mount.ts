@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../eventually.ts'
 
-/** The reason why nothing can be mounted here; null: it can. */
+/** The reason why nothing can be mounted here; null if it can. */
 export const NO_FUSE = reason()
 
 function reason(): string | null {

@@ -66,8 +66,8 @@ interface Running {
 }
 
 /**
- * Limits keep a search finite. `paths` are the files of the feed, with or without dates in their names. A file whose name
- * begins with `g` is of the feed `g`, the others are of the feed `f`.
+ * Limits keep a search finite. `paths` are the files of the feed, with or without dates in their names. A file whose
+ * name begins with `g` is of the feed `g`, the others are of the feed `f`.
  */
 export interface Limits {
   versions: number
@@ -77,7 +77,7 @@ export interface Limits {
 export interface Found {
   /** How many different situations were found. */
   situations: number
-  /** The first broken promise, with the steps that lead to it; null: none. */
+  /** The first broken promise, with the steps that lead to it; null means none. */
   broken: { promise: string; steps: readonly string[] } | null
 }
 

@@ -21,7 +21,7 @@ const WHOLE_TAG = 4_096
 
 const TAG_DELIMITER = /[>"']/g
 
-/** The end of a step; null: the step must begin again with more input. */
+/** The end of a step; null means the step must begin again with more input. */
 type Next = number | null
 
 export class XmlLexer {
@@ -73,7 +73,7 @@ export class XmlLexer {
     return this.#state === 'text' && this.rootSeen && this.#depth === 0
   }
 
-  /** The token in which the document ends, for a sentence; null: between tokens. */
+  /** The token in which the document ends, for a sentence; null means between tokens. */
   get inside(): string | null {
     if (this.#state === 'text') return null
     return this.#state === 'tag' || this.#state === 'value' ? 'tag' : NAMES[this.#state]
