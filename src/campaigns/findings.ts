@@ -11,7 +11,7 @@ import { idleReason, shownValue, valueText } from './fields.ts'
 import type { JudgedEntry } from './judged-entry.ts'
 import type { LookFacts, LookFinding } from './look-facts.ts'
 import { hasMark, markIn, markOf } from './mark.ts'
-import { isOpen, LATE_MS, ofKey, openText } from './open-create.ts'
+import { isOpen, LATE_MS, ofKey, openText } from './open-creation.ts'
 import { idAndName } from './seen.ts'
 import type { Campaign } from './service/port.ts'
 
@@ -30,7 +30,7 @@ function spendLimitText(campaign: Campaign): string {
 }
 
 export function findingsOf(facts: LookFacts): LookFinding[] {
-  const first = [...doubts(facts), ...openCreates(facts)]
+  const first = [...doubts(facts), ...openCreations(facts)]
   const ofEntries = facts.judged.flatMap((one) => [
     ...coverageFindings(facts, one),
     ...left(one),
@@ -47,18 +47,18 @@ function doubts({ fileDoubt }: LookFacts): LookFinding[] {
   return [{ code: 'file', key: null, campaignId: null, severity: 'warning', text, next }]
 }
 
-/** openCreates finds the creates without a known result whose entry left the file, or has another key now. */
-function openCreates({ judged, memory, seen, identity, now }: LookFacts): LookFinding[] {
+/** openCreations finds the creates without a known result whose entry left the file, or has another key now. */
+function openCreations({ judged, memory, seen, identity, now }: LookFacts): LookFinding[] {
   const told = new Set(judged.flatMap(({ entry, state }) => (state === 'unknown' ? entry.key : [])))
   const isFound = (key: string) => {
     const mark = markOf(identity, key)
     return seen.all.some(({ name }) => hasMark(name, mark))
   }
-  return [...memory.openCreates.values()]
+  return [...memory.openCreations.values()]
     .flat()
     .filter((one) => isOpen(one, now) && !told.has(one.key) && !isFound(one.key))
     .map((one) => ({
-      code: 'open-create',
+      code: 'open-creation',
       key: one.key || null,
       campaignId: one.campaignId,
       severity: 'warning',

@@ -8,7 +8,7 @@ import { changeOf, currentValue, type FieldChange, isMonthly } from './field-cha
 import { FIELDS, isLive } from './fields.ts'
 import { blocked, type JudgedEntry, judged, PLAN, type Scene } from './judged-entry.ts'
 import { markOf } from './mark.ts'
-import { LATE_MS, ofKey, openText } from './open-create.ts'
+import { LATE_MS, ofKey, openText } from './open-creation.ts'
 import type { CampaignWrite } from './port.ts'
 import { idAndName } from './seen.ts'
 import { sentOf } from './sent.ts'
@@ -69,7 +69,7 @@ export function judgeNew(entry: Entry, scene: Scene): JudgedEntry {
       `campaign ${idAndName(alike)} has this name and belongs to ${owner}`,
       `${bind(alike.id)}, or give the entry another name`,
     )
-  const [cut] = (memory.openCreates.get(key) ?? []).flatMap(({ body }) =>
+  const [cut] = (memory.openCreations.get(key) ?? []).flatMap(({ body }) =>
     unbound.cutFrom(String(Object(body).name)),
   )
   if (cut !== undefined)

@@ -3,7 +3,7 @@
 import { commandFor, hintWith } from '../domain/command.ts'
 import type { Entry } from './desired.ts'
 import { type FieldChange, NOTHING_KNOWN } from './field-changes.ts'
-import { isOpen } from './open-create.ts'
+import { isOpen } from './open-creation.ts'
 import type { CampaignWrite, KnownCampaign } from './port.ts'
 import { type Memory, type Seen, UnboundCampaigns } from './seen.ts'
 import type { Campaign } from './service/port.ts'
@@ -67,7 +67,7 @@ export function sceneOf(input: LookInput): Scene {
     ...input,
     keys: new Set(entries.map(({ key }) => key)),
     namedIds: new Set(entries.flatMap(({ campaignId }) => campaignId ?? [])),
-    open: [...memory.openCreates.values()].flat().filter((one) => isOpen(one, now)),
+    open: [...memory.openCreations.values()].flat().filter((one) => isOpen(one, now)),
     unbound: new UnboundCampaigns(seen, new Set(memory.byId.keys()), now),
   }
 }

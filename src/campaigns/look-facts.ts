@@ -20,7 +20,7 @@ export interface LookFinding {
     /** The daemon does not use the file, because it may be cut. */
     | 'file'
     /** Nobody knows whether a campaign was created, and no entry of the file says so. */
-    | 'open-create'
+    | 'open-creation'
     /** An entry has a second campaign. */
     | 'twin'
     /** We sent a field that the file no longer names. */

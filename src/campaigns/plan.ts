@@ -14,11 +14,11 @@ import { withSentDates } from './foreign.ts'
 import { judge } from './judge.ts'
 import { type EntryState, type JudgedEntry, type PlannedAction, sceneOf } from './judged-entry.ts'
 import type { LookFacts, LookFinding } from './look-facts.ts'
-import { LATE_MS } from './open-create.ts'
+import { LATE_MS } from './open-creation.ts'
 import type { CampaignReader, FeedSide } from './port.ts'
 import { type CampaignSource, memoryOf, NO_MEMORY, Seen } from './seen.ts'
 import type { CampaignFailure } from './service/port.ts'
-import { doubtAbout } from './taken.ts'
+import { whyNotUsed } from './used-file.ts'
 
 /** PlanItem is what `apply` does for one entry. */
 export interface PlanItem extends PlannedAction {
@@ -89,7 +89,7 @@ export const isStuck = ({ state }: PlanEntry) => state === 'blocked' || state ==
  * else 0.
  */
 export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
-  entries.some(isStuck) || findings.some(({ code }) => code === 'open-create')
+  entries.some(isStuck) || findings.some(({ code }) => code === 'open-creation')
     ? 3
     : items.length > 0 || findings.some(isRemoved)
       ? 2
@@ -108,7 +108,7 @@ export async function look(
   const { identity } = account
   const { entries } = file
   // Without the daemon's writes, a file that is cut does no harm.
-  const fileDoubt = sources.keepsTargeting && store !== null ? doubtAbout(file, store) : null
+  const fileDoubt = sources.keepsTargeting && store !== null ? whyNotUsed(file, store) : null
   const keepsTargeting = sources.keepsTargeting && fileDoubt === null
   const memory = store === null ? NO_MEMORY : memoryOf(store)
   const seen = new Seen(sources.service, signal)
@@ -162,7 +162,7 @@ function planOf(facts: LookFacts, account: CampaignAccount): Plan {
     return [{ key: entry.key, ...action, postings }]
   })
   const isNew = memory.madeAt === null || now - memory.madeAt < LATE_MS
-  const creates = items.some(({ action }) => action === 'create')
+  const isCreating = items.some(({ action }) => action === 'create')
   return {
     digest: digestOf(`${account.name} ${memory.lastPersonWrite}`, items),
     items,
@@ -179,7 +179,7 @@ function planOf(facts: LookFacts, account: CampaignAccount): Plan {
       problems: effects.problems,
     },
     warning:
-      isNew && creates
+      isNew && isCreating
         ? 'this database is new: a campaign that another feedsyncd created within the last hour may not be listed yet'
         : null,
   }

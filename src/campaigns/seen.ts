@@ -143,7 +143,7 @@ export interface Memory {
   /** See `CampaignReader`, also for the next ones. */
   released: ReadonlyMap<string, string>
   /** The open creates of each key, oldest first. */
-  openCreates: ReadonlyMap<string, CampaignWrite[]>
+  openCreations: ReadonlyMap<string, CampaignWrite[]>
   lastPersonWrite: number
   restoredAt: number | null
   madeAt: number | null
@@ -155,7 +155,7 @@ export function memoryOf(store: CampaignReader): Memory {
     byKey: new Map(bindings.map((binding) => [binding.key, binding])),
     byId: new Map(bindings.map((binding) => [binding.campaignId, binding])),
     released: store.released(),
-    openCreates: Map.groupBy(store.openCreates(), ({ key }) => key),
+    openCreations: Map.groupBy(store.openCreations(), ({ key }) => key),
     lastPersonWrite: store.lastPersonWrite(),
     restoredAt: store.restoredAt(),
     madeAt: store.madeAt(),
@@ -166,7 +166,7 @@ export const NO_MEMORY: Memory = {
   byKey: new Map(),
   byId: new Map(),
   released: new Map(),
-  openCreates: new Map(),
+  openCreations: new Map(),
   lastPersonWrite: 0,
   restoredAt: null,
   madeAt: null,

@@ -5,12 +5,12 @@ import { bindingOf } from './bind.ts'
 import type { Entry } from './desired.ts'
 import { changesOf, type FieldChange } from './field-changes.ts'
 import { markOf, markOn, withMark } from './mark.ts'
-import { reasonNotToWrite } from './may-write.ts'
 import type { PlanItem } from './plan.ts'
 import type { CampaignStore } from './port.ts'
 import type { Recorder } from './recorder.ts'
 import { bodyOf } from './sent.ts'
 import type { Campaign, CampaignApi } from './service/port.ts'
+import { whyNotWrite } from './why-not-write.ts'
 import { isLimited, update, type WriteResult } from './write.ts'
 
 export interface UpdateEntryTools {
@@ -43,7 +43,7 @@ export async function updateEntry(
     return { ...stale(read.reason), outcome: 'not-sent', isLimited: isLimited(read) }
   const campaign = read.value
   const ours = markOf(identity, key)
-  const untouchable = (now: Campaign) => reasonNotToWrite(now, { ours, campaignId, bound })
+  const untouchable = (now: Campaign) => whyNotWrite(now, { ours, campaignId, bound })
   const reason = untouchable(campaign)
   if (reason !== null) return stale(reason)
   const now = new Map(changesOf(entry, campaign, bound).map((one) => [one.field, one]))

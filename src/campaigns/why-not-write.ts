@@ -8,8 +8,8 @@ import type { Campaign } from './service/port.ts'
 
 const UNBOUND = { accountId: null, startDate: null, mark: null }
 
-/** reasonNotToWrite returns why we must not write a campaign: not the bound one, or archived; null if we may write. */
-export function reasonNotToWrite(
+/** whyNotWrite returns why we must not write a campaign: not the bound one, or archived; null if we may write. */
+export function whyNotWrite(
   campaign: Campaign,
   {
     ours,

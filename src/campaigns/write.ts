@@ -3,7 +3,7 @@
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { isEchoOf } from './echo.ts'
 import { type CampaignField, rawOf } from './fields.ts'
-import { LATE_MS } from './open-create.ts'
+import { LATE_MS } from './open-creation.ts'
 import type {
   Binding,
   CampaignStore,

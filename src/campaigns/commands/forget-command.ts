@@ -8,7 +8,7 @@ import type { Context } from '../../terminal/context.ts'
 import { define } from '../../terminal/define.ts'
 import { type Forgotten, forget, forgettable } from '../forget-entry.ts'
 import { readCampaigns } from '../last-known.ts'
-import { LATE_MS, openText } from '../open-create.ts'
+import { LATE_MS, openText } from '../open-creation.ts'
 import { byWhom, confirmed } from './confirm.ts'
 import { checkKey } from './named-entries.ts'
 
@@ -26,8 +26,8 @@ export function forgetCommand(context: Context): Command {
     }
     await using writer = await openWriter(config, context)
     const { store } = writer
-    const creates = store.openCreates()
-    const known = [...store.bindings(), ...creates].map((one) => one.key)
+    const creations = store.openCreations()
+    const known = [...store.bindings(), ...creations].map((one) => one.key)
     checkKey(known, key, 'campaign and no open create')
     const found = forget(store, { key, at: now, by: byWhom(context, `forget ${key}`) })
     const next = commandLine(commandFor('campaigns plan'))
