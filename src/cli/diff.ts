@@ -155,7 +155,7 @@ function* portions<T>(all: Iterable<T>, size: number): Generator<T[], void, void
   if (portion.length > 0) yield portion
 }
 
-/** writeJson writes one line, piece by piece, because it may be larger than the memory. */
+/** writeJson writes one line, piece by piece, because it can be larger than the memory. */
 async function writeJson(context: Context, answer: DiffAnswer): Promise<void> {
   let text = ''
   for (const piece of jsonPieces(answer)) {

@@ -74,7 +74,7 @@ export function uploadCommand(context: Context): Command {
       const rule = rulesOf(config)(path, feed)
       if (rule.account !== null && hasPlaceholder(rule.account))
         throw usageError(
-          `upload: no partner account follows from the name ${feed}`,
+          `upload: no rule gives a partner account for the name ${feed}`,
           'put the file into the folder of its account, or add a rule for this name with partnerAccount to "feeds:"',
         )
       using signals = onSignals({ ...context, drainMs: SECOND })
@@ -225,7 +225,7 @@ function isNext({ history }: App, { feed, nextAttemptAt, state }: Version, now: 
 
 /**
  * openedByRoot opens the file while this process is still root. Later it runs as the owner of the state directory, who
- * may not be able to read a file outside the inbox. The file is closed when the process ends.
+ * often cannot read a file outside the inbox. The file is closed when the process ends.
  */
 function openedByRoot(source: string): number | undefined {
   if (process.geteuid?.() !== 0) return undefined
