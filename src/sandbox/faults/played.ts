@@ -18,7 +18,7 @@ export class Played {
     this.#book = book
   }
 
-  /** begin notes the route and the account, and plays the faults that come before the body. */
+  /** begin records the route and the account, and plays the faults that come before the body. */
   async begin(facts: { route: string; account?: string | null }): Promise<void> {
     this.#exchange.note(facts)
     this.choose('headers')
@@ -27,7 +27,7 @@ export class Played {
     await this.waitAtGate('headers')
   }
 
-  /** choose chooses the faults of this stage. They replace those of the stage before. */
+  /** choose chooses the faults of this stage. They replace the faults of the stage before. */
   choose(stage: Stage): void {
     const { entry, reused } = this.#exchange
     const { side, route, account, key } = entry
@@ -42,7 +42,7 @@ export class Played {
     return ruleOf(this.#faults, kind)
   }
 
-  /** waitAtGate returns when no gate at this point holds the request. The point `file` is that of `gate-at-byte`. */
+  /** waitAtGate returns when no gate at this point holds the request. The point `file` belongs to `gate-at-byte`. */
   async waitAtGate(point: GatePoint | 'file'): Promise<void> {
     const gate = this.#faults.find(({ rule }) =>
       point === 'file'

@@ -19,7 +19,7 @@ type BodyEnd = 'end' | 'idle' | 'short' | 'closed'
 /** ConnectionClosed is thrown when the connection has ended, so that nobody waits for an answer. */
 export class ConnectionClosed extends Error {}
 
-/** ExchangeOptions are those of all exchanges of one side. */
+/** ExchangeOptions hold for all exchanges of one side. */
 export interface ExchangeOptions {
   side: Side
   journal: Journal
@@ -47,7 +47,7 @@ export interface SideConnection {
   readonly n: number
   /** closed resolves when the connection is closed. */
   readonly closed: Promise<void>
-  /** exchange is the newest one of this connection. */
+  /** exchange is the newest exchange of this connection. */
   exchange: Exchange | null
 }
 
@@ -62,7 +62,7 @@ export class Exchange {
   readonly query: string
   /** delivery says how answers are sent from now on. */
   delivery: Delivery = {}
-  /** bodyEnd says how the body ended; it is null while more may come. */
+  /** bodyEnd says how the body ended; it is null while more can come. */
   bodyEnd: BodyEnd | null = null
   /** #changed resolves when the body has another piece or has ended. */
   #changed = Promise.withResolvers<void>()
@@ -110,7 +110,7 @@ export class Exchange {
     return this.request.socket
   }
 
-  /** origin is that of the request. A client of HTTP/1.0 may name no host. */
+  /** origin is the origin of the request's address. A client of HTTP/1.0 need not name a host. */
   get origin(): string {
     const { localAddress = '', localPort } = this.socket
     const here = `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`

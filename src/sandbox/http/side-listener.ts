@@ -41,7 +41,7 @@ export interface SideListener extends AsyncDisposable {
    * every address, the origin has the host name of that `url`.
    */
   originFor(url: string): string
-  /** endConnections ends all connections at once, except that of `exchange`. */
+  /** endConnections ends all connections at once, except the connection of `exchange`. */
   endConnections(exchange: Exchange | null): void
 }
 
