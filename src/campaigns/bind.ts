@@ -46,7 +46,7 @@ function bind(
     campaign: Campaign
     /** The campaign's earlier binding. */
     known: Binding | undefined
-    /** The open creations of the key, and those whose mark the campaign has. */
+    /** The open creations of the key, and of the keys whose mark the campaign has. */
     creations: readonly CampaignWrite[]
   },
   { store, recorder, identity }: BindTools,

@@ -21,7 +21,7 @@ const COMPARED = 20
 /** An entry is reported from this share on, if the feeds have at least this many postings. */
 const LARGE_SHARE = { share: 0.5, postings: 100 }
 
-/** spendLimitText returns how much a campaign may spend: `up to 1500.00 a month`. */
+/** spendLimitText returns how much a campaign can spend: `up to 1500.00 a month`. */
 function spendLimitText(campaign: Campaign): string {
   const budget = shownValue(campaign, 'budget')
   if (typeof budget !== 'number') return 'without a known limit'
@@ -42,12 +42,12 @@ export function findingsOf(facts: LookFacts): LookFinding[] {
 
 function doubts({ fileDoubt }: LookFacts): LookFinding[] {
   if (fileDoubt === null) return []
-  const text = `the daemon does not use this campaigns file yet, because it may be cut: ${fileDoubt}`
+  const text = `the daemon does not use this campaigns file yet, because it might be cut: ${fileDoubt}`
   const next = hintWith('if the file is complete', commandFor('campaigns apply'))
   return [{ code: 'file', key: null, campaignId: null, severity: 'warning', text, next }]
 }
 
-/** openCreations finds the creates without a known result whose entry left the file, or has another key now. */
+/** openCreations finds the open creations whose entry left the file, or has another key now. */
 function openCreations({ judged, memory, seen, identity, now }: LookFacts): LookFinding[] {
   const told = new Set(judged.flatMap(({ entry, state }) => (state === 'unknown' ? entry.key : [])))
   const isFound = (key: string) => {
@@ -105,13 +105,13 @@ function outside({
           key: twinOf,
           campaignId: id,
           severity: 'warning',
-          text: `campaign ${idAndName(campaign)} carries the mark of the entry ${twinOf}, is a second campaign of it, and may spend ${spendLimitText(campaign)}`,
+          text: `the entry ${twinOf} has a second campaign, ${idAndName(campaign)}, which can spend ${spendLimitText(campaign)}`,
           next: pause,
         }
       const text =
         key === null
-          ? `campaign ${idAndName(campaign)} runs without an entry, and may spend ${spendLimitText(campaign)}`
-          : `the entry ${key} ${keys.has(key) ? 'names another campaign' : 'is no longer in the file'}, but campaign ${idAndName(campaign)} still runs, and may spend ${spendLimitText(campaign)}`
+          ? `campaign ${idAndName(campaign)} runs without an entry, and can spend ${spendLimitText(campaign)}`
+          : `the entry ${key} ${keys.has(key) ? 'names another campaign' : 'is no longer in the file'}, but campaign ${idAndName(campaign)} still runs, and can spend ${spendLimitText(campaign)}`
       return {
         code: 'outside',
         key,

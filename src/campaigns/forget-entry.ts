@@ -7,7 +7,7 @@ import type { CampaignReader, CampaignStore, CampaignWrite } from './port.ts'
 export interface Forgotten {
   /** The campaign that was released; null if the key had none. */
   campaignId: string | null
-  /** The create whose campaign may still appear, so that it blocks another create for now; null if there is none. */
+  /** The open creation, which blocks another creation for an hour; null if there is none. */
   open: CampaignWrite | null
 }
 

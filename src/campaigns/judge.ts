@@ -1,4 +1,4 @@
-// Owns the state of each entry: which campaign belongs to the entry, what differs, and the one next step. Pure.
+// Owns the state of each entry: which campaign belongs to the entry, what differs, and the next step. Pure.
 
 import { commandFor, hintWith } from '../domain/command.ts'
 import type { Entry } from './desired.ts'
@@ -60,7 +60,7 @@ function judgeById(entry: Entry, id: string, scene: Scene): JudgedEntry {
     })
   if (changes.length === 0) return judged(entry, { ...found, state: 'in line' })
   const isPending = scene.keepsTargeting && isDaemonsTurn(entry, owner, changes)
-  // The daemon repeats what a person or the daemon sent already: this is no new line of the plan.
+  // The daemon repeats what a person or the daemon sent already: this is not a new line of the plan.
   const { targeting } = owner.sent
   const isRepeat =
     isPending && targeting !== null && isSame(entry.targeting ?? canonical({}), targeting)
@@ -75,7 +75,7 @@ function judgeById(entry: Entry, id: string, scene: Scene): JudgedEntry {
   })
 }
 
-/** unboundKnown returns the mark, and what we sent if a create without an answer made this campaign. */
+/** unboundKnown returns the mark, and what we sent if an open creation made this campaign. */
 function unboundKnown(key: string, { name }: Campaign, { memory, identity }: Scene): KnownCampaign {
   const creation = memory.openCreations.get(key)?.at(-1)
   const ours = markOf(identity, key)
@@ -111,7 +111,7 @@ function judgeUnbound(entry: Entry, scene: Scene): JudgedEntry {
   if (only !== undefined && another !== undefined)
     return blocked(
       entry,
-      `${candidates.length} campaigns may belong to this entry: ${candidates.slice(0, 5).map(idAndName).join(', ')}`,
+      `${candidates.length} campaigns fit this entry: ${candidates.slice(0, 5).map(idAndName).join(', ')}`,
       `write campaignId: "${only.id}" into the entry ${key}, or the id of another one`,
     )
   if (only !== undefined) {

@@ -30,7 +30,7 @@ export interface JudgedEntry {
   known: KnownCampaign
   /** Why the entry is `unknown` or `blocked`, or why the daemon repeats a targeting; null in other states. */
   reason: string | null
-  /** The one next step: a command to paste, or an edit; null means none is needed. */
+  /** The next step: a command to paste, or an edit; null means none is needed. */
   next: string | null
   action: PlannedAction | null
 }
@@ -55,7 +55,7 @@ export interface Scene extends LookInput {
   keys: ReadonlySet<string>
   /** The campaign ids that entries of the file name. */
   namedIds: ReadonlySet<string>
-  /** The creates of all keys whose campaign may still appear. */
+  /** The open creations of all keys. */
   open: readonly CampaignWrite[]
   unbound: UnboundCampaigns
 }
@@ -97,7 +97,7 @@ export function judged(
   }
 }
 
-/** blocked returns an entry that waits for a person, and the one step that unblocks it. */
+/** blocked returns an entry that waits for a person, and the step that unblocks it. */
 export function blocked(entry: Entry, reason: string, next: string): JudgedEntry {
   return judged(entry, { state: 'blocked', reason, next })
 }

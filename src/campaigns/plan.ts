@@ -49,7 +49,7 @@ export interface Plan {
   listing: { complete: boolean; campaigns: number; reason: string | null } | null
   /** The last upload of each feed. */
   feeds: { count: number; postings: number; problems: readonly string[] }
-  /** A warning that belongs to the creates; null means none. */
+  /** A warning about the campaigns that are created; null means none. */
   warning: string | null
 }
 
@@ -126,13 +126,13 @@ export async function look(
     const scene = sceneOf(input)
     return { scene, judged: wanted.map((entry) => judge(entry, scene)) }
   }
-  // A listing may be late and may leave out fields, so campaigns that differ or are not listed are read by id.
+  // A listing can be late and can leave out fields, so campaigns that differ or are not listed are read by id.
   const mustRead = ({ state, campaignId }: JudgedEntry) =>
     campaignId !== null && state !== 'in line'
   const toRead = (all: readonly JudgedEntry[]) => {
     const differing = all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : []))
     if (!all.some(({ action }) => action?.campaignId === null)) return differing
-    // A campaign that was forgotten, or whose key left the file, may be the one that a new entry would create again.
+    // A new entry might create a campaign a second time if its campaign was forgotten, or if the key left the file.
     const former = [...memory.byId.values()].filter(({ key }) => !fileKeys.has(key))
     const others = [...memory.released.keys(), ...former.map(({ campaignId }) => campaignId)]
     return [...differing, ...others.filter((id) => seen.campaign(id) === undefined)]
@@ -180,7 +180,7 @@ function planOf(facts: LookFacts, account: CampaignAccount): Plan {
     },
     warning:
       isNew && isCreating
-        ? 'this database is new: a campaign that another feedsyncd created within the last hour may not be listed yet'
+        ? 'this database is new: a campaign that another feedsyncd created within the last hour might not be listed yet'
         : null,
   }
 }

@@ -46,7 +46,7 @@ export type WriteOutcome =
   | 'not-as-sent'
   | 'refused'
   | 'not-sent'
-  /** The result is not known: the request may still arrive. */
+  /** The result is not known: the request can still arrive. */
   | 'unknown'
 
 /** NewWrite is a row of the history: a request that writes, recorded before it is sent, or a local decision. */
@@ -78,7 +78,7 @@ export interface WriteEnding {
   reason: string | null
   /** Wall ms. */
   at: number
-  /** The id of the campaign that a create made. */
+  /** The id of the campaign that was created. */
   campaignId?: string
 }
 
@@ -91,7 +91,7 @@ export interface CampaignReader {
   bindings(): Binding[]
   /** released maps a campaign id to the key that it was released from. */
   released(): ReadonlyMap<string, string>
-  /** The creates whose result is not known (`unknown` and `sending`), oldest first. */
+  /** The open creations, whose result is not known (`unknown` and `sending`), oldest first. */
   openCreations(): CampaignWrite[]
   /** The writes, newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]

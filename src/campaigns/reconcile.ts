@@ -35,7 +35,7 @@ import { sync } from './sync.ts'
 import type { WriteResult } from './write.ts'
 import { openWriter, type Writer } from './writer.ts'
 
-/** The state of a run after a failed look. Only `failed` may pass without a person. */
+/** The state of a run after a failed look. Only `failed` can pass without a person. */
 const STATE_OF = {
   ...({ credentials: 'credentials', configuration: 'refused' } as const),
   ...({ refused: 'refused', missing: 'refused' } as const),

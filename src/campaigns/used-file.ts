@@ -1,4 +1,4 @@
-// Decides whether the daemon uses a campaigns file. A writer may stop in the middle, and a file that was cut at the end
+// Decides whether the daemon uses a campaigns file. A writer can stop in the middle, and a file that was cut at the end
 // of a line looks like one from which a person removed lines. So such a file waits for a person.
 
 import type { ManagedFile } from './campaigns-file.ts'
@@ -7,13 +7,13 @@ import { droppedFields } from './field-changes.ts'
 import type { Binding, CampaignReader, CampaignStore } from './port.ts'
 import { CRITERIA, isEmpty, targetingSpend } from './targeting.ts'
 
-/** recordUsed records a file, so that the daemon uses it. */
+/** recordUsed records a file as the last one used, so that the daemon uses it. */
 export function recordUsed(store: CampaignStore, { entries, fileSha256 }: ManagedFile): void {
   if (store.usedFile()?.fileSha256 !== fileSha256)
     store.keepUsedFile({ fileSha256, keys: entries.map(({ key }) => key) })
 }
 
-/** whyNotUsed returns why a file may be cut, so that the daemon does not use it; null if the daemon uses the file. */
+/** whyNotUsed returns why a file might be cut, so that the daemon does not use it; null if the daemon uses it. */
 export function whyNotUsed(
   { entries, fileSha256, isEnded }: ManagedFile,
   store: CampaignReader,

@@ -1,4 +1,4 @@
-// Decides whether a campaign is still the one that we may write: by id, account, immutable start and mark. Pure.
+// Decides whether a campaign is still the bound campaign, so that we may write it: by id, account, start and mark. Pure.
 
 import { shownValue } from './fields.ts'
 import { markOn } from './mark.ts'
@@ -8,7 +8,7 @@ import type { Campaign } from './service/port.ts'
 
 const UNBOUND = { accountId: null, startDate: null, mark: null }
 
-/** whyNotWrite returns why we must not write a campaign: not the bound one, or archived; null if we may write. */
+/** whyNotWrite returns why we must not write a campaign: it is not the bound campaign, or it is archived; null if we may write. */
 export function whyNotWrite(
   campaign: Campaign,
   {

@@ -669,7 +669,7 @@ export class Simulation {
     const { entries, findings } = found.plan
     const reported = new Set([...entries, ...findings].map(({ campaignId }) => campaignId))
     const candidates = entries.filter(({ reason }) =>
-      reason?.includes('campaigns may belong to this entry'),
+      reason?.includes('campaigns fit this entry'),
     )
     for (const { id, status } of this.world.all)
       if (status === 1 && this.#isLive(id))

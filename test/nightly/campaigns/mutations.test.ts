@@ -81,7 +81,7 @@ it.each<[string, RegExp, Mutation]>([
     },
   ],
   [
-    'the daemon uses no file that may be cut',
+    'the daemon uses no file that might be cut',
     /from a file that was cut/,
     {
       store: (store, host) => ({

@@ -98,7 +98,7 @@ describe('a new entry', () => {
     world.pass(HOUR)
     const old = await host.plan()
 
-    expect(fresh.warning).toMatch(/^this database is new: .* may not be listed yet$/)
+    expect(fresh.warning).toMatch(/^this database is new: .* might not be listed yet$/)
     expect(old.warning).toBeNull()
     expect(fresh.digest).toBe(old.digest)
   })
