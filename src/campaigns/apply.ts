@@ -1,5 +1,5 @@
-// Sends what a person confirmed, in waves: binds, then changes that spend less, then the other changes, then new campaigns.
-// When a write of a wave fails, the later waves are not sent.
+// Sends what a person confirmed, in waves: binds, then changes that spend less, then the other changes, then new
+// campaigns. When a write of a wave fails, the later waves are not sent.
 
 import { bindAll } from './bind.ts'
 import { createCampaign } from './create.ts'

@@ -16,8 +16,8 @@ import { briefTargeting } from './targeting.ts'
 import { isLimited, type WriteResult } from './write.ts'
 
 /**
- * createCampaign sends one POST and never repeats it. If the result is not known, a later plan finds the campaign by its
- * mark, or plans to create it again after an hour.
+ * createCampaign sends one POST and never repeats it. If the result is not known, a later plan finds the campaign by
+ * its mark, or plans to create it again after an hour.
  */
 export async function createCampaign(
   entry: Entry,

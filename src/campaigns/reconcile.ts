@@ -94,8 +94,8 @@ function lastRunOf(config: Config, history: History) {
 }
 
 /**
- * reconcile makes one look. It returns null if there is no campaigns file and no campaign belongs to an entry. It throws
- * what `openWriter` throws.
+ * reconcile makes one look. It returns null if there is no campaigns file and no campaign belongs to an entry. It
+ * throws what `openWriter` throws.
  */
 async function reconcile(
   cause: LookCause,

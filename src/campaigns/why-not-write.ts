@@ -1,4 +1,4 @@
-// Decides whether a campaign is still the bound campaign, so that we may write it: by id, account, start and mark. Pure.
+// Decides whether we may still write a campaign: by its id, account, start, mark and status. Pure.
 
 import { shownValue } from './fields.ts'
 import { markOn } from './mark.ts'
@@ -8,7 +8,7 @@ import type { Campaign } from './service/port.ts'
 
 const UNBOUND = { accountId: null, startDate: null, mark: null }
 
-/** whyNotWrite returns why we must not write a campaign: it is not the bound campaign, or it is archived; null if we may write. */
+/** whyNotWrite returns why a campaign must not be written: it is another campaign, or archived; null if we may write. */
 export function whyNotWrite(
   campaign: Campaign,
   {

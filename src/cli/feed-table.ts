@@ -10,7 +10,7 @@ const HEADERS = ['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when'] 
 /** The columns that a narrow terminal loses, the first one first. */
 const DROPPED: readonly (typeof HEADERS)[number][] = ['attempts', 'size']
 
-/** feedTable returns the header and one line for each version. `width` is the width of the terminal; null means unknown. */
+/** feedTable returns the header and one line for each version. `width` is the terminal's; null means unknown. */
 export function feedTable(
   uploads: readonly UploadReport[],
   { now, width }: { now: number; width: number | null },

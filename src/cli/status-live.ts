@@ -1,4 +1,5 @@
-// `status --live` says whether the daemon is alive, for programs that restart containers. It reads no history and no feeds.
+// `status --live` says whether the daemon is alive, for programs that restart containers. It reads neither
+// the history nor feeds.
 
 import type { Config } from '../config/config.ts'
 import { isLocked } from '../history/instance-lock.ts'

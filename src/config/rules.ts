@@ -7,7 +7,7 @@ import { isWithin } from '../lib/files.ts'
 import { capturingMatcher } from '../lib/glob.ts'
 import { type BrokenRule, valueAt } from '../lib/yaml-problems.ts'
 
-/** Links says whether links of this host are followed. Following reads the disks of the folders, and a disk can hang. */
+/** Links says whether links of this host are followed. Following reads the disk of a folder, which can hang. */
 export type Links = 'followed' | 'as-written'
 
 /** brokenRules returns the broken rules of a file; `base` is its folder. */

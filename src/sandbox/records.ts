@@ -1,4 +1,5 @@
-// This file defines the records of the database: a request that arrived with its details, and an object that was stored.
+// This file defines the records of the database: a request that arrived with its details, and an object that was
+// stored.
 
 export type Side = 'service' | 'storage'
 

@@ -48,7 +48,9 @@ export const errorPrinter =
   (message: string, hint: string | null): void =>
     printError(context, message, hint && hintText(hint, commandLine))
 
-/** readConfigIfThere is `readConfig`, or null if the person names no configuration file and the default one is absent. */
+/**
+ * readConfigIfThere is `readConfig`, or null if the person names no configuration file and the default one is absent.
+ */
 export function readConfigIfThere(context: Context, flag: string | undefined): Config | null {
   const isNamed = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined
   const isThere = isNamed || existsSync(findConfig(flag, context.env))

@@ -10,7 +10,9 @@ export interface Signals extends Disposable {
   readonly abort: AbortSignal
   /** 130 after SIGINT, 143 after SIGTERM. */
   readonly exitCode: number
-  /** Says that all work has ended. A process that still runs 5 s later is killed: a thread can hang in a system call. */
+  /**
+   * Says that all work has ended. A process that still runs 5 s later is killed: a thread can hang in a system call.
+   */
   done(): void
   /** Kills the process as the signal would do without a handler. */
   kill(): void

@@ -56,7 +56,7 @@ export async function listCampaigns(
   return { kind: 'complete', campaigns }
 }
 
-/** `broken`: an edit might have broken the walk, so that another walk can succeed. `unfit`: no walk would prove anything. */
+/** `broken`: an edit might have broken the walk, so another walk can succeed. `unfit`: no walk proves anything. */
 type Walked = { kind: 'walked' } | { kind: 'broken' | 'unfit'; reason: string }
 
 /**

@@ -1,6 +1,7 @@
 // An exchange is one request on one connection. It reads the body in pieces and answers the request: properly, early
 // with one of four endings, or by breaking the connection. A client that stops, hangs up or sends less than it
-// announced is an expected outcome. If node:http cannot send an answer as its delivery says, the exchange writes to the socket.
+// announced is an expected outcome. If node:http cannot send an answer as its delivery says, the exchange writes to the
+// socket.
 
 import { createReadStream } from 'node:fs'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'

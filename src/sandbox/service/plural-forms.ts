@@ -1,5 +1,5 @@
-// This file forms the plurals of a word in a job title (specification section 2, jobTitles): the plurals of a library, the
-// regular -es that it treats as a plural already, and classical nouns that it does not know.
+// This file forms the plurals of a word in a job title (specification section 2, jobTitles): the plurals of a library,
+// the regular -es that it treats as a plural already, and classical nouns that it does not know.
 
 import pluralize from 'pluralize'
 
