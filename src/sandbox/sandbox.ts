@@ -197,7 +197,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
         if (isControl(exchange)) return control(exchange)
         if (exchange.entry.method !== 'HEAD') return faulty(exchange)
         // HEAD only checks that the service is up. The specification has no such request, so it meets no fault.
-        exchange.note({ route: 'control' })
+        exchange.update({ route: 'control' })
         const body = await exchange.wholeBody(knobs.largestBody)
         return exchange.answer((await specified.serve({ ...callOf(exchange), body })).answer)
       },

@@ -128,7 +128,8 @@ export class Exchange {
     return Math.round(this.#clock.monotonic() - this.#startedAt)
   }
 
-  note(facts: Partial<SeenRequest>): void {
+  /** update adds facts to the entry of this request in the journal. */
+  update(facts: Partial<SeenRequest>): void {
     this.#journal.update(this.entry, facts)
   }
 
@@ -165,7 +166,7 @@ export class Exchange {
       const bytes: Buffer | null = this.request.read()
       if (bytes !== null) {
         this.#journal.recordBody(this.entry, bytes)
-        this.note({ bytes: this.entry.bytes + bytes.length })
+        this.update({ bytes: this.entry.bytes + bytes.length })
         yield bytes
       } else if (this.bodyEnd === null) {
         using _timer = this.#clock.after(this.#idleTimeoutMs, () => this.endBody('idle'))
@@ -265,7 +266,7 @@ export class Exchange {
   }
 
   #noteAnswer(what: Answer): void {
-    this.note({ status: what.status, code: what.code })
+    this.update({ status: what.status, code: what.code })
     this.#journal.record(this.entry, { answerHeaders: what.headers, answer: what.body })
   }
 
