@@ -67,7 +67,7 @@ const FIELDS: Record<Criterion, readonly (keyof TargetedPosting)[]> = {
 export interface Measured {
   key: string
   targeting: CanonicalTargeting
-  /** true: the file wants this targeting; false: the campaign might have it now. */
+  /** True if the file wants this targeting, false if the campaign might have it now. */
   wanted: boolean
 }
 

@@ -104,7 +104,7 @@ export const FIELD_TYPES = Object.fromEntries(
 function typeOf({ type, is, none }: Spec): z.ZodType<Value, string> {
   if (none === undefined) return type.describe(is)
   const orNone = z.union([z.literal('none').transform(() => null), type], {
-    // The problem of the text, as without `none`.
+    // Show the problem of the text, as if `none` were not allowed.
     error: ({ errors }) => (errors as { message: string }[][] | undefined)?.at(-1)?.[0]?.message,
   })
   return orNone.describe(`${is} none: ${none}.`)

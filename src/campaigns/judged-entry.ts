@@ -72,7 +72,7 @@ export function sceneOf(input: LookInput): Scene {
   }
 }
 
-/** EntryJudgement is what is known of a judged entry; what is absent is not known, or there is none. */
+/** EntryJudgement is what is known of a judged entry. A field is absent if its value is not known or does not exist. */
 interface EntryJudgement extends Partial<Omit<JudgedEntry, 'entry' | 'known'>> {
   state: EntryState
   known?: KnownCampaign | undefined

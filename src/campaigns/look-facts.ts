@@ -4,7 +4,7 @@ import type { FindingSeverity } from '../ops/campaigns/run.ts'
 import type { Effects } from './effects.ts'
 import type { JudgedEntry, Scene } from './judged-entry.ts'
 
-/** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */
+/** LookFacts is what one look found in the file and on the service. The plan and the findings are made from it. */
 export interface LookFacts extends Scene {
   judged: readonly JudgedEntry[]
   /** Why the file might be cut, so that the daemon does not use it; null if the daemon uses it. */

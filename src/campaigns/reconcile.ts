@@ -192,7 +192,10 @@ function keepRun(store: CampaignStore, looked: LookMoment, ended: LookEnd): Camp
   return run
 }
 
-/** keepLook keeps the result of a look for `status`. `results` are the writes just before; null if none were due. */
+/**
+ * keepLook stores the result of a look for `status`, and records in the history the values that somebody else changed.
+ * `results` are the writes just before; null if none were due.
+ */
 export function keepLook(
   store: CampaignStore,
   {
