@@ -61,9 +61,9 @@ export function diffCommand(context: Context): Command {
   })
     .argument(
       '<id|feed|file>',
-      'the older one; an id or a feed alone is compared with what is on the service',
+      'the older version or file; an id or a feed alone is compared with what is on the service',
     )
-    .argument('[id|file]', 'the newer one')
+    .argument('[id|file]', 'the newer version or file')
     .option('--all', 'show every posting, not only the first 20 of each kind')
     .option('--feed <name>', 'read files by the rule of this feed (default: by their paths)')
 }

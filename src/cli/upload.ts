@@ -95,7 +95,10 @@ export function uploadCommand(context: Context): Command {
   )
     .argument('<file>', 'the file to upload')
     .option('--feed <name>', 'the feed of the file (default in the inbox: by the rules)')
-    .option('--new', 'the feed of --feed is a new one: nothing is compared with an earlier version')
+    .option(
+      '--new',
+      'the feed that --feed names is new: the file is compared with no earlier version',
+    )
 }
 
 /**
