@@ -33,7 +33,7 @@ export interface Binding extends KnownCampaign {
   /** External campaign id. */
   key: string
   campaignId: string
-  /** These two are as reads by id showed them, and never change; null means not known. */
+  /** `accountId` and `startDate` never change. Reads by id showed them; null means not known. */
   accountId: string | null
   startDate: string | null
 }

@@ -40,7 +40,7 @@ export const isUsableId = (id: string): boolean => !/^\.{0,2}$/.test(id)
 /**
  * readCampaign returns the campaign of an answer. `asked` is the id of the request. The answer can omit the id, because
  * all fields are optional (specification section 2); another id is an error, because any server might answer a path
- * that does not exist. null if the campaign is new, and the answer must contain its id. Throws `Unusable`.
+ * that does not exist. For a new campaign `asked` is null, and the answer must contain the id. Throws `Unusable`.
  */
 export function readCampaign(body: Buffer, asked: string | null = null): Campaign {
   const json = parse(body)
