@@ -93,7 +93,7 @@ export interface DiffPair {
   older: DiffSide
   newer: DiffSide
   /** What a person must know beside the answer; null means nothing. */
-  note: string | null
+  warning: string | null
 }
 
 /** knownVersions returns the history, or throws `FeedsyncError` (64): without one there is no version. */
@@ -121,7 +121,7 @@ export function feedPair(config: Config, history: HistoryReader, feed: string): 
   return {
     older: versionSide(config, history, older),
     newer: versionSide(config, history, id),
-    note: isUnread ? `version ${newest.id} is newer and rejected: ${newest.reason}` : null,
+    warning: isUnread ? `version ${newest.id} is newer and rejected: ${newest.reason}` : null,
   }
 }
 
@@ -138,7 +138,7 @@ export function versionPair(config: Config, history: HistoryReader, id: number):
   return {
     older: versionSide(config, history, before),
     newer: versionSide(config, history, id),
-    note: null,
+    warning: null,
   }
 }
 

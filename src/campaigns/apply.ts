@@ -1,5 +1,5 @@
-// Sends what a person confirmed, in waves: binds, then changes that spend less, then the other changes, then creates.
-// When a write of a wave fails, the later waves are not sent.
+// Sends what a person confirmed, in waves: binds, then changes that spend less, then the other changes, then new
+// campaigns. When a write of a wave fails, the later waves are not sent.
 
 import { bindAll } from './bind.ts'
 import { createCampaign } from './create.ts'
@@ -10,8 +10,8 @@ import type { CampaignStore } from './port.ts'
 import type { Recorder } from './recorder.ts'
 import { inParallel } from './seen.ts'
 import type { CampaignApi, CampaignFailure } from './service/port.ts'
-import { take } from './taken.ts'
 import { updateEntry } from './update-entry.ts'
+import { recordUsed } from './used-file.ts'
 import type { WriteResult } from './write.ts'
 
 export interface ApplyTools {
@@ -44,7 +44,7 @@ export async function apply(
   const { plan, judged, seen } = found
   if (digest !== null && digest !== plan.digest) return { kind: 'stale', plan, results: [] }
   // A person confirmed the whole file, so it is not cut.
-  if (digest !== null && keys === null) take(store, file)
+  if (digest !== null && keys === null) recordUsed(store, file)
   const { clock, account } = sources
   const { identity } = account
   const entries = new Map(judged.map(({ entry }) => [entry.key, entry]))
@@ -94,7 +94,7 @@ class Waves {
 
   /** lower sends what spends less to campaigns that are already bound. A new bind needs a confirmation. */
   async lower(): Promise<void> {
-    await this.#updates(
+    await this.#update(
       this.#items.filter(({ action }) => action === 'update'),
       isDown,
     )
@@ -103,11 +103,11 @@ class Waves {
   async all(): Promise<void> {
     const binds = this.#items.filter(({ action }) => action === 'bind')
     const updates = this.#items.filter(({ action }) => action !== 'create')
-    if (binds.length > 0) this.#binds(binds)
-    if (this.#mayContinue) await this.#updates(updates, isDown)
-    if (this.#mayContinue) await this.#updates(updates, (change) => !isDown(change))
+    if (binds.length > 0) this.#bind(binds)
+    if (this.#mayContinue) await this.#update(updates, isDown)
+    if (this.#mayContinue) await this.#update(updates, (change) => !isDown(change))
     if (this.#mayContinue)
-      await this.#creates(this.#items.filter(({ action }) => action === 'create'))
+      await this.#create(this.#items.filter(({ action }) => action === 'create'))
   }
 
   get #mayContinue(): boolean {
@@ -118,19 +118,19 @@ class Waves {
     this.results.push({ key, campaignId, action, outcome: 'done', reason: null, ...result })
   }
 
-  #isStale(item: PlanItem): boolean {
+  #recordIfStale(item: PlanItem): boolean {
     if (this.#steps.isCurrent()) return false
     this.#record(item, { outcome: 'stale', reason: 'the file changed meanwhile: plan again' })
     return true
   }
 
-  #binds(items: readonly PlanItem[]): void {
-    if (items.some((item) => this.#isStale(item))) return
+  #bind(items: readonly PlanItem[]): void {
+    if (items.some((item) => this.#recordIfStale(item))) return
     this.#steps.bind(items)
     for (const item of items) this.#record(item)
   }
 
-  async #updates(
+  async #update(
     items: readonly PlanItem[],
     isIncluded: (change: FieldChange) => boolean,
   ): Promise<void> {
@@ -144,9 +144,9 @@ class Waves {
     })
   }
 
-  async #creates(items: readonly PlanItem[]): Promise<void> {
+  async #create(items: readonly PlanItem[]): Promise<void> {
     for (const item of items) {
-      if (this.#signal.aborted || this.#isStale(item)) return
+      if (this.#signal.aborted || this.#recordIfStale(item)) return
       const result = await this.#steps.create(item)
       this.results.push(result)
       if (result.isLimited || result.outcome === 'not-as-sent') return

@@ -21,14 +21,14 @@ export function bindAll(items: readonly PlanItem[], seen: Seen, tools: BindTools
   const { store, recorder, identity } = tools
   store.atomically(() => {
     const known = new Map(store.bindings().map((one) => [one.campaignId, one]))
-    const creates = store.openCreates()
+    const creations = store.openCreations()
     for (const { key, campaignId } of items) {
       const campaign = seen.campaign(campaignId ?? '')
       if (campaign == null) throw new Error(`campaign ${campaignId} was not seen`)
       recorder.bound(key, campaign.id)
       const isOf = (one: CampaignWrite) =>
         one.key === key || hasMark(campaign.name, markOf(identity, one.key))
-      const bound = { known: known.get(campaign.id), creates: creates.filter(isOf) }
+      const bound = { known: known.get(campaign.id), creations: creations.filter(isOf) }
       bind({ key, campaign, ...bound }, tools)
     }
   })
@@ -40,23 +40,23 @@ function bind(
     key,
     campaign,
     known,
-    creates,
+    creations,
   }: {
     key: string
     campaign: Campaign
     /** The campaign's earlier binding. */
     known: Binding | undefined
-    /** The open creates of the key, and those whose mark the campaign has. */
-    creates: readonly CampaignWrite[]
+    /** The open creations of the key, and of the keys whose mark the campaign has. */
+    creations: readonly CampaignWrite[]
   },
   { store, recorder, identity }: BindTools,
 ): void {
   const earlier = store.binding(key)
   if (earlier !== null && earlier.campaignId !== campaign.id) store.release(earlier.campaignId, key)
   const ours = markOf(identity, key)
-  const last = hasMark(campaign.name, ours) ? creates.at(-1) : undefined
+  const last = hasMark(campaign.name, ours) ? creations.at(-1) : undefined
   const reason = 'bound by a person'
-  for (const { id } of creates)
+  for (const { id } of creations)
     recorder.end(id, { outcome: id === last?.id ? 'done' : 'unknown', reason })
   store.save(
     bindingOf(key, campaign, {

@@ -10,7 +10,7 @@ import { readRegular, stampOf } from '../lib/files.ts'
 import { type Entry, readDesired } from './desired.ts'
 
 export type CampaignsFile =
-  /** There is no file at the default place, so no campaign is managed. */
+  /** There is no file at the default path, so no campaign is managed. */
   | { kind: 'off'; file: string }
   /** The file cannot be used, which stops every campaign write. Each line says what is wrong, and where. */
   | { kind: 'unusable'; file: string; lines: string[] }
@@ -29,7 +29,7 @@ export interface ReadCampaignsFile extends ManagedFile {
   file: string
 }
 
-/** An editor may write a file in several steps. */
+/** An editor can write a file in several steps. */
 const STABLE_MS = 2 * SECOND
 const LONGEST_WAIT_MS = 60 * SECOND
 const LARGEST = 8 * 1024 * 1024
@@ -80,7 +80,7 @@ export async function stableCampaignsFile(
   for (let known = content(); ; ) {
     const changedAt = stampOf(file)?.changedAt
     const age = changedAt === undefined ? STABLE_MS : clock.now() - changedAt
-    // The text counts, not the time stamp: a job may touch the file again and again, or set a time in the future.
+    // The text counts, not the time stamp: a job can touch the file again and again, or set a time in the future.
     const rested = Math.max(age, clock.monotonic() - since)
     if (rested >= STABLE_MS) {
       const read = readCampaignsFile(config)
@@ -97,7 +97,7 @@ export async function stableCampaignsFile(
 
 /**
  * contentStampOf returns a function whose result changes with the content of the file. The result stays the same if a
- * job writes the same content again; null if there is no file.
+ * job writes the same content again, and is null if there is no file.
  */
 export function contentStampOf(file: string): () => string | null {
   let known: string | null = null

@@ -15,7 +15,7 @@ export function changeLines(changes: readonly FieldChange[]): string[] {
   })
 }
 
-/** valueLines returns only the new values, for a create: `budget: 90.00`. */
+/** valueLines returns only the new values, for a new campaign: `budget: 90.00`. */
 export function valueLines(changes: readonly FieldChange[]): string[] {
   return linesOf(changes).map(({ name, to, month = '' }) => `${name}: ${to}${month}`)
 }
@@ -48,7 +48,7 @@ interface ChangeLine {
 function thereText({ from: now, sent, sentAt = null }: FieldChange) {
   if (sent === undefined) return ''
   const on = sentAt === null ? '' : ` on ${isoTime(sentAt)?.slice(0, 10)}`
-  return `; you sent ${sent ?? 'none'}${on}, and somebody made it ${now ?? 'none'}`
+  return `; you sent ${sent ?? 'none'}${on}, and somebody changed it to ${now ?? 'none'}`
 }
 
 /** targetingLines returns the criteria that change, and how each one alone changes the spending. */

@@ -10,7 +10,7 @@ import { idleReason, shownValue } from './fields.ts'
 import type { JudgedEntry } from './judged-entry.ts'
 import type { LookFacts, LookFinding } from './look-facts.ts'
 
-/** A smaller difference is normal, because the service may count later than we do. */
+/** A smaller difference is normal, because the service might count later than we do. */
 const FAR = { factor: 1.5, more: 10 }
 /** A budget counts as spent from this share on. */
 const SPENT_SHARE = 0.9
@@ -60,7 +60,7 @@ function covering(
   if (shown === 0 && (ours ?? 0) === 0)
     return told(
       'covers-none',
-      `campaign ${campaignId} covers no posting${carried === null ? '' : `: its targeting leaves out ${carried === 1 ? 'the one posting that carries' : `all ${countOf(carried, 'posting')} that carry`} its id`}`,
+      `campaign ${campaignId} covers no posting${carried === null ? '' : `: its targeting leaves out ${carried === 1 ? 'the only posting that carries' : `all ${countOf(carried, 'posting')} that carry`} its id`}`,
       hintWith('to see which criterion leaves them out', list),
     )
   if (covered === null || ours === null) return []

@@ -16,8 +16,8 @@ import { briefTargeting } from './targeting.ts'
 import { isLimited, type WriteResult } from './write.ts'
 
 /**
- * createCampaign sends one POST and never repeats it. If the result is not known, a later plan finds the campaign by its
- * mark, or plans a new create after an hour.
+ * createCampaign sends one POST and never repeats it. If the result is not known, a later plan finds the campaign by
+ * its mark, or plans to create it again after an hour.
  */
 export async function createCampaign(
   entry: Entry,
@@ -54,7 +54,7 @@ export async function createCampaign(
     const reason = `the service answered with campaign ${campaignId}, which ${isOld ? 'existed before' : 'does not carry our mark'}`
     store.atomically(() => {
       recorder.end(id, { outcome: 'unknown', reason, campaignId })
-      // The campaign may still be ours: a released campaign prevents a second create.
+      // The campaign might still be ours: while it is released, the entry gets no second campaign.
       if (!isOld) store.release(campaignId, key)
     })
     return ended('unknown', reason)
@@ -79,7 +79,7 @@ export async function createCampaign(
 const otherwise = (lines: readonly string[]) =>
   `the service created it otherwise, shown here with what was sent: ${lines.join('; ')}`
 
-/** bodyOf returns the body of a create. The service decides the fields that the entry leaves out. */
+/** bodyOf returns the body that creates a campaign. The service decides the fields that the entry leaves out. */
 function bodyOf({ values, targeting }: Entry, mark: string): CampaignCreate {
   const wire = FIELDS.map((field) => [field, wireOf(field, values[field] ?? null)] as const)
   const name = withMark(String(values.name), mark)

@@ -73,7 +73,7 @@ export function readDesired(text: string): DesiredReading {
   return { kind: 'problems', problems }
 }
 
-/** readTargetingText reads a targeting in YAML or JSON. It returns a string, the first problem, for a bad one. */
+/** readTargetingText returns the targeting that a text in YAML or JSON has, or its first problem as a string. */
 export function readTargetingText(text: string): Targeting | string {
   const document = parseYaml(text, 'failsafe')
   const parsed = TARGETING.safeParse(document.value)

@@ -1,4 +1,4 @@
-// Sends a create or update that a person ordered without the file, and records it in the history.
+// Creates or updates a campaign as a person ordered without the file, and records it in the history.
 
 import type { Clock } from '../lib/clock.ts'
 import { NOTHING_KNOWN } from './field-changes.ts'

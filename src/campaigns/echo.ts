@@ -34,7 +34,7 @@ function isWider(raw: unknown, name: Criterion, sent: CanonicalTargeting): boole
 const isNothing = (value: unknown): boolean =>
   value == null || value === '' || (Array.isArray(value) && value.every(isNothing))
 
-/** texts returns the values of a criterion in lower case: services may show another case. */
+/** texts returns the values of a criterion in lower case: a service can show another case. */
 function texts(targeting: CanonicalTargeting, name: Criterion): string[] {
   const { [name]: values } = targeting as Targeting & CanonicalTargeting
   const all = typeof values === 'string' ? [values] : values

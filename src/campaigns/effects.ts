@@ -40,7 +40,7 @@ export interface Effects {
   problems: readonly string[]
 }
 
-/** An upload with this many ids may have more, which the check did not count. */
+/** An upload with this many ids can have more, which the check did not count. */
 const MOST_COUNTED_IDS = 10_000
 const MOST_OVERLAPS = 100
 
@@ -67,7 +67,7 @@ const FIELDS: Record<Criterion, readonly (keyof TargetedPosting)[]> = {
 export interface Measured {
   key: string
   targeting: CanonicalTargeting
-  /** true: the file wants this targeting; false: the campaign may have it now. */
+  /** True if the file wants this targeting, false if the campaign might have it now. */
   wanted: boolean
 }
 
@@ -105,7 +105,7 @@ export async function measure(
   }
 }
 
-/** carriedBy counts the postings that carry an external campaign id. An id may be any text, even `constructor`. */
+/** carriedBy counts the postings that carry an external campaign id. An id can be any text, even `constructor`. */
 export const carriedBy = (latest: readonly FeedUpload[], id: string): number =>
   latest.reduce((sum, { ids }) => sum + (Object.hasOwn(ids, id) ? (ids[id] ?? 0) : 0), 0)
 
@@ -129,7 +129,7 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
     const pinned = byRequisition.get(requisitionId)?.map(({ one }) => one) ?? []
     if (pinned.length > 0) seenRequisitions.add(requisitionId)
     const owners = new Set<string>()
-    // A targeting without an id may select any posting.
+    // A targeting without an id can select any posting.
     const candidates = ['', externalCampaignId].flatMap((id) => byId.get(id) ?? [])
     for (const one of new Set([...candidates, ...pinned])) {
       if (!one.selects(posting)) continue

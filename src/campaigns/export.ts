@@ -24,7 +24,7 @@ export function exportCampaigns(campaigns: Iterable<Campaign>, bindings: readonl
     const fields = fieldsOf(campaign, bound)
     const written = targeting !== null && carried === key ? targetingOf(targeting) : null
     if (fields.isPartial || (targeting !== null && written === null)) partial.push(id)
-    // Two entries without a campaignId may not have the same name.
+    // Two entries without a campaignId must not have the same name.
     const name = String(fields.values.name ?? '').toLowerCase()
     const needsId = bound === undefined || names.has(name)
     names.add(name)

@@ -47,7 +47,7 @@ export const NOTHING_KNOWN: KnownCampaign = {
   mark: null,
 }
 
-/** currentValue returns the value that a field has now; undefined: it is not shown, and we never sent it. */
+/** currentValue returns the value that a field has now; undefined if it is not shown and we never sent it. */
 export function currentValue(
   campaign: Campaign,
   { sent, mark }: KnownCampaign,

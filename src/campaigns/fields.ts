@@ -18,7 +18,7 @@ interface Spec {
   type: z.ZodType<Value, string>
   /** What the field is, for people. */
   is: string
-  /** What `none` means: the file may say it, which removes the value from the campaign. */
+  /** What `none` means. The file can say `none`, which removes the value from the campaign. */
   none?: string
 }
 
@@ -96,7 +96,7 @@ export const FIELDS = Object.keys(SPECS) as readonly CampaignField[]
 export const isFixed = (field: CampaignField) => field === 'startDate' || field === 'period'
 const kindOf = (field: CampaignField): FieldKind => SPECS[field].kind
 
-/** FIELD_TYPES has what the file may say of each field, with a description. */
+/** FIELD_TYPES has the type of each field in the file, with a description. */
 export const FIELD_TYPES = Object.fromEntries(
   Object.entries(SPECS).map(([field, spec]) => [field, typeOf(spec).optional()]),
 ) as { [F in CampaignField]: z.ZodOptional<z.ZodType<Value, string>> }
@@ -104,7 +104,7 @@ export const FIELD_TYPES = Object.fromEntries(
 function typeOf({ type, is, none }: Spec): z.ZodType<Value, string> {
   if (none === undefined) return type.describe(is)
   const orNone = z.union([z.literal('none').transform(() => null), type], {
-    // The problem of the text, as without `none`.
+    // Show the problem of the text, as if `none` were not allowed.
     error: ({ errors }) => (errors as { message: string }[][] | undefined)?.at(-1)?.[0]?.message,
   })
   return orNone.describe(`${is} none: ${none}.`)
@@ -125,13 +125,13 @@ export type Spend = 'up' | 'down' | 'neutral'
 export const combinedSpend = (all: readonly Spend[]): Spend =>
   all.includes('up') ? 'up' : all.includes('down') ? 'down' : 'neutral'
 
-/** rawOf returns a field as the service sent it, of any type; undefined: the service does not show it. */
+/** rawOf returns a field as the service sent it, of any type; undefined if the service does not show it. */
 export function rawOf(campaign: Campaign, field: CampaignField | 'targeting'): unknown {
   if (field !== 'targeting' && campaign[field] !== undefined) return campaign[field]
   return Object.hasOwn(campaign.other, field) ? campaign.other[field] : undefined
 }
 
-/** shownValue returns the value that the service shows; undefined: it shows none, or none that we can read. */
+/** shownValue returns the value that the service shows; undefined if it shows none, or none that we can read. */
 export function shownValue(campaign: Campaign, field: CampaignField): Value | undefined {
   const raw = rawOf(campaign, field)
   if (raw === undefined) return undefined
@@ -184,7 +184,7 @@ function dateOf(text: string): string | undefined {
 
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59)
 
-/** idleReason returns why a campaign cannot spend now; null if it may spend. `now`: wall ms. */
+/** idleReason returns why a campaign cannot spend now; null if it can spend. `now`: wall ms. */
 export function idleReason(campaign: Campaign, now: number): 'archived' | 'paused' | 'over' | null {
   const status = shownValue(campaign, 'status')
   if (status === 'archived' || status === 'paused') return status
@@ -209,7 +209,7 @@ export function wireOf(field: CampaignField, value: Value): unknown {
   return value
 }
 
-/** spendDirection returns how a change of a field can affect spending; `before` undefined: not known. */
+/** spendDirection returns how a change of a field can affect spending; `before` is undefined if it is not known. */
 export function spendDirection(
   field: CampaignField,
   before: Value | undefined,

@@ -11,7 +11,7 @@ import { idleReason, shownValue, valueText } from './fields.ts'
 import type { JudgedEntry } from './judged-entry.ts'
 import type { LookFacts, LookFinding } from './look-facts.ts'
 import { hasMark, markIn, markOf } from './mark.ts'
-import { isOpen, LATE_MS, ofKey, openText } from './open-create.ts'
+import { isOpen, LATE_MS, ofKey, openText } from './open-creation.ts'
 import { idAndName } from './seen.ts'
 import type { Campaign } from './service/port.ts'
 
@@ -21,7 +21,7 @@ const COMPARED = 20
 /** An entry is reported from this share on, if the feeds have at least this many postings. */
 const LARGE_SHARE = { share: 0.5, postings: 100 }
 
-/** spendLimitText returns how much a campaign may spend: `up to 1500.00 a month`. */
+/** spendLimitText returns how much a campaign can spend: `up to 1500.00 a month`. */
 function spendLimitText(campaign: Campaign): string {
   const budget = shownValue(campaign, 'budget')
   if (typeof budget !== 'number') return 'without a known limit'
@@ -30,7 +30,7 @@ function spendLimitText(campaign: Campaign): string {
 }
 
 export function findingsOf(facts: LookFacts): LookFinding[] {
-  const first = [...doubts(facts), ...openCreates(facts)]
+  const first = [...doubts(facts), ...openCreations(facts)]
   const ofEntries = facts.judged.flatMap((one) => [
     ...coverageFindings(facts, one),
     ...left(one),
@@ -42,23 +42,23 @@ export function findingsOf(facts: LookFacts): LookFinding[] {
 
 function doubts({ fileDoubt }: LookFacts): LookFinding[] {
   if (fileDoubt === null) return []
-  const text = `the daemon does not use this campaigns file yet, because it may be cut: ${fileDoubt}`
+  const text = `the daemon does not use this campaigns file yet, because it might be cut: ${fileDoubt}`
   const next = hintWith('if the file is complete', commandFor('campaigns apply'))
   return [{ code: 'file', key: null, campaignId: null, severity: 'warning', text, next }]
 }
 
-/** openCreates finds the creates without a known result whose entry left the file, or has another key now. */
-function openCreates({ judged, memory, seen, identity, now }: LookFacts): LookFinding[] {
+/** openCreations finds the open creations whose entry left the file, or has another key now. */
+function openCreations({ judged, memory, seen, identity, now }: LookFacts): LookFinding[] {
   const told = new Set(judged.flatMap(({ entry, state }) => (state === 'unknown' ? entry.key : [])))
   const isFound = (key: string) => {
     const mark = markOf(identity, key)
     return seen.all.some(({ name }) => hasMark(name, mark))
   }
-  return [...memory.openCreates.values()]
+  return [...memory.openCreations.values()]
     .flat()
     .filter((one) => isOpen(one, now) && !told.has(one.key) && !isFound(one.key))
     .map((one) => ({
-      code: 'open-create',
+      code: 'open-creation',
       key: one.key || null,
       campaignId: one.campaignId,
       severity: 'warning',
@@ -105,13 +105,13 @@ function outside({
           key: twinOf,
           campaignId: id,
           severity: 'warning',
-          text: `campaign ${idAndName(campaign)} carries the mark of the entry ${twinOf}, is a second campaign of it, and may spend ${spendLimitText(campaign)}`,
+          text: `the entry ${twinOf} has a second campaign, ${idAndName(campaign)}, which can spend ${spendLimitText(campaign)}`,
           next: pause,
         }
       const text =
         key === null
-          ? `campaign ${idAndName(campaign)} runs without an entry, and may spend ${spendLimitText(campaign)}`
-          : `the entry ${key} ${keys.has(key) ? 'names another campaign' : 'is no longer in the file'}, but campaign ${idAndName(campaign)} still runs, and may spend ${spendLimitText(campaign)}`
+          ? `campaign ${idAndName(campaign)} runs without an entry, and can spend ${spendLimitText(campaign)}`
+          : `the entry ${key} ${keys.has(key) ? 'names another campaign' : 'is no longer in the file'}, but campaign ${idAndName(campaign)} still runs, and can spend ${spendLimitText(campaign)}`
       return {
         code: 'outside',
         key,

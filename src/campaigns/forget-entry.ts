@@ -1,19 +1,19 @@
 // Ends the binding of an entry at a person's command. Nothing is sent.
 
-import { isOpen } from './open-create.ts'
+import { isOpen } from './open-creation.ts'
 import type { CampaignReader, CampaignStore, CampaignWrite } from './port.ts'
 
 /** Forgotten says what a key had before `forget`. */
 export interface Forgotten {
   /** The campaign that was released; null if the key had none. */
   campaignId: string | null
-  /** The create whose campaign may still appear, so that it blocks another create for now; null if there is none. */
+  /** The open creation, which blocks another creation for an hour; null if there is none. */
   open: CampaignWrite | null
 }
 
 /** forgettable returns what `forget` would end, and changes nothing. `now`: wall ms. */
 export function forgettable(store: CampaignReader, key: string, now: number): Forgotten {
-  const ofKey = store.openCreates().filter((one) => one.key === key)
+  const ofKey = store.openCreations().filter((one) => one.key === key)
   return {
     campaignId: store.bindings().find((one) => one.key === key)?.campaignId ?? null,
     open: ofKey.findLast((one) => isOpen(one, now)) ?? null,
@@ -28,9 +28,9 @@ export function forget(
   const found = forgettable(store, key, at)
   const { campaignId } = found
   store.atomically(() => {
-    for (const create of store.openCreates())
-      if (create.key === key && !isOpen(create, at))
-        store.end(create.id, { outcome: 'not-sent', reason: 'a person ran forget', at })
+    for (const creation of store.openCreations())
+      if (creation.key === key && !isOpen(creation, at))
+        store.end(creation.id, { outcome: 'not-sent', reason: 'a person ran forget', at })
     const row = { at, key, campaignId, action: 'forget', body: null, before: {} } as const
     const id = store.begin({ ...row, actor: 'person', by })
     store.end(id, { outcome: 'done', reason: null, at })

@@ -1,4 +1,4 @@
-// Decides whether the campaign of an entry may be created: never beside one that may be its own. Pure.
+// Decides whether the campaign of an entry may be created: never beside a campaign that might be its own. Pure.
 
 import { commandFor, hintWith } from '../domain/command.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -8,7 +8,7 @@ import { changeOf, currentValue, type FieldChange, isMonthly } from './field-cha
 import { FIELDS, isLive } from './fields.ts'
 import { blocked, type JudgedEntry, judged, PLAN, type Scene } from './judged-entry.ts'
 import { markOf } from './mark.ts'
-import { LATE_MS, ofKey, openText } from './open-create.ts'
+import { LATE_MS, ofKey, openText } from './open-creation.ts'
 import type { CampaignWrite } from './port.ts'
 import { idAndName } from './seen.ts'
 import { sentOf } from './sent.ts'
@@ -69,20 +69,20 @@ export function judgeNew(entry: Entry, scene: Scene): JudgedEntry {
       `campaign ${idAndName(alike)} has this name and belongs to ${owner}`,
       `${bind(alike.id)}, or give the entry another name`,
     )
-  const [cut] = (memory.openCreates.get(key) ?? []).flatMap(({ body }) =>
+  const [cut] = (memory.openCreations.get(key) ?? []).flatMap(({ body }) =>
     unbound.cutFrom(String(Object(body).name)),
   )
   if (cut !== undefined)
     return blocked(
       entry,
-      `the service may have cut the name of a campaign that feedsyncd sent: campaign ${idAndName(cut)} belongs to no entry`,
+      `the service might have cut the name of a campaign that feedsyncd sent: campaign ${idAndName(cut)} belongs to no entry`,
       `${bind(cut.id)}, or give campaign ${cut.id} another name on the service`,
     )
   const { restoredAt } = memory
   if (restoredAt !== null && isRecent(restoredAt, now, LATE_MS))
     return blocked(
       entry,
-      `the database was restored from an older copy and may not know of a create: the campaign can be created after ${isoTime(restoredAt + LATE_MS)}`,
+      `the database was restored from an older copy, so this campaign might exist already: feedsyncd can create it after ${isoTime(restoredAt + LATE_MS)}`,
       hintWith('wait, then', commandFor('campaigns plan')),
     )
   const fields = FIELDS.flatMap((field): FieldChange[] => {
@@ -97,7 +97,7 @@ export function judgeNew(entry: Entry, scene: Scene): JudgedEntry {
   return judged(entry, { state: 'new', action })
 }
 
-/** movedFrom finds a live campaign with this name whose key left the file: a person may have corrected the key. */
+/** movedFrom finds a live campaign with this name whose key left the file: a person might have corrected the key. */
 function movedFrom(name: string, { memory, seen, keys, now }: Scene) {
   for (const bound of memory.byId.values()) {
     const campaign = keys.has(bound.key) ? null : seen.campaign(bound.campaignId)

@@ -1,4 +1,4 @@
-// Owns the state of each entry: which campaign belongs to the entry, what differs, and the one next step. Pure.
+// Owns the state of each entry: which campaign belongs to the entry, what differs, and the next step. Pure.
 
 import { commandFor, hintWith } from '../domain/command.ts'
 import type { Entry } from './desired.ts'
@@ -7,13 +7,13 @@ import { isFixed } from './fields.ts'
 import { judgeNew } from './judge-new.ts'
 import { blocked, type JudgedEntry, judged, PLAN, type Scene } from './judged-entry.ts'
 import { hasMark, markOf, markOn } from './mark.ts'
-import { reasonNotToWrite } from './may-write.ts'
-import { repeatText } from './open-create.ts'
+import { repeatText } from './open-creation.ts'
 import type { Binding, KnownCampaign } from './port.ts'
 import { idAndName } from './seen.ts'
 import { isDaemons, sentOf } from './sent.ts'
 import type { Campaign } from './service/port.ts'
 import { canonical, isSame } from './targeting.ts'
+import { whyNotWrite } from './why-not-write.ts'
 
 export function judge(entry: Entry, scene: Scene): JudgedEntry {
   const bound = scene.memory.byKey.get(entry.key)
@@ -40,7 +40,7 @@ function judgeById(entry: Entry, id: string, scene: Scene): JudgedEntry {
   }
   if (campaign == null) return stuck(`campaign ${id} is gone`, forget ?? correct)
   const ours = markOf(identity, key)
-  const untouchable = reasonNotToWrite(campaign, { ours, campaignId: id, bound: owner ?? null })
+  const untouchable = whyNotWrite(campaign, { ours, campaignId: id, bound: owner ?? null })
   if (untouchable !== null) return stuck(untouchable, forget ?? correct)
   const known = owner ?? unboundKnown(key, campaign, scene)
   const changes = changesOf(entry, campaign, known)
@@ -60,7 +60,7 @@ function judgeById(entry: Entry, id: string, scene: Scene): JudgedEntry {
     })
   if (changes.length === 0) return judged(entry, { ...found, state: 'in line' })
   const isPending = scene.keepsTargeting && isDaemonsTurn(entry, owner, changes)
-  // The daemon repeats what a person or the daemon sent already: this is no new line of the plan.
+  // The daemon repeats what a person or the daemon sent already: this is not a new line of the plan.
   const { targeting } = owner.sent
   const isRepeat =
     isPending && targeting !== null && isSame(entry.targeting ?? canonical({}), targeting)
@@ -75,14 +75,14 @@ function judgeById(entry: Entry, id: string, scene: Scene): JudgedEntry {
   })
 }
 
-/** unboundKnown returns the mark, and what we sent if a create without an answer made this campaign. */
+/** unboundKnown returns the mark, and what we sent if an open creation made this campaign. */
 function unboundKnown(key: string, { name }: Campaign, { memory, identity }: Scene): KnownCampaign {
-  const create = memory.openCreates.get(key)?.at(-1)
+  const creation = memory.openCreations.get(key)?.at(-1)
   const ours = markOf(identity, key)
   const known = { ...NOTHING_KNOWN, mark: markOn(name, ours) }
-  return create === undefined || !hasMark(name, ours)
+  return creation === undefined || !hasMark(name, ours)
     ? known
-    : { ...known, sent: sentOf(create.body ?? {}) }
+    : { ...known, sent: sentOf(creation.body ?? {}) }
 }
 
 /** isDaemonsTurn returns whether the daemon, if it writes targeting, is about to write this one. */
@@ -111,11 +111,11 @@ function judgeUnbound(entry: Entry, scene: Scene): JudgedEntry {
   if (only !== undefined && another !== undefined)
     return blocked(
       entry,
-      `${candidates.length} campaigns may belong to this entry: ${candidates.slice(0, 5).map(idAndName).join(', ')}`,
+      `${candidates.length} campaigns fit this entry: ${candidates.slice(0, 5).map(idAndName).join(', ')}`,
       `write campaignId: "${only.id}" into the entry ${key}, or the id of another one`,
     )
   if (only !== undefined) {
-    const untouchable = reasonNotToWrite(only, { ours: mark, campaignId: only.id, bound: null })
+    const untouchable = whyNotWrite(only, { ours: mark, campaignId: only.id, bound: null })
     const next = `correct the targeting of campaign ${only.id} on the service, or the key in the file`
     if (untouchable !== null) return { ...blocked(entry, untouchable, next), campaign: only }
     return judgeById(entry, only.id, scene)

@@ -3,7 +3,7 @@
 import { commandFor, hintWith } from '../domain/command.ts'
 import type { Entry } from './desired.ts'
 import { type FieldChange, NOTHING_KNOWN } from './field-changes.ts'
-import { isOpen } from './open-create.ts'
+import { isOpen } from './open-creation.ts'
 import type { CampaignWrite, KnownCampaign } from './port.ts'
 import { type Memory, type Seen, UnboundCampaigns } from './seen.ts'
 import type { Campaign } from './service/port.ts'
@@ -30,7 +30,7 @@ export interface JudgedEntry {
   known: KnownCampaign
   /** Why the entry is `unknown` or `blocked`, or why the daemon repeats a targeting; null in other states. */
   reason: string | null
-  /** The one next step: a command to paste, or an edit; null means none is needed. */
+  /** The next step: a command to paste, or an edit; null means none is needed. */
   next: string | null
   action: PlannedAction | null
 }
@@ -55,7 +55,7 @@ export interface Scene extends LookInput {
   keys: ReadonlySet<string>
   /** The campaign ids that entries of the file name. */
   namedIds: ReadonlySet<string>
-  /** The creates of all keys whose campaign may still appear. */
+  /** The open creations of all keys. */
   open: readonly CampaignWrite[]
   unbound: UnboundCampaigns
 }
@@ -67,12 +67,12 @@ export function sceneOf(input: LookInput): Scene {
     ...input,
     keys: new Set(entries.map(({ key }) => key)),
     namedIds: new Set(entries.flatMap(({ campaignId }) => campaignId ?? [])),
-    open: [...memory.openCreates.values()].flat().filter((one) => isOpen(one, now)),
+    open: [...memory.openCreations.values()].flat().filter((one) => isOpen(one, now)),
     unbound: new UnboundCampaigns(seen, new Set(memory.byId.keys()), now),
   }
 }
 
-/** EntryJudgement is what is known of a judged entry; what is absent is not known, or there is none. */
+/** EntryJudgement is what is known of a judged entry. A field is absent if its value is not known or does not exist. */
 interface EntryJudgement extends Partial<Omit<JudgedEntry, 'entry' | 'known'>> {
   state: EntryState
   known?: KnownCampaign | undefined
@@ -97,7 +97,7 @@ export function judged(
   }
 }
 
-/** blocked returns an entry that waits for a person, and the one step that unblocks it. */
+/** blocked returns an entry that waits for a person, and the step that unblocks it. */
 export function blocked(entry: Entry, reason: string, next: string): JudgedEntry {
   return judged(entry, { state: 'blocked', reason, next })
 }

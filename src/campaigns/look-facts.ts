@@ -4,10 +4,10 @@ import type { FindingSeverity } from '../ops/campaigns/run.ts'
 import type { Effects } from './effects.ts'
 import type { JudgedEntry, Scene } from './judged-entry.ts'
 
-/** LookFacts is what a look at the file and the service found. The plan and the findings are made from it. */
+/** LookFacts is what one look found in the file and on the service. The plan and the findings are made from it. */
 export interface LookFacts extends Scene {
   judged: readonly JudgedEntry[]
-  /** Why the file may be cut, so that the daemon does not use it; null if the daemon uses it. */
+  /** Why the file might be cut, so that the daemon does not use it; null if the daemon uses it. */
   fileDoubt: string | null
   effects: Effects
   /** The look covered all entries, and listed the campaigns. */
@@ -17,10 +17,10 @@ export interface LookFacts extends Scene {
 export interface LookFinding {
   code:
     | /** A campaign runs without an entry. */ 'outside'
-    /** The daemon does not use the file, because it may be cut. */
+    /** The daemon does not use the file, because it might be cut. */
     | 'file'
     /** Nobody knows whether a campaign was created, and no entry of the file says so. */
-    | 'open-create'
+    | 'open-creation'
     /** An entry has a second campaign. */
     | 'twin'
     /** We sent a field that the file no longer names. */
@@ -52,6 +52,6 @@ export interface LookFinding {
   text: string
   /** The command or edit that settles the finding; null means nothing has to be done. */
   next: string | null
-  /** `warning`: money may be spent that nobody approved, or none is spent where it should be. */
+  /** `warning`: money can be spent that nobody approved, or none is spent where it should be. */
   severity: FindingSeverity
 }

@@ -1,4 +1,4 @@
-// Owns the mark in a campaign's name. By its mark we find a campaign again if the answer to its create was lost. The
+// Owns the mark in a campaign's name. By its mark we find a campaign again if the answer to its creation was lost. The
 // mark is made from the identity and the key alone, so it stays the same with a new database or a new address.
 
 import { createHash } from 'node:crypto'
@@ -28,7 +28,7 @@ export function markIn(name: unknown): string | null {
   return typeof name === 'string' ? (MARK.exec(name)?.[1]?.toLowerCase() ?? null) : null
 }
 
-/** hasMark returns whether a name has the ten characters of a mark: a service may drop or escape the brackets. */
+/** hasMark returns whether a name has the ten characters of a mark: a service might drop or escape the brackets. */
 export const hasMark = (name: unknown, mark: string) =>
   typeof name === 'string' && name.toLowerCase().includes(mark)
 

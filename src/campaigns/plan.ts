@@ -14,11 +14,11 @@ import { withSentDates } from './foreign.ts'
 import { judge } from './judge.ts'
 import { type EntryState, type JudgedEntry, type PlannedAction, sceneOf } from './judged-entry.ts'
 import type { LookFacts, LookFinding } from './look-facts.ts'
-import { LATE_MS } from './open-create.ts'
+import { LATE_MS } from './open-creation.ts'
 import type { CampaignReader, FeedSide } from './port.ts'
 import { type CampaignSource, memoryOf, NO_MEMORY, Seen } from './seen.ts'
 import type { CampaignFailure } from './service/port.ts'
-import { doubtAbout } from './taken.ts'
+import { whyNotUsed } from './used-file.ts'
 
 /** PlanItem is what `apply` does for one entry. */
 export interface PlanItem extends PlannedAction {
@@ -49,7 +49,7 @@ export interface Plan {
   listing: { complete: boolean; campaigns: number; reason: string | null } | null
   /** The last upload of each feed. */
   feeds: { count: number; postings: number; problems: readonly string[] }
-  /** A warning that belongs to the creates; null means none. */
+  /** A warning about the campaigns that are created; null means none. */
   warning: string | null
 }
 
@@ -89,7 +89,7 @@ export const isStuck = ({ state }: PlanEntry) => state === 'blocked' || state ==
  * else 0.
  */
 export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
-  entries.some(isStuck) || findings.some(({ code }) => code === 'open-create')
+  entries.some(isStuck) || findings.some(({ code }) => code === 'open-creation')
     ? 3
     : items.length > 0 || findings.some(isRemoved)
       ? 2
@@ -108,7 +108,7 @@ export async function look(
   const { identity } = account
   const { entries } = file
   // Without the daemon's writes, a file that is cut does no harm.
-  const fileDoubt = sources.keepsTargeting && store !== null ? doubtAbout(file, store) : null
+  const fileDoubt = sources.keepsTargeting && store !== null ? whyNotUsed(file, store) : null
   const keepsTargeting = sources.keepsTargeting && fileDoubt === null
   const memory = store === null ? NO_MEMORY : memoryOf(store)
   const seen = new Seen(sources.service, signal)
@@ -126,13 +126,13 @@ export async function look(
     const scene = sceneOf(input)
     return { scene, judged: wanted.map((entry) => judge(entry, scene)) }
   }
-  // A listing may be late and may leave out fields, so campaigns that differ or are not listed are read by id.
+  // A listing can be late and can leave out fields, so campaigns that differ or are not listed are read by id.
   const mustRead = ({ state, campaignId }: JudgedEntry) =>
     campaignId !== null && state !== 'in line'
   const toRead = (all: readonly JudgedEntry[]) => {
     const differing = all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : []))
     if (!all.some(({ action }) => action?.campaignId === null)) return differing
-    // A campaign that was forgotten, or whose key left the file, may be the one that a new entry would create again.
+    // A new entry might create a campaign a second time if its campaign was forgotten, or if the key left the file.
     const former = [...memory.byId.values()].filter(({ key }) => !fileKeys.has(key))
     const others = [...memory.released.keys(), ...former.map(({ campaignId }) => campaignId)]
     return [...differing, ...others.filter((id) => seen.campaign(id) === undefined)]
@@ -162,7 +162,7 @@ function planOf(facts: LookFacts, account: CampaignAccount): Plan {
     return [{ key: entry.key, ...action, postings }]
   })
   const isNew = memory.madeAt === null || now - memory.madeAt < LATE_MS
-  const creates = items.some(({ action }) => action === 'create')
+  const isCreating = items.some(({ action }) => action === 'create')
   return {
     digest: digestOf(`${account.name} ${memory.lastPersonWrite}`, items),
     items,
@@ -179,8 +179,8 @@ function planOf(facts: LookFacts, account: CampaignAccount): Plan {
       problems: effects.problems,
     },
     warning:
-      isNew && creates
-        ? 'this database is new: a campaign that another feedsyncd created within the last hour may not be listed yet'
+      isNew && isCreating
+        ? 'this database is new: a campaign that another feedsyncd created within the last hour might not be listed yet'
         : null,
   }
 }

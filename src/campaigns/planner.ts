@@ -55,7 +55,7 @@ export function planSourcesOf(
 ): Omit<PlanSources, 'store'> {
   return {
     service: { get, list: (signal) => listCampaigns({ search, clock, onPage }, signal) },
-    // The service's time of day: a create is open for an hour of that time.
+    // The service's time of day: a creation is open for an hour of the service's time.
     clock: { ...clock, now: () => clock.now() + (clockSkewMs() ?? 0) },
     account: accountOf(config),
     feeds: () => feedSideOf(config),

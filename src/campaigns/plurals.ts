@@ -36,7 +36,7 @@ const IRREGULAR: Readonly<Record<string, string>> = {
   ...changed('ex', 'ices', 'ind vert vort ap cort cod'),
 }
 
-/** pluralsOf returns the plurals of a word in lower case. It may add forms that are no words, which match nothing. */
+/** pluralsOf returns the plurals of a word in lower case. It can add forms that are not words and match nothing. */
 export function pluralsOf(word: string): string[] {
   const regular = ENDINGS.flatMap(([ending, plural]) =>
     ending.test(word) ? [word.replace(ending, plural)] : [],

@@ -33,7 +33,7 @@ export interface Binding extends KnownCampaign {
   /** External campaign id. */
   key: string
   campaignId: string
-  /** These two are as reads by id showed them, and never change; null means not known. */
+  /** `accountId` and `startDate` never change. Reads by id showed them; null means not known. */
   accountId: string | null
   startDate: string | null
 }
@@ -46,7 +46,7 @@ export type WriteOutcome =
   | 'not-as-sent'
   | 'refused'
   | 'not-sent'
-  /** The result is not known: the request may still arrive. */
+  /** The result is not known: the request can still arrive. */
   | 'unknown'
 
 /** NewWrite is a row of the history: a request that writes, recorded before it is sent, or a local decision. */
@@ -78,7 +78,7 @@ export interface WriteEnding {
   reason: string | null
   /** Wall ms. */
   at: number
-  /** The id of the campaign that a create made. */
+  /** The id of the campaign that was created. */
   campaignId?: string
 }
 
@@ -91,8 +91,8 @@ export interface CampaignReader {
   bindings(): Binding[]
   /** released maps a campaign id to the key that it was released from. */
   released(): ReadonlyMap<string, string>
-  /** The creates whose result is not known (`unknown` and `sending`), oldest first. */
-  openCreates(): CampaignWrite[]
+  /** The open creations, whose result is not known (`unknown` and `sending`), oldest first. */
+  openCreations(): CampaignWrite[]
   /** The writes, newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]
   /** The last done write of a campaign that has this field; `ours`: by a person or the daemon. */
@@ -104,7 +104,7 @@ export interface CampaignReader {
   /** Wall ms when this database was created. */
   madeAt(): number | null
   /** The last file that the daemon used, or that a person applied as a whole; null if there was none. */
-  takenFile(): TakenFile | null
+  usedFile(): UsedFile | null
   /** The result of the last look; null if there was none. */
   lastRun(): CampaignRun | null
 }
@@ -127,12 +127,12 @@ export interface CampaignStore extends CampaignReader, Disposable {
   unclearSince(campaignId: string, since: number): number | null
   /** renewMark finds out whether this database was restored from an older copy, and makes later restores visible. */
   renewMark(): void
-  keepTakenFile(file: TakenFile): void
+  keepUsedFile(file: UsedFile): void
   keepRun(run: CampaignRun): void
 }
 
-/** TakenFile is the last file that the daemon used, or that a person applied as a whole. */
-export interface TakenFile {
+/** UsedFile is the last file that the daemon used, or that a person applied as a whole. */
+export interface UsedFile {
   fileSha256: string
   keys: readonly string[]
 }

@@ -19,7 +19,7 @@ export interface PreviewRow extends PostingRow {
   why: string | null
 }
 
-/** previewAll counts the postings that each entry selects: with the targeting sent last, and with that of the file. */
+/** previewAll counts what each entry selects: with the targeting sent last, and with the targeting in the file. */
 export async function previewAll(config: Config, entries: readonly Entry[], signal: AbortSignal) {
   const sentTargetingOf = sentTargetings(config)
   const all = [
@@ -43,7 +43,7 @@ export async function previewAll(config: Config, entries: readonly Entry[], sign
   return { feeds: latest.length, postings, problems, entries: rows }
 }
 
-/** previewOne lists the postings that one entry selects: with the targeting sent last, or with that of the file. */
+/** previewOne lists what one entry selects: with the targeting sent last, or with the targeting in the file. */
 export async function previewOne(
   config: Config,
   { entry: { key, targeting }, limit }: { entry: Entry; limit: number },

@@ -15,7 +15,7 @@ import {
 /** PostingVerdict says whether a targeting takes a posting, and by which criterion. */
 export interface PostingVerdict {
   isTaken: boolean
-  /** The criteria that take it, or the ones that leave it out. */
+  /** The criteria that take it, or the criteria that leave it out. */
   by: Criterion[]
   /** The same, as a sentence about the posting. */
   reason: string

@@ -35,7 +35,7 @@ import { sync } from './sync.ts'
 import type { WriteResult } from './write.ts'
 import { openWriter, type Writer } from './writer.ts'
 
-/** The state of a run after a failed look. Only `failed` may pass without a person. */
+/** The state of a run after a failed look. Only `failed` can pass without a person. */
 const STATE_OF = {
   ...({ credentials: 'credentials', configuration: 'refused' } as const),
   ...({ refused: 'refused', missing: 'refused' } as const),
@@ -94,8 +94,8 @@ function lastRunOf(config: Config, history: History) {
 }
 
 /**
- * reconcile makes one look. It returns null if there is no campaigns file and no campaign belongs to an entry. It throws
- * what `openWriter` throws.
+ * reconcile makes one look. It returns null if there is no campaigns file and no campaign belongs to an entry. It
+ * throws what `openWriter` throws.
  */
 async function reconcile(
   cause: LookCause,
@@ -192,7 +192,10 @@ function keepRun(store: CampaignStore, looked: LookMoment, ended: LookEnd): Camp
   return run
 }
 
-/** keepLook keeps the result of a look for `status`. `results` are the writes just before; null if none were due. */
+/**
+ * keepLook stores the result of a look for `status`, and records in the history the values that somebody else changed.
+ * `results` are the writes just before; null if none were due.
+ */
 export function keepLook(
   store: CampaignStore,
   {

@@ -19,7 +19,7 @@ export interface Looks {
   lastRun(): CampaignRun | null
   /** isPaused returns whether a person paused all sending. Never throws. */
   isPaused(): boolean
-  /** look looks once, and writes in mode `targeting`. null if there is no file. */
+  /** look looks once, and writes in mode `targeting`. It returns null if there is no file. */
   look(cause: LookCause, signals: LookSignals): Promise<CampaignRun | null>
 }
 
@@ -81,7 +81,7 @@ export class CampaignSchedule {
     this.#due.set('start', Number.NEGATIVE_INFINITY)
   }
 
-  /** The result of the last look, which may be from before a restart; null if there was none, or there is no file. */
+  /** The result of the last look, which can be from before a restart; null if there was none, or there is no file. */
   get last(): CampaignRun | null {
     return this.#last
   }
@@ -131,7 +131,7 @@ export class CampaignSchedule {
     // The changes of the paused time are due now.
     if (this.#wasPaused && !isPaused) this.#plan('interval', now)
     this.#wasPaused = isPaused
-    // A person's command may have saved a newer result.
+    // A person's command might have saved a newer result.
     if (stamp !== null) this.#last = this.#looks.lastRun() ?? this.#last
   }
 

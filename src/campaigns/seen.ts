@@ -62,7 +62,7 @@ export class Seen {
     return null
   }
 
-  /** readNameless reads by id what the listing shows without a name, because the name may have our mark. */
+  /** readNameless reads by id what the listing shows without a name, because the name might have our mark. */
   async readNameless(): Promise<void> {
     const nameless = [...(this.#listed?.values() ?? [])].filter(({ name }) => !name)
     await this.getAll(nameless.map(({ id }) => id))
@@ -100,9 +100,9 @@ export class UnboundCampaigns {
   readonly #byCarriedId: ReadonlyMap<string, Campaign[]>
   readonly #byName: ReadonlyMap<string, Campaign[]>
 
-  /** `taken`: ids of campaigns that belong to an entry. */
-  constructor(seen: Seen, taken: ReadonlySet<string>, now: number) {
-    this.live = seen.all.filter((one) => !taken.has(one.id) && isLive(one, now))
+  /** `bound`: ids of campaigns that belong to an entry. */
+  constructor(seen: Seen, bound: ReadonlySet<string>, now: number) {
+    this.live = seen.all.filter((one) => !bound.has(one.id) && isLive(one, now))
     for (const one of this.live)
       for (const mark of possibleMarks(one.name))
         this.#byMark.set(mark, [...(this.#byMark.get(mark) ?? []), one])
@@ -122,7 +122,7 @@ export class UnboundCampaigns {
     return this.#byName.get(name.toLowerCase()) ?? []
   }
 
-  /** cutFrom returns the campaigns whose name is the beginning of a sent name, because a service may cut names. */
+  /** cutFrom returns the campaigns whose name is the beginning of a sent name, because a service might cut names. */
   cutFrom(sent: string): readonly Campaign[] {
     const whole = sent.toLowerCase()
     return this.live.filter((one) => {
@@ -140,10 +140,10 @@ const nameOf = ({ name }: Campaign) =>
 export interface Memory {
   byKey: ReadonlyMap<string, Binding>
   byId: ReadonlyMap<string, Binding>
-  /** See `CampaignReader`, also for the next ones. */
+  /** See `CampaignReader`, also for the next fields. */
   released: ReadonlyMap<string, string>
-  /** The open creates of each key, oldest first. */
-  openCreates: ReadonlyMap<string, CampaignWrite[]>
+  /** The open creations of each key, oldest first. */
+  openCreations: ReadonlyMap<string, CampaignWrite[]>
   lastPersonWrite: number
   restoredAt: number | null
   madeAt: number | null
@@ -155,7 +155,7 @@ export function memoryOf(store: CampaignReader): Memory {
     byKey: new Map(bindings.map((binding) => [binding.key, binding])),
     byId: new Map(bindings.map((binding) => [binding.campaignId, binding])),
     released: store.released(),
-    openCreates: Map.groupBy(store.openCreates(), ({ key }) => key),
+    openCreations: Map.groupBy(store.openCreations(), ({ key }) => key),
     lastPersonWrite: store.lastPersonWrite(),
     restoredAt: store.restoredAt(),
     madeAt: store.madeAt(),
@@ -166,7 +166,7 @@ export const NO_MEMORY: Memory = {
   byKey: new Map(),
   byId: new Map(),
   released: new Map(),
-  openCreates: new Map(),
+  openCreations: new Map(),
   lastPersonWrite: 0,
   restoredAt: null,
   madeAt: null,

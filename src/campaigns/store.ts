@@ -76,7 +76,7 @@ function reads(
       const rows = connection.rows<{ id: string; key: string }>(sql, account)
       return new Map(rows.map(({ id, key }) => [id, key]))
     },
-    openCreates: () =>
+    openCreations: () =>
       written(connection, `${WRITE} AND action = 'create' AND ${OPEN} ORDER BY id`, { account }),
     history: ({ key = null, limit }) =>
       written(
@@ -97,7 +97,7 @@ function reads(
       ) ?? 0,
     restoredAt: () => mark.restoredAt(now()),
     madeAt: mark.madeAt,
-    takenFile: () => {
+    usedFile: () => {
       const file = 'SELECT sha256 FROM campaign_files WHERE account = ?'
       const fileSha256 = connection.value<string>(file, account)
       if (fileSha256 === null) return null
@@ -172,7 +172,7 @@ function writes(
         since,
       ),
     renewMark: () => stateMark(connection, file).renew(now()),
-    keepTakenFile: ({ fileSha256, keys }) =>
+    keepUsedFile: ({ fileSha256, keys }) =>
       connection.joinTransaction(() => {
         run('DELETE FROM campaign_files WHERE account = ?', account)
         run('INSERT INTO campaign_files VALUES (?, ?)', account, fileSha256)

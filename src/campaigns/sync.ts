@@ -7,14 +7,14 @@ import type { Entry } from './desired.ts'
 import { changesOf } from './field-changes.ts'
 import { shownValue } from './fields.ts'
 import { markOf } from './mark.ts'
-import { reasonNotToWrite } from './may-write.ts'
 import type { Binding, CampaignStore, TargetingApi } from './port.ts'
 import type { Recorder } from './recorder.ts'
 import type { LookSignals } from './schedule.ts'
 import { isDaemons } from './sent.ts'
 import type { Campaign } from './service/port.ts'
-import { doubtAbout, take } from './taken.ts'
 import { isSame, wholeTargeting } from './targeting.ts'
+import { recordUsed, whyNotUsed } from './used-file.ts'
+import { whyNotWrite } from './why-not-write.ts'
 import { update, type WriteResult } from './write.ts'
 
 export interface SyncTools {
@@ -35,8 +35,8 @@ export async function sync(
   { stop, abort }: LookSignals,
 ): Promise<WriteResult[]> {
   const { store, clock, recorder, isCurrent } = tools
-  if (doubtAbout(file, store) !== null) return []
-  take(store, file)
+  if (whyNotUsed(file, store) !== null) return []
+  recordUsed(store, file)
   recorder.prepare()
   const results: WriteResult[] = []
   for (const entry of file.entries) {
@@ -79,7 +79,7 @@ async function syncOne(
   const campaign = read.value
   const ours = markOf(identity, key)
   const mayWrite = (now: Campaign) => {
-    if (reasonNotToWrite(now, { ours, campaignId, bound }) !== null) return false
+    if (whyNotWrite(now, { ours, campaignId, bound }) !== null) return false
     if (typeof shownValue(now, 'budget') !== 'number') return false
     // A wider targeting could spend more before `apply` lowers the budget, so `apply` sends all changes together.
     const others = changesOf(entry, now, bound).filter(({ field }) => field !== 'targeting')

@@ -81,12 +81,12 @@ export const isSame = (a: CanonicalTargeting, b: CanonicalTargeting) =>
   JSON.stringify(a) === JSON.stringify(b)
 
 /**
- * wholeTargeting returns what an update sends. A service may replace the targeting or merge it by key, so the update
+ * wholeTargeting returns what an update sends. A service can replace the targeting or merge it by key, so the update
  * names every list, including the empty ones.
  */
 export const wholeTargeting = (wanted: CanonicalTargeting): Targeting => ({ ...wanted })
 
-/** briefTargeting returns the criteria that are not empty: a create sends them, and people see them. */
+/** briefTargeting returns the criteria that are not empty: a new campaign is sent with them, and people see them. */
 export const briefTargeting = (wanted: CanonicalTargeting): Targeting =>
   Object.fromEntries(
     CRITERIA.filter((name) => !isEmpty(wanted, name)).map((name) => [name, wanted[name]]),

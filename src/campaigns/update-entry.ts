@@ -5,12 +5,12 @@ import { bindingOf } from './bind.ts'
 import type { Entry } from './desired.ts'
 import { changesOf, type FieldChange } from './field-changes.ts'
 import { markOf, markOn, withMark } from './mark.ts'
-import { reasonNotToWrite } from './may-write.ts'
 import type { PlanItem } from './plan.ts'
 import type { CampaignStore } from './port.ts'
 import type { Recorder } from './recorder.ts'
 import { bodyOf } from './sent.ts'
 import type { Campaign, CampaignApi } from './service/port.ts'
+import { whyNotWrite } from './why-not-write.ts'
 import { isLimited, update, type WriteResult } from './write.ts'
 
 export interface UpdateEntryTools {
@@ -23,7 +23,7 @@ export interface UpdateEntryTools {
   isCurrent: () => boolean
 }
 
-/** updateEntry sends the changes that are still open, if nothing moved since the plan; null means none is open. */
+/** updateEntry sends the changes that are still open, if they are as planned. It returns null if none is open. */
 export async function updateEntry(
   { item, entry, changes }: { item: PlanItem; entry: Entry; changes: readonly FieldChange[] },
   { identity, ...tools }: UpdateEntryTools,
@@ -43,12 +43,12 @@ export async function updateEntry(
     return { ...stale(read.reason), outcome: 'not-sent', isLimited: isLimited(read) }
   const campaign = read.value
   const ours = markOf(identity, key)
-  const untouchable = (now: Campaign) => reasonNotToWrite(now, { ours, campaignId, bound })
-  const reason = untouchable(campaign)
+  const whyNot = (seen: Campaign) => whyNotWrite(seen, { ours, campaignId, bound })
+  const reason = whyNot(campaign)
   if (reason !== null) return stale(reason)
-  const now = new Map(changesOf(entry, campaign, bound).map((one) => [one.field, one]))
-  const open = changes.filter(({ field }) => now.has(field))
-  const isChanged = (change: FieldChange) => textOf(now.get(change.field)) !== textOf(change)
+  const current = new Map(changesOf(entry, campaign, bound).map((one) => [one.field, one]))
+  const open = changes.filter(({ field }) => current.has(field))
+  const isChanged = (change: FieldChange) => textOf(current.get(change.field)) !== textOf(change)
   const changed = open.filter(isChanged).map(({ field }) => field)
   if (changed.length > 0)
     return stale(`${changed.join(', ')} changed on the service since it was planned: plan again`)
@@ -61,7 +61,7 @@ export async function updateEntry(
     campaign,
     body,
     put: () => api.update(campaignId, body, signal),
-    mayWrite: (now: Campaign) => untouchable(now) === null,
+    mayWrite: (seen: Campaign) => whyNot(seen) === null,
   }
   return update(order, tools, signal)
 }

@@ -3,7 +3,7 @@
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { isEchoOf } from './echo.ts'
 import { type CampaignField, rawOf } from './fields.ts'
-import { LATE_MS } from './open-create.ts'
+import { LATE_MS } from './open-creation.ts'
 import type {
   Binding,
   CampaignStore,
@@ -93,7 +93,7 @@ export async function update(
       })
     if (answer.kind === 'failure' && answer.effect !== 'unknown') {
       const { effect: outcome, reason } = answer
-      // An earlier try without an answer may have arrived.
+      // An earlier try without an answer might have arrived.
       end({ outcome, reason, binding: isUnclear ? begun : bound })
       return result({ outcome, reason, isLimited: isLimited(answer) })
     }
@@ -138,7 +138,7 @@ export async function update(
 
 interface UpdateEnd extends Omit<WriteEnding, 'at' | 'campaignId'> {
   binding: Binding
-  /** The service shows another targeting, which may be late: send it once more after an hour. */
+  /** The service shows another targeting, which can be late: send it once more after an hour. */
   repeats?: boolean
 }
 

@@ -11,10 +11,10 @@ import { openCampaignApi, type Planner, planSourcesOf, type ServiceAccess } from
 import type { CampaignStore } from './port.ts'
 import { openCampaignStore } from './store.ts'
 
-/** Writer is a planner that may write. It holds the lock until it is disposed. */
+/** Writer is a planner that can also write. It holds the lock until it is disposed. */
 export interface Writer extends Planner {
   store: CampaignStore
-  /** checkLock throws `FeedsyncError` (75) if the lock is lost, because another process may then write campaigns. */
+  /** checkLock throws `FeedsyncError` (75) if the lock is lost, because another process can then write campaigns. */
   checkLock(): void
 }
 
@@ -49,7 +49,7 @@ export async function openWriter(
   }
 }
 
-/** lockLost returns the error for a lock file that was deleted: another process may write now, so we stop. */
+/** lockLost returns the error for a lock file that was deleted: another process can write now, so we stop. */
 function lockLost(): FeedsyncError {
   return new FeedsyncError('the lock of the campaigns was deleted during a write', {
     hint: 'run the command again, and never delete campaigns/daemon.lock in the state directory',

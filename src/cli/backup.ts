@@ -12,7 +12,7 @@ export function backupCommand(context: Context): Command {
   return define<object>(
     context,
     'backup',
-    'copy the history to a file; the daemon may run meanwhile',
+    'copy the history to a file, also while the daemon runs',
     async ({ config, options, show }, to: string) => {
       const file = resolve(to)
       const configFile = findConfig(options.config, context.env)

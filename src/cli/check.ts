@@ -16,7 +16,7 @@ import { define } from '../terminal/define.ts'
 import { columnsOf, type Display, fitted, middleCut, styled, widthOf } from '../terminal/render.ts'
 
 const TEXT =
-  'check files offline, and say whether a guard would hold them; exit 0 all ok, 3 any not, 1 any not read'
+  'check files offline, and say whether a guard would hold them; exit 0 all ok, 3 one is not, 1 one was not read'
 const HELD = 'would be held'
 const COLOUR = {
   ok: 'green',

@@ -145,7 +145,9 @@ function lossText(history: History, { collapsed, plausible }: AfterLoss): string
     'to be released:',
     ...(plausible.length === 0 ? ['  nothing'] : []),
     ...plausible.map((version) => `  ${keptText(history, version)}`),
-    ...(collapsed.length === 0 ? [] : ['left held, because less than half is there:']),
+    ...(collapsed.length === 0
+      ? []
+      : ['left held, because more than half of the postings are missing:']),
     ...collapsed.map((version) => `  ${keptText(history, version)}`),
   ]
 }

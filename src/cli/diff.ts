@@ -46,9 +46,9 @@ const PORTION = 65_536
 export function diffCommand(context: Context): Command {
   return define<Options>(context, 'diff', TEXT, async (call, first: string, second?: string) => {
     const { all = false, json = false } = call.options
-    const { newer, note, older } =
+    const { newer, warning, older } =
       second === undefined ? pairOf(call, first) : sidesOf(call, [first, second])
-    if (note !== null) context.err(printable(note))
+    if (warning !== null) context.err(printable(warning))
     using comparison = await compareSides(
       older,
       newer,
@@ -61,9 +61,9 @@ export function diffCommand(context: Context): Command {
   })
     .argument(
       '<id|feed|file>',
-      'the older one; an id or a feed alone is compared with what is on the service',
+      'the older version or file; an id or a feed alone is compared with what is on the service',
     )
-    .argument('[id|file]', 'the newer one')
+    .argument('[id|file]', 'the newer version or file')
     .option('--all', 'show every posting, not only the first 20 of each kind')
     .option('--feed <name>', 'read files by the rule of this feed (default: by their paths)')
 }
@@ -90,14 +90,14 @@ function sidesOf(call: Diff, given: readonly [older: string, newer: string]): Di
   if (!given.some(isId)) {
     const config = readConfigIfThere(call.context, call.options.config)
     const [older, newer] = given.map((path) => fileSide(config, path, feed)) as [DiffSide, DiffSide]
-    return { older, newer, note: null }
+    return { older, newer, warning: null }
   }
   using history = openHistoryReader({ file: historyFile(call.config) })
   const side = (one: string) =>
     isId(one)
       ? versionSide(call.config, knownVersions(history), Number(one))
       : fileSide(call.config, one, feed)
-  return { older: side(given[0]), newer: side(given[1]), note: null }
+  return { older: side(given[0]), newer: side(given[1]), warning: null }
 }
 
 const isId = (given: string) => /^\d+$/.test(given)
@@ -155,7 +155,7 @@ function* portions<T>(all: Iterable<T>, size: number): Generator<T[], void, void
   if (portion.length > 0) yield portion
 }
 
-/** writeJson writes one line, piece by piece, because it may be larger than the memory. */
+/** writeJson writes one line, piece by piece, because it can be larger than the memory. */
 async function writeJson(context: Context, answer: DiffAnswer): Promise<void> {
   let text = ''
   for (const piece of jsonPieces(answer)) {

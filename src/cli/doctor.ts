@@ -45,7 +45,7 @@ export function doctorCommand(context: Context): Command {
   }).option('--offline', 'send no requests to the service')
 }
 
-/** exitCodeOf puts problems that an operator must fix before problems that may pass. */
+/** exitCodeOf puts problems that an operator must fix before problems that can pass. */
 function exitCodeOf(findings: readonly DoctorFinding[]): number {
   const found = findings.filter(({ verdict }) => verdict === 'problem')
   const order = [EXIT.config, EXIT.credentials, EXIT.failed, EXIT.temporary]

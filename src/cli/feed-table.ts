@@ -1,5 +1,5 @@
 // The table of feeds. On a narrow terminal it first shortens what all names share and drops columns that matter least.
-// Then it lets lines overflow, because a name that lost its middle cannot be told from another one.
+// Then it lets lines overflow, because a name that lost its middle cannot be told from another name.
 
 import { sharedFolder, withoutShared } from '../lib/shared-folder.ts'
 import { countOf, formatBytes, relativeTime } from '../lib/units.ts'
@@ -10,7 +10,7 @@ const HEADERS = ['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when'] 
 /** The columns that a narrow terminal loses, the first one first. */
 const DROPPED: readonly (typeof HEADERS)[number][] = ['attempts', 'size']
 
-/** feedTable returns the header and one line for each version. `width` is that of the terminal; null means unknown. */
+/** feedTable returns the header and one line for each version. `width` is the terminal's; null means unknown. */
 export function feedTable(
   uploads: readonly UploadReport[],
   { now, width }: { now: number; width: number | null },

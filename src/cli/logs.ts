@@ -35,7 +35,7 @@ export function logsCommand(context: Context): Command {
     .option('-f, --follow', 'wait for new lines until interrupted')
     .option(
       '--since <time>',
-      'only lines since this time, such as today or "1 hour ago"; of a file: an age',
+      'only lines since this time, such as today or "1 hour ago"; for a file: an age',
     )
     .option(
       '--file <file>',
@@ -105,7 +105,7 @@ function sinceTime({ clock }: Context, since: string | undefined): number | null
   const age = parseDuration(count + unit)
   if (age === null)
     throw usageError(
-      'logs: --since of a file is an age',
+      'logs: to read a file, --since must be an age',
       'write an age such as 10m or "2 hours ago"',
     )
   return clock.now() - age

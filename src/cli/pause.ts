@@ -63,7 +63,7 @@ function refuseUnknown(
   history: History,
   feed: string | undefined,
 ): void {
-  // A feed that left the history may still have a pause.
+  // A feed that left the history can still have a pause.
   const { all } = history.pauses(context.clock.now())
   if (feed === undefined || history.newest(feed) !== null || all.some((one) => one.feed === feed))
     return

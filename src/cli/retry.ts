@@ -61,15 +61,15 @@ export function retryCommand(context: Context): Command {
 
 /** retriable returns the ids of all versions that failed, or wait for their next attempt or a pause, oldest first. */
 function retriable(history: History, pauses: InForce): number[] {
-  const owed = history.list({ states: ['failed', 'queued'], all: true })
-  const meant = owed.filter(
+  const unsent = history.list({ states: ['failed', 'queued'], all: true })
+  const meant = unsent.filter(
     ({ feed, nextAttemptAt, state }) =>
       state === 'failed' || nextAttemptAt !== null || pauses.of(feed) !== null,
   )
   return meant.map(({ id }) => id).reverse()
 }
 
-/** nullIfRefused returns null if the decision is refused: with --all, a version may have changed since the listing. */
+/** nullIfRefused returns null if the decision is refused: with --all, a version can have changed since the listing. */
 function nullIfRefused<T>(work: () => T): T | null {
   try {
     return work()

@@ -26,8 +26,8 @@ export function runCommand(context: Context): Command {
     .description('run the daemon: it watches the folder, checks each feed and delivers it')
     .option(
       '--once',
-      'deliver the feeds in the folder, look at the campaigns, then exit: 0 nothing is owed, 75 something is owed, ' +
-        '3 a person must decide; waits for files that are being written, at most inbox.incompleteAfter',
+      'deliver the feeds in the folder, look at the campaigns, then exit: 0 nothing waits, 75 something still waits, ' +
+        '3 a person must decide, 4 credentials; a file that is being written is awaited for at most inbox.incompleteAfter',
     )
     .addOption(new Option('--log-level <level>', 'default: log.level').choices([...LOG_LEVELS]))
     .option('-v, --verbose', 'the same as --log-level debug')

@@ -63,7 +63,10 @@ export function sandboxCommand(context: Context): Command {
       ]),
     )
     .addOption(
-      new Option('--key-file <file>', 'a file with their key').conflicts(['key', 'callers']),
+      new Option(
+        '--key-file <file>',
+        'a file with the key of the account and the partner',
+      ).conflicts(['key', 'callers']),
     )
     .option(
       '--seed <n>',

@@ -72,7 +72,7 @@ function showVersion(call: Show, status: Status, id: number) {
 async function showFeed(call: Show, status: Status, name: string): Promise<boolean> {
   const { all = false, json } = call.options
   const report = status.feed(name, all || json ? undefined : MOST + 1)
-  // The last version to arrive may not be the newest, because dates in file names decide the order.
+  // The last version to arrive is not always the newest, because dates in file names decide the order.
   const [newest = report?.uploads[0]] = status.report({ feed: name }).uploads
   if (report === null || newest === undefined) return false
   const path = json ? null : await status.path(newest.path)
@@ -149,7 +149,7 @@ function stepsOf(upload: UploadReport, { commandLine, context }: Show): Step[] {
   return nextSteps(upload, { now: context.clock.now(), commandLine })
 }
 
-/** lines returns a sentence and the next step. `next` is the step of a path and replaces that of its version. */
+/** lines returns a sentence and the next step. `next` is the step of a path and replaces the step of its version. */
 function lines(
   { says, upload, next }: { says: string; upload: UploadReport | null; next: string | null },
   call: Show,

@@ -28,7 +28,7 @@ export function readStatusConfig(
     const file = findConfig(flag, env)
     const instance = instanceOf(file)
     const places = [
-      // The file may name it in spite of the mistakes.
+      // The file can name it in spite of the mistakes.
       error.stateDirectory,
       join(dirname(resolve(file)), 'state'),
       ...(file === DEFAULT_FILE || instance !== null

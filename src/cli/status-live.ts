@@ -1,4 +1,5 @@
-// `status --live` says whether the daemon lives, for programs that restart containers. It reads no history and no feeds.
+// `status --live` says whether the daemon is alive, for programs that restart containers. It reads neither
+// the history nor feeds.
 
 import type { Config } from '../config/config.ts'
 import { isLocked } from '../history/instance-lock.ts'
@@ -23,8 +24,8 @@ export function statusLive(
   const now = clock.now()
   const ago = relativeTime(new Date(state.heartbeatAt).toISOString(), now)
   return isRecent(state.heartbeatAt, now, SILENT_MS)
-    ? { code: 0, line: `OK - the daemon lives (pid ${state.pid}), heartbeat ${ago}` }
-    : dead(`the daemon (pid ${state.pid}) hangs, heartbeat ${ago}`)
+    ? { code: 0, line: `OK - the daemon is alive (pid ${state.pid}), heartbeat ${ago}` }
+    : dead(`the daemon (pid ${state.pid}) is hung, heartbeat ${ago}`)
 }
 
 const dead = (why: string) => ({ code: 2, line: `CRITICAL - ${why}` })

@@ -30,7 +30,8 @@ interface Options {
   live?: boolean
 }
 
-const TEXT = 'show the daemon, what is owed, the newest version of each feed, and what to do next'
+const TEXT =
+  'show the daemon, what is not sent yet, the newest version of each feed, and what to do next'
 const CRITICAL = 2
 const UNKNOWN = 3
 /** Conditions of the history that only an operator can end. */
@@ -84,11 +85,11 @@ export function statusCommand(context: Context): Command {
     .option('--limit <n>', 'at most this many rows', numberOf('expected a whole number above 0'))
     .option('--watch', 'refresh every 2 s until interrupted')
     .option('--check', 'one line for monitoring; exit 0 ok, 1 warning, 2 critical, 3 unknown')
-    .option('--live', 'say whether the daemon lives, for containers; exit 0 if it does, else 2')
+    .option('--live', 'say whether the daemon is alive, for containers; exit 0 if it is, else 2')
 }
 
 /**
- * readReport reads the configuration and the history. With --watch it runs each time, because the configuration may
+ * readReport reads the configuration and the history. With --watch it runs each time, because the configuration can
  * change meanwhile. `broken`: the configuration has mistakes. `unknown`: the error for a feed that never existed.
  */
 function readReport({ commandLine, context, options }: Call<Options>, feed: string | undefined) {

@@ -74,7 +74,7 @@ export function uploadCommand(context: Context): Command {
       const rule = rulesOf(config)(path, feed)
       if (rule.account !== null && hasPlaceholder(rule.account))
         throw usageError(
-          `upload: no partner account follows from the name ${feed}`,
+          `upload: no rule gives a partner account for the name ${feed}`,
           'put the file into the folder of its account, or add a rule for this name with partnerAccount to "feeds:"',
         )
       using signals = onSignals({ ...context, drainMs: SECOND })
@@ -95,7 +95,10 @@ export function uploadCommand(context: Context): Command {
   )
     .argument('<file>', 'the file to upload')
     .option('--feed <name>', 'the feed of the file (default in the inbox: by the rules)')
-    .option('--new', 'the feed of --feed is a new one: nothing is compared with an earlier version')
+    .option(
+      '--new',
+      'the feed that --feed names is new: the file is compared with no earlier version',
+    )
 }
 
 /**
@@ -225,7 +228,7 @@ function isNext({ history }: App, { feed, nextAttemptAt, state }: Version, now: 
 
 /**
  * openedByRoot opens the file while this process is still root. Later it runs as the owner of the state directory, who
- * may not be able to read a file outside the inbox. The file is closed when the process ends.
+ * often cannot read a file outside the inbox. The file is closed when the process ends.
  */
 function openedByRoot(source: string): number | undefined {
   if (process.geteuid?.() !== 0) return undefined

@@ -29,7 +29,7 @@ export function whyNotSent(
   return pause == null ? null : `paused by ${pause.by}: the delivery starts when the pause ends`
 }
 
-/** until waits until each version `isOver`, until `gaveUp`, or for at most `mostMs`. */
+/** until waits until each version is over (`isOver`), until `gaveUp` is true, or for at most `mostMs`. */
 export async function until(
   history: History,
   {

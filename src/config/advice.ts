@@ -1,4 +1,4 @@
-// What is allowed in a configuration and probably not meant. `config check` tells it; nothing else depends on it.
+// Finds what a configuration may contain but probably does not mean. Only `config check` shows it.
 
 import { isWithin } from '../lib/files.ts'
 import { capturingMatcher, globMatcher } from '../lib/glob.ts'

@@ -6,8 +6,8 @@ import type { Identity } from '../domain/service-words.ts'
 import type { ConfigFile } from './schema.ts'
 
 /**
- * Config is the effective configuration: all defaults applied, durations in ms, sizes in bytes, paths absolute. What
- * the file's sections say as it is has their types.
+ * Config is the effective configuration: all defaults applied, durations in ms, sizes in bytes, paths absolute. A
+ * section that needs no such change keeps its type in the file.
  */
 export interface Config {
   service: {

@@ -30,10 +30,10 @@ export type RuleFor = (path: string, named?: string | null) => FeedRule
 const matchers = new WeakMap<FeedConfig, CapturingMatcher>()
 
 /**
- * feedFor returns the result of the first rule that matches, with or without `.gz`. `given` is a path relative to the
- * folder, with `/`. `givenName` is the feed that a person gave for the file. A name goes through the same function as a
- * path: it is the name of a rule, or it is read like the path of a file. The rule that gives the name decides
- * everything else, or the rule of the file if no rule gives it. All names are compared in Unicode form NFC.
+ * feedFor returns the feed of a path and the settings for it. `given` is the path relative to the folder, with `/`. The
+ * first rule that matches it, with or without `.gz`, decides. `givenName` is the feed that a person named for the file:
+ * the name of a rule, or a name that is read like a path. If a rule gives this name, its settings count, else the
+ * settings of the rule of the path. All names are compared in Unicode form NFC.
  */
 export function feedFor(
   given: string,

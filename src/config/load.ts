@@ -22,7 +22,7 @@ const LARGEST = 8 * 2 ** 20
 
 export const DEFAULT_FILE = '/etc/feedsyncd/feedsyncd.yaml'
 
-/** findConfig returns `--config`, else `FEEDSYNCD_CONFIG`, else the default place. */
+/** findConfig returns `--config`, else `FEEDSYNCD_CONFIG`, else the default path. */
 export function findConfig(flag: string | undefined, env: NodeJS.ProcessEnv): string {
   return flag ?? (env.FEEDSYNCD_CONFIG || DEFAULT_FILE)
 }

@@ -7,7 +7,7 @@ import { isWithin } from '../lib/files.ts'
 import { capturingMatcher } from '../lib/glob.ts'
 import { type BrokenRule, valueAt } from '../lib/yaml-problems.ts'
 
-/** Links says whether to follow links of this host. That needs the disks of the folders, and a disk may hang. */
+/** Links says whether links of this host are followed. Following reads the disk of a folder, which can hang. */
 export type Links = 'followed' | 'as-written'
 
 /** brokenRules returns the broken rules of a file; `base` is its folder. */

@@ -47,7 +47,7 @@ const service = section({
   partnerAccount: headerText()
     .optional()
     .describe(
-      'Account for which a partner acts. A rule in feeds may name another; the bulk route needs none.',
+      'Account for which a partner acts. A rule in feeds can name another; the bulk route needs none.',
     ),
   headerPrefix: matching(/^[A-Za-z][A-Za-z0-9-]*$/, 'expected a header prefix such as X-SVC-')
     .prefault('X-SVC-')
@@ -103,7 +103,7 @@ const inbox = optionalSection('The watched folder.', {
   incompleteAfter: duration(SECOND)
     .prefault('15m')
     .describe(
-      'How long a feed that ends early may stay incomplete before it is rejected, and how long run --once waits for files that are being written.',
+      'How long a feed that ends early can stay incomplete before it is rejected, and how long run --once waits for files that are being written.',
     ),
   afterUpload: oneOf(['keep', 'archive', 'delete'])
     .prefault('keep')
@@ -201,7 +201,7 @@ export const configSchema = section({
     maxDropPercent: percent()
       .prefault(50)
       .describe(
-        'A feed is held for a person if it loses this percentage or more of its postings, of those with an id, or of those that differ.',
+        'A feed is held for a person if it loses at least this percentage of its postings, of its postings with an id, or of its different postings.',
       ),
     minPostings: wholeNumber(0)
       .prefault(1)

@@ -1,4 +1,4 @@
-// Finds the systemd unit of a configuration file: feedsyncd.service uses the file at the default place, and
+// Finds the systemd unit of a configuration file: feedsyncd.service uses the file at the default path, and
 // feedsyncd@NAME.service the file in the folder NAME.
 
 import { resolve } from 'node:path'

@@ -127,7 +127,7 @@ export const list = <T extends z.ZodType>(item: T, expected: string) =>
 export const section = <T extends z.core.$ZodLooseShape>(shape: T) =>
   z.preprocess((value) => value ?? {}, z.strictObject(shape, { error: wrongShape }))
 
-/** optionalSection is a block that the file may omit, because all its keys have defaults. */
+/** optionalSection is a block that the file can omit, because all its keys have defaults. */
 export const optionalSection = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>
   section(shape).prefault({}).describe(description)
 

@@ -38,6 +38,9 @@ export async function followRules({
     })
   } catch (error) {
     // The daemon can run without this step; the next start tries again.
-    log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds were not recorded')
+    log.error(
+      { event: 'history.expected-unrecorded', err: error },
+      'expected feeds were not recorded',
+    )
   }
 }

@@ -77,7 +77,7 @@ async function reportNoRoom(
     'not enough disk space for a feed',
   )
   notifyOperator(
-    `copy ${path} into the spool: it has ${size}, and ${formatBytes(free)} are left`,
+    `cannot copy ${path} into the spool: it needs ${size}, and only ${formatBytes(free)} is free`,
     ROOM_HINT,
   )
 }

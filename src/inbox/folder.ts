@@ -30,7 +30,7 @@ export type KnownFiles = (path: string) => Sighting | null
 
 /** STUCK_MS is longer than a listing of 100,000 files on a slow network. */
 const STUCK_MS = 2 * MINUTE
-const STUCK = 'check its disk or network mount; its feeds are taken again once it answers'
+const STUCK = 'check its disk or network mount; its feeds are read again once it answers'
 
 export class Inbox implements AsyncDisposable {
   readonly #clock: Clock

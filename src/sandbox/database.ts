@@ -1,5 +1,5 @@
 // The SQLite database keeps campaigns, the last id, forms, objects, requests, the secret of the storage, the ports and
-// the clock over a restart. A kill loses no answered request; a power cut may lose the latest ones.
+// the clock over a restart. A kill loses no answered request; a power cut can lose the latest requests.
 
 import { rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -93,7 +93,7 @@ export function openDatabase(file: string): SandboxDatabase {
   db.prepare('ATTACH ? AS scratch').run(scratch)
   db.pragma('scratch.journal_mode = MEMORY')
   db.pragma('scratch.synchronous = OFF')
-  // SQLite would put its temporary files into /tmp, which may be read-only.
+  // SQLite would put its temporary files into /tmp, which can be read-only.
   db.pragma('temp_store = MEMORY')
   db.exec(SCHEMA)
   const replacing = (table: string, columns: readonly string[]) =>

@@ -14,7 +14,7 @@ export interface HomeOptions
   extends Omit<SandboxOptions, 'database' | 'directory' | 'callers' | 'fields' | 'firstFaults'> {
   /** callersFile is the path of a file of callers; null means one account, and one partner with one account. */
   callersFile?: string | null
-  /** key is the key of the account and the partner; null means that of the last run, at first a new one. */
+  /** key is the key of the account and the partner; null means the key of the last run, at first a new key. */
   key?: string | null
   /** keyFile is the absolute path of the file with their key; null means `service.key` in the directory. */
   keyFile?: string | null

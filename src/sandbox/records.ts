@@ -1,4 +1,5 @@
-// This file defines the records of the database: a request that arrived with its details, and an object that was stored.
+// This file defines the records of the database: a request that arrived with its details, and an object that was
+// stored.
 
 export type Side = 'service' | 'storage'
 
@@ -13,9 +14,9 @@ export class SeenRequest {
    */
   route = 'unknown'
   account: string | null = null
-  /** key is the object's key or the campaign's id. The storage notes it after the form, the service at the answer. */
+  /** key is the object's key or the campaign's id. The storage records it after the form, the service at the answer. */
   key: string | null = null
-  /** status is that of the answer; null until an answer is sent. */
+  /** status is the status of the answer; null until an answer is sent. */
   status: number | null = null
   /** code is the error code of S3 (`AccessDenied`) or of the service (`signature-mismatch`). */
   code: string | null = null

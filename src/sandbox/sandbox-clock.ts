@@ -27,7 +27,7 @@ export class SandboxClock implements Clock {
     return this.#base.now() + this.#aheadMs
   }
 
-  /** aheadMs is the time of this clock minus that of its host, in ms. */
+  /** aheadMs is the time of this clock minus the time of its host, in ms. */
   get aheadMs(): number {
     return this.#aheadMs
   }

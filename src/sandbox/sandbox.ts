@@ -28,7 +28,7 @@ import { openStore } from './storage/object-store.ts'
 import { createStorage } from './storage/storage.ts'
 
 export interface SandboxOptions {
-  /** callers are those who may call, with the secrets or keys that prove it. */
+  /** callers may call the service, and prove it with their secrets or keys. */
   callers: readonly KnownCaller[]
   /** directory holds the objects; an object's path is its key. */
   directory: string
@@ -83,7 +83,7 @@ export interface Sandbox extends AsyncDisposable {
   faults: FaultBook
   campaigns: CampaignBook
   knobs: Knobs
-  /** clock is that of the sandbox, which a control route can set. */
+  /** clock is the sandbox's clock, which a control route can set. */
   clock: SandboxClock
   /** reset puts everything back to the first start, with the same key and ports. */
   reset(): Promise<void>
@@ -197,7 +197,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
         if (isControl(exchange)) return control(exchange)
         if (exchange.entry.method !== 'HEAD') return faulty(exchange)
         // HEAD only checks that the service is up. The specification has no such request, so it meets no fault.
-        exchange.note({ route: 'control' })
+        exchange.update({ route: 'control' })
         const body = await exchange.wholeBody(knobs.largestBody)
         return exchange.answer((await specified.serve({ ...callOf(exchange), body })).answer)
       },

@@ -21,7 +21,7 @@ export interface SandboxFile extends Omit<SandboxSigner, 'partnerAccounts'> {
   partnerAccount: string | null
   stringToSign: string
   headerPrefix: string
-  /** clockAheadMs is the time of the sandbox minus that of its host. */
+  /** clockAheadMs is the time of the sandbox minus the time of its host. */
   clockAheadMs: number
   /** callers are all callers; the first one is also above. */
   callers: readonly SandboxSigner[]

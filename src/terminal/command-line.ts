@@ -10,7 +10,7 @@ export function commandLineHere(env: NodeJS.ProcessEnv, flag: string | undefined
   return commandLine(env, flag ?? null)
 }
 
-/** commandLineAnywhere returns commands for any shell, as the page and alerts show them. `file` may be relative. */
+/** commandLineAnywhere returns commands for any shell, as the page and alerts show them. `file` can be relative. */
 export function commandLineAnywhere(env: NodeJS.ProcessEnv, file: string): CommandLine {
   const path = resolve(file)
   return commandLine(env, path === DEFAULT_FILE ? null : path)

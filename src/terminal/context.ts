@@ -16,14 +16,14 @@ export interface Context extends SizedDisplay {
   clock: Clock
   /** Prints the answer on stdout. */
   out: (text: string) => void
-  /** Writes to stdout, and resolves when the bytes were taken. */
+  /** Writes to stdout, and resolves when the bytes were written. */
   write: (bytes: string | Uint8Array) => Promise<void>
   /** Prints everything else on stderr. */
   err: (text: string) => void
   /** Takes the log of the daemon, line by line. */
   log: { write(line: string): void }
   process: SignalledProcess
-  /** Asks the person at the terminal and resolves to true for yes; null if stdin is no terminal. */
+  /** Asks the person at the terminal and resolves to true for yes; null if stdin is not a terminal. */
   ask: ((question: string) => Promise<boolean>) | null
   /** Sets the exit code of the process. The process ends with it when no work is left. The default is 0. */
   exit: (code: number) => void
@@ -48,7 +48,9 @@ export const errorPrinter =
   (message: string, hint: string | null): void =>
     printError(context, message, hint && hintText(hint, commandLine))
 
-/** readConfigIfThere is `readConfig`, or null if the person names no configuration file and the default one is absent. */
+/**
+ * readConfigIfThere is `readConfig`, or null if the person names no configuration file and the default one is absent.
+ */
 export function readConfigIfThere(context: Context, flag: string | undefined): Config | null {
   const isNamed = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined
   const isThere = isNamed || existsSync(findConfig(flag, context.env))

@@ -1,5 +1,5 @@
 // Turns models into text for people. All text from a vendor's folder (names, reasons) is made harmless first, because a
-// file name may hold a newline or an escape sequence. A Chinese character takes two columns of a terminal; an accent on
+// file name can hold a newline or an escape sequence. A Chinese character takes two columns of a terminal; an accent on
 // another character takes none. A grapheme, which people see as one character, is never cut.
 
 import { createRequire } from 'node:module'
@@ -40,7 +40,7 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
     row.map((cell) => (cell === null ? '-' : printable(String(cell)))),
   )
   const sizes = headers.map((header, column) =>
-    // Math.max(...sizes) would fail: there may be more rows than a call can take as arguments.
+    // Math.max(...sizes) would fail: there can be more rows than a call can take as arguments.
     texts.reduce((size, row) => Math.max(size, columnsOf(row[column] ?? '')), header.length),
   )
   const all = (is: (cell: Cell | undefined) => boolean) =>

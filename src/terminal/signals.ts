@@ -10,7 +10,9 @@ export interface Signals extends Disposable {
   readonly abort: AbortSignal
   /** 130 after SIGINT, 143 after SIGTERM. */
   readonly exitCode: number
-  /** Says that all work has ended. A process that still runs 5 s later is killed: a thread may hang in a system call. */
+  /**
+   * Says that all work has ended. A process that still runs 5 s later is killed: a thread can hang in a system call.
+   */
   done(): void
   /** Kills the process as the signal would do without a handler. */
   kill(): void
@@ -46,7 +48,7 @@ export function onSignals(options: SignalOptions): Signals {
   const kill = () => {
     beforeKill?.()
     removeListeners()
-    // process.exit() waits for threads, and a thread may hang in a system call. A signal without a handler ends all
+    // process.exit() waits for threads, and a thread can hang in a system call. A signal without a handler ends all
     // threads, except in the first process of a container; process.exit() is for that one.
     process.kill(process.pid, name)
     process.exit(exitCode)

@@ -6,7 +6,7 @@ import { feedOf, SECRET, Site } from '../helpers/site.ts'
 const TWO_LINES = /^error: .+\ntry: .+\n$/
 
 describe('run --once', () => {
-  it('delivers the feeds in the folder and exits 0 if nothing is owed', async () => {
+  it('delivers the feeds in the folder and exits 0 if nothing waits', async () => {
     await using site = await Site.open()
     site.drop('a.xml', feedOf(3))
     site.drop('deep/b.xml', feedOf(4))

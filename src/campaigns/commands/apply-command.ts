@@ -92,7 +92,7 @@ function digestOf(text: string): string {
   )
 }
 
-/** confirmedDigest shows the plan and asks; undefined: the person did not confirm it. */
+/** confirmedDigest shows the plan and asks. It returns undefined if the person did not confirm the plan. */
 async function confirmedDigest(call: Call<unknown>, subject: NamedEntries, hint: string) {
   const { commandLine, context } = call
   const { plan, judged } = await planWith(call, subject)

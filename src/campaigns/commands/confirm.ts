@@ -17,7 +17,7 @@ export function byWhom({ env }: Context, command: string): string {
   return `${personName(env)}: campaigns ${command}`
 }
 
-/** Progress is told this long after the last line, so that a short listing tells nothing. */
+/** Progress is shown at most this often. A shorter listing shows none. */
 const TELL_EVERY_MS = 2 * SECOND
 
 /** withProgress returns the context with a function that tells a person at a terminal how many campaigns were read. */

@@ -8,7 +8,7 @@ import type { Context } from '../../terminal/context.ts'
 import { define } from '../../terminal/define.ts'
 import { type Forgotten, forget, forgettable } from '../forget-entry.ts'
 import { readCampaigns } from '../last-known.ts'
-import { LATE_MS, openText } from '../open-create.ts'
+import { LATE_MS, openText } from '../open-creation.ts'
 import { byWhom, confirmed } from './confirm.ts'
 import { checkKey } from './named-entries.ts'
 
@@ -19,16 +19,16 @@ export function forgetCommand(context: Context): Command {
     const { openWriter } = await import('../writer.ts')
     const now = context.clock.now()
     const { open } = readCampaigns(config, (known) => forgettable(known, key, now), NOTHING)
-    // A person may think that this settles the create.
+    // A person might think that `forget` cancels the open creation.
     if (open !== null && !options.yes) {
       const question = 'forget it? [y/N] '
       if (!(await confirmed(context, stillOpen(key, open), { hint: HINT, question }))) return
     }
     await using writer = await openWriter(config, context)
     const { store } = writer
-    const creates = store.openCreates()
-    const known = [...store.bindings(), ...creates].map((one) => one.key)
-    checkKey(known, key, 'campaign and no open create')
+    const creations = store.openCreations()
+    const known = [...store.bindings(), ...creations].map((one) => one.key)
+    checkKey(known, key, 'campaign and no open creation')
     const found = forget(store, { key, at: now, by: byWhom(context, `forget ${key}`) })
     const next = commandLine(commandFor('campaigns plan'))
     const { campaignId } = found
@@ -44,10 +44,12 @@ const NOTHING: Forgotten = { campaignId: null, open: null }
 const HINT = 'repeat the command with --yes'
 
 const stillOpen = (key: string, open: NonNullable<Forgotten['open']>) =>
-  `${openText(open, `a campaign for ${key}`)}: it creates no other one for ${key} before ${isoTime(open.at + LATE_MS)}, also after forget`
+  `${openText(open, `a campaign for ${key}`)}. Even after forget, it creates no other campaign for ${key} before ${isoTime(open.at + LATE_MS)}`
 
 function resultText(key: string, { campaignId, open }: Forgotten): string {
   if (campaignId !== null)
     return `${key}: campaign ${campaignId} no longer belongs to this entry and continues unchanged; nothing was sent`
-  return open === null ? `${key}: its create now counts as failed` : stillOpen(key, open)
+  return open === null
+    ? `${key}: the campaign that feedsyncd sent for it now counts as not created`
+    : stillOpen(key, open)
 }

@@ -61,7 +61,7 @@ function entryNamed(entries: readonly ShownEntry[], text: string): ShownEntry | 
 
 /** CampaignsStatus is the document of `campaigns status --json`. */
 interface CampaignsStatus {
-  /** `problems`: why the file cannot be used, a line for each mistake. */
+  /** `problems` says why the file cannot be used, one line for each mistake. */
   file: { path: string; state: CampaignsFile['kind']; problems: readonly string[] }
   mode: CampaignRun['mode']
   lastRun: CampaignRun | null

@@ -26,7 +26,7 @@ const TRIES = 4
 const WAITS = { baseMs: SECOND, capMs: MINUTE }
 /**
  * With these answers the service did not carry out the call. For 408, 409, 429 and 5xx no document promises that: a
- * conflict may be with a first try that did arrive.
+ * conflict can be with a first try that did arrive.
  */
 const REFUSED = new Set([400, 401, 403, 404, 405, 410, 413, 415, 422])
 const TEMPORARY = (status: number) =>

@@ -7,7 +7,7 @@ import type { Campaign, CampaignPage } from './port.ts'
 
 type JsonType = 'text' | 'number' | 'integer'
 
-/** Specification section 2, "Campaign"; all but `spend` and `sponsoredPostings` may be null. */
+/** Specification section 2, "Campaign"; all but `spend` and `sponsoredPostings` can be null. */
 const FIELDS: Record<
   Exclude<keyof Campaign, 'id' | 'other'>,
   readonly [JsonType, nullable: boolean]
@@ -38,9 +38,9 @@ const HAS_TYPE: Record<JsonType, (value: unknown) => boolean> = {
 export const isUsableId = (id: string): boolean => !/^\.{0,2}$/.test(id)
 
 /**
- * readCampaign returns the campaign of an answer. `asked` is the id of the request. The answer may omit the id, because
- * all fields are optional (specification section 2); another id is an error, because any server may answer a path that
- * does not exist. null if the campaign is new, and the answer must contain its id. Throws `Unusable`.
+ * readCampaign returns the campaign of an answer. `asked` is the id of the request. The answer can omit the id, because
+ * all fields are optional (specification section 2); another id is an error, because any server might answer a path
+ * that does not exist. For a new campaign `asked` is null, and the answer must contain the id. Throws `Unusable`.
  */
 export function readCampaign(body: Buffer, asked: string | null = null): Campaign {
   const json = parse(body)
@@ -53,7 +53,7 @@ export function readCampaign(body: Buffer, asked: string | null = null): Campaig
 
 /**
  * readPage reads the envelope of a search. The name of its list is not documented, so the list is the only array of
- * campaigns, else the only empty array. The answer may also be a bare array, and with `total` 0 it needs no list. Rows
+ * campaigns, else the only empty array. The answer can also be a bare array, and with `total` 0 it needs no list. Rows
  * without an id are counted and left out. Throws `Unusable`.
  */
 export function readPage(body: Buffer): CampaignPage {
@@ -99,7 +99,7 @@ function findList(envelope: unknown): { name: string; items: unknown[] } {
   throw new Unusable(
     another === undefined
       ? `no list of campaigns among its properties${shownNames(Object.keys(envelope))}`
-      : `several lists${shownNames(candidates.map(({ name }) => name))}, and each of them may be the campaigns`,
+      : `several lists${shownNames(candidates.map(({ name }) => name))}, and each of them might be the campaigns`,
   )
 }
 
@@ -110,7 +110,7 @@ function shownNames(names: readonly string[]): string {
 
 function toCampaign(value: Record<string, unknown>): Campaign | null {
   const { id, ...rest } = value
-  // An id of digits may come as a number. Above 2^53 JSON loses digits, so such a number is not usable as an id.
+  // An id of digits can come as a number. Above 2^53 JSON loses digits, so such a number is not usable as an id.
   const text = Number.isSafeInteger(id) ? String(id) : id
   if (typeof text !== 'string' || !isUsableId(text)) return null
   const known: Record<string, unknown> = {}

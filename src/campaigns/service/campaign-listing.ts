@@ -14,7 +14,7 @@ import type {
 
 /** Page sizes to try: one page for the whole account is safest, and a smaller size follows if the service refuses. */
 const PAGES = [1000, 100, null]
-/** A search without a status may omit archived campaigns, so the listing also asks for each status. */
+/** A search without a status can omit archived campaigns, so the listing also asks for each status. */
 const PASSES = [undefined, 1, 3, 2]
 const WAITS = [1 * SECOND, 5 * SECOND, 15 * SECOND]
 
@@ -56,7 +56,7 @@ export async function listCampaigns(
   return { kind: 'complete', campaigns }
 }
 
-/** `broken`: an edit may have broken the walk, so that another one may succeed. `unfit`: no walk would prove anything. */
+/** `broken`: an edit might have broken the walk, so another walk can succeed. `unfit`: no walk proves anything. */
 type Walked = { kind: 'walked' } | { kind: 'broken' | 'unfit'; reason: string }
 
 /**
@@ -106,7 +106,7 @@ async function walk(
       // Only the second page shows how Start counts.
       if (base === 0 || rows.some((id) => ids.has(id)))
         return broken(
-          'the pages do not fit together; campaigns may be changing, or Start is ignored',
+          'the pages do not fit together; campaigns might be changing, or Start is ignored',
         )
       base = 0
       continue
@@ -129,7 +129,7 @@ async function walk(
   }
 }
 
-/** isLast needs three documented numbers that agree: a short page alone may not be the last one. */
+/** isLast needs three documented numbers that agree: a short page alone might not be the last page. */
 function isLast({ total, endNum, campaigns }: CampaignPage, read: number, num: number | null) {
   const isShort = num !== null && campaigns.length < num
   return isShort && total === read && (endNum === null || endNum === total)

@@ -19,7 +19,7 @@ export interface Targeting {
   stateProvCodes?: readonly string[]
 }
 
-/** CampaignFields are the fields that a create sends and that the service shows. */
+/** CampaignFields are the fields that we send for a new campaign and that the service shows. */
 interface CampaignFields {
   name: string
   /** As it was sent. The specification says only "date-time"; we send yyyy-MM-ddThh:mm:ssZ. */
@@ -32,7 +32,7 @@ interface CampaignFields {
   cpc: number
   /** Highest cost of a click with dynamic pricing. */
   maxCpc: number
-  /** null means one-time, 1 means monthly. The service may add other values. */
+  /** null means one-time, 1 means monthly. The service might add other values. */
   period: number
   /** See `STATUS`. */
   status: number
@@ -70,7 +70,7 @@ export interface CampaignCreate
 /** CampaignUpdate is the documented body of PUT /v1/campaigns/{id}: absent fields do not change. */
 export interface CampaignUpdate extends OrNull<Omit<CampaignFields, 'startDate' | 'period'>> {
   status?: number
-  /** The specification calls it editable but does not show its shape: we send it as in a create. */
+  /** The specification calls it editable but does not show its shape: we send it as for a new campaign. */
   targeting?: Targeting
 }
 
@@ -102,7 +102,7 @@ export interface CampaignPage {
 export interface CampaignFailure {
   kind: 'failure'
   /**
-   * `configuration`: not sent, because a configuration key is missing. `temporary`: a later try may succeed. `missing`:
+   * `configuration`: not sent, because a configuration key is missing. `temporary`: a later try can succeed. `missing`:
    * 404 or 410. `unreadable`: a success that cannot be read.
    */
   class: 'configuration' | 'credentials' | 'temporary' | 'refused' | 'missing' | 'unreadable'
@@ -110,7 +110,7 @@ export interface CampaignFailure {
   effect: 'not-sent' | 'refused' | 'unknown'
   /** null means no answer. */
   status: number | null
-  /** Plain sentence, which may repeat a short message of the answer. */
+  /** Plain sentence, which can repeat a short message of the answer. */
   reason: string
   hint: string
   retryAfterMs: number | null

@@ -161,7 +161,7 @@ export class AlertDesk {
       this.#history.keepKnownToReceiver(receiver.id, receiver)
     } catch (error) {
       this.#log.error(
-        { event: 'alert.not-noted', problem: messageOf(error) },
+        { event: 'alert.not-recorded', problem: messageOf(error) },
         'alert sent, but the history could not note it',
       )
     }

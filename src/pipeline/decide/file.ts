@@ -140,7 +140,7 @@ function unreadable(facts: FileFacts): Transition[] {
 function left(facts: FileFacts, { path }: Origin): Transition[] {
   const unread = facts.unread()
   if (unread === null || unread.state === 'gone') return rejectedGone(facts, path)
-  const text = 'the file left the folder before it was taken; nothing was sent'
+  const text = 'the file left the folder before feedsyncd read it; nothing was sent'
   return [
     { kind: 'unlink', path },
     { kind: 'move', id: unread.id, to: 'gone', reason: { code: LEFT, text } },

@@ -81,7 +81,7 @@ function withoutCopy(
     const text = 'its copy in the state directory is gone: its file is read again'
     return [lost, ...unlinked, { kind: 'move', id, to: 'superseded', reason: { code, text } }]
   }
-  const text = 'its copy in the state directory is gone: its bytes were on the lost host'
+  const text = 'its copy is missing: it was on the host that was lost'
   const hint = 'put the file into the folder again'
   return [lost, ...unlinked, { kind: 'move', id, to: 'failed', reason: { code, text, hint } }]
 }

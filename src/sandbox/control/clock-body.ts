@@ -31,6 +31,6 @@ export function readClock(body: Buffer): ClockChange {
 
 export const clockJson = (clock: SandboxClock) => ({
   now: new Date(clock.now()).toISOString(),
-  /** ahead is the time of this clock minus that of its host. */
+  /** ahead is the time of this clock minus the time of its host. */
   ahead: `${clock.aheadMs < 0 ? '-' : ''}${writeDuration(Math.abs(clock.aheadMs))}`,
 })

@@ -156,7 +156,7 @@ export function createControl(parts: ControlParts) {
   })
 
   return async (exchange: Exchange): Promise<void> => {
-    exchange.note({ route: 'control' })
+    exchange.update({ route: 'control' })
     const body = await exchange.wholeBody(LARGEST_BODY)
     const query = new URLSearchParams(exchange.query)
     const method = fetchMethod(exchange.entry.method)

@@ -95,5 +95,5 @@ function billionLaughs(): string {
   return `<!DOCTYPE Error [<!ENTITY l0 "ha">${levels.join('')}]>`
 }
 
-/** s3ErrorOf leaves out the headers, which replace those of the answer. */
+/** s3ErrorOf leaves out the headers, which replace the headers of the answer. */
 const s3ErrorOf = ({ code, message, details }: FaultOf<'s3-error'>) => ({ code, message, details })

@@ -135,7 +135,7 @@ const KINDS = [
    * `DELETE /_sandbox/faults/ID` removes the gate. `Fault` has the same two methods. `GET /_sandbox/faults` counts the
    * held requests. `headers` holds before the body is read, `end` after the body and before the request is carried out,
    * `answer` after that and before the answer. If a held client closes, the sandbox still reads after the release what
-   * the client sent, so its upload may be complete.
+   * the client sent, so its upload can be complete.
    */
   fault(BOTH, 'gate', { point: z.enum(['headers', 'end', 'answer']) }),
 
@@ -175,7 +175,7 @@ const KINDS = [
   fault(['service'], 'form', {
     /** lifetimeMs is negative for a form that has expired already. */
     lifetimeMs: shiftMs.optional(),
-    /** tokenLifetimeMs is the lifetime of the security token, which may expire before the form. */
+    /** tokenLifetimeMs is the lifetime of the security token, which can expire before the form. */
     tokenLifetimeMs: shiftMs.optional(),
     policy: z
       .enum(['not-base64', 'not-json', 'no-expiration', 'whole-seconds', 'with-newlines'])

@@ -61,8 +61,8 @@ export class Fault {
     this.#held--
   }
 
-  /** takes returns whether this request meets the fault, and counts the request. */
-  takes(subject: FaultSubject): boolean {
+  /** tryPlay returns whether the fault is played for this request. It counts matching and played requests. */
+  tryPlay(subject: FaultSubject): boolean {
     const { times, after = 0, every = 1, percent = 100, seed = 1 } = this.rule
     if (!matches(this.rule, subject)) return false
     if (times !== undefined && this.#played >= times) return false
@@ -130,8 +130,8 @@ export class FaultBook {
     for (const fault of this.list()) {
       const { rule } = fault
       if (rule.at !== at || stageOf(rule) !== stage) continue
-      const isTaken = chosen.some((other) => slotOf(other.rule.kind) === slotOf(rule.kind))
-      if (!isTaken && fault.takes(subject)) chosen.push(fault)
+      const hasSlot = chosen.some((other) => slotOf(other.rule.kind) === slotOf(rule.kind))
+      if (!hasSlot && fault.tryPlay(subject)) chosen.push(fault)
     }
     return chosen
   }

@@ -18,22 +18,22 @@ export class Played {
     this.#book = book
   }
 
-  /** begin notes the route and the account, and plays the faults that come before the body. */
+  /** begin records the route and the account, and plays the faults that come before the body. */
   async begin(facts: { route: string; account?: string | null }): Promise<void> {
-    this.#exchange.note(facts)
+    this.#exchange.update(facts)
     this.choose('headers')
     const drop = this.fault('drop')
     if (drop !== undefined) await this.#exchange.cut(drop.how)
     await this.waitAtGate('headers')
   }
 
-  /** choose chooses the faults of this stage. They replace those of the stage before. */
+  /** choose replaces the chosen faults by the faults of this stage, and records them in the journal. */
   choose(stage: Stage): void {
     const { entry, reused } = this.#exchange
     const { side, route, account, key } = entry
     this.#faults = this.#book.choose(side, stage, { route, account, key, reused })
     const kinds = this.#faults.map(({ rule }) => rule.kind)
-    this.#exchange.note({ faults: [...entry.faults, ...kinds] })
+    this.#exchange.update({ faults: [...entry.faults, ...kinds] })
     this.#setDelivery()
   }
 
@@ -42,7 +42,7 @@ export class Played {
     return ruleOf(this.#faults, kind)
   }
 
-  /** waitAtGate returns when no gate at this point holds the request. The point `file` is that of `gate-at-byte`. */
+  /** waitAtGate returns when no gate at this point holds the request. The point `file` belongs to `gate-at-byte`. */
   async waitAtGate(point: GatePoint | 'file'): Promise<void> {
     const gate = this.#faults.find(({ rule }) =>
       point === 'file'
@@ -51,9 +51,9 @@ export class Played {
     )
     if (gate === undefined || gate.isOpen) return
     const passed = gate.hold(this.#exchange.closed)
-    this.#exchange.note({ held: true })
+    this.#exchange.update({ held: true })
     await passed
-    this.#exchange.note({ held: false })
+    this.#exchange.update({ held: false })
   }
 
   /** replacement returns the answer of a fault, or null. With `point`, it ignores faults that answer elsewhere. */

@@ -59,7 +59,7 @@ export function withServiceFaults(parts: ServiceFaultParts) {
       const form = played.fault('form')
       const settings = form === undefined ? {} : formSettings(form, issuer.lastKey)
       const { answer, account, key } = await service.serve(call, settings)
-      exchange.note({ ...(account !== null && { account }), key })
+      exchange.update({ ...(account !== null && { account }), key })
       return answer
     }
     const lost = played.fault('commit-drop')

@@ -1,6 +1,7 @@
 // An exchange is one request on one connection. It reads the body in pieces and answers the request: properly, early
 // with one of four endings, or by breaking the connection. A client that stops, hangs up or sends less than it
-// announced is an expected outcome. If node:http cannot send an answer as its delivery says, the exchange writes to the socket.
+// announced is an expected outcome. If node:http cannot send an answer as its delivery says, the exchange writes to the
+// socket.
 
 import { createReadStream } from 'node:fs'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
@@ -19,7 +20,7 @@ type BodyEnd = 'end' | 'idle' | 'short' | 'closed'
 /** ConnectionClosed is thrown when the connection has ended, so that nobody waits for an answer. */
 export class ConnectionClosed extends Error {}
 
-/** ExchangeOptions are those of all exchanges of one side. */
+/** ExchangeOptions hold for all exchanges of one side. */
 export interface ExchangeOptions {
   side: Side
   journal: Journal
@@ -47,7 +48,7 @@ export interface SideConnection {
   readonly n: number
   /** closed resolves when the connection is closed. */
   readonly closed: Promise<void>
-  /** exchange is the newest one of this connection. */
+  /** exchange is the newest exchange of this connection. */
   exchange: Exchange | null
 }
 
@@ -62,7 +63,7 @@ export class Exchange {
   readonly query: string
   /** delivery says how answers are sent from now on. */
   delivery: Delivery = {}
-  /** bodyEnd says how the body ended; it is null while more may come. */
+  /** bodyEnd says how the body ended; it is null while more can come. */
   bodyEnd: BodyEnd | null = null
   /** #changed resolves when the body has another piece or has ended. */
   #changed = Promise.withResolvers<void>()
@@ -110,7 +111,7 @@ export class Exchange {
     return this.request.socket
   }
 
-  /** origin is that of the request. A client of HTTP/1.0 may name no host. */
+  /** origin is the origin of the request's address. A client of HTTP/1.0 need not name a host. */
   get origin(): string {
     const { localAddress = '', localPort } = this.socket
     const here = `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
@@ -127,7 +128,8 @@ export class Exchange {
     return Math.round(this.#clock.monotonic() - this.#startedAt)
   }
 
-  note(facts: Partial<SeenRequest>): void {
+  /** update adds facts to the entry of this request in the journal. */
+  update(facts: Partial<SeenRequest>): void {
     this.#journal.update(this.entry, facts)
   }
 
@@ -164,7 +166,7 @@ export class Exchange {
       const bytes: Buffer | null = this.request.read()
       if (bytes !== null) {
         this.#journal.recordBody(this.entry, bytes)
-        this.note({ bytes: this.entry.bytes + bytes.length })
+        this.update({ bytes: this.entry.bytes + bytes.length })
         yield bytes
       } else if (this.bodyEnd === null) {
         using _timer = this.#clock.after(this.#idleTimeoutMs, () => this.endBody('idle'))
@@ -264,7 +266,7 @@ export class Exchange {
   }
 
   #noteAnswer(what: Answer): void {
-    this.note({ status: what.status, code: what.code })
+    this.update({ status: what.status, code: what.code })
     this.#journal.record(this.entry, { answerHeaders: what.headers, answer: what.body })
   }
 

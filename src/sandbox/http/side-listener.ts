@@ -26,7 +26,7 @@ export interface SideOptions extends ExchangeOptions {
   port: number
   database: SandboxDatabase
   handle: (exchange: Exchange) => Promise<void>
-  /** screen judges new connections; null if it serves all. */
+  /** screen judges new connections; null if it serves all connections. */
   screen: () => Screen | null
   /** headTimeoutMs is the time that a client has for the head of a request. */
   headTimeoutMs: number
@@ -41,7 +41,7 @@ export interface SideListener extends AsyncDisposable {
    * every address, the origin has the host name of that `url`.
    */
   originFor(url: string): string
-  /** endConnections ends all connections at once, except that of `exchange`. */
+  /** endConnections ends all connections at once, except the connection of `exchange`. */
   endConnections(exchange: Exchange | null): void
 }
 
@@ -92,7 +92,7 @@ export async function listen(options: SideOptions): Promise<SideListener> {
       if (error instanceof Refusal) return await exchange.answerEarly(error.answer)
       if (error instanceof ConnectionClosed) return
       // A bug of the sandbox must not look like a fault that a test asked for.
-      exchange.note({ code: `sandbox-bug: ${messageOf(error)}` })
+      exchange.update({ code: `sandbox-bug: ${messageOf(error)}` })
       exchange.socket.destroy()
     } finally {
       journal.close(exchange.entry)

@@ -35,7 +35,7 @@ export type Audience = 'account' | 'partner' | 'anyone'
 const DATE_WINDOW = 15 * MINUTE
 
 export interface Authenticator {
-  /** claimedAccount returns the account that the headers name, unproven. The journal notes it. */
+  /** claimedAccount returns the account that the headers name, unproven. The journal records it. */
   claimedAccount(call: CallHeaders): string | null
   /** authenticate returns the caller, and refuses a call without proof. */
   authenticate(call: ArrivedCall, audience: Audience): Caller
@@ -97,7 +97,7 @@ export function createAuthenticator(settings: AuthenticationSettings): Authentic
     }
   }
 
-  /** checkProof compares the signature or the API key with every key of the caller; a caller may have several keys. */
+  /** checkProof compares the signature or the API key with every key of the caller; a caller can have several keys. */
   function checkProof(call: ArrivedCall, claimed: readonly Known[]): void {
     const [signature, apiKey] = [get(call, 'Signature'), get(call, 'ApiKey')]
     if (signature !== null) {

@@ -53,7 +53,7 @@ export class CampaignBook {
     return this.all.find((one) => one.accountId === account && one.id === id) ?? null
   }
 
-  /** update changes only the given fields. A blank value means the same as in a create. */
+  /** update changes only the given fields. A blank value means the same as in a new campaign. */
   update(campaign: SandboxCampaign, fields: UpdateFields): SandboxCampaign {
     const { targeting, name, autoBidLevel, ...rest } = fields
     const changed = { ...campaign, ...rest }

@@ -20,7 +20,7 @@ export interface SandboxCampaign {
   paidCpaGoal: number | null
   /** targeting is null for all postings. */
   targeting: SandboxTargeting | null
-  /** spend is that of `spendMonth`, or the total if the budget is one-time. */
+  /** spend is the spend of `spendMonth`, or the total if the budget is one-time. */
   spend: number
   /** spendMonth is yyyy-MM in UTC. */
   spendMonth: string

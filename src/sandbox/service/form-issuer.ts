@@ -25,7 +25,7 @@ interface FormLimits {
   successStatus: string
 }
 
-/** FormSettings are those of one form. */
+/** FormSettings are the settings of one form. */
 export interface FormSettings extends FormLimits {
   /** now is wall-clock ms. */
   now: number
@@ -36,7 +36,7 @@ export interface FormSettings extends FormLimits {
   encodePolicy: (policy: Policy) => string
 }
 
-/** IssuerSettings are those of all forms. */
+/** IssuerSettings are the settings of all forms. */
 export interface IssuerSettings extends FormLimits {
   /** seed decides the keys of the objects and the credentials, so that two sandboxes give the same forms. */
   seed: number

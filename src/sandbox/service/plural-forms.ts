@@ -1,5 +1,5 @@
-// This file forms the plurals of a word in a job title (specification section 2, jobTitles): those of a library, the
-// regular -es that it treats as a plural already, and classical nouns that it does not know.
+// This file forms the plurals of a word in a job title (specification section 2, jobTitles): the plurals of a library,
+// the regular -es that it treats as a plural already, and classical nouns that it does not know.
 
 import pluralize from 'pluralize'
 
@@ -16,7 +16,7 @@ const classical = new Map(
   CLASSICAL.split(' ').map((pair) => pair.split('/') as [singular: string, plural: string]),
 )
 
-/** pluralForms returns the plurals of a word in lower case. Some are no words, and no title contains them. */
+/** pluralForms returns the plurals of a word in lower case. Some are not words, and no title contains them. */
 export function pluralForms(word: string): string[] {
   const forms = [`${word}s`, classical.get(word), byLibrary(word)]
   if (/(?:[sxz]|ch|sh|[^aeiou]o)$/.test(word)) forms.push(`${word}es`)

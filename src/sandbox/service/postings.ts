@@ -91,7 +91,7 @@ export class Postings {
       kept.counts.delete(text)
       throw error
     })
-    // A newer object may have come meanwhile, and the count is that of a mixture.
+    // A newer object can have come meanwhile; then a mixture was counted, so count again.
     return this.#kept.get(account) === kept ? count : this.count(account, targeting)
   }
 
@@ -230,7 +230,7 @@ export class Postings {
       return { object: nameOf(object), id, problem: null }
     } catch (error) {
       this.#forget(id)
-      // The next request reads again, and there may be room then.
+      // The next request reads again, and there might be room then.
       if (isDiskFull(error)) throw error
       // A broken feed sponsors nothing.
       return { object: nameOf(object), id, problem: messageOf(error) }

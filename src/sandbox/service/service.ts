@@ -30,10 +30,10 @@ export interface ServiceParts {
   storageFor: (url: string) => string
 }
 
-/** Served is an answer with what the journal notes about it. */
+/** Served is an answer with what the journal records about it. */
 export interface Served {
   answer: Answer
-  /** account is that of the caller, once it is proven. */
+  /** account is the caller's account, once it is proven. */
   account: string | null
   /** key is the id of the campaign, or the key of the form's object. */
   key: string | null

@@ -11,7 +11,7 @@ export interface SignatureCase {
   signature: string
   /** basePath is the path of the base address, which is not signed. */
   basePath: string
-  /** claimed are the keys of the caller, and others those of everybody else with a name for people. */
+  /** claimed are the keys of the caller; others are the keys of all other callers, with a name for people. */
   claimed: readonly { secret: string | Buffer; algorithm: Algorithm; isSigned: Check }[]
   others: readonly { name: string; isSigned: Check }[]
   /** headerDate is the ordinary header Date, which some clients sign. */

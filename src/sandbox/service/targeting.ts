@@ -60,7 +60,7 @@ type WantedTitle = ReadonlySet<string>[]
 
 /** titleTest finds the wanted words in a row. A singular also matches its plural; a plural matches only itself. */
 function titleTest(titles: readonly string[]): Test {
-  /** byFirst finds the wanted titles that may begin with a word. */
+  /** byFirst finds the wanted titles that can begin with a word. */
   const byFirst = new Map<string, WantedTitle[]>()
   for (const wanted of new Set(titles.map((title) => words(title).join(' ')))) {
     const forms = words(wanted).map((word) => new Set([word, ...pluralForms(word)]))

@@ -27,7 +27,7 @@ const LONGEST_KEY_BYTES = 1024
 
 export interface ArrivedForm {
   fields: FormFields
-  /** filename is that of the file part, or null. */
+  /** filename is the file name of the file part, or null. */
   filename: string | null
 }
 

@@ -48,7 +48,7 @@ export async function* readParts(
   async function* value(): AsyncGenerator<Buffer, void> {
     for (;;) {
       const end = rest.indexOf(delimiter)
-      // Bytes that may begin a delimiter wait for the next chunk.
+      // Bytes that might begin a delimiter wait for the next chunk.
       const partial = rest.indexOf('\r', Math.max(0, rest.length - delimiter.length + 1))
       const sure = end !== -1 ? end : partial !== -1 ? partial : rest.length
       if (sure > 0) yield take(sure)

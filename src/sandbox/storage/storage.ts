@@ -58,7 +58,7 @@ export function createStorage(
     const parts = readParts(piecesOf(exchange), boundary)
     const { fields, file } = await readFields(parts)
     const form = checkForm({ fields, filename: file.filename }, issuer, settings.now())
-    exchange.note({ key: form.key, account: issuer.accountOf(form.key), fileBytes: 0 })
+    exchange.update({ key: form.key, account: issuer.accountOf(form.key), fileBytes: 0 })
     const expected = bodyBytes - file.offset - `\r\n--${boundary}--\r\n`.length
     watch.form(form, expected)
     await using incoming = await store.receive()
@@ -77,7 +77,7 @@ export function createStorage(
     await watch.store(async () => {
       exchange.checkRun()
       await incoming.commit({ key: form.key, account, receivedAt: settings.now(), ...digest })
-      exchange.note({ stored: true })
+      exchange.update({ stored: true })
     })
     const named = ['200', '201'].includes(form.successStatus) ? Number(form.successStatus) : 204
     return storedAnswer({ ...objectAt(exchange, form.key), etag: `"${digest.md5}"`, status: named })
@@ -101,7 +101,7 @@ export function createStorage(
     if (segments.length === 0) refuseAsS3({ code: 'MethodNotAllowed', headers: { allow: 'POST' } })
     const key = segments.map((segment) => decoded(segment)).join('/')
     const object = store.find(key) ?? refuseAsS3({ code: 'NoSuchKey', details: { Key: key } })
-    exchange.note({ key, account: object.account })
+    exchange.update({ key, account: object.account })
     const headers = {
       ...{ 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
       ...{ etag: `"${object.md5}"`, 'content-length': String(object.bytes) },
@@ -208,7 +208,7 @@ async function takeFile(
   for await (const piece of file.value) {
     await incoming.write(piece)
     bytes += piece.length
-    exchange.note({ fileBytes: bytes })
+    exchange.update({ fileBytes: bytes })
     if (bytes > form.maxBytes) {
       const details = { ProposedSize: String(expected), MaxSizeAllowed: String(form.maxBytes) }
       refuseAsS3({ code: 'EntityTooLarge', details })

@@ -151,7 +151,7 @@ it('what a colleague changed on the service is in the plan and, once, in the his
   const history = await vendor.campaigns('history', 'NUR', '--json')
 
   expect(plan.stdout).toMatch(
-    /budget: 4000\.00 -> 100\.00 {2}\[spends less\]; you sent 100\.00 on [-\d]{10}, and somebody made it 4000\.00/,
+    /budget: 4000\.00 -> 100\.00 {2}\[spends less\]; you sent 100\.00 on [-\d]{10}, and somebody changed it to 4000\.00/,
   )
   const lines = JSON.parse(history.stdout).entries.map((one: { what: string; detail: string }) => [
     one.what,

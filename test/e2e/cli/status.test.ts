@@ -91,10 +91,10 @@ it('status --live looks only at the process and needs no history', async () => {
     {
       schemaVersion: 1,
       code: 0,
-      line: expect.stringMatching(/^OK - the daemon lives \(pid \d+\)/),
+      line: expect.stringMatching(/^OK - the daemon is alive \(pid \d+\)/),
     },
   ])
-  expect(stuck).toMatchObject({ code: 2, stdout: expect.stringContaining('hangs, heartbeat') })
+  expect(stuck).toMatchObject({ code: 2, stdout: expect.stringContaining('is hung, heartbeat') })
   for (const { code, stdout } of [before, killed])
     expect([code, stdout]).toEqual([2, 'CRITICAL - the daemon is not running\n'])
   expect(unknown).toMatchObject({ code: 2, stdout: expect.stringMatching(/^CRITICAL - /) })

@@ -55,7 +55,7 @@ it('reads a waiting file from the folder again when its copy was lost with the h
 
   expect(stored(site)).toEqual([sha256(feedOf(10))])
   expect(left).toMatchObject({
-    reason: 'its copy in the state directory is gone: its bytes were on the lost host',
+    reason: 'its copy is missing: it was on the host that was lost',
     hint: 'put the file into the folder again',
   })
   expect(site.events('jobs.xml').map(({ to }) => to)).not.toContain('failed')

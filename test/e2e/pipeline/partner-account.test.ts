@@ -270,7 +270,7 @@ describe('a file from elsewhere with a feed that a person names', () => {
     const { code, stderr } = await site.run('upload', file, '--feed', 'jobs', '--new')
 
     expect(code).toBe(64)
-    expect(stderr).toContain('no partner account follows from the name jobs')
+    expect(stderr).toContain('no rule gives a partner account for the name jobs')
     expect(asked(site)).toEqual([])
     expect(site.uploads({ all: true })).toEqual([])
   })

@@ -668,9 +668,7 @@ export class Simulation {
     this.#checkInLine(found, 'listed')
     const { entries, findings } = found.plan
     const reported = new Set([...entries, ...findings].map(({ campaignId }) => campaignId))
-    const candidates = entries.filter(({ reason }) =>
-      reason?.includes('campaigns may belong to this entry'),
-    )
+    const candidates = entries.filter(({ reason }) => reason?.includes('campaigns fit this entry'))
     for (const { id, status } of this.world.all)
       if (status === 1 && this.#isLive(id))
         must(reported.has(id) || candidates.length > 0, `campaign ${id} runs, and no line says so`)

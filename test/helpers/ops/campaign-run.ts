@@ -45,7 +45,7 @@ export function coverage(over: Partial<Coverage> = {}): Coverage {
 export function campaignFinding(over: Partial<CampaignFinding> = {}): CampaignFinding {
   return {
     ...{ code: 'outside', key: null, campaignId: '48213', severity: 'warning' },
-    text: 'campaign 48213 (Interns) runs without an entry, and may spend up to 900.00',
+    text: 'campaign 48213 (Interns) runs without an entry, and can spend up to 900.00',
     ...{ next: 'write campaignId: "48213" into an entry', ...over },
   }
 }

@@ -81,12 +81,12 @@ it.each<[string, RegExp, Mutation]>([
     },
   ],
   [
-    'the daemon uses no file that may be cut',
+    'the daemon uses no file that might be cut',
     /from a file that was cut/,
     {
       store: (store, host) => ({
         ...store,
-        takenFile: () => ({ fileSha256: host.managed().fileSha256, keys: [] }),
+        usedFile: () => ({ fileSha256: host.managed().fileSha256, keys: [] }),
       }),
     },
   ],
@@ -158,9 +158,9 @@ it.each<[string, RegExp, Mutation]>([
     {
       store: (store, host) => ({
         ...store,
-        openCreates: () => {
+        openCreations: () => {
           const keys = new Set(host.entries().map(({ key }) => key))
-          return store.openCreates().filter(({ key }) => keys.has(key))
+          return store.openCreations().filter(({ key }) => keys.has(key))
         },
       }),
     },
@@ -173,7 +173,7 @@ it.each<[string, RegExp, Mutation]>([
         ...store,
         begin: (row) => {
           if (row.action === 'forget')
-            for (const one of store.openCreates())
+            for (const one of store.openCreations())
               if (one.key === row.key)
                 store.end(one.id, { outcome: 'not-sent', reason: null, at: row.at })
           return store.begin(row)
@@ -187,7 +187,8 @@ it.each<[string, RegExp, Mutation]>([
     {
       store: (store) => ({
         ...store,
-        openCreates: () => store.openCreates().map((one) => ({ ...one, at: one.at - 2 * HOUR })),
+        openCreations: () =>
+          store.openCreations().map((one) => ({ ...one, at: one.at - 2 * HOUR })),
       }),
     },
   ],

@@ -120,13 +120,13 @@ describe('an entry is blocked and names one next step', () => {
     return `${entryOf(plan, key)?.reason} -> ${entryOf(plan, key)?.next}`
   }
 
-  it('if two campaigns may belong to it', async () => {
+  it('if two campaigns fit it', async () => {
     const given = opened(fileOf(entry('A')))
     given.world.make(marked('A'))
     given.world.make(marked('A'))
 
     expect(await blocked(given)).toMatch(
-      /^2 campaigns may belong to this entry: 48001 .*, 48002 .* -> write campaignId: "48001" into the entry A/,
+      /^2 campaigns fit this entry: 48001 .*, 48002 .* -> write campaignId: "48001" into the entry A/,
     )
   })
 

@@ -98,7 +98,7 @@ describe('a new entry', () => {
     world.pass(HOUR)
     const old = await host.plan()
 
-    expect(fresh.warning).toMatch(/^this database is new: .* may not be listed yet$/)
+    expect(fresh.warning).toMatch(/^this database is new: .* might not be listed yet$/)
     expect(old.warning).toBeNull()
     expect(fresh.digest).toBe(old.digest)
   })
@@ -125,7 +125,7 @@ describe('a create without a known result', () => {
     expect(items).toMatchObject([{ campaignId: '48001', action: 'bind', changes: [] }])
     expect(await host.apply()).toMatchObject([{ action: 'bind', outcome: 'done' }])
     expect((await host.plan()).entries).toMatchObject([{ state: 'in line' }])
-    expect(host.store.openCreates()).toEqual([])
+    expect(host.store.openCreations()).toEqual([])
   })
 
   it('is unknown for an hour, with a next step for a person, and can then be created again', async () => {
@@ -154,7 +154,7 @@ describe('a create without a known result', () => {
     host.file = fileOf(entry('A', 'targeting: all\ncampaignId: "48001"'))
 
     expect(await host.apply()).toMatchObject([{ action: 'bind' }])
-    expect(host.store.openCreates()).toEqual([])
+    expect(host.store.openCreations()).toEqual([])
   })
 
   it('is unknown if its process was killed', async () => {
@@ -166,7 +166,7 @@ describe('a create without a known result', () => {
     expect(host.store.sending()).toMatchObject([{ action: 'create', outcome: 'sending' }])
     expect(only(await host.plan())?.state).toBe('unknown')
     await host.daemon()
-    expect(host.store.openCreates()).toMatchObject([
+    expect(host.store.openCreations()).toMatchObject([
       { outcome: 'unknown', reason: 'the process ended while it sent the request' },
     ])
   })

@@ -9,7 +9,7 @@ const times = <T>(count: number, one: T) => Array.from({ length: count }, () => 
 const told = async (host: Host) =>
   (await host.plan()).findings.map(({ code, key, text, next }) => [code, key, text, next])
 
-describe('the plan reports each running campaign without an entry, and what it may spend', () => {
+describe('the plan reports each running campaign without an entry, and what it can spend', () => {
   it('if a person created the campaign on the service', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.make('Fair', { period: 1 })
@@ -21,7 +21,7 @@ describe('the plan reports each running campaign without an entry, and what it m
         ...[
           'outside',
           null,
-          'campaign 48001 "Fair" runs without an entry, and may spend up to 50.00 a month',
+          'campaign 48001 "Fair" runs without an entry, and can spend up to 50.00 a month',
         ],
         'write campaignId: "48001" into an entry, or pause the campaign: feedsyncd campaigns update 48001 --status paused',
       ],
@@ -44,10 +44,20 @@ describe('the plan reports each running campaign without an entry, and what it m
     host.file = fileOf(entry('A', 'campaignId: "48002"'))
 
     expect(second).toMatchObject([
-      ['twin', 'A', expect.stringMatching(/^campaign 48002/), expect.anything()],
+      [
+        'twin',
+        'A',
+        expect.stringMatching(/^the entry A has a second campaign, 48002/),
+        expect.anything(),
+      ],
     ])
     expect(await told(host)).toMatchObject([
-      ['twin', 'A', expect.stringMatching(/^campaign 48001/), expect.anything()],
+      [
+        'twin',
+        'A',
+        expect.stringMatching(/^the entry A has a second campaign, 48001/),
+        expect.anything(),
+      ],
     ])
   })
 })
@@ -58,7 +68,7 @@ it('the plan says what was sent and when, if somebody changed it on the service'
   const { items } = await host.plan()
 
   expect(changeLines(items[0]?.changes ?? [])).toEqual([
-    'budget: 4000.00 -> 100.00 a month  [spends less]; you sent 100.00 on 2026-12-01, and somebody made it 4000.00',
+    'budget: 4000.00 -> 100.00 a month  [spends less]; you sent 100.00 on 2026-12-01, and somebody changed it to 4000.00',
   ])
 })
 

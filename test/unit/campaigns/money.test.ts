@@ -100,7 +100,7 @@ describe('a create without a known result', () => {
     const plan = await host.plan()
     await host.apply()
 
-    expect(plan.findings).toMatchObject([{ code: 'open-create', key: 'NURSE' }])
+    expect(plan.findings).toMatchObject([{ code: 'open-creation', key: 'NURSE' }])
     expect(stateOf('NURSES', plan)).toBe('blocked')
     expect(world.calls.filter(({ kind }) => kind === 'create')).toHaveLength(1)
   })
@@ -111,7 +111,7 @@ describe('a create without a known result', () => {
     await host.apply()
     host.file = fileOf(entry('B', 'name: Another'))
 
-    expect((await host.plan()).findings).toMatchObject([{ code: 'open-create', key: 'A' }])
+    expect((await host.plan()).findings).toMatchObject([{ code: 'open-creation', key: 'A' }])
   })
 
   it('stays open for an hour after forget', async () => {

@@ -13,9 +13,9 @@ it('the last look and the last used file belong to their account, and the next o
 
   one.keepRun(campaignRun())
   one.keepRun(run)
-  one.keepTakenFile({ fileSha256: 'a'.repeat(64), keys: ['north', 'west'] })
-  one.keepTakenFile(used)
+  one.keepUsedFile({ fileSha256: 'a'.repeat(64), keys: ['north', 'west'] })
+  one.keepUsedFile(used)
 
-  expect([one.lastRun(), one.takenFile()]).toEqual([run, used])
-  expect([other.lastRun(), other.takenFile()]).toEqual([null, null])
+  expect([one.lastRun(), one.usedFile()]).toEqual([run, used])
+  expect([other.lastRun(), other.usedFile()]).toEqual([null, null])
 })

@@ -258,8 +258,8 @@ it('a look at the campaigns reads only the writes that it needs', async () => {
   const plans = await plansIn(file, async () => {
     using store = openCampaignStore({ file, account: 'A' })
     for (const ask of [
-      ...[store.openCreates, store.sending, store.bindings, store.released],
-      ...[store.takenFile, store.lastRun],
+      ...[store.openCreations, store.sending, store.bindings, store.released],
+      ...[store.usedFile, store.lastRun],
     ])
       ask()
     store.unclearSince('48001', 5)

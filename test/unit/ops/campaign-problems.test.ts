@@ -87,7 +87,7 @@ describe('monitoring', () => {
 
     expect(check(run({ findings: [campaignFinding(), informs] }))).toEqual({
       code: 1,
-      line: 'WARNING - campaign 48213 outside: campaign 48213 (Interns) runs without an entry, and may spend up to 900.00',
+      line: 'WARNING - campaign 48213 outside: campaign 48213 (Interns) runs without an entry, and can spend up to 900.00',
     })
   })
 

@@ -222,7 +222,7 @@ describe('the status page', () => {
       `GEN-26 1,200 (40) 320.10 1,179.90 1,500.00 a month ends in 42 days ${PACE} in line`,
       'INT-26 – – – – unknown It may be there',
       'All 3 1,240 (80) 640.20 2,359.80 3,000.00',
-      `48213 Campaign 48213 (Interns) runs without an entry, and may spend up to 900.00 End it ${update}`,
+      `48213 Campaign 48213 (Interns) runs without an entry, and can spend up to 900.00 End it ${update}`,
     ])
   })
 

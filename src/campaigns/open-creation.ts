@@ -1,13 +1,13 @@
-// Writes without a known result: they can still arrive, and a campaign can still appear.
+// Open creations: feedsyncd sent a new campaign and does not know the result, so the campaign can still appear.
 
 import { HOUR, isoTime } from '../lib/clock.ts'
 import { isStillOpen } from '../lib/due.ts'
 import type { CampaignWrite, KnownCampaign } from './port.ts'
 
-/** A listing may lack a campaign this long after its create, and a write may still arrive this late. */
+/** LATE_MS is how long a listing can lack a new campaign, and how late a write can arrive. */
 export const LATE_MS = HOUR
 
-/** isOpen returns whether the campaign of a create without a known result may still appear. `now`: wall ms. */
+/** isOpen returns whether the campaign of an open creation can still appear. `now`: wall ms. */
 export const isOpen = ({ at }: CampaignWrite, now: number) => isStillOpen(at, now, LATE_MS)
 
 /** openText says that nobody knows whether a campaign was created. */
@@ -16,7 +16,7 @@ export function openText({ at, reason }: CampaignWrite, what: string) {
   return `feedsyncd sent ${what} at ${isoTime(at)} and does not know whether it was created${why}`
 }
 
-/** ofKey names the key of a create; a direct create may have none. */
+/** ofKey names the key of a creation; empty for a direct creation without a key. */
 export const ofKey = ({ key }: CampaignWrite) => (key === '' ? '' : ` for ${key}`)
 
 /** repeatText says when the daemon repeats a targeting, because nobody knows whether the last write arrived. */

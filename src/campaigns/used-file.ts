@@ -1,4 +1,4 @@
-// Decides whether the daemon uses a campaigns file. A writer may stop in the middle, and a file that was cut at the end
+// Decides whether the daemon uses a campaigns file. A writer can stop in the middle, and a file that was cut at the end
 // of a line looks like one from which a person removed lines. So such a file waits for a person.
 
 import type { ManagedFile } from './campaigns-file.ts'
@@ -7,23 +7,23 @@ import { droppedFields } from './field-changes.ts'
 import type { Binding, CampaignReader, CampaignStore } from './port.ts'
 import { CRITERIA, isEmpty, targetingSpend } from './targeting.ts'
 
-/** take records a file, so that the daemon uses it. */
-export function take(store: CampaignStore, { entries, fileSha256 }: ManagedFile): void {
-  if (store.takenFile()?.fileSha256 !== fileSha256)
-    store.keepTakenFile({ fileSha256, keys: entries.map(({ key }) => key) })
+/** recordUsed records a file as the last one used, so that the daemon uses it. */
+export function recordUsed(store: CampaignStore, { entries, fileSha256 }: ManagedFile): void {
+  if (store.usedFile()?.fileSha256 !== fileSha256)
+    store.keepUsedFile({ fileSha256, keys: entries.map(({ key }) => key) })
 }
 
-/** doubtAbout returns why a file may be cut, so that the daemon does not use it; null if the daemon uses the file. */
-export function doubtAbout(
+/** whyNotUsed returns why a file might be cut, so that the daemon does not use it; null if the daemon uses it. */
+export function whyNotUsed(
   { entries, fileSha256, isEnded }: ManagedFile,
   store: CampaignReader,
 ): string | null {
-  const taken = store.takenFile()
-  if (taken?.fileSha256 === fileSha256) return null
+  const used = store.usedFile()
+  if (used?.fileSha256 === fileSha256) return null
   if (!isEnded) return 'it does not end in a line break'
   const bindings = new Map(store.bindings().map((one) => [one.key, one]))
   const present = new Set(entries.map(({ key }) => key))
-  const lost = taken?.keys.find((key) => bindings.has(key) && !present.has(key))
+  const lost = used?.keys.find((key) => bindings.has(key) && !present.has(key))
   if (lost !== undefined) return `it no longer has the entry ${lost}`
   const last = entries.at(-1)
   const bound = bindings.get(last?.key ?? '')

@@ -1,4 +1,4 @@
-// Decides whether a campaign is still the one that we may write: by id, account, immutable start and mark. Pure.
+// Decides whether we may still write a campaign: by its id, account, start, mark and status. Pure.
 
 import { shownValue } from './fields.ts'
 import { markOn } from './mark.ts'
@@ -8,8 +8,8 @@ import type { Campaign } from './service/port.ts'
 
 const UNBOUND = { accountId: null, startDate: null, mark: null }
 
-/** reasonNotToWrite returns why we must not write a campaign: not the bound one, or archived; null if we may write. */
-export function reasonNotToWrite(
+/** whyNotWrite returns why a campaign must not be written: it is another campaign, or archived; null if we may write. */
+export function whyNotWrite(
   campaign: Campaign,
   {
     ours,

@@ -8,7 +8,7 @@ const FILE = fileOf(
 )
 const changed = FILE.replace('[MA]', '[MA, ON]')
 
-describe('the daemon uses no campaigns file that may be cut', () => {
+describe('the daemon uses no campaigns file that might be cut', () => {
   it.each([
     ['inside a line', changed.trimEnd(), 'it does not end in a line break'],
     [
