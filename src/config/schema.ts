@@ -3,11 +3,11 @@
 
 import { z } from 'zod'
 import { ALERT_EVENTS } from '../domain/alerts.ts'
-import { ENCODINGS } from '../domain/encodings.ts'
 import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../domain/service-words.ts'
 import { DAY, SECOND } from '../lib/clock.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import type { JsonSchema } from '../lib/yaml-problems.ts'
+import { ENCODINGS } from './encodings.ts'
 import {
   address,
   duration,

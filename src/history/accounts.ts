@@ -28,29 +28,29 @@ export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings
 export const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
 
 /** What waits is sent to the present service, whenever it came. */
-const IS_HERE = `(state IN ('queued', 'uploading') OR id > +@after)`
+const IS_HERE = `(state IN ('queued', 'uploading') OR id > @after)`
 const IS_SETTLED = `(state <> 'queued' OR approved = 1)`
 
 /** The versions of an account, and those of them whose names look alike. */
-const OF_ACCOUNT = 'versions v INDEXED BY versions_rivals WHERE account IS +@account'
+const OF_ACCOUNT = 'versions v INDEXED BY versions_rivals WHERE account IS @account'
 const ALIKE =
-  'versions v INDEXED BY versions_alike WHERE account IS +@account AND likeness = +@likeness'
+  'versions v INDEXED BY versions_alike WHERE account IS @account AND likeness = @likeness'
 
 const SELECT = `SELECT ${VERSION_FIELDS} FROM`
 
 /** settledIn finds a settled version in two searches of the index: among the feeds before and after this one. */
 function settledIn(source: string): string {
-  const among = (feeds: '<' | '>') => `SELECT * FROM (${SELECT} ${source} AND feed ${feeds} +@feed
+  const among = (feeds: '<' | '>') => `SELECT * FROM (${SELECT} ${source} AND feed ${feeds} @feed
     AND ${IS_RIVAL} AND ${IS_SETTLED} AND ${IS_HERE} LIMIT 1)`
   return `${among('<')} UNION ALL ${among('>')} LIMIT 1`
 }
 
-const firstQueuedIn = (source: string) => `${SELECT} ${source} AND feed <> +@feed
+const firstQueuedIn = (source: string) => `${SELECT} ${source} AND feed <> @feed
   AND ${IS_RIVAL} AND state = 'queued' ORDER BY id LIMIT 1`
 
 const maybeStored = (alike: string) => `${SELECT} attempts a INDEXED BY attempts_unknown
   CROSS JOIN versions v ON v.id = a.version
-  WHERE a.outcome = 'unknown' AND v.account IS +@account AND v.feed <> +@feed AND v.id > +@after
+  WHERE a.outcome = 'unknown' AND v.account IS @account AND v.feed <> @feed AND v.id > @after
     ${alike} LIMIT 1`
 
 const SEARCHES = {
@@ -62,7 +62,7 @@ const SEARCHES = {
   alike: {
     settled: settledIn(ALIKE),
     queued: firstQueuedIn(ALIKE),
-    maybe: maybeStored('AND v.likeness = +@likeness'),
+    maybe: maybeStored('AND v.likeness = @likeness'),
   },
 }
 
@@ -94,8 +94,8 @@ export function accounts(db: Connection) {
     alike: (asked: Beside & { likeness: string; upTo: number }): Version[] =>
       db
         .rows<VersionRow>(
-          `${SELECT} ${ALIKE} AND feed <> +@feed AND ${IS_RIVAL} AND ${IS_HERE}
-             AND id <= +@upTo ORDER BY id DESC LIMIT 50`,
+          `${SELECT} ${ALIKE} AND feed <> @feed AND ${IS_RIVAL} AND ${IS_HERE}
+             AND id <= @upTo ORDER BY id DESC LIMIT 50`,
           asked,
         )
         .map(versionOf),
@@ -104,7 +104,7 @@ export function accounts(db: Connection) {
     feedBefore: ({ feed, path }: Pick<Version, 'feed' | 'path'>) =>
       db.value<string>(
         `SELECT feed FROM versions INDEXED BY versions_at
-           WHERE path = +? AND sha256 IS NOT NULL AND feed <> +? AND ${IS_RIVAL}
+           WHERE path = ? AND sha256 IS NOT NULL AND feed <> ? AND ${IS_RIVAL}
            ORDER BY id DESC LIMIT 1`,
         path,
         feed,
@@ -113,7 +113,7 @@ export function accounts(db: Connection) {
     /** keepsAll returns who said that the service keeps all feeds of an account, or null. */
     keepsAll: (account: Version['account']) =>
       db.row<KeepsAll>(
-        'SELECT by, keeps_all_since AS since FROM accounts WHERE name = +?',
+        'SELECT by, keeps_all_since AS since FROM accounts WHERE name = ?',
         account ?? '',
       ),
 

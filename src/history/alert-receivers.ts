@@ -27,7 +27,7 @@ export type AlertReceivers = ReturnType<typeof alertReceivers>
 export function alertReceivers(db: Connection) {
   const toldTo = (receiver: string) => {
     const sql =
-      'SELECT key, mark, event, feed, campaign FROM told_alerts WHERE receiver = +? ORDER BY id'
+      'SELECT key, mark, event, feed, campaign FROM told_alerts WHERE receiver = ? ORDER BY id'
     const rows = db.rows<ToldAlert & { key: string }>(sql, receiver)
     return new Map(rows.map(({ key, ...told }) => [key, told]))
   }
@@ -35,7 +35,7 @@ export function alertReceivers(db: Connection) {
     knownToReceiver: (receiver: string): KnownToReceiver => ({
       told: toldTo(receiver),
       sequence:
-        db.value<number>('SELECT sequence FROM alert_receivers WHERE id = +?', receiver) ?? 0,
+        db.value<number>('SELECT sequence FROM alert_receivers WHERE id = ?', receiver) ?? 0,
     }),
 
     keepKnownToReceiver: (receiver: string, { sequence, told }: KnownToReceiver): void =>
@@ -46,7 +46,7 @@ export function alertReceivers(db: Connection) {
         const before = toldTo(receiver)
         for (const key of before.keys())
           if (!told.has(key))
-            db.run('DELETE FROM told_alerts WHERE receiver = +? AND key = +?', receiver, key)
+            db.run('DELETE FROM told_alerts WHERE receiver = ? AND key = ?', receiver, key)
         for (const [key, one] of told)
           if (before.get(key)?.mark !== one.mark)
             db.run(

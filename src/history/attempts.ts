@@ -13,14 +13,14 @@ export function attempts(db: Connection) {
     /** attempts returns the attempts of a version, oldest first; with a limit, only the newest ones. */
     attempts: (id: number, limit = NO_LIMIT) => {
       const sql = `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
-         bytes_sent AS bytesSent, key FROM attempts WHERE version = +? ORDER BY n DESC LIMIT +?`
+         bytes_sent AS bytesSent, key FROM attempts WHERE version = ? ORDER BY n DESC LIMIT ?`
       return db.rows<Attempt>(sql, id, limit).reverse()
     },
 
     /** startAttempt adds an attempt that begins. Throws when the version does not exist. */
     startAttempt: (id: number, at: number, key: string | null): void =>
       db.joinTransaction(() => {
-        const count = 'UPDATE versions SET attempts = attempts + 1 WHERE id = +? RETURNING attempts'
+        const count = 'UPDATE versions SET attempts = attempts + 1 WHERE id = ? RETURNING attempts'
         const n = db.value<number>(count, id)
         if (n === null) throw new FeedsyncError(`there is no version ${id}`)
         db.run(
@@ -37,7 +37,7 @@ export function attempts(db: Connection) {
       const { outcome, status, code, bytesSent, key } = end
       const { changes } = db.run(
         `UPDATE attempts SET ended_at = @endedAt, outcome = @outcome, status = @status, code = @code,
-           bytes_sent = @bytesSent, key = @key WHERE version = +@version AND outcome IS NULL`,
+           bytes_sent = @bytesSent, key = @key WHERE version = @version AND outcome IS NULL`,
         { version, endedAt, outcome, status, code, bytesSent, key },
       )
       if (changes === 0) throw new FeedsyncError(`version ${version} has no running attempt`)

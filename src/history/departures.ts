@@ -35,7 +35,7 @@ export function departures(db: Connection) {
       ),
 
     endDeparture: (token: string): void =>
-      void db.run('DELETE FROM departures WHERE token = +?', token),
+      void db.run('DELETE FROM departures WHERE token = ?', token),
   }
 }
 

@@ -16,7 +16,7 @@ export function differences(db: Connection) {
   return {
     /** difference returns what a version changes; null if it was never held by a guard. */
     difference: (id: number): HeldDifference | null => {
-      const sql = 'SELECT older, summary FROM differences WHERE version = +?'
+      const sql = 'SELECT older, summary FROM differences WHERE version = ?'
       const row = db.row<{ older: number | null; summary: string | null }>(sql, id)
       return row && { older: row.older, summary: JSON.parse(row.summary ?? 'null') }
     },

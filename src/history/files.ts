@@ -12,7 +12,7 @@ const FILES = `SELECT path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS cti
   missing_since AS missingSince FROM files`
 
 const PENDING = `SELECT id FROM versions INDEXED BY versions_unread
-  WHERE path = +? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`
+  WHERE path = ? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`
 
 export type Files = ReturnType<typeof files>
 
@@ -20,7 +20,7 @@ export function files(db: Connection, { version }: VersionReads) {
   const versionAt = (id: number | null): Version | null => (id === null ? null : version(id))
   return {
     known: (path: string): KnownFile | null => {
-      const row = db.row<FileRow>(`${FILES} WHERE path = +?`, path)
+      const row = db.row<FileRow>(`${FILES} WHERE path = ?`, path)
       return row && knownFileOf(row)
     },
 
@@ -35,7 +35,7 @@ export function files(db: Connection, { version }: VersionReads) {
 
     /** setMissing records when a file went missing, or null when it is back. Its feed is then no longer forgotten. */
     setMissing: (path: string, since: number | null): void => {
-      db.run('UPDATE files SET missing_since = ? WHERE path = +?', since, path)
+      db.run('UPDATE files SET missing_since = ? WHERE path = ?', since, path)
       const sql = `UPDATE feeds SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND name =
          (SELECT v.feed FROM files f JOIN versions v ON v.id = f.version WHERE f.path = ?)`
       if (since === null) db.run(sql, path)
@@ -61,15 +61,15 @@ export function files(db: Connection, { version }: VersionReads) {
     /** movedFile returns what became of the last file at a path that the daemon moved or deleted; else null. */
     movedFile: (path: string) =>
       db.row<MovedFile>(
-        'SELECT path, version AS versionId, disposition, at FROM moved_files WHERE path = +?',
+        'SELECT path, version AS versionId, disposition, at FROM moved_files WHERE path = ?',
         path,
       ),
 
-    forgetPath: (path: string) => void db.run('DELETE FROM files WHERE path = +?', path),
+    forgetPath: (path: string) => void db.run('DELETE FROM files WHERE path = ?', path),
 
     /** lastVersionAt returns the version of the file at a path, or null while that is not known. */
     lastVersionAt: (path: string) =>
-      versionAt(db.value<number>('SELECT version FROM files WHERE path = +?', path)),
+      versionAt(db.value<number>('SELECT version FROM files WHERE path = ?', path)),
 
     /** unread returns the `settling`, `incomplete` and `checking` versions without known bytes, oldest first. */
     unread: () =>
@@ -81,7 +81,7 @@ export function files(db: Connection, { version }: VersionReads) {
     /** pendingVersionAt returns the version at a path whose bytes are not known yet; it may be `gone`. */
     pendingVersionAt: (path: string) => versionAt(db.value<number>(PENDING, path)),
 
-    pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = +?', id),
+    pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = ?', id),
 
     /** datedPaths returns the present files of each feed whose file names have dates, newest name first. */
     datedPaths: (): Map<string, string[]> => {

@@ -21,7 +21,7 @@ export type LostHistory = ReturnType<typeof lostHistory>
 export function lostHistory(db: Connection, versions: VersionReads & VersionWrites) {
   const historyLostUpTo = () => db.value<number>('SELECT lost_up_to FROM settings')
   const keptPostings = (feed: string) =>
-    db.value<number>('SELECT postings FROM kept_copies WHERE feed_hash = +?', feedHash(feed))
+    db.value<number>('SELECT postings FROM kept_copies WHERE feed_hash = ?', feedHash(feed))
   return {
     /**
      * historyLostUpTo returns the last id from before the loss; null means no history was lost, or a person has

@@ -19,15 +19,11 @@ export function owedReceipts(db: Connection) {
     owedReceipts: (id: number | null = null) =>
       id === null
         ? db.rows<OwedReceipt & { token: string }>(OWED)
-        : db.rows<OwedReceipt & { token: string }>(`${OWED} WHERE version = +?`, id),
+        : db.rows<OwedReceipt & { token: string }>(`${OWED} WHERE version = ?`, id),
 
     /** receiptToken returns the token of a receipt, which changes each time it is owed anew; null if it is not owed. */
     receiptToken: ({ id, path }: OwedReceipt) =>
-      db.value<string>(
-        'SELECT token FROM owed_receipts WHERE version = +? AND path = +?',
-        id,
-        path,
-      ),
+      db.value<string>('SELECT token FROM owed_receipts WHERE version = ? AND path = ?', id, path),
 
     oweReceipt: ({ id, path }: OwedReceipt, token: string): void =>
       void db.run('REPLACE INTO owed_receipts VALUES (?, ?, ?)', id, path, token),
@@ -35,7 +31,7 @@ export function owedReceipts(db: Connection) {
     /** settleReceipt says that a receipt was written, unless it was owed anew meanwhile. */
     settleReceipt: ({ id, path }: OwedReceipt, token: string | null): void =>
       void db.run(
-        'DELETE FROM owed_receipts WHERE version = +? AND path = +? AND token = +?',
+        'DELETE FROM owed_receipts WHERE version = ? AND path = ? AND token = ?',
         id,
         path,
         token,

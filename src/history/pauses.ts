@@ -56,7 +56,7 @@ export function pauses(db: Connection) {
      */
     countPauses: (now: number, passedMs: (seenAt: number) => number): void =>
       db.joinTransaction(() => {
-        const sql = 'UPDATE pauses SET left_ms = left_ms - ?, seen_at = ? WHERE feed = +?'
+        const sql = 'UPDATE pauses SET left_ms = left_ms - ?, seen_at = ? WHERE feed = ?'
         for (const { feed, leftMs, seenAt } of rows())
           if (leftMs !== null) db.run(sql, Math.round(passedMs(seenAt)), now, feed ?? ALL)
         db.run('DELETE FROM pauses WHERE left_ms <= 0')

@@ -21,7 +21,7 @@ const MOST_TURNOVERS = 2880
 export type Recent = Pick<Version, 'path' | 'postings' | 'changes'>
 
 const OTHER = `SELECT id FROM versions INDEXED BY versions_feed_state
-  WHERE feed = +? AND id <> +? AND state NOT IN ${sqlStates(READING)} LIMIT 1`
+  WHERE feed = ? AND id <> ? AND state NOT IN ${sqlStates(READING)} LIMIT 1`
 
 export type VersionReads = ReturnType<typeof versionReads>
 
@@ -34,12 +34,12 @@ export function versionReads(db: Connection) {
     }
   }
   const byFeed = (pointer: 'newest' | 'last_uploaded') =>
-    one<[feed: string]>(`feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = +?`)
-  const version = one<[id: number]>('versions v WHERE v.id = +?')
+    one<[feed: string]>(`feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = ?`)
+  const version = one<[id: number]>('versions v WHERE v.id = ?')
   const lastUploaded = byFeed('last_uploaded')
   // The end of an attempt is unknown, so storage may have the version. Any of several may be stored: take the largest.
   const maybeStored = one<[feed: string, after: number, except: number]>(
-    `versions v INDEXED BY versions_feed WHERE v.feed = +? AND v.id > +? AND v.id <> +?
+    `versions v INDEXED BY versions_feed WHERE v.feed = ? AND v.id > ? AND v.id <> ?
        AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
      ORDER BY v.postings DESC LIMIT 1`,
   )
@@ -48,13 +48,13 @@ export function versionReads(db: Connection) {
     const { all, feed, limit = NO_LIMIT, since, states } = filter
     const conditions = [
       !all && 'f.forgotten_at IS NULL',
-      feed !== undefined && (all ? 'v.feed = +?' : 'f.name = +?'),
-      states !== undefined && `v.state IN (${states.map(() => '+?').join(', ')})`,
-      since !== undefined && 'v.detected_at >= +?',
+      feed !== undefined && (all ? 'v.feed = ?' : 'f.name = ?'),
+      states !== undefined && `v.state IN (${states.map(() => '?').join(', ')})`,
+      since !== undefined && 'v.detected_at >= ?',
     ].filter((sql) => sql !== false)
     const values = [feed, ...(states ?? []), since].filter((value) => value !== undefined)
     const sql = `SELECT ${VERSION_FIELDS} FROM ${source(filter)} WHERE ${conditions.join(' AND ') || 'true'}
-       ORDER BY ${all ? 'v.id' : 'f.newest'} DESC LIMIT +?`
+       ORDER BY ${all ? 'v.id' : 'f.newest'} DESC LIMIT ?`
     return db.rows<VersionRow>(sql, ...values, limit).map(versionOf)
   }
 
@@ -62,7 +62,7 @@ export function versionReads(db: Connection) {
     const uploaded = lastUploaded(feed)
     const approved = db.value<number>(
       `SELECT max(id) FROM versions INDEXED BY versions_approved
-         WHERE approved = 1 AND feed = +? AND id <> +?`,
+         WHERE approved = 1 AND feed = ? AND id <> ?`,
       feed,
       except,
     )
@@ -79,7 +79,7 @@ export function versionReads(db: Connection) {
      * compared with it. A version that came later but has an older date in its name does not count.
      */
     newestTaken: one<[feed: string]>(
-      `versions v WHERE v.feed = +? AND v.sha256 IS NOT NULL AND v.reason_code IS NOT '${OLDER}'
+      `versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL AND v.reason_code IS NOT '${OLDER}'
          ORDER BY v.id DESC LIMIT 1`,
     ),
     lastUploaded,
@@ -87,7 +87,7 @@ export function versionReads(db: Connection) {
     onService: (feed: string) =>
       db.row<Pick<Version, 'id' | 'postings' | 'uploadedAt'>>(
         `SELECT v.id, v.postings, v.uploaded_at AS uploadedAt FROM feeds f JOIN versions v ON v.id = f.last_uploaded
-           WHERE f.name = +? AND v.id > (SELECT other_service_up_to FROM settings)`,
+           WHERE f.name = ? AND v.id > (SELECT other_service_up_to FROM settings)`,
         feed,
       ),
     /**
@@ -96,8 +96,8 @@ export function versionReads(db: Connection) {
      */
     maybeOnService: (feed: string) =>
       db.row<Pick<Version, 'id' | 'postings'>>(
-        `SELECT v.id, v.postings FROM versions v INDEXED BY versions_feed WHERE v.feed = +@feed
-           AND v.id > coalesce((SELECT last_uploaded FROM feeds WHERE name = +@feed), 0)
+        `SELECT v.id, v.postings FROM versions v INDEXED BY versions_feed WHERE v.feed = @feed
+           AND v.id > coalesce((SELECT last_uploaded FROM feeds WHERE name = @feed), 0)
            AND v.id > (SELECT other_service_up_to FROM settings)
            AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
          ORDER BY v.id DESC LIMIT 1`,
@@ -116,7 +116,7 @@ export function versionReads(db: Connection) {
     hasNewerAt: ({ id, path }: Pick<Version, 'id' | 'path'>, states: readonly State[]) => {
       // Few versions have a higher id, and no index has the paths.
       const sql = `SELECT id FROM versions NOT INDEXED
-         WHERE id > +? AND path = +? AND state IN ${sqlStates(states)} LIMIT 1`
+         WHERE id > ? AND path = ? AND state IN ${sqlStates(states)} LIMIT 1`
       return db.value(sql, id, path) !== null
     },
     /**
@@ -138,7 +138,7 @@ export function versionReads(db: Connection) {
     turnovers: (feed: string): number[] => {
       const uploads = db.rows<{ changes: string; postings: number; at: number }>(
         `SELECT changes, postings, uploaded_at AS at FROM versions INDEXED BY versions_feed_state
-           WHERE feed = +? AND state = 'uploaded' AND changes IS NOT NULL ORDER BY id DESC LIMIT +?`,
+           WHERE feed = ? AND state = 'uploaded' AND changes IS NOT NULL ORDER BY id DESC LIMIT ?`,
         feed,
         MOST_TURNOVERS,
       )
@@ -152,7 +152,7 @@ export function versionReads(db: Connection) {
     /** hasTaken returns whether another version of this feed came from this path and was accepted. */
     hasTaken: ({ feed, id = 0, path }: Pick<Version, 'feed' | 'path'> & { id?: number }) => {
       const sql = `SELECT id FROM versions INDEXED BY versions_at
-         WHERE path = +? AND sha256 IS NOT NULL AND feed = +? AND id <> +?
+         WHERE path = ? AND sha256 IS NOT NULL AND feed = ? AND id <> ?
            AND ${IS_RIVAL} LIMIT 1`
       return db.value(sql, path, feed, id) !== null
     },
@@ -162,9 +162,9 @@ export function versionReads(db: Connection) {
         .rows<Omit<Recent, 'changes'> & { changes: string | null }>(
           `SELECT path, postings, changes FROM versions WHERE id IN (
              SELECT id FROM versions INDEXED BY versions_feed_state
-               WHERE feed = +@feed AND state = 'uploaded'
+               WHERE feed = @feed AND state = 'uploaded'
              UNION SELECT id FROM versions INDEXED BY versions_approved
-               WHERE feed = +@feed AND approved = 1
+               WHERE feed = @feed AND approved = 1
              ORDER BY id DESC LIMIT @limit) ORDER BY id DESC`,
           { feed, limit: TURNOVERS },
         )
@@ -174,14 +174,14 @@ export function versionReads(db: Connection) {
       db.rows<Pick<Version, 'id' | 'state' | 'reasonCode' | 'date'> & { spool: string }>(
         `SELECT id, state, reason_code AS reasonCode, date, spool
            FROM versions INDEXED BY versions_spooled
-           WHERE feed = +? AND spool IS NOT NULL ORDER BY id DESC`,
+           WHERE feed = ? AND spool IS NOT NULL ORDER BY id DESC`,
         feed,
       ),
 
     /** postings returns the numbers of postings of a feed's last versions, newest first. */
     postings: (feed: string, limit: number) =>
       db.values<number | null>(
-        'SELECT postings FROM versions WHERE feed = +? ORDER BY id DESC LIMIT +?',
+        'SELECT postings FROM versions WHERE feed = ? ORDER BY id DESC LIMIT ?',
         feed,
         limit,
       ),
@@ -207,14 +207,14 @@ export function versionReads(db: Connection) {
       db
         .rows<EventRow>(
           `SELECT at, from_state AS "from", to_state AS "to", reason, reason_code AS reasonCode, line, "column",
-           count, first_at AS firstAt FROM events WHERE version = +? ORDER BY n DESC LIMIT +?`,
+           count, first_at AS firstAt FROM events WHERE version = ? ORDER BY n DESC LIMIT ?`,
           id,
           limit,
         )
         .map(eventOf)
         .reverse(),
     eventCount: (id: number) =>
-      db.value<number>('SELECT max(n) FROM events WHERE version = +?', id) ?? 0,
+      db.value<number>('SELECT max(n) FROM events WHERE version = ?', id) ?? 0,
     /** lastArrivalAt returns the wall ms up to `now` at which a file of this version last came, or null without one. */
     lastArrivalAt: (id: number, now: number) =>
       db.value<number>(

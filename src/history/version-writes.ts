@@ -32,7 +32,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     const { hint: _, ...reason } = reasonFields(why)
     const sql = `INSERT INTO events (version, at, from_state, to_state, reason, reason_code, line, "column", n)
        VALUES (@version, @at, @from, @to, @reason, @reasonCode, @line, @column,
-         (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = +@version))`
+         (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = @version))`
     db.run(sql, { version, at, ...step, ...reason })
   }
 
@@ -56,7 +56,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     const columns = columnsOf(fields)
     const set = Object.keys(columns).map((name) => `${name} = ?`)
     if (set.length === 0) return
-    db.run(`UPDATE versions SET ${set.join(', ')} WHERE id = +?`, ...Object.values(columns), id)
+    db.run(`UPDATE versions SET ${set.join(', ')} WHERE id = ?`, ...Object.values(columns), id)
   }
 
   function pointNewest(feed: string, id: number): void {
@@ -67,15 +67,12 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
 
   /** showAgain shows a forgotten feed again because a file of it came. */
   function showAgain(feed: string): void {
-    db.run(
-      'UPDATE feeds SET forgotten_at = NULL WHERE name = +? AND forgotten_at IS NOT NULL',
-      feed,
-    )
+    db.run('UPDATE feeds SET forgotten_at = NULL WHERE name = ? AND forgotten_at IS NOT NULL', feed)
   }
 
   /** lastOther returns the last other version of the feed, without those that have an older date in their names. */
   function lastOther({ feed, id }: Pick<Version, 'feed' | 'id'>): number | null {
-    const sql = `SELECT id FROM versions WHERE feed = +? AND id <> ? AND reason_code IS NOT '${OLDER}'
+    const sql = `SELECT id FROM versions WHERE feed = ? AND id <> ? AND reason_code IS NOT '${OLDER}'
        ORDER BY id DESC LIMIT 1`
     return db.value<number>(sql, feed, id)
   }
@@ -116,7 +113,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
         event(id, at, { from: from.state, to }, reason)
         if (to === 'uploaded') {
           const sql =
-            'UPDATE feeds SET last_uploaded = max(coalesce(last_uploaded, 0), ?) WHERE name = +?'
+            'UPDATE feeds SET last_uploaded = max(coalesce(last_uploaded, 0), ?) WHERE name = ?'
           db.run(sql, id, from.feed)
         }
         // The superseded version was the newest only by its name, so the newest is now a version that came later.
@@ -141,7 +138,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
         // An export that writes the same bytes each minute must not add a row each time.
         const again = db.run(
           `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = @at, reason = @text
-             WHERE version = +@id AND n = (SELECT max(n) FROM events WHERE version = +@id) AND to_state = 'seen'`,
+             WHERE version = @id AND n = (SELECT max(n) FROM events WHERE version = @id) AND to_state = 'seen'`,
           { id, at, text: reason.text },
         )
         if (again.changes === 0) event(id, at, { from: null, to: 'seen' }, reason)

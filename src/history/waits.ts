@@ -11,7 +11,7 @@ const NO_LIMIT = -1
 const NO_FEEDS: ReadonlySet<string> = new Set()
 
 const NOT_OF_ACCOUNTS =
-  'AND NOT EXISTS (SELECT 1 FROM json_each(+@accounts) WHERE value IS v.account)'
+  'AND NOT EXISTS (SELECT 1 FROM json_each(@accounts) WHERE value IS v.account)'
 
 /** Except names the feeds and accounts whose versions are left out. */
 interface Except {
@@ -38,12 +38,12 @@ export function waits(db: Connection, { version }: VersionReads) {
         .rows<{ id: number; feed: string }>(
           `SELECT v.id, v.feed FROM versions v INDEXED BY versions_queued
              WHERE v.state = 'queued'
-               AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= +@now OR v.next_attempt_at > +@latest)
+               AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= @now OR v.next_attempt_at > @latest)
                ${accounts.length === 0 ? '' : NOT_OF_ACCOUNTS}
                AND NOT EXISTS (
                  SELECT 1 FROM versions o WHERE o.feed = v.feed AND o.state IN ('queued', 'uploading')
                    AND (o.state = 'uploading' OR o.id < v.id))
-             ORDER BY v.attempts, v.id LIMIT +@limit`,
+             ORDER BY v.attempts, v.id LIMIT @limit`,
           {
             now,
             latest: latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
@@ -69,7 +69,7 @@ export function waits(db: Connection, { version }: VersionReads) {
              line = @line, "column" = @column
            WHERE state = 'queued' AND reason_code IS NOT '${RETRIED}'
              AND (next_attempt_at IS NULL OR next_attempt_at <= @now OR next_attempt_at > @latest)
-             AND (@accounts IS NULL OR EXISTS (SELECT 1 FROM json_each(+@accounts) WHERE value IS account))`,
+             AND (@accounts IS NULL OR EXISTS (SELECT 1 FROM json_each(@accounts) WHERE value IS account))`,
         {
           ...{ now, until, ...reasonFields(reason) },
           latest: latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
@@ -100,7 +100,7 @@ export function waits(db: Connection, { version }: VersionReads) {
     /** askRetry records that a person wants a version to be tried at once. */
     askRetry: (id: number, at: number) =>
       void db.run(
-        'UPDATE versions SET retries = retries + 1, retry_asked_at = ? WHERE id = +?',
+        'UPDATE versions SET retries = retries + 1, retry_asked_at = ? WHERE id = ?',
         at,
         id,
       ),
