@@ -207,7 +207,7 @@ it('a file that a crash left after it was put back is not read again before its 
   history.beginDeparture({ path, identity, disposition: 'archive', sha256, token: '0a1b2c3d4e5f' })
   const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
   const { departures, postDelivery } = postDeliveryOf({
-    ...{ clock, log: silentLog, history, knownPaths: ledger.known },
+    ...{ clock, log: silentLog, history, knownPaths: ledger.known, rescanMs: 1000 },
     conditions: new Conditions(clock),
     inboxConfig: {
       afterUpload: 'keep',
