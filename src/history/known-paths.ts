@@ -55,10 +55,12 @@ export class KnownPaths {
   }
 
   #setMissing(path: string, missingSince: number | null): void {
-    const file = this.at(path)
-    if (file === null) return
     this.#history.setMissing(path, missingSince)
-    this.#keep({ ...file, missingSince })
+    this.#history.afterCommit(() => {
+      // The same transaction may have put the file back with a new ctime, or forgotten it.
+      const file = this.at(path)
+      if (file !== null) this.#files.set(path, { ...file, missingSince })
+    })
   }
 
   #keep(file: KnownFile): void {

@@ -76,10 +76,16 @@ export class Departures {
       this.#partialMoves.set(departure.token, departure)
   }
 
-  /** hasTaken reports whether we moved this file since the last listing. A returned file has another ctime. */
+  /**
+   * hasTaken reports whether we moved this file since the last listing, or a crash interrupted its move. A returned file
+   * has another ctime.
+   */
   hasTaken({ path, identity }: Sighting): boolean {
     const taken = this.#taken.get(path)
-    if (taken === undefined) return false
+    if (taken === undefined)
+      return this.#partialMoves
+        .values()
+        .some((move) => move.path === path && sameBytes(move.identity, identity))
     return (taken.isAway ? sameIdentity : sameBytes)(taken.identity, identity)
   }
 

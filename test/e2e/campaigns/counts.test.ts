@@ -119,6 +119,7 @@ it('several feeds of an account are counted as at most, because the service may 
   const seen = seenIn(await vendor.campaigns('status', '--json'))
   const told = await vendor.campaigns('status')
 
+  expect(seen.length).toBeGreaterThan(0)
   for (const { coverage } of seen) {
     expect(coverage?.isAtMost).toBe(true)
     expect(coverage?.counted).toBeGreaterThanOrEqual(coverage?.covered ?? Number.POSITIVE_INFINITY)

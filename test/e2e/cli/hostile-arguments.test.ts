@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { Site } from '../../helpers/site.ts'
 
-it('every command escapes control characters of its arguments before it prints them', async () => {
+it('commands that take a name or a path print it with its control characters escaped', async () => {
   await using site = await Site.open()
   const name = 'no\x1b[2J\nerror: pe\u202e.xml'
   mkdirSync(join(site.root, 'd\x1b[2J'))
@@ -24,6 +24,7 @@ it('every command escapes control characters of its arguments before it prints t
 
   for (const command of commands) {
     const { stdout, stderr } = await site.run(...command)
+    expect(stdout + stderr, command.join(' ')).toContain('[2J')
     for (const harm of ['\x1b[2J', '\u202e', '\nerror: pe'])
       expect(stdout + stderr, command.join(' ')).not.toContain(harm)
   }

@@ -82,7 +82,7 @@ it('a file that becomes a directory and then a file again is uploaded each time'
   expect(states).toEqual(['uploaded', 'uploaded', 'uploaded'])
 })
 
-it('a feed whose directory is renamed during the read is sent under its new name', async () => {
+it('a feed whose directory is renamed during the read is sent under its new name, with the same bytes', async () => {
   await using site = await Site.open({ feeds: [{ match: '{1}/*.xml', name: '{1}' }] })
   const reading = site.holdReading()
   await site.daemonProcess()

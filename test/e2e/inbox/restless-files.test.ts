@@ -2,7 +2,8 @@
 // takes 0.2 s, a minute 2 s, and incompleteAfter 6 s.
 
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, renameSync, utimesSync, writeFileSync, writeSync } from 'node:fs'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
@@ -13,45 +14,27 @@ const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 
 const INBOX = { quietPeriod: '6s', rescan: '5s', incompleteAfter: '3m' }
 
-/** Returns a site, and a disposable that does `change` each 50 ms until its end. */
-async function restlessSite(change: (file: string, nth: number) => void, title = 'jobs.xml') {
-  const site = await Site.open({ inbox: INBOX })
-  site.env = { ...preload('fast-time.ts'), FEEDSYNCD_TIME_FACTOR: '30' }
-  const file = join(site.inbox, title)
-  let nth = 0
-  change(file, nth++)
-  const timer = setInterval(() => change(file, nth++), 50)
-  return { site, restless: { [Symbol.dispose]: () => clearInterval(timer) } }
-}
-
-/** replace puts a whole new file in the place of another one, with other bytes of another size each time. */
-function replace(file: string, nth: number): void {
-  writeFileSync(`${file}.part`, feedOf(2 + (nth % 3)))
-  renameSync(`${file}.part`, file)
-}
-
-function touch(file: string, nth: number): void {
-  if (nth === 0) writeFileSync(file, feedOf(2))
-  const at = new Date(Date.UTC(2026, 0, 1) + nth)
-  utimesSync(file, at, at)
-}
-
-/** rewrite writes other bytes of the same size into the same file all the time. */
-function rewrite(file: string, nth: number): void {
-  writeFileSync(file, feedOf(20_000, 'abcdefghij'[nth % 10]))
+/** restlessSite returns a site whose daemon finds the file changed at each look (restless-file.ts). */
+async function restlessSite(file: string, inbox: Partial<typeof INBOX> = {}) {
+  const site = await Site.open({ inbox: { ...INBOX, ...inbox } })
+  const hold = join(site.root, 'hold')
+  site.env = {
+    ...preload('restless-file.ts', 'fast-time.ts'),
+    ...{ FEEDSYNCD_TIME_FACTOR: '30', FEEDSYNCD_TEST_HOLD: hold },
+  }
+  writeFileSync(hold, '')
+  site.drop(file, feedOf(2))
+  return { site, hold }
 }
 
 describe('a feed that never stays the same', () => {
-  it.each([
-    ['is replaced whole by other bytes', replace],
-    ['is touched', touch],
-  ])(
-    'because it %s all the time is named after a minute and sent as it is after incompleteAfter',
-    async (_, change) => {
-      const { restless, site } = await restlessSite(change)
+  it.each(['replaced', 'touched'])(
+    'because it is %s all the time is named after a minute, and sent as it is after incompleteAfter',
+    async (how) => {
+      const file = `${how}.xml`
+      const { site } = await restlessSite(file, { incompleteAfter: '1d' })
       await using _site = site
-      using _restless = restless
-      await site.daemonProcess()
+      const daemon = await site.daemonProcess()
 
       const named = await eventually(() => {
         const [upload] = site.uploads()
@@ -59,7 +42,11 @@ describe('a feed that never stays the same', () => {
         return upload
       })
       const { problems } = statusOf(site)
-      const sent = await site.passed('jobs.xml', 'uploaded')
+      daemon.kill()
+      await once(daemon, 'exit')
+      site.configure({ inbox: INBOX })
+      await site.daemonProcess()
+      const sent = await site.passed(file, 'uploaded')
 
       expect(named?.state).toBe('settling')
       expect(named?.reason).toMatch(/^it never stays the same for 6s \(inbox.quietPeriod\): its /)
@@ -71,52 +58,42 @@ describe('a feed that never stays the same', () => {
   )
 
   it('is `seen`, and no new version, when it is read again with the same bytes', async () => {
-    const { restless, site } = await restlessSite(touch)
+    const { site } = await restlessSite('touched.xml')
     await using _site = site
-    using _restless = restless
     await site.daemonProcess()
 
-    await site.passed('jobs.xml', 'seen')
+    await site.passed('touched.xml', 'seen')
+    await site.until('touched.xml', 'uploaded')
 
-    expect(site.uploads({ all: true })).toMatchObject([{ id: 1, state: 'uploaded' }])
+    expect(site.uploads({ all: true })).toHaveLength(1)
   })
 
-  it('also while it is read is never sent, and a person is told to write it otherwise', async () => {
-    const { restless, site } = await restlessSite(rewrite)
+  it('also while it is read is not sent, and a person is told to write it otherwise', async () => {
+    const { site } = await restlessSite('rewritten.xml')
     await using _site = site
-    using _restless = restless
     await site.daemonProcess()
 
-    await site.passed('jobs.xml', 'checking')
-    const { reason } = await site.passed('jobs.xml', 'settling', { nth: 2 })
+    const { id, reason } = await site.passed('rewritten.xml', 'settling', { nth: 2 })
 
     expect(reason).toBe('it changes all the time, also while it was read as it is')
+    expect(site.show(id).hint).toMatch(/^let its writer write under another name, and rename/)
     expect(site.sandbox.objects()).toEqual([])
   })
 
   it('because it grows is not read before it is complete', async () => {
-    let descriptor = -1
-    const grow = (file: string, nth: number) => {
-      if (nth === 0) descriptor = openSync(file, 'a')
-      writeSync(descriptor, nth === 0 ? '<source>\n' : '<job><title>Nurse</title></job>\n')
-    }
-    const { restless, site } = await restlessSite(grow)
+    const { site, hold } = await restlessSite('grown.xml')
     await using _site = site
+    writeFileSync(join(site.inbox, 'grown.xml'), '<source>\n')
+    site.drop('touched.xml', feedOf(2))
     await site.daemonProcess()
-    // Other feeds show that the time has passed.
-    touch(join(site.inbox, 'other.xml'), 0)
-    let nth = 1
-    const other = setInterval(() => touch(join(site.inbox, 'other.xml'), nth++), 50)
-    await site.passed('other.xml', 'uploaded')
-    clearInterval(other)
+    // The other feed shows that incompleteAfter has passed.
+    await site.passed('touched.xml', 'uploaded')
 
-    const [growing] = site.uploads({ feed: 'jobs.xml' })
-    restless[Symbol.dispose]()
-    writeSync(descriptor, '</source>\n')
-    closeSync(descriptor)
+    const [growing] = site.uploads({ feed: 'grown.xml' })
+    rmSync(hold)
 
     expect(growing).toMatchObject({ state: 'settling', reason: null })
-    expect(site.events('jobs.xml').map(({ to }) => to)).toEqual(['settling'])
-    await site.until('jobs.xml', 'uploaded')
+    expect(site.events('grown.xml').map(({ to }) => to)).toEqual(['settling'])
+    await site.until('grown.xml', 'uploaded')
   })
 })

@@ -25,7 +25,7 @@ function outside(site: Site): string {
 const RARELY = { inbox: { rescan: '1h' } }
 
 describe('a directory that becomes a link', () => {
-  it('between the first and the last look at an incomplete file sends nothing', async () => {
+  it('between the first and the last look at an incomplete file sends nothing, and the file counts as gone', async () => {
     onNetwork()
     await using site = await Site.open(
       { inbox: { ...RARELY.inbox, incompleteAfter: '1s' } },

@@ -77,8 +77,11 @@ describe('while the previous version is not uploaded yet', () => {
     await dropped(site, feedOf(600), 'queued')
     await gate.held()
     const held = await dropped(site, feedOf(350), 'held')
+    await dropped(site, feedOf(1400), 'queued')
+    const heldToo = await dropped(site, feedOf(650), 'held')
 
     expect(held.reason).toMatch(/^the feed dropped from 1,000 postings to 350 \(65 %\)/)
+    expect(heldToo.reason).toMatch(/^the feed dropped from 1,400 postings to 650 \(53 %\)/)
   })
 
   it('a released version is the next baseline and is sent before older versions', async () => {

@@ -59,9 +59,14 @@ describe('the sandbox assumes that', () => {
 
   it('both lists of editable fields hold: all of the body, and targeting', async () => {
     const { url } = await sandbox()
+    await upload(url, feedOf({ title: 'Nurse' }))
     const { json } = await create(url)
-    const change = { autoBidLevel: 'standard', status: 3, targeting: { postalCodes: ['1'] } }
+    const change = { autoBidLevel: 'standard', targeting: { postalCodes: ['1'] } }
 
-    expect((await call(url, 'PUT', `${CAMPAIGNS}/${json.id}`, change)).status).toBe(200)
+    const put = await call(url, 'PUT', `${CAMPAIGNS}/${json.id}`, change)
+
+    const changed = { ...json, autoBidLevel: 'standard', sponsoredPostings: 0 }
+    expect([put.status, put.json]).toEqual([200, changed])
+    expect(json.sponsoredPostings).toBe(1)
   })
 })

@@ -73,16 +73,18 @@ describe('the wall clock', () => {
     expect(outlet.writes()).toEqual([1])
   })
 
-  it('that jumps by hours makes the feeds due, and each is sent once with a new date', async () => {
+  it('that jumps by hours makes the feeds due, and each is sent once with the form that it has', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '90', times: 3 })
     for (const name of ['a.xml', 'b.xml', 'c.xml']) await outlet.take(name)
     await outlet.run(0)
 
     outlet.clock.setWallClock(10 * HOUR)
+    const before = outlet.requests('service').length
     await outlet.run(10 * SECOND)
 
     expect(outlet.writes()).toEqual([1, 1, 1])
+    expect(outlet.requests('service')).toHaveLength(before)
   })
 
   it('that jumps by hours ends no version that was refused for a minute', async () => {

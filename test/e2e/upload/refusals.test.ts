@@ -15,7 +15,7 @@ describe('a file that is refused for its size', () => {
   ]
 
   it.each(refusals)(
-    'by %s fails with a hint and is stored by "retry" after the limit is raised',
+    'by %s fails at once with a hint, keeps its copy, and is stored by "retry" after the limit is raised',
     async (_, fault, posts) => {
       await using outlet = await Outlet.open()
       outlet.fault(fault)

@@ -48,7 +48,7 @@ describe.skipIf(CHROMIUM === null)('the page of a running daemon', SLOW, () => {
     expect(await page.locator('tr', { hasText: 'a.xml' }).count()).toBe(1)
   })
 
-  it('refreshes each minute while its tab is hidden, and says after two without an answer that it is stale', async () => {
+  it('keeps its title and icon current while its tab is hidden, and turns stale when no answer comes', async () => {
     await using site = await Site.open({ http: { listen: '127.0.0.1:0' } }, { clock: quickClock() })
     const daemon = await site.daemon()
     const [, url = ''] = /"address":"(http:[^"]+)"/.exec(daemon.output) ?? []

@@ -260,7 +260,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     await untilUploaded('home.xml')
   })
 
-  it('runs two more instances, each with its own key and history', async () => {
+  it('runs two more instances, each with its own files, history and log, and stops one alone', async () => {
     for (const name of ['a', 'b']) {
       await machine.must(
         `mkdir -p /srv/${name} && install -d -m 750 -g feedsyncd /etc/feedsyncd/${name}`,

@@ -134,8 +134,10 @@ describe('the daemon', () => {
     world.make('Campaign C')
     const file = [entry('A', '', '90.00'), entry('B'), entry('C', 'campaignId: "48002"')]
     host.file = fileOf(...file)
+    const before = world.writes().length
 
     expect(await host.daemon()).toEqual([])
+    expect(world.writes()).toHaveLength(before)
   })
 
   it('stops when the file changes or the service does not answer', async () => {

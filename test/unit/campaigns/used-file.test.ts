@@ -46,22 +46,32 @@ describe('the daemon uses no campaigns file that might be cut', () => {
     expect(entries.map(({ state }) => state)).not.toContain('pending')
   })
 
-  it('at any place: what it sends selects nothing that neither the old nor the new file selects', async () => {
+  it('at any place: what it sends is a whole targeting of the new file', async () => {
     const next = FILE.replaceAll('[MA]', '[ON]')
-    for (let end = 0; end < next.length; end += 7) {
+    const sentAt = async (end: number) => {
       const { world, host } = await installed(FILE)
       world.calls.splice(0)
       host.file = next.slice(0, end)
       try {
         host.entries()
       } catch {
-        continue
+        return []
       }
       await host.daemon()
-
-      for (const { body } of world.writes())
-        expect(Object(body?.targeting)).toMatchObject({ stateProvCodes: ['ON'] })
+      return world.writes().map(({ body }) => body?.targeting)
     }
+    const isCut = (end: number) => end % 7 === 0 || next[end - 1] === '\n'
+    const sent: unknown[] = []
+
+    for (let end = 0; end < next.length; end++) if (isCut(end)) sent.push(...(await sentAt(end)))
+    const whole = await sentAt(next.length)
+
+    expect(whole).toMatchObject([
+      { stateProvCodes: ['ON'] },
+      { stateProvCodes: ['ON'], jobTitles: ['nurse'] },
+    ])
+    expect(sent.length).toBeGreaterThan(0)
+    for (const one of sent) expect(whole).toContainEqual(one)
   })
 })
 

@@ -265,7 +265,7 @@ describe('status --check', () => {
     expect(line.length).toBeLessThanOrEqual(200)
   })
 
-  it('keeps both ends of a long reason and counts the other problems', () => {
+  it('keeps both ends of a long reason within 200 characters, and counts the other problems', () => {
     const reason = `${'very '.repeat(100)}long`
     const uploads = ['a', 'b'].map((feed) => reportOf({ feed, state: 'failed', reason }))
 

@@ -91,7 +91,7 @@ describe('warnings', () => {
     )
   })
 
-  it('report missing ids', async () => {
+  it('report missing ids, and no field at all', async () => {
     expect((await contentOf(feed(['a', '']))).warnings).toEqual(['1 posting without an id'])
     expect((await contentOf(feed(['', '']))).warnings).toEqual([
       'no field was found, so the path of the postings may be wrong: name it in feeds.records',

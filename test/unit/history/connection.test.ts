@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -81,14 +89,14 @@ describe('opening the history', () => {
     expect(reader?.count().settling).toBe(3)
   })
 
-  it('leaves one file behind when it is closed', () => {
+  it('leaves only its file and the lock when it is closed, with all its versions', () => {
     const file = join(temporaryFolder(), 'history.db')
     const history = openHistory({ file })
     const version = versionIn(history, 'held')
 
     history[Symbol.dispose]()
 
-    expect([existsSync(`${file}-wal`), existsSync(`${file}-shm`)]).toEqual([false, false])
+    expect(readdirSync(dirname(file))).toEqual(['daemon.lock', 'history.db'])
     using reader = openHistoryReader({ file })
     expect(reader?.list({})).toEqual([version])
   })

@@ -72,7 +72,7 @@ describe('a version', () => {
     })
   })
 
-  it('records every step with its time, both states and the reason', () => {
+  it('records every step with its time, both states, the reason and its position, and shows the last reason', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'checking', { at: 10 })
 

@@ -68,12 +68,14 @@ describe('the folder itself', () => {
     expect(pathsOf(listing)).toEqual(['a.xml'])
   })
 
-  it('shares one listing between simultaneous callers', async () => {
+  it('shares one listing between simultaneous callers, not with a later one', async () => {
     const inbox = openInbox(guarded())
 
     const [first, second] = await Promise.all([inbox.list(), inbox.list()])
+    const later = await inbox.list()
 
     expect(second).toBe(first)
+    expect(later).not.toBe(first)
   })
 })
 

@@ -225,7 +225,7 @@ describe('listing the folder', () => {
     expect(listing.skipped.every(({ hint }) => hint.startsWith('rename it'))).toBe(true)
   })
 
-  it('skips an unreadable directory, whose files are unknown, not gone', async () => {
+  it('skips an unreadable directory with its reason, and its files are unknown, not gone', async () => {
     const folder = temporaryFolder()
     put(folder, 'open/a.xml')
     put(folder, 'closed/b.xml')

@@ -6,7 +6,10 @@ import { Spill } from '../../../src/lib/spill.ts'
 
 it('a spill gives back texts of any number and size, in any order and line by line, and leaves no file behind', () => {
   const folder = mkdtempSync(join(tmpdir(), 'spill-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    rmSync(folder, { recursive: true })
+  })
   vi.stubEnv('TMPDIR', folder)
   const texts = Array.from({ length: 3_000 }, (_, n) => `${n} ${'ö'.repeat((n * 7_919) % 2_000)}\n`)
   texts.push(`${'x'.repeat(3_000_000)}\n`, 'last\n')

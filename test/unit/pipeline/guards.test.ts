@@ -35,7 +35,7 @@ describe('guards', () => {
   const outcome = (newer: number, baseline: Baseline | null, more: Partial<GuardLimits> = {}) =>
     held(version(newer), baseline === null ? [] : [baseline], more)
 
-  it('hold a feed without postings, even its first version', () => {
+  it('hold a feed without postings, even its first version, and even if minPostings is 0', () => {
     expect(outcome(0, null)).toBe('empty')
     expect(outcome(0, older(100))).toBe('empty')
     expect(outcome(0, null, { minPostings: 0 })).toBe('empty')

@@ -195,3 +195,38 @@ it('a file that was put back while the database was full makes no new version', 
   expect(ledger.known.isNews(path, returned)).toBe(false)
   expect(history.departures()).toEqual([])
 })
+
+it('a file that a crash left after it was put back is not read again before its move is resumed', async () => {
+  const { history } = temporaryHistory()
+  const clock = systemClock
+  const path = 'acme.xml'
+  const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
+  const returned = { ...identity, ctimeNs: '6' }
+  const { id, sha256 } = versionIn(history, 'uploaded')
+  history.rememberPath({ path, identity, versionId: id })
+  history.beginDeparture({ path, identity, disposition: 'archive', sha256, token: '0a1b2c3d4e5f' })
+  const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
+  const { departures, postDelivery } = postDeliveryOf({
+    ...{ clock, log: silentLog, history, knownPaths: ledger.known, rescanMs: 1000 },
+    conditions: new Conditions(clock),
+    inboxConfig: {
+      afterUpload: 'keep',
+      afterReject: 'keep',
+      rescanMs: 1000,
+    } as DeparturesParts['inboxConfig'],
+    dispositions: { resume: async () => ({ kind: 'missing', returned }) },
+  })
+  postDelivery.recover()
+
+  const isLeftAlone = [returned, { ...returned, size: 4 }].map((found) =>
+    departures.hasTaken({ path, identity: found }),
+  )
+  postDelivery.listed({
+    files: [{ path, identity: returned }],
+    unknown: [] as string[],
+  } as unknown as Listing)
+  await eventually(() => expect(postDelivery.isMoving).toBe(false))
+
+  expect(isLeftAlone).toEqual([true, false])
+  expect(ledger.known.isNews(path, returned)).toBe(false)
+})

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { keyAdvice, readKeyFile } from '../../../src/service/key-file.ts'
+import { unprivileged } from '../../helpers/inbox/harness.ts'
 
 const CREDENTIALS = { CREDENTIALS_DIRECTORY: '/run/credentials/feedsyncd.service' }
 
@@ -24,11 +25,16 @@ it('advice names the key of the instance, never the key of another account', () 
   )
 })
 
-it('advice about a missing or unreadable key never weakens its mode', () => {
+it('advice about a missing or unreadable key never weakens its mode', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'key-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
+  const key = join(folder, 'service.key')
+  const read = async () => readKeyFile(key, { dropNewline: true })
+  const hint = expect.not.stringContaining('chmod')
 
-  expect(() => readKeyFile(join(folder, 'service.key'), { dropNewline: true })).toThrow(
-    expect.objectContaining({ hint: expect.not.stringContaining('chmod') }),
-  )
+  await expect(read()).rejects.toMatchObject({ message: expect.stringContaining('ENOENT'), hint })
+  writeFileSync(key, 'secret', { mode: 0o000 })
+  await expect(unprivileged(read)).rejects.toMatchObject({
+    ...{ message: expect.stringContaining('EACCES'), hint },
+  })
 })

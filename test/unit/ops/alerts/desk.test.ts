@@ -34,6 +34,8 @@ const refusedWith = (mark: string) =>
 /** An alert desk over a history. It keeps the sent messages. `pass` moves the clock and looks. */
 class Bench {
   readonly sent: AlertMessage[] = []
+  /** The kind of receiver of each sent message. */
+  readonly receivers: string[] = []
   readonly facts = {
     late: [] as { version: Version; expectedBy: string }[],
     conditions: [] as Condition[],
@@ -58,10 +60,13 @@ class Bench {
         service: () => this.facts.service,
         trusted: () => this.facts.trusted,
       },
-      send: async (_target, message) => {
+      send: async ({ action }, message) => {
         this.tries += 1
         const answer = await this.answer
-        if (answer.kind === 'sent') this.sent.push(message)
+        if (answer.kind === 'sent') {
+          this.sent.push(message)
+          this.receivers.push(action.kind)
+        }
         return answer
       },
     })
@@ -440,7 +445,11 @@ describe('alerts', () => {
 
     await bench.pass(SECOND)
 
-    expect(bench.sent.map(({ event }) => event)).toEqual(['held', 'failed'])
+    const events = bench.sent.map(({ event }) => event)
+    expect(events.map((event, n) => [bench.receivers[n], event])).toEqual([
+      ['webhook', 'held'],
+      ['exec', 'failed'],
+    ])
   })
 
   it('never report a change that was rolled back', async () => {

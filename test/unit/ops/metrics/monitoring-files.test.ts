@@ -60,7 +60,7 @@ describe('config/prometheus-rules.yaml', () => {
     }
   })
 
-  it('reports rejected feeds, a forgotten pause and a service that is down', () => {
+  it('has an alert for rejected feeds, a forgotten pause and a service that is down', () => {
     expect(rules.map(({ alert }) => alert)).toEqual(
       expect.arrayContaining(['FeedsRejected', 'PauseForgotten', 'ServiceDown']),
     )
