@@ -12,7 +12,10 @@ import type { DecisionForm, Step } from './problem.ts'
 import type { OnService } from './upload-report.ts'
 import { type MaybeStored, REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
 
-/** Asked is the time of a question, and how its answer writes commands. */
+/**
+ * Asked has what every judgement needs beside the facts: the current time, and the function that writes a command for
+ * this host.
+ */
 export interface Asked {
   /** Wall ms. */
   now: number
@@ -89,7 +92,10 @@ function changesSteps({ difference, guard }: DecisionFacts): Step[] {
   return [{ says: `beside version ${older}, ${differenceLine(summary)}` }]
 }
 
-/** decisions returns the commands that decide about a version. The first one only looks. */
+/**
+ * decisions returns the commands that decide about a version. For a held version, commands that only show more come
+ * first.
+ */
 function decisions(version: DecisionFacts, line: CommandLine): Step[] {
   const { difference, feed, id, reasonCode, refusals, state } = version
   const show: Step = { command: line(commandFor('show <what>', id)), form: 'show <what>' }
@@ -143,7 +149,7 @@ interface StoredFacts {
   maybeOnService: MaybeStored | null
 }
 
-/** onServiceText describes the version of a feed that the service has, or may have. */
+/** onServiceText describes the version of a feed that the service has, or might have. */
 export function onServiceText({ maybeOnService, onService }: StoredFacts, now: number): string {
   const maybe = maybeOnService === null ? '' : `, but ${maybeText(maybeOnService)}`
   if (onService === null) return `no version of this feed${maybe}`
@@ -152,7 +158,7 @@ export function onServiceText({ maybeOnService, onService }: StoredFacts, now: n
   return `version ${id}, ${countOf(postings ?? 0, 'posting')}${since}${maybe}`
 }
 
-/** maybeText says that the service may have a version. */
+/** maybeText says that storage might have a version. */
 export function maybeText({ id, postings }: MaybeStored): string {
   return `storage may have version ${id} (${countOf(postings ?? 0, 'posting')}), because its upload had no answer`
 }

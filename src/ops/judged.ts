@@ -12,21 +12,21 @@ export interface ProblemFacts extends PauseReports {
   daemon: DaemonReport
   service: ServiceReport
   skipped: readonly SkippedReport[]
-  /** The versions that are open, rejected or overdue, or that other facts make a problem, newest first. */
+  /** The versions that can be a problem, newest first: see `judgedVersions`. */
   versions: readonly VersionFacts[]
   /** The daemon's last look at the campaigns; null if there was none. */
   campaigns: CampaignRun | null
 }
 
-/** The states of the newest version of a feed, or of an older one, that may be a problem. */
+/** The states of the newest version of a feed, or of an older version, that can be a problem. */
 const TROUBLED = { newest: [...OPEN, 'rejected'], older: OPEN } as const
 /** The states of the newest version of a feed that leave the service with an earlier one. */
 export const NOT_SENT: readonly State[] = ['discarded', 'superseded']
 
 /**
- * judgedVersions returns the versions that `problems` judges: the open ones, the rejected ones, those after which
- * storage may have something else than what it confirmed, and those in `noted`. With `feed` it returns only those of
- * one feed.
+ * judgedVersions returns the versions that `problems` judges: the open versions, the rejected versions, the discarded
+ * and superseded versions of a feed whose storage might have more than it confirmed, and the versions in `others`. With
+ * `feed` it returns only versions of this feed.
  */
 export function judgedVersions(
   history: HistoryReader,

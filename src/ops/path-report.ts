@@ -32,7 +32,7 @@ export interface PathEvidence {
   now: number
 }
 
-/** pathReport returns null if nothing is at the path and nothing ever was. */
+/** pathReport explains a path; null if nothing is at the path and nothing ever was. */
 export function pathReport(evidence: PathEvidence): PathReport | null {
   const { path, feed, history, circumstances, look } = evidence
   const known = history?.known(path) ?? null
@@ -45,7 +45,10 @@ export function pathReport(evidence: PathEvidence): PathReport | null {
   return { path, feed, upload, ...because(evidence, { known, moved: gone }, upload) }
 }
 
-/** Finds the version of a path that is settling or that was moved away: it has a version but no known file. */
+/**
+ * latestVersion finds the version of a path that is settling or whose file was moved away: such a path has a version
+ * but no known file.
+ */
 function latestVersion({ path, feed, history }: PathEvidence): number | null {
   const open = history?.list({ feed, states: UNREAD, all: true }) ?? []
   const last = history?.list({ feed, all: true, limit: MOST_VERSIONS }) ?? []
@@ -55,7 +58,10 @@ function latestVersion({ path, feed, history }: PathEvidence): number | null {
 /** How many versions of a feed are searched for a file that has left the folder. */
 const MOST_VERSIONS = 100
 
-/** True for the inbox itself and for paths outside of it: `look` and `ignored` know nothing about them. */
+/**
+ * isOutside returns true for the inbox itself and for paths outside of it: `found` and `ignored` say nothing about
+ * them.
+ */
 const isOutside = (path: string) => path === '.' || path.startsWith('/')
 
 /** LastFile is the last file at the path, and what became of it if the daemon moved or deleted it. */
@@ -99,7 +105,7 @@ function because(evidence: PathEvidence, past: LastFile, upload: UploadReport | 
       }
 }
 
-/** Names the version that an ignored or skipped file still has. */
+/** versionText names the version that an ignored or skipped file still has. */
 const versionText = (upload: UploadReport | null): string =>
   upload === null ? '' : `; its version ${upload.id} is ${upload.state}`
 

@@ -1,5 +1,5 @@
-// Decides when alerts are sent: one message with all changes that a look finds, then a pause. After a message was sent,
-// the history records what the receiver knows. A crash between the two repeats a message but never loses one.
+// Decides when alerts are sent: one message with all changes since the last message, then a pause. After a message was
+// sent, the history records what the receiver knows. A crash between the two repeats a message but never loses one.
 // senders.ts knows the programs and addresses.
 
 import type { AlertTarget } from '../../domain/alerts.ts'
@@ -18,7 +18,7 @@ import { type AlertFailure, type SendAlert, targetName } from './senders.ts'
 /** Pause between two messages to a receiver. The second one holds all changes of the pause. */
 const PAUSE_MS = 30 * SECOND
 const LOOK_GAP_MS = SECOND
-/** Longest time between two looks: a feed becomes late, for example, without any change of a state. */
+/** Longest time between two looks at the problems: some begin without any change of a state, such as a late feed. */
 const LOOK_MS = 30 * SECOND
 const RETRY_MS = 5 * SECOND
 /** Up to this many failures in a row are retried without a report. */
@@ -75,12 +75,12 @@ export class AlertDesk {
     this.#receivers = restoreReceivers(history, targets)
   }
 
-  /** moved notes that a version changed its state. The next `look` reads and sends. */
+  /** moved remembers that a version changed its state, so the next `sendDue` reads the problems. */
   moved(): void {
     this.#mayHaveChanged = true
   }
 
-  /** look sends new changes if it is time to. It never throws. Messages are sent in the background. */
+  /** sendDue sends new changes if it is time to. It never throws, and does not wait for the messages. */
   look(signal: AbortSignal): void {
     this.#serve({ isLast: false }, signal)
   }
@@ -105,7 +105,10 @@ export class AlertDesk {
     return true
   }
 
-  /** After an error of the database the next look tries again. The daemon itself reports such an error. */
+  /**
+   * #serve starts a message to each receiver that is due. After an error of the database the next call tries again. The
+   * daemon itself reports such an error.
+   */
   #serve({ isLast }: { isLast: boolean }, signal: AbortSignal): void {
     if (this.#receivers.length === 0) return
     try {
@@ -129,7 +132,7 @@ export class AlertDesk {
       const { on } = receiver.target
       const changes = changesFor({ facts, isOver, newestOf, now, on, told: receiver.told })
       if (changes.length === 0) continue
-      // The next look checks whether these changes were sent.
+      // The next call checks whether these changes were sent.
       this.#mayHaveChanged = true
       const isPausing = !isLast && this.#lookedAt < receiver.notBefore
       if (receiver.sending !== null || isPausing) continue
@@ -178,7 +181,7 @@ export class AlertDesk {
     this.#log.warn({ event: 'alert.not-sent', to: name, reason, waitMs }, 'alert not sent')
   }
 
-  /** Clears the conditions when every receiver can be reached. */
+  /** #clearIfAllReached clears the conditions when every receiver can be reached. */
   #showFailures(): void {
     if (this.#receivers.some(({ failures }) => failures > 0)) return
     this.#conditions.clear('hook-stuck')

@@ -25,7 +25,9 @@ export function restoreReceivers(history: History, targets: readonly AlertTarget
   return receivers
 }
 
-/** The id depends on the receiver and not on its place in the list, so it is the same after a restart. */
+/**
+ * idOf returns an id that depends on the receiver and not on its place in the list, so it is the same after a restart.
+ */
 function idOf(target: AlertTarget, before: readonly AlertTarget[]): string {
   const identity = ({ action }: AlertTarget) =>
     action.kind === 'exec' ? JSON.stringify(action.command) : hash('sha256', action.url.reveal())

@@ -103,7 +103,7 @@ function findingRow(finding: CampaignFinding, commandLine: CommandLine): Markup 
 <td><p class="reason">${sentence(text)}</p></td><td>${nextStep(next, commandLine)}</td></tr>`
 }
 
-/** Shows the edit or the command that resolves an entry. */
+/** nextStep shows the edit or the command that resolves an entry. */
 function nextStep(step: string | null, commandLine: CommandLine): Markup | null {
   return step === null ? null : steps(stepsOfHint(step, commandLine))
 }

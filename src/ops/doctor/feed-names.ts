@@ -7,14 +7,17 @@ import { limited } from '../../lib/limited.ts'
 import { countOf } from '../../lib/units.ts'
 import { type CheckAnswer, ok, warning } from './finding.ts'
 
-/** A day such as 20261123 or 2026-11-23, or seconds since 1970. A time may follow. */
+/** A day such as 20261123 or 2026-11-23, or seconds since 1970. A time can follow. */
 const TIME = /(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d|\d{10,13})(?:[T_.:-]?\d+)*Z?/
 /** How many feeds of dated files the sentence names. */
 const MOST = 3
-/** Two folders with such names may be chance. */
+/** Two folders with such names can be chance. */
 const LEAST = 3
 
-/** checkNames gets the feeds named by their path, and `joined`: the files of each feed whose names have dates. */
+/**
+ * checkNames judges `names`, the feeds that are named after their path. `joined` has the files of each feed whose file
+ * names have dates.
+ */
 export function checkNames(
   names: readonly string[],
   joined: ReadonlyMap<string, readonly string[]> = new Map(),

@@ -153,7 +153,7 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
   })
 
   return {
-    /** text returns the text exposition format with the present values of the source. */
+    /** text returns the text exposition format with the current values of the source. */
     text: (present: MetricsSource): Promise<string> => {
       source = present
       return registry.metrics()

@@ -15,7 +15,7 @@ interface SupervisedProcess {
   status: () => string
 }
 
-/** A status that keeps changing is sent at most this often, because each message may start a process. */
+/** A status that keeps changing is sent at most this often, because each message can start a process. */
 const STATUS_MS = 10 * SECOND
 /** Longer than any stop takes (see cli/run.ts); independent of TimeoutStopSec=. */
 const STOP_USEC = 40_000_000

@@ -52,7 +52,7 @@ ${newest.files === null ? null : files(newest.files)}
   return document({ main, title: feed, tone: toneOf(newest) }, context)
 }
 
-/** Lists the files of a feed whose file names have dates. */
+/** files lists the files of a feed whose file names have dates. */
 function files({ count: all, paths }: NonNullable<UploadReport['files']>): Markup {
   const more = all - paths.length
   return html`<section><h2>Files <span class="dim">${count(all)}</span></h2><ul>${paths.map((path) => html`<li><bdi>${path}</bdi></li>`)}${more > 0 ? html`<li class="dim">${count(more)} more</li>` : null}</ul></section>`
@@ -146,7 +146,7 @@ function campaigns(ids: Readonly<Record<string, number>>): Markup | null {
   return html`<ul class="chips">${chips}${more > 0 ? html`<li class="dim">${more} more</li>` : null}</ul>`
 }
 
-/** Names the command that shows the events or attempts that the page leaves out. */
+/** earlier names the command that shows the events or attempts that the page leaves out. */
 function earlier(left: number, id: number, { commandLine }: PageContext): Markup | null {
   if (left === 0) return null
   return html`<p class="dim">${count(left)} earlier: <code>${commandLine(commandFor('show <what> --all', id))}</code></p>`

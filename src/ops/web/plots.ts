@@ -29,7 +29,7 @@ export function sparkline(values: readonly (number | null)[]): Markup | null {
   return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">${curve}</svg>`
 }
 
-/** plot draws points over time, with a dot for each. Screen readers read `says`. */
+/** plot draws points over time, with a dot for each. Screen readers read `label`. */
 export function plot(points: readonly Point[], says: string): Markup {
   const { curve, placed } = place(points, 600, 120)
   const dots = placed.map(
@@ -48,7 +48,7 @@ export interface Bar {
   title: string
 }
 
-/** bars draws one bar for each version, the oldest first. Screen readers read `says`. */
+/** bars draws one bar for each version, the oldest first. Screen readers read `label`. */
 export function bars(all: readonly Bar[], says: string): Markup {
   const most = Math.max(...all.map(({ lost, value }) => value + lost), 1)
   const width = Math.min(60, 600 / all.length)
@@ -66,7 +66,7 @@ export function bars(all: readonly Bar[], says: string): Markup {
 
 /**
  * paceBar draws the spent part of a budget as a bar, with a line at the passed part of the period. More than the passed
- * part is `warn`, and the whole budget is `bad`. Screen readers read `says`.
+ * part is `warn`, and the whole budget is `bad`. Screen readers read `label`.
  */
 export function paceBar({
   spent,
@@ -86,7 +86,7 @@ export function paceBar({
   return html`<svg class="pace ${tone}" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${says}"><title>${says}</title><path class="track" d="M0 5H100"/><path class="part" d="M0 5H${at(spent)}"/>${line}</svg>`
 }
 
-/** Computes the positions of at least one point, the line through them, and the area below it. */
+/** place computes the positions of at least one point, the line through them, and the area below it. */
 function place<T extends TimedValue>(points: readonly T[], width: number, height: number) {
   const times = points.map(({ at }) => at)
   const first = Math.min(...times)
