@@ -120,7 +120,7 @@ function sourceOf(
   return { file, encoding, records, paths: mapping.fields, excludedIds }
 }
 
-/** unnamed returns a posting without its id, which is not its own. */
+/** unnamed returns a posting without its id, because other postings share that id. */
 function unnamed(posting: Posting): Posting {
   delete posting.values.id
   return posting

@@ -109,7 +109,7 @@ function tooLarge(size: string): PackingFault {
   return { kind: 'broken', code: 'gzip-too-large', reason, position: null }
 }
 
-/** paddingFault is incomplete, not broken: the writer may have set the size of the file before writing it. */
+/** paddingFault is incomplete, not broken: the writer might have set the size of the file before writing it. */
 function paddingFault(padding: number): PackingFault {
   return { kind: 'incomplete', reason: paddingReason(padding), position: null }
 }

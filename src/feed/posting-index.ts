@@ -1,5 +1,5 @@
 // The posting index of a feed: the hashes of each posting's id and content, enough to count the changes between two
-// versions. It is in memory while a feed is read, and in a file beside the copy of an accepted feed.
+// versions. It is in memory while a feed is read, and in a file beside the copy of a feed that passed the check.
 
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -52,7 +52,7 @@ interface Index {
   idPath: number
 }
 
-/** indexAt returns null if the file is missing or damaged: it is not durable, so a power cut may leave any bytes. */
+/** indexAt returns null if the file is missing or damaged: it is not durable, so a power cut can leave any bytes. */
 function indexAt(path: string): Index | null {
   let bytes: Buffer
   try {

@@ -16,7 +16,7 @@ const REQUISITION = FIELDS.indexOf('requisitionId')
 const MOST_EXAMPLES = 3
 /** MOST_TEMPLATES postings show whether the feed is a template that was not filled in. */
 const MOST_TEMPLATES = 100
-/** OWN_PERCENT of the postings must have an id that no other has, before a path is taken instead of a shared id. */
+/** OWN_PERCENT of the postings must have an id that no other has, before a path is used instead of a shared id. */
 const OWN_PERCENT = 90
 
 export interface Tally extends Omit<FeedContent, 'root' | 'records'> {

@@ -1,4 +1,4 @@
-// Opens and reads a file that another process may write, replace or remove. It follows no link below the root, never
+// Opens and reads a file that another process can write, replace or remove. It follows no link below the root, never
 // blocks on a fifo, and detects whether the file changed.
 
 import { type BigIntStats, closeSync, fstatSync, lstatSync, openSync } from 'node:fs'
@@ -114,7 +114,7 @@ export class SourceFile implements Disposable {
     stats,
   }: {
     fd: number
-    /** Another user opened the file, and this one may be unable to look at its path. */
+    /** Another user opened the file, and this user might be unable to look at its path. */
     isHandedOver: boolean
     path: string
     root: string
@@ -131,12 +131,12 @@ export class SourceFile implements Disposable {
     this.isSparse = stats.blocks * 512n * 32n < stats.size
   }
 
-  /** descriptor is open for reading until disposal: that of the file, or of its clone. */
+  /** descriptor is the descriptor of the file, or of its clone. It is open for reading until disposal. */
   get descriptor(): number {
     return this.#descriptor
   }
 
-  /** readFrom makes all later reads those of a clone. `unchanged` still looks at the file itself. */
+  /** readFrom makes all later reads use a clone. `unchanged` still looks at the file itself. */
   readFrom(clone: number): void {
     this.#descriptor = clone
   }
@@ -178,7 +178,7 @@ export class SourceFile implements Disposable {
       if (kept > 0) return at + kept
       end = at
       if (this.size - end > most) return null
-      // Few files end in NUL bytes, but those may end in many.
+      // Few files end in NUL bytes, but such a file can end in many.
       memory = Buffer.alloc(PADDING_STEP)
     }
     return end

@@ -147,7 +147,7 @@ interface RunningPool {
   isWatched: boolean
 }
 
-/** ReadingThread is a pool of one thread. A dead thread gets a new pool, because the next start may fail too. */
+/** ReadingThread is a pool of one thread. A dead thread gets a new pool, because the next start can fail too. */
 class ReadingThread {
   readonly #entry: URL
   readonly #clock: Clock
@@ -196,7 +196,7 @@ class ReadingThread {
         return { kind: filesOf(request).includes(running.hungAt) ? 'hung' : 'left' }
       }
       const ended = this.end(running).then(() => removePartialFiles(request))
-      // A thread that hangs in a read may never end, and an aborted request needs no answer.
+      // A thread that hangs in a read might never end, and an aborted request needs no answer.
       if (!signal?.aborted) await ended
       return { kind: 'died', cause }
     } finally {
@@ -257,7 +257,7 @@ function removePartialFiles(request: FileRequest): void {
   }
 }
 
-/** filesOf returns the files that a request reads, first the one that a message names. */
+/** filesOf returns the files that a request reads. Messages name the first file. */
 function filesOf(request: FileRequest): [string, ...string[]] {
   switch (request.kind) {
     case 'check':
