@@ -145,7 +145,7 @@ export function instructionAt(text: string, longest: number): TokenEnd {
 
 /** FORMAT_CHARACTERS are enough to recognise other formats, such as indented JSON. */
 export const FORMAT_CHARACTERS = 64
-/** JSON_BEGINS is strict, because templates and error messages may begin with a bracket too. */
+/** JSON_BEGINS is strict, because templates and error messages can begin with a bracket too. */
 const JSON_BEGINS = /^(?:\{\s*["}]|\[\s*(?:[{"\]]|\[\s*[{["\]]))/
 
 /**

@@ -1,4 +1,4 @@
-// Decodes bytes into text, strictly: no replacement characters, no overlong forms, no lone surrogates. Pieces may end
+// Decodes bytes into text, strictly: no replacement characters, no overlong forms, no lone surrogates. Pieces can end
 // inside a character; the decoder keeps its first bytes for the next piece.
 
 import { isUtf8 } from 'node:buffer'
