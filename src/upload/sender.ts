@@ -29,7 +29,10 @@ const USUAL_RATE = 10 * 1024 * 1024
 /** FORM_MARGIN is how much longer than the expected upload a form must live, in ms. */
 const FORM_MARGIN = 5 * SECOND
 
-/** KeptForm is what an attempt leaves for the next one of its version: a file that may be stored must not get a second key. */
+/**
+ * KeptForm is what an attempt leaves for the next attempt of its version: a file that might be stored must not get a
+ * second key.
+ */
 interface KeptForm {
   id: number
   account: string | null
