@@ -31,10 +31,13 @@ export interface FormSourceOptions extends ServiceOptions {
 /** A form has a few kB, so a longer answer is not a form. */
 const MAX_ANSWER = 1024 * 1024
 
-/** An account may be any captured path segment. An empty account would silently mean the whole partner. */
+/** An account can be any captured path segment. An empty account would silently mean the whole partner. */
 const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 
-/** @throws FeedsyncError (78) when the key cannot be used. */
+/**
+ * createFormSource returns a source that reads the key once, and again on `reloadKey`. @throws FeedsyncError (78) if
+ * the key cannot be used.
+ */
 export function createFormSource({ presignPath, ...options }: FormSourceOptions): FormSource {
   const client = new ServiceClient(options)
   return {
@@ -107,7 +110,7 @@ function judge(
   return as(row, `the service answered ${status}${says}`)
 }
 
-/** placeOf describes the target of a redirect without the address of another host, which may contain a secret. */
+/** placeOf describes the target of a redirect without the address of another host, which can contain a secret. */
 function placeOf(location: string, origin: string): string {
   const to = URL.parse(location, origin)
   if (to === null) return 'no usable address'
@@ -145,7 +148,7 @@ function skewHint(skewMs: number | null): string {
     : ` (this clock is ${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the service's)`
 }
 
-/** accountProblem says why a wrong configuration prevents the request; null if it does not. */
+/** whyAccountNotUsable returns why the account of a feed prevents the request, and what to do; null if nothing does. */
 function accountProblem(
   client: ServiceClient,
   {

@@ -9,7 +9,7 @@ import type { FormSource } from './port.ts'
 
 /**
  * Keys that were read, with the stamps of their files. A process of root reads the key, then becomes the owner of the
- * state directory (`becomeOwnerOf`), who may be unable to read the file.
+ * state directory (`becomeOwnerOf`), who might be unable to read the file.
  */
 const known = new Map<string, { stamp: string | undefined; secret: Secret }>()
 
