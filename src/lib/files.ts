@@ -43,12 +43,15 @@ export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
   return a === b || (sameBytes(a, b) && a.ctimeNs === b.ctimeNs)
 }
 
-/** sameBytes compares all but ctime, because our own rename of a file changes that. */
+/**
+ * isUnchanged returns whether two identities are of one file with the same bytes. It ignores ctime, because our own
+ * rename of a file changes that.
+ */
 export function sameBytes(a: FileIdentity, b: FileIdentity): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
 }
 
-/** specialKind names what is no regular file, directory or link. */
+/** specialKind names a file that is not a regular file, a directory or a link. */
 export function specialKind(stats: Pick<BigIntStats, 'isFIFO' | 'isSocket'>): string {
   return stats.isFIFO() ? 'fifo' : stats.isSocket() ? 'socket' : 'device'
 }

@@ -26,7 +26,7 @@ subscribe('undici:client:sendHeaders', (message) => {
 
 /**
  * CountedBody counts a chunk when undici asks for the next one, because only then did the socket take it. The last
- * bytes may still be in the buffer of the socket, so `sentAll` checks that, too.
+ * bytes can still be in the buffer of the socket, so `sentAll` checks that, too.
  */
 export class CountedBody implements AsyncIterable<Buffer> {
   readonly length: number
@@ -50,7 +50,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
     this.lastProgressAt = clock.monotonic()
   }
 
-  /** begin notes the connection just before the head of the request is written to it. */
+  /** begin stores the connection just before the head of the request is written to it. */
   begin(socket: Socket): void {
     this.socket = socket
     this.#noteProgress()

@@ -28,7 +28,7 @@ type SchemaIssue = { path: readonly PropertyKey[]; message: string } & (
 export interface Describing {
   issues: readonly SchemaIssue[]
   findings: readonly BrokenRule[]
-  /** The schema of the file. It names the key that a misspelt key may mean. */
+  /** The schema of the file. It names the key that a misspelt key might mean. */
   schema: JsonSchema
   /** Names a path for people. */
   nameOf?: (path: YamlPath) => string

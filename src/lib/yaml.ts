@@ -137,7 +137,7 @@ function duplicates(document: Document): UnsupportedYaml[] {
 
 const knownPairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>()
 
-/** pairsOf returns the pairs of a map by key. It caches them, because a file may have a mistake in each of its keys. */
+/** pairsOf returns the pairs of a map by key. It caches them, because a file can have a mistake in each of its keys. */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   const pairs =
     knownPairs.get(map) ??
