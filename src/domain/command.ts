@@ -1,4 +1,4 @@
-// Makes every command that a person may paste. A hint can only name a command that is in FORMS, and a test runs each of
+// Makes every command that a person can paste. A hint can only name a command that is in FORMS, and a test runs each of
 // them through a shell and the real command line. Pure.
 
 import { shellWord } from '../lib/printable.ts'
@@ -37,7 +37,7 @@ export const FORMS = [
 
 export type Form = (typeof FORMS)[number]
 
-/** LookForm is a form that only shows something: its word may be a guess. */
+/** LookForm is a form that only shows something: its word can be a guess. */
 export type LookForm = Extract<
   Form,
   'status <feed>' | 'show <what>' | 'diff <what>' | 'logs <feed>'

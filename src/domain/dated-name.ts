@@ -30,7 +30,7 @@ const WAYS = [
   // 2026-Nov-22, 2026Nov22
   new RegExp(`(?<!\\d)(?<year>${YEAR})([-_ .]?)(?<month>${MONTH})\\2(?<day>\\d\\d?)(?!\\d)`, 'gi'),
 ]
-/** The time that may follow a date. */
+/** The time that can follow a date. */
 const TIME = /^[T_-]([01]\d|2[0-3])(?:([0-5]\d)([0-5]\d)?|-([0-5]\d)(?:-([0-5]\d))?)(?!\d)/
 
 interface Day {

@@ -5,7 +5,7 @@
 import type { ConditionCode } from './conditions.ts'
 import { type FailureClass, type Rule, rule } from './decision-rule.ts'
 
-/** Attempts in about an hour of growing waits: a deployment of the other side may cause a refusal. */
+/** Attempts in about an hour of growing waits: a deployment of the other side can cause a refusal. */
 const HOUR_OF_TRIES = 22
 /** Attempts in about an hour of the slow curve. */
 const SLOW_HOUR_OF_TRIES = 17
@@ -300,7 +300,7 @@ export interface Failure {
   origin: string | null
   /** The condition of the daemon after one of its own files failed. */
   condition?: ConditionCode
-  /** True if the request may have taken effect although no answer confirmed it. */
+  /** True if the request might have taken effect although no answer confirmed it. */
   ambiguous: boolean
 }
 

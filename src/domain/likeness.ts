@@ -33,8 +33,8 @@ interface Named {
 }
 
 /**
- * likenessOf returns the same text for feeds whose names look alike. Numbers and words of trials count if a rule or a
- * person named the feed, and not the path of its file.
+ * likenessOf returns the same text for feeds whose names look alike. Numbers, and words such as "test", make a
+ * difference if a rule or a person named the feed. In a name that comes from the path of its file, they do not.
  */
 export function likenessOf(named: Named): string {
   const { folder, stem } = partsOf(named.feed)

@@ -1,5 +1,5 @@
-// Owns the closed set of states, the steps between them, and every subset with a meaning. The code is pure: the
-// pipeline acts on the file, the spool and the network.
+// Owns the closed set of states, the allowed changes between them, and every subset with a meaning. The code is pure:
+// the pipeline acts on the file, the spool and the network.
 
 import { FeedsyncError } from '../lib/errors.ts'
 import { commandFor, hintWith } from './command.ts'
@@ -24,7 +24,7 @@ type States = readonly State[]
 
 /** The file is being written or read. */
 export const READING: States = ['settling', 'incomplete', 'checking']
-/** The bytes of the version may not be known yet. */
+/** The bytes of the version might not be known yet. */
 export const UNREAD: States = [...READING, 'gone']
 /** The version is well-formed and plausible, but not stored yet. */
 export const ACCEPTED: States = ['queued', 'uploading']
@@ -76,14 +76,14 @@ export const STEPS: Readonly<Record<State, States>> = {
   uploading: ['uploaded', 'queued', 'failed'],
   uploaded: [],
   superseded: [],
-  /** `settling`: only while the content is unknown, see `assertStep`. */
+  /** `settling`: only while the content is unknown, see `assertAllowed`. */
   failed: ['settling', 'queued', 'superseded', 'discarded'],
   discarded: [],
   /** `settling`: only while the content is unknown. */
   gone: ['settling'],
 }
 
-/** StateStep is a change of a version's state. */
+/** StateChange is a change of a version's state. */
 export interface StateStep {
   /** null if the version is new. */
   id: number | null
@@ -93,7 +93,7 @@ export interface StateStep {
   hashed: boolean
 }
 
-/** assertStep throws `FeedsyncError` with both states for a step that does not exist. */
+/** assertAllowed throws `FeedsyncError` with both states for a change that is not allowed. */
 export function assertStep({ id, ...step }: StateStep): void {
   const problem = stepProblem(step)
   if (problem === null) return
