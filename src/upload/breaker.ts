@@ -131,7 +131,7 @@ export class Breaker {
    * countRejected counts a refused feed, and returns whether the origin now refuses all feeds, of more than one
    * account.
    */
-  rejectsAll(feed: string, account: Account = null): boolean {
+  countRejected(feed: string, account: Account = null): boolean {
     this.#accounts.add(account)
     if (this.#rejected.size < MOST_REJECTED) this.#rejected.set(feed, account)
     return (
@@ -144,7 +144,7 @@ export class Breaker {
     return accounts.size > 1 || this.#accounts.size <= 1
   }
 
-  accepts(): void {
+  forgetRejected(): void {
     this.#rejected.clear()
   }
 

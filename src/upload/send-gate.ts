@@ -37,7 +37,7 @@ interface Applicant {
   feed: string
   account: Account
   /** See `Parcel`. */
-  isRetried: boolean
+  isForced: boolean
 }
 
 interface RunningDelivery {
@@ -103,11 +103,11 @@ export class SendGate {
   }
 
   /** tryStart takes a place for the delivery and returns its permit, or returns why the version waits. */
-  mayStart({ account, feed, isRetried }: Applicant): Permit | Wait {
+  tryStart({ account, feed, isForced }: Applicant): Permit | Wait {
     if (this.places === 0 || this.#sending.has(feed)) return { kind: 'wait', for: 'place' }
     const origins = this.origins.of(account)
     const isProbe = origins.some((origin) => this.origins.breaker(origin).isOpen)
-    if (!isRetried) {
+    if (!isForced) {
       const wait = this.#waitFor(account, origins)
       if (wait !== null) return wait
     }
@@ -204,7 +204,7 @@ function unlessAllAreRejected<T extends { kind: string }>(
 ): T | NotSent {
   if (result.kind === 'aborted') return result
   if (!('failure' in result)) {
-    for (const breaker of breakers) breaker.accepts()
+    for (const breaker of breakers) breaker.forgetRejected()
     return result
   }
   const { failure } = result
@@ -212,7 +212,7 @@ function unlessAllAreRejected<T extends { kind: string }>(
   // A file that might be stored is not sent again without end.
   if (failure.ambiguous) return result
   // Each breaker counts the refusal.
-  const isOfAll = breakers.map((breaker) => breaker.rejectsAll(feed, account)).includes(true)
+  const isOfAll = breakers.map((breaker) => breaker.countRejected(feed, account)).includes(true)
   if (!isOfAll) return result
   const { class: kind, hint } = RULES.originRejectsAll
   const reason = `several feeds in a row were refused: ${failure.reason}`
