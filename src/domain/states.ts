@@ -50,7 +50,7 @@ export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON, 'superseded', 'di
 /** FIRST_STATES are the states in which a version may begin. `queued` is for a version that a person restored. */
 export const FIRST_STATES: States = ['settling', 'queued']
 
-export const STEPS: Readonly<Record<State, States>> = {
+export const NEXT_STATES: Readonly<Record<State, States>> = {
   settling: ['checking', 'gone'],
   /** `settling`: the file grew. */
   incomplete: ['settling', 'checking', 'gone'],
@@ -84,7 +84,7 @@ export const STEPS: Readonly<Record<State, States>> = {
 }
 
 /** StateChange is a change of a version's state. */
-export interface StateStep {
+export interface StateChange {
   /** null if the version is new. */
   id: number | null
   from: State | null
@@ -94,10 +94,10 @@ export interface StateStep {
 }
 
 /** assertAllowed throws `FeedsyncError` with both states for a change that is not allowed. */
-export function assertStep({ id, ...step }: StateStep): void {
-  const problem = stepProblem(step)
-  if (problem === null) return
-  throw new FeedsyncError(id === null ? problem : `version ${id}: ${problem}`, {
+export function assertAllowed({ id, ...change }: StateChange): void {
+  const reason = whyNotAllowed(change)
+  if (reason === null) return
+  throw new FeedsyncError(id === null ? reason : `version ${id}: ${reason}`, {
     hint: hintWith(
       'look at its state, which may have changed meanwhile',
       id === null ? commandFor('status') : commandFor('show <what>', id),
@@ -105,9 +105,9 @@ export function assertStep({ id, ...step }: StateStep): void {
   })
 }
 
-function stepProblem({ from, hashed, to }: Omit<StateStep, 'id'>): string | null {
+function whyNotAllowed({ from, hashed, to }: Omit<StateChange, 'id'>): string | null {
   if (from === null) return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
-  if (!STEPS[from].includes(to)) return `a version that is ${from} cannot become ${to}`
+  if (!NEXT_STATES[from].includes(to)) return `a version that is ${from} cannot become ${to}`
   // A `failed` or `gone` version settles again only while its bytes are unknown.
   return to === 'settling' && hashed && !READING.includes(from)
     ? `a version that is ${from} and has a known content cannot become ${to}: new bytes are a new version`
