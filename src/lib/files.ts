@@ -40,14 +40,14 @@ export function identityOf(stats: BigIntStats): FileIdentity {
 }
 
 export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
-  return a === b || (sameBytes(a, b) && a.ctimeNs === b.ctimeNs)
+  return a === b || (isUnchanged(a, b) && a.ctimeNs === b.ctimeNs)
 }
 
 /**
  * isUnchanged returns whether two identities are of one file with the same bytes. It ignores ctime, because our own
  * rename of a file changes that.
  */
-export function sameBytes(a: FileIdentity, b: FileIdentity): boolean {
+export function isUnchanged(a: FileIdentity, b: FileIdentity): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
 }
 
