@@ -220,7 +220,7 @@ class ReadingThread {
     clock.after(LOOK_MS, () => {
       running.isWatched = false
       if (running !== this.#running || running.asked === 0) return
-      const path = call.look(clock.monotonic())
+      const path = call.poll(clock.monotonic())
       if (path !== null && this.#hung.mayLeave) {
         this.#running = null
         running.hungAt = path

@@ -63,7 +63,7 @@ export class HungCall {
    * poll compares the current call with the one that the last poll saw. It returns the path of a call that has not
    * returned for too long; null means none. `now` is monotonic ms.
    */
-  look(now: number): string | null {
+  poll(now: number): string | null {
     const current = this.#mark.current()
     if (current === null || this.#seen?.call !== current.call)
       this.#seen = current && { call: current.call, since: now }
