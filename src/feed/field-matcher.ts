@@ -82,7 +82,7 @@ export class Place {
   }
 
   /** canHold returns true if this element, or one below it, might hold a value that counts. */
-  mayHold(values: PostingValues): boolean {
+  canHold(values: PostingValues): boolean {
     if (this.inProse) return true
     // The rank of a child is never lower than the rank of its parent.
     for (const { field, rank } of this.#progress) if (values.counts(field, rank)) return true

@@ -143,7 +143,7 @@ export class PostingReader implements XmlHandler {
       const inner = place.enter(name, attributes)
       const isPart = this.#wanted.hasParts && this.#depth === 1
       if (isPart) this.#parts.open(name.text, from)
-      if (!isCounted && !isPart && !inner.mayHold(this.#values)) return false
+      if (!isCounted && !isPart && !inner.canHold(this.#values)) return false
       this.#enter(inner, attributes)
       return true
     }
