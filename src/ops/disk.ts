@@ -12,7 +12,7 @@ const LEAST_SHARE = 0.02
 /**
  * whyDiskFull returns why the disk counts as full and what to do, or null if it has space or this cannot be found out.
  */
-export function fullDisk(directory: string): { message: string; hint: string } | null {
+export function whyDiskFull(directory: string): { message: string; hint: string } | null {
   try {
     const { bavail, blocks, bsize, ffree, files } = statfsSync(directory)
     const free = bavail * bsize
@@ -34,7 +34,7 @@ export function fullDisk(directory: string): { message: string; hint: string } |
  * whyDiskReadOnly returns why the state directory cannot be written and what to do, or null if its disk is not
  * read-only. Linux remounts some disks read-only after an error.
  */
-export function readOnlyDisk(directory: string): { message: string; hint: string } | null {
+export function whyDiskReadOnly(directory: string): { message: string; hint: string } | null {
   try {
     accessSync(directory, constants.W_OK)
     return null

@@ -34,7 +34,7 @@ export function judgedVersions(
   {
     feed,
     ...circumstances
-  }: Circumstances & { feed?: string | undefined; noted: readonly Version[] },
+  }: Circumstances & { feed?: string | undefined; others: readonly Version[] },
 ): VersionFacts[] {
   const only = feed === undefined ? {} : { feed }
   const newest = history.list({ ...only, states: TROUBLED.newest })
@@ -42,7 +42,7 @@ export function judgedVersions(
   const isOf = (version: Version) => feed === undefined || version.feed === feed
   const notSent = history.list({ ...only, states: NOT_SENT })
   const doubtful = notSent.filter((version) => history.maybeOnService(version.feed) !== null)
-  const all = [...newest, ...older, ...doubtful, ...circumstances.noted.filter(isOf)]
+  const all = [...newest, ...older, ...doubtful, ...circumstances.others.filter(isOf)]
   const factsOfVersion = factsOf(history, circumstances)
   return [...new Map(all.map((version) => [version.id, version])).values()].map((version) =>
     factsOfVersion(withProbeTime(version, daemon)),

@@ -182,7 +182,7 @@ export function statusReport(
     ...pauseReports(pauses),
     skipped: (state?.skipped ?? []).map(({ since, ...one }) => ({ ...one, since: isoTime(since) })),
     uploads: history === null ? [] : reports(history.list(filter)),
-    owed: history === null ? [] : reports(owedOlderVersions(history, filter)),
+    owed: history === null ? [] : reports(olderOpenVersions(history, filter)),
   }
 }
 
@@ -190,8 +190,8 @@ export function statusReport(
  * olderOpenVersions returns the open versions that are not the newest of their feed. It returns none if the filter asks
  * for all versions or for a state, because `uploads` has these versions then.
  */
-function owedOlderVersions(history: VersionReads, { limit: _, ...filter }: ListFilter): Version[] {
+function olderOpenVersions(history: VersionReads, { limit: _, ...filter }: ListFilter): Version[] {
   if (filter.all || filter.states !== undefined) return []
-  const owed = history.list({ ...filter, states: OPEN, all: true })
-  return owed.filter((version) => history.newest(version.feed)?.id !== version.id)
+  const open = history.list({ ...filter, states: OPEN, all: true })
+  return open.filter((version) => history.newest(version.feed)?.id !== version.id)
 }

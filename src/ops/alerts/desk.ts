@@ -37,7 +37,7 @@ export class AlertDesk {
   readonly #origin: MessageOrigin
   readonly #send: SendAlert
   readonly #receivers: readonly Receiver[]
-  #mayHaveChanged = true
+  #hasChanged = true
   #dataVersion: number | null = null
   #lookedAt = Number.NEGATIVE_INFINITY
   /** Monotonic ms. */
@@ -77,11 +77,11 @@ export class AlertDesk {
 
   /** moved remembers that a version changed its state, so the next `sendDue` reads the problems. */
   moved(): void {
-    this.#mayHaveChanged = true
+    this.#hasChanged = true
   }
 
   /** sendDue sends new changes if it is time to. It never throws, and does not wait for the messages. */
-  look(signal: AbortSignal): void {
+  sendDue(signal: AbortSignal): void {
     this.#serve({ isLast: false }, signal)
   }
 
@@ -96,11 +96,12 @@ export class AlertDesk {
     await Promise.all(this.#receivers.map(({ sending }) => sending))
   }
 
-  #isTime(): boolean {
+  /** #tryBegin returns whether it is time to read the problems, and then remembers which data was read. */
+  #tryBegin(): boolean {
     const since = this.#clock.monotonic() - this.#lookedAt
     if (since < LOOK_GAP_MS) return false
     const changes = this.#history.dataVersion()
-    if (!this.#mayHaveChanged && changes === this.#dataVersion && since < LOOK_MS) return false
+    if (!this.#hasChanged && changes === this.#dataVersion && since < LOOK_MS) return false
     this.#dataVersion = changes
     return true
   }
@@ -112,16 +113,16 @@ export class AlertDesk {
   #serve({ isLast }: { isLast: boolean }, signal: AbortSignal): void {
     if (this.#receivers.length === 0) return
     try {
-      if (isLast || this.#isTime()) this.#sendChanges({ isLast }, signal)
+      if (isLast || this.#tryBegin()) this.#sendChanges({ isLast }, signal)
     } catch (error) {
-      this.#mayHaveChanged = true
+      this.#hasChanged = true
       this.#log.debug({ event: 'alert.not-looked', err: error }, 'alerts could not be checked')
     }
   }
 
   #sendChanges({ isLast }: { isLast: boolean }, signal: AbortSignal): void {
     this.#lookedAt = this.#clock.monotonic()
-    this.#mayHaveChanged = false
+    this.#hasChanged = false
     const facts = this.#facts
     const now = troublesOf(facts.problems())
     for (const { event, key } of now.values()) if (event === 'daemon') this.#met.add(key)
@@ -133,7 +134,7 @@ export class AlertDesk {
       const changes = changesFor({ facts, isOver, newestOf, now, on, told: receiver.told })
       if (changes.length === 0) continue
       // The next call checks whether these changes were sent.
-      this.#mayHaveChanged = true
+      this.#hasChanged = true
       const isPausing = !isLast && this.#lookedAt < receiver.notBefore
       if (receiver.sending !== null || isPausing) continue
       receiver.sending = this.#tell(receiver, changes, signal)
@@ -153,7 +154,7 @@ export class AlertDesk {
     if (sent.kind === 'failed') return this.#failed(receiver, sent)
     receiver.failures = 0
     receiver.notBefore = this.#clock.monotonic() + PAUSE_MS
-    this.#showFailures()
+    this.#clearIfAllReached()
     receiver.sequence += 1
     receiver.told = toldAfter(receiver.told, changes)
     this.#log.info(
@@ -182,7 +183,7 @@ export class AlertDesk {
   }
 
   /** #clearIfAllReached clears the conditions when every receiver can be reached. */
-  #showFailures(): void {
+  #clearIfAllReached(): void {
     if (this.#receivers.some(({ failures }) => failures > 0)) return
     this.#conditions.clear('hook-stuck')
     this.#conditions.clear('alerts-failing')
