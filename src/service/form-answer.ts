@@ -36,8 +36,8 @@ export function readForm(body: Buffer, base: URL): UploadForm {
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
     throw new Unusable('a form without the field "key"')
   const to = URL.parse(url)
-  const problem = addressProblem(to, base) ?? fieldProblem(entries)
-  if (to === null || problem !== null) throw new Rejected(`a form ${problem}`)
+  const reason = whyNotPostableTo(to, base) ?? whyNotPostable(entries)
+  if (to === null || reason !== null) throw new Rejected(`a form ${reason}`)
   // The host appears in messages and in DNS queries, so it must not contain a secret.
   if (redact(to.host) !== to.host) throw new Rejected('a form whose "url" has a secret in its host')
   // The upload does not need the later address, so a form without one is good.
@@ -60,7 +60,7 @@ function registerSecretFields(fields: UploadForm['fields']): void {
 }
 
 /** whyNotPostableTo returns why a form must not be posted to this address; null if it may. */
-function addressProblem(to: URL | null, base: URL): string | null {
+function whyNotPostableTo(to: URL | null, base: URL): string | null {
   if (to === null) return 'whose "url" is not an address'
   const isLocal = to.protocol === 'http:' && isLoopback(to) && isLoopback(base)
   if (to.protocol !== 'https:' && !isLocal) return 'whose "url" is not an https address'
@@ -76,7 +76,7 @@ function addressProblem(to: URL | null, base: URL): string | null {
  * the part called "file" as the file itself. multipart.ts encodes quotes and other letters and sends line ends of
  * values as they are.
  */
-function fieldProblem(fields: UploadForm['fields']): string | null {
+function whyNotPostable(fields: UploadForm['fields']): string | null {
   const seen = new Set<string>()
   for (const [name, value] of fields) {
     const plain = name.toLowerCase()
