@@ -93,8 +93,8 @@ function pace(coverage: Coverage, now: number): Markup | null {
   if (spentShare === null) return null
   const passed = passedShare(coverage, now)
   const percent = (share: number) => `${Math.round(share * 100)} %`
-  const says = `${percent(spentShare)} of the budget is spent${passed === null ? '' : `, and ${percent(passed)} of the period has passed`}`
-  return paceBar({ spent: spentShare, passed, says })
+  const label = `${percent(spentShare)} of the budget is spent${passed === null ? '' : `, and ${percent(passed)} of the period has passed`}`
+  return paceBar({ spent: spentShare, passed, label })
 }
 
 function findingRow(finding: CampaignFinding, commandLine: CommandLine): Markup {

@@ -188,7 +188,7 @@ async function route(
   }
 }
 
-const probe = (problem: string | null) => text(problem === null ? 200 : 503, problem ?? 'ok')
+const probe = (reason: string | null) => text(reason === null ? 200 : 503, reason ?? 'ok')
 const text = (status: number, body: string): EndpointAnswer => ({
   status,
   type: TEXT,

@@ -87,8 +87,8 @@ function figure(
   if (first === undefined || last === undefined) return null
   const now = format(last.value)
   const range = `lowest ${format(Math.min(...values))}, highest ${format(Math.max(...values))}`
-  const says = `${name} over ${points.length} versions: newest ${now}, ${range}`
-  return html`<figure><figcaption><b>${name}</b> <span class="n">${now}</span> <span class="dim">${range}</span></figcaption>${plot(points, says)}<div class="axis dim"><span>${utc(first.at).slice(0, 16)}</span><span>${utc(last.at).slice(0, 16)} UTC</span></div></figure>`
+  const label = `${name} over ${points.length} versions: newest ${now}, ${range}`
+  return html`<figure><figcaption><b>${name}</b> <span class="n">${now}</span> <span class="dim">${range}</span></figcaption>${plot(points, label)}<div class="axis dim"><span>${utc(first.at).slice(0, 16)}</span><span>${utc(last.at).slice(0, 16)} UTC</span></div></figure>`
 }
 
 /** versionPage gets the last versions of the feed, newest first, for the picture of what a held version changes. */
