@@ -76,16 +76,16 @@ export function changedAt(identity: FileIdentity): number | null {
 const msOf = (ns: string) => wallTime(Number(BigInt(ns) / 1_000_000n))
 
 /**
- * stampOf returns a `text` that differs after each change of the file, and `changedAt` in wall ms; null means no file.
+ * stampOf returns a `stamp` that differs after each change of the file, and `changedAt` in wall ms; null means no file.
  */
-export function stampOf(file: string): { text: string; changedAt: number } | null {
+export function stampOf(file: string): { stamp: string; changedAt: number } | null {
   try {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
     if (stats === undefined) return null
     const changedAt = Math.max(Number(stats.ctimeMs), Number(stats.mtimeMs))
-    return { text: JSON.stringify(identityOf(stats)), changedAt }
+    return { stamp: JSON.stringify(identityOf(stats)), changedAt }
   } catch (error) {
-    return { text: errorCode(error) ?? 'unreadable', changedAt: 0 }
+    return { stamp: errorCode(error) ?? 'unreadable', changedAt: 0 }
   }
 }
 
