@@ -87,15 +87,15 @@ export function withConfig(made: Command, file: string | null): string {
 }
 
 /** hintWith returns a sentence and a command as one text, as the history and errors keep it. */
-export function hintWith(says: string | null, made: Command): string {
-  return `${says === null ? '' : `${says}: `}feedsyncd ${made}`
+export function hintWith(words: string | null, made: Command): string {
+  return `${words === null ? '' : `${words}: `}feedsyncd ${made}`
 }
 
 /** commandOf returns the words and the command of such a text. Text of others cannot begin a command. */
-export function commandOf(text: string): { says: string; command: Command | null } {
-  const [, says = '', found] = /^(|.*?: )feedsyncd (.*)$/s.exec(text) ?? []
+export function commandOf(text: string): { words: string; command: Command | null } {
+  const [, words = '', found] = /^(|.*?: )feedsyncd (.*)$/s.exec(text) ?? []
   const isOurs = found !== undefined && FORMS.some((form) => startsLike(found, form))
-  return isOurs ? { says, command: found as Command } : { says: text, command: null }
+  return isOurs ? { words, command: found as Command } : { words: text, command: null }
 }
 
 function startsLike(text: string, form: string): boolean {

@@ -124,16 +124,16 @@ export function stepText(steps: readonly Step[]): string | null {
 
 /** stepsOfHint returns the words and the command of a hint as steps. */
 export function stepsOfHint(hint: string, commandLine: CommandLine): Step[] {
-  const { command, says } = commandOf(hint)
-  if (command === null) return [{ says }]
-  const words = says.replace(/(,? then)?: $/, '')
-  return [...(words === '' ? [] : [{ says: words }]), { command: commandLine(command) }]
+  const { command, words } = commandOf(hint)
+  if (command === null) return [{ says: words }]
+  const says = words.replace(/(,? then)?: $/, '')
+  return [...(says === '' ? [] : [{ says }]), { command: commandLine(command) }]
 }
 
 /** hintText returns a hint with its command as this host calls it. */
 export function hintText(hint: string, commandLine: CommandLine): string {
-  const { command, says } = commandOf(hint)
-  return command === null ? says : says + commandLine(command)
+  const { command, words } = commandOf(hint)
+  return command === null ? words : words + commandLine(command)
 }
 
 /** clockText writes a time as `00:43 UTC`, with its date if it is not today. `now` is wall ms. */
