@@ -99,7 +99,7 @@ export function assertAllowed({ id, ...change }: StateChange): void {
   if (reason === null) return
   throw new FeedsyncError(id === null ? reason : `version ${id}: ${reason}`, {
     hint: hintWith(
-      'look at its state, which may have changed meanwhile',
+      'look at its state, which might have changed meanwhile',
       id === null ? commandFor('status') : commandFor('show <what>', id),
     ),
   })

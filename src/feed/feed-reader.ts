@@ -59,7 +59,7 @@ export async function readFeed(
 const MOST_PADDING = 64 * 2 ** 20
 const ENDLESS_PADDING: Verdict = {
   kind: 'incomplete',
-  reason: 'the file ends in more than 64 MiB of NUL bytes, so its writer may not have finished',
+  reason: 'the file ends in more than 64 MiB of NUL bytes, so its writer might not have finished',
   position: null,
 }
 

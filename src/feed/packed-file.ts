@@ -115,5 +115,5 @@ function paddingFault(padding: number): PackingFault {
 }
 
 export function paddingReason(padding: number): string {
-  return `the file ends in ${countOf(padding, 'NUL byte')}, so its writer may not have finished`
+  return `the file ends in ${countOf(padding, 'NUL byte')}, so its writer might not have finished`
 }

@@ -170,6 +170,6 @@ export class PostingTally {
     if (Object.values(this.#fieldPaths.all()).some((path) => path !== null)) {
       return "no posting has an id; name the id's path in fields.id"
     }
-    return 'no field was found, so the path of the postings may be wrong: name it in feeds.records'
+    return 'no field was found, so the path of the postings might be wrong: name it in feeds.records'
   }
 }

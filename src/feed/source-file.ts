@@ -76,7 +76,7 @@ export function openSource(
   const file = new SourceFile({ path, root, fd, stats, isHandedOver: opened !== undefined })
   if (stats.isFile() && Number.isSafeInteger(file.size)) return file
   file[Symbol.dispose]()
-  if (stats.isFile()) throw new Unreadable(new Error('has a size that no feed has'))
+  if (stats.isFile()) throw new Unreadable(new Error('is larger than any feed can be'))
   const what = stats.isDirectory() ? 'a directory' : `a ${specialKind(stats)}`
   throw new Unreadable(new Error(`is ${what}, not a regular file`))
 }

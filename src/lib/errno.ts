@@ -43,7 +43,7 @@ const WORDS: Readonly<Record<string, readonly [reason: string, hint: string]>> =
   ENXIO: ['is a socket or device', 'put a regular file in its place'],
   ENAMETOOLONG: ['has a name that is too long', 'use a shorter name'],
   EFBIG: [
-    'is larger than a file of this user may be',
+    'is larger than this user’s limit of file sizes',
     'raise the limit of file sizes (LimitFSIZE= of the unit, ulimit -f in a shell)',
   ],
   EMFILE: OPEN_FILES,

@@ -166,7 +166,7 @@ function proxyAddress(env: NodeJS.ProcessEnv, name: string): string {
     keepCredentials(url)
     return address
   }
-  throw new FeedsyncError(`${name.toUpperCase()} holds no usable proxy address`, {
+  throw new FeedsyncError(`${name.toUpperCase()} does not hold a usable proxy address`, {
     hint: 'write it as http://host:port, with user:password@ before the host if the proxy wants one, and a % in either as %25',
     exitCode: EXIT.config,
   })

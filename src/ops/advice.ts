@@ -64,7 +64,7 @@ function stepsOfState(version: DecisionFacts, hints: Step[], now: number): Step[
           says: 'if these are not dates, write dated: false into the rule of this feed in "feeds:" and restart',
         },
         {
-          says: `if the date of ${path} is wrong, restore the last export, and the next ones count again`,
+          says: `if the date of ${path} is wrong, restore the last export; then the next exports count again`,
         },
       ]
     }
@@ -89,7 +89,7 @@ function changesSteps({ difference, guard }: DecisionFacts): Step[] {
   if (older === null)
     return guard === 'second-feed' ? [] : [{ says: 'there is no earlier copy to compare it with' }]
   if (summary === null) return [{ says: `it could not be compared with version ${older}` }]
-  return [{ says: `beside version ${older}, ${differenceLine(summary)}` }]
+  return [{ says: `compared with version ${older}, ${differenceLine(summary)}` }]
 }
 
 /**
@@ -160,5 +160,5 @@ export function onServiceText({ maybeOnService, onService }: StoredFacts, now: n
 
 /** maybeText says that storage might have a version. */
 export function maybeText({ id, postings }: MaybeStored): string {
-  return `storage may have version ${id} (${countOf(postings ?? 0, 'posting')}), because its upload had no answer`
+  return `storage might have version ${id} (${countOf(postings ?? 0, 'posting')}), because its upload had no answer`
 }

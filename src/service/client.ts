@@ -121,7 +121,7 @@ export class ServiceClient {
     this.#applied = this.#measured
     this.#log.warn(
       { event: 'service.clock-skew', skewMs, status: answer.status },
-      'the clock of this machine differs from that of the service; requests are dated with its time',
+      'the clock of this machine differs from the clock of the service; requests are dated with the service’s time',
     )
     // A 400 can also refuse the body. Do not send a body twice, because it can create something.
     return answer.status === 400 && call.body !== null ? answer : this.#send(call, signal)

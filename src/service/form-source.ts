@@ -172,7 +172,7 @@ function whyAccountNotUsable(
   if (client.lacksAccount(presignPath, account))
     return {
       code: 'no-partner-account',
-      reason: `no partner account: no rule names one for ${path}`,
+      reason: `no rule gives a partner account for ${path}`,
       hint: 'set service.partnerAccount, or partnerAccount in the rule of feeds that matches the path; then restart feedsyncd and retry the feed',
     }
   return null

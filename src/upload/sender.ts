@@ -160,7 +160,7 @@ export class StorageSender implements Sender {
       const { bytes, feed, id } = parcel
       this.#log.warn(
         { event: 'upload.form-short', id, feed, expiresAt: form.expiresAt, bytes },
-        'the form may expire before the upload ends; it is used anyway',
+        'the form might expire before the upload ends; it is used anyway',
       )
     }
     kept.form = form

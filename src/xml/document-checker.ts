@@ -98,5 +98,5 @@ export class DocumentChecker {
 }
 
 function reallyUtf8(encoding: string): string {
-  return `the file is read as ${encoding}, but all its characters beyond ASCII are valid UTF-8, so readers see the wrong ones (Ã¥ for å); declare UTF-8, or name it in the rule of this feed (encoding: UTF-8)`
+  return `the file is read as ${encoding}, but all its characters beyond ASCII are valid UTF-8, so readers see wrong characters (Ã¥ for å); declare UTF-8, or name it in the rule of this feed (encoding: UTF-8)`
 }

@@ -116,7 +116,7 @@ export function doctypeAt(text: string, late: boolean): TokenEnd {
 }
 
 export const HTML_PAGE =
-  'the file is an HTML page, not an XML feed; the export may have saved an error or login page'
+  'the file is an HTML page, not an XML feed; the export might have saved an error or login page'
 const HTML: Fault = { code: 'html', reason: HTML_PAGE, at: 0 }
 
 // Processing instructions: a name, and then white space or the end.

@@ -17,9 +17,9 @@ import { type AlertFailure, type SendAlert, targetName } from './senders.ts'
 
 /** Pause between two messages to a receiver. The second one holds all changes of the pause. */
 const PAUSE_MS = 30 * SECOND
-const LOOK_GAP_MS = SECOND
-/** Longest time between two looks at the problems: some begin without any change of a state, such as a late feed. */
-const LOOK_MS = 30 * SECOND
+const CHECK_GAP_MS = SECOND
+/** Longest time between two checks of the problems: some begin without any change of a state, such as a late feed. */
+const CHECK_MS = 30 * SECOND
 const RETRY_MS = 5 * SECOND
 /** Up to this many failures in a row are retried without a report. */
 const FAILURES_SHOWN = 2
@@ -39,7 +39,7 @@ export class AlertDesk {
   readonly #receivers: readonly Receiver[]
   #hasChanged = true
   #dataVersion: number | null = null
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #checkedAt = Number.NEGATIVE_INFINITY
   /** Monotonic ms. */
   readonly #openedAt: number
   /** Keys of the conditions that this process has met; only these can be over before CONDITIONS_KNOWN_MS. */
@@ -98,10 +98,10 @@ export class AlertDesk {
 
   /** #tryBegin returns whether it is time to read the problems, and then remembers which data was read. */
   #tryBegin(): boolean {
-    const since = this.#clock.monotonic() - this.#lookedAt
-    if (since < LOOK_GAP_MS) return false
+    const since = this.#clock.monotonic() - this.#checkedAt
+    if (since < CHECK_GAP_MS) return false
     const changes = this.#history.dataVersion()
-    if (!this.#hasChanged && changes === this.#dataVersion && since < LOOK_MS) return false
+    if (!this.#hasChanged && changes === this.#dataVersion && since < CHECK_MS) return false
     this.#dataVersion = changes
     return true
   }
@@ -121,12 +121,12 @@ export class AlertDesk {
   }
 
   #sendChanges({ isLast }: { isLast: boolean }, signal: AbortSignal): void {
-    this.#lookedAt = this.#clock.monotonic()
+    this.#checkedAt = this.#clock.monotonic()
     this.#hasChanged = false
     const facts = this.#facts
     const now = troublesOf(facts.problems())
     for (const { event, key } of now.values()) if (event === 'daemon') this.#met.add(key)
-    const isSettled = isLast || this.#lookedAt - this.#openedAt >= CONDITIONS_KNOWN_MS
+    const isSettled = isLast || this.#checkedAt - this.#openedAt >= CONDITIONS_KNOWN_MS
     const isOver = (key: string) => isSettled || this.#met.has(key)
     const newestOf = (feed: string) => this.#history.newest(feed)
     for (const receiver of this.#receivers) {
@@ -135,7 +135,7 @@ export class AlertDesk {
       if (changes.length === 0) continue
       // The next call checks whether these changes were sent.
       this.#hasChanged = true
-      const isPausing = !isLast && this.#lookedAt < receiver.notBefore
+      const isPausing = !isLast && this.#checkedAt < receiver.notBefore
       if (receiver.sending !== null || isPausing) continue
       receiver.sending = this.#tell(receiver, changes, signal)
         // Nothing awaits this promise, so an unexpected error would end the daemon.
@@ -166,7 +166,7 @@ export class AlertDesk {
     } catch (error) {
       this.#log.error(
         { event: 'alert.not-noted', problem: messageOf(error) },
-        'alert sent, but the history could not note it',
+        'the alert was sent, but the history could not record it',
       )
     }
   }

@@ -39,7 +39,7 @@ export function campaignsSection(
   { commandLine, now }: PageContext,
 ): Markup {
   if (run === null) {
-    return html`<section><h2>Campaigns</h2><p class="dim">Off, or not checked yet. The daemon keeps the targeting of campaigns when there is a campaigns file.</p></section>`
+    return html`<section><h2>Campaigns</h2><p class="dim">The daemon has not looked at campaigns. It keeps their targeting up to date if there is a campaigns file.</p></section>`
   }
   const { at, entries, findings, mode, problem, state } = run
   const waiting = campaignsInTrouble(problems)

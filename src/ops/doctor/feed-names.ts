@@ -36,7 +36,7 @@ function alikeNames(names: readonly string[]): CheckAnswer | null {
   const [first, second] = alike
   if (first === undefined || second === undefined) return null
   const which = alike.length === 2 ? 'the feeds' : `${countOf(alike.length)} feeds such as`
-  const says = `${which} ${first} and ${second} have names that look alike: no guard compares one with the other`
+  const says = `${which} ${first} and ${second} have names that look alike: no guard compares one feed with the other`
   if (howAlike(second, first) !== 'numbers') {
     const fix = `remove the copy, or set ${excludeLine(isCopy(first) ? first : second)} under inbox`
     return warning(says, fix)
@@ -56,7 +56,7 @@ function datedFolders(names: readonly string[]): CheckAnswer | null {
     .replace('*', '')
     .replace(/^[-_./]+|[-_./]+$/g, '')
   return warning(
-    `${countOf(dated.length)} feeds such as ${first} differ only by a date: no guard compares one with the previous one`,
+    `${countOf(dated.length)} feeds such as ${first} differ only by a date: no guard compares a file with the file before it`,
     `make them one feed: feeds: [{ match: "${match}", name: "${name || 'jobs'}" }]`,
   )
 }

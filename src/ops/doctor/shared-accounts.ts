@@ -31,6 +31,6 @@ export function checkAccounts(accounts: readonly SharedAccount[]): CheckAnswer {
   const says = limited(texts, MOST).join('; ')
   if (open.length === 0) return ok(says)
   const fix =
-    'ask the operator of the service whether it keeps all feeds of an account; if it does, set guards.secondFeed: pass'
-  return warning(`${says}: the service may keep only the last file of an account`, fix)
+    'ask the service operator whether the service keeps all feeds of an account; if it does, set guards.secondFeed: pass'
+  return warning(`${says}: the service might keep only the last file of an account`, fix)
 }

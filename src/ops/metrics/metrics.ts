@@ -147,10 +147,14 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
   })
   const skew = 'Clock of the service minus the clock of this host.'
   seconds('service_clock_skew', skew, () => source.daemon().clockSkewMs)
-  states('service_state', 'State of the service: 1 for the present one, 0 for the others.', () => {
-    const now = source.daemon().service
-    return Object.fromEntries(SERVICE_STATES.map((state) => [state, Number(state === now)]))
-  })
+  states(
+    'service_state',
+    'State of the service: 1 for the current state, 0 for the others.',
+    () => {
+      const now = source.daemon().service
+      return Object.fromEntries(SERVICE_STATES.map((state) => [state, Number(state === now)]))
+    },
+  )
 
   return {
     /** text returns the text exposition format with the current values of the source. */

@@ -45,7 +45,7 @@ ${main}
 /** missingPage is the page for a feed or version that does not exist. */
 export function missingPage(what: string, context: PageContext): string {
   const main = html`<main><p class="crumb"><a href="/">All feeds</a></p>
-<h1>There is no <bdi>${what}</bdi></h1><p>It may be older than state.historyFor, so that the history no longer has it.</p></main>`
+<h1>There is no <bdi>${what}</bdi></h1><p>The history no longer has what is older than state.historyFor.</p></main>`
   return document({ main, title: `No ${what}`, tone: 'dim' }, context)
 }
 
