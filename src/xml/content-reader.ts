@@ -76,10 +76,7 @@ export class ContentReader {
     this.#openedAt = new Float64Array(limits.depth)
   }
 
-  /**
-   * unclosed names the innermost open element. With `insideTag` it prefers the element whose start tag is incomplete;
-   * that element has no place yet.
-   */
+  /** unclosed names the innermost open element or, with `insideTag`, an incomplete start tag, whose place is null. */
   unclosed(insideTag: boolean): { name: string; openedAt: number | null } | null {
     if (insideTag && this.#opening !== null) return { name: this.#opening, openedAt: null }
     if (this.depth === 0) return null
