@@ -51,7 +51,7 @@ export class DocumentChecker {
       const reason = cut === '' ? 'the file is empty' : 'the document ends early, in its first tag'
       return { kind: 'incomplete', reason, at: Buffer.byteLength(cut) }
     }
-    if (ending.kind === 'complete' && this.#decoder?.unfinished()) {
+    if (ending.kind === 'complete' && this.#decoder?.isUnfinished()) {
       return { kind: 'incomplete', reason: CUT_CHARACTER, at: this.#reader?.length ?? 0 }
     }
     if (ending.kind === 'complete' && this.#witness?.saysUtf8()) {
