@@ -92,8 +92,8 @@ export class PathTree {
   }
 }
 
-/** noteAttributes counts the attributes of one element of the path. */
-export function noteAttributes(node: PathNode, attributes: Attributes): void {
+/** countAttributes counts the attributes of one element of the path. */
+export function countAttributes(node: PathNode, attributes: Attributes): void {
   node.hasAttributes = true
   if (node.count > MOST_LOOKED_AT) return
   for (let i = 0; i < attributes.count; i++) {

@@ -10,7 +10,7 @@ import type { Name } from '../xml/names.ts'
 import { type Capture, type Place, recordPlace } from './field-matcher.ts'
 import { CHECKED_FIELDS, type Field } from './field-paths.ts'
 import { withoutPrefix } from './names.ts'
-import { MOST_LOOKED_AT, noteAttributes, type PathNode, pathOf } from './path-tree.ts'
+import { MOST_LOOKED_AT, countAttributes, type PathNode, pathOf } from './path-tree.ts'
 import { PostingParts } from './posting-parts.ts'
 import { isPlain, longest, PostingValues, PROSE } from './posting-values.ts'
 import { type Choice, RecordFinder } from './record-path.ts'
@@ -151,7 +151,7 @@ export class PostingReader implements XmlHandler {
     const node = this.#finder.tree.enter(this.#node, name.text, 'outside')
     if (node === null) return false
     this.#node = node
-    if (attributes.count > 0) noteAttributes(node, attributes)
+    if (attributes.count > 0) countAttributes(node, attributes)
     if (!this.#isRecord(node)) return true
     if (this.#hashesContent) this.#from = from
     this.#crc = 0
@@ -268,7 +268,7 @@ export class PostingReader implements XmlHandler {
     const node = parent && this.#finder.tree.enter(parent, name.text, 'inside')
     this.#nodes[this.#depth] = node
     if (node === null) return false
-    if (attributes.count > 0) noteAttributes(node, attributes)
+    if (attributes.count > 0) countAttributes(node, attributes)
     return true
   }
 

@@ -179,6 +179,7 @@ function byPlace(a: PathNode, b: PathNode): number {
 
 const same = (name: string) => name
 
+/** matches returns whether a node is at a path. `fold` makes names comparable; a prefix can be left out of the path. */
 function matches(node: PathNode, path: readonly string[], fold: (name: string) => string): boolean {
   if (node.depth !== path.length) return false
   for (let at: PathNode | null = node; at !== null; at = at.parent) {

@@ -41,7 +41,8 @@ export function markCalls(memory: SharedArrayBuffer): void {
   mark = new CallMark(memory)
 }
 
-function asking<T>(path: string, call: () => T): T {
+/** marked makes a call about a vendor's file, so that another thread can see that it does not return. */
+function marked<T>(path: string, call: () => T): T {
   mark?.begin(path)
   try {
     return call()
@@ -71,8 +72,8 @@ export function openSource(
   root: string = dirname(path),
   opened?: number,
 ): SourceFile {
-  const fd = opened ?? asking(path, () => openedAt(path, root))
-  const stats = asking(path, () => fstatSync(fd, { bigint: true }))
+  const fd = opened ?? marked(path, () => openedAt(path, root))
+  const stats = marked(path, () => fstatSync(fd, { bigint: true }))
   const file = new SourceFile({ path, root, fd, stats, isHandedOver: opened !== undefined })
   if (stats.isFile() && Number.isSafeInteger(file.size)) return file
   file[Symbol.dispose]()
@@ -164,7 +165,7 @@ export class SourceFile implements Disposable {
   }
 
   #readAt(memory: Buffer, at: number): number {
-    return asking(this.#path, () => readAt(this.descriptor, memory, at))
+    return marked(this.#path, () => readAt(this.descriptor, memory, at))
   }
 
   #nulRun(most: number): number | null {
@@ -186,7 +187,7 @@ export class SourceFile implements Disposable {
 
   /** unchanged returns true if descriptor and path still lead to the file as it was opened. */
   unchanged(): boolean {
-    return asking(this.#path, () => this.#isUnchanged())
+    return marked(this.#path, () => this.#isUnchanged())
   }
 
   #isUnchanged(): boolean {
