@@ -60,7 +60,7 @@ export class HungCall {
   }
 
   /**
-   * poll compares the current call with the one that the last poll saw. It returns the path of a call that has not
+   * poll compares the current call with the call that the last poll saw. It returns the path of a call that has not
    * returned for too long; null means none. `now` is monotonic ms.
    */
   poll(now: number): string | null {

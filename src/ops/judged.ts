@@ -25,8 +25,8 @@ export const NOT_SENT: readonly State[] = ['discarded', 'superseded']
 
 /**
  * judgedVersions returns the versions that `problems` judges: the open versions, the rejected versions, the discarded
- * and superseded versions of a feed whose storage might have more than it confirmed, and the versions in `others`. With
- * `feed` it returns only versions of this feed.
+ * or superseded versions of feeds of which storage might have an unconfirmed version, and the versions in `others`.
+ * With `feed` it returns only versions of this feed.
  */
 export function judgedVersions(
   history: HistoryReader,

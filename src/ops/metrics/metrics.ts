@@ -158,8 +158,8 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
 
   return {
     /** text returns the text exposition format with the current values of the source. */
-    text: (present: MetricsSource): Promise<string> => {
-      source = present
+    text: (current: MetricsSource): Promise<string> => {
+      source = current
       return registry.metrics()
     },
     /** moved counts a version whose new state is committed. */
