@@ -52,7 +52,7 @@ type Words<F extends string> = F extends `${string}<${infer Name}>${infer Rest}`
 
 declare const made: unique symbol
 
-/** Command is a command without the program's name and the configuration: `show 12`. Only this file makes one. */
+/** Command is a command without the program's name and the configuration: `show 12`. Only this file makes commands. */
 export type Command = string & { readonly [made]: true }
 
 /** commandFor returns a command of this form. */

@@ -79,8 +79,8 @@ const FAR_AHEAD = 366 * DAY_MS
 const FIRST_DAY = Date.UTC(2026, 10, 1)
 
 /**
- * orderDate returns the date in the name of a file as `YYYYMMDDHHMMSS`, or null without one. A date more than a year
- * ahead of `now` (wall ms) does not count, unless the clock is wrong.
+ * orderDate returns the date in the name of a file as `YYYYMMDDHHMMSS`, or null if the name has no date. A date more
+ * than a year ahead of `now` (wall ms) does not count, unless the clock is wrong.
  */
 export function orderDate(path: string, now: number): string | null {
   const { date } = datedName(withoutStamp(path))

@@ -5,9 +5,12 @@
 import type { ConditionCode } from './conditions.ts'
 import { type FailureClass, type Rule, rule } from './decision-rule.ts'
 
-/** Attempts in about an hour of growing waits: a deployment of the other side can cause a refusal. */
+/**
+ * The number of attempts in about an hour of growing waits. A deployment of the other side can cause refusals for that
+ * long.
+ */
 const HOUR_OF_TRIES = 22
-/** Attempts in about an hour of the slow curve. */
+/** The number of attempts in about an hour of the slow curve. */
 const SLOW_HOUR_OF_TRIES = 17
 
 const OUR_BUG =

@@ -63,7 +63,7 @@ export function howAlike(feed: string, other: string): Alike {
   return [feed, other].some((name) => partsOf(name).stem.search(TRIAL) !== -1) ? 'trial' : 'numbers'
 }
 
-/** isCopy returns whether a program named the file as a copy of another one. */
+/** isCopy returns whether a program named the file as a copy of another file. */
 export function isCopy(feed: string): boolean {
   const { stem } = partsOf(feed)
   return withoutMarks(stem) !== stem.replaceAll(DATE, '0')

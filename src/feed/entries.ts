@@ -182,7 +182,7 @@ export class Entries {
     }
   }
 
-  /** #lengthen makes room for more entries: it adds a chunk or doubles the first one. */
+  /** #lengthen makes room for more entries: it adds a chunk or doubles the first chunk. */
   #lengthen(full: Int32Array | undefined): Int32Array<ArrayBuffer> {
     const first = this.count === 0 ? FIRST_ENTRIES : CHUNK
     const chunk = new Int32Array(full === undefined ? first * this.#words : 2 * full.length)

@@ -1,5 +1,6 @@
 // Finds which postings differ between two versions of a feed. The first reading of both keeps only hashes, which say
-// which postings were added, removed or changed (posting-matches.ts). The second reading takes the fields of those.
+// which postings were added, removed or changed (posting-matches.ts). The second reading takes the fields of these
+// postings.
 
 import { crc32 } from 'node:zlib'
 import {

@@ -94,7 +94,7 @@ export type CheckResult =
       /** Encoding of the document (`UTF-8`, `UTF-16LE`, `windows-1252`); null means nothing was decoded. */
       encoding: string | null
     }
-  /** The file is not the expected one, or changed while it was read: settle again. */
+  /** The file is not the expected file, or changed while it was read: settle again. */
   | { kind: 'changed' }
   /**
    * The file cannot be opened or read. `code` is the system's (`EACCES`, `EIO`); null if it is not a regular file, or

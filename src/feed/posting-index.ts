@@ -24,7 +24,7 @@ export function* indexParts(entries: Entries, idPath = ''): Generator<Uint8Array
   header.writeUInt32LE(crc, MAGIC.length)
   header.writeUInt32LE(entries.count, MAGIC.length + 4)
   header.writeUInt32LE(crc32(idPath), MAGIC.length + 8)
-  // Most feeds have one part, so one write is enough and a crash can interrupt only that one.
+  // Most feeds have one part, so one write is enough, and a crash can interrupt only this write.
   let before: Uint8Array = header
   for (const words of entries.parts()) {
     yield before.length === 0 ? bytesOf(words) : Buffer.concat([before, bytesOf(words)])

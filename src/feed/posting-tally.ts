@@ -46,7 +46,7 @@ export class PostingTally {
   readonly #requisitions = new Entries(EACH_ONCE)
   readonly #ids: Entries
   readonly #duplicates = new Set<string>()
-  /** #repeated counts the postings that have the id of an earlier one. */
+  /** #repeated counts the postings that have the id of an earlier posting. */
   #repeated = 0
   readonly #fieldPaths = new PathCounts()
   readonly #placeholders = {

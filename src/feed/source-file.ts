@@ -142,7 +142,7 @@ export class SourceFile implements Disposable {
     this.#descriptor = clone
   }
 
-  /** pieces reads the file up to `end`. Each piece overwrites the memory of the previous one. Throws `Unreadable`. */
+  /** pieces reads the file up to `end`. Each piece overwrites the memory of the previous piece. Throws `Unreadable`. */
   *pieces(pieceSize: number, end = Number.POSITIVE_INFINITY): Generator<Buffer, void, void> {
     const memory = Buffer.allocUnsafeSlow(Math.max(1, Math.min(pieceSize, this.size)))
     for (let at = 0; at < end; ) {

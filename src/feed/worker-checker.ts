@@ -1,5 +1,5 @@
 // Runs the feed reader in a worker thread, so that a large feed never blocks the daemon. The thread starts with the
-// first file, and again after it has died. A thread whose read hangs is left, and its other files get a new one.
+// first file, and again after it has died. A thread whose read hangs is left, and its other files get a new thread.
 
 import { rmSync } from 'node:fs'
 import type { Piscina } from 'piscina'

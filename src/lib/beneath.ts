@@ -22,9 +22,9 @@ export const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.
 const isProcThere = existsSync('/proc/self/fd')
 
 /**
- * OpenDirectory is a directory that stays the same while it is open, even if its path then names another one. `root` is
- * an absolute path; `path` is relative to it, with `/`, and empty for the root itself. Throws the system's error:
- * `ENOTDIR` if a part of `path` is a link or not a directory, `ENOENT` if a part is missing.
+ * OpenDirectory is a directory that stays the same while it is open, even if its path then names another directory.
+ * `root` is an absolute path; `path` is relative to it, with `/`, and empty for the root itself. Throws the system's
+ * error: `ENOTDIR` if a part of `path` is a link or not a directory, `ENOENT` if a part is missing.
  */
 export class OpenDirectory implements Disposable {
   readonly #fd: number

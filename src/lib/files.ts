@@ -58,7 +58,9 @@ export function specialKind(stats: Pick<BigIntStats, 'isFIFO' | 'isSocket'>): st
 
 type Directory = Pick<BigIntStats, 'dev' | 'ino' | 'birthtimeNs'>
 
-/** isSameDirectory also compares the time of birth: a new directory often gets the inode number of the old one. */
+/**
+ * isSameDirectory also compares the time of birth: a new directory often gets the inode number of the old directory.
+ */
 export function isSameDirectory(a: Directory, b: Directory): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }

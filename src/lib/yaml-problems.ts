@@ -36,7 +36,7 @@ export interface Describing {
   mayShow?: (key: string) => boolean
   /** Says why a key of this name must not be in the file; null if it is only unknown. */
   forbidden?: (name: string) => string | null
-  /** Groups of keys of which one is enough: for a missing one, the findings name the first. */
+  /** Groups of keys of which one is enough. If all keys of a group are missing, the findings name its first key. */
   alternatives?: readonly (readonly string[])[]
 }
 

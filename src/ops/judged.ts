@@ -20,7 +20,7 @@ export interface ProblemFacts extends PauseReports {
 
 /** The states of the newest version of a feed, or of an older version, that can be a problem. */
 const TROUBLED = { newest: [...OPEN, 'rejected'], older: OPEN } as const
-/** The states of the newest version of a feed that leave the service with an earlier one. */
+/** The states of the newest version of a feed after which the service still has an earlier version. */
 export const NOT_SENT: readonly State[] = ['discarded', 'superseded']
 
 /**

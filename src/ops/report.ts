@@ -134,7 +134,7 @@ export interface StatusQuestion extends Circumstances {
   host?: Partial<HostFacts> | undefined
 }
 
-/** Snapshot is whether the daemon runs, and the last state that it wrote, perhaps long ago. */
+/** Snapshot says whether the daemon runs, and has the last state that it wrote, perhaps long ago. */
 export interface Snapshot {
   running: boolean
   state: DaemonState | null

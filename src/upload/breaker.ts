@@ -15,7 +15,7 @@ const LONGEST_PROBE = MINUTE
 /** MOST_REJECTED limits the refused feeds that are remembered. */
 const MOST_REJECTED = 100
 
-/** REJECTS_ALL_FROM is how many feeds an origin must refuse, without accepting one, to count as faulty itself. */
+/** REJECTS_ALL_FROM is how many feeds an origin must refuse, without accepting any, to count as faulty itself. */
 const REJECTS_ALL_FROM = 3
 
 /** Pass permits one request; `leave` returns it with the result. */
@@ -47,7 +47,7 @@ export class Breaker {
   readonly #accounts = new Set<Account>()
   /** The reason of the last failure; null while the origin is up. */
   #reason: string | null = null
-  /** The feeds that the origin refused since it last accepted one, with their accounts. */
+  /** The feeds that the origin refused since it last accepted a feed, with their accounts. */
   readonly #rejected = new Map<string, Account>()
   /** The accounts that have probed the origin without success since it is down. */
   readonly #probed = new Set<Account>()

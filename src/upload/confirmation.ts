@@ -90,7 +90,7 @@ export function confirm(
 interface Etag {
   value: string
   isMd5: boolean
-  /** A web server sends weak ETags for its pages. Storage never does, but a proxy can weaken a correct one. */
+  /** A web server sends weak ETags for its pages. Storage never does, but a proxy can weaken a correct ETag. */
   isWeak: boolean
 }
 

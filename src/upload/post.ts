@@ -131,7 +131,7 @@ async function postTo(
   return judgeReply(answer, post, clock.now())
 }
 
-/** withNextWait adds to a lost answer how long the next attempt waits for one. */
+/** withNextWait adds to the failure of a lost answer how long the next attempt waits for its answer. */
 function withNextWait(failure: Failure, { bytes, lostAnswers }: Post): Failure {
   if (failure.rule !== RULES.lostAfterBody) return failure
   const wait = formatDuration(answerWaitMs(bytes, lostAnswers + 1))

@@ -22,7 +22,7 @@ export function marksFor(bytes: number): Marks {
   return { text: words(), value: words() }
 }
 
-/** Hot: nextMark returns the first marked place at or after `from`. There must be one. */
+/** Hot: nextMark returns the first marked place at or after `from`. There must be such a place. */
 export function nextMark(marks: Int32Array, from: number): number {
   let at = from >> 5
   let word = (marks[at] as number) << from

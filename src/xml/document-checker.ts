@@ -27,7 +27,7 @@ export class DocumentChecker {
   bom = 0
   warnings: readonly string[] = []
 
-  /** `encoding` replaces the encoding that the document declares; null means the declared one. */
+  /** `encoding` replaces the encoding that the document declares; null means the declared encoding. */
   constructor(handler: XmlHandler, limits: Limits, encoding: string | null = null) {
     this.#handler = handler
     this.#limits = limits

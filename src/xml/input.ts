@@ -95,7 +95,7 @@ export class Input {
     this.#marked = 0
   }
 
-  /** #validate checks the complete characters from `end` to `to`, and moves `end` to the first forbidden one. */
+  /** #validate checks the complete characters from `end` to `to`, and moves `end` to the first forbidden character. */
   #validate(to: number): void {
     const { data, base, end } = this
     const isValid = isUtf8(data.subarray(end, to))

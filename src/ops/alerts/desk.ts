@@ -1,6 +1,6 @@
 // Decides when alerts are sent: one message with all changes since the last message, then a pause. After a message was
-// sent, the history records what the receiver knows. A crash between the two repeats a message but never loses one.
-// senders.ts knows the programs and addresses.
+// sent, the history records what the receiver knows. A crash between the two repeats a message but never loses a
+// message. senders.ts knows the programs and addresses.
 
 import type { AlertTarget } from '../../domain/alerts.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'
@@ -15,7 +15,7 @@ import { alertMessage, type MessageOrigin } from './message.ts'
 import { type Receiver, restoreReceivers } from './receivers.ts'
 import { type AlertFailure, type SendAlert, targetName } from './senders.ts'
 
-/** Pause between two messages to a receiver. The second one holds all changes of the pause. */
+/** Pause between two messages to a receiver. The second message holds all changes of the pause. */
 const PAUSE_MS = 30 * SECOND
 const CHECK_GAP_MS = SECOND
 /** Longest time between two checks of the problems: some begin without any change of a state, such as a late feed. */

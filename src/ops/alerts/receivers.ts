@@ -1,4 +1,5 @@
-// The receivers of alerts, and what each of them knows. The history keeps it, so that a restart forgets nothing.
+// The receivers of alerts, and what each of them knows. The history keeps what they know, so that a restart forgets
+// nothing.
 
 import { hash } from 'node:crypto'
 import type { AlertTarget } from '../../domain/alerts.ts'

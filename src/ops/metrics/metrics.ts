@@ -171,7 +171,7 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
       const rule = verdict.kind === 'broken' ? verdict.code : verdict.kind
       refusal(RULES.includes(rule) ? rule : 'other')
     },
-    /** retried counts a repeated attempt by the answer to the previous one; `status` is null without an answer. */
+    /** retried counts a repeated attempt by the answer to the previous attempt; `status` is null without an answer. */
     retried: (status: number | null) => retry(classOf(status)),
     attemptEnded: ({
       bytesSent,

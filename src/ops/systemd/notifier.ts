@@ -65,5 +65,5 @@ export function createNotifier({
   }
 }
 
-/** oneLine replaces line breaks, because each line is a field and a status must not add one. */
+/** oneLine replaces line breaks, because each line is a field, and a status must not add a field. */
 const oneLine = (field: string) => field.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

@@ -21,7 +21,7 @@ const STATUS_MS = 10 * SECOND
 const STOP_USEC = 40_000_000
 
 export interface Supervisor {
-  /** changed sends the status line now if it differs from the last one. */
+  /** changed sends the status line now if it differs from the last line that was sent. */
   changed(): void
   /** ready reports that the daemon takes feeds, and begins the signs of life. Nothing is sent before it. */
   ready(pulse: () => Pulse): void

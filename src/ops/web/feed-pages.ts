@@ -31,7 +31,7 @@ interface FeedVersions {
   newest: UploadReport
   /** Newest first, with `newest` among them. */
   versions: readonly UploadReport[]
-  /** The limit of that list. */
+  /** The limit of `versions`. */
   most: number
 }
 
