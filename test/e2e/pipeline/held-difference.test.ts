@@ -122,7 +122,7 @@ it('the page of a held version has a picture of what would vanish', async () => 
   const page = await (await fetch(new URL('/version?id=2', address))).text()
 
   expect(page).toContain('Of 12 postings, 8 would vanish')
-  expect(page).toContain(LINE.replace('beside', 'Beside'))
+  expect(page).toContain(LINE.replace('compared', 'Compared'))
 })
 
 it('an alert about a held version says what it removes', async () => {
