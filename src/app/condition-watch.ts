@@ -8,12 +8,12 @@ import { type HungPath, longest } from '../lib/hung-calls.ts'
 import type { Log } from '../lib/log.ts'
 import { countOf } from '../lib/units.ts'
 import type { AlertDesk } from '../ops/alerts/desk.ts'
-import { fullDisk, readOnlyDisk } from '../ops/disk.ts'
+import { whyDiskFull, whyDiskReadOnly } from '../ops/disk.ts'
 import { KINDS } from '../ops/problem-kinds.ts'
 
 /** WatchParts is what is looked at each second, and who is told. */
 export interface WatchParts {
-  alerts: Pick<AlertDesk, 'look'>
+  alerts: Pick<AlertDesk, 'sendDue'>
   clock: Clock
   conditions: Conditions
   stateDirectory: string
@@ -65,16 +65,16 @@ export function watchConditions(
 ): Disposable {
   let wasFull = false
   const look = () => {
-    const full = fullDisk(stateDirectory)
+    const full = whyDiskFull(stateDirectory)
     if (full !== null) conditions.set('state-full', full, FULL_MS)
     // A look does not see a used-up quota. If a write met one, the condition ends when its lifetime is over.
     else if (wasFull) conditions.clear('state-full')
     wasFull = full !== null
-    const readOnly = readOnlyDisk(stateDirectory)
+    const readOnly = whyDiskReadOnly(stateDirectory)
     if (readOnly !== null) conditions.set('state-read-only', readOnly, FULL_MS)
     reportHungReads(hungReads(), clock.now(), conditions)
     conditions.expire()
-    if (conditions.current().length > 0) alerts.look(signal)
+    if (conditions.current().length > 0) alerts.sendDue(signal)
     timer = clock.after(LOOK_MS, look)
   }
   let timer = clock.after(0, look)

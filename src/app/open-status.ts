@@ -12,7 +12,7 @@ import type { ListFilter } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import type { Clock } from '../lib/clock.ts'
 import { lostState, readDaemonFile } from '../ops/daemon-file.ts'
-import { fullDisk, readOnlyDisk } from '../ops/disk.ts'
+import { whyDiskFull, whyDiskReadOnly } from '../ops/disk.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { feedReport } from '../ops/upload-report.ts'
 import { circumstancesOf, progressOf, statusOf, versionOf } from './status.ts'
@@ -73,21 +73,21 @@ export function openStatus(
       const { nonUtf8Path } = await import('../lib/non-utf8-names.ts')
       const { directory } = config.inbox
       const looked = lookAtPaths([given], { directory, asks: () => {}, isHung: () => false })
-      const found = isOutside ? null : (looked.get(given) ?? null)
+      const seen = isOutside ? null : (looked.get(given) ?? null)
       // Only the daemon knows if its own user may read the path, and which names are not valid UTF-8.
       const skipped = state?.skipped.find(({ path }) =>
-        found === null
+        seen === null
           ? path === nonUtf8Path(given)
           : `${given}/`.startsWith(path.replace(/\/?$/, '/')),
       )
-      const look = skipped ?? found
-      const isNamed = look !== null && [`${given}/`, nonUtf8Path(given)].includes(look.path)
-      const path = isNamed ? look.path : given
+      const found = skipped ?? seen
+      const isNamed = found !== null && [`${given}/`, nonUtf8Path(given)].includes(found.path)
+      const path = isNamed ? found.path : given
       return pathReport({
         path,
         feed: feedFor(path, config.feeds).feed,
         ignored: isOutside ? null : createNameFilter(config.inbox).ignored(given),
-        look,
+        found,
         history: reader,
         running,
         quietPeriodMs: config.inbox.quietPeriodMs,
@@ -120,8 +120,8 @@ function ownFindings(
     hint: 'put it back, or a backup, then start feedsyncd',
   }
   const found = {
-    'state-full': fullDisk(directory),
-    'state-read-only': readOnlyDisk(directory),
+    'state-full': whyDiskFull(directory),
+    'state-read-only': whyDiskReadOnly(directory),
     'database-lost': historyIsMissing ? lost : null,
   } as const
   return (['state-full', 'state-read-only', 'database-lost'] as const).flatMap((code) => {

@@ -81,8 +81,8 @@ function judge(
 ): Problem[] {
   const { clock, commandLine, config, snapshot } = surroundings
   const versionsIn = (known: HistoryReader) => {
-    const noted = [...overdueFeeds(config, known, clock.now()), ...alwaysOlder(known)]
-    return judgedVersions(known, snapshot.state, { ...circumstances, feed, noted })
+    const others = [...overdueFeeds(config, known, clock.now()), ...alwaysOlder(known)]
+    return judgedVersions(known, snapshot.state, { ...circumstances, feed, others })
   }
   const versions = history === null ? [] : versionsIn(history)
   const campaigns = feed === undefined ? shown.campaigns : null

@@ -103,7 +103,7 @@ export function contentStampOf(file: string): () => string | null {
   let known: string | null = null
   let content: string | null = null
   return () => {
-    const now = stampOf(file)?.text ?? null
+    const now = stampOf(file)?.stamp ?? null
     if (now === known) return content
     known = now
     try {

@@ -38,8 +38,8 @@ export function readDesired(text: string): DesiredReading {
   const nul = text.indexOf('\0')
   if (nul !== -1) {
     const line = text.slice(0, nul).split('\n').length
-    const problem = 'a NUL byte: the file is incomplete, or is not text'
-    return { kind: 'problems', problems: [{ line, column: 1, key: '', problem }] }
+    const reason = 'a NUL byte: the file is incomplete, or is not text'
+    return { kind: 'problems', problems: [{ line, column: 1, key: '', reason }] }
   }
   const document = parseYaml(text.replace(/^\uFEFF/, ''), 'failsafe')
   if (document.problems.length > 0) return { kind: 'problems', problems: document.problems }
@@ -61,7 +61,7 @@ export function readDesired(text: string): DesiredReading {
   )
   const nameOf = (path: YamlPath) => nameIn(raw, path)
   const findings = [
-    ...(issues.length + read.length === 0 ? [{ path: [], problem: NO_CAMPAIGN }] : []),
+    ...(issues.length + read.length === 0 ? [{ path: [], reason: NO_CAMPAIGN }] : []),
     ...read.flatMap(({ item, path }) => entryFindings(item, path)),
     ...duplicates(placed, nameOf),
     ...aboveLimits(placed, top.data?.limits ?? {}),
@@ -81,8 +81,8 @@ export function readTargetingText(text: string): Targeting | string {
   const { issues } = parsed.error
   const schema = campaignsJsonSchema().properties?.campaigns?.items?.properties?.targeting ?? {}
   const [first] = describeProblems(document, { issues, findings: [], schema })
-  const { key = '', problem = 'expected an object' } = first ?? {}
-  return `${key === '' ? '' : `${key}: `}${problem}`
+  const { key = '', reason = 'expected an object' } = first ?? {}
+  return `${key === '' ? '' : `${key}: `}${reason}`
 }
 
 function entryOf({ externalCampaignId: key, campaignId, targeting, ...rest }: EntryInFile): Entry {
@@ -115,8 +115,8 @@ function nameIn(raw: unknown, path: YamlPath): string {
 function entryFindings(item: unknown, path: YamlPath): BrokenRule[] {
   const at = (...below: string[]) => valueAt(item, below)
   const found: BrokenRule[] = []
-  const report = (below: string[], problem: string) =>
-    found.push({ path: [...path, ...below], problem })
+  const report = (below: string[], reason: string) =>
+    found.push({ path: [...path, ...below], reason })
   const dateAt = (field: 'startDate' | 'endDate') => {
     const { data } = ENTRY.shape[field].safeParse(at(field))
     return typeof data === 'string' ? data : null
@@ -153,7 +153,7 @@ function duplicates(all: readonly PlacedEntry[], nameOf: (path: YamlPath) => str
         const below = [...path, kind]
         const known = first.get(`${kind}\n${value}`)
         if (known !== undefined)
-          return [{ path: below, problem: `duplicate ${kind}, already used by ${known}` }]
+          return [{ path: below, reason: `duplicate ${kind}, already used by ${known}` }]
         first.set(`${kind}\n${value}`, nameOf(below))
         return []
       },
@@ -174,13 +174,13 @@ function aboveLimits(
   return [
     ...large.map(({ path }) => ({
       path: [...path, 'budget'],
-      problem: `is above limits.maxBudget, ${showAmount(maxBudget ?? 0)}`,
+      reason: `is above limits.maxBudget, ${showAmount(maxBudget ?? 0)}`,
     })),
     ...(maxTotal !== undefined && total > maxTotal
       ? [
           {
             path: ['limits', 'maxTotal'],
-            problem: `the budgets add up to ${showAmount(total)}, which is above this limit`,
+            reason: `the budgets add up to ${showAmount(total)}, which is above this limit`,
           },
         ]
       : []),

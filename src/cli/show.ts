@@ -216,7 +216,7 @@ function differenceLines({ difference }: ShowReport, context: Context): string[]
     const title = isCut ? `${kind}, the first ${rows.length}:` : `${kind}:`
     return ['', title, postingTable(kind, rows, context)]
   })
-  const beside = `beside version ${difference?.older}:`
+  const beside = `compared with version ${difference?.older}:`
   return ['', beside, differenceText(summary, context), ...tables]
 }
 

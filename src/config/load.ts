@@ -52,7 +52,7 @@ export function loadConfig(
   }
   const config = resolveConfig(parsed.data, base, env)
   const found = [...withoutEffect(document, config), ...withoutAccount(config)]
-  const warnings = found.map(({ path, problem }) => document.problemAt(path, 'key', problem))
+  const warnings = found.map(({ path, reason }) => document.problemAt(path, 'key', reason))
   return { config, warnings: lines(warnings) }
 }
 
@@ -97,8 +97,8 @@ function withoutEffect(document: YamlDocument, { service, feeds }: Config): Brok
   if ('partner' in service.identity) return []
   const accounts = feeds.map((_, index) => ['feeds', index, 'partnerAccount'])
   const useless = accounts.filter((path) => valueAt(document.value, path) != null)
-  const problem = 'has no effect: service.account uploads only for itself; set service.partner'
-  return useless.map((path) => ({ path, problem }))
+  const reason = 'has no effect: service.account uploads only for itself; set service.partner'
+  return useless.map((path) => ({ path, reason }))
 }
 
 const EVERYTHING = ['**', '**/*']
@@ -111,11 +111,11 @@ function withoutAccount({ service, inbox, feeds }: Config): BrokenRule[] {
   const isCovered = (pattern: string) =>
     feeds.some(({ match }) => [...EVERYTHING, pattern, unpackedName(pattern)].includes(match))
   const rules = feeds.flatMap(({ partnerAccount }, index): BrokenRule[] => {
-    const problem = 'names no partnerAccount, and service.partnerAccount is not set: its feeds fail'
-    return partnerAccount === null ? [{ path: ['feeds', index, 'match'], problem }] : []
+    const reason = 'names no partnerAccount, and service.partnerAccount is not set: its feeds fail'
+    return partnerAccount === null ? [{ path: ['feeds', index, 'match'], reason }] : []
   })
   if (inbox.include.every(isCovered)) return rules
-  const problem =
+  const reason =
     'no partnerAccount for a file that no rule of feeds matches: set service.partnerAccount, or these feeds fail'
-  return [...rules, { path: ['service', 'partner'], problem }]
+  return [...rules, { path: ['service', 'partner'], reason }]
 }

@@ -20,9 +20,9 @@ export class ConfigProblems extends FeedsyncError {
   }
 }
 
-/** formatProblem writes `file:line:column key: problem`, to which editors can jump. */
-export function formatProblem(file: string, { line, column, key, problem }: YamlProblem): string {
-  return `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem}`
+/** formatProblem writes `file:line:column key: problem`, a place to which editors can jump. */
+export function formatProblem(file: string, { line, column, key, reason }: YamlProblem): string {
+  return `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${reason}`
 }
 
 /** configProblems returns the mistakes that the schema and the rules of several keys found. */

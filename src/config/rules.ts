@@ -18,7 +18,7 @@ export function brokenRules(raw: unknown, base: string, links: Links): BrokenRul
 
 function identity(raw: unknown): BrokenRule[] {
   const has = (key: string) => valueAt(raw, ['service', key]) != null
-  const at = (key: string, problem: string) => [{ path: ['service', key], problem }]
+  const at = (key: string, reason: string) => [{ path: ['service', key], reason }]
   if (!has('account'))
     return has('partner') ? [] : at('account', 'missing: name an account, or a partner')
   if (has('partner')) return at('partner', 'name either an account or a partner')
@@ -37,7 +37,7 @@ function folders(raw: unknown, base: string, links: Links): BrokenRule[] {
   const outside = (section: string, key: string, fallback: string) => {
     const folder = written(section, key, fallback)
     return inbox !== null && folder !== null && isWithin(folder, inbox)
-      ? [{ path: [section, key], problem: 'must lie outside inbox.directory' }]
+      ? [{ path: [section, key], reason: 'must lie outside inbox.directory' }]
       : []
   }
   const archives = valueAt(raw, ['inbox', 'afterUpload']) === 'archive'
@@ -62,8 +62,8 @@ function feeds(raw: unknown): BrokenRule[] {
   return items(raw, 'feeds').flatMap((rule, index) => {
     const match = valueAt(rule, ['match'])
     if (typeof match !== 'string') return []
-    const problem = matchProblem(match)
-    if (problem !== null) return [{ path: ['feeds', index, 'match'], problem }]
+    const reason = matchProblem(match)
+    if (reason !== null) return [{ path: ['feeds', index, 'match'], reason }]
     const captured = captures(match)
     return ['name', 'partnerAccount'].flatMap((key) => {
       const template = valueAt(rule, [key])
@@ -71,7 +71,7 @@ function feeds(raw: unknown): BrokenRule[] {
         typeof template === 'string' ? captures(template).filter((n) => !captured.includes(n)) : []
       return unknown.length === 0
         ? []
-        : [{ path: ['feeds', index, key], problem: `match captures no {${unknown[0]}}` }]
+        : [{ path: ['feeds', index, key], reason: `match captures no {${unknown[0]}}` }]
     })
   })
 }
@@ -93,7 +93,7 @@ const captures = (text: string) => [...text.matchAll(/\{(\d+)\}/g)].map((found) 
 function alerts(raw: unknown): BrokenRule[] {
   return items(raw, 'alerts').flatMap((alert, index) => {
     const has = (key: string) => valueAt(alert, [key]) != null
-    const at = (key: string, problem: string) => [{ path: ['alerts', index, key], problem }]
+    const at = (key: string, reason: string) => [{ path: ['alerts', index, key], reason }]
     if (has('webhook')) return has('exec') ? at('webhook', 'name either exec or a webhook') : []
     return [
       ...(has('exec') ? [] : at('exec', 'missing: name exec, or a webhook')),

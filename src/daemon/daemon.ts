@@ -141,7 +141,7 @@ export class Daemon {
       this.#roundStartedAt = this.#clock.monotonic()
       this.#round(options)
       if (options.stop.aborted) break
-      this.#alerts.look(options.abort)
+      this.#alerts.sendDue(options.abort)
       if (!options.once) this.#campaigns.start(options, () => this.#wakeSignal.raise())
       const isLate = this.#clock.monotonic() > givesUpAt
       if (options.once && this.#pause.pauseOnError(() => this.#isDone({ isLate }))) break

@@ -102,7 +102,7 @@ export class Sending {
   ): Exclude<Wait, { for: 'place' }> | null {
     const version = this.#addressed(due)
     const { account, feed, reasonCode } = version
-    const answer = this.#gate.mayStart({ account, feed, isRetried: reasonCode === RETRIED })
+    const answer = this.#gate.tryStart({ account, feed, isForced: reasonCode === RETRIED })
     if (answer.kind === 'permit') this.#run({ version, permit: answer, news }, signal)
     return answer.kind === 'permit' || answer.for === 'place' ? null : answer
   }

@@ -1,4 +1,4 @@
-// Makes every command that a person may paste. A hint can only name a command that is in FORMS, and a test runs each of
+// Makes every command that a person can paste. A hint can only name a command that is in FORMS, and a test runs each of
 // them through a shell and the real command line. Pure.
 
 import { shellWord } from '../lib/printable.ts'
@@ -37,7 +37,7 @@ export const FORMS = [
 
 export type Form = (typeof FORMS)[number]
 
-/** LookForm is a form that only shows something: its word may be a guess. */
+/** LookForm is a form that only shows something: its word can be a guess. */
 export type LookForm = Extract<
   Form,
   'status <feed>' | 'show <what>' | 'diff <what>' | 'logs <feed>'
@@ -52,7 +52,7 @@ type Words<F extends string> = F extends `${string}<${infer Name}>${infer Rest}`
 
 declare const made: unique symbol
 
-/** Command is a command without the program's name and the configuration: `show 12`. Only this file makes one. */
+/** Command is a command without the program's name and the configuration: `show 12`. Only this file makes commands. */
 export type Command = string & { readonly [made]: true }
 
 /** commandFor returns a command of this form. */
@@ -87,15 +87,15 @@ export function withConfig(made: Command, file: string | null): string {
 }
 
 /** hintWith returns a sentence and a command as one text, as the history and errors keep it. */
-export function hintWith(says: string | null, made: Command): string {
-  return `${says === null ? '' : `${says}: `}feedsyncd ${made}`
+export function hintWith(words: string | null, made: Command): string {
+  return `${words === null ? '' : `${words}: `}feedsyncd ${made}`
 }
 
 /** commandOf returns the words and the command of such a text. Text of others cannot begin a command. */
-export function commandOf(text: string): { says: string; command: Command | null } {
-  const [, says = '', found] = /^(|.*?: )feedsyncd (.*)$/s.exec(text) ?? []
+export function commandOf(text: string): { words: string; command: Command | null } {
+  const [, words = '', found] = /^(|.*?: )feedsyncd (.*)$/s.exec(text) ?? []
   const isOurs = found !== undefined && FORMS.some((form) => startsLike(found, form))
-  return isOurs ? { says, command: found as Command } : { says: text, command: null }
+  return isOurs ? { words, command: found as Command } : { words: text, command: null }
 }
 
 function startsLike(text: string, form: string): boolean {

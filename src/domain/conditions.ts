@@ -107,12 +107,12 @@ export class Conditions {
 
   /**
    * set begins a condition, or gives an active one new words and keeps its `since`. `lastsMs` is for causes whose end
-   * nobody sees: `expire` ends the condition if it was not set again within this time. Several parts may report such a
+   * nobody sees: `expire` ends the condition if it was not set again within this time. Several parts can report such a
    * cause; the words of the first one stay.
    */
   set(code: ConditionCode, words: ConditionWords, lastsMs: number | null = null): void {
-    // The words may contain a file name, and they go to terminals, systemd and alerts. Read each property on its own:
-    // `words` may be an Error, and a spread does not copy an Error's message.
+    // The words can contain a file name, and they go to terminals, systemd and alerts. Read each property on its own:
+    // `words` can be an Error, and a spread does not copy an Error's message.
     const message = printable(words.message)
     const hint = words.hint == null ? null : printable(words.hint)
     const known = this.#active.get(code)?.condition

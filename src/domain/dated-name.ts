@@ -30,7 +30,7 @@ const WAYS = [
   // 2026-Nov-22, 2026Nov22
   new RegExp(`(?<!\\d)(?<year>${YEAR})([-_ .]?)(?<month>${MONTH})\\2(?<day>\\d\\d?)(?!\\d)`, 'gi'),
 ]
-/** The time that may follow a date. */
+/** The time that can follow a date. */
 const TIME = /^[T_-]([01]\d|2[0-3])(?:([0-5]\d)([0-5]\d)?|-([0-5]\d)(?:-([0-5]\d))?)(?!\d)/
 
 interface Day {
@@ -79,8 +79,8 @@ const FAR_AHEAD = 366 * DAY_MS
 const FIRST_DAY = Date.UTC(2026, 10, 1)
 
 /**
- * orderDate returns the date in the name of a file as `YYYYMMDDHHMMSS`, or null without one. A date more than a year
- * ahead of `now` (wall ms) does not count, unless the clock is wrong.
+ * orderDate returns the date in the name of a file as `YYYYMMDDHHMMSS`, or null if the name has no date. A date more
+ * than a year ahead of `now` (wall ms) does not count, unless the clock is wrong.
  */
 export function orderDate(path: string, now: number): string | null {
   const { date } = datedName(withoutStamp(path))

@@ -23,7 +23,7 @@ export interface Rule {
   readonly codes: readonly string[]
   readonly class: FailureClass
   readonly pace: Pace
-  /** The present form cannot succeed, so the next attempt asks for another one. */
+  /** The current form cannot succeed, so the next attempt asks for another form. */
   readonly freshForm: boolean
   /** For `broken` only: the version fails after this many attempts in a row with the same code. */
   readonly tries: number

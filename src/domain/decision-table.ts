@@ -5,9 +5,12 @@
 import type { ConditionCode } from './conditions.ts'
 import { type FailureClass, type Rule, rule } from './decision-rule.ts'
 
-/** Attempts in about an hour of growing waits: a deployment of the other side may cause a refusal. */
+/**
+ * The number of attempts in about an hour of growing waits. A deployment of the other side can cause refusals for that
+ * long.
+ */
 const HOUR_OF_TRIES = 22
-/** Attempts in about an hour of the slow curve. */
+/** The number of attempts in about an hour of the slow curve. */
 const SLOW_HOUR_OF_TRIES = 17
 
 const OUR_BUG =
@@ -15,7 +18,7 @@ const OUR_BUG =
 const ASK_OPERATOR =
   'ask the service operator whether the form for this account is right; then retry the feed'
 const NOT_CONFIRMED =
-  'a proxy may answer in place of storage: check HTTPS_PROXY, and ask the service operator what storage answers and whether the file is there; then retry the feed'
+  'a proxy might answer in place of storage: check HTTPS_PROXY, and ask the service operator what storage answers and whether the file is there; then retry the feed'
 const THEN_AGAIN = 'then retry the feed or drop the same file again'
 const CHECK_KEY =
   'check the key file, service.auth and the account or partner; uploads are tried again when the key file changes, and every 5 minutes'
@@ -93,7 +96,7 @@ const TABLE = {
   smallerThanForm: rule({
     from: 'here',
     class: 'file',
-    hint: `look whether the export is complete; if it is, ask the service operator to lower the limit of the form, ${THEN_AGAIN}`,
+    hint: `check whether the export is complete; if it is, ask the service operator to lower the limit of the form, ${THEN_AGAIN}`,
     when: 'the file is smaller than the form allows; nothing is sent',
   }),
   unreachable: rule({
@@ -110,15 +113,15 @@ const TABLE = {
   }),
   lostAfterBody: rule({
     from: 'storage',
-    when: 'no answer after the last byte: the file may be stored, and the same form overwrites it',
+    when: 'no answer after the last byte: the file might be stored, and the same form overwrites it',
   }),
   unreadableAnswer: rule({
     from: 'storage',
     class: 'broken',
     pace: 'slow',
     tries: 3,
-    when: 'an answer that is not valid HTTP: the file may be stored, and the same form overwrites it',
-    hint: 'ask the service operator whether the file is there, and to correct what storage answers; a proxy may also change the answer: check HTTPS_PROXY; then retry the feed',
+    when: 'an answer that is not valid HTTP: the file might be stored, and the same form overwrites it',
+    hint: 'ask the service operator whether the file is there, and to correct what storage answers; a proxy might also change the answer: check HTTPS_PROXY; then retry the feed',
   }),
   stalled: rule({
     from: 'storage',
@@ -130,7 +133,7 @@ const TABLE = {
     pace: 'slow',
     tries: SLOW_HOUR_OF_TRIES,
     hint: NOT_CONFIRMED,
-    when: 'a success status before the whole file was sent: a part of the file may be stored',
+    when: 'a success status before the whole file was sent: a part of the file might be stored',
   }),
   unconfirmed: rule({
     from: 'storage',
@@ -145,7 +148,7 @@ const TABLE = {
     pace: 'slow',
     freshForm: true,
     when: 'a page that is not from storage, with a status that no other row names (also 2xx)',
-    hint: 'a proxy, firewall or login page may answer in place of storage: check HTTPS_PROXY and the network; feedsyncd tries again automatically',
+    hint: 'a proxy, firewall or login page might answer in place of storage: check HTTPS_PROXY and the network; feedsyncd tries again automatically',
   }),
   policyExpired: rule({
     from: 'storage',
@@ -197,7 +200,7 @@ const TABLE = {
   tooSmall: rule({
     from: 'storage',
     class: 'file',
-    hint: `look whether the export is complete; if it is, ask the service operator to lower the limit of storage, ${THEN_AGAIN}`,
+    hint: `check whether the export is complete; if it is, ask the service operator to lower the limit of storage, ${THEN_AGAIN}`,
     when: 'storage refuses a file that is this small',
     codes: 'EntityTooSmall',
   }),
@@ -205,7 +208,7 @@ const TABLE = {
     from: 'storage',
     class: 'file',
     freshForm: true,
-    hint: `the form is at fault, not the file: ask the service operator to give forms the limit of storage, or storage the limit of the forms, ${THEN_AGAIN}`,
+    hint: `the form is at fault, not the file: ask the service operator to make the limits of forms and of storage equal, ${THEN_AGAIN}`,
     when: 'storage refuses the size of a file, by one of the codes above, although the form allows it',
   }),
   bytesMissing: rule({
@@ -300,7 +303,7 @@ export interface Failure {
   origin: string | null
   /** The condition of the daemon after one of its own files failed. */
   condition?: ConditionCode
-  /** True if the request may have taken effect although no answer confirmed it. */
+  /** True if the request might have taken effect although no answer confirmed it. */
   ambiguous: boolean
 }
 

@@ -49,7 +49,10 @@ export interface Difference {
   postings: { older: number; newer: number }
 }
 
-/** NamedPostings are the first postings of a difference: removed ones in the older order, others in the newer one. */
+/**
+ * NamedPostings are the first postings of a difference: removed postings in the order of the older version, the others
+ * in the order of the newer version.
+ */
 export interface NamedPostings {
   added: PostingName[]
   removed: PostingName[]

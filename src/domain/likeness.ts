@@ -33,8 +33,8 @@ interface Named {
 }
 
 /**
- * likenessOf returns the same text for feeds whose names look alike. Numbers and words of trials count if a rule or a
- * person named the feed, and not the path of its file.
+ * likenessOf returns the same text for feeds whose names look alike. Numbers, and words such as "test", make a
+ * difference if a rule or a person named the feed. In a name that comes from the path of its file, they do not.
  */
 export function likenessOf(named: Named): string {
   const { folder, stem } = partsOf(named.feed)
@@ -63,7 +63,7 @@ export function howAlike(feed: string, other: string): Alike {
   return [feed, other].some((name) => partsOf(name).stem.search(TRIAL) !== -1) ? 'trial' : 'numbers'
 }
 
-/** isCopy returns whether a program named the file as a copy of another one. */
+/** isCopy returns whether a program named the file as a copy of another file. */
 export function isCopy(feed: string): boolean {
   const { stem } = partsOf(feed)
   return withoutMarks(stem) !== stem.replaceAll(DATE, '0')

@@ -13,7 +13,7 @@ export interface FieldPaths {
 }
 
 export interface Mapping {
-  /** encoding replaces the one that the document declares; null means the declared one. */
+  /** encoding replaces the encoding that the document declares; null means the declared encoding. */
   encoding: string | null
   /** Full path of the record element (`/source/job`), or null to detect it. */
   records: string | null

@@ -43,13 +43,13 @@ export const COPY_LOST: readonly string[] = [COPY_GONE, 'spool-changed']
 export const ENDPOINT_DOWN = 'endpoint-down'
 /** The version waits until a person's pause ends. */
 export const PAUSED = 'paused'
-/** The service may keep only the last file of the version's account, which has another feed. */
+/** The version's account has another feed, and the service might keep only the last file of an account. */
 export const SECOND_FEED = 'second-feed'
-/** The name of the version's feed looks like that of another feed of its account. */
+/** The name of the version's feed looks like the name of another feed of its account. */
 export const LOOK_ALIKE = 'look-alike'
 /** The rules give the file of the version to another feed. */
 export const RENAMED = 'renamed'
-/** A version that was held is not any more, because what it was judged by has changed. */
+/** The version is no longer held, because what its guard compared it with has changed. */
 export const JUDGED_ANEW = 'judged-anew'
 /** Decisions of a person. */
 export const RELEASED = 'released'

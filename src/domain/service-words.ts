@@ -31,7 +31,7 @@ export const SIGN_FIELDS = [
 
 export type SignField = (typeof SIGN_FIELDS)[number]
 
-/** isBulkRoute finds the one route that gives forms to a partner without a partner account. */
+/** isBulkRoute returns whether a path is the only route that gives forms to a partner without a partner account. */
 export const isBulkRoute = (path: string): boolean => path.includes('bulk')
 
 /** Identity is one of the two identities of specification section 5. */

@@ -16,7 +16,7 @@ export function copyName({ feed, id, postings }: SpoolCopy): string {
   return `${id}-${postings}-${feedHash(feed)}.xml`
 }
 
-/** parseCopyName returns null for a file that is no finished copy. */
+/** parseCopyName returns null for a file that is not a finished copy. */
 export function parseCopyName(
   name: string,
 ): { id: number; postings: number; feedHash: string } | null {

@@ -1,5 +1,5 @@
-// Owns the closed set of states, the steps between them, and every subset with a meaning. The code is pure: the
-// pipeline acts on the file, the spool and the network.
+// Owns the closed set of states, the allowed changes between them, and every subset with a meaning. The code is pure:
+// the pipeline acts on the file, the spool and the network.
 
 import { FeedsyncError } from '../lib/errors.ts'
 import { commandFor, hintWith } from './command.ts'
@@ -24,7 +24,7 @@ type States = readonly State[]
 
 /** The file is being written or read. */
 export const READING: States = ['settling', 'incomplete', 'checking']
-/** The bytes of the version may not be known yet. */
+/** The bytes of the version might not be known yet. */
 export const UNREAD: States = [...READING, 'gone']
 /** The version is well-formed and plausible, but not stored yet. */
 export const ACCEPTED: States = ['queued', 'uploading']
@@ -50,7 +50,7 @@ export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON, 'superseded', 'di
 /** FIRST_STATES are the states in which a version may begin. `queued` is for a version that a person restored. */
 export const FIRST_STATES: States = ['settling', 'queued']
 
-export const STEPS: Readonly<Record<State, States>> = {
+export const NEXT_STATES: Readonly<Record<State, States>> = {
   settling: ['checking', 'gone'],
   /** `settling`: the file grew. */
   incomplete: ['settling', 'checking', 'gone'],
@@ -76,15 +76,15 @@ export const STEPS: Readonly<Record<State, States>> = {
   uploading: ['uploaded', 'queued', 'failed'],
   uploaded: [],
   superseded: [],
-  /** `settling`: only while the content is unknown, see `assertStep`. */
+  /** `settling`: only while the content is unknown, see `assertAllowed`. */
   failed: ['settling', 'queued', 'superseded', 'discarded'],
   discarded: [],
   /** `settling`: only while the content is unknown. */
   gone: ['settling'],
 }
 
-/** StateStep is a change of a version's state. */
-export interface StateStep {
+/** StateChange is a change of a version's state. */
+export interface StateChange {
   /** null if the version is new. */
   id: number | null
   from: State | null
@@ -93,21 +93,21 @@ export interface StateStep {
   hashed: boolean
 }
 
-/** assertStep throws `FeedsyncError` with both states for a step that does not exist. */
-export function assertStep({ id, ...step }: StateStep): void {
-  const problem = stepProblem(step)
-  if (problem === null) return
-  throw new FeedsyncError(id === null ? problem : `version ${id}: ${problem}`, {
+/** assertAllowed throws `FeedsyncError` with both states for a change that is not allowed. */
+export function assertAllowed({ id, ...change }: StateChange): void {
+  const reason = whyNotAllowed(change)
+  if (reason === null) return
+  throw new FeedsyncError(id === null ? reason : `version ${id}: ${reason}`, {
     hint: hintWith(
-      'look at its state, which may have changed meanwhile',
+      'look at its state, which might have changed meanwhile',
       id === null ? commandFor('status') : commandFor('show <what>', id),
     ),
   })
 }
 
-function stepProblem({ from, hashed, to }: Omit<StateStep, 'id'>): string | null {
+function whyNotAllowed({ from, hashed, to }: Omit<StateChange, 'id'>): string | null {
   if (from === null) return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
-  if (!STEPS[from].includes(to)) return `a version that is ${from} cannot become ${to}`
+  if (!NEXT_STATES[from].includes(to)) return `a version that is ${from} cannot become ${to}`
   // A `failed` or `gone` version settles again only while its bytes are unknown.
   return to === 'settling' && hashed && !READING.includes(from)
     ? `a version that is ${from} and has a known content cannot become ${to}: new bytes are a new version`

@@ -20,7 +20,7 @@ export type WorkerRequest =
    */
   | { kind: 'start'; bytes: number; mark: SharedArrayBuffer }
 
-// An upgrade may have replaced this file while the older program runs; the two could misread each other.
+// An upgrade might have replaced this file while the older program runs; the two could misread each other.
 if (process.argv[2] !== VERSION) throw new Error(`its file now belongs to version ${VERSION}`)
 
 export type WorkerAnswer<T> = { kind: 'result'; result: T } | { kind: 'error'; error: unknown }

@@ -34,7 +34,7 @@ export function summaryOf(
   }
 }
 
-/** A feed may have values of a thousand characters, and postings with a thousand elements. */
+/** A feed can have values of a thousand characters, and postings with a thousand elements. */
 const LONGEST = 100
 const MOST_FIELDS = 50
 

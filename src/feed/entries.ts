@@ -31,7 +31,9 @@ export class Entries {
   count = 0
   /** repeated counts the entries whose id an earlier entry has. */
   repeated = 0
-  /** leftOut counts the entries beyond the limit; leftOutIds, those of them whose id no known entry has. */
+  /**
+   * leftOut counts the entries beyond the limit; leftOutIds counts the left-out entries whose id no stored entry has.
+   */
   leftOut = 0
   leftOutIds = 0
   readonly #keepsRepeated: boolean
@@ -50,9 +52,9 @@ export class Entries {
     kept = most,
   }: {
     keepsContent: boolean
-    /** Store an id again that is known. */
+    /** An id that is stored already is stored again. */
     keepsRepeated: boolean
-    /** The largest number of ids that are known. */
+    /** The largest number of different ids that are stored. */
     most?: number
     /** The largest number of entries that are stored: at least `most`. */
     kept?: number | undefined
@@ -163,8 +165,8 @@ export class Entries {
   }
 
   /**
-   * Hot: #slot returns the slot of an id, or the free slot for it. The words are signed, because V8 may store unsigned
-   * ones as objects (26 MB when the table widens).
+   * Hot: #slot returns the slot of an id, or the free slot for it. The words are signed, because V8 can store unsigned
+   * words as objects (26 MB when the table widens).
    */
   #slot(high: number, low: number): number {
     const slots = this.#slots
@@ -180,7 +182,7 @@ export class Entries {
     }
   }
 
-  /** #lengthen makes room for more entries: it adds a chunk or doubles the first one. */
+  /** #lengthen makes room for more entries: it adds a chunk or doubles the first chunk. */
   #lengthen(full: Int32Array | undefined): Int32Array<ArrayBuffer> {
     const first = this.count === 0 ? FIRST_ENTRIES : CHUNK
     const chunk = new Int32Array(full === undefined ? first * this.#words : 2 * full.length)
@@ -216,7 +218,7 @@ export function wordsByContent(words: Int32Array): Int32Array {
   return same
 }
 
-/** idOfContent takes the place of the hash of an id. */
+/** idOfContent returns what stands for the hash of an id where postings are identified by their content. */
 function idOfContent(content: number): Hash64 {
   return hashText(`content ${content >>> 0}`)
 }

@@ -19,7 +19,9 @@ export interface Evidence {
 
 /** SURE_PART of the elements of a path must have a field. */
 const SURE_PART = 0.5
-/** NAMES are titles of postings, but also names of anything else: `<category name="…">` is no posting. */
+/**
+ * NAMES can hold the title of a posting, but also the name of anything else: `<category name="…">` is not a posting.
+ */
 const NAMES: ReadonlySet<string> = new Set(
   [
     'name',
@@ -53,7 +55,7 @@ export class EvidenceReader {
     this.#configured = configured
   }
 
-  /** of returns the evidence that this path is that of the postings. Call it after the whole document. */
+  /** of judges whether the elements of this path are the postings. Call it after the whole document. */
   of(node: PathNode): Evidence {
     const known = this.#known.get(node)
     if (known !== undefined) return known

@@ -1,5 +1,6 @@
 // Finds which postings differ between two versions of a feed. The first reading of both keeps only hashes, which say
-// which postings were added, removed or changed (posting-matches.ts). The second reading takes the fields of those.
+// which postings were added, removed or changed (posting-matches.ts). The second reading takes the fields of these
+// postings.
 
 import { crc32 } from 'node:zlib'
 import {
@@ -120,7 +121,7 @@ function sourceOf(
   return { file, encoding, records, paths: mapping.fields, excludedIds }
 }
 
-/** unnamed returns a posting without its id, which is not its own. */
+/** unnamed returns a posting without its id, because other postings share that id. */
 function unnamed(posting: Posting): Posting {
   delete posting.values.id
   return posting

@@ -30,7 +30,7 @@ export function prepareFor(bytes: number): void {
 const CHECK_PIECE = 65_536
 
 /**
- * readFeed does one job in this thread; several jobs may overlap while the system copies. The content of a file never
+ * readFeed does one job in this thread; several jobs can overlap while the system copies. The content of a file never
  * throws. A wrong field path throws `FeedsyncError`.
  */
 export async function readFeed(
@@ -59,7 +59,7 @@ export async function readFeed(
 const MOST_PADDING = 64 * 2 ** 20
 const ENDLESS_PADDING: Verdict = {
   kind: 'incomplete',
-  reason: 'the file ends in more than 64 MiB of NUL bytes, so its writer may not have finished',
+  reason: 'the file ends in more than 64 MiB of NUL bytes, so its writer might not have finished',
   position: null,
 }
 
@@ -82,7 +82,7 @@ class Reading {
   readonly #file: SourceFile
   /** Null if the file itself is the document. */
   readonly #packed: PackedFile | null
-  /** #end is where the document ends and NUL padding may begin; infinity for a packed file. */
+  /** #end is where the document ends: at the NUL padding, if there is any; infinity for a packed file. */
   readonly #end: number
   readonly #job: CheckJob
   readonly #options: ReadOptions

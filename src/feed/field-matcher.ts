@@ -22,22 +22,25 @@ export interface Capture extends FieldSource {
 }
 
 /**
- * MOST_CACHED limits the cached transitions, of one place and in total, because each posting may spell a path in its
+ * MOST_CACHED limits the cached transitions, of one place and in total, because each posting can spell a path in its
  * own way. Transitions beyond the limit are computed each time.
  */
 const MOST_CACHED = 1_000
 
 /** Place is the position of an element within a posting. */
 export class Place {
-  /** captures are the fields in the text of this element; in prose, those of the enclosing prose element. */
+  /**
+   * captures are the fields that the text of this element holds. Inside prose, they are the captures of the prose
+   * element.
+   */
   readonly captures: readonly Capture[]
   /** inProse: this element lies within a description, so its text belongs to that description. */
   readonly inProse: boolean
-  /** hasAttributes: an attribute of this element may hold a field. */
+  /** hasAttributes: an attribute of this element might hold a field. */
   readonly hasAttributes: boolean
   /** isPlain: plain values of this place can stay in the bytes of the feed. */
   readonly isPlain: boolean
-  /** longest is how many characters of the text a capture may need. */
+  /** longest is how many characters of the text a capture can need. */
   readonly longest: number
   readonly #progress: readonly Capture[]
   /** #index finds the captures of a record by name; null means it compares with each of them. */
@@ -78,15 +81,15 @@ export class Place {
     else this.#unmatched = inner.length > 0 ? new Place({ prose: inner }) : NOWHERE
   }
 
-  /** mayHold returns true if this element, or one below it, may hold a value that counts. */
-  mayHold(values: PostingValues): boolean {
+  /** canHold returns true if this element, or one below it, might hold a value that counts. */
+  canHold(values: PostingValues): boolean {
     if (this.inProse) return true
-    // The rank of a child is never lower than that of its parent.
+    // The rank of a child is never lower than the rank of its parent.
     for (const { field, rank } of this.#progress) if (values.counts(field, rank)) return true
     return false
   }
 
-  /** wantsText returns true if the text of this element may be a value that counts. */
+  /** wantsText returns true if the text of this element might be a value that counts. */
   wantsText(values: PostingValues): boolean {
     for (const { field, rank } of this.captures) if (values.counts(field, rank)) return true
     return false
@@ -116,12 +119,12 @@ export class Place {
     return captures
   }
 
-  /** #taking returns the captures that a child of this name may continue. */
+  /** #taking returns the captures that a child of this name might continue. */
   #taking(name: string): readonly Capture[] {
     return this.#index === null ? this.#progress : named(this.#index.bySteps, name)
   }
 
-  /** #holding returns the captures that an attribute of this name may hold. */
+  /** #holding returns the captures that an attribute of this name might hold. */
   #holding(name: string): readonly Capture[] {
     if (this.#index === null) return this.#attributeCaptures
     return [...named(this.#index.byAttributes, name), ...named(this.#index.byAttributes, ANY_ID)]

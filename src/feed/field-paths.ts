@@ -21,7 +21,7 @@ export interface FieldPath {
   attribute: string | null
 }
 
-/** ANY_ID is no name of XML, so no attribute can have it. */
+/** ANY_ID is not a name of XML, so no attribute can have it. */
 export const ANY_ID = '*-id'
 
 export type Field = keyof FieldPaths

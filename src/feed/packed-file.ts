@@ -109,11 +109,11 @@ function tooLarge(size: string): PackingFault {
   return { kind: 'broken', code: 'gzip-too-large', reason, position: null }
 }
 
-/** paddingFault is incomplete, not broken: the writer may have set the size of the file before writing it. */
+/** paddingFault is incomplete, not broken: the writer might have set the size of the file before writing it. */
 function paddingFault(padding: number): PackingFault {
   return { kind: 'incomplete', reason: paddingReason(padding), position: null }
 }
 
 export function paddingReason(padding: number): string {
-  return `the file ends in ${countOf(padding, 'NUL byte')}, so its writer may not have finished`
+  return `the file ends in ${countOf(padding, 'NUL byte')}, so its writer might not have finished`
 }

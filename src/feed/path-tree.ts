@@ -1,5 +1,5 @@
-// Counts the elements of a document by their paths, so that the end of the document can show which path is that of
-// the postings. Its memory is bounded: deep paths, and paths above a limit, are not counted.
+// Counts the elements of a document by their paths, so that the end of the document can show which path the postings
+// have. Its memory is bounded: deep paths, and paths above a limit, are not counted.
 
 import type { Attributes } from '../xml/handler.ts'
 import { localName } from './names.ts'
@@ -18,7 +18,7 @@ export interface PathNode {
   readonly attributes: Map<string, number>
   readonly isStrong: boolean
   readonly isWeak: boolean
-  /** The path lies inside the path that was read as that of the postings. */
+  /** The path lies inside the path that was read as the path of the postings. */
   readonly isInside: boolean
   count: number
   /** The number of elements whose children were counted; null means all of them. */
@@ -92,8 +92,8 @@ export class PathTree {
   }
 }
 
-/** noteAttributes counts the attributes of one element of the path. */
-export function noteAttributes(node: PathNode, attributes: Attributes): void {
+/** countAttributes counts the attributes of one element of the path. */
+export function countAttributes(node: PathNode, attributes: Attributes): void {
   node.hasAttributes = true
   if (node.count > MOST_LOOKED_AT) return
   for (let i = 0; i < attributes.count; i++) {

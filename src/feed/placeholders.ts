@@ -7,7 +7,7 @@ import { short } from '../xml/fault.ts'
 const PLACEHOLDER = /\{\{.+?\}\}|\{%.+?%\}|<%.+?%>|<\?(?:php|=).+?\?>|[$#@]\{.+?\}|\{[$#@].+?\}/s
 /** MARK is in each placeholder; few values have it. */
 const MARK = /[{<%[]|__/
-/** Words in single braces or percent signs are placeholders only as a whole title: an id may be a GUID in braces. */
+/** Words in single braces or percent signs are placeholders only as a whole title: an id can be a GUID in braces. */
 const WHOLE_PLACEHOLDER =
   /^(?:\{[a-z][\w.]*\}|\[\[?[a-z]\w*[._]\w+\]?\]|%[a-z][\w.]*%|__[a-z]\w*__)$/i
 const LONGEST_EXAMPLE = 40

@@ -36,15 +36,15 @@ export interface CheckJob {
 export interface FeedContent {
   /** Name of the root element as written. */
   root: string
-  /** Full path of the record element (`/source/job`), or null when there is no posting. */
+  /** Full path of the record element (`/source/job`), or null if the feed has no posting. */
   records: string | null
   postings: number
   withoutId: number
   /** Postings that repeat the id of an earlier one or, without ids, its content. Null means unknown. */
   duplicates: number | null
   /**
-   * An example of the placeholders (`{{ job.title }}`) that stand for most ids or titles of the first postings. Null:
-   * the feed is no unfilled template.
+   * An example of the placeholders (`{{ job.title }}`) that stand for most ids or titles of the first postings. Null
+   * means the feed is not an unfilled template.
    */
   placeholder: string | null
   /** External campaign id -> number of its postings. At most `MAX_CAMPAIGN_IDS` ids. */
@@ -60,7 +60,7 @@ export interface FeedContent {
  */
 export type FoundPaths = Record<keyof FieldPaths, string | null>
 
-/** RunnerUp is the path that was nearly taken for that of the postings. */
+/** RunnerUp is the path that was nearly chosen as the path of the postings. */
 export interface RunnerUp {
   /** Full path (`/jobs/category`). */
   records: string
@@ -76,7 +76,7 @@ export type Verdict =
       /** Null if the choice of the record path was clear, or configured. */
       runnerUp: RunnerUp | null
     }
-  /** The document ends early, is empty, or ends in NUL padding: the writer may still be writing. */
+  /** The document ends early, is empty, or ends in NUL padding: its writer might not have finished. */
   | { kind: 'incomplete'; reason: string; position: Position | null }
   /** `code` is short and stable (`not-well-formed`, `html`, ...); `reason` is a sentence without the position. */
   | { kind: 'broken'; code: string; reason: string; position: Position | null }
@@ -94,14 +94,17 @@ export type CheckResult =
       /** Encoding of the document (`UTF-8`, `UTF-16LE`, `windows-1252`); null means nothing was decoded. */
       encoding: string | null
     }
-  /** The file is not the expected one, or changed while it was read: settle again. */
+  /** The file is not the expected file, or changed while it was read: settle again. */
   | { kind: 'changed' }
   /**
-   * The file cannot be opened or read. `code` is the system's (`EACCES`, `EIO`); null if it is no regular file, or
-   * hangs.
+   * The file cannot be opened or read. `code` is the system's (`EACCES`, `EIO`); null if it is not a regular file, or
+   * the read hangs.
    */
   | { kind: 'unreadable'; code: string | null; reason: string; hint: string }
-  /** The copy or the index cannot be written. `code` is the system's (`ENOSPC`, `EROFS`). The feed may be fine. */
+  /**
+   * The copy or the index cannot be written. `code` is the system's (`ENOSPC`, `EROFS`). This says nothing about the
+   * feed.
+   */
   | { kind: 'no-room'; code: string; reason: string; hint: string }
 
 /** DifferenceSide is one of two files whose postings are compared. */

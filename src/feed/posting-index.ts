@@ -1,5 +1,5 @@
 // The posting index of a feed: the hashes of each posting's id and content, enough to count the changes between two
-// versions. It is in memory while a feed is read, and in a file beside the copy of an accepted feed.
+// versions. It is in memory while a feed is read, and in a file beside the copy of a feed that passed the check.
 
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -24,7 +24,7 @@ export function* indexParts(entries: Entries, idPath = ''): Generator<Uint8Array
   header.writeUInt32LE(crc, MAGIC.length)
   header.writeUInt32LE(entries.count, MAGIC.length + 4)
   header.writeUInt32LE(crc32(idPath), MAGIC.length + 8)
-  // Most feeds have one part, so one write is enough and a crash can interrupt only that one.
+  // Most feeds have one part, so one write is enough, and a crash can interrupt only this write.
   let before: Uint8Array = header
   for (const words of entries.parts()) {
     yield before.length === 0 ? bytesOf(words) : Buffer.concat([before, bytesOf(words)])
@@ -52,7 +52,7 @@ interface Index {
   idPath: number
 }
 
-/** indexAt returns null if the file is missing or damaged: it is not durable, so a power cut may leave any bytes. */
+/** indexAt returns null if the file is missing or damaged: it is not durable, so a power cut can leave any bytes. */
 function indexAt(path: string): Index | null {
   let bytes: Buffer
   try {

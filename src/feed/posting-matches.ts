@@ -4,7 +4,7 @@
 import type { PostingChanges } from '../domain/difference.ts'
 import { hashOf, WORDS } from './entries.ts'
 
-/** SAME is the partner of a posting that is in both versions unchanged; NONE, that of an added or removed posting. */
+/** SAME marks a posting that both versions have unchanged. NONE marks an added or removed posting. */
 export const SAME = -1
 export const NONE = -2
 

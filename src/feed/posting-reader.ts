@@ -10,7 +10,7 @@ import type { Name } from '../xml/names.ts'
 import { type Capture, type Place, recordPlace } from './field-matcher.ts'
 import { CHECKED_FIELDS, type Field } from './field-paths.ts'
 import { withoutPrefix } from './names.ts'
-import { MOST_LOOKED_AT, noteAttributes, type PathNode, pathOf } from './path-tree.ts'
+import { countAttributes, MOST_LOOKED_AT, type PathNode, pathOf } from './path-tree.ts'
 import { PostingParts } from './posting-parts.ts'
 import { isPlain, longest, PostingValues, PROSE } from './posting-values.ts'
 import { type Choice, RecordFinder } from './record-path.ts'
@@ -62,10 +62,10 @@ const LOOK_EACH = 1_024
 /** SAMPLE postings show where a feed has its fields; in a large feed they are a small part. */
 export const SAMPLE = 1_000
 
-/** One of these follows the last text of an element: the end of a CDATA section may come before the end tag. */
+/** One of these follows the last text of an element: the end of a CDATA section can come before the end tag. */
 const [END_TAG, CDATA_AND_END_TAG] = [Buffer.from('</'), Buffer.from(']]></')]
 
-/** LONGEST_CHARACTER is in bytes: a character may be written as a reference. */
+/** LONGEST_CHARACTER is in bytes: a character can be written as a reference. */
 const LONGEST_CHARACTER = 16
 
 export class PostingReader implements XmlHandler {
@@ -86,7 +86,7 @@ export class PostingReader implements XmlHandler {
   readonly #excludedIds: ReadonlySet<string> | null
   /** #isDetected: the path of the postings is not known before the end of the document. */
   readonly #isDetected: boolean
-  /** #looksInside: all elements of this posting are counted, because it may be a group of postings. */
+  /** #looksInside: all elements of this posting are counted, because it might be a group of postings. */
   #looksInside = false
   /** #nodes are the paths of the open elements of a posting that is looked into; null if the path is not counted. */
   readonly #nodes: (PathNode | null)[] = []
@@ -98,7 +98,7 @@ export class PostingReader implements XmlHandler {
   #prose = 0
   /** #needsSpace: markup has come since the last text. */
   #needsSpace = false
-  /** #place is that of the innermost open element; null outside postings. */
+  /** #place is the place of the innermost open element; null outside postings. */
   #place: Place | null = null
   readonly #values = new PostingValues()
   /** #from is where the unhashed bytes of the posting begin; null outside postings. */
@@ -143,7 +143,7 @@ export class PostingReader implements XmlHandler {
       const inner = place.enter(name, attributes)
       const isPart = this.#wanted.hasParts && this.#depth === 1
       if (isPart) this.#parts.open(name.text, from)
-      if (!isCounted && !isPart && !inner.mayHold(this.#values)) return false
+      if (!isCounted && !isPart && !inner.canHold(this.#values)) return false
       this.#enter(inner, attributes)
       return true
     }
@@ -151,7 +151,7 @@ export class PostingReader implements XmlHandler {
     const node = this.#finder.tree.enter(this.#node, name.text, 'outside')
     if (node === null) return false
     this.#node = node
-    if (attributes.count > 0) noteAttributes(node, attributes)
+    if (attributes.count > 0) countAttributes(node, attributes)
     if (!this.#isRecord(node)) return true
     if (this.#hashesContent) this.#from = from
     this.#crc = 0
@@ -268,7 +268,7 @@ export class PostingReader implements XmlHandler {
     const node = parent && this.#finder.tree.enter(parent, name.text, 'inside')
     this.#nodes[this.#depth] = node
     if (node === null) return false
-    if (attributes.count > 0) noteAttributes(node, attributes)
+    if (attributes.count > 0) countAttributes(node, attributes)
     return true
   }
 

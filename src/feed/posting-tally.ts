@@ -16,7 +16,7 @@ const REQUISITION = FIELDS.indexOf('requisitionId')
 const MOST_EXAMPLES = 3
 /** MOST_TEMPLATES postings show whether the feed is a template that was not filled in. */
 const MOST_TEMPLATES = 100
-/** OWN_PERCENT of the postings must have an id that no other has, before a path is taken instead of a shared id. */
+/** OWN_PERCENT of the postings must have an id that no other has, before a path is used instead of a shared id. */
 const OWN_PERCENT = 90
 
 export interface Tally extends Omit<FeedContent, 'root' | 'records'> {
@@ -46,7 +46,7 @@ export class PostingTally {
   readonly #requisitions = new Entries(EACH_ONCE)
   readonly #ids: Entries
   readonly #duplicates = new Set<string>()
-  /** #repeated counts the postings that have the id of an earlier one. */
+  /** #repeated counts the postings that have the id of an earlier posting. */
   #repeated = 0
   readonly #fieldPaths = new PathCounts()
   readonly #placeholders = {
@@ -170,6 +170,6 @@ export class PostingTally {
     if (Object.values(this.#fieldPaths.all()).some((path) => path !== null)) {
       return "no posting has an id; name the id's path in fields.id"
     }
-    return 'no field was found, so the path of the postings may be wrong: name it in feeds.records'
+    return 'no field was found, so the path of the postings might be wrong: name it in feeds.records'
   }
 }

@@ -27,7 +27,7 @@ export interface FieldSource {
   rank: number
   /** Path from the record, as the feed spells it. */
   written: string
-  /** A value of digits only does not count: `<position>3</position>` is no title. */
+  /** A value of digits only does not count: `<position>3</position>` is not a title. */
   isNoNumber?: boolean
 }
 
@@ -136,7 +136,7 @@ export function hashText(text: string, into: Hash64 = { high: 0, low: 0 }): Hash
   return hashBytes(bytes, 0, bytes.length, into)
 }
 
-/** Hot. */
+/** Hot: hashBytes hashes the bytes from `from` to `to`. */
 function hashBytes(bytes: Buffer, from: number, to: number, into: Hash64): Hash64 {
   let a = 0xdeadbeef | 0
   let b = 0x41c6ce57

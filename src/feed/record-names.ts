@@ -1,4 +1,4 @@
-// The names that say that an element is a posting, or may be one.
+// The names that say that an element is a posting, or might be a posting.
 
 import { wordsFor } from './languages.ts'
 import { folded, localName, parts } from './names.ts'

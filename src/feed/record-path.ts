@@ -1,5 +1,6 @@
-// Finds the path of the postings: the configured one, or the path whose name and fields are most like those of a
-// posting. The first pass guesses from names; the end of the document decides with everything that was counted.
+// Finds the path of the postings: the configured one, or the path whose name and fields are most like the name and
+// fields of a posting. The first pass guesses from names; the end of the document decides with everything that was
+// counted.
 
 import type { FieldPaths } from '../domain/mapping.ts'
 import { type Evidence, EvidenceReader, lookedInto } from './evidence.ts'
@@ -8,7 +9,7 @@ import { type PathNode, PathTree, pathOf } from './path-tree.ts'
 import type { RunnerUp } from './port.ts'
 import { isCompound, isOneOf } from './record-names.ts'
 
-/** These limit the depth of detected records; the root is 1. Strong names, and records with titles, may lie deeper. */
+/** These limit the depth of detected records; the root is 1. Strong names, and records with titles, can lie deeper. */
 const DEEPEST_STRONG = 8
 const DEEPEST = 4
 /** FIELD_DEPTH is how many levels below a record are counted, to find its fields. */
@@ -33,7 +34,7 @@ export class RecordFinder {
     this.tree = new PathTree(Math.max(DEEPEST_STRONG, this.#configured?.length ?? 0) + FIELD_DEPTH)
   }
 
-  /** looksLikeRecord guesses from the first element of a path whether the path is that of the postings. */
+  /** looksLikeRecord guesses from the first element of a path whether its elements are the postings. */
   looksLikeRecord(node: PathNode): boolean {
     if (this.#configured !== null) return matches(node, this.#configured, folded)
     return isStrongHere(node) || isWeakHere(node)
@@ -72,7 +73,7 @@ export class RecordFinder {
     return repeats ? (isSure ? 4 : 7) : null
   }
 
-  /** #within looks inside the best candidate for elements that are more like postings: it may be a group of them. */
+  /** #within looks inside the best candidate for elements that are more like postings: it might be a group of them. */
   #within(best: PathNode, beside: PathNode | null): Choice {
     let record = best
     let runnerUp = beside
@@ -136,7 +137,7 @@ interface Pair {
 
 function strongReplaces({ inner, group, of, around, isMore }: Pair): boolean {
   const isBare = !around.hasTitle && !around.hasId
-  // A posting may list similar postings.
+  // A posting can list similar postings.
   if (inner.folded === group.folded) return isBare && (of.hasTitle || (isMore && of.hasId))
   // A weak name without a title, or one element without a description, is rather a group than a posting.
   const isLoose = group.isStrong ? lookedInto(group) === 1 : !around.hasTitle
@@ -171,13 +172,14 @@ function isSingle(node: PathNode | null): boolean {
   return node === null || (node.count === 1 && isSingle(node.parent))
 }
 
-/** byPlace puts the shallowest path first; of several, the one that occurs most often. */
+/** byPlace puts the shallowest path first; of equally shallow paths, the most frequent first. */
 function byPlace(a: PathNode, b: PathNode): number {
   return a.depth - b.depth || b.count - a.count
 }
 
 const same = (name: string) => name
 
+/** matches returns whether a node is at a path. `fold` makes names comparable; a prefix can be left out of the path. */
 function matches(node: PathNode, path: readonly string[], fold: (name: string) => string): boolean {
   if (node.depth !== path.length) return false
   for (let at: PathNode | null = node; at !== null; at = at.parent) {

@@ -1,4 +1,4 @@
-// Opens and reads a file that another process may write, replace or remove. It follows no link below the root, never
+// Opens and reads a file that another process can write, replace or remove. It follows no link below the root, never
 // blocks on a fifo, and detects whether the file changed.
 
 import { type BigIntStats, closeSync, fstatSync, lstatSync, openSync } from 'node:fs'
@@ -41,7 +41,8 @@ export function markCalls(memory: SharedArrayBuffer): void {
   mark = new CallMark(memory)
 }
 
-function asking<T>(path: string, call: () => T): T {
+/** marked makes a call about a vendor's file, so that another thread can see that it does not return. */
+function marked<T>(path: string, call: () => T): T {
   mark?.begin(path)
   try {
     return call()
@@ -71,12 +72,12 @@ export function openSource(
   root: string = dirname(path),
   opened?: number,
 ): SourceFile {
-  const fd = opened ?? asking(path, () => openedAt(path, root))
-  const stats = asking(path, () => fstatSync(fd, { bigint: true }))
+  const fd = opened ?? marked(path, () => openedAt(path, root))
+  const stats = marked(path, () => fstatSync(fd, { bigint: true }))
   const file = new SourceFile({ path, root, fd, stats, isHandedOver: opened !== undefined })
   if (stats.isFile() && Number.isSafeInteger(file.size)) return file
   file[Symbol.dispose]()
-  if (stats.isFile()) throw new Unreadable(new Error('has a size that no feed has'))
+  if (stats.isFile()) throw new Unreadable(new Error('is larger than any feed can be'))
   const what = stats.isDirectory() ? 'a directory' : `a ${specialKind(stats)}`
   throw new Unreadable(new Error(`is ${what}, not a regular file`))
 }
@@ -114,7 +115,7 @@ export class SourceFile implements Disposable {
     stats,
   }: {
     fd: number
-    /** Another user opened the file, and this one may be unable to look at its path. */
+    /** Another user opened the file, and this user might be unable to look at its path. */
     isHandedOver: boolean
     path: string
     root: string
@@ -131,17 +132,17 @@ export class SourceFile implements Disposable {
     this.isSparse = stats.blocks * 512n * 32n < stats.size
   }
 
-  /** descriptor is open for reading until disposal: that of the file, or of its clone. */
+  /** descriptor is the descriptor of the file, or of its clone. It is open for reading until disposal. */
   get descriptor(): number {
     return this.#descriptor
   }
 
-  /** readFrom makes all later reads those of a clone. `unchanged` still looks at the file itself. */
+  /** readFrom makes all later reads use a clone. `unchanged` still looks at the file itself. */
   readFrom(clone: number): void {
     this.#descriptor = clone
   }
 
-  /** pieces reads the file up to `end`. Each piece overwrites the memory of the previous one. Throws `Unreadable`. */
+  /** pieces reads the file up to `end`. Each piece overwrites the memory of the previous piece. Throws `Unreadable`. */
   *pieces(pieceSize: number, end = Number.POSITIVE_INFINITY): Generator<Buffer, void, void> {
     const memory = Buffer.allocUnsafeSlow(Math.max(1, Math.min(pieceSize, this.size)))
     for (let at = 0; at < end; ) {
@@ -164,7 +165,7 @@ export class SourceFile implements Disposable {
   }
 
   #readAt(memory: Buffer, at: number): number {
-    return asking(this.#path, () => readAt(this.descriptor, memory, at))
+    return marked(this.#path, () => readAt(this.descriptor, memory, at))
   }
 
   #nulRun(most: number): number | null {
@@ -178,7 +179,7 @@ export class SourceFile implements Disposable {
       if (kept > 0) return at + kept
       end = at
       if (this.size - end > most) return null
-      // Few files end in NUL bytes, but those may end in many.
+      // Few files end in NUL bytes, but such a file can end in many.
       memory = Buffer.alloc(PADDING_STEP)
     }
     return end
@@ -186,7 +187,7 @@ export class SourceFile implements Disposable {
 
   /** unchanged returns true if descriptor and path still lead to the file as it was opened. */
   unchanged(): boolean {
-    return asking(this.#path, () => this.#isUnchanged())
+    return marked(this.#path, () => this.#isUnchanged())
   }
 
   #isUnchanged(): boolean {

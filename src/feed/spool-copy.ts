@@ -15,7 +15,7 @@ const ASYNC_WRITE = 2 ** 20
 /** CLONED_FROM, in bytes: a smaller file is copied in less time than it takes the system to write the source first. */
 const CLONED_FROM = 2 ** 20
 
-/** NoRoom means that the copy or index cannot be written; the feed may be fine. */
+/** NoRoom means that the copy or index cannot be written. It says nothing about the feed. */
 export class NoRoom extends Error {
   readonly outcome: { kind: 'no-room'; code: string; reason: string; hint: string }
 

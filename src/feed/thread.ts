@@ -11,7 +11,10 @@ const FLAGS = ['--no-experimental-require-module', '--no-warnings']
 type PiscinaOptions = NonNullable<ConstructorParameters<typeof Piscina>[0]>
 type ThreadOptions = Pick<PiscinaOptions, 'argv' | 'concurrentTasksPerWorker' | 'resourceLimits'>
 
-/** startThread starts one thread with this module. If the thread dies, the running task fails, or else the next one. */
+/**
+ * startThread starts one thread with this module. If the thread dies, its running task fails; if none runs, the next
+ * task fails.
+ */
 export function startThread(module: URL, options: ThreadOptions): Piscina {
   const pool = new Piscina({
     ...options,

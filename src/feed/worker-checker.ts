@@ -1,5 +1,5 @@
 // Runs the feed reader in a worker thread, so that a large feed never blocks the daemon. The thread starts with the
-// first file, and again after it has died. A thread whose read hangs is left, and its other files get a new one.
+// first file, and again after it has died. A thread whose read hangs is left, and its other files get a new thread.
 
 import { rmSync } from 'node:fs'
 import type { Piscina } from 'piscina'
@@ -147,7 +147,7 @@ interface RunningPool {
   isWatched: boolean
 }
 
-/** ReadingThread is a pool of one thread. A dead thread gets a new pool, because the next start may fail too. */
+/** ReadingThread is a pool of one thread. A dead thread gets a new pool, because the next start can fail too. */
 class ReadingThread {
   readonly #entry: URL
   readonly #clock: Clock
@@ -196,7 +196,7 @@ class ReadingThread {
         return { kind: filesOf(request).includes(running.hungAt) ? 'hung' : 'left' }
       }
       const ended = this.end(running).then(() => removePartialFiles(request))
-      // A thread that hangs in a read may never end, and an aborted request needs no answer.
+      // A thread that hangs in a read might never end, and an aborted request needs no answer.
       if (!signal?.aborted) await ended
       return { kind: 'died', cause }
     } finally {
@@ -220,7 +220,7 @@ class ReadingThread {
     clock.after(LOOK_MS, () => {
       running.isWatched = false
       if (running !== this.#running || running.asked === 0) return
-      const path = call.look(clock.monotonic())
+      const path = call.poll(clock.monotonic())
       if (path !== null && this.#hung.mayLeave) {
         this.#running = null
         running.hungAt = path
@@ -257,7 +257,7 @@ function removePartialFiles(request: FileRequest): void {
   }
 }
 
-/** filesOf returns the files that a request reads, first the one that a message names. */
+/** filesOf returns the files that a request reads. Messages name the first file. */
 function filesOf(request: FileRequest): [string, ...string[]] {
   switch (request.kind) {
     case 'check':

@@ -2,7 +2,7 @@
 
 import { type Clock, DAY } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
-import { type FileIdentity, sameBytes, sameIdentity } from '../lib/files.ts'
+import { type FileIdentity, isUnchanged, sameIdentity } from '../lib/files.ts'
 import type { Files, Transactions } from './port.ts'
 import type { KnownFile, MovedFile } from './rows.ts'
 
@@ -91,7 +91,7 @@ export class KnownPaths {
   /** returned records the new ctime of a file that the daemon put back; the file keeps its version. */
   returned(path: string, before: FileIdentity, identity: FileIdentity): void {
     const known = this.#history.known(path)
-    if (known !== null && sameBytes(known.identity, before))
+    if (known !== null && isUnchanged(known.identity, before))
       this.remember(path, identity, known.versionId)
   }
 

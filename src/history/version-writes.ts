@@ -4,7 +4,7 @@
 import { commandFor, hintWith } from '../domain/command.ts'
 import { likenessOf } from '../domain/likeness.ts'
 import { OLDER } from '../domain/reason-codes.ts'
-import { assertStep, READING, type State } from '../domain/states.ts'
+import { assertAllowed, READING, type State } from '../domain/states.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 import type { NewVersion, Reason, Version, VersionPatch } from './rows.ts'
@@ -94,7 +94,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     add: (added: NewVersion & { at: number }): Version =>
       db.joinTransaction(() => {
         const { at, patch, reason, ...first } = added
-        assertStep({ id: null, from: null, to: first.state, hashed: false })
+        assertAllowed({ id: null, from: null, to: first.state, hashed: false })
         const isNewest = becomesNewest(added)
         const id = insert({ ...patch, ...first, ...reasonFields(reason), detectedAt: at })
         event(id, at, { from: null, to: first.state }, reason)
@@ -107,7 +107,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     move: (id: number, to: State, { at, reason = null, patch = {} }: StateChange): Version =>
       db.joinTransaction(() => {
         const from = existing(id)
-        assertStep({ id, from: from.state, to, hashed: from.sha256 !== null })
+        assertAllowed({ id, from: from.state, to, hashed: from.sha256 !== null })
         const changed = { ...entryPatch(to, at), ...patch, state: to, ...reasonFields(reason) }
         write(id, changed)
         event(id, at, { from: from.state, to }, reason)

@@ -15,7 +15,7 @@ import { type Clock, isoTime } from '../lib/clock.ts'
 import { type ErrnoSubject, errnoText, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { FileIdentity } from '../lib/files.ts'
-import { identityOf, sameBytes, sameIdentity } from '../lib/files.ts'
+import { identityOf, isUnchanged, sameIdentity } from '../lib/files.ts'
 import { moveExclusively } from './exclusive-move.ts'
 import type { Departure, DisposalProblem, Disposed, Receipt } from './port.ts'
 
@@ -138,7 +138,7 @@ export class Dispositions {
     }
     // Ignore ctime and device: the rename changes the ctime, and a restart of the host may change the device number.
     const now = { ...identityOf(stats), dev: identity.dev }
-    const isOurs = stats.isFile() && sameBytes({ ...now, ino: identity.ino }, identity)
+    const isOurs = stats.isFile() && isUnchanged({ ...now, ino: identity.ino }, identity)
     if (!isOurs) return giveBack(departure, folder, { kind: 'changed' })
     try {
       // Some file systems make the inode from the path. Elsewhere another file of the same size and time has come.
@@ -254,7 +254,7 @@ async function returnedTo(
 ): Promise<FileIdentity | null> {
   try {
     const now = identityOf(await lstat(folder.entry(basename(path)), { bigint: true }))
-    const isReturned = sameBytes({ ...now, dev: identity.dev }, identity)
+    const isReturned = isUnchanged({ ...now, dev: identity.dev }, identity)
     return isReturned && now.ctimeNs !== identity.ctimeNs ? now : null
   } catch {
     return null

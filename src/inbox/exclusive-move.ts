@@ -6,7 +6,7 @@ import { link, open, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { READ_FLAGS } from '../lib/beneath.ts'
 import { errorCode } from '../lib/errors.ts'
-import { identityOf, sameBytes } from '../lib/files.ts'
+import { identityOf, isUnchanged } from '../lib/files.ts'
 
 /** NO_LINK are the errors where hard links are refused: FAT, some network mounts, `fs.protected_hardlinks`. */
 const NO_LINK = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
@@ -50,7 +50,7 @@ async function copyExclusively(from: string, to: string): Promise<void> {
     const end = Math.max(0, Number(stats.size) - 1)
     await copy.writeFile(source.createReadStream({ autoClose: false, end }))
     const after = await source.stat({ bigint: true })
-    if (!sameBytes(identityOf(stats), identityOf(after))) {
+    if (!isUnchanged(identityOf(stats), identityOf(after))) {
       throw Object.assign(new Error('it changed while it was copied'), { code: 'EBUSY' })
     }
     await copy.sync()

@@ -92,7 +92,7 @@ export class ListingThread implements AsyncDisposable {
     const { promise, reject, resolve } = Promise.withResolvers<T | null>()
     const ended = () => reject(new Error('it ended'))
     const watch = () => {
-      const path = call.look(clock.monotonic())
+      const path = call.poll(clock.monotonic())
       // Without the folder itself nothing can be listed.
       const isLeft = path !== null && path !== ROOT && this.#hung.mayLeave
       if (isLeft) resolve(null)

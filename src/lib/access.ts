@@ -19,7 +19,7 @@ export function forbiddenAt(file: string): string | null {
   )
 }
 
-/** Everybody may be in this group, and nobody should be in that of root. */
+/** No hint names these groups: everybody can be in the first two, and nobody should join the group of root. */
 const NO_GROUPS = ['nogroup', 'nobody', 'root']
 
 /**
@@ -40,7 +40,7 @@ export function groupHint(file: string): string | null {
   }
 }
 
-/** A file that is not there is no matter of permissions. */
+/** may returns false only if a permission refuses the access: a missing file is another matter. */
 function may(path: string, mode: number): boolean {
   try {
     accessSync(path, mode)

@@ -11,7 +11,7 @@ const open = promisify(openWithCallback)
 
 /** O_PATH of open(2) opens a directory that this user may enter but not read. Node has no constant for it. */
 const O_PATH = 0o10000000
-/** The configured folder itself may be a link. */
+/** The configured folder itself can be a link. */
 const ROOT_FLAGS = O_PATH | constants.O_DIRECTORY
 const BELOW_FLAGS = ROOT_FLAGS | constants.O_NOFOLLOW
 
@@ -22,9 +22,9 @@ export const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.
 const isProcThere = existsSync('/proc/self/fd')
 
 /**
- * OpenDirectory is a directory that stays the same while it is open, even if its path then names another one.
+ * OpenDirectory is a directory that stays the same while it is open, even if its path then names another directory.
  * `root` is an absolute path; `path` is relative to it, with `/`, and empty for the root itself. Throws the system's
- * error: `ENOTDIR` if a part of `path` is a link or no directory, `ENOENT` if a part is missing.
+ * error: `ENOTDIR` if a part of `path` is a link or not a directory, `ENOENT` if a part is missing.
  */
 export class OpenDirectory implements Disposable {
   readonly #fd: number
@@ -52,7 +52,7 @@ export class OpenDirectory implements Disposable {
     return OpenDirectory.#opened(root, path, { creates: true })
   }
 
-  /** at opens the directory without blocking the event loop: a network file system may answer late. */
+  /** at opens the directory without blocking the event loop: a network file system can answer late. */
   static at(root: string, path: string): Promise<OpenDirectory> {
     return OpenDirectory.#opened(root, path, { creates: false })
   }

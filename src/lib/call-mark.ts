@@ -1,5 +1,5 @@
 // A mark in memory that two threads share: which path one thread asks a file system for, so that another thread sees a
-// call that does not return. A network mount without its server, or a disk with errors, may never answer.
+// call that does not return. A network mount without its server, or a disk with errors, might never answer.
 
 /** Longer paths are cut; Linux allows a call 4,096 bytes. */
 const LONGEST_PATH = 4_096
@@ -47,7 +47,7 @@ export class CallMark {
   }
 }
 
-/** HungCall notices that a call of another thread does not return. Ask it regularly. */
+/** HungCall notices that a call of another thread does not return. Poll it regularly. */
 export class HungCall {
   readonly #mark: CallMark
   readonly #afterMs: number
@@ -59,8 +59,11 @@ export class HungCall {
     this.#afterMs = afterMs
   }
 
-  /** look returns the path of a call that has not returned for too long; null means none. `now` is monotonic ms. */
-  look(now: number): string | null {
+  /**
+   * poll compares the current call with the call that the last poll saw. It returns the path of a call that has not
+   * returned for too long; null means none. `now` is monotonic ms.
+   */
+  poll(now: number): string | null {
     const current = this.#mark.current()
     if (current === null || this.#seen?.call !== current.call)
       this.#seen = current && { call: current.call, since: now }

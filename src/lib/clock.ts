@@ -19,7 +19,7 @@ export interface Clock {
   after(ms: number, run: () => void): Disposable
 }
 
-/** setTimeout fires at once for a wait that is longer than a signed 32-bit number of ms. */
+/** timeoutOf limits a wait, because setTimeout fires at once for more ms than a signed 32-bit number holds. */
 const timeoutOf = (ms: number) => Math.min(Math.max(0, ms), 2 ** 31 - 1)
 
 export const systemClock: Clock = {

@@ -7,7 +7,7 @@ import { errorCode, messageOf } from './errors.ts'
 export interface ErrnoSubject {
   /** Beginning of the sentence: `the folder /srv/in`. */
   name: string
-  /** What a person may correct instead: `inbox.directory`, `the path`. */
+  /** What a person can correct instead: `inbox.directory`, `the path`. */
   setting: string
   use: 'read' | 'write' | 'run'
   /** The file is open: then EACCES means a lock of another program. */
@@ -21,7 +21,7 @@ const FORBIDDEN = [
   'may not be {done} by this user',
   'let the daemon’s user {use} it, and enter the folders above it',
 ] as const
-/** On a network share, another program may have locked the file. */
+/** On a network share, another program can lock a file. */
 const IN_USE = [
   'is open in another program',
   'feedsyncd tries again; if this lasts, close it in that program',
@@ -43,7 +43,7 @@ const WORDS: Readonly<Record<string, readonly [reason: string, hint: string]>> =
   ENXIO: ['is a socket or device', 'put a regular file in its place'],
   ENAMETOOLONG: ['has a name that is too long', 'use a shorter name'],
   EFBIG: [
-    'is larger than a file of this user may be',
+    'is larger than this user’s limit of file sizes',
     'raise the limit of file sizes (LimitFSIZE= of the unit, ulimit -f in a shell)',
   ],
   EMFILE: OPEN_FILES,

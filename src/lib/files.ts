@@ -40,22 +40,27 @@ export function identityOf(stats: BigIntStats): FileIdentity {
 }
 
 export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
-  return a === b || (sameBytes(a, b) && a.ctimeNs === b.ctimeNs)
+  return a === b || (isUnchanged(a, b) && a.ctimeNs === b.ctimeNs)
 }
 
-/** sameBytes compares all but ctime, because our own rename of a file changes that. */
-export function sameBytes(a: FileIdentity, b: FileIdentity): boolean {
+/**
+ * isUnchanged returns whether two identities are of one file with the same bytes. It ignores ctime, because our own
+ * rename of a file changes that.
+ */
+export function isUnchanged(a: FileIdentity, b: FileIdentity): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
 }
 
-/** specialKind names what is no regular file, directory or link. */
+/** specialKind names a file that is not a regular file, a directory or a link. */
 export function specialKind(stats: Pick<BigIntStats, 'isFIFO' | 'isSocket'>): string {
   return stats.isFIFO() ? 'fifo' : stats.isSocket() ? 'socket' : 'device'
 }
 
 type Directory = Pick<BigIntStats, 'dev' | 'ino' | 'birthtimeNs'>
 
-/** isSameDirectory also compares the time of birth: a new directory often gets the inode number of the old one. */
+/**
+ * isSameDirectory also compares the time of birth: a new directory often gets the inode number of the old directory.
+ */
 export function isSameDirectory(a: Directory, b: Directory): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
@@ -73,16 +78,16 @@ export function changedAt(identity: FileIdentity): number | null {
 const msOf = (ns: string) => wallTime(Number(BigInt(ns) / 1_000_000n))
 
 /**
- * stampOf returns a `text` that differs after each change of the file, and `changedAt` in wall ms; null means no file.
+ * stampOf returns a `stamp` that differs after each change of the file, and `changedAt` in wall ms; null means no file.
  */
-export function stampOf(file: string): { text: string; changedAt: number } | null {
+export function stampOf(file: string): { stamp: string; changedAt: number } | null {
   try {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
     if (stats === undefined) return null
     const changedAt = Math.max(Number(stats.ctimeMs), Number(stats.mtimeMs))
-    return { text: JSON.stringify(identityOf(stats)), changedAt }
+    return { stamp: JSON.stringify(identityOf(stats)), changedAt }
   } catch (error) {
-    return { text: errorCode(error) ?? 'unreadable', changedAt: 0 }
+    return { stamp: errorCode(error) ?? 'unreadable', changedAt: 0 }
   }
 }
 

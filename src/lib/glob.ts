@@ -3,7 +3,7 @@
 
 import picomatch from 'picomatch'
 
-/** `s`: a file name may contain a newline, and `**` matches anything. */
+/** `s`: a file name can contain a newline, and `**` matches anything. */
 const OPTIONS = { dot: true, flags: 's' }
 
 /** `.xml`, `.xml.gz` or `.{xml,txt}` at the end of a pattern. */

@@ -27,7 +27,7 @@ export const TUNNEL_TIMEOUT_MS = 90 * SECOND
 
 /** TimedOut is the error of a connection that did not open in time. */
 export class TimedOut extends Error {
-  /** The host and port that did not answer in time: behind a proxy, and before the tunnel, those of the proxy. */
+  /** The host and port that did not answer in time: of the proxy until its tunnel is open, otherwise of the host. */
   readonly peer: string
   readonly step: 'look-up' | 'connect' | 'handshake' | 'tunnel'
 

@@ -1,5 +1,5 @@
 // Translates network errors into a few kinds, each with a sentence for people. It never repeats the message of an
-// error, which may contain an address with its query string or the password of a proxy.
+// error, which can contain an address with its query string or the password of a proxy.
 
 import { Resolver } from 'node:dns'
 import { SECOND } from './clock.ts'
@@ -8,11 +8,11 @@ import { LOOKUP_TIMEOUT_MS, TimedOut } from './http-connect.ts'
 import { formatBytes } from './units.ts'
 
 /**
- * `unreachable`: no connection, so nothing was sent. `certificate`: the other side's certificate is not trusted.
- * `proxy`: the proxy refused the request, or did not connect in time. `lost`: the connection broke. `unreadable`: an
- * answer came that is not HTTP as Node reads it. `silent`: no status line came in time. `stalled`: the other side
- * stopped taking the body. `source`: the body could not be read with its announced length. `aborted`: the caller
- * stopped the request.
+ * NoAnswerKind says why there is no answer. `unreachable`: no connection, so nothing was sent. `certificate`: the other
+ * side's certificate is not trusted. `proxy`: the proxy refused the request, or did not connect in time. `lost`: the
+ * connection broke. `unreadable`: an answer came that is not HTTP as Node reads it. `silent`: no status line came in
+ * time. `stalled`: the other side stopped taking the body. `source`: the body could not be read with its announced
+ * length. `aborted`: the caller stopped the request.
  */
 export type NoAnswerKind =
   | 'unreachable'

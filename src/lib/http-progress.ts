@@ -12,7 +12,7 @@ export interface StreamBody {
   length: number
   /** Starts at most once for each request. If it was started, its `finally` runs. */
   chunks: () => AsyncIterable<Buffer>
-  /** Longest time in ms, from the last byte that the socket took to the next one. */
+  /** Longest time in ms, from the last byte that the socket took to the next byte. */
   stallMs: number
   /** Called with the bytes so far each time the socket took a chunk. */
   onAccepted?: (bytes: number) => void
@@ -25,8 +25,8 @@ subscribe('undici:client:sendHeaders', (message) => {
 })
 
 /**
- * CountedBody counts a chunk when undici asks for the next one, because only then did the socket take it. The last
- * bytes may still be in the buffer of the socket, so `sentAll` checks that, too.
+ * CountedBody counts a chunk when undici asks for the next chunk, because only then did the socket take it. The last
+ * bytes can still be in the buffer of the socket, so `sentAll` checks that, too.
  */
 export class CountedBody implements AsyncIterable<Buffer> {
   readonly length: number
@@ -50,7 +50,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
     this.lastProgressAt = clock.monotonic()
   }
 
-  /** begin notes the connection just before the head of the request is written to it. */
+  /** begin stores the connection just before the head of the request is written to it. */
   begin(socket: Socket): void {
     this.socket = socket
     this.#noteProgress()

@@ -75,7 +75,10 @@ export interface HttpClientOptions {
 /** The whole body of an answer, which is small, may take this many times `bodyTimeoutMs`. */
 const MAX_BODY_TIMEOUTS = 10
 
-/** @throws FeedsyncError (78) when a proxy variable holds no usable address. */
+/**
+ * createHttpClient reads the proxy variables once. @throws FeedsyncError (78) if one of them does not hold a usable
+ * address.
+ */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { isDirect } = readNoProxy(options.env ?? process.env)
   const pooled = createAgents(options, 1)
@@ -163,7 +166,7 @@ function proxyAddress(env: NodeJS.ProcessEnv, name: string): string {
     keepCredentials(url)
     return address
   }
-  throw new FeedsyncError(`${name.toUpperCase()} holds no usable proxy address`, {
+  throw new FeedsyncError(`${name.toUpperCase()} does not hold a usable proxy address`, {
     hint: 'write it as http://host:port, with user:password@ before the host if the proxy wants one, and a % in either as %25',
     exitCode: EXIT.config,
   })
@@ -179,8 +182,8 @@ function isDecodable(text: string): boolean {
 }
 
 /**
- * keepCredentials hides the password of a proxy, as it is written and as it is sent. A user name without a password
- * may be a token, so it is hidden as well.
+ * keepCredentials hides the password of a proxy, as it is written and as it is sent. A user name without a password can
+ * be a token, so it is hidden as well.
  */
 function keepCredentials({ username, password }: URL): void {
   const [name, word] = [username, password].map(decodeURIComponent)

@@ -1,4 +1,4 @@
-// Finds the name for "did you mean": the known name that is closest to a misspelt one.
+// Finds the name for "did you mean": the known name that is closest to a misspelt name.
 
 import leven from 'leven'
 

@@ -1,5 +1,5 @@
 // File names are bytes, and paths are text. A name that is not valid UTF-8 is shown with its invalid bytes escaped:
-// `caf%E9.xml`. Another file may really have that name, so the path of the escaped one contains `/./`, which no other
+// `caf%E9.xml`. Another file can really have that name, so the path of the escaped one contains `/./`, which no other
 // path contains.
 
 /** nonUtf8Path marks the path of an escaped name: `acme/caf%E9.xml` becomes `acme/./caf%E9.xml`. */

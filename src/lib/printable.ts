@@ -1,4 +1,4 @@
-// Makes text from outside safe to show. A file name may contain a newline, an escape sequence, invisible characters, or
+// Makes text from outside safe to show. A file name can contain a newline, an escape sequence, invisible characters, or
 // characters that reverse the direction of the text after them.
 
 /** Invisible characters except ZWNJ and ZWJ, which words of some languages and many emoji need. */

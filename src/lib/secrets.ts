@@ -34,7 +34,7 @@ const SHOWN = '[secret]'
 const SHORTEST = 4
 /** A text of this length does not occur by chance, not even in a name that somebody chose. */
 const LONG = 12
-/** Number of kept signatures and form fields: those of about 25 uploads. */
+/** Number of signatures and form fields that are kept, enough for about 25 uploads. */
 const MOST_TEMPORARY = 150
 /** A service could repeat a secret in the name or the address of an object; neither can hold a longer value. */
 const LONGEST_TEMPORARY = 2 * 1024

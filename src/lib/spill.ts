@@ -1,5 +1,5 @@
-// Keeps texts that may not fit into memory: the first ones in memory, more of them in a file that has no name, so that
-// nothing is left behind.
+// Keeps texts that might not fit into memory: the first ones in memory, more of them in a file that has no name, so
+// that nothing is left behind.
 
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'

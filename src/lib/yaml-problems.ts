@@ -16,7 +16,7 @@ export interface JsonSchema {
 /** BrokenRule says which rule a value breaks that the schema cannot express. */
 export interface BrokenRule {
   path: YamlPath
-  problem: string
+  reason: string
 }
 
 /** SchemaIssue is what a schema says of a wrong value; `unrecognized_keys` names unknown keys of a block. */
@@ -28,7 +28,7 @@ type SchemaIssue = { path: readonly PropertyKey[]; message: string } & (
 export interface Describing {
   issues: readonly SchemaIssue[]
   findings: readonly BrokenRule[]
-  /** The schema of the file. It names the key that a misspelt key may mean. */
+  /** The schema of the file. It names the key that a misspelt key might mean. */
   schema: JsonSchema
   /** Names a path for people. */
   nameOf?: (path: YamlPath) => string
@@ -36,7 +36,7 @@ export interface Describing {
   mayShow?: (key: string) => boolean
   /** Says why a key of this name must not be in the file; null if it is only unknown. */
   forbidden?: (name: string) => string | null
-  /** Groups of keys of which one is enough: for a missing one, the findings name the first. */
+  /** Groups of keys of which one is enough. If all keys of a group are missing, the findings name its first key. */
   alternatives?: readonly (readonly string[])[]
 }
 
@@ -57,21 +57,21 @@ export function describeProblems(document: YamlDocument, options: Describing): Y
     } else
       wrong.push({
         path,
-        problem: wording(valueAt(document.value, path), { ...issue, path }, options),
+        reason: wording(valueAt(document.value, path), { ...issue, path }, options),
       })
   }
   const located = new Map<string, YamlProblem>()
-  const add = (path: YamlPath, what: 'key' | 'value', problem: string) => {
+  const add = (path: YamlPath, what: 'key' | 'value', reason: string) => {
     const key = keyName(path)
     if (located.has(key)) return
-    located.set(key, { ...document.problemAt(path, what, problem), key: nameOf(path) })
+    located.set(key, { ...document.problemAt(path, what, reason), key: nameOf(path) })
   }
-  for (const { path, problem } of unknown) add(path, 'key', problem)
-  for (const { path, problem } of [...wrong, ...findings]) {
+  for (const { path, reason } of unknown) add(path, 'key', reason)
+  for (const { path, reason } of [...wrong, ...findings]) {
     // A misspelt key needs one line only, so do not report its right spelling as missing.
     const isMissing = path.length > 0 && valueAt(document.value, path) === undefined
     if (isMissing && unknown.some(({ meant }) => meant && explains(meant, path, options))) continue
-    add(path, 'value', problem)
+    add(path, 'value', reason)
   }
   return [...located.values()].sort((a, b) => a.line - b.line || a.column - b.column)
 }
@@ -102,13 +102,13 @@ function wording(
 function unknownKey(path: YamlPath, { schema, forbidden = () => null }: Describing): Unknown {
   const name = String(path.at(-1))
   const why = forbidden(name)
-  if (why !== null) return { path, problem: why, meant: null }
+  if (why !== null) return { path, reason: why, meant: null }
   const parent = path.slice(0, -1)
   const near = nearest(name, Object.keys(schemaAt(schema, parent)?.properties ?? {}))
   const meant = near === null ? elsewhere(schema, name) : [...parent, near]
-  if (meant === null) return { path, problem: 'unknown key', meant }
+  if (meant === null) return { path, reason: 'unknown key', meant }
   const shown = near ?? keyName(meant)
-  return { path, problem: `unknown key, did you mean ${shown}?`, meant }
+  return { path, reason: `unknown key, did you mean ${shown}?`, meant }
 }
 
 /** explains returns whether `missing` is the key that the misspelt key meant, or lies below it. */

@@ -26,7 +26,7 @@ export interface YamlProblem {
   /** `inbox.rescan`, `feeds[0].match`; empty for the whole file and for its syntax. */
   key: string
   /** Plain sentence that begins with a small letter. */
-  problem: string
+  reason: string
 }
 
 export interface YamlDocument {
@@ -38,7 +38,7 @@ export interface YamlDocument {
    * problemAt returns a problem with the position of a key or of its value. A missing path gets the position of its
    * nearest existing parent. An item of a sequence has no key, so it gets the position of its value.
    */
-  problemAt(path: YamlPath, what: 'key' | 'value', problem: string): YamlProblem
+  problemAt(path: YamlPath, what: 'key' | 'value', reason: string): YamlProblem
 }
 
 /**
@@ -56,25 +56,25 @@ export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): Y
     prettyErrors: false,
     logLevel: 'error',
   })
-  const at = (offset: number, key: string, problem: string): YamlProblem => {
+  const at = (offset: number, key: string, reason: string): YamlProblem => {
     const { line, col } = lineCounter.linePos(offset)
-    return { ...(line === 0 ? { line: 1, column: 1 } : { line, column: col }), key, problem }
+    return { ...(line === 0 ? { line: 1, column: 1 } : { line, column: col }), key, reason }
   }
   const found = [
-    ...document.errors.map((e) => ({ offset: e.pos[0], problem: wording(e.code, e.message) })),
+    ...document.errors.map((e) => ({ offset: e.pos[0], reason: wording(e.code, e.message) })),
     ...duplicates(document),
     // Without one of these characters, the file cannot contain an unsupported feature, so skip the slow walk.
     ...(/[&*!%<]/.test(text) ? unsupported(document) : []),
   ]
   const problems = found
     .sort((a, b) => a.offset - b.offset)
-    .map(({ offset, problem }) => at(offset, '', problem))
+    .map(({ offset, reason }) => at(offset, '', reason))
   const start = document.contents?.range[0] ?? 0
   return {
     value: problems.length === 0 ? document.toJS() : null,
     problems,
-    problemAt: (path, what, problem) =>
-      at(offsetOf(document.contents, path, { offset: start, what }), keyName(path), problem),
+    problemAt: (path, what, reason) =>
+      at(offsetOf(document.contents, path, { offset: start, what }), keyName(path), reason),
   }
 }
 
@@ -94,15 +94,15 @@ export function keyName(path: YamlPath): string {
 
 interface UnsupportedYaml {
   offset: number
-  problem: string
+  reason: string
 }
 
 function unsupported(document: Document): UnsupportedYaml[] {
   const found: UnsupportedYaml[] = []
-  const report = (node: Node, problem: string) =>
-    found.push({ offset: node.range?.[0] ?? 0, problem })
+  const report = (node: Node, reason: string) =>
+    found.push({ offset: node.range?.[0] ?? 0, reason })
   if (document.directives?.yaml.explicit) {
-    found.push({ offset: 0, problem: 'a %YAML directive is not supported' })
+    found.push({ offset: 0, reason: 'a %YAML directive is not supported' })
   }
   visit(document, {
     Node: (_, node) => {
@@ -127,7 +127,7 @@ function duplicates(document: Document): UnsupportedYaml[] {
       for (const { key } of items) {
         if (!isScalar(key)) continue
         if (seen.has(key.value))
-          found.push({ offset: key.range?.[0] ?? 0, problem: 'duplicate key' })
+          found.push({ offset: key.range?.[0] ?? 0, reason: 'duplicate key' })
         seen.add(key.value)
       }
     },
@@ -137,7 +137,7 @@ function duplicates(document: Document): UnsupportedYaml[] {
 
 const knownPairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>()
 
-/** pairsOf returns the pairs of a map by key. It caches them, because a file may have a mistake in each of its keys. */
+/** pairsOf returns the pairs of a map by key. It caches them, because a file can have a mistake in each of its keys. */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   const pairs =
     knownPairs.get(map) ??

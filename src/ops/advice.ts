@@ -12,7 +12,10 @@ import type { DecisionForm, Step } from './problem.ts'
 import type { OnService } from './upload-report.ts'
 import { type MaybeStored, REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
 
-/** Asked is the time of a question, and how its answer writes commands. */
+/**
+ * Asked has what every judgement needs beside the facts: the current time, and the function that writes a command for
+ * this host.
+ */
 export interface Asked {
   /** Wall ms. */
   now: number
@@ -61,7 +64,7 @@ function stepsOfState(version: DecisionFacts, hints: Step[], now: number): Step[
           says: 'if these are not dates, write dated: false into the rule of this feed in "feeds:" and restart',
         },
         {
-          says: `if the date of ${path} is wrong, restore the last export, and the next ones count again`,
+          says: `if the date of ${path} is wrong, restore the last export; then the next exports count again`,
         },
       ]
     }
@@ -86,10 +89,13 @@ function changesSteps({ difference, guard }: DecisionFacts): Step[] {
   if (older === null)
     return guard === 'second-feed' ? [] : [{ says: 'there is no earlier copy to compare it with' }]
   if (summary === null) return [{ says: `it could not be compared with version ${older}` }]
-  return [{ says: `beside version ${older}, ${differenceLine(summary)}` }]
+  return [{ says: `compared with version ${older}, ${differenceLine(summary)}` }]
 }
 
-/** decisions returns the commands that decide about a version. The first one only looks. */
+/**
+ * decisions returns the commands that decide about a version. For a held version, commands that only show more come
+ * first.
+ */
 function decisions(version: DecisionFacts, line: CommandLine): Step[] {
   const { difference, feed, id, reasonCode, refusals, state } = version
   const show: Step = { command: line(commandFor('show <what>', id)), form: 'show <what>' }
@@ -118,16 +124,16 @@ export function stepText(steps: readonly Step[]): string | null {
 
 /** stepsOfHint returns the words and the command of a hint as steps. */
 export function stepsOfHint(hint: string, commandLine: CommandLine): Step[] {
-  const { command, says } = commandOf(hint)
-  if (command === null) return [{ says }]
-  const words = says.replace(/(,? then)?: $/, '')
-  return [...(words === '' ? [] : [{ says: words }]), { command: commandLine(command) }]
+  const { command, words } = commandOf(hint)
+  if (command === null) return [{ says: words }]
+  const says = words.replace(/(,? then)?: $/, '')
+  return [...(says === '' ? [] : [{ says }]), { command: commandLine(command) }]
 }
 
 /** hintText returns a hint with its command as this host calls it. */
 export function hintText(hint: string, commandLine: CommandLine): string {
-  const { command, says } = commandOf(hint)
-  return command === null ? says : says + commandLine(command)
+  const { command, words } = commandOf(hint)
+  return command === null ? words : words + commandLine(command)
 }
 
 /** clockText writes a time as `00:43 UTC`, with its date if it is not today. `now` is wall ms. */
@@ -143,7 +149,7 @@ interface StoredFacts {
   maybeOnService: MaybeStored | null
 }
 
-/** onServiceText describes the version of a feed that the service has, or may have. */
+/** onServiceText describes the version of a feed that the service has, or might have. */
 export function onServiceText({ maybeOnService, onService }: StoredFacts, now: number): string {
   const maybe = maybeOnService === null ? '' : `, but ${maybeText(maybeOnService)}`
   if (onService === null) return `no version of this feed${maybe}`
@@ -152,7 +158,7 @@ export function onServiceText({ maybeOnService, onService }: StoredFacts, now: n
   return `version ${id}, ${countOf(postings ?? 0, 'posting')}${since}${maybe}`
 }
 
-/** maybeText says that the service may have a version. */
+/** maybeText says that storage might have a version. */
 export function maybeText({ id, postings }: MaybeStored): string {
-  return `storage may have version ${id} (${countOf(postings ?? 0, 'posting')}), because its upload had no answer`
+  return `storage might have version ${id} (${countOf(postings ?? 0, 'posting')}), because its upload had no answer`
 }

@@ -32,7 +32,7 @@ interface StoredState extends DaemonState {
 const NAME = 'daemon.json'
 /** The packaged unit's runtime directory: a person's shell has no RUNTIME_DIRECTORY. */
 const UNIT_DIRECTORY = '/run/feedsyncd'
-/** Large, because many paths with long names may be skipped. */
+/** Large, because many paths with long names can be skipped. */
 const MOST_BYTES = 64 * 1024 * 1024
 const READ_WITHOUT_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK
 
@@ -74,7 +74,10 @@ export class DaemonFile {
     return this.#current
   }
 
-  /** Never throws: if the file cannot be written anywhere, only memory has the new state. */
+  /**
+   * update writes the new state. It never throws: if the file cannot be written anywhere, only memory has the new
+   * state.
+   */
   update(patch: Partial<DaemonState>): void {
     this.#current = { ...this.#current, ...patch }
     this.#write()
@@ -136,7 +139,9 @@ export function readDaemonFile(
   return { ...last, alive: false, conditions, uploads: {} }
 }
 
-/** The name depends on the state directory, because several daemons of a host share the runtime directory. */
+/**
+ * runtimeFileName depends on the state directory, because several daemons of a host can share the runtime directory.
+ */
 function runtimeFileName(stateDirectory: string): string {
   return `daemon-${hash('sha256', stateDirectory).slice(0, 16)}.json`
 }
@@ -157,7 +162,7 @@ function tryLink(path: string, target: string): void {
 function tryReplace(path: string, make: (draft: string) => void): boolean {
   const draft = `${path}.${process.pid}.tmp`
   try {
-    // A killed process with the same pid may have left its draft.
+    // A killed process with the same pid might have left its draft.
     rmSync(draft, { force: true })
     make(draft)
     renameSync(draft, path)
@@ -179,7 +184,7 @@ function readFrom(path: string): StoredState | null {
   }
 }
 
-/** isAlive compares the start time too, because a new process may have the same pid. */
+/** isAlive compares the start time too, because a new process can have the same pid. */
 function isAlive({ pid, startTicks }: StoredState): boolean {
   const now = startTicksOf(pid)
   if (now !== null && startTicks !== null) return now === startTicks
@@ -190,7 +195,10 @@ function isAlive({ pid, startTicks }: StoredState): boolean {
   }
 }
 
-/** Field 2 of the file, the name in parentheses, may contain spaces and parentheses. */
+/**
+ * startTicksOf reads field 22 behind the last ")", because field 2, the name in parentheses, can contain spaces and
+ * parentheses.
+ */
 function startTicksOf(pid: number): string | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -66,41 +66,45 @@ const NOT_HEALED_BY_START: readonly ConditionCode[] = [
 function down({ daemon }: ProblemFacts, asked: Asked): FoundProblem {
   const { conditions, heartbeatAt, historyIsMissing, unit } = daemon
   const found = { code: 'daemon-down', subject: DAEMON, since: heartbeatAt } as const
-  const reason = unit === null ? null : reasonOfUnit(unit, asked)
-  const says = `the daemon is not running${reason === null ? '' : `: ${reason.says}`}`
+  const ended = unit === null ? null : whyUnitEnded(unit, asked)
+  const says = `the daemon is not running${ended === null ? '' : `: ${ended.reason}`}`
   if (historyIsMissing) {
     const step =
-      'without the database a start begins an empty history, so put it back first; the condition says how'
+      'put the database back first, as its condition says: without it, a start begins an empty history'
     return { ...found, says, next: [{ says: step }] }
   }
   if (conditions.some(({ code }) => NOT_HEALED_BY_START.includes(code)))
-    return { ...found, says, next: [{ says: 'correct what is critical, then start the daemon' }] }
-  if (reason !== null) return { ...found, says, next: reason.next }
+    return {
+      ...found,
+      says,
+      next: [{ says: 'correct the other critical problems, then start the daemon' }],
+    }
+  if (ended !== null) return { ...found, says, next: ended.next }
   return { ...found, says, next: [{ command: startCommand(daemon, asked) }] }
 }
 
-/** reasonOfUnit returns why systemd's last start of the unit failed, if another start would fail in the same way. */
-function reasonOfUnit(
+/** whyUnitEnded returns why systemd's last start of the unit failed, if another start would fail in the same way. */
+function whyUnitEnded(
   unit: UnitState,
   { commandLine }: Asked,
-): { says: string; next: Step[] } | null {
+): { reason: string; next: Step[] } | null {
   const { exitStatus, name, result } = unit
   if (result === null || result === 'success') return null
   const look = { command: `systemctl status ${name} --no-pager` }
   switch (exitStatus) {
     case 243: {
-      const says = 'systemd could not read the key file for it (exit 243)'
+      const reason = 'systemd could not read the key file for the unit (exit 243)'
       const step =
         'write the key to the file that LoadCredential= of the unit names, as root with mode 0600, and then start the unit'
-      return { says, next: [{ says: step }, look] }
+      return { reason, next: [{ says: step }, look] }
     }
     case 78:
       return {
-        says: 'its configuration or its history cannot be used (exit 78)',
+        reason: 'its configuration or its history cannot be used (exit 78)',
         next: [{ command: commandLine(commandFor('config check')) }, look],
       }
     default:
-      return { says: `its unit ended with ${result} (exit ${exitStatus})`, next: [look] }
+      return { reason: `its unit ended with ${result} (exit ${exitStatus})`, next: [look] }
   }
 }
 
@@ -118,7 +122,7 @@ function running(judged: ProblemFacts, asked: Asked): FoundProblem[] {
   if (heartbeatAt !== null && now - Date.parse(heartbeatAt) > SILENT_MS) {
     const says = `the daemon is stuck: its last sign of life was at ${clockText(heartbeatAt, now)}`
     const { startWith, unit } = daemon
-    const end = 'end its process, which loses nothing, and start it again'
+    const end = 'end its process and start it again; this loses nothing'
     const next: Step[] =
       unit !== null && startWith === null
         ? [{ command: `systemctl restart ${unit.name}` }]
@@ -159,7 +163,7 @@ function clock({ service }: ProblemFacts): FoundProblem[] {
   const { clockSkewMs } = service
   if (clockSkewMs === null || Math.abs(clockSkewMs) < CLOCK_OFF_MS) return []
   const way = clockSkewMs > 0 ? 'behind' : 'ahead of'
-  const says = `the clock of this host is ${formatDuration(Math.abs(clockSkewMs))} ${way} that of the service`
+  const says = `the clock of this host is ${formatDuration(Math.abs(clockSkewMs))} ${way} the clock of the service`
   const next = [{ says: 'correct the clock' }, { command: 'timedatectl' }]
   return [{ code: 'clock-off', subject: DAEMON, says, since: null, next }]
 }

@@ -9,8 +9,10 @@ import { formatBytes } from '../lib/units.ts'
 const LEAST_FREE = 16 * 2 ** 20
 const LEAST_SHARE = 0.02
 
-/** fullDisk returns why the disk is full and what to do, or null if it has space or this cannot be found out. */
-export function fullDisk(directory: string): { message: string; hint: string } | null {
+/**
+ * whyDiskFull returns why the disk counts as full and what to do, or null if it has space or this cannot be found out.
+ */
+export function whyDiskFull(directory: string): { message: string; hint: string } | null {
   try {
     const { bavail, blocks, bsize, ffree, files } = statfsSync(directory)
     const free = bavail * bsize
@@ -28,8 +30,11 @@ export function fullDisk(directory: string): { message: string; hint: string } |
   }
 }
 
-/** readOnlyDisk is fullDisk for a read-only disk: Linux remounts some disks read-only after an error. */
-export function readOnlyDisk(directory: string): { message: string; hint: string } | null {
+/**
+ * whyDiskReadOnly returns why the state directory cannot be written and what to do, or null if its disk is not
+ * read-only. Linux remounts some disks read-only after an error.
+ */
+export function whyDiskReadOnly(directory: string): { message: string; hint: string } | null {
   try {
     accessSync(directory, constants.W_OK)
     return null

@@ -12,21 +12,21 @@ export interface ProblemFacts extends PauseReports {
   daemon: DaemonReport
   service: ServiceReport
   skipped: readonly SkippedReport[]
-  /** The versions that are open, rejected or overdue, or that other facts make a problem, newest first. */
+  /** The versions that can be a problem, newest first: see `judgedVersions`. */
   versions: readonly VersionFacts[]
   /** The daemon's last look at the campaigns; null if there was none. */
   campaigns: CampaignRun | null
 }
 
-/** The states of the newest version of a feed, or of an older one, that may be a problem. */
+/** The states of the newest version of a feed, or of an older version, that can be a problem. */
 const TROUBLED = { newest: [...OPEN, 'rejected'], older: OPEN } as const
-/** The states of the newest version of a feed that leave the service with an earlier one. */
+/** The states of the newest version of a feed after which the service still has an earlier version. */
 export const NOT_SENT: readonly State[] = ['discarded', 'superseded']
 
 /**
- * judgedVersions returns the versions that `problems` judges: the open ones, the rejected ones, those after which
- * storage may have something else than what it confirmed, and those in `noted`. With `feed` it returns only those of
- * one feed.
+ * judgedVersions returns the versions that `problems` judges: the open versions, the rejected versions, the discarded
+ * or superseded versions of feeds of which storage might have an unconfirmed version, and the versions in `others`.
+ * With `feed` it returns only versions of this feed.
  */
 export function judgedVersions(
   history: HistoryReader,
@@ -34,7 +34,7 @@ export function judgedVersions(
   {
     feed,
     ...circumstances
-  }: Circumstances & { feed?: string | undefined; noted: readonly Version[] },
+  }: Circumstances & { feed?: string | undefined; others: readonly Version[] },
 ): VersionFacts[] {
   const only = feed === undefined ? {} : { feed }
   const newest = history.list({ ...only, states: TROUBLED.newest })
@@ -42,7 +42,7 @@ export function judgedVersions(
   const isOf = (version: Version) => feed === undefined || version.feed === feed
   const notSent = history.list({ ...only, states: NOT_SENT })
   const doubtful = notSent.filter((version) => history.maybeOnService(version.feed) !== null)
-  const all = [...newest, ...older, ...doubtful, ...circumstances.noted.filter(isOf)]
+  const all = [...newest, ...older, ...doubtful, ...circumstances.others.filter(isOf)]
   const factsOfVersion = factsOf(history, circumstances)
   return [...new Map(all.map((version) => [version.id, version])).values()].map((version) =>
     factsOfVersion(withProbeTime(version, daemon)),

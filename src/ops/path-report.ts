@@ -22,7 +22,7 @@ export interface PathEvidence {
   feed: string
   ignored: Ignored | null
   /** What is at the path now; null if nothing is. */
-  look: Sighting | Skipped | null
+  found: Sighting | Skipped | null
   /** null if no daemon has ever run here. */
   history: HistoryReader | null
   running: boolean
@@ -32,20 +32,23 @@ export interface PathEvidence {
   now: number
 }
 
-/** pathReport returns null if nothing is at the path and nothing ever was. */
+/** pathReport explains a path; null if nothing is at the path and nothing ever was. */
 export function pathReport(evidence: PathEvidence): PathReport | null {
-  const { path, feed, history, circumstances, look } = evidence
+  const { path, feed, history, circumstances, found } = evidence
   const known = history?.known(path) ?? null
   const moved = known === null ? (history?.movedFile(path) ?? null) : null
   const id = Math.max((known ?? moved)?.versionId ?? 0, latestVersion(evidence) ?? 0)
   const version = history?.version(id) ?? null
   const upload = history && version && uploadReports(history, circumstances)(version)
-  if (look === null && upload === null && !isOutside(path)) return null
+  if (found === null && upload === null && !isOutside(path)) return null
   const gone = moved?.versionId === id ? moved : null
   return { path, feed, upload, ...because(evidence, { known, moved: gone }, upload) }
 }
 
-/** Finds the version of a path that is settling or that was moved away: it has a version but no known file. */
+/**
+ * latestVersion finds the version of a path that is settling or whose file was moved away: such a path has a version
+ * but no known file.
+ */
 function latestVersion({ path, feed, history }: PathEvidence): number | null {
   const open = history?.list({ feed, states: UNREAD, all: true }) ?? []
   const last = history?.list({ feed, all: true, limit: MOST_VERSIONS }) ?? []
@@ -55,7 +58,10 @@ function latestVersion({ path, feed, history }: PathEvidence): number | null {
 /** How many versions of a feed are searched for a file that has left the folder. */
 const MOST_VERSIONS = 100
 
-/** True for the inbox itself and for paths outside of it: `look` and `ignored` know nothing about them. */
+/**
+ * isOutside returns true for the inbox itself and for paths outside of it: `found` and `ignored` say nothing about
+ * them.
+ */
 const isOutside = (path: string) => path === '.' || path.startsWith('/')
 
 /** LastFile is the last file at the path, and what became of it if the daemon moved or deleted it. */
@@ -72,7 +78,7 @@ interface Because {
 }
 
 function because(evidence: PathEvidence, past: LastFile, upload: UploadReport | null): Because {
-  const { ignored, look, path, running } = evidence
+  const { ignored, found, path, running } = evidence
   if (path === '.') return { because: 'it is the inbox', next: 'name a file in it' }
   if (path.startsWith('/') && upload === null) {
     return {
@@ -82,9 +88,9 @@ function because(evidence: PathEvidence, past: LastFile, upload: UploadReport | 
   }
   // A skipped path is more important than a name that no pattern includes, but not than a name excluded on purpose.
   const isByPattern = ignored === null || ignored.rule === 'not-included'
-  if (look !== null && 'reason' in look && isByPattern) {
-    const reason = look.path === path ? look.reason : `it is below ${look.path}: ${look.reason}`
-    return { because: reason + versionText(upload), next: look.hint }
+  if (found !== null && 'reason' in found && isByPattern) {
+    const reason = found.path === path ? found.reason : `it is below ${found.path}: ${found.reason}`
+    return { because: reason + versionText(upload), next: found.hint }
   }
   if (ignored !== null) {
     const [because, next] = ignoredBecause(ignored, path)
@@ -99,7 +105,7 @@ function because(evidence: PathEvidence, past: LastFile, upload: UploadReport | 
       }
 }
 
-/** Names the version that an ignored or skipped file still has. */
+/** versionText names the version that an ignored or skipped file still has. */
 const versionText = (upload: UploadReport | null): string =>
   upload === null ? '' : `; its version ${upload.id} is ${upload.state}`
 
@@ -110,7 +116,7 @@ function versionBecause(
   { known, moved }: LastFile,
   upload: UploadReport,
 ): string {
-  const { look, now, path, quietPeriodMs } = evidence
+  const { found, now, path, quietPeriodMs } = evidence
   const { id, reason, state } = upload
   const said = reason === null ? '' : `: ${reason}`
   const isElsewhere = upload.path !== path
@@ -118,19 +124,19 @@ function versionBecause(
     ? `it has the same bytes as version ${id} (${upload.path}), which is ${state}${said}`
     : `its version ${id} is ${state}${said}`
   if (path.startsWith('/')) return is
-  if (look === null || 'reason' in look) {
+  if (found === null || 'reason' in found) {
     const missing = 'the folder has no file of this name now'
     return `${moved === null ? missing : `it was ${MOVED[moved.disposition]}`}; ${is}`
   }
   const quiet = `it is read after it has not changed for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
-  const at = changedAt(look.identity)
+  const at = changedAt(found.identity)
   const changed =
     at === null
       ? 'its file system does not know when it last changed'
       : `it last changed ${formatDuration(Math.max(0, now - at))} ago`
   // The reason of a blocked version already says what it waits for.
   if (state === 'settling') return blockOf(upload) !== null ? is : `${is}: ${changed}, and ${quiet}`
-  const hasChanged = known !== null && !sameIdentity(known.identity, look.identity)
+  const hasChanged = known !== null && !sameIdentity(known.identity, found.identity)
   return hasChanged ? `${is}; ${changed}: ${quiet}` : is
 }
 

@@ -6,8 +6,8 @@ import type { ConditionCode } from '../domain/conditions.ts'
 import { EXIT } from '../lib/errors.ts'
 
 /**
- * `critical`: feeds are not read or not sent, or nobody can know. `warning`: a person has to act. `info`: it ends
- * alone.
+ * Severity says how bad a problem is. `critical`: feeds are not read or not sent, or nobody can know. `warning`: a
+ * person has to act. `info`: it ends by itself.
  */
 export type Severity = 'critical' | 'warning' | 'info'
 
@@ -77,7 +77,7 @@ const TABLE = {
   /** Further feeds of an account wait for one answer about the account. */
   'second-feed': kind('warning', DECIDE, 'held'),
   failed: kind('warning', DECIDE, 'failed'),
-  /** Service or storage refused it three times in a row, each time with a fresh form. */
+  /** Service or storage refused the version three times in a row, each time with a fresh form. */
   refused: kind('warning', LATER, 'failed'),
   /** The disk has no room for a copy of the file. */
   'no-room': kind('warning', LATER, 'failed'),
@@ -90,7 +90,7 @@ const TABLE = {
   'maybe-stored': kind('warning', NONE, null),
   incomplete: kind('info', LATER, null),
   queued: kind('info', LATER, null),
-  /** It is read or sent now. */
+  /** The version is read or sent now. */
   working: kind('info', LATER, null),
 
   skipped: kind('warning', DECIDE, null),
@@ -107,13 +107,13 @@ const TABLE = {
   'campaigns-late': kind('warning', NONE, null),
   'campaign-unknown': kind('warning', DECIDE, 'campaign-unknown'),
   'campaign-blocked': kind('warning', DECIDE, 'campaign-waiting'),
-  /** It waits for `campaigns apply` for an hour. */
+  /** The campaign has waited for `campaigns apply` for an hour. */
   'campaign-differs': kind('warning', DECIDE, 'campaign-waiting'),
   'campaign-differs-since-now': kind('info', DECIDE, null),
-  /** The daemon could not send its targeting for two hours. */
+  /** The daemon could not send the campaign's targeting for two hours. */
   'campaign-pending': kind('warning', DECIDE, 'campaign-waiting'),
   'campaign-finding': kind('warning', DECIDE, 'campaign-waiting'),
-  /** What it covers, has spent, or has left is not as expected. */
+  /** What the campaign covers, has spent, or has left is not as expected. */
   'campaign-numbers': kind('warning', NONE, 'campaign-waiting'),
   'campaign-write-failed': kind('warning', DECIDE, 'campaign-waiting'),
   'campaign-write-repeats': kind('info', DECIDE, null),

@@ -94,7 +94,7 @@ function pauseReport({ by, since, until }: Pause): PauseReport {
   return { since: isoTime(since), until: isoTime(until), by }
 }
 
-/** pauseReports separates the pause of all feeds from those of single feeds. */
+/** pauseReports separates the pause of all feeds from the pauses of single feeds. */
 export function pauseReports({ all }: InForce): PauseReports {
   const ofAll = all.find(({ feed }) => feed === null)
   return {
@@ -115,9 +115,9 @@ export interface HostFacts {
    * The systemd unit of the configuration, and how it ended last; null means no unit has it, or systemd does not say.
    */
   unit: UnitState | null
-  /** A listing of the folder that is older is late, ms. */
+  /** The age in ms from which the last listing of the folder is late. */
   staleAfterMs: number
-  /** Address of the page if other hosts may reach it; null if they may not. */
+  /** Address of the page if other hosts can reach it; null if they cannot. */
   exposedAt: string | null
 }
 
@@ -134,7 +134,7 @@ export interface StatusQuestion extends Circumstances {
   host?: Partial<HostFacts> | undefined
 }
 
-/** Snapshot is whether the daemon runs, and the last state that it wrote, perhaps long ago. */
+/** Snapshot says whether the daemon runs, and has the last state that it wrote, perhaps long ago. */
 export interface Snapshot {
   running: boolean
   state: DaemonState | null
@@ -182,13 +182,16 @@ export function statusReport(
     ...pauseReports(pauses),
     skipped: (state?.skipped ?? []).map(({ since, ...one }) => ({ ...one, since: isoTime(since) })),
     uploads: history === null ? [] : reports(history.list(filter)),
-    owed: history === null ? [] : reports(owedOlderVersions(history, filter)),
+    owed: history === null ? [] : reports(olderOpenVersions(history, filter)),
   }
 }
 
-/** Empty if the filter asks for all versions or for a state, because `uploads` has these versions then. */
-function owedOlderVersions(history: VersionReads, { limit: _, ...filter }: ListFilter): Version[] {
+/**
+ * olderOpenVersions returns the open versions that are not the newest of their feed. It returns none if the filter asks
+ * for all versions or for a state, because `uploads` has these versions then.
+ */
+function olderOpenVersions(history: VersionReads, { limit: _, ...filter }: ListFilter): Version[] {
   if (filter.all || filter.states !== undefined) return []
-  const owed = history.list({ ...filter, states: OPEN, all: true })
-  return owed.filter((version) => history.newest(version.feed)?.id !== version.id)
+  const open = history.list({ ...filter, states: OPEN, all: true })
+  return open.filter((version) => history.newest(version.feed)?.id !== version.id)
 }

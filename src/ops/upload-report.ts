@@ -1,5 +1,5 @@
-// The documented JSON of versions: their rows in `status`, those of one feed, and all facts of one. Fields may be added but
-// never renamed. Times are ISO 8601 UTC or null.
+// The documented JSON of versions: their rows in `status`, the versions of one feed, and all facts of one version.
+// Fields may be added but never renamed. Times are ISO 8601 UTC or null.
 
 import type { Attempt, HistoryEvent, HistoryReader, Version } from '../history/port.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -56,7 +56,7 @@ export function uploadReports(
   })
 }
 
-/** Returns the version of the feed that the service has, or null if it has none. */
+/** onService returns the version of the feed that the service has, or null if it has none. */
 function onService(history: HistoryReader, feed: string): OnService | null {
   const stored = history.onService(feed)
   return stored && { ...stored, uploadedAt: isoTime(stored.uploadedAt) }

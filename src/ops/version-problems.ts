@@ -11,7 +11,10 @@ import type { FoundProblem } from './problem.ts'
 import { KINDS, type ProblemCode, type Severity } from './problem-kinds.ts'
 import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
 
-/** feedProblems returns the problems of feeds and paths. A late feed has its own problem beside that of its version. */
+/**
+ * feedProblems returns the problems of feeds and paths. A late feed has its own problem beside the problem of its
+ * version.
+ */
 export function feedProblems(judged: ProblemFacts, asked: Asked): FoundProblem[] {
   const { daemon, pausedFeeds, skipped, versions } = judged
   return [
@@ -142,7 +145,7 @@ function ofVersion(version: VersionFacts, asked: Asked): FoundProblem[] {
   return found
 }
 
-/** JudgedState is the part of a version's facts that may be a problem by itself. */
+/** JudgedState is the part of a version's facts that can be a problem by itself. */
 export interface JudgedState {
   state: State
   reasonCode: string | null
@@ -150,7 +153,7 @@ export interface JudgedState {
   refusals: number
 }
 
-/** codeOf returns the problem that the state of a version is; null if it is none. */
+/** codeOf returns the code of the problem that a version's state is; null if the state is not a problem. */
 function codeOf(version: JudgedState): ProblemCode | null {
   const { refusals, state } = version
   switch (state) {
@@ -172,7 +175,7 @@ function codeOf(version: JudgedState): ProblemCode | null {
   }
 }
 
-/** severityOf returns how bad the state of a version is; null if it is no problem. */
+/** severityOf returns how bad the state of a version is; null if the state is not a problem. */
 export function severityOf(version: JudgedState): Severity | null {
   const code = codeOf(version)
   return code === null ? null : KINDS[code].severity

@@ -74,7 +74,7 @@ function rowReport(version: Version): RowReport {
   }
 }
 
-/** withPause adds the reason of a pause to a queued version. Rows do not store it: thousands may wait. */
+/** withPause adds the reason of a pause to a queued version. Rows do not store it: thousands can wait. */
 function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
   const pause = version.state === 'queued' ? pauses.of(version.feed) : null
   if (pause === null) return version
@@ -96,7 +96,8 @@ export interface VersionFacts extends RowReport, Expectation {
   /** The newest version of the feed whose upload had no answer, while nothing later is confirmed; else null. */
   maybeOnService: MaybeStored | null
   /**
-   * The version that the last three exports of the feed are older than by their dates, if this is the last; else null.
+   * Set if this version is the newest, and the dates of the last three exports of the feed are all older than the date
+   * of one version: that version; else null.
    */
   newerThanAll: { id: number; path: string } | null
 }
@@ -119,7 +120,10 @@ export interface Circumstances {
   incompleteAfterMs?: number | undefined
   /** After a lost history: the number of postings in the largest copy that was kept of a feed; null if unknown. */
   kept?: ((feed: string) => number | null) | undefined
-  /** The version that the last exports of a feed are older than; see history/always-older.ts. */
+  /**
+   * Returns the version whose date is newer than the dates of the last exports of the feed; see
+   * history/always-older.ts.
+   */
   newerThanAll?: ((last: Version) => Version | null) | undefined
 }
 
@@ -171,7 +175,7 @@ interface ServiceOutage {
 
 /**
  * withProbeTime adds the probe's time to a queued version while the service is down. Rows do not store it: thousands
- * may wait.
+ * can wait.
  */
 export function withProbeTime(version: Version, live: ServiceOutage | null): Version {
   const { nextAttemptAt, reason, reasonCode, state } = version

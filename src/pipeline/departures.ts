@@ -10,7 +10,7 @@ import type { Departure, Disposed, Disposition, Listing, Sighting } from '../inb
 import type { Clock } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import type { FileIdentity } from '../lib/files.ts'
-import { sameBytes, sameIdentity } from '../lib/files.ts'
+import { isUnchanged, sameIdentity } from '../lib/files.ts'
 import type { Log } from '../lib/log.ts'
 import { isBefore } from './decide/same-bytes.ts'
 import { failingMs, newToken } from './receipts.ts'
@@ -85,8 +85,8 @@ export class Departures {
     if (taken === undefined)
       return this.#partialMoves
         .values()
-        .some((move) => move.path === path && sameBytes(move.identity, identity))
-    return (taken.isAway ? sameIdentity : sameBytes)(taken.identity, identity)
+        .some((move) => move.path === path && isUnchanged(move.identity, identity))
+    return (taken.isAway ? sameIdentity : isUnchanged)(taken.identity, identity)
   }
 
   /** isLeaving is true if we are moving the file or moved it since the last listing: its absence proves nothing. */
@@ -194,7 +194,7 @@ export class Departures {
     const history = this.#history
     if (this.#knownPaths.isNews(path, identity)) return null
     const unmovable = this.#unmovable.get(path)
-    if (unmovable !== undefined && sameBytes(unmovable, identity)) return null
+    if (unmovable !== undefined && isUnchanged(unmovable, identity)) return null
     const { afterUpload } = this.#inboxConfig
     const ofSent = afterUpload === 'keep' ? null : afterUpload
     const version = history.lastVersionAt(path)

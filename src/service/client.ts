@@ -32,7 +32,7 @@ export interface ServiceOptions {
 
 export interface ServiceCall {
   method: string
-  /** Relative to the base address, beginning with `/v1/`; may have a query. */
+  /** Relative to the base address, beginning with `/v1/`, with or without a query. */
   path: string
   body: Buffer | null
   /** Replaces the configured partner account; null means the configured identity. */
@@ -42,13 +42,13 @@ export interface ServiceCall {
   freshConnection?: boolean
 }
 
-/** A service may reject an old date with one of these: the specification names no status (section 7). */
+/** A service can reject an old date with one of these: the specification names no status (section 7). */
 const OLD_DATE: ReadonlySet<number> = new Set([400, 401, 403])
 
 /** If the clocks differ by more than this, a refused request is signed again with the service's time. */
 const SKEW_LIMIT = 60 * SECOND
 
-/** After a longer wait, the Date of an answer may be too old to measure the service's clock. */
+/** After a longer wait, the Date of an answer can be too old to measure the service's clock. */
 const SLOW_ANSWER = 20 * SECOND
 
 const ANSWER_TIMEOUT = 30 * SECOND
@@ -116,14 +116,14 @@ export class ServiceClient {
     const refused = answer.kind === 'answer' && OLD_DATE.has(answer.status)
     const skewMs = this.clockSkewMs()
     if (!refused || skewMs === null) return answer
-    // Compare with the date of this request: a parallel request may have corrected the clock since.
+    // Compare with the date of this request: a parallel request might have corrected the clock since.
     if (Math.abs(skewMs - datedWith) <= SKEW_LIMIT) return answer
     this.#applied = this.#measured
     this.#log.warn(
       { event: 'service.clock-skew', skewMs, status: answer.status },
-      'the clock of this machine differs from that of the service; requests are dated with its time',
+      'the clock of this machine differs from the clock of the service; requests are dated with the service’s time',
     )
-    // A 400 may also refuse the body. Do not send a body twice: a create is sent once.
+    // A 400 can also refuse the body. Do not send a body twice, because it can create something.
     return answer.status === 400 && call.body !== null ? answer : this.#send(call, signal)
   }
 

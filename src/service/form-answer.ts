@@ -8,7 +8,9 @@ import { parseBody, Unusable } from './json-answer.ts'
 import { Members, parseInOrder } from './ordered-json.ts'
 import type { UploadForm } from './port.ts'
 
-/** Rejected is a form that must not be posted. A body that is no form is only `Unusable`: another server answered. */
+/**
+ * Rejected is a form that must not be posted. A body that is not a form is only `Unusable`: another server answered.
+ */
 export class Rejected extends Unusable {}
 
 /**
@@ -24,7 +26,7 @@ export function readForm(body: Buffer, base: URL): UploadForm {
   const { url, fileUrl, fields } = Object.fromEntries(members)
   if (typeof url !== 'string') throw new Unusable('a form without "url"')
   if (!(fields instanceof Members)) throw new Unusable('a form without "fields"')
-  // A service may write null for a field that it does not use, such as a token.
+  // A service can write null for a field that it does not use, such as a token.
   const used = fields.filter(([, value]) => value !== null)
   const isPlain = (value: unknown) => typeof value === 'string' || Number.isSafeInteger(value)
   if (!used.every(([, value]) => isPlain(value)))
@@ -34,8 +36,8 @@ export function readForm(body: Buffer, base: URL): UploadForm {
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
     throw new Unusable('a form without the field "key"')
   const to = URL.parse(url)
-  const problem = addressProblem(to, base) ?? fieldProblem(entries)
-  if (to === null || problem !== null) throw new Rejected(`a form ${problem}`)
+  const reason = whyNotPostableTo(to, base) ?? whyNotPostable(entries)
+  if (to === null || reason !== null) throw new Rejected(`a form ${reason}`)
   // The host appears in messages and in DNS queries, so it must not contain a secret.
   if (redact(to.host) !== to.host) throw new Rejected('a form whose "url" has a secret in its host')
   // The upload does not need the later address, so a form without one is good.
@@ -43,22 +45,22 @@ export function readForm(body: Buffer, base: URL): UploadForm {
   return { url, fileUrl: later, fields: entries }
 }
 
-/** These fields are no secrets: they name the object, or say how storage checks and keeps it. */
+/** These fields are not secrets: they name the object, or say how storage checks and keeps it. */
 const PUBLIC_FIELD =
   /^(key|bucket|(success_action_)?redirect|success_action_status|acl|cache-control|content-(type|disposition|encoding)|expires|.*-(algorithm|date|storage-class))$/i
 
-/** registerSecretFields hides secret fields, because the service may repeat them in the object's key or address. */
+/** registerSecretFields hides secret fields, because the service can repeat them in the object's key or address. */
 function registerSecretFields(fields: UploadForm['fields']): void {
   for (const [name, value] of fields) {
     if (PUBLIC_FIELD.test(name)) continue
     registerTemporarySecret(value)
-    // The name of an access key is followed by a date, a region and a service, which are no secrets.
+    // The name of an access key is followed by a date, a region and a service, which are not secrets.
     if (/credential$/i.test(name)) registerTemporarySecret(value.replace(/\/.*/s, ''))
   }
 }
 
-/** addressProblem says why a form must not be posted to this address; null if it may. */
-function addressProblem(to: URL | null, base: URL): string | null {
+/** whyNotPostableTo returns why a form must not be posted to this address; null if it may. */
+function whyNotPostableTo(to: URL | null, base: URL): string | null {
   if (to === null) return 'whose "url" is not an address'
   const isLocal = to.protocol === 'http:' && isLoopback(to) && isLoopback(base)
   if (to.protocol !== 'https:' && !isLocal) return 'whose "url" is not an https address'
@@ -70,11 +72,11 @@ function addressProblem(to: URL | null, base: URL): string | null {
 }
 
 /**
- * fieldProblem says why the fields cannot be posted; null if they can. Storage ignores the case of names and reads the
- * part called "file" as the file itself. multipart.ts encodes quotes and other letters and sends line ends of values
- * as they are.
+ * whyNotPostable returns why the fields cannot be posted; null if they can. Storage ignores the case of names and reads
+ * the part called "file" as the file itself. multipart.ts encodes quotes and other letters and sends line ends of
+ * values as they are.
  */
-function fieldProblem(fields: UploadForm['fields']): string | null {
+function whyNotPostable(fields: UploadForm['fields']): string | null {
   const seen = new Set<string>()
   for (const [name, value] of fields) {
     const plain = name.toLowerCase()

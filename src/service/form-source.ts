@@ -31,10 +31,13 @@ export interface FormSourceOptions extends ServiceOptions {
 /** A form has a few kB, so a longer answer is not a form. */
 const MAX_ANSWER = 1024 * 1024
 
-/** An account may be any captured path segment. An empty account would silently mean the whole partner. */
+/** An account can be any captured path segment. An empty account would silently mean the whole partner. */
 const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 
-/** @throws FeedsyncError (78) when the key cannot be used. */
+/**
+ * createFormSource returns a source that reads the key once, and again on `reloadKey`. @throws FeedsyncError (78) if
+ * the key cannot be used.
+ */
 export function createFormSource({ presignPath, ...options }: FormSourceOptions): FormSource {
   const client = new ServiceClient(options)
   return {
@@ -42,8 +45,8 @@ export function createFormSource({ presignPath, ...options }: FormSourceOptions)
     clockSkewMs: () => client.clockSkewMs(),
     reloadKey: () => client.reloadKey(),
     requestForm: async (account, signal, path) => {
-      const problem = accountProblem(client, { account, path, presignPath })
-      if (problem !== null) return failed(failureOf(RULES.accountUnusable, problem))
+      const unusable = whyAccountNotUsable(client, { account, path, presignPath })
+      if (unusable !== null) return failed(failureOf(RULES.accountUnusable, unusable))
       const call = { method: 'POST', path: presignPath, body: null, account }
       const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
       const skewMs = client.clockSkewMs()
@@ -83,31 +86,31 @@ function judge(
     const row = form instanceof Rejected ? RULES.formRejected : RULES.badForm
     return as(row, `the service answered ${status} with ${what}`, { code: 'bad-form' })
   }
-  const says = refusalMessage(answer)
+  const itsWords = refusalMessage(answer)
   const rule = ruleOfStatus('service', status)
   if (rule === RULES.credentials && status === 403 && account !== null)
-    return as(rule, `the service refused the partner account "${account}" with 403${says}`, {
+    return as(rule, `the service refused the partner account "${account}" with 403${itsWords}`, {
       hint: `check the folder or file name that "${account}" comes from, and ask the service operator to admit it; its feeds are tried again every 5 minutes, and at once by "retry"`,
     })
   if (rule === RULES.credentials) {
     const whom = account === null ? '' : ` for the partner account "${account}"`
     const when = isHandedOver(auth.keyFile) ? '' : 'when the key file changes, and '
-    return as(rule, `the service refused the credentials${whom} with ${status}${says}`, {
+    return as(rule, `the service refused the credentials${whom} with ${status}${itsWords}`, {
       hint: `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner${skewHint(skewMs)}; uploads are tried again ${when}every 5 minutes`,
     })
   }
   if (rule === RULES.serviceRefused)
-    return as(rule, `the service refused to give an upload form: ${status}${says}`)
+    return as(rule, `the service refused to give an upload form: ${status}${itsWords}`)
   if (rule === RULES.proxy) return as(rule, PROXY_REFUSAL, { code: 'proxy-407' })
   if (headers.location !== undefined && status >= 300 && status < 400) {
     const place = placeOf(headers.location, origin)
     return as(RULES.serviceMoved, `the service redirects to ${place} (${status})`)
   }
   const row = rule ?? (retryAfter === null ? RULES.noForm : RULES.noFormThrottled)
-  return as(row, `the service answered ${status}${says}`)
+  return as(row, `the service answered ${status}${itsWords}`)
 }
 
-/** placeOf describes the target of a redirect without the address of another host, which may contain a secret. */
+/** placeOf describes the target of a redirect without the address of another host, which can contain a secret. */
 function placeOf(location: string, origin: string): string {
   const to = URL.parse(location, origin)
   if (to === null) return 'no usable address'
@@ -145,8 +148,8 @@ function skewHint(skewMs: number | null): string {
     : ` (this clock is ${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the service's)`
 }
 
-/** accountProblem says why a wrong configuration prevents the request; null if it does not. */
-function accountProblem(
+/** whyAccountNotUsable returns why the account of a feed prevents the request, and what to do; null if nothing does. */
+function whyAccountNotUsable(
   client: ServiceClient,
   {
     account,
@@ -169,7 +172,7 @@ function accountProblem(
   if (client.lacksAccount(presignPath, account))
     return {
       code: 'no-partner-account',
-      reason: `no partner account: no rule names one for ${path}`,
+      reason: `no rule gives a partner account for ${path}`,
       hint: 'set service.partnerAccount, or partnerAccount in the rule of feeds that matches the path; then restart feedsyncd and retry the feed',
     }
   return null

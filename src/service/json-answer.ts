@@ -3,7 +3,10 @@
 import type { HttpReply } from '../lib/http.ts'
 import { shownMessage } from '../lib/secrets.ts'
 
-/** Unusable says why a success cannot be used: a clause about the body that repeats only the names of lists. */
+/**
+ * Unusable says why an answer with a success status cannot be used. Its message is a clause about the body; of the body
+ * it repeats only the names of lists.
+ */
 export class Unusable extends Error {}
 
 /** readAnswer returns the result of `read` for the answer's body, or the `Unusable` that it throws. */

@@ -9,7 +9,7 @@ import type { FormSource } from './port.ts'
 
 /**
  * Keys that were read, with the stamps of their files. A process of root reads the key, then becomes the owner of the
- * state directory (`becomeOwnerOf`), who may be unable to read the file.
+ * state directory (`becomeOwnerOf`), who might be unable to read the file.
  */
 const known = new Map<string, { stamp: string | undefined; secret: Secret }>()
 
@@ -25,7 +25,7 @@ export function readKeyFile(path: string, { dropNewline }: { dropNewline: boolea
     ? keyAdvice(path)
     : 'put the key that the service operator issued there, or set service.auth.keyFile'
   const name = `${dropNewline} ${path}`
-  const stamp = stampOf(path)?.text
+  const stamp = stampOf(path)?.stamp
   const before = known.get(name)
   if (before !== undefined && before.stamp === stamp) return before.secret
   try {
@@ -49,7 +49,7 @@ export function readKeyFile(path: string, { dropNewline }: { dropNewline: boolea
  * function throws the errors of `reloadKey`.
  */
 export function keyReloader(forms: FormSource, keyFile: string): () => boolean {
-  const stamp = () => stampOf(keyFile)?.text
+  const stamp = () => stampOf(keyFile)?.stamp
   let known = stamp()
   return () => {
     const now = stamp()

@@ -8,7 +8,7 @@ import type { Secret } from '../lib/secrets.ts'
 
 /**
  * Signable holds the parts of one request that a template can name. `path` is relative to the base address, `query` has
- * no question mark and may be empty, `body` is the exact bytes, and `date` is the exact value of the Date header.
+ * no question mark and can be empty, `body` is the exact bytes, and `date` is the exact value of the Date header.
  */
 export type Signable = Record<Exclude<SignField, 'body'>, string> & { body: Buffer }
 

@@ -22,7 +22,7 @@ export interface Hold {
 
 export class AccountHolds {
   readonly #clock: Clock
-  /** Accounts that the service accepted with the present key and has not refused since. */
+  /** Accounts that the service accepted with the current key and has not refused since. */
   readonly #verified = new Set<Account>()
   /** Holds by account. An expired hold stays here until the service accepts the account. */
   readonly #holds = new Map<Account, Hold>()
@@ -46,7 +46,7 @@ export class AccountHolds {
     return this.first && { ...this.first, mark: JSON.stringify(accounts.toSorted()) }
   }
 
-  /** isOfKey is true if an account is on hold and no account is accepted: the key itself may be wrong. */
+  /** isOfKey is true if an account is on hold and no account is accepted: the key itself might be wrong. */
   get isOfKey(): boolean {
     return this.first !== null && this.#verified.size === 0
   }
@@ -84,8 +84,8 @@ export class AccountHolds {
   }
 
   /**
-   * refuse puts the account on hold. It ignores a request (`askedAt`, monotonic ms) from before the present hold or the
-   * present key.
+   * refuse puts the account on hold. It ignores a request (`askedAt`, monotonic ms) from before the current hold or the
+   * current key.
    */
   refuse(account: Account, failure: Failure, askedAt: number): void {
     if (askedAt < (this.holdOf(account)?.beganAt ?? this.#keySince)) return
@@ -105,6 +105,6 @@ export class AccountHolds {
 
 function isCurrent(hold: Hold | undefined, clock: Clock): hold is Hold {
   if (hold === undefined || clock.monotonic() >= hold.beganAt + RETRY_MS) return false
-  // Check the wall clock as well: the versions wait by it, and somebody may have set it.
+  // Check the wall clock as well: the versions wait by it, and somebody might have set it.
   return !isDue(hold.until, clock.now(), LONGEST_ATTEMPT_WAIT_MS)
 }

@@ -9,19 +9,21 @@ import type { Failure, UploadHealth } from './port.ts'
 const OPENS_AFTER = 5
 const FIRST_PROBE = 5 * SECOND
 const LONGEST_PAUSE = 10 * MINUTE
-/** After LONGEST_PROBE another probe may start: the running one may be a large file on a slow line. */
+/** After LONGEST_PROBE another probe may start: the running one can be a large file on a slow line. */
 const LONGEST_PROBE = MINUTE
 
 /** MOST_REJECTED limits the refused feeds that are remembered. */
 const MOST_REJECTED = 100
 
-/** REJECTS_ALL_FROM is how many feeds an origin must refuse, without accepting one, to count as faulty itself. */
+/** REJECTS_ALL_FROM is how many feeds an origin must refuse, without accepting any, to count as faulty itself. */
 const REJECTS_ALL_FROM = 3
 
 /** Pass permits one request; `leave` returns it with the result. */
 export interface Pass {
   readonly isProbe: boolean
-  /** Set if a person asked before the next probe was due: if this request fails too, that probe keeps its time. */
+  /**
+   * Set for a request that a person asked for before the next probe was due: if it fails, that probe keeps its time.
+   */
   readonly before?: { probeAt: number; shownAt: number }
 }
 
@@ -45,7 +47,7 @@ export class Breaker {
   readonly #accounts = new Set<Account>()
   /** The reason of the last failure; null while the origin is up. */
   #reason: string | null = null
-  /** The feeds that the origin refused since it last accepted one, with their accounts. */
+  /** The feeds that the origin refused since it last accepted a feed, with their accounts. */
   readonly #rejected = new Map<string, Account>()
   /** The accounts that have probed the origin without success since it is down. */
   readonly #probed = new Set<Account>()
@@ -58,7 +60,10 @@ export class Breaker {
     return this.#state.kind === 'open'
   }
 
-  /** isAwaited is true while the origin is down and its probes are sent. Missing probes mean that no feed needs it. */
+  /**
+   * isAwaited is true while the origin is down and its probes are sent. A probe that is long due and was not sent means
+   * that no feed needs the origin.
+   */
   get isAwaited(): boolean {
     if (this.#state.kind === 'closed') return false
     const { isProbing, probeAt } = this.#state
@@ -71,7 +76,7 @@ export class Breaker {
     const { isProbing, probeAt } = this.#state
     const from = isProbing ? probeAt + LONGEST_PROBE : probeAt
     const left = Math.max(0, Math.ceil(from - this.#clock.monotonic()))
-    // The running probe may end soon: look again after the shortest pause.
+    // The running probe might end soon: look again after the shortest pause.
     return isProbing ? Math.min(left, FIRST_PROBE) : left
   }
 
@@ -122,8 +127,11 @@ export class Breaker {
     return hadProbed
   }
 
-  /** rejectsAll counts a refused feed and reports whether the origin refuses all feeds, of more than one account. */
-  rejectsAll(feed: string, account: Account = null): boolean {
+  /**
+   * countRejected counts a refused feed, and returns whether the origin now refuses all feeds, of more than one
+   * account.
+   */
+  countRejected(feed: string, account: Account = null): boolean {
     this.#accounts.add(account)
     if (this.#rejected.size < MOST_REJECTED) this.#rejected.set(feed, account)
     return (
@@ -136,7 +144,7 @@ export class Breaker {
     return accounts.size > 1 || this.#accounts.size <= 1
   }
 
-  accepts(): void {
+  forgetRejected(): void {
     this.#rejected.clear()
   }
 

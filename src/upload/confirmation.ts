@@ -41,7 +41,7 @@ export function confirm(
 ): Confirmation {
   const { status, headers } = reply
   const notStored = (rule: Rule, code: string, how: string): Confirmation => {
-    // Storage may have the file nevertheless.
+    // Storage might have the file nevertheless.
     const ambiguous = rule === RULES.answeredEarly || rule === RULES.unconfirmed
     const reason = `storage answered ${status} ${how}`
     return { kind: 'failed', failure: failureOf(rule, { ...common, code, reason, ambiguous }) }
@@ -77,7 +77,7 @@ export function confirm(
     body.kind === 'posted' ||
     redirect !== null ||
     (etag !== null && !etag.isWeak) ||
-    // A cut answer proves nothing: storage may send spaces until it knows the result.
+    // A cut answer proves nothing: storage can send spaces until it knows the result.
     (isNamed && BARE.has(status) && !reply.bodyCut)
   if (isConfirmed) return stored
   return notStored(
@@ -90,7 +90,7 @@ export function confirm(
 interface Etag {
   value: string
   isMd5: boolean
-  /** A web server sends weak ETags for its pages. Storage never does, but a proxy may weaken a correct one. */
+  /** A web server sends weak ETags for its pages. Storage never does, but a proxy can weaken a correct ETag. */
   isWeak: boolean
 }
 

@@ -18,7 +18,7 @@ export class Origins {
   readonly #breakers = new Map<string, Breaker>()
   /** The breakers of single accounts, by origin and account: the failures of one account stop no other. */
   readonly #ofAccount = new Map<string, Breaker>()
-  /** The storage that the newest form of each account names, the newest last: an account may have its own storage. */
+  /** The storage that the newest form of each account names, the newest last: an account can have its own storage. */
   readonly #storageOf = new Map<Account, string>()
 
   constructor(clock: Clock, service: string) {
@@ -78,7 +78,7 @@ export class Origins {
     return { ...worst(awaited), state: 'degraded', nextProbeAt: null }
   }
 
-  /** The origins that decide the health: the service, and the newest storage that is up. */
+  /** #origins are the origins that decide the health: the service, and the newest storage that is up. */
   get #origins(): string[] {
     const service = this.#service
     const storages = [...this.#storageOf.values()]
@@ -86,7 +86,7 @@ export class Origins {
     return storage === undefined ? [service] : [service, storage]
   }
 
-  /** All origins in use, including the storages of single accounts. */
+  /** #all has all origins in use, including the storages of single accounts. */
   get #all(): Set<string> {
     return new Set([this.#service, ...this.#storageOf.values()])
   }

@@ -19,7 +19,7 @@ export interface Parcel {
   account: string | null
   /** The path of the file in the folder. */
   path: string
-  /** A person asked for a try now: the attempt ignores holds and breakers. */
+  /** A person asked for an attempt now: it ignores holds and breakers. */
   isForced: boolean
 }
 
@@ -41,7 +41,10 @@ export interface NotAccepted {
 
 export type Prepared =
   | { kind: 'form'; form: FormFacts }
-  /** An origin is down until its next probe at `until` (wall ms): nothing was requested, and it is no attempt. */
+  /**
+   * An origin is down until its next probe at `until` (wall ms): nothing was requested, so this does not count as an
+   * attempt.
+   */
   | { kind: 'closed'; failure: Failure; until: number }
   | NotAccepted
   | { kind: 'aborted' }
@@ -67,7 +70,7 @@ export interface Sending {
   progress?: ((bytesSent: number) => void) | undefined
 }
 
-/** UploadHealth is the worse of two states: that of the service and that of its storage. */
+/** UploadHealth is the worse of two states: the state of the service and the state of its storage. */
 export interface UploadHealth {
   /**
    * `unknown`: no request was sent yet. `degraded`: the last answer was a transient failure, or the storage of single

@@ -22,7 +22,7 @@ import type { Tally } from './port.ts'
 const STALL_MS = 5 * MINUTE
 /** SLOW_LINE is the slowest line that is waited for, in bytes a second. */
 const SLOW_LINE = 14_000
-/** LONGEST_ANSWER_WAIT is in ms: a feed that needs longer would be overtaken by the one of the next day. */
+/** LONGEST_ANSWER_WAIT is in ms: a feed that needs longer would be overtaken by the feed of the next day. */
 const LONGEST_ANSWER_WAIT = 12 * HOUR
 /** ANSWER_PAUSE_MS limits the time between two pieces of storage's answer. */
 const ANSWER_PAUSE_MS = MINUTE
@@ -41,8 +41,8 @@ export interface Post extends SentFile {
 }
 
 /**
- * answerWaitMs returns how long storage may take to answer after the last byte, in ms. A proxy may take the whole file
- * at once and send it on over a slow line, or look at it for viruses. `lostAnswers` is how many attempts to send this
+ * answerWaitMs returns how long storage may take to answer after the last byte, in ms. A proxy can take the whole file
+ * at once and send it on over a slow line, or search it for viruses. `lostAnswers` is how many attempts to send this
  * file ended without an answer after its last byte: each one doubles the wait.
  */
 export function answerWaitMs(bytes: number, lostAnswers: number): number {
@@ -131,7 +131,7 @@ async function postTo(
   return judgeReply(answer, post, clock.now())
 }
 
-/** withNextWait adds to a lost answer how long the next attempt waits for one. */
+/** withNextWait adds to the failure of a lost answer how long the next attempt waits for its answer. */
 function withNextWait(failure: Failure, { bytes, lostAnswers }: Post): Failure {
   if (failure.rule !== RULES.lostAfterBody) return failure
   const wait = formatDuration(answerWaitMs(bytes, lostAnswers + 1))

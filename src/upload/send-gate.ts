@@ -1,4 +1,4 @@
-// SendGate decides what may be sent now. `mayStart` permits the delivery of a version, or says why and until when it
+// SendGate decides what may be sent now. `tryStart` begins the delivery of a version, or says why and until when it
 // waits. `withBreaker` decides about each request. Both use the places of upload.concurrency, the breakers of the
 // origins, the accounts on hold and the bandwidth.
 
@@ -36,8 +36,8 @@ export type NotSent = { kind: 'failed'; failure: Failure } | { kind: 'aborted' }
 interface Applicant {
   feed: string
   account: Account
-  /** A person asked: ignore holds and breakers. */
-  isRetried: boolean
+  /** See `Parcel`. */
+  isForced: boolean
 }
 
 interface RunningDelivery {
@@ -102,12 +102,12 @@ export class SendGate {
     return this.accounts.released + this.#breakersClosed
   }
 
-  /** mayStart returns a permit, or why the version waits. */
-  mayStart({ account, feed, isRetried }: Applicant): Permit | Wait {
+  /** tryStart takes a place for the delivery and returns its permit, or returns why the version waits. */
+  tryStart({ account, feed, isForced }: Applicant): Permit | Wait {
     if (this.places === 0 || this.#sending.has(feed)) return { kind: 'wait', for: 'place' }
     const origins = this.origins.of(account)
     const isProbe = origins.some((origin) => this.origins.breaker(origin).isOpen)
-    if (!isRetried) {
+    if (!isForced) {
       const wait = this.#waitFor(account, origins)
       if (wait !== null) return wait
     }
@@ -139,7 +139,7 @@ export class SendGate {
     const down = origins.find((origin) => this.origins.breaker(origin).isOpen)
     if (down !== undefined && others.some((other) => other.isProbe))
       return { kind: 'wait', for: 'turn', accounts: this.origins.accountsOf(down) }
-    // The account may be why the last probe failed, so the others probe first.
+    // The account might be why the last probe failed, so the others probe first.
     if (down !== undefined && this.origins.breaker(down).hasProbed(account))
       return { kind: 'wait', for: 'turn', accounts: [account] }
     const isAsked = others.some((other) => other.awaitsService && other.account === account)
@@ -169,7 +169,7 @@ export class SendGate {
     const sending = this.#sending.get(feed)
     if (sending !== undefined) {
       sending.awaitsService = this.origins.isService(origin)
-      // A delivery with a form probes only the storage of that form, which may be up.
+      // A delivery with a form probes only the storage of that form, which might be up.
       sending.isProbe &&= sending.awaitsService && !pass.isProbe
     }
     let result: BreakerResult = 'nothing'
@@ -204,15 +204,15 @@ function unlessAllAreRejected<T extends { kind: string }>(
 ): T | NotSent {
   if (result.kind === 'aborted') return result
   if (!('failure' in result)) {
-    for (const breaker of breakers) breaker.accepts()
+    for (const breaker of breakers) breaker.forgetRejected()
     return result
   }
   const { failure } = result
   if (failure.class !== 'broken' || failure.origin === null) return result
-  // A file that may be stored is not sent again without end.
+  // A file that might be stored is not sent again without end.
   if (failure.ambiguous) return result
   // Each breaker counts the refusal.
-  const isOfAll = breakers.map((breaker) => breaker.rejectsAll(feed, account)).includes(true)
+  const isOfAll = breakers.map((breaker) => breaker.countRejected(feed, account)).includes(true)
   if (!isOfAll) return result
   const { class: kind, hint } = RULES.originRejectsAll
   const reason = `several feeds in a row were refused: ${failure.reason}`

@@ -29,7 +29,10 @@ const USUAL_RATE = 10 * 1024 * 1024
 /** FORM_MARGIN is how much longer than the expected upload a form must live, in ms. */
 const FORM_MARGIN = 5 * SECOND
 
-/** KeptForm is what an attempt leaves for the next one of its version: a file that may be stored must not get a second key. */
+/**
+ * KeptForm is what an attempt leaves for the next attempt of its version: a file that might be stored must not get a
+ * second key.
+ */
 interface KeptForm {
   id: number
   account: string | null
@@ -157,7 +160,7 @@ export class StorageSender implements Sender {
       const { bytes, feed, id } = parcel
       this.#log.warn(
         { event: 'upload.form-short', id, feed, expiresAt: form.expiresAt, bytes },
-        'the form may expire before the upload ends; it is used anyway',
+        'the form might expire before the upload ends; it is used anyway',
       )
     }
     kept.form = form

@@ -22,7 +22,7 @@ export function marksFor(bytes: number): Marks {
   return { text: words(), value: words() }
 }
 
-/** Hot: nextMark returns the first marked place at or after `from`. There must be one. */
+/** Hot: nextMark returns the first marked place at or after `from`. There must be such a place. */
 export function nextMark(marks: Int32Array, from: number): number {
   let at = from >> 5
   let word = (marks[at] as number) << from
@@ -39,7 +39,7 @@ export function markEnd(marks: Marks, at: number): void {
 
 /**
  * mark sets the marks of `data` from `from`, a multiple of 32, to `to`. The marks from `to` to the next multiple are
- * undefined. It returns true if there may be a control character that XML forbids.
+ * undefined. It returns true if there might be a control character that XML forbids.
  */
 export function mark(data: Uint8Array, from: number, to: number, marks: Marks): boolean {
   kernel ??= startKernel()
@@ -98,7 +98,7 @@ interface KernelExports {
 }
 
 interface Kernel extends Marks {
-  /** mark marks this many bytes of `block`; the result is not 0 if there may be a forbidden control character. */
+  /** mark marks this many bytes of `block`; the result is not 0 if there might be a forbidden control character. */
   mark: (length: number) => number
   block: Uint8Array
 }
@@ -132,7 +132,7 @@ function kernelTables(): number[][] {
 
 /**
  * nibbleTables returns two tables, for the lower and the upper half of a byte. Their entries share a bit exactly if the
- * byte is in the class. Each distinct set of lower halves has one bit, so a class may have up to eight sets.
+ * byte is in the class. Each distinct set of lower halves has one bit, so a class can have up to eight sets.
  */
 function nibbleTables(ofClass: number): [number[], number[]] {
   const isWanted = (byte: number) => ((CLASSES[byte] as number) & ofClass) !== 0

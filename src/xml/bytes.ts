@@ -23,7 +23,7 @@ export const NAME_START = 1
 export const NAME_CHAR = 2
 /** S (3). */
 export const SPACE = 4
-/** These end plain character data: `<`, `&`, `]`, which may begin `]]>` (14), and control characters. */
+/** These end plain character data: `<`, `&`, `]`, which can begin `]]>` (14), and control characters. */
 export const TEXT_STOP = 8
 /** These end plain attribute values: `<`, `&`, both kinds of quotes (10), and control characters. */
 export const VALUE_STOP = 16

@@ -12,7 +12,7 @@ export const NC_NAME = `[${START}][${START}${MORE}]*`
 /** NAME_START matches the first character of a name; XML with namespaces does not allow a colon there. */
 export const NAME_START = `[${START}]`
 export const STARTS_NAME = new RegExp(`^${NAME_START}`, 'u')
-/** NAME matches a name of XML 1.0 without namespaces, which may contain colons. */
+/** NAME matches a name of XML 1.0 without namespaces, which can contain colons. */
 export const NAME = `[:${START}][:${START}${MORE}]*`
 
 /** isXmlCharacter implements the production Char (2). */

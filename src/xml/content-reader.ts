@@ -76,7 +76,7 @@ export class ContentReader {
     this.#openedAt = new Float64Array(limits.depth)
   }
 
-  /** unclosed names the innermost open element. `insideTag`: prefer one whose start tag is incomplete, without a place. */
+  /** unclosed names the innermost open element or, with `insideTag`, an incomplete start tag, whose place is null. */
   unclosed(insideTag: boolean): { name: string; openedAt: number | null } | null {
     if (insideTag && this.#opening !== null) return { name: this.#opening, openedAt: null }
     if (this.depth === 0) return null
@@ -269,7 +269,7 @@ export class ContentReader {
     else if (listener.ignoredFrom === depth) listener.ignoredFrom = 0
   }
 
-  /** ETag (42) with white space, or with a name that does not match. */
+  /** #endTag reads an ETag (42) with white space, or refuses one whose name does not match. */
   #endTag(at: number): number {
     const { data, base, end } = this.#input
     const from = at + 2
@@ -296,7 +296,7 @@ export class ContentReader {
     return NEED_MORE
   }
 
-  /** #cut notes that the start tag at `at` is incomplete, and returns the place to continue with more input. */
+  /** #cut remembers that the start tag at `at` is incomplete, and returns the place to continue with more input. */
   #cut(at: number, element: number, valueBytes: number): number {
     if (element !== NONE) this.#opening = this.#names.of(element).text
     this.#checkLength(at, this.#input.end, valueBytes)

@@ -27,7 +27,7 @@ export class DocumentChecker {
   bom = 0
   warnings: readonly string[] = []
 
-  /** `encoding` replaces the encoding that the document declares; null means the declared one. */
+  /** `encoding` replaces the encoding that the document declares; null means the declared encoding. */
   constructor(handler: XmlHandler, limits: Limits, encoding: string | null = null) {
     this.#handler = handler
     this.#limits = limits
@@ -51,7 +51,7 @@ export class DocumentChecker {
       const reason = cut === '' ? 'the file is empty' : 'the document ends early, in its first tag'
       return { kind: 'incomplete', reason, at: Buffer.byteLength(cut) }
     }
-    if (ending.kind === 'complete' && this.#decoder?.unfinished()) {
+    if (ending.kind === 'complete' && this.#decoder?.isUnfinished()) {
       return { kind: 'incomplete', reason: CUT_CHARACTER, at: this.#reader?.length ?? 0 }
     }
     if (ending.kind === 'complete' && this.#witness?.saysUtf8()) {
@@ -98,5 +98,5 @@ export class DocumentChecker {
 }
 
 function reallyUtf8(encoding: string): string {
-  return `the file is read as ${encoding}, but all its characters beyond ASCII are valid UTF-8, so readers see the wrong ones (Ã¥ for å); declare UTF-8, or name it in the rule of this feed (encoding: UTF-8)`
+  return `the file is read as ${encoding}, but all its characters beyond ASCII are valid UTF-8, so readers see wrong characters (Ã¥ for å); declare UTF-8, or name it in the rule of this feed (encoding: UTF-8)`
 }

@@ -83,7 +83,7 @@ export class DocumentReader {
     }
   }
 
-  /** document (production 1): prolog, element and Misc*, token by token. */
+  /** #read reads a document (production 1): prolog, element and Misc*, token by token. */
   #read(): void {
     const input = this.#input
     const section = this.#section
@@ -107,7 +107,7 @@ export class DocumentReader {
     this.#enough = left > LONG_TAG ? left + left / 2 : 0
   }
 
-  /** Comment (15), CDSect (18) or doctypedecl (28). */
+  /** #declaration reads a Comment (15), CDSect (18) or doctypedecl (28). */
   #declaration(at: number): number {
     const { data, base, end } = this.#input
     if (this.#content.depth > 0 && equal(CDATA_BYTES, data, at)) {
@@ -129,7 +129,7 @@ export class DocumentReader {
     return reached
   }
 
-  /** PI (16), up to the end of its target. */
+  /** #instruction reads a PI (16), up to the end of its target. */
   #instruction(at: number): number {
     const longest = this.#input.limits.name
     const target = this.#readToken(at, (longest + 4) * BYTES_A_CHARACTER, (text) =>
@@ -138,7 +138,7 @@ export class DocumentReader {
     return target === NEED_MORE ? NEED_MORE : this.#section.begin(INSTRUCTION, at, target)
   }
 
-  /** Text before and after the root element: only S (3) is allowed. */
+  /** #outside reads text before and after the root element: only S (3) is allowed. */
   #outside(from: number): number {
     const { data, end } = this.#input
     let at = from

@@ -22,13 +22,13 @@ export interface XmlHandler {
   moving(data: Buffer, to: number): void
 }
 
-/** Attributes are those of one tag, with its namespace declarations. */
+/** Attributes has the attributes of one tag, including its namespace declarations. */
 export class Attributes {
   data: Buffer = Buffer.alloc(0)
   /** view has the same bytes as `data`. */
   view: DataView = new DataView(new ArrayBuffer(0))
   count = 0
-  /** numbers are those of the names (names.ts). */
+  /** `numbers[i]` is the number of attribute i's name in the NameTable. */
   readonly numbers: Int32Array
   /** begin has the place of each attribute in `data`. */
   readonly begin: Int32Array

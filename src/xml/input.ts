@@ -51,7 +51,7 @@ export class Input {
     this.marks = marksFor(FIRST_CAPACITY)
   }
 
-  /** length counts all bytes, including those of an incomplete character at the end. */
+  /** length counts all bytes, including the bytes of an incomplete character at the end. */
   get length(): number {
     return this.#filled
   }
@@ -95,7 +95,7 @@ export class Input {
     this.#marked = 0
   }
 
-  /** #validate checks the complete characters from `end` to `to`, and moves `end` to the first forbidden one. */
+  /** #validate checks the complete characters from `end` to `to`, and moves `end` to the first forbidden character. */
   #validate(to: number): void {
     const { data, base, end } = this
     const isValid = isUtf8(data.subarray(end, to))
@@ -109,7 +109,7 @@ export class Input {
     this.final = control < to
     if (!this.final) return
     if (control < valid) {
-      // The forbidden character itself stays readable, because a reader may find an earlier fault at it.
+      // The forbidden character itself stays readable, because a reader can find an earlier fault at it.
       this.end = control + (control < noncharacter ? 1 : NONCHARACTER_BYTES)
       const character = data.toString('utf8', control, this.end)
       this.forbidden = notWellFormed(notAllowed(character), base + control)

@@ -23,7 +23,7 @@ export interface Name {
   readonly wrongAt: number | null
   /** malformed: the name breaks QName (Namespaces production 7), with an extra or misplaced colon. */
   readonly malformed: boolean
-  /** badLocal: the local name does not begin as an NCName (Namespaces production 4). */
+  /** badLocal: the local name does not begin like an NCName (Namespaces production 4). */
   readonly badLocal: boolean
   /** declares is the last declaration by the attribute `xmlns` or `xmlns:…`; null for other names. */
   readonly declares: Declared | null
@@ -61,7 +61,7 @@ export const UNREAD = 0
 export const PLAIN = 1
 export const SPECIAL = 2
 
-/** NameTable exposes its arrays for the hot loop of content-reader.ts. `find` may replace them with larger ones. */
+/** NameTable exposes its arrays for the hot loop of content-reader.ts. `find` can replace them with larger arrays. */
 export class NameTable {
   /** kinds has UNREAD, PLAIN or SPECIAL for each number. */
   kinds = new Int32Array(FIRST_NAMES)
@@ -70,7 +70,7 @@ export class NameTable {
   /** starts has the first word of each name, and lengths the number of its bytes. */
   starts = new Int32Array(FIRST_NAMES)
   lengths = new Int32Array(FIRST_NAMES)
-  /** followers predicts the next name: for each name, the one that followed it last. */
+  /** followers predicts the next name: for each name, it has the name that followed last. */
   followers = new Int32Array(FIRST_NAMES)
   readonly #longest: number
   #names: Name[] = []
@@ -97,8 +97,8 @@ export class NameTable {
   }
 
   /**
-   * find returns the number of the Name (5) from `from` to `to`, or NONE if it is longer than the limit. It notes the
-   * name as the follower of `last`.
+   * find returns the number of the Name (5) from `from` to `to`, or NONE if it is longer than the limit. It also
+   * records the name as the follower of `last`.
    */
   find(view: DataView, from: number, to: number, last: number): number {
     const length = to - from
@@ -122,7 +122,10 @@ export class NameTable {
     return sameBytes(this.words, this.starts[number] as number, length, view, at)
   }
 
-  /** forget drops all names except those of `open`, whose numbers it replaces. Call it only between two tags. */
+  /**
+   * forget drops all names except the names of `open`, and writes their new numbers into `open`. Call it only between
+   * two tags.
+   */
   forget(open: Int32Array): void {
     const texts = Array.from(open, (number) => Buffer.from(this.of(number).text))
     this.#names = []
@@ -205,12 +208,12 @@ function doubled(numbers: Int32Array): Int32Array<ArrayBuffer> {
   return more
 }
 
-/** QName (Namespaces production 7). */
+/** malformedName returns the reason for a name that breaks QName (Namespaces production 7). */
 export function malformedName({ text }: Name): string {
   return `"${short(text)}" is not a name: one ":" may separate a prefix and a name`
 }
 
-/** NCName (Namespaces production 4). */
+/** badLocalName returns the reason for a local name that breaks NCName (Namespaces production 4). */
 export function badLocalName({ text }: Name): string {
   return `"${short(text)}" is not a name: the part after the ":" must begin with a letter or "_"`
 }

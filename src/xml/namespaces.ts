@@ -96,7 +96,7 @@ export class Namespaces {
   }
 }
 
-/** Unique Att Spec (XML 1.0 §3.1) and Attributes Unique (Namespaces §6.3). */
+/** attributesFault checks Unique Att Spec (XML 1.0 §3.1) and Attributes Unique (Namespaces §6.3). */
 function attributesFault(attributes: Attributes): NamespaceFault | null {
   let badLocal: Name | null = null
   for (let i = 0; i < attributes.count; i++) {
@@ -109,7 +109,7 @@ function attributesFault(attributes: Attributes): NamespaceFault | null {
   return badLocal === null ? null : { reason: badLocalName(badLocal) }
 }
 
-/** Unique Att Spec (XML 1.0 §3.1), where no name has a prefix. */
+/** duplicateAttribute checks Unique Att Spec (XML 1.0 §3.1) for a tag in which no name has a prefix. */
 export function duplicateAttribute(attributes: Attributes): NamespaceFault | null {
   const { count, numbers } = attributes
   for (let i = 1; i < count; i++) {
@@ -142,7 +142,7 @@ function elementFault(element: Name): string | null {
   return element.prefix?.text === 'xmlns' ? RESERVED : unboundFault(element)
 }
 
-/** Prefix Declared (§5). */
+/** unboundFault checks Prefix Declared (§5). */
 function unboundFault({ prefix }: Name): string | null {
   if (prefix === null || prefix.namespace !== null) return null
   const text = short(prefix.text)

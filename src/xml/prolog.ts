@@ -116,7 +116,7 @@ export function doctypeAt(text: string, late: boolean): TokenEnd {
 }
 
 export const HTML_PAGE =
-  'the file is an HTML page, not an XML feed; the export may have saved an error or login page'
+  'the file is an HTML page, not an XML feed; the export might have saved an error or login page'
 const HTML: Fault = { code: 'html', reason: HTML_PAGE, at: 0 }
 
 // Processing instructions: a name, and then white space or the end.
@@ -145,7 +145,7 @@ export function instructionAt(text: string, longest: number): TokenEnd {
 
 /** FORMAT_CHARACTERS are enough to recognise other formats, such as indented JSON. */
 export const FORMAT_CHARACTERS = 64
-/** JSON_BEGINS is strict, because templates and error messages may begin with a bracket too. */
+/** JSON_BEGINS is strict, because templates and error messages can begin with a bracket too. */
 const JSON_BEGINS = /^(?:\{\s*["}]|\[\s*(?:[{"\]]|\[\s*[{["\]]))/
 
 /**

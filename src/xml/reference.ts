@@ -40,7 +40,7 @@ export function readReference(input: Input, at: number): number {
   return end === NEED_MORE ? otherEnd(input, at) : end
 }
 
-/** CharRef (production 66) in decimal digits; NEED_MORE if `otherEnd` must decide. */
+/** decimalEnd returns the end of a CharRef (production 66) in decimal digits; NEED_MORE if `otherEnd` must decide. */
 function decimalEnd(data: Buffer, from: number): number {
   let code = 0
   for (let at = from; at <= from + MOST_DIGITS; at++) {

@@ -92,7 +92,7 @@ export class SectionReader {
     return after + 1
   }
 
-  /** #safeEnd excludes a terminator or a line end that may be cut at the end of the input. */
+  /** #safeEnd excludes a terminator or a line end that the end of the input might cut. */
   #safeEnd(terminator: Buffer, from: number): number {
     const { data, end } = this.#input
     let at = end

@@ -25,14 +25,14 @@ import { readReference } from './reference.ts'
 const NAME_GOES_ON = /^[\p{L}\p{N}_]/u
 const STARTS_ATTRIBUTE = new RegExp(`:|${STARTS_NAME.source}`, 'u')
 
-/** elementName returns the number of the name that ends at `to`, or NONE if the name may continue. */
+/** elementName returns the number of the name that ends at `to`, or NONE if the name might continue. */
 export function elementName(input: Input, names: NameTable, markup: number, to: number): number {
   if (markup + 1 >= input.end) return NONE
   checkFirst(input, markup, markup + 1)
   return nameIn(input, names, markup, markup + 1, to)
 }
 
-/** nameIn returns the number of the Name (5) from `from` to `to`, or NONE if the name may continue. */
+/** nameIn returns the number of the Name (5) from `from` to `to`, or NONE if the name might continue. */
 export function nameIn(
   input: Input,
   names: NameTable,
@@ -60,7 +60,7 @@ export function checkFirst(input: Input, markup: number, from: number): void {
   wrong(reason, input.base + markup)
 }
 
-/** refuseUnlessCut reports the wrong character at `at`, unless the end of the input may cut a correct tag there. */
+/** refuseUnlessCut reports the wrong character at `at`, unless the end of the input might cut a correct tag there. */
 export function refuseUnlessCut(input: Input, markup: number, at: number, hasSpace: boolean): void {
   const { data, end } = input
   if (at >= end || (data[at] === SLASH && at + 1 >= end)) return

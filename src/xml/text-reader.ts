@@ -45,7 +45,7 @@ export class TextReader {
     }
     const whole = at < end && data[at] === LT
     if (at > end) at = end
-    // An LF may follow this CR in the next piece.
+    // An LF might follow this CR in the next piece.
     if (!whole && !final && at === end && at > from && data[at - 1] === CR) at--
     const length = this.#length + at - from
     if (length > this.#input.limits.text)

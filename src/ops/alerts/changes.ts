@@ -1,5 +1,5 @@
-// Compares the present problems with those that a receiver knows. It compares states, not events: after a crash, a
-// restart or a receiver's failure nothing is missed and nothing is sent twice. Pure functions.
+// Compares the current problems with the problems that a receiver knows. It compares states, not events: after a crash,
+// a restart or a receiver's failure nothing is missed and nothing is sent twice. Pure functions.
 
 import type { AlertEvent } from '../../domain/alerts.ts'
 import { IN_WORK } from '../../domain/states.ts'
@@ -50,7 +50,7 @@ export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, Ke
     const change = changeOfProblem(problem)
     if (change === null) continue
     const known = found.get(change.key)
-    // A campaign may have several problems: one alert names them all.
+    // A campaign can have several problems: one alert names them all.
     if (known === undefined) found.set(change.key, change)
     else if (change.campaign !== null) found.set(change.key, joined(known, change))
   }
@@ -83,7 +83,7 @@ function joined(one: KeyedChange, other: KeyedChange): KeyedChange {
   return { ...one, says: both('says'), reason: both('reason'), mark: both('mark') }
 }
 
-/** ReceiverView is what a receiver wants and knows, and what is so now. */
+/** ReceiverView has what a receiver wants to know and knows already, and the current problems. */
 interface ReceiverView {
   /** The events that the receiver wants. */
   on: readonly AlertEvent[]
@@ -135,10 +135,10 @@ export function changesFor({
 /** The states of a service that works again. */
 const WORKING: readonly string[] = ['ok', 'degraded']
 
-/** A restart is over at once, so its end is no news. */
+/** A restart ends at once, so alerts do not report its end. */
 const TOLD_ONCE = JSON.stringify(['daemon', 'watchdog-restart'])
 
-/** Names the condition that is over. The reason names those that remain. */
+/** pastCondition names the condition that is over. Its reason names the conditions that remain. */
 function pastCondition(key: string, now: ReadonlyMap<string, KeyedChange>): Partial<KeyedChange> {
   const [, reasonCode] = JSON.parse(key) as [AlertEvent, string]
   const left = [...now.values()].filter(({ event }) => DAEMON_EVENTS.includes(event))
@@ -173,7 +173,10 @@ export const NO_FACTS = {
   hint: null,
 }
 
-/** The key is JSON because a feed may have any name, even `__proto__`. No event concerns both feeds and campaigns. */
+/**
+ * changeOf fills the fields that `facts` lacks and gives the change its key. The key is JSON because a feed can have
+ * any name, even `__proto__`. No event concerns both feeds and campaigns.
+ */
 function changeOf(event: AlertEvent, facts: Partial<KeyedChange>): KeyedChange {
   const name = facts.feed ?? facts.campaign
   const key = JSON.stringify(name == null ? [event] : [event, name])

@@ -1,6 +1,6 @@
-// Decides when alerts are sent: one message with all changes that a look finds, then a pause. After a message was sent,
-// the history records what the receiver knows. A crash between the two repeats a message but never loses one.
-// senders.ts knows the programs and addresses.
+// Decides when alerts are sent: one message with all changes since the last message, then a pause. After a message was
+// sent, the history records what the receiver knows. A crash between the two repeats a message but never loses a
+// message. senders.ts knows the programs and addresses.
 
 import type { AlertTarget } from '../../domain/alerts.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'
@@ -15,11 +15,11 @@ import { alertMessage, type MessageOrigin } from './message.ts'
 import { type Receiver, restoreReceivers } from './receivers.ts'
 import { type AlertFailure, type SendAlert, targetName } from './senders.ts'
 
-/** Pause between two messages to a receiver. The second one holds all changes of the pause. */
+/** Pause between two messages to a receiver. The second message holds all changes of the pause. */
 const PAUSE_MS = 30 * SECOND
-const LOOK_GAP_MS = SECOND
-/** Longest time between two looks: a feed becomes late, for example, without any change of a state. */
-const LOOK_MS = 30 * SECOND
+const CHECK_GAP_MS = SECOND
+/** Longest time between two checks of the problems: some begin without any change of a state, such as a late feed. */
+const CHECK_MS = 30 * SECOND
 const RETRY_MS = 5 * SECOND
 /** Up to this many failures in a row are retried without a report. */
 const FAILURES_SHOWN = 2
@@ -37,9 +37,9 @@ export class AlertDesk {
   readonly #origin: MessageOrigin
   readonly #send: SendAlert
   readonly #receivers: readonly Receiver[]
-  #mayHaveChanged = true
+  #hasChanged = true
   #dataVersion: number | null = null
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #checkedAt = Number.NEGATIVE_INFINITY
   /** Monotonic ms. */
   readonly #openedAt: number
   /** Keys of the conditions that this process has met; only these can be over before CONDITIONS_KNOWN_MS. */
@@ -75,13 +75,13 @@ export class AlertDesk {
     this.#receivers = restoreReceivers(history, targets)
   }
 
-  /** moved notes that a version changed its state. The next `look` reads and sends. */
+  /** moved remembers that a version changed its state, so the next `sendDue` reads the problems. */
   moved(): void {
-    this.#mayHaveChanged = true
+    this.#hasChanged = true
   }
 
-  /** look sends new changes if it is time to. It never throws. Messages are sent in the background. */
-  look(signal: AbortSignal): void {
+  /** sendDue sends new changes if it is time to. It never throws, and does not wait for the messages. */
+  sendDue(signal: AbortSignal): void {
     this.#serve({ isLast: false }, signal)
   }
 
@@ -96,42 +96,46 @@ export class AlertDesk {
     await Promise.all(this.#receivers.map(({ sending }) => sending))
   }
 
-  #isTime(): boolean {
-    const since = this.#clock.monotonic() - this.#lookedAt
-    if (since < LOOK_GAP_MS) return false
+  /** #tryBegin returns whether it is time to read the problems, and then remembers which data was read. */
+  #tryBegin(): boolean {
+    const since = this.#clock.monotonic() - this.#checkedAt
+    if (since < CHECK_GAP_MS) return false
     const changes = this.#history.dataVersion()
-    if (!this.#mayHaveChanged && changes === this.#dataVersion && since < LOOK_MS) return false
+    if (!this.#hasChanged && changes === this.#dataVersion && since < CHECK_MS) return false
     this.#dataVersion = changes
     return true
   }
 
-  /** After an error of the database the next look tries again. The daemon itself reports such an error. */
+  /**
+   * #serve starts a message to each receiver that is due. After an error of the database the next call tries again. The
+   * daemon itself reports such an error.
+   */
   #serve({ isLast }: { isLast: boolean }, signal: AbortSignal): void {
     if (this.#receivers.length === 0) return
     try {
-      if (isLast || this.#isTime()) this.#sendChanges({ isLast }, signal)
+      if (isLast || this.#tryBegin()) this.#sendChanges({ isLast }, signal)
     } catch (error) {
-      this.#mayHaveChanged = true
+      this.#hasChanged = true
       this.#log.debug({ event: 'alert.not-looked', err: error }, 'alerts could not be checked')
     }
   }
 
   #sendChanges({ isLast }: { isLast: boolean }, signal: AbortSignal): void {
-    this.#lookedAt = this.#clock.monotonic()
-    this.#mayHaveChanged = false
+    this.#checkedAt = this.#clock.monotonic()
+    this.#hasChanged = false
     const facts = this.#facts
     const now = troublesOf(facts.problems())
     for (const { event, key } of now.values()) if (event === 'daemon') this.#met.add(key)
-    const isSettled = isLast || this.#lookedAt - this.#openedAt >= CONDITIONS_KNOWN_MS
+    const isSettled = isLast || this.#checkedAt - this.#openedAt >= CONDITIONS_KNOWN_MS
     const isOver = (key: string) => isSettled || this.#met.has(key)
     const newestOf = (feed: string) => this.#history.newest(feed)
     for (const receiver of this.#receivers) {
       const { on } = receiver.target
       const changes = changesFor({ facts, isOver, newestOf, now, on, told: receiver.told })
       if (changes.length === 0) continue
-      // The next look checks whether these changes were sent.
-      this.#mayHaveChanged = true
-      const isPausing = !isLast && this.#lookedAt < receiver.notBefore
+      // The next call checks whether these changes were sent.
+      this.#hasChanged = true
+      const isPausing = !isLast && this.#checkedAt < receiver.notBefore
       if (receiver.sending !== null || isPausing) continue
       receiver.sending = this.#tell(receiver, changes, signal)
         // Nothing awaits this promise, so an unexpected error would end the daemon.
@@ -150,7 +154,7 @@ export class AlertDesk {
     if (sent.kind === 'failed') return this.#failed(receiver, sent)
     receiver.failures = 0
     receiver.notBefore = this.#clock.monotonic() + PAUSE_MS
-    this.#showFailures()
+    this.#clearIfAllReached()
     receiver.sequence += 1
     receiver.told = toldAfter(receiver.told, changes)
     this.#log.info(
@@ -162,7 +166,7 @@ export class AlertDesk {
     } catch (error) {
       this.#log.error(
         { event: 'alert.not-recorded', problem: messageOf(error) },
-        'alert sent, but the history could not note it',
+        'the alert was sent, but the history could not record it',
       )
     }
   }
@@ -178,8 +182,8 @@ export class AlertDesk {
     this.#log.warn({ event: 'alert.not-sent', to: name, reason, waitMs }, 'alert not sent')
   }
 
-  /** Clears the conditions when every receiver can be reached. */
-  #showFailures(): void {
+  /** #clearIfAllReached clears the conditions when every receiver can be reached. */
+  #clearIfAllReached(): void {
     if (this.#receivers.some(({ failures }) => failures > 0)) return
     this.#conditions.clear('hook-stuck')
     this.#conditions.clear('alerts-failing')

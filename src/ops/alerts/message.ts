@@ -143,8 +143,8 @@ function summaryOf(changes: readonly KeyedChange[]): string {
 }
 
 /**
- * Control and direction characters could end a header, start a line, or make a name look like another. A lone surrogate
- * cannot be encoded as UTF-8.
+ * oneLine makes one line of plain text. Control and direction characters could end a header, start a line, or make a
+ * name look like another. A lone surrogate cannot be encoded as UTF-8.
  */
 function oneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, MOST_CHARACTERS)

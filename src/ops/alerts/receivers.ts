@@ -1,4 +1,5 @@
-// The receivers of alerts, and what each of them knows. The history keeps it, so that a restart forgets nothing.
+// The receivers of alerts, and what each of them knows. The history keeps what they know, so that a restart forgets
+// nothing.
 
 import { hash } from 'node:crypto'
 import type { AlertTarget } from '../../domain/alerts.ts'
@@ -25,7 +26,9 @@ export function restoreReceivers(history: History, targets: readonly AlertTarget
   return receivers
 }
 
-/** The id depends on the receiver and not on its place in the list, so it is the same after a restart. */
+/**
+ * idOf returns an id that depends on the receiver and not on its place in the list, so it is the same after a restart.
+ */
 function idOf(target: AlertTarget, before: readonly AlertTarget[]): string {
   const identity = ({ action }: AlertTarget) =>
     action.kind === 'exec' ? JSON.stringify(action.command) : hash('sha256', action.url.reveal())

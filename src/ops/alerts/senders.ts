@@ -47,7 +47,7 @@ export function targetName({ action }: AlertTarget): string {
   return action.kind === 'exec' ? (action.command[0] ?? '') : action.origin
 }
 
-/** alertSender sends with this environment of programs and this network. */
+/** alertSender returns the function that sends messages. Programs inherit `env`, and webhooks use `http`. */
 export function alertSender({
   clock,
   env,
@@ -77,11 +77,11 @@ async function runProgram(
       env: { ...Object.fromEntries(kept), ...alertVariables(message) },
       stdio: ['pipe', 'ignore', 'pipe'],
       shell: false,
-      // With its own process group, its children can be ended too.
+      // In a process group of its own, the program can be ended together with its children.
       detached: true,
     })
     const exited = once(child, 'exit')
-    // Without a pid it was not started. After EMFILE it has no streams either, so the code below must not run.
+    // Without a pid the program was not started. After EMFILE it has no streams either, so the code below must not run.
     if (child.pid === undefined) await exited
     // A forced stop of the daemon does not wait for an alert.
     const end = () => (signal.aborted ? killGroup(child.pid) : endGroup(child.pid, clock))
@@ -98,7 +98,7 @@ async function runProgram(
     const [code, killedBy] = await exited
     isOver.removeEventListener('abort', end)
     end()
-    // Wait for the rest of stderr, but only briefly: a child that it left behind may hold stderr open.
+    // Wait for the rest of stderr, but only briefly: a child that it left behind can hold stderr open.
     using _late = clock.after(STDERR_GRACE, () => child.stderr.destroy())
     await closed
     if (limit.signal.aborted)
@@ -113,7 +113,7 @@ async function runProgram(
 
 const failed = (reason: string) => ({ kind: 'failed', reason }) as const
 
-/** Ends the process group with SIGTERM, and with SIGKILL if it is still there after TERM_GRACE. */
+/** endGroup ends the process group with SIGTERM, and with SIGKILL if it is still there after TERM_GRACE. */
 function endGroup(pid: number | undefined, clock: Clock): void {
   if (signalled(pid, 'SIGTERM')) clock.after(TERM_GRACE, () => killGroup(pid))
 }
@@ -122,7 +122,7 @@ function killGroup(pid: number | undefined): void {
   signalled(pid, 'SIGKILL')
 }
 
-/** Returns false if the group has no process left, or never had one. */
+/** signalled sends a signal to a process group. It returns false if the group has no process left, or never had one. */
 function signalled(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   try {
     return pid !== undefined && process.kill(-pid, signal)
@@ -170,9 +170,9 @@ async function post(
 }
 
 /**
- * chatText escapes what chat services read as markup (`&`, `<`, `>`), and breaks up words that call a person or everybody,
- * and links that hide their address, because a feed may have any name. `mrkdwn: false` switches the rest off at Slack.
- * Mattermost and Rocket.Chat show the rest as Markdown.
+ * chatText escapes what chat services read as markup (`&`, `<`, `>`), and breaks up words that call a person or
+ * everybody, and links that hide their address, because a feed can have any name. `mrkdwn: false` switches the rest off
+ * at Slack. Mattermost and Rocket.Chat show the rest as Markdown.
  */
 export function chatText(text: string): string {
   return text
@@ -185,7 +185,7 @@ export function chatText(text: string): string {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?$/
 
-/** Reads the file for each message, so a changed secret counts at once. */
+/** secretOf reads the file for each message, so a changed secret counts at once. */
 function secretOf(file: string): Buffer {
   const secret = withoutNewline(readRegular(file, LONGEST_SECRET))
   if (secret.length === 0) throw new Error('is empty')

@@ -25,7 +25,7 @@ export function totalsOf(all: readonly (Coverage | null)[]): CampaignNumbers {
 export const budgetText = ({ budget, isMonthly }: Coverage): string | null =>
   budget === null ? null : `${groupedMoney(budget)}${isMonthly ? ' a month' : ''}`
 
-/** countText writes our own count; `at most 57` if the service may have fewer postings. */
+/** countText writes our own count; `at most 57` if the service might have fewer postings. */
 export const countText = ({ counted: ours, isAtMost }: CampaignNumbers) =>
   ours === null ? null : `${isAtMost ? 'at most ' : ''}${countOf(ours)}`
 

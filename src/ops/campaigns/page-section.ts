@@ -39,7 +39,7 @@ export function campaignsSection(
   { commandLine, now }: PageContext,
 ): Markup {
   if (run === null) {
-    return html`<section><h2>Campaigns</h2><p class="dim">Off, or not checked yet. The daemon keeps the targeting of campaigns when there is a campaigns file.</p></section>`
+    return html`<section><h2>Campaigns</h2><p class="dim">The daemon has not looked at campaigns. It keeps their targeting up to date if there is a campaigns file.</p></section>`
   }
   const { at, entries, findings, mode, problem, state } = run
   const waiting = campaignsInTrouble(problems)
@@ -93,8 +93,8 @@ function pace(coverage: Coverage, now: number): Markup | null {
   if (spentShare === null) return null
   const passed = passedShare(coverage, now)
   const percent = (share: number) => `${Math.round(share * 100)} %`
-  const says = `${percent(spentShare)} of the budget is spent${passed === null ? '' : `, and ${percent(passed)} of the period has passed`}`
-  return paceBar({ spent: spentShare, passed, says })
+  const label = `${percent(spentShare)} of the budget is spent${passed === null ? '' : `, and ${percent(passed)} of the period has passed`}`
+  return paceBar({ spent: spentShare, passed, label })
 }
 
 function findingRow(finding: CampaignFinding, commandLine: CommandLine): Markup {
@@ -103,7 +103,7 @@ function findingRow(finding: CampaignFinding, commandLine: CommandLine): Markup 
 <td><p class="reason">${sentence(text)}</p></td><td>${nextStep(next, commandLine)}</td></tr>`
 }
 
-/** Shows the edit or the command that resolves an entry. */
+/** nextStep shows the edit or the command that resolves an entry. */
 function nextStep(step: string | null, commandLine: CommandLine): Markup | null {
   return step === null ? null : steps(stepsOfHint(step, commandLine))
 }

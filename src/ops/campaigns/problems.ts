@@ -10,9 +10,9 @@ import type { FoundProblem, Problem, Step } from '../problem.ts'
 import type { ProblemCode } from '../problem-kinds.ts'
 import type { CampaignRun, CampaignSeen } from './run.ts'
 
-/** How long an entry may wait for `campaigns apply`, and the service may be away, before a person should know. */
+/** A person is told when an entry has waited this long for `campaigns apply`, or the service was away this long. */
 const GRACE_MS = HOUR
-/** The daemon sends targeting itself: nobody is needed before this time. */
+/** The daemon sends targeting itself, so a person is told only when it has not managed to for this long. */
 const PENDING_MS = 2 * HOUR
 /** The daemon looks at the campaigns each hour. After this time its last look is late. */
 const LATE_LOOK_MS = 3 * HOUR

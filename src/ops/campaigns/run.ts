@@ -10,7 +10,7 @@ export interface CampaignRun {
   /**
    * `done`: the look is complete. `unusable`: the file cannot be used. `failed`: the service could not be reached.
    * `refused` and `credentials`: the service refused. `busy`: another process writes campaigns. In every state but
-   * `done`, the lists below are those of the look before.
+   * `done`, the lists below are from the look before.
    */
   state: 'done' | 'unusable' | 'failed' | 'refused' | 'credentials' | 'busy'
   /** ISO 8601 UTC of the first look in an unbroken series of looks with this state. */
@@ -27,14 +27,15 @@ export interface CampaignRun {
 }
 
 /**
- * CampaignNumbers are those of a campaign, or sums over several. Money is decimal text; null means not known, or none.
+ * CampaignNumbers are the numbers of one campaign, or sums over several campaigns. Money is decimal text; null means
+ * not known, or none.
  */
 export interface CampaignNumbers {
   /** The postings that the service sponsors now. */
   covered: number | null
   /** The postings of the last uploads that the campaign's current targeting selects, by our own count. */
   counted: number | null
-  /** Several feeds share the account, and the service may keep only the last one: `counted` is the most. */
+  /** Several feeds share the account, and the service might keep only the last of them: `counted` is an upper limit. */
   isAtMost: boolean
   spent: string | null
   /** The budget; of a month if `isMonthly`. */

@@ -74,7 +74,10 @@ function refused(
   return problem(reason, hint, exitCode)
 }
 
-/** Returns false for a link without a target: it prevents the creation. */
+/**
+ * canBeMade returns whether a missing path could be created. It returns false for a link without a target, which
+ * prevents the creation.
+ */
 async function canBeMade(path: string): Promise<boolean> {
   if ((await lstat(path).catch(errorCode)) !== 'ENOENT') return false
   const parent = dirname(path)

@@ -44,7 +44,7 @@ export function checkNoProxy(env: NodeJS.ProcessEnv): CheckAnswer | null {
     (name) => env[name.toLowerCase()] ?? env[name],
   )
   if (unusable.length === 0 || !hasProxy) return null
-  // An address of a proxy that stands here by mistake may hold a password.
+  // Somebody can write a proxy's address here by mistake, and it can hold a password.
   const shown = unusable.map((entry) => `"${entry.replace(/^.*@/, '…@')}"`).join(', ')
   return warning(
     `NO_PROXY has entries that mean nothing to feedsyncd, so these hosts are reached through the proxy: ${shown}`,

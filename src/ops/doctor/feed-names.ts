@@ -7,14 +7,17 @@ import { limited } from '../../lib/limited.ts'
 import { countOf } from '../../lib/units.ts'
 import { type CheckAnswer, ok, warning } from './finding.ts'
 
-/** A day such as 20261123 or 2026-11-23, or seconds since 1970. A time may follow. */
+/** A day such as 20261123 or 2026-11-23, or seconds since 1970. A time can follow. */
 const TIME = /(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d|\d{10,13})(?:[T_.:-]?\d+)*Z?/
 /** How many feeds of dated files the sentence names. */
 const MOST = 3
-/** Two folders with such names may be chance. */
+/** Two folders with such names can be chance. */
 const LEAST = 3
 
-/** checkNames gets the feeds named by their path, and `joined`: the files of each feed whose names have dates. */
+/**
+ * checkNames judges `names`, the feeds that are named after their path. `joined` has the files of each feed whose file
+ * names have dates.
+ */
 export function checkNames(
   names: readonly string[],
   joined: ReadonlyMap<string, readonly string[]> = new Map(),
@@ -33,7 +36,7 @@ function alikeNames(names: readonly string[]): CheckAnswer | null {
   const [first, second] = alike
   if (first === undefined || second === undefined) return null
   const which = alike.length === 2 ? 'the feeds' : `${countOf(alike.length)} feeds such as`
-  const says = `${which} ${first} and ${second} have names that look alike: no guard compares one with the other`
+  const says = `${which} ${first} and ${second} have names that look alike: no guard compares one feed with the other`
   if (howAlike(second, first) !== 'numbers') {
     const fix = `remove the copy, or set ${excludeLine(isCopy(first) ? first : second)} under inbox`
     return warning(says, fix)
@@ -53,7 +56,7 @@ function datedFolders(names: readonly string[]): CheckAnswer | null {
     .replace('*', '')
     .replace(/^[-_./]+|[-_./]+$/g, '')
   return warning(
-    `${countOf(dated.length)} feeds such as ${first} differ only by a date: no guard compares one with the previous one`,
+    `${countOf(dated.length)} feeds such as ${first} differ only by a date: no guard compares a file with the file before it`,
     `make them one feed: feeds: [{ match: "${match}", name: "${name || 'jobs'}" }]`,
   )
 }

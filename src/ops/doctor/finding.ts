@@ -9,7 +9,7 @@ export interface CheckFinding {
   /** The result as a plain sentence. */
   says: string
   fix: string | null
-  /** Exit code of `doctor` if this is its worst finding; 0 if it is no problem. */
+  /** Exit code of `doctor` if this is its worst finding; 0 if it is not a problem. */
   exitCode: number
 }
 

@@ -1,13 +1,13 @@
-// Names the feeds that share an account. A form does not say which feed it is for, so a service may keep only the last
-// file of an account.
+// Names the feeds that share an account. A form does not say which feed it is for, so a service might keep only the
+// last file of an account.
 
 import { limited } from '../../lib/limited.ts'
 import { countOf } from '../../lib/units.ts'
 import { type CheckAnswer, ok, warning } from './finding.ts'
 
 /**
- * SharedAccount is an account and its feeds. `keepsAll` is who says that the service keeps all of them; null means
- * nobody.
+ * SharedAccount is an account and its feeds. `keepsAll` is a clause about who said that the service keeps all of them;
+ * null means nobody did.
  */
 export interface SharedAccount {
   account: string
@@ -31,6 +31,6 @@ export function checkAccounts(accounts: readonly SharedAccount[]): CheckAnswer {
   const says = limited(texts, MOST).join('; ')
   if (open.length === 0) return ok(says)
   const fix =
-    'ask the operator of the service whether it keeps all feeds of an account; if it does, set guards.secondFeed: pass'
-  return warning(`${says}: the service may keep only the last file of an account`, fix)
+    'ask the service operator whether the service keeps all feeds of an account; if it does, set guards.secondFeed: pass'
+  return warning(`${says}: the service might keep only the last file of an account`, fix)
 }

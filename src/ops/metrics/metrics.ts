@@ -147,15 +147,19 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
   })
   const skew = 'Clock of the service minus the clock of this host.'
   seconds('service_clock_skew', skew, () => source.daemon().clockSkewMs)
-  states('service_state', 'State of the service: 1 for the present one, 0 for the others.', () => {
-    const now = source.daemon().service
-    return Object.fromEntries(SERVICE_STATES.map((state) => [state, Number(state === now)]))
-  })
+  states(
+    'service_state',
+    'State of the service: 1 for the current state, 0 for the others.',
+    () => {
+      const now = source.daemon().service
+      return Object.fromEntries(SERVICE_STATES.map((state) => [state, Number(state === now)]))
+    },
+  )
 
   return {
-    /** text returns the text exposition format with the present values of the source. */
-    text: (present: MetricsSource): Promise<string> => {
-      source = present
+    /** text returns the text exposition format with the current values of the source. */
+    text: (current: MetricsSource): Promise<string> => {
+      source = current
       return registry.metrics()
     },
     /** moved counts a version whose new state is committed. */
@@ -167,7 +171,7 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
       const rule = verdict.kind === 'broken' ? verdict.code : verdict.kind
       refusal(RULES.includes(rule) ? rule : 'other')
     },
-    /** retried counts a repeated attempt by the answer to the previous one; `status` is null without an answer. */
+    /** retried counts a repeated attempt by the answer to the previous attempt; `status` is null without an answer. */
     retried: (status: number | null) => retry(classOf(status)),
     attemptEnded: ({
       bytesSent,

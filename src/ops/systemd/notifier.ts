@@ -17,7 +17,7 @@ export type Notify = (...fields: string[]) => Promise<void>
 
 const FIRST_DESCRIPTOR = 3
 const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
-/** A message that takes longer is given up: systemd may be busy. */
+/** A message that takes longer is given up: systemd can be busy. */
 const TIMEOUT = 5 * SECOND
 
 /** createNotifier returns null if systemd expects no messages. LISTEN_PID says whether descriptors are for `pid`, us. */
@@ -65,5 +65,5 @@ export function createNotifier({
   }
 }
 
-/** Each line is a field, so a status that quotes a line break must not add a field. */
+/** oneLine replaces line breaks, because each line is a field, and a status must not add a field. */
 const oneLine = (field: string) => field.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

@@ -15,13 +15,13 @@ interface SupervisedProcess {
   status: () => string
 }
 
-/** A status that keeps changing is sent at most this often, because each message may start a process. */
+/** A status that keeps changing is sent at most this often, because each message can start a process. */
 const STATUS_MS = 10 * SECOND
 /** Longer than any stop takes (see cli/run.ts); independent of TimeoutStopSec=. */
 const STOP_USEC = 40_000_000
 
 export interface Supervisor {
-  /** changed sends the status line now if it differs from the last one. */
+  /** changed sends the status line now if it differs from the last line that was sent. */
   changed(): void
   /** ready reports that the daemon takes feeds, and begins the signs of life. Nothing is sent before it. */
   ready(pulse: () => Pulse): void

@@ -67,8 +67,8 @@ function picture(
       lost: removed,
     },
   ]
-  const says = `Postings of the last ${countOf(all.length, 'version')}. Of ${countOf(older, 'posting')}, ${countOf(removed)} would vanish`
-  return html`<figure><figcaption><b>Postings</b> <span class="n">${count(older)} → ${count(newer)}</span> <span class="lost-key">${count(removed)} would vanish</span></figcaption>${bars(all, says)}</figure>`
+  const label = `Postings of the last ${countOf(all.length, 'version')}. Of ${countOf(older, 'posting')}, ${countOf(removed)} would vanish`
+  return html`<figure><figcaption><b>Postings</b> <span class="n">${count(older)} → ${count(newer)}</span> <span class="lost-key">${count(removed)} would vanish</span></figcaption>${bars(all, label)}</figure>`
 }
 
 /** groups lists the values that lose most. */

@@ -86,7 +86,10 @@ export async function openEndpoint({
   }
 }
 
-/** Closes a connection when there are too many: the oldest one without a request, or else the oldest one. */
+/**
+ * limitConnections closes a connection when there are too many: the oldest one without a request, or else the oldest
+ * one.
+ */
 function limitConnections(server: Server): void {
   const open = new Set<Socket>()
   const asking = new Set<Socket>()
@@ -185,7 +188,7 @@ async function route(
   }
 }
 
-const probe = (problem: string | null) => text(problem === null ? 200 : 503, problem ?? 'ok')
+const probe = (reason: string | null) => text(reason === null ? 200 : 503, reason ?? 'ok')
 const text = (status: number, body: string): EndpointAnswer => ({
   status,
   type: TEXT,
@@ -211,7 +214,10 @@ async function listening(server: Server, listen: Listen): Promise<void> {
   }
 }
 
-/** Deletes the socket of a killed daemon. It deletes no other file and no socket that still has a listener. */
+/**
+ * removeStaleSocket deletes the socket of a killed daemon. It deletes no other file and no socket that still has a
+ * listener.
+ */
 async function removeStaleSocket(path: string): Promise<void> {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return

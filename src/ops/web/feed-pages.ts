@@ -31,7 +31,7 @@ interface FeedVersions {
   newest: UploadReport
   /** Newest first, with `newest` among them. */
   versions: readonly UploadReport[]
-  /** The limit of that list. */
+  /** The limit of `versions`. */
   most: number
 }
 
@@ -52,7 +52,7 @@ ${newest.files === null ? null : files(newest.files)}
   return document({ main, title: feed, tone: toneOf(newest) }, context)
 }
 
-/** Lists the files of a feed whose file names have dates. */
+/** files lists the files of a feed whose file names have dates. */
 function files({ count: all, paths }: NonNullable<UploadReport['files']>): Markup {
   const more = all - paths.length
   return html`<section><h2>Files <span class="dim">${count(all)}</span></h2><ul>${paths.map((path) => html`<li><bdi>${path}</bdi></li>`)}${more > 0 ? html`<li class="dim">${count(more)} more</li>` : null}</ul></section>`
@@ -87,8 +87,8 @@ function figure(
   if (first === undefined || last === undefined) return null
   const now = format(last.value)
   const range = `lowest ${format(Math.min(...values))}, highest ${format(Math.max(...values))}`
-  const says = `${name} over ${points.length} versions: newest ${now}, ${range}`
-  return html`<figure><figcaption><b>${name}</b> <span class="n">${now}</span> <span class="dim">${range}</span></figcaption>${plot(points, says)}<div class="axis dim"><span>${utc(first.at).slice(0, 16)}</span><span>${utc(last.at).slice(0, 16)} UTC</span></div></figure>`
+  const label = `${name} over ${points.length} versions: newest ${now}, ${range}`
+  return html`<figure><figcaption><b>${name}</b> <span class="n">${now}</span> <span class="dim">${range}</span></figcaption>${plot(points, label)}<div class="axis dim"><span>${utc(first.at).slice(0, 16)}</span><span>${utc(last.at).slice(0, 16)} UTC</span></div></figure>`
 }
 
 /** versionPage gets the last versions of the feed, newest first, for the picture of what a held version changes. */
@@ -146,7 +146,7 @@ function campaigns(ids: Readonly<Record<string, number>>): Markup | null {
   return html`<ul class="chips">${chips}${more > 0 ? html`<li class="dim">${more} more</li>` : null}</ul>`
 }
 
-/** Names the command that shows the events or attempts that the page leaves out. */
+/** earlier names the command that shows the events or attempts that the page leaves out. */
 function earlier(left: number, id: number, { commandLine }: PageContext): Markup | null {
   if (left === 0) return null
   return html`<p class="dim">${count(left)} earlier: <code>${commandLine(commandFor('show <what> --all', id))}</code></p>`

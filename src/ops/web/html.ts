@@ -10,7 +10,7 @@ export function html(texts: TemplateStringsArray, ...holes: readonly Hole[]): Ma
   return new Markup(String.raw({ raw: texts }, ...holes.map(escaped)))
 }
 
-/** Names and reasons come from the vendor's folder: control characters are shown and markup is escaped. */
+/** escaped shows control characters and escapes markup, because names and reasons come from the vendor's folder. */
 function escaped(hole: Hole): string {
   if (hole === null) return ''
   if (hole instanceof Markup) return String(hole)

@@ -45,7 +45,7 @@ ${main}
 /** missingPage is the page for a feed or version that does not exist. */
 export function missingPage(what: string, context: PageContext): string {
   const main = html`<main><p class="crumb"><a href="/">All feeds</a></p>
-<h1>There is no <bdi>${what}</bdi></h1><p>It may be older than state.historyFor, so that the history no longer has it.</p></main>`
+<h1>There is no <bdi>${what}</bdi></h1><p>The history no longer has what is older than state.historyFor.</p></main>`
   return document({ main, title: `No ${what}`, tone: 'dim' }, context)
 }
 
@@ -89,7 +89,7 @@ interface ColouredState extends JudgedState {
   overdue: boolean
 }
 
-/** toneOf returns the colour of a version's state, which is that of its problem. */
+/** toneOf returns the colour of a version's state, which is the colour of its problem. */
 export function toneOf({ overdue, ...version }: ColouredState): Tone {
   const severity = severityOf(version)
   if (severity === 'critical') return 'bad'
@@ -131,7 +131,7 @@ export function story(upload: UploadReport | ShowReport, context: PageContext): 
   return html`${progress === null ? null : html`<p class="reason">${formatProgress(progress, upload.bytes ?? 0)}</p>`}${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${stored(upload, context.now)}${next.map((step) => ('says' in step ? html`<p class="next">${sentence(step.says)}</p>` : null))}${choice(next.flatMap((step) => ('command' in step ? step.command : [])))}`
 }
 
-/** Shows when the file left the folder, or which other version of the feed the service has. */
+/** stored shows when the file left the folder, or which other version of the feed the service has. */
 function stored(upload: UploadReport | ShowReport, now: number): Markup | null {
   const { id, leftAt, maybeOnService, onService } = upload
   if (leftAt !== null)

@@ -86,7 +86,7 @@ function section(name: string, entries: number, body: Markup | null): Markup | n
   return html`<section><h2>${name} <span class="dim">${count(entries)}</span></h2>${body}</section>`
 }
 
-/** Shows what ends by itself, closed while something else needs attention. */
+/** quietly shows the problems that end by themselves, closed while something else needs attention. */
 function quietly(
   quiet: readonly Problem[],
   cards: Markup | null,
@@ -99,7 +99,7 @@ function quietly(
     : html`<section><details>${summary}${cards}</details></section>`
 }
 
-/** Lists files that no pattern of inbox.include matches. */
+/** passedOver lists files that no pattern of inbox.include matches. */
 function passedOver(
   { count: all, paths }: StatusReport['daemon']['ignored'],
   { commandLine }: PageContext,

@@ -29,14 +29,14 @@ export function sparkline(values: readonly (number | null)[]): Markup | null {
   return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">${curve}</svg>`
 }
 
-/** plot draws points over time, with a dot for each. Screen readers read `says`. */
-export function plot(points: readonly Point[], says: string): Markup {
+/** plot draws points over time, with a dot for each. Screen readers read `label`. */
+export function plot(points: readonly Point[], label: string): Markup {
   const { curve, placed } = place(points, 600, 120)
   const dots = placed.map(
     ({ x, y, title, tone }) =>
       html`<path class="dot ${tone}" d="M${x} ${y}h0"><title>${title}</title></path>`,
   )
-  return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${says}"><path class="grid" d="M0 ${MARGIN}H600M0 60H600M0 ${120 - MARGIN}H600"/>${curve}${dots}</svg>`
+  return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${label}"><path class="grid" d="M0 ${MARGIN}H600M0 60H600M0 ${120 - MARGIN}H600"/>${curve}${dots}</svg>`
 }
 
 export interface Bar {
@@ -48,8 +48,8 @@ export interface Bar {
   title: string
 }
 
-/** bars draws one bar for each version, the oldest first. Screen readers read `says`. */
-export function bars(all: readonly Bar[], says: string): Markup {
+/** bars draws one bar for each version, the oldest first. Screen readers read `label`. */
+export function bars(all: readonly Bar[], label: string): Markup {
   const most = Math.max(...all.map(({ lost, value }) => value + lost), 1)
   const width = Math.min(60, 600 / all.length)
   const drawn = all.map(({ lost, title, value }, n) => {
@@ -61,32 +61,32 @@ export function bars(all: readonly Bar[], says: string): Markup {
         : html`<path class="lost" d="M${x} ${round(120 - kept)}v${-gone}h${wide}v${gone}Z"/>`
     return html`<g><title>${title}</title>${above}<path class="bar" d="M${x} 120v${-kept}h${wide}v${kept}Z"/></g>`
   })
-  return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${says}"><path class="grid" d="M0 120H600"/>${drawn}</svg>`
+  return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${label}"><path class="grid" d="M0 120H600"/>${drawn}</svg>`
 }
 
 /**
  * paceBar draws the spent part of a budget as a bar, with a line at the passed part of the period. More than the passed
- * part is `warn`, and the whole budget is `bad`. Screen readers read `says`.
+ * part is `warn`, and the whole budget is `bad`. Screen readers read `label`.
  */
 export function paceBar({
   spent,
   passed,
-  says,
+  label,
 }: {
   /** From 0; 1 is the whole budget. */
   spent: number
   /** From 0 to 1; null if the period has no end. */
   passed: number | null
-  says: string
+  label: string
 }): Markup {
   const tone =
     spent >= 1 ? 'bad' : spent >= 0.9 || (passed !== null && spent > passed) ? 'warn' : 'good'
   const at = (share: number) => round(Math.min(1, share) * 100)
   const line = passed === null ? null : html`<path class="now" d="M${at(passed)} 0V10"/>`
-  return html`<svg class="pace ${tone}" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${says}"><title>${says}</title><path class="track" d="M0 5H100"/><path class="part" d="M0 5H${at(spent)}"/>${line}</svg>`
+  return html`<svg class="pace ${tone}" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${label}"><title>${label}</title><path class="track" d="M0 5H100"/><path class="part" d="M0 5H${at(spent)}"/>${line}</svg>`
 }
 
-/** Computes the positions of at least one point, the line through them, and the area below it. */
+/** place computes the positions of at least one point, the line through them, and the area below it. */
 function place<T extends TimedValue>(points: readonly T[], width: number, height: number) {
   const times = points.map(({ at }) => at)
   const first = Math.min(...times)

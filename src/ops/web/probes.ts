@@ -1,4 +1,4 @@
-// The answers to probes: whether a restart may help, and whether feeds are taken and sent.
+// The answers to probes: whether a restart might help, and whether feeds are read and sent.
 
 import { MINUTE, SECOND } from '../../lib/clock.ts'
 import { printable } from '../../lib/printable.ts'
@@ -9,8 +9,8 @@ import type { EndpointSource } from './source.ts'
 const HUNG_MS = 5 * MINUTE
 
 /**
- * whyNotAlive returns why a restart may help, or null. Its query shows that SQLite answers: an error of it becomes a
- * 503.
+ * whyNotAlive returns why a restart might help, or null. It makes one query, so an error of SQLite throws, which
+ * becomes a 503.
  */
 export function whyNotAlive(source: EndpointSource): string | null {
   source.history.count()
@@ -20,7 +20,7 @@ export function whyNotAlive(source: EndpointSource): string | null {
     : null
 }
 
-/** whyNotReady returns why feeds are not taken or sent, or null: the critical problems. */
+/** whyNotReady returns why feeds are not read or sent, which are the critical problems, or null. */
 export function whyNotReady(
   source: Pick<EndpointSource, 'daemon' | 'problems' | 'pulse'>,
 ): string | null {

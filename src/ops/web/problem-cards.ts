@@ -21,7 +21,7 @@ import {
 
 /** Kinds of problems that are open at once. The others are one click away, so that the page stays short. */
 const MOST_OPEN = 3
-/** Names of one kind that are shown at once. */
+/** How many names of one kind of problem are shown at once. */
 const MOST_NAMED = 3
 const MOST_LISTED = 500
 

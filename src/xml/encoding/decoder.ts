@@ -1,4 +1,4 @@
-// Decodes bytes into text, strictly: no replacement characters, no overlong forms, no lone surrogates. Pieces may end
+// Decodes bytes into text, strictly: no replacement characters, no overlong forms, no lone surrogates. Pieces can end
 // inside a character; the decoder keeps its first bytes for the next piece.
 
 import { isUtf8 } from 'node:buffer'
@@ -12,8 +12,8 @@ export interface Decoded {
 
 export interface Decoder {
   write(bytes: Buffer): Decoded
-  /** unfinished returns true if the bytes so far end inside a character. */
-  unfinished(): boolean
+  /** isUnfinished returns true if the bytes so far end inside a character. */
+  isUnfinished(): boolean
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -29,7 +29,7 @@ export function createDecoder(encoding: Encoding): Decoder {
       carried = end === bytes.length ? NOTHING : Buffer.from(bytes.subarray(end))
       return decode(bytes.subarray(0, end))
     },
-    unfinished: () => carried.length > 0,
+    isUnfinished: () => carried.length > 0,
   }
 }
 

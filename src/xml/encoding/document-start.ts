@@ -126,13 +126,13 @@ function givenMismatch(given: Encoding | 'utf-16', family: Encoding, bom: number
   return `the configuration names the encoding ${name}, but the file ${beginningOf(family, bom)}; correct encoding in the rule of this feed`
 }
 
-/** overruled warns that the given encoding replaces a different declared one. */
+/** overruled warns that the given encoding replaces a different declared encoding. */
 function overruled(declared: { name: string } | null, { name }: Encoding): string[] {
   const expected = encodingNamed(declared?.name ?? UTF_8.name)
   if (expected !== null && expected !== 'utf-16' && expected.name === name) return []
-  const says =
+  const declaration =
     declared === null ? 'declares no encoding' : `declares the encoding "${short(declared.name)}"`
-  return [`the file ${says} and is read as ${name}, as the configuration says`]
+  return [`the file ${declaration} and is read as ${name}, as the configuration says`]
 }
 
 function beginningOf(family: Encoding, bom: number): string {

@@ -1,5 +1,5 @@
 // Notices whether a document in an 8-bit encoding is really UTF-8. Text of an 8-bit encoding is practically never valid
-// UTF-8, so a document whose characters beyond ASCII all are declares the wrong encoding.
+// UTF-8. So a document declares the wrong encoding if all its characters beyond ASCII are valid UTF-8.
 
 import { isAscii, isUtf8 } from 'node:buffer'
 import { utf8Tail } from './decoder.ts'

@@ -11,7 +11,7 @@
   (global (export "valueMarks") i32 (i32.const 73764))
   (global (export "tables") i32 (i32.const 81960))
 
-  ;; mark marks this many bytes of the block. The result is not 0 if there may be a forbidden control character.
+  ;; mark marks this many bytes of the block. The result is not 0 if there might be a forbidden control character.
   (func (export "mark") (param $length i32) (result i32)
     (local $at i32)
     (local $low v128) (local $high v128) (local $found v128) (local $seen v128)

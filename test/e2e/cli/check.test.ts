@@ -160,7 +160,7 @@ it('check says that names of the given files look alike, until a rule names thei
   const after = await site.run('check', ...files)
 
   expect(before.stdout).toContain(
-    'warning: the feeds jobs-27-11-2026.xml and jobs-28-11-2026.xml have names that look alike: no guard compares one with the other; for exports of one feed, set feeds: [{ match: "jobs-*.xml", name: "jobs" }]',
+    'warning: the feeds jobs-27-11-2026.xml and jobs-28-11-2026.xml have names that look alike: no guard compares one feed with the other; for exports of one feed, set feeds: [{ match: "jobs-*.xml", name: "jobs" }]',
   )
   expect(before.code).toBe(0)
   expect(after.stdout).not.toContain('warning')

@@ -61,7 +61,7 @@ describe('files with numbers far outside of any calendar or disk', () => {
     const { stdout } = await site.run('status', '--json')
 
     expect(JSON.parse(check.stdout).files[0]).toMatchObject({
-      ...{ verdict: 'unreadable', reason: 'it has a size that no feed has' },
+      ...{ verdict: 'unreadable', reason: 'it is larger than any feed can be' },
     })
     expect(stdout).toContain('not enough disk space for the copy')
   })

@@ -66,7 +66,7 @@ describe('doctor', () => {
 
     expect(before.of('feeds')).toMatchObject({
       verdict: 'warning',
-      says: '3 feeds such as acme/jobs-1763856000.xml and acme/jobs-1763856900.xml have names that look alike: no guard compares one with the other',
+      says: '3 feeds such as acme/jobs-1763856000.xml and acme/jobs-1763856900.xml have names that look alike: no guard compares one feed with the other',
       fix: expect.stringContaining(
         'feeds: [{ match: "acme/jobs-*.xml", name: "acme/jobs" }]; if each is a feed of its own',
       ),
@@ -110,7 +110,7 @@ describe('doctor', () => {
 
     expect(before).toMatchObject({
       verdict: 'warning',
-      says: '2 feeds are for account 123 (jobs.xml, nurses.xml): the service may keep only the last file of an account',
+      says: '2 feeds are for account 123 (jobs.xml, nurses.xml): the service might keep only the last file of an account',
       fix: expect.stringContaining('guards.secondFeed: pass'),
     })
     expect(after).toMatchObject({

@@ -21,7 +21,7 @@ const WHOLE = `<source>${jobs.join('\n')}</source>`
 const CUT = `<source>${[jobs[0], ...jobs.slice(9)].join('\n').replace('Job 9', 'Chef')}</source>`
 
 const LINE =
-  'beside version 1, removed: 8 of 12 postings, 8 of campaign NUR-Q1, all of 2 cities; changed: 1'
+  'compared with version 1, removed: 8 of 12 postings, 8 of campaign NUR-Q1, all of 2 cities; changed: 1'
 
 async function held(config: Record<string, unknown> = {}): Promise<Site> {
   const site = await Site.open(config)
@@ -52,7 +52,7 @@ it('status, show ID and show FEED say which postings a held version removes, and
     expect.stringMatching(/^feedsyncd discard 2 /),
   ])
   for (const said of [status, version, feed]) expect(said).toContain(LINE)
-  expect(version).toContain(`beside version 1:
+  expect(version).toContain(`compared with version 1:
 removed     8 of 12 postings
   campaign  NUR-Q1 8
   state     IT 8
@@ -122,7 +122,7 @@ it('the page of a held version has a picture of what would vanish', async () => 
   const page = await (await fetch(new URL('/version?id=2', address))).text()
 
   expect(page).toContain('Of 12 postings, 8 would vanish')
-  expect(page).toContain(LINE.replace('beside', 'Beside'))
+  expect(page).toContain(LINE.replace('compared', 'Compared'))
 })
 
 it('an alert about a held version says what it removes', async () => {

@@ -39,7 +39,7 @@ it('a feed without a partner account fails alone and says so; the others are upl
   await site.until('42/jobs.xml', 'uploaded')
   const { code } = await daemon.stop()
 
-  expect(lost.reason).toBe('no partner account: no rule names one for lost.xml')
+  expect(lost.reason).toBe('no rule gives a partner account for lost.xml')
   expect(code).toBe(0)
   expect(asked(site)).toEqual(['42'])
   const shown = await site.run('show', String(lost.id))

@@ -26,7 +26,7 @@ it('is named wherever the service is, until something later is confirmed', async
   await site.daemon()
   site.drop('acme.xml', feedOf(40))
   const first = await site.until('acme.xml', 'uploaded')
-  const maybe = 'storage may have version 2 (3 postings), because its upload had no answer'
+  const maybe = 'storage might have version 2 (3 postings), because its upload had no answer'
 
   expect(await discardUnanswered(site, 3)).toBe(2)
   const status = await site.run('status')
@@ -60,6 +60,6 @@ it('is named when the feed has nothing on the service yet', async () => {
   const { stdout } = await site.run('status')
 
   expect(stdout).toContain(
-    '    on the service: no version of this feed, but storage may have version 1 (3 postings)',
+    '    on the service: no version of this feed, but storage might have version 1 (3 postings)',
   )
 })

@@ -5,7 +5,7 @@
 
 import { failureOf, RULES } from '../../../src/domain/decision-table.ts'
 import { OLDER } from '../../../src/domain/reason-codes.ts'
-import { REPLACEABLE, STEPS } from '../../../src/domain/states.ts'
+import { NEXT_STATES, REPLACEABLE } from '../../../src/domain/states.ts'
 import type { Id, State, Transition, Version, VersionPatch } from '../../../src/history/port.ts'
 import { FeedsyncError } from '../../../src/lib/errors.ts'
 import { decideFile, type FileEvent, type FileFacts } from '../../../src/pipeline/decide/file.ts'
@@ -157,7 +157,7 @@ function keyOf({ isPaused, keepsAll, running, served, versions }: Story): string
   const told = versions.map(
     ({ approved, date, feed, hasCopy, isBeside, isMaybeStored, isOlder, state, wasHeld }) => [
       ...(isOne ? [] : [feed, isMaybeStored, approved]),
-      ...(STEPS[state].length === 0
+      ...(NEXT_STATES[state].length === 0
         ? [state, isOlder, state === 'uploaded' && date]
         : [state, approved, hasCopy, wasHeld, date, isBeside]),
     ],
@@ -209,7 +209,11 @@ function stepsFrom(
     for (const deed of DEEDS)
       if (deed !== 'restore' || isRoom)
         steps.push([`${deed} ${id}`, () => decided(story, id, deed, decisions)])
-    if (version.hasCopy && STEPS[version.state].length > 0 && running.every((one) => one.id !== id))
+    if (
+      version.hasCopy &&
+      NEXT_STATES[version.state].length > 0 &&
+      running.every((one) => one.id !== id)
+    )
       for (const fileIsThere of [true, false])
         steps.push([
           `the copy of ${id} is lost, its file ${fileIsThere ? 'is there' : 'too'}`,
@@ -476,8 +480,8 @@ function write(story: Story, transitions: readonly Transition[]): Story {
 }
 
 function requireStep(from: State, to: State): void {
-  if (STEPS[from].length === 0) throw new Broken(`no event leads out of ${from}`)
-  if (!STEPS[from].includes(to)) throw new Broken(`there is no step from ${from} to ${to}`)
+  if (NEXT_STATES[from].length === 0) throw new Broken(`no event leads out of ${from}`)
+  if (!NEXT_STATES[from].includes(to)) throw new Broken(`there is no step from ${from} to ${to}`)
 }
 
 /** requireSendable holds a version to the promises in the moment in which its first byte may leave. */

@@ -13,7 +13,7 @@ import { SmallDisk } from '../../helpers/small-disk.ts'
 
 /** A clock on which the watch looks every few ms. */
 const clock: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 100, run) }
-const SILENT = { look: () => {} }
+const SILENT = { sendDue: () => {} }
 const WORDS = { message: 'listing /srv/ats has not ended', hint: 'check the mount' }
 
 it('a condition reaches the terminal and the alerts while the loop hangs', async () => {
@@ -24,7 +24,7 @@ it('a condition reaches the terminal and the alerts while the loop hangs', async
     ...{ clock, log: silentLog },
     notifyOperator: (...words) => told.push(words),
   })
-  const alerts = { look: vi.fn() }
+  const alerts = { sendDue: vi.fn() }
   const { signal } = new AbortController()
   const parts = { alerts, clock, conditions, stateDirectory: root, hungReads: () => [] }
   using _ = watchConditions(parts, signal)
@@ -32,7 +32,7 @@ it('a condition reaches the terminal and the alerts while the loop hangs', async
   conditions.set('scan-stuck', WORDS)
 
   expect(told).toEqual([[WORDS.message, WORDS.hint]])
-  await eventually(() => expect(alerts.look).toHaveBeenCalledWith(signal))
+  await eventually(() => expect(alerts.sendDue).toHaveBeenCalledWith(signal))
 })
 
 it('a condition ends if it is not seen again within its lifetime', async () => {

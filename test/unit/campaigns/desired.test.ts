@@ -18,7 +18,7 @@ function problems(text: string): string[] {
   const reading = readDesired(text)
   if (reading.kind === 'desired') throw new Error('the file has no problem')
   return reading.problems.map(
-    ({ line, column, key, problem }) => `${line}:${column} ${key}: ${problem}`,
+    ({ line, column, key, reason }) => `${line}:${column} ${key}: ${reason}`,
   )
 }
 

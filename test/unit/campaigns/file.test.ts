@@ -118,7 +118,7 @@ describe('the campaigns file on disk', () => {
     writeFileSync(file, fileOf(entry('B')))
 
     expect(none).toBeNull()
-    expect(after?.text).not.toBe(before?.text)
+    expect(after?.stamp).not.toBe(before?.stamp)
     expect(again).toBe(first)
     expect(stamp()).not.toBe(first)
   })

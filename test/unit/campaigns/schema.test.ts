@@ -20,7 +20,7 @@ function keysOf({ properties = {}, items }: JsonSchema, prefix = ''): string[] {
 
 function problems(text: string): string {
   const reading = readDesired(text)
-  return reading.kind === 'problems' ? reading.problems.map(({ problem }) => problem).join() : ''
+  return reading.kind === 'problems' ? reading.problems.map(({ reason }) => reason).join() : ''
 }
 
 describe('the schema of campaigns.yaml', () => {

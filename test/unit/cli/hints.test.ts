@@ -119,8 +119,8 @@ describe('a hint', () => {
   it('is a text of which the command can be told from its words again', () => {
     const made = commandFor('show <what>', 'path:a: feedsyncd release 1')
 
-    expect(commandOf(hintWith('look', made))).toEqual({ says: 'look: ', command: made })
-    expect(commandOf(hintWith(null, made))).toEqual({ says: '', command: made })
+    expect(commandOf(hintWith('look', made))).toEqual({ words: 'look: ', command: made })
+    expect(commandOf(hintWith(null, made))).toEqual({ words: '', command: made })
     expect(commandOf('feedsyncd tries again: feedsyncd does')).toMatchObject({ command: null })
   })
 

@@ -227,14 +227,16 @@ describe('a daemon that does not run', () => {
       const words = { message: 'it is so', hint: null, since: at(1), mark: null }
       const found = down({ conditions: [{ code, ...words }] })
 
-      expect(found?.next).toEqual([{ says: 'correct what is critical, then start the daemon' }])
+      expect(found?.next).toEqual([
+        { says: 'correct the other critical problems, then start the daemon' },
+      ])
     },
   )
 
   it('is not started without its database, because that would begin an empty history', () => {
     const found = down({ historyIsMissing: true })
 
-    expect(JSON.stringify(found?.next)).toMatch(/put it back first/)
+    expect(JSON.stringify(found?.next)).toMatch(/put the database back first/)
     expect(found?.next.every((step) => 'says' in step)).toBe(true)
   })
 })

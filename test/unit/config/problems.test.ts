@@ -47,7 +47,7 @@ describe('mistakes', () => {
   })
 
   it('begin with the file as it was given, so that an editor can jump there', () => {
-    const problem = { line: 2, column: 3, key: 'a.b', problem: 'missing' }
+    const problem = { line: 2, column: 3, key: 'a.b', reason: 'missing' }
 
     expect(formatProblem('conf/f.yaml', problem)).toBe('conf/f.yaml:2:3 a.b: missing')
     expect(formatProblem('conf/f.yaml', { ...problem, key: '' })).toBe('conf/f.yaml:2:3 missing')
@@ -305,7 +305,7 @@ describe('keys that belong together', () => {
 
     expect(brokenRules({ inbox }, base, 'followed')).toContainEqual({
       path: ['inbox', 'archiveDirectory'],
-      problem: 'must lie outside inbox.directory',
+      reason: 'must lie outside inbox.directory',
     })
   })
 

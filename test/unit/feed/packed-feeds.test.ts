@@ -107,7 +107,7 @@ describe('a gzip-compressed file that is not complete', () => {
     async (_, written) => {
       const result = await reading(Buffer.concat([written, Buffer.alloc(70_000)]))
 
-      const reason = 'the file ends in 70,000 NUL bytes, so its writer may not have finished'
+      const reason = 'the file ends in 70,000 NUL bytes, so its writer might not have finished'
       expect(result).toMatchObject({ ...unpackable, verdict: { kind: 'incomplete', reason } })
     },
   )

@@ -94,7 +94,7 @@ describe('warnings', () => {
   it('report missing ids, and no field at all', async () => {
     expect((await contentOf(feed(['a', '']))).warnings).toEqual(['1 posting without an id'])
     expect((await contentOf(feed(['', '']))).warnings).toEqual([
-      'no field was found, so the path of the postings may be wrong: name it in feeds.records',
+      'no field was found, so the path of the postings might be wrong: name it in feeds.records',
     ])
     const named = feed(['', '']).replaceAll('<job>', '<job><title>Cook</title>')
     expect((await contentOf(named)).warnings).toEqual([

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
-  assertStep,
+  assertAllowed,
   CLOSED,
   FIRST_STATES,
+  NEXT_STATES,
   OPEN,
   STATES,
-  STEPS,
   type State,
 } from '../../../src/domain/states.ts'
 
@@ -13,14 +13,14 @@ import {
 function reachable(start: readonly State[], without: readonly State[] = []): Set<State> {
   const found = new Set(start.filter((state) => !without.includes(state)))
   for (const state of found) {
-    for (const next of STEPS[state]) if (!without.includes(next)) found.add(next)
+    for (const next of NEXT_STATES[state]) if (!without.includes(next)) found.add(next)
   }
   return found
 }
 
 describe('the steps between states', () => {
   it('are these and no others', () => {
-    const table = STATES.map((from) => `${from} -> ${STEPS[from].join(', ') || '(final)'}`)
+    const table = STATES.map((from) => `${from} -> ${NEXT_STATES[from].join(', ') || '(final)'}`)
 
     expect([`(new) -> ${FIRST_STATES.join(', ')}`, ...table]).toEqual([
       '(new) -> settling, queued',
@@ -53,8 +53,8 @@ describe('the steps between states', () => {
 
   it('reach uploaded only through uploading, and uploading only through queued', () => {
     expect(reachable(STATES, ['uploading', 'uploaded'])).not.toContain('uploaded')
-    expect(STATES.filter((from) => STEPS[from].includes('uploaded'))).toEqual(['uploading'])
-    expect(STATES.filter((from) => STEPS[from].includes('uploading'))).toEqual(['queued'])
+    expect(STATES.filter((from) => NEXT_STATES[from].includes('uploaded'))).toEqual(['uploading'])
+    expect(STATES.filter((from) => NEXT_STATES[from].includes('uploading'))).toEqual(['queued'])
   })
 
   it('never queue a version that was not checked, except a restored one', () => {
@@ -64,22 +64,24 @@ describe('the steps between states', () => {
   })
 
   it('let a failed or gone version settle again only while its content is unknown', () => {
-    expect(() => assertStep({ id: 1, from: 'failed', to: 'settling', hashed: false })).not.toThrow()
+    expect(() =>
+      assertAllowed({ id: 1, from: 'failed', to: 'settling', hashed: false }),
+    ).not.toThrow()
     for (const from of ['failed', 'gone'] as const)
-      expect(() => assertStep({ id: 1, from, to: 'settling', hashed: true })).toThrow(
+      expect(() => assertAllowed({ id: 1, from, to: 'settling', hashed: true })).toThrow(
         'new bytes are a new version',
       )
   })
 
   it('never lead from a state to itself', () => {
-    expect(STATES.filter((state) => STEPS[state].includes(state))).toEqual([])
+    expect(STATES.filter((state) => NEXT_STATES[state].includes(state))).toEqual([])
   })
 
   const impossible = STATES.flatMap((from) =>
-    STATES.filter((to) => !STEPS[from].includes(to)).map((to) => [from, to] as const),
+    STATES.filter((to) => !NEXT_STATES[from].includes(to)).map((to) => [from, to] as const),
   )
   it.each(impossible)('refuse %s -> %s and name both states', (from, to) => {
-    expect(() => assertStep({ id: 7, from, to, hashed: false })).toThrow(
+    expect(() => assertAllowed({ id: 7, from, to, hashed: false })).toThrow(
       `version 7: a version that is ${from} cannot become ${to}`,
     )
   })

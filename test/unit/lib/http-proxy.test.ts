@@ -155,7 +155,7 @@ describe('a proxy of the environment', () => {
 
       expect(create).toThrow(
         expect.objectContaining({
-          ...{ exitCode: 78, message: 'HTTPS_PROXY holds no usable proxy address' },
+          ...{ exitCode: 78, message: 'HTTPS_PROXY does not hold a usable proxy address' },
           hint: expect.stringContaining('http://host:port'),
         }),
       )

@@ -11,6 +11,8 @@ it('a spill gives back texts of any number and size, in any order and line by li
     rmSync(folder, { recursive: true })
   })
   vi.stubEnv('TMPDIR', folder)
+  // The next file of this process makes its folder before vitest restores the variable.
+  onTestFinished(() => void vi.unstubAllEnvs())
   const texts = Array.from({ length: 3_000 }, (_, n) => `${n} ${'ö'.repeat((n * 7_919) % 2_000)}\n`)
   texts.push(`${'x'.repeat(3_000_000)}\n`, 'last\n')
 

@@ -39,7 +39,7 @@ describe('reading YAML', () => {
       const { problems, problemAt } = parseYaml(`${keys}K7: x\n`, 'failsafe')
       const lines = Array.from({ length: count }, (_, n) => problemAt([`K${n}`], 'key', '').line)
 
-      expect(problems).toEqual([{ line: count + 1, column: 1, key: '', problem: 'duplicate key' }])
+      expect(problems).toEqual([{ line: count + 1, column: 1, key: '', reason: 'duplicate key' }])
       expect(lines.at(-1)).toBe(count)
     })
 
@@ -54,11 +54,11 @@ describe('reading YAML', () => {
 
     expect(value).toBeNull()
     expect(problems).toEqual([
-      { line: 2, column: 1, key: '', problem: 'duplicate key' },
-      { line: 3, column: 7, key: '', problem: 'anchors are not supported (&x)' },
-      { line: 4, column: 4, key: '', problem: 'aliases are not supported (*x)' },
-      { line: 5, column: 10, key: '', problem: 'tags are not supported (tag:yaml.org,2002:str)' },
-      { line: 6, column: 1, key: '', problem: 'merge keys are not supported (<<)' },
+      { line: 2, column: 1, key: '', reason: 'duplicate key' },
+      { line: 3, column: 7, key: '', reason: 'anchors are not supported (&x)' },
+      { line: 4, column: 4, key: '', reason: 'aliases are not supported (*x)' },
+      { line: 5, column: 10, key: '', reason: 'tags are not supported (tag:yaml.org,2002:str)' },
+      { line: 6, column: 1, key: '', reason: 'merge keys are not supported (<<)' },
     ])
   })
 

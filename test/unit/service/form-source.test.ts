@@ -77,7 +77,7 @@ describe('a request for a form', () => {
 
     const answer = await forms.requestForm(null, signal, 'north/jobs.xml')
 
-    const reason = 'no partner account: no rule names one for north/jobs.xml'
+    const reason = 'no rule gives a partner account for north/jobs.xml'
     expect(answer).toMatchObject({
       failure: { class: 'broken', code: 'no-partner-account', reason, origin: null },
     })

@@ -16,8 +16,8 @@ function gateOf(concurrency = 2) {
     ...{ clock: { ...clock, now, monotonic: now }, serviceOrigin: SERVICE, maxRate: null },
     concurrency,
   })
-  const next = (feed: string, account: string | null = null, isRetried = false) =>
-    gate.mayStart({ feed, account, isRetried })
+  const next = (feed: string, account: string | null = null, isForced = false) =>
+    gate.tryStart({ feed, account, isForced })
   const send = (origin: string, feed: string, result: { kind: string }, account = null) =>
     gate.withBreaker(origin, { account, feed, isForced: false }, async () => result)
   gate.accounts.accept(null, 0)
@@ -228,11 +228,11 @@ describe('refusals of several feeds in a row', () => {
   it('count as general from the third feed on, until a feed is accepted', () => {
     const breaker = new Breaker(testClock())
 
-    const found = ['a', 'a', 'b', 'b', 'c', 'a'].map((feed) => breaker.rejectsAll(feed))
-    breaker.accepts()
+    const found = ['a', 'a', 'b', 'b', 'c', 'a'].map((feed) => breaker.countRejected(feed))
+    breaker.forgetRejected()
 
     expect(found).toEqual([false, false, false, false, true, true])
-    expect(breaker.rejectsAll('c')).toBe(false)
+    expect(breaker.countRejected('c')).toBe(false)
   })
 
   it.each([

@@ -44,7 +44,7 @@ export class SaxesCheck {
       const reason = cut === '' ? 'the file is empty' : 'the document ends early, in its first tag'
       return { kind: 'incomplete', reason, at: cut.length }
     }
-    if (ending.kind === 'complete' && this.#decoder?.unfinished()) {
+    if (ending.kind === 'complete' && this.#decoder?.isUnfinished()) {
       const reason = 'the file ends in the middle of a character'
       return { kind: 'incomplete', reason, at: this.#characters }
     }

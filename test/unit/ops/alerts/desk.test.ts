@@ -82,7 +82,7 @@ class Bench {
     })
     const isLate = (version: Version) => late.find((one) => one.version.id === version.id)
     const versions = judgedVersions(history, null, {
-      noted: late.map(({ version }) => version),
+      others: late.map(({ version }) => version),
       expect: (version) => ({
         expectedBy: isLate(version)?.expectedBy ?? null,
         overdue: isLate(version) !== undefined,
@@ -93,15 +93,15 @@ class Bench {
   }
 
   /** Begins to send new changes. */
-  look(): void {
-    this.#desk.look(this.#signal)
+  sendDue(): void {
+    this.#desk.sendDue(this.#signal)
   }
 
   async pass(ms: number): Promise<string[]> {
     const before = this.sent.length
     this.#ahead += ms
     this.#desk.moved()
-    this.#desk.look(this.#signal)
+    this.#desk.sendDue(this.#signal)
     await this.#desk.finish({ flush: false, signal: this.#signal })
     return this.sent.slice(before).map(({ text }) => text.replace('feedsyncd on ats: ', ''))
   }
@@ -176,7 +176,7 @@ describe('alerts', () => {
     expect(told).toEqual(['globex failed; feedsyncd retry 2'])
   })
 
-  it('never flood: one look sends one message, and the next one waits for half a minute', async () => {
+  it('never flood: one message holds all changes, and the next message waits for half a minute', async () => {
     const { history } = temporaryHistory()
     for (let n = 0; n < 300; n++) versionIn(history, n % 3 ? 'rejected' : 'held', { feed: `f${n}` })
     const bench = new Bench(history)
