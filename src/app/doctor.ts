@@ -233,7 +233,7 @@ function campaigns(config: Config): CheckAnswer {
   return ok(`${read.file} has ${read.entries.length} entries, and can be read`)
 }
 
-/** proxy names only the variable, because its value may hold a password. */
+/** proxy names only the variable, because its value can hold a password. */
 function proxy(env: DoctorOptions['env']): CheckAnswer {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
   const set = names.filter((name) => env[name])

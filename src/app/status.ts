@@ -115,7 +115,7 @@ function hostOf({ http, inbox }: Config, host: Partial<HostFacts> = {}): Partial
   }
 }
 
-/** progressOf returns null unless the version is uploading: the daemon's file may still hold an old attempt. */
+/** progressOf returns null unless the version is uploading: the daemon's file might still hold an old attempt. */
 export function progressOf(
   { id, state }: Pick<Version, 'id' | 'state'>,
   uploads: DaemonState['uploads'],

@@ -66,7 +66,7 @@ const ROUND_GAP_MS = 5
 /** `run --once` gives up after errors for this time: it has then tried again and failed again. */
 const ONCE_FAILING_MS = 2 * SECOND
 const LOOK_GIVEN_UP_MS = 2 * SECOND
-/** The start waits this long for the events of the folder, because its disk may never answer. */
+/** The start waits this long for the events of the folder, because its disk might never answer. */
 const WATCH_PATIENCE_MS = 2 * SECOND
 
 export class Daemon {
@@ -159,7 +159,7 @@ export class Daemon {
     this.#stage = 'stopping'
     const told = options.once ? null : this.#supervisor.stopping()
     this.#log.info({ event: 'daemon.stopping', running: this.#sending.running.length }, 'stopping')
-    // Giving up a listing loses nothing, and the disk may never answer.
+    // Giving up a listing loses nothing, and the disk might never answer.
     await this.#waitFor('the folder', this.#patiently(this.#intake.looking, LOOK_GIVEN_UP_MS))
     await this.#waitFor('old history', this.#upkeep.pruning)
     await this.#waitFor('feeds', ...this.#takeQueue.running, ...this.#sending.running)
@@ -207,7 +207,7 @@ export class Daemon {
     )
   }
 
-  /** #patiently waits for work, but at most `ms`: a disk may never answer. */
+  /** #patiently waits for work, but at most `ms`: a disk might never answer. */
   async #patiently(work: Promise<unknown> | null, ms: number): Promise<void> {
     const over = new AbortController()
     try {

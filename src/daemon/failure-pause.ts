@@ -33,7 +33,7 @@ export class FailurePause {
 
   /**
    * begin begins a pause and sets the condition. The condition ends by time, not with a good round, because work that
-   * the round started may still fail.
+   * the round started can still fail.
    */
   begin(error: unknown): void {
     const isKnown = isRetryable(error)

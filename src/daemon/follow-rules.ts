@@ -1,4 +1,4 @@
-// Applies the rules of the configuration at the start: they may have changed since the last run.
+// Applies the rules of the configuration at the start: they might have changed since the last run.
 
 import type { FeedConfig } from '../config/config.ts'
 import type { RuleFor } from '../config/feeds.ts'

@@ -78,14 +78,14 @@ export class Intake {
     this.#withRoom = parts.withRoom
   }
 
-  /** hint says that something may have changed, so the folder is listed soon. */
+  /** hint says that something might have changed, so the folder is listed soon. */
   hint(): void {
     this.#isHinted = true
     const gap = Math.max(LEAST_SCAN_GAP_MS, this.#lastScanTook / SCAN_SHARE)
     this.#nextScan = Math.min(this.#nextScan, this.#lastScan + gap)
   }
 
-  /** isUnsettled returns whether files are being written or may have changed, and will be taken automatically. */
+  /** isUnsettled returns whether files are being written or might have changed, and will be taken automatically. */
   get isUnsettled(): boolean {
     return this.#isHinted || this.#settler.hasPending
   }
@@ -110,7 +110,7 @@ export class Intake {
 
   /**
    * look begins to list the folder, or to look at changed files, when it is time. It queues the files that are ready.
-   * It does not wait for the file system, which may never answer. `ended` is called after the look, with its error if
+   * It does not wait for the file system, which might never answer. `ended` is called after the look, with its error if
    * it failed.
    */
   look(ended: (error?: unknown) => void): void {
@@ -141,7 +141,7 @@ export class Intake {
     this.#lastScan = this.#clock.monotonic()
   }
 
-  /** #lookAtPending looks again at files that may be quiet by now, without a whole scan. */
+  /** #lookAtPending looks again at files that might be quiet by now, without a whole scan. */
   async #lookAtPending(): Promise<void> {
     const due = this.#settler.due(this.#clock.monotonic())
     if (due.length === 0) return
@@ -172,14 +172,14 @@ export class Intake {
   #queueRequests(): void {
     const changes = this.#history.dataVersion()
     if (changes !== this.#dataVersion) {
-      // A person may have asked to read a file again.
+      // A person might have asked to read a file again.
       this.hint()
       this.#dataVersion = changes
     }
     // Each round queues open requests again, so a failed one is not forgotten.
     for (const { id, path, source, feed } of this.#history.openRequests()) {
       const rule = this.#ruleFor(path, feed)
-      // The person's configuration has another folder, and our folder may have a different file of that name.
+      // The person's configuration has another folder, and our folder can have a different file of that name.
       if (!isAbsolute(path) && this.#inbox.absolute(path) !== source) {
         const problem = `the daemon still watches ${this.#inbox.absolute('')}: restart it first`
         this.#history.answerRequest(id, { problem })

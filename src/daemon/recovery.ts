@@ -55,7 +55,7 @@ export async function recover(
     )
   }
   const recovered = await history.commit(() => {
-    // Somebody may have corrected the key, or the service may now accept the account.
+    // Somebody might have corrected the key, or the service might now accept the account.
     history.makeDue([ON_HOLD])
     return afterCrash(clock.now(), history, ledger)
   })
@@ -89,7 +89,7 @@ function afterCrash(
   return { checking: repaired('checking'), uploading: repaired('uploading') }
 }
 
-/** Recovered is what is repaired: versions of files that may still be in the folder. */
+/** Recovered is what is repaired: versions of files that might still be in the folder. */
 interface Recovered {
   history: History
   inboxDirectory: string
@@ -117,8 +117,8 @@ function handleMissingCopies(
 
 /**
  * renewMark changes the mark of the state at each start. When the state is a copy from an earlier moment, queued
- * versions may be older than the service's, so a person must decide about them. Versions whose unchanged file is still
- * in the folder stay queued. Returns how many versions it held.
+ * versions might be older than the versions on the service, so a person must decide about them. Versions whose file is
+ * still in the folder and unchanged stay queued. Returns how many versions it held.
  */
 function renewMark(now: number, { history, inboxDirectory, ledger }: Recovered): number {
   let held = 0

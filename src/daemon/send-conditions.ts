@@ -55,7 +55,7 @@ export class SendConditions {
     if (failure?.condition !== undefined) {
       const { condition, hint, reason: message } = failure
       this.#unreadable.set(id, condition)
-      // The condition expires, because a newer version may replace this one, and then nobody reads its copy again.
+      // The condition expires, because a newer version can replace this one, and then nobody reads its copy again.
       this.#conditions.set(condition, { message, hint }, LONGEST_ATTEMPT_WAIT_MS + MINUTE)
     } else if (known !== undefined && ![...this.#unreadable.values()].includes(known)) {
       this.#conditions.clear(known)

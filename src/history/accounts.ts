@@ -20,7 +20,7 @@ export interface Beside extends Pick<Version, 'account' | 'feed'> {
 
 /** Rival is a version of another feed of the account. */
 export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings'> {
-  /** It is stored, is being sent or was approved by a person, or storage may have it. Otherwise it waits. */
+  /** It is stored, is being sent or was approved by a person, or storage might have it. Otherwise it waits. */
   isSettled: boolean
 }
 
@@ -72,7 +72,7 @@ export function accounts(db: Connection) {
   return {
     /**
      * rivals returns versions of other feeds of the account, at most one of each kind: one that is stored, is being
-     * sent or was approved by a person; one that storage may have; and, without the first, the queued one with the
+     * sent or was approved by a person; one that storage might have; and, without the first, the queued one with the
      * lowest id.
      */
     rivals: ({ account, after, feed, likeness }: Beside): Rival[] => {

@@ -78,7 +78,7 @@ export function files(db: Connection, { version }: VersionReads) {
            WHERE state IN ${sqlStates(READING)} AND sha256 IS NULL ORDER BY id`,
       ),
 
-    /** pendingVersionAt returns the version at a path whose bytes are not known yet; it may be `gone`. */
+    /** pendingVersionAt returns the version at a path whose bytes are not known yet; it can be `gone`. */
     pendingVersionAt: (path: string) => versionAt(db.value<number>(PENDING, path)),
 
     pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = +?', id),
@@ -101,7 +101,7 @@ export function files(db: Connection, { version }: VersionReads) {
     },
 
     /**
-     * ruledFiles returns the present paths of versions that other rules may judge in another way: those with an older
+     * ruledFiles returns the present paths of versions that other rules can judge in another way: those with an older
      * date than another one, and those that the guard `second-feed` holds.
      */
     ruledFiles: () =>

@@ -58,7 +58,7 @@ export class GroupCommit {
     if (at >= this.#nextCommitAt) return
     this.#nextCommitAt = at
     const turn = () => {
-      // An earlier commit may have been planned meanwhile.
+      // An earlier commit might have been planned meanwhile.
       if (at === this.#nextCommitAt) this.#commitGroup()
     }
     // The timer keeps the process alive until the work is written.

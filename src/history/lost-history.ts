@@ -10,7 +10,7 @@ import type { VersionWrites } from './version-writes.ts'
 
 /** AfterLoss sorts the versions that are held for the loss alone. */
 export interface AfterLoss {
-  /** A decision about all of them may send these. */
+  /** A decision about all of them can send these. */
   plausible: Version[]
   /** These have less than half of the postings of a kept copy: a person releases or discards each of them. */
   collapsed: Version[]

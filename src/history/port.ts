@@ -52,8 +52,8 @@ export interface Transactions {
   /**
    * commit runs `work` in a transaction that it shares with other work of the same moment, and resolves once it is
    * durable. Rejects with an error that `work` threw, which does not affect the other work, or with an error of the
-   * database. It waits up to 5 s for a lock of another process without blocking the thread. `work` may run more than
-   * once, so it must do nothing outside the database. `when` is `now`, or `soon` for work that may wait a few ms to
+   * database. It waits up to 5 s for a lock of another process without blocking the thread. `work` can run more than
+   * once, so it must do nothing outside the database. `when` is `now`, or `soon` for work that can wait a few ms to
    * share a commit.
    */
   commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T>

@@ -8,7 +8,7 @@ const NO_FEEDS = { endedBefore: Number.MIN_SAFE_INTEGER, removeCopy: async (_: s
 /** Versions examined in one transaction, which then takes a few ms, deletions included. */
 const PIECE = 100
 
-/** Examines one piece only, whether it finds old versions or not: most of a long history may have to stay. */
+/** Examines one piece only, whether it finds old versions or not: most of a long history might have to stay. */
 const NEXT = `
   WITH piece AS MATERIALIZED (
     SELECT id, detected_at AS at FROM versions INDEXED BY versions_detected

@@ -37,7 +37,7 @@ export function versionReads(db: Connection) {
     one<[feed: string]>(`feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = +?`)
   const version = one<[id: number]>('versions v WHERE v.id = +?')
   const lastUploaded = byFeed('last_uploaded')
-  // The end of an attempt is unknown, so storage may have the version. Any of several may be stored: take the largest.
+  // The end of an attempt is unknown, so storage might have the version. With several such versions, take the largest.
   const maybeStored = one<[feed: string, after: number, except: number]>(
     `versions v INDEXED BY versions_feed WHERE v.feed = +? AND v.id > +? AND v.id <> +?
        AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
@@ -91,7 +91,7 @@ export function versionReads(db: Connection) {
         feed,
       ),
     /**
-     * maybeOnService returns the newest version of a feed that the service may have: its upload had no answer, and
+     * maybeOnService returns the newest version of a feed that the service might have: its upload had no answer, and
      * nothing that came later is confirmed. null if the service has what `onService` says.
      */
     maybeOnService: (feed: string) =>
@@ -103,7 +103,7 @@ export function versionReads(db: Connection) {
          ORDER BY v.id DESC LIMIT 1`,
         { feed },
       ),
-    /** olderFeeds returns the feeds whose last version may be older, by its date, than their newest version. */
+    /** olderFeeds returns the feeds whose last version can be older, by its date, than their newest version. */
     olderFeeds: () =>
       db.values<string>(
         `SELECT f.name FROM feeds f WHERE f.forgotten_at IS NULL AND EXISTS (
@@ -121,7 +121,7 @@ export function versionReads(db: Connection) {
     },
     /**
      * baselines returns the versions that a version of this feed is compared with before it is sent, at most three: the
-     * last confirmed one, the newest accepted one that waits or is being sent, and a later one that storage may have.
+     * last confirmed one, the newest accepted one that waits or is being sent, and a later one that storage might have.
      * Held, rejected and discarded versions are left out: the service never received them, and the vendor did not
      * intend them.
      */

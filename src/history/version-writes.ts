@@ -51,7 +51,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     return db.run(sql, ...Object.values(columns)).id
   }
 
-  /** write changes these fields only: a feed may have thousands of campaign ids, which are not written again. */
+  /** write changes these fields only: a feed can have thousands of campaign ids, which are not written again. */
   function write(id: number, fields: Partial<Version>): void {
     const columns = columnsOf(fields)
     const set = Object.keys(columns).map((name) => `${name} = ?`)

@@ -136,7 +136,7 @@ export class Dispositions {
       if (isThere) return { kind: 'missing' }
       return { ...problem(error, `${disposition} ${path}`), isPartial: true }
     }
-    // Ignore ctime and device: the rename changes the ctime, and a restart of the host may change the device number.
+    // Ignore ctime and device: the rename changes the ctime, and a restart of the host can change the device number.
     const now = { ...identityOf(stats), dev: identity.dev }
     const isOurs = stats.isFile() && sameBytes({ ...now, ino: identity.ino }, identity)
     if (!isOurs) return giveBack(departure, folder, { kind: 'changed' })

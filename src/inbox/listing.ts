@@ -112,7 +112,7 @@ function readOne(prefix: string, options: WalkOptions): Here {
     return notListed(prefix, error)
   }
   const after = directoryAt(prefix, options)
-  // If the directory was replaced meanwhile, the entries may belong to another one. The next scan lists the new one.
+  // If the directory was replaced meanwhile, the entries might belong to another one. The next scan lists the new one.
   const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
   if (!isSame) return { ...nothingHere(), unknown: [prefix] }
   const isEmpty = here.below.length + here.files.length + here.skipped.length === 0
@@ -158,7 +158,7 @@ function place(
     const seen = judge(path, look)
     if (errorCode(look) === 'EACCES') denied = look as Error
     if (look instanceof Error || kind === null) {
-      // The entry may be a directory: the files below it are unknown, not gone.
+      // The entry might be a directory: the files below it are unknown, not gone.
       if (kind === null) here.unknown.push(`${path}/`)
       if (seen !== null && 'reason' in seen) skipUnknown(here, path, seen)
       else here.unknown.push(path)

@@ -1,5 +1,5 @@
 // Judges a version beside those that it would replace. It is judged when its feed was read, and again when its form has
-// come: in between, an earlier version may have been uploaded, discarded or released. guards.ts has the rules.
+// come: in between, an earlier version might have been uploaded, discarded or released. guards.ts has the rules.
 
 import type { RuleFor } from '../config/feeds.ts'
 import { MOST_SUMMED, type PostingChanges } from '../domain/difference.ts'

@@ -179,7 +179,7 @@ export class Departures {
     })
   }
 
-  /** mayBeQuarantined reports whether we may have moved this absent rejected file into the quarantine. */
+  /** mayBeQuarantined reports whether we might have moved this absent rejected file into the quarantine. */
   mayBeQuarantined(version: Version | null): boolean {
     return version?.state === 'rejected' && this.#ofUnsent(version) === 'quarantine'
   }
@@ -209,7 +209,7 @@ export class Departures {
     }
   }
 
-  /** #ofUnsent moves an unsent file, never deletes it, and waits first: a person may be correcting it in place. */
+  /** #ofUnsent moves an unsent file, never deletes it, and waits first: a person might be correcting it in place. */
   #ofUnsent({ id, state }: Version): Disposition | null {
     const { afterReject, afterUpload, incompleteAfterMs } = this.#inboxConfig
     const now = this.#clock.now()

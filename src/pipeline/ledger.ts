@@ -50,7 +50,7 @@ export class Ledger {
 
   /**
    * pathsInMotion returns the paths of unread versions that the daemon must look at again, even if the files did not
-   * change: the last read may have failed, or a person asked to read the file again.
+   * change: the last read might have failed, or a person asked to read the file again.
    */
   pathsInMotion(): Set<string> {
     const open = this.#history.unread().filter(({ state }) => IN_MOTION.includes(state))

@@ -70,7 +70,7 @@ export type Taken =
   | { kind: 'again'; reason: string }
   /** The file cannot be read: it makes no version, and its feed stays as it is. */
   | { kind: 'skipped'; reason: string; hint: string }
-  /** The spool has no room; the file itself may be fine. */
+  /** The spool has no room; the file itself might be fine. */
   | { kind: 'no-room'; code: string; reason: string; hint: string }
 
 type Read = Extract<CheckResult, { kind: 'read' }>

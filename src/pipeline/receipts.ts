@@ -28,7 +28,7 @@ const BATCH_SIZE = 64
 
 /**
  * failingMs returns how long the condition lasts without another failure. Each listing tries again and renews it; a
- * newer version may end the failure unseen. `rescanMs` is the longest time between two listings.
+ * newer version can end the failure unseen. `rescanMs` is the longest time between two listings.
  */
 export function failingMs(rescanMs: number): number {
   return FAILING_MS + rescanMs
@@ -122,7 +122,7 @@ export class Receipts {
   async retry({ unknown }: Listing): Promise<void> {
     await this.writePending()
     for (const [key, owed] of [...this.#unwritten].slice(0, BATCH_SIZE)) {
-      // A directory that could not be listed may come back.
+      // A directory that could not be listed can come back.
       const isAway = unknown.some((prefix) => owed.path.startsWith(prefix))
       this.#unwritten.delete(key)
       if (isAway) this.#unwritten.set(key, owed)
@@ -136,9 +136,9 @@ export class Receipts {
     const token = history.receiptToken(owed)
     // Another call has written it meanwhile.
     if (token === null && !isRepeat) return
-    // The version may get another state during the write; its receipt is then still owed.
+    // The version can get another state during the write; its receipt is then still owed.
     const settle = () => history.settleReceipt(owed, token)
-    // The version may have changed during the write of another receipt at this path.
+    // The version might have changed during the write of another receipt at this path.
     const { id, path: file } = owed
     const version = history.version(id)
     if (version === null || !isToldAt(file, version, history)) return history.commit(settle, 'soon')

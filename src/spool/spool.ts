@@ -141,7 +141,7 @@ function sharedSync(directory: string): () => Promise<void> {
     }
   }
   return () => {
-    // A running fsync may miss the file we just renamed; wait for the next one.
+    // A running fsync might miss the file we just renamed; wait for the next one.
     next ??= Promise.all([last, rest]).then(() => {
       const synced = sync()
       last = synced.catch(() => {})

@@ -17,7 +17,7 @@ import { dateOf } from './same-bytes.ts'
 export interface PathFacts {
   /** Wall ms. */
   now: number
-  /** unread returns the version at the path whose bytes are not known yet; it may be `gone`. */
+  /** unread returns the version at the path whose bytes are not known yet; it can be `gone`. */
   unread(): Version | null
   /** last returns the version that the file at the path was when it was last read. */
   last(): Version | null

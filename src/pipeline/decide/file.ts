@@ -63,7 +63,7 @@ export type FileEvent =
   | { kind: 'fault'; reason: Reason }
   /** The file left the folder. */
   | { kind: 'left' }
-  /** The rules of the configuration may have changed. */
+  /** The rules of the configuration might have changed. */
   | { kind: 'ruled' }
 
 /** decideFile returns what an event means for the versions of the feed that the rule of the path names. */
@@ -80,7 +80,7 @@ export function decideFile(facts: FileFacts, origin: Origin, event: FileEvent): 
     case 'no-room':
       return versionFor(facts, origin).set({}, event.reason).transitions
     case 'restless':
-      // The same size may be the same bytes, of which nobody has to hear.
+      // The same size might be the same bytes, of which nobody has to hear.
       return ownUnread(facts, origin)?.set({}, event.reason).transitions ?? []
     case 'named':
       return (event.isAccepted ? newestFor : versionFor)(facts, origin).transitions
@@ -98,7 +98,7 @@ export function decideFile(facts: FileFacts, origin: Origin, event: FileEvent): 
 }
 
 /**
- * detected: a file of another size is certainly a new version. The same size may be the same bytes (a touch, a
+ * detected: a file of another size is certainly a new version. The same size might be the same bytes (a touch, a
  * rename-over), so a version is added only after reading.
  */
 function detected(facts: FileFacts, origin: Origin, size: number): Transition[] {
@@ -169,7 +169,7 @@ function renamed(facts: FileFacts, { path, rule }: Origin, { feed, id }: Version
   ]
 }
 
-/** rejectedGone: nobody has to correct a file that left. Another file with the same bytes may still be there. */
+/** rejectedGone: nobody has to correct a file that left. Another file with the same bytes might still be there. */
 function rejectedGone(facts: FileFacts, path: string): Transition[] {
   const last = facts.last()
   if (last?.state !== 'rejected') return []
@@ -190,7 +190,7 @@ export function judgeRead(facts: BytesFacts, origin: Origin, file: ReadFile): Re
   const same = sameBytes(facts, origin, file)
   if (same !== null) return { kind: 'same', version: same }
   const isOver = file.verdict !== 'incomplete' || file.final
-  // An incomplete file may be the next version, still being written.
+  // An incomplete file might be the next version, still being written.
   const newer = isOver ? newerByDate(facts, origin) : null
   if (newer !== null) return { kind: 'older', newer }
   if (file.verdict === 'ok') return { kind: 'accepted' }
@@ -270,7 +270,7 @@ function concluded(
 ): Transition[] {
   const isAccepted = to === 'queued' || to === 'held'
   const draft = (isAccepted ? newestFor : versionFor)(facts, origin)
-  // The file may have left after it was read, but the spool has its copy.
+  // The file might have left after it was read, but the spool has its copy.
   if (draft.state === 'gone') draft.move('settling')
   if (draft.state !== 'checking') draft.move('checking')
   const date = dateOf(origin, facts.now) ?? datesOf(facts, origin)

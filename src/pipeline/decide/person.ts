@@ -55,7 +55,7 @@ function release({ version: { id, spool, state }, waiting }: DeedFacts, by: stri
 
 function discard({ version: { id, state } }: DeedFacts, by: string) {
   const from = [...REPLACEABLE, 'rejected'] as const
-  // Bytes of an `uploading` version may be on their way.
+  // Bytes of an `uploading` version might be on their way.
   if (!from.includes(state)) return wrongState({ id, state }, from)
   const reason = { code: DISCARDED, text: `discarded by ${by}` }
   return [

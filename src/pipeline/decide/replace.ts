@@ -10,7 +10,7 @@ export type Placed = Pick<Version, 'id' | 'state'>
 export const SENT_OR_WAITING: readonly State[] = [...ACCEPTED, 'uploaded']
 
 /**
- * replaceableBy returns the states that a newer version in this state takes the place of. A held version may be
+ * replaceableBy returns the states that a newer version in this state takes the place of. A held version can be
  * discarded, so it takes the place of held ones only.
  */
 export function replaceableBy(newer: State): readonly State[] {

@@ -62,7 +62,7 @@ function isTakenAnew(
   if (state === 'gone' || state === 'superseded') return true
   if (state === 'failed') return spool === null || COPY_LOST.includes(reasonCode ?? '')
   if (state === 'uploaded') return account !== rule.account || id <= facts.otherServiceUpTo()
-  // New rules may accept a rejected file, or find the postings that a held file seemed to lack.
+  // New rules can accept a rejected file, or find the postings that a held file seemed to lack.
   if (file.verdict !== 'ok') return false
   if (state === 'rejected') return true
   return state === 'held' && RULE_COUNTS.some((count) => newest[count] !== file.patch[count])

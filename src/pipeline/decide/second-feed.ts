@@ -1,5 +1,5 @@
 // Decides whether a version may take the place of another feed of its account. A form does not say which feed it is
-// for, so a service may keep only the last file of an account: then two feeds wipe each other with each export. A
+// for, so a service might keep only the last file of an account: then two feeds wipe each other with each export. A
 // further feed waits until a person says that the service keeps all feeds of the account. A name that looks like that
 // of another feed is held in any case: it is probably a copy of that feed, or its next export under another name. Pure.
 
@@ -48,7 +48,7 @@ function further({ path }: AskingFeed, rival: Rival, account: string): Held {
   return {
     guard: 'second-feed',
     code: SECOND_FEED,
-    text: `account ${account} already ${verb} ${rival.feed} (${count}), and the service may keep only the last file of an account`,
+    text: `account ${account} already ${verb} ${rival.feed} (${count}), and the service might keep only the last file of an account`,
     hint: `ask the operator of the service whether it keeps all feeds of an account. If it does, release this one and say so, or set guards.secondFeed: pass. If it does not, give this feed an account of its own (partnerAccount), or set ${excludeLine(path)} under inbox`,
   }
 }

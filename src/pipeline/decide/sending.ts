@@ -124,7 +124,7 @@ function begun(
   ]
 }
 
-/** whileUploading: bytes of the file may be on their way. */
+/** whileUploading: bytes of the file might be on their way. */
 function whileUploading(facts: SendFacts, event: SendEvent): Transition[] {
   if (event.kind === 'prepared' || event.kind === 'closed') return []
   const { id } = facts.version
@@ -162,7 +162,7 @@ function afterFailure(
     if (hold === null) return [again(version, reasonOf(failure), null)]
     return [again(version, withCode(ON_HOLD, hold.failure), hold.until)]
   }
-  // `failed`, not `rejected`: the bytes are right, and the other side may accept them tomorrow.
+  // `failed`, not `rejected`: the bytes are right, and the other side might accept them tomorrow.
   if (isFinal(failure, inARow + 1))
     return [{ kind: 'move', id, to: 'failed', reason: reasonOf(failure) }]
   // The row of a running attempt is counted already.
@@ -230,7 +230,7 @@ export function faultReason(error: unknown): Reason {
   return {
     code: FAULT,
     text: `an internal error of feedsyncd: ${messageOf(error)}`,
-    hint: 'report this with the daemon’s log; a newer feedsyncd may accept the file',
+    hint: 'report this with the daemon’s log; a newer feedsyncd might accept the file',
   }
 }
 

@@ -22,7 +22,7 @@ const AFTER_STOP: Reason = { code: STOPPED, text: 'feedsyncd stopped before this
 
 const COPIED_STATE: Reason = {
   code: 'history-lost',
-  text: 'the history was restored: a newer version may be on the service',
+  text: 'the history was restored: a newer version might be on the service',
   hint: 'Compare its postings with those on the service; release it if it is right, or discard it.',
 }
 
@@ -53,7 +53,7 @@ function afterCrash(
 ): Transition[] {
   if (state === 'checking') return [{ kind: 'move', id, to: 'settling', reason: AFTER_STOP }]
   if (state !== 'uploading') return []
-  // Storage may have the file. It is sent again, under a new key.
+  // Storage might have the file. It is sent again, under a new key.
   const end = {
     endedAt: at,
     outcome: 'unknown',

@@ -89,7 +89,7 @@ describe('the daemon', () => {
       {
         code: 'second-feed',
         subject: { kind: 'account', account: null },
-        says: 'held: drivers.xml, cooks.xml, nurses.xml: account 123 already has jobs.xml (120 postings), and the service may keep only the last file of an account',
+        says: 'held: drivers.xml, cooks.xml, nurses.xml: account 123 already has jobs.xml (120 postings), and the service might keep only the last file of an account',
       },
     ])
     expect(problems[0]?.next.flatMap((step) => ('command' in step ? step.command : []))).toEqual(

@@ -34,7 +34,7 @@ describe('a further feed of an account', () => {
     expect(held).toMatchObject({
       ...{ guard: 'second-feed', reasonCode: 'second-feed' },
       reason:
-        'account 123 already has jobs.xml (120 postings), and the service may keep only the last file of an account',
+        'account 123 already has jobs.xml (120 postings), and the service might keep only the last file of an account',
     })
     expect(held.hint).toContain('release this one and say so, or set guards.secondFeed: pass')
     expect(held.hint).toContain('exclude: ["nurses.xml"]')
