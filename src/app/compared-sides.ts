@@ -113,7 +113,7 @@ export function feedPair(config: Config, history: HistoryReader, feed: string): 
   if (history.newest(feed) === null) return null
   const isNew = ({ reasonCode }: Pick<Version, 'reasonCode'>) => reasonCode !== OLDER
   const id = history.spooled(feed).find(isNew)?.id
-  const newest = history.newestTaken(feed)
+  const newest = history.newestRead(feed)
   if (id === undefined || newest === null)
     throw new FeedsyncError(`no copy of ${feed} is kept, so there is nothing to compare`)
   const older = olderThan(history, { feed, id })

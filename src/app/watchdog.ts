@@ -12,8 +12,8 @@ import { unitOfRun } from './unit-state.ts'
 /** `status` shows the restart for this time; an alert reports it once. */
 const SHOWN_MS = HOUR
 
-/** noteWatchdogRestart sets the condition if the unit left its file, and removes the file. */
-export function noteWatchdogRestart(
+/** reportWatchdogRestart sets the condition if the unit left its file, and removes the file. */
+export function reportWatchdogRestart(
   {
     clock,
     commandLine,

@@ -219,7 +219,7 @@ export class Daemon {
 
   #round(options: RunOptions): void {
     try {
-      if (this.#isLost() || this.#pause.remainingMs() > 0) return
+      if (this.#haltIfLost() || this.#pause.remainingMs() > 0) return
       this.#intake.look((error) => {
         // A look that was given up at the stop has no listing thread any more.
         if (error !== undefined && this.#stage === 'running') this.#paused(error)
@@ -242,7 +242,7 @@ export class Daemon {
   }
 
   #startSending(options: RunOptions): void {
-    if (options.stop.aborted || this.#isLost()) return
+    if (options.stop.aborted || this.#haltIfLost()) return
     this.#waits.look()
     this.#sending.start(options.abort, {
       ended: (error) => this.#ended(error),
@@ -262,8 +262,11 @@ export class Daemon {
     this.#wakeSignal.raise()
   }
 
-  /** #isLost returns whether the database was lost. Ask it before new work begins. */
-  #isLost(): boolean {
+  /**
+   * #haltIfLost returns whether the database was lost. When it finds the loss, it sets the condition and ends all work.
+   * Call it before new work begins.
+   */
+  #haltIfLost(): boolean {
     if (this.#lost !== null) return true
     this.#lost = this.#history.lost()
     if (this.#lost === null) return false

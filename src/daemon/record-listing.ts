@@ -39,10 +39,10 @@ export async function recordListing(
   if (listing.folder.kind !== 'ready') return []
   const isThere = presenceIn(listing)
   const originOf = ({ path, identity }: Sighting) => ({ path, identity, rule: ruleFor(path) })
-  const isBusy = (file: Sighting) =>
-    takeQueue.isBusy(file) || departures.hasTaken(file) || takeQueue.isPostponed(file)
+  const leaveAlone = (file: Sighting) =>
+    takeQueue.lookAgainIfBusy(file) || departures.hasMoved(file) || takeQueue.isPostponed(file)
   const isFree = (file: Sighting, isInMotion: (path: string) => boolean) =>
-    (ledger.known.isNews(file.path, file.identity) || isInMotion(file.path)) && !isBusy(file)
+    (ledger.known.isNews(file.path, file.identity) || isInMotion(file.path)) && !leaveAlone(file)
   const freeOf = (files: readonly Sighting[]) => {
     // One query for thousands of files.
     const inMotion = ledger.pathsInMotion()
@@ -87,11 +87,11 @@ export async function recordListing(
   const isLeft = (path: string) =>
     !isThere(path) && !requested.has(path) && !departures.isLeaving(path)
   await inPieces(ledger.unsettledPaths().filter(isLeft), (path) => {
-    if (departures.mayBeQuarantined(history.lastVersionAt(path)))
+    if (departures.mightBeInQuarantine(history.lastVersionAt(path)))
       ledger.known.moved(path, null, 'quarantine')
     else ledger.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'left' })
   })
-  await inPieces(ledger.known.presence(isThere), (step) => step())
+  await inPieces(ledger.known.stepsAfter(isThere), (step) => step())
   return freeOf(news)
 }
 

@@ -35,7 +35,7 @@ export async function recover(
   { baseUrl, identity }: Config['service'],
 ): Promise<void> {
   const copies = await spool.names()
-  if (await history.commit(() => history.noteLoss(copies))) {
+  if (await history.commit(() => history.recordLoss(copies))) {
     const hint = hintWith('to see what is held and how to decide', commandFor('status'))
     log.warn(
       { event: 'history.lost', hint },
@@ -44,7 +44,7 @@ export async function recover(
   }
   const nobody = { account: null, partner: null, partnerAccount: null }
   const destination = { ...nobody, baseUrl, ...identity }
-  if (await history.commit(() => history.noteService(destination))) {
+  if (await history.commit(() => history.recordService(destination))) {
     const hint = hintWith(
       'to send an upload there now, drop its file again, or restore one of these',
       commandFor('status --all'),

@@ -32,7 +32,7 @@ export class SendConditions {
   useNewKey(): void {
     const { accounts } = this.#gate
     const isKeyWanted = accounts.first !== null || this.#conditions.has('key-unreadable')
-    if (isKeyWanted && this.#hasNewKey()) accounts.newKey()
+    if (isKeyWanted && this.#readNewKey()) accounts.newKey()
   }
 
   /** showHold sets the condition of refused credentials, which stays until a try succeeds. */
@@ -63,10 +63,10 @@ export class SendConditions {
   }
 
   /**
-   * #hasNewKey returns whether the key file has a new key. An unusable key sets a condition, and the present key stays
-   * in use until the file changes again.
+   * #readNewKey reads the key file and returns whether it has a new key, which clears the condition of an unusable key.
+   * An unusable key sets the condition, and the current key stays in use until the file changes again.
    */
-  #hasNewKey(): boolean {
+  #readNewKey(): boolean {
     try {
       const isNew = this.#reloadKey()
       if (isNew) this.#conditions.clear('key-unreadable')

@@ -43,7 +43,7 @@ export function expectations(
  */
 function lastArrival(history: VersionReads, newest: Version, now: number): number {
   // A `seen` event belongs to the version with the same bytes, which is not always the newest version.
-  const taken = history.newestTaken(newest.feed) ?? newest
+  const taken = history.newestRead(newest.feed) ?? newest
   const arrivals = [newest, taken].flatMap(({ id }) => history.lastArrivalAt(id, now) ?? [])
   return arrivals.length > 0 ? Math.max(...arrivals) : newest.detectedAt
 }

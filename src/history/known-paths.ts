@@ -38,10 +38,10 @@ export class KnownPaths {
   }
 
   /**
-   * presence compares the known files with a listing. Returns a step to commit for each that left, came back or
-   * expired.
+   * stepsAfter compares the known files with a listing. Returns a step to commit for each file that left, came back, or
+   * has been missing for too long.
    */
-  presence(isThere: (path: string) => boolean): (() => void)[] {
+  stepsAfter(isThere: (path: string) => boolean): (() => void)[] {
     const now = this.#clock.now()
     const steps: (() => void)[] = []
     for (const file of this.#files.values()) {

@@ -36,10 +36,10 @@ export function lostHistory(db: Connection, versions: VersionReads & VersionWrit
     keptPostings,
 
     /**
-     * noteLoss runs at the start, before the spool is swept. `copies` are the names of its files. Returns whether it
+     * recordLoss runs at the start, before the spool is swept. `copies` are the names of its files. Returns whether it
      * found a loss.
      */
-    noteLoss: (copies: readonly string[]): boolean =>
+    recordLoss: (copies: readonly string[]): boolean =>
       db.joinTransaction(() => {
         const known = versions.lastId()
         if (copies.every((name) => idOf(name) <= known)) return false

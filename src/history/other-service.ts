@@ -22,10 +22,10 @@ export function otherService(
 ) {
   return {
     /**
-     * noteService runs at the start, and records where the uploads go from now on. Returns whether they went elsewhere
+     * recordService runs at the start, and records where the uploads go from now on. Returns whether they went elsewhere
      * before and versions were uploaded there.
      */
-    noteService: (destination: Destination): boolean =>
+    recordService: (destination: Destination): boolean =>
       db.joinTransaction(() => {
         const isFirst = db.value('SELECT base_url FROM settings') === null
         const { changes } = db.run(

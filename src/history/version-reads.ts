@@ -75,10 +75,10 @@ export function versionReads(db: Connection) {
     list,
     newest: byFeed('newest'),
     /**
-     * newestTaken returns the newest version of a feed with known bytes (sha256 set), in any state. New bytes are
+     * newestRead returns the newest version of a feed with known bytes (sha256 set), in any state. New bytes are
      * compared with it. A version that came later but has an older date in its name does not count.
      */
-    newestTaken: one<[feed: string]>(
+    newestRead: one<[feed: string]>(
       `versions v WHERE v.feed = +? AND v.sha256 IS NOT NULL AND v.reason_code IS NOT '${OLDER}'
          ORDER BY v.id DESC LIMIT 1`,
     ),
@@ -149,8 +149,8 @@ export function versionReads(db: Connection) {
         return removed / Math.max(1, postings - added + removed)
       })
     },
-    /** hasTaken returns whether another version of this feed came from this path and was accepted. */
-    hasTaken: ({ feed, id = 0, path }: Pick<Version, 'feed' | 'path'> & { id?: number }) => {
+    /** hasOtherAt returns whether another version of this feed came from this path, and is queued, sent or approved. */
+    hasOtherAt: ({ feed, id = 0, path }: Pick<Version, 'feed' | 'path'> & { id?: number }) => {
       const sql = `SELECT id FROM versions INDEXED BY versions_at
          WHERE path = +? AND sha256 IS NOT NULL AND feed = +? AND id <> +?
            AND ${IS_RIVAL} LIMIT 1`

@@ -169,7 +169,7 @@ export function judge(
     turnovers: () => history.turnovers(newer.feed),
     isOtherFile: () =>
       older.every(({ path }) => path !== newer.path) &&
-      !history.hasTaken(newer) &&
+      !history.hasOtherAt(newer) &&
       !changesFiles(history.recent(newer.feed)),
   }
   const found = guard(newer, { older, past }, limits)

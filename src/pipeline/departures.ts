@@ -51,7 +51,7 @@ export class Departures {
   /** Files that are known to have their temporary names, by token. */
   readonly #partialMoves = new Map<string, Departure>()
   /** Files that were moved since the last listing, with their identity before; `isAway`: the file did not come back. */
-  readonly #taken = new Map<string, { identity: FileIdentity; isAway: boolean }>()
+  readonly #moved = new Map<string, { identity: FileIdentity; isAway: boolean }>()
   /** Monotonic ms until which a file stays: putting it back causes a listing, which must not move it again at once. */
   readonly #waiting = new Map<string, number>()
   /** Files that stay, because another try would end in the same way. */
@@ -76,16 +76,16 @@ export class Departures {
       this.#partialMoves.set(departure.token, departure)
   }
 
-  /** hasTaken reports whether we moved this file since the last listing. A returned file has another ctime. */
-  hasTaken({ path, identity }: Sighting): boolean {
-    const taken = this.#taken.get(path)
-    if (taken === undefined) return false
-    return (taken.isAway ? sameIdentity : sameBytes)(taken.identity, identity)
+  /** hasMoved returns whether we moved this file since the last listing. A returned file has another ctime. */
+  hasMoved({ path, identity }: Sighting): boolean {
+    const moved = this.#moved.get(path)
+    if (moved === undefined) return false
+    return (moved.isAway ? sameIdentity : sameBytes)(moved.identity, identity)
   }
 
   /** isLeaving is true if we are moving the file or moved it since the last listing: its absence proves nothing. */
   isLeaving(path: string): boolean {
-    return this.#taken.has(path) || this.#partialMoves.values().some((move) => move.path === path)
+    return this.#moved.has(path) || this.#partialMoves.values().some((move) => move.path === path)
   }
 
   /** stop lets the running move end, and begins no other one. */
@@ -137,7 +137,7 @@ export class Departures {
 
   /** resume begins the pass after a listing: it tries again to move files that still have their temporary names. */
   async resume({ unknown }: Listing): Promise<void> {
-    this.#taken.clear()
+    this.#moved.clear()
     const departures = [...this.#partialMoves.values()].filter(
       ({ path }) => !unknown.some((prefix) => path.startsWith(prefix)),
     )
@@ -150,10 +150,10 @@ export class Departures {
 
   async #move(departure: Departure, how: 'dispose' | 'resume'): Promise<Disposed> {
     const { identity, path } = departure
-    this.#taken.set(path, { identity, isAway: false })
+    this.#moved.set(path, { identity, isAway: false })
     const disposed = await this.#dispositions[how](departure)
-    if (disposed.kind === 'done') this.#taken.set(path, { identity, isAway: true })
-    else if (disposed.kind !== 'problem' && !disposed.returned) this.#taken.delete(path)
+    if (disposed.kind === 'done') this.#moved.set(path, { identity, isAway: true })
+    else if (disposed.kind !== 'problem' && !disposed.returned) this.#moved.delete(path)
     return disposed
   }
 
@@ -179,8 +179,8 @@ export class Departures {
     })
   }
 
-  /** mayBeQuarantined reports whether we might have moved this absent rejected file into the quarantine. */
-  mayBeQuarantined(version: Version | null): boolean {
+  /** mightBeInQuarantine returns whether the missing file of this version might be a file that we quarantined. */
+  mightBeInQuarantine(version: Version | null): boolean {
     return version?.state === 'rejected' && this.#ofUnsent(version) === 'quarantine'
   }
 

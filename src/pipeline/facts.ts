@@ -65,7 +65,7 @@ export function bytesFacts(
 ): BytesFacts {
   return {
     now,
-    newestTaken: once(() => history.newestTaken(feed)),
+    newestRead: once(() => history.newestRead(feed)),
     known: once(() => history.known(path)),
     last: once(() => history.lastVersionAt(path)),
     otherServiceUpTo: history.otherServiceUpTo,

@@ -267,7 +267,7 @@ export class Pipeline {
 /** seenIn returns the version whose bytes came again, as it is now. */
 function seenIn(history: History, { path, rule }: Candidate, answer: ReadJudgement): Version {
   const known = answer.kind === 'same' ? history.version(answer.version.id) : null
-  const version = known ?? history.lastVersionAt(path) ?? history.newestTaken(rule.feed)
+  const version = known ?? history.lastVersionAt(path) ?? history.newestRead(rule.feed)
   if (version === null) throw new Error(`${path} has no version`)
   return version
 }

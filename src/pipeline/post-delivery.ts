@@ -115,7 +115,7 @@ export class PostDelivery {
     const older = kept.filter(({ reasonCode }) => reasonCode === OLDER)
     old.push(...older.toSorted((a, b) => (isBefore(a.date, b.date) ? 1 : -1)).slice(keeps))
     // Keep the copy of the newest version: a person can restore it while the file in the folder is unchanged.
-    const newest = history.newestTaken(feed)?.id
+    const newest = history.newestRead(feed)?.id
     const spent = kept.filter((each) => {
       return each.id !== newest && SPENT.includes(each.state) && !older.includes(each)
     })

@@ -23,8 +23,8 @@ export interface PathFacts {
   last(): Version | null
   /** known returns what stat reported then. */
   known(): KnownFile | null
-  /** newestTaken returns the newest version of the feed with known bytes. */
-  newestTaken(): Version | null
+  /** newestRead returns the newest version of the feed with known bytes. */
+  newestRead(): Version | null
 }
 
 /** Draft is the version that an event is about, with the transitions so far. */
@@ -65,7 +65,7 @@ export function versionFor(facts: PathFacts, origin: Origin): Draft {
 export function newestFor(facts: PathFacts, origin: Origin): Draft {
   const draft = versionFor(facts, origin)
   const { id } = draft
-  if (id === 'new' || (facts.newestTaken()?.id ?? 0) <= id) return draft
+  if (id === 'new' || (facts.newestRead()?.id ?? 0) <= id) return draft
   const version = facts.unread()?.id === id ? facts.unread() : facts.last()
   return version === null ? draft : inheriting(facts, origin, version)
 }

@@ -21,8 +21,8 @@ export interface ReadFile {
 export interface BytesFacts {
   /** Wall ms. */
   now: number
-  /** newestTaken returns the newest version of the feed with known bytes. */
-  newestTaken(): Version | null
+  /** newestRead returns the newest version of the feed with known bytes. */
+  newestRead(): Version | null
   /** known returns what stat reported when the path was last read. */
   known(): KnownFile | null
   /** last returns the version that the file at the path was then. */
@@ -43,7 +43,7 @@ const RULE_COUNTS = ['records', 'postings', 'withoutId', 'duplicates', 'placehol
 export function sameBytes(facts: BytesFacts, origin: Origin, file: ReadFile): Version | null {
   const { sha256 } = file
   if (sha256 === null) return null
-  const newest = facts.newestTaken()
+  const newest = facts.newestRead()
   if (newest?.sha256 === sha256) return isTakenAnew(facts, origin, { newest, file }) ? null : newest
   const before = facts.last()
   if (before === null || before.feed !== origin.rule.feed || before.sha256 !== sha256) return null

@@ -315,7 +315,7 @@ function arrived(
     isAlone: () => true,
     waiting: () => waitingIn(story, feed),
     atRest: () => null,
-    newestTaken: () => newest,
+    newestRead: () => newest,
     otherServiceUpTo: () => 0,
     newestDated: () => withNewestDate(datedIn(story, feed)),
   }

@@ -45,7 +45,7 @@ const CALLS: Record<
 > = {
   version: (history, id) => history.version(id),
   newest: (history) => history.newest('acme'),
-  newestTaken: (history) => history.newestTaken('acme'),
+  newestRead: (history) => history.newestRead('acme'),
   lastUploaded: (history) => history.lastUploaded('acme'),
   onService: (history) => history.onService('acme'),
   maybeOnService: (history) => history.maybeOnService('acme'),
@@ -58,7 +58,7 @@ const CALLS: Record<
   baselines: (history) => history.baselines('acme'),
   hasNewerAt: (history) => history.hasNewerAt({ id: 1, path: 'a.xml' }, ['held']),
   turnovers: (history) => history.turnovers('acme'),
-  hasTaken: (history) => history.hasTaken({ feed: 'acme', path: 'a.xml' }),
+  hasOtherAt: (history) => history.hasOtherAt({ feed: 'acme', path: 'a.xml' }),
   recent: (history) => history.recent('acme'),
   postings: (history) => history.postings('acme', 5),
   count: (history) => history.count(),
@@ -139,13 +139,13 @@ const CALLS: Record<
     history.beginDeparture({ ...file, token: 'token' })
   },
   endDeparture: (history) => history.endDeparture('token'),
-  noteService: (history) => {
+  recordService: (history) => {
     const who = { account: '123', partner: null, partnerAccount: null }
     for (const host of ['a', 'b'])
-      history.noteService({ ...who, baseUrl: `https://${host}.example.com` })
+      history.recordService({ ...who, baseUrl: `https://${host}.example.com` })
   },
   otherServiceUpTo: (history) => history.otherServiceUpTo(),
-  noteLoss: (history) => history.noteLoss(['999-5-0123456789abcdef.xml']),
+  recordLoss: (history) => history.recordLoss(['999-5-0123456789abcdef.xml']),
   heldAfterLoss: (history) => history.heldAfterLoss(),
   historyLostUpTo: (history) => history.historyLostUpTo(),
   keptPostings: (history) => history.keptPostings('acme'),

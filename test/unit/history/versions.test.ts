@@ -204,7 +204,7 @@ describe('a feed', () => {
     versionIn(history, 'uploaded', { feed: 'other' })
 
     expect(history.newest('acme')).toEqual(settling)
-    expect(history.newestTaken('acme')).toEqual(held)
+    expect(history.newestRead('acme')).toEqual(held)
     expect(history.lastUploaded('acme')).toEqual(uploaded)
     expect(history.newest('nobody')).toBe(null)
   })

@@ -96,7 +96,7 @@ it('an unchanged file that comes back within 30 days is no news, and after a lon
   const { history, ledger } = atWork(() => day * DAY)
   ledger.writeFile(origin, read(null, 'broken'))
   const listing = (isThere: boolean) => {
-    const steps = ledger.known.presence(() => isThere)
+    const steps = ledger.known.stepsAfter(() => isThere)
     history.atomically(() => {
       for (const step of steps) step()
     })

@@ -187,7 +187,7 @@ it('a file that was put back while the database was full makes no new version', 
   await listed([{ path, identity }])
   const inBetween = [
     ledger.known.isNews(path, returned),
-    departures.hasTaken({ path, identity: returned }),
+    departures.hasMoved({ path, identity: returned }),
   ]
   await listed([])
 
