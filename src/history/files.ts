@@ -11,7 +11,7 @@ type FileRow = KnownFile['identity'] & Omit<KnownFile, 'identity'>
 const FILES = `SELECT path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS ctimeNs, version AS versionId,
   missing_since AS missingSince FROM files`
 
-const PENDING = `SELECT id FROM versions INDEXED BY versions_unread
+const UNREAD_AT = `SELECT id FROM versions INDEXED BY versions_unread
   WHERE path = +? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`
 
 export type Files = ReturnType<typeof files>
@@ -78,8 +78,8 @@ export function files(db: Connection, { version }: VersionReads) {
            WHERE state IN ${sqlStates(READING)} AND sha256 IS NULL ORDER BY id`,
       ),
 
-    /** pendingVersionAt returns the version at a path whose bytes are not known yet; it can be `gone`. */
-    pendingVersionAt: (path: string) => versionAt(db.value<number>(PENDING, path)),
+    /** unreadAt returns the version at a path whose bytes are not known yet; it can be `gone`. */
+    unreadAt: (path: string) => versionAt(db.value<number>(UNREAD_AT, path)),
 
     pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = +?', id),
 

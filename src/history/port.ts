@@ -11,8 +11,8 @@ import type { Differences, HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
 import type { LostHistory } from './lost-history.ts'
 import type { OtherService } from './other-service.ts'
-import type { OwedReceipt, OwedReceipts } from './owed-receipts.ts'
 import type { Pauses } from './pauses.ts'
+import type { PendingReceipt, PendingReceipts } from './pending-receipts.ts'
 import type { Prune } from './pruning.ts'
 import type { Requests } from './requests.ts'
 import type { StateMark } from './state-mark.ts'
@@ -32,8 +32,8 @@ export type {
   KnownToReceiver,
   LostHistory,
   OtherService,
-  OwedReceipt,
   Pauses,
+  PendingReceipt,
   Recent,
   Requests,
   Rival,
@@ -95,7 +95,7 @@ export type History = Versions &
   Requests &
   LostHistory &
   OtherService &
-  OwedReceipts &
+  PendingReceipts &
   Pauses &
   Transactions &
   Disposable & {

@@ -87,7 +87,7 @@ export function fileFacts(
   origin: Origin,
 ): FileFacts {
   const bytes = bytesFacts({ history, now }, origin)
-  const unread = once(() => history.pendingVersionAt(origin.path))
+  const unread = once(() => history.unreadAt(origin.path))
   return {
     ...bytes,
     unread,

@@ -63,7 +63,7 @@ export class Ledger {
 
   /** unreadAt returns the version of the file at a path whose bytes are not known yet; null if there is none. */
   unreadAt(path: string): Version | null {
-    return this.#history.pendingVersionAt(path)
+    return this.#history.unreadAt(path)
   }
 
   /** commitFile is `writeFile` in a transaction of its own, or in one that it shares with others of the same moment. */

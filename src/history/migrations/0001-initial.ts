@@ -18,7 +18,7 @@
  * differences has what a held version changes, as JSON. It is a table of its own because it is long, and few versions
  * are ever held. older might be a version that the history has forgotten.
  * departures has the files that are leaving the folder, and token a part of the temporary name of each.
- * owed_receipts has the receipts that are not written yet; token is a part of the name of the draft.
+ * pending_receipts has the receipts that are not written yet; token is a part of the name of the draft.
  * moved_files has the paths whose files the daemon moved or deleted in the last 30 days, for `show PATH`.
  *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
@@ -176,7 +176,7 @@ CREATE TABLE moved_files (
 CREATE INDEX moved_files_version ON moved_files (version);
 CREATE INDEX moved_files_at ON moved_files (at);
 
-CREATE TABLE owed_receipts (
+CREATE TABLE pending_receipts (
   version INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
   path TEXT NOT NULL,
   token TEXT NOT NULL,

@@ -115,7 +115,7 @@ const CALLS: Record<
   movedFile: (history) => history.movedFile('a.xml'),
   forgetPath: (history) => history.forgetPath('a.xml'),
   unread: (history) => history.unread(),
-  pendingVersionAt: (history) => history.pendingVersionAt('a.xml'),
+  unreadAt: (history) => history.unreadAt('a.xml'),
   pathsOf: (history, id) => history.pathsOf(id),
   ruledFiles: (history) => history.ruledFiles(),
   rejectedFiles: (history) => history.rejectedFiles(),
@@ -128,10 +128,10 @@ const CALLS: Record<
   pause: (history) => history.pause({ feed: 'acme', since: 5, until: null, by: 'anna' }),
   countPauses: (history) => history.countPauses(5, () => 1),
   resume: (history) => history.resume('acme'),
-  oweReceipt: (history, id) => history.oweReceipt({ id, path: 'a.xml' }, 'token'),
+  addPendingReceipt: (history, id) => history.addPendingReceipt({ id, path: 'a.xml' }, 'token'),
   receiptToken: (history, id) => history.receiptToken({ id, path: 'a.xml' }),
-  owedReceipts: (history, id) => [history.owedReceipts(), history.owedReceipts(id)],
-  settleReceipt: (history, id) => history.settleReceipt({ id, path: 'a.xml' }, 'token'),
+  pendingReceipts: (history, id) => [history.pendingReceipts(), history.pendingReceipts(id)],
+  receiptWritten: (history, id) => history.receiptWritten({ id, path: 'a.xml' }, 'token'),
   departures: (history) => history.departures(),
   beginDeparture: (history) => {
     const identity = { dev: '1', ino: '1', size: 1, mtimeNs: '1', ctimeNs: '1' }
