@@ -101,10 +101,10 @@ function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptio
 /** findingOf words a problem as `status` does. A daemon that does not run prevents no check of this command. */
 export function findingOf(found: Problem): CheckFinding {
   const { code, next, severity, subject } = found
-  const [says, fix] = [firstLine(found), stepText(next) ?? hintWith(null, commandFor('status'))]
-  if (severity !== 'critical') return { check: subject.kind, ...warning(says, fix) }
+  const [reason, hint] = [firstLine(found), stepText(next) ?? hintWith(null, commandFor('status'))]
+  if (severity !== 'critical') return { check: subject.kind, ...warning(reason, hint) }
   const exitCode = code === 'daemon-down' ? EXIT.ok : KINDS[code].exit || EXIT.failed
-  return { check: subject.kind, ...problem(says, fix, exitCode) }
+  return { check: subject.kind, ...problem(reason, hint, exitCode) }
 }
 
 /** commandFindings runs the checks of this command. `hasDaemon`: a daemon runs and checks its host itself. */
@@ -171,20 +171,20 @@ function history(config: Config): CheckAnswer {
     bytes: connection.usedBytes(),
   }))
   if (found === null && existsSync(lockFile(config.state.directory))) {
-    const fix =
+    const hint =
       'restore state.directory from your backup, or go on without it: each feed is then held once, and status says how to decide'
-    return problem(`${file} is gone or empty, although a daemon ran here`, fix)
+    return problem(`${file} is gone or empty, although a daemon ran here`, hint)
   }
   if (found === null) return skipped('there is no history yet: the daemon never ran')
   const { integrity, bytes } = found
   if (integrity !== 'ok') {
-    const fix = 'stop the daemon and restore state.directory from your backup'
-    return problem(`${file} is damaged: ${integrity}`, fix)
+    const hint = 'stop the daemon and restore state.directory from your backup'
+    return problem(`${file} is damaged: ${integrity}`, hint)
   }
   const journal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (journal > BIG_WAL) {
-    const says = `${file} is sound, but its journal has grown to ${formatBytes(journal)}`
-    return warning(says, 'end every program that keeps the history open, then restart the daemon')
+    const reason = `${file} is sound, but its journal has grown to ${formatBytes(journal)}`
+    return warning(reason, 'end every program that keeps the history open, then restart the daemon')
   }
   return bytes > BIG_HISTORY
     ? warning(`${file} is sound, and very large`, 'shorten state.historyFor')
@@ -223,9 +223,9 @@ function campaigns(config: Config): CheckAnswer {
   const read = readCampaignsFile(config)
   if (read.kind === 'off') return skipped(`off: there is no campaigns file at ${read.file}`)
   if (read.kind === 'unusable') {
-    const says = `no campaign is written: ${read.lines.join('; ')}`
+    const reason = `no campaign is written: ${read.lines.join('; ')}`
     return problem(
-      says,
+      reason,
       hintWith('correct the file, then', commandFor('campaigns plan')),
       EXIT.config,
     )
@@ -237,6 +237,6 @@ function campaigns(config: Config): CheckAnswer {
 function proxy(env: DoctorOptions['env']): CheckAnswer {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
   const set = names.filter((name) => env[name])
-  const says = set.length === 0 ? 'none: connections are direct' : `set by ${set.join(', ')}`
-  return ok(says)
+  const reason = set.length === 0 ? 'none: connections are direct' : `set by ${set.join(', ')}`
+  return ok(reason)
 }
