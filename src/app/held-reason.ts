@@ -40,5 +40,5 @@ export function heldReason(
   if (same !== null) return same.state === 'held' ? same.reason : null
   const { account, feed } = rule
   const judged = { ...newer, account, feed, path }
-  return judge(judgingOf(config, history), judged, new Map())?.text ?? null
+  return judge(judgingOf(config, history), judged, new Map())?.reason ?? null
 }

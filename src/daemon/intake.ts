@@ -181,8 +181,8 @@ export class Intake {
       const rule = this.#ruleFor(path, feed)
       // The person's configuration has another folder, and our folder can have a different file of that name.
       if (!isAbsolute(path) && this.#inbox.absolute(path) !== source) {
-        const problem = `the daemon still watches ${this.#inbox.absolute('')}: restart it first`
-        this.#history.answerRequest(id, { problem })
+        const reason = `the daemon still watches ${this.#inbox.absolute('')}: restart it first`
+        this.#history.answerRequest(id, { reason })
         continue
       }
       this.#takeQueue.add({ path, identity: null, rule, final: true, request: id })

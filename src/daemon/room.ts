@@ -61,16 +61,18 @@ async function reportNoRoom(
   if (ledger.unreadAt(path)?.reasonCode === NO_ROOM) return
   const bytes = formatBytes(estimatedBytes(path, identity))
   const size = `${isPacked(path) ? 'unpacked about ' : ''}${bytes}`
-  const text = `not enough disk space for the copy: ${size}`
-  const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
+  const reason = `not enough disk space for the copy: ${size}`
   const rule = ruleFor(path)
-  await ledger.commitFile({ path, identity, rule }, { kind: 'no-room', reason })
+  await ledger.commitFile(
+    { path, identity, rule },
+    { kind: 'no-room', reason: { code: NO_ROOM, reason, hint: ROOM_HINT } },
+  )
   log.error(
     {
       event: 'feed.no-room',
       path,
       feed: rule.feed,
-      reason: text,
+      reason,
       hint: ROOM_HINT,
       freeBytes: free,
     },

@@ -185,7 +185,7 @@ export class TakeQueue {
   }
 
   async #answer(request: number, taken: Taken | { reason: string }): Promise<void> {
-    const answer = 'version' in taken ? { versionId: taken.version.id } : { problem: taken.reason }
+    const answer = 'version' in taken ? { versionId: taken.version.id } : { reason: taken.reason }
     await this.#history.commit(() => this.#history.answerRequest(request, answer))
   }
 }
@@ -193,7 +193,7 @@ export class TakeQueue {
 /** notRecorded returns why a file is skipped that met a fault of feedsyncd. */
 export function notRecorded(error: unknown): { reason: string; hint: string } {
   const hint = 'report this with the daemon’s log; feedsyncd tries again after each listing'
-  return { reason: faultReason(error).text, hint }
+  return { reason: faultReason(error).reason, hint }
 }
 
 /** laneOf returns the lane of a file. Unknown size: use the large lane so that it cannot block small files. */

@@ -71,7 +71,7 @@ export function pruner(db: Connection, commit: <T>(work: () => T, when?: 'soon')
       if (end === undefined) break
       last = end
     }
-    const dropRefused = 'DELETE FROM requests WHERE problem IS NOT NULL AND at < ?'
+    const dropRefused = 'DELETE FROM requests WHERE reason IS NOT NULL AND at < ?'
     await commit(() => db.run(dropRefused, before), 'soon')
     return pruned
   }

@@ -9,7 +9,7 @@ export interface Reason {
   /** A stable short name: from reason-codes.ts, the check, a guard, the system, the service or storage. */
   code: string
   /** A plain sentence. */
-  text: string
+  reason: string
   /** What a person can do, in a plain sentence; absent when nothing needs doing. */
   hint?: string | null
   /** The place in the document, counted from 1. */
@@ -191,8 +191,8 @@ export interface UploadRequest {
   at: number
   /** The version made from the file; null until there is one. */
   versionId: number | null
-  /** Why there is no version; null while the daemon works on the request. */
-  problem: string | null
+  /** Why the file became no version; null while the daemon works on the request, and for a version. */
+  reason: string | null
 }
 
 export interface ListFilter {

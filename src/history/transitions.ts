@@ -98,9 +98,9 @@ function writeOne(
       return version
     }
     case 'supersede': {
-      const text = `version ${idOf(each.by)} took the place of version ${each.id}`
+      const reason = `version ${idOf(each.by)} took the place of version ${each.id}`
       const version = history.move(each.id, 'superseded', {
-        reason: { code: SUPERSEDED, text },
+        reason: { code: SUPERSEDED, reason },
         at: now,
       })
       moved?.(version)

@@ -135,16 +135,16 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
       }),
 
     /** seen records that the same bytes came again, with one `seen` event for all times in a row. */
-    seen: (id: number, reason: Reason, at: number): void =>
+    seen: (id: number, why: Reason, at: number): void =>
       db.joinTransaction(() => {
         showAgain(existing(id).feed)
         // An export that writes the same bytes each minute must not add a row each time.
         const again = db.run(
-          `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = @at, reason = @text
+          `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = @at, reason = @reason
              WHERE version = +@id AND n = (SELECT max(n) FROM events WHERE version = +@id) AND to_state = 'seen'`,
-          { id, at, text: reason.text },
+          { id, at, reason: why.reason },
         )
-        if (again.changes === 0) event(id, at, { from: null, to: 'seen' }, reason)
+        if (again.changes === 0) event(id, at, { from: null, to: 'seen' }, why)
       }),
 
     /**

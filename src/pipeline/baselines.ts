@@ -23,7 +23,8 @@ export type Compared = Map<number, PostingChanges | null>
 const LOST: Held = {
   guard: 'history-lost',
   code: 'history-lost',
-  text: 'the history was lost, so it is unknown what the service has of this feed, or whether this was held before',
+  reason:
+    'the history was lost, so it is unknown what the service has of this feed, or whether this was held before',
   hint: 'Look at the held feeds; release all of them if they are right, or single ones.',
 }
 
@@ -134,10 +135,10 @@ export class Comparisons {
       return { older: older.id, summary: await this.#checkerFor(bytes).difference(job, signal) }
     } catch (error) {
       if (signal.aborted || isRetryable(error)) throw error
-      const text = 'it is not known what a held version changes'
+      const reason = 'it is not known what a held version changes'
       this.#log.error(
         { event: 'feed.not-compared', err: error, feed: named.feed, path: named.path },
-        text,
+        reason,
       )
       return { older: older.id, summary: null }
     }
@@ -175,12 +176,14 @@ export function judge(
   const found = guard(newer, { older, past }, limits)
   const own: Held | null = found && {
     ...{ guard: found.guard, code: found.guard },
-    ...{ text: found.reason, hint: found.hint },
+    ...{ reason: found.reason, hint: found.hint },
   }
   if (isLost(history, newer)) return own ?? LOST
   const second = secondFeed(newer, accountFacts(judging, newer, former))
   // A person who decides about one of the two must know the other.
-  return second && own ? { ...second, text: `${second.text}; also, ${own.text}` } : (second ?? own)
+  return second && own
+    ? { ...second, reason: `${second.reason}; also, ${own.reason}` }
+    : (second ?? own)
 }
 
 /**

@@ -103,9 +103,9 @@ const AT_REST: readonly string[] = ['incomplete', 'gone', 'failed'] satisfies St
 function lastAtRest(events: readonly HistoryEvent[]): ReturnType<FileFacts['atRest']> {
   const past = events.findLast(({ to }) => AT_REST.includes(to))
   if (past === undefined || past.to === 'seen') return null
-  const { column, line, reason: text, reasonCode: code, to: state } = past
+  const { column, line, reason, reasonCode: code, to: state } = past
   const position = line === null || column === null ? null : { line, column }
-  return { state, reason: text === null || code === null ? null : { code, text, position } }
+  return { state, reason: reason === null || code === null ? null : { code, reason, position } }
 }
 
 /** once returns a function that reads a fact at its first call only. */

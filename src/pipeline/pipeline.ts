@@ -82,10 +82,10 @@ const HINT = {
   rejected: 'run the export again: its writer stopped before the end of the document',
 }
 
-const READ_CHANGED = { code: CHANGED, text: 'it changed while it was read' }
+const READ_CHANGED = { code: CHANGED, reason: 'it changed while it was read' }
 const NEVER_STILL = {
   code: NEVER_QUIET,
-  text: 'it changes all the time, also while it was read as it is',
+  reason: 'it changes all the time, also while it was read as it is',
   hint: 'let its writer write under another name, and rename the file when it is complete; feedsyncd tries again after inbox.incompleteAfter',
 }
 
@@ -124,7 +124,7 @@ export class Pipeline {
       return await this.#snapshot(file, copy, signal)
     } catch (error) {
       if (signal.aborted) {
-        const reason = { code: STOPPED, text: 'the daemon stopped' }
+        const reason = { code: STOPPED, reason: 'the daemon stopped' }
         await this.#write(file, { kind: 'interrupted', reason })
       }
       // The next try makes another copy. The next start removes a copy that cannot be removed now.
@@ -164,8 +164,10 @@ export class Pipeline {
       case 'no-room': {
         const { code, hint } = result
         const isFull = code === 'ENOSPC' || code === 'EDQUOT'
-        const text = isFull ? `not enough disk space for the copy: ${result.reason}` : result.reason
-        const { reason } = await this.#lookAgain(file, { code: NO_ROOM, text, hint })
+        const reason = isFull
+          ? `not enough disk space for the copy: ${result.reason}`
+          : result.reason
+        await this.#lookAgain(file, { code: NO_ROOM, reason, hint })
         return { kind: 'no-room', code, reason, hint }
       }
       case 'read':
@@ -178,7 +180,7 @@ export class Pipeline {
 
   async #unreadable(file: Candidate, { code, hint, reason }: Unreadable): Promise<Taken> {
     if (isMissing(code))
-      return this.#lookAgain(file, { code: LEFT, text: 'it left while it was read' })
+      return this.#lookAgain(file, { code: LEFT, reason: 'it left while it was read' })
     await this.#write(file, { kind: 'unreadable' })
     return { kind: 'skipped', reason, hint }
   }
@@ -251,7 +253,7 @@ export class Pipeline {
 
   async #lookAgain(file: Candidate, reason: Reason) {
     await this.#write(file, { kind: 'interrupted', reason })
-    return { kind: 'again', reason: reason.text } as const
+    return { kind: 'again', reason: reason.reason } as const
   }
 
   /**
@@ -301,7 +303,9 @@ export function readFileOf(
 }
 
 function placed(verdict: Exclude<Verdict, { kind: 'ok' }>, hint: string): Reason {
-  const { position, reason } = verdict
-  const text = position ? `line ${position.line}, column ${position.column}: ${reason}` : reason
-  return { code: verdict.kind === 'broken' ? verdict.code : INCOMPLETE, text, hint, position }
+  const { position } = verdict
+  const reason = position
+    ? `line ${position.line}, column ${position.column}: ${verdict.reason}`
+    : verdict.reason
+  return { code: verdict.kind === 'broken' ? verdict.code : INCOMPLETE, reason, hint, position }
 }

@@ -202,10 +202,10 @@ CREATE TABLE requests (
   feed TEXT,
   at INTEGER NOT NULL,
   version INTEGER REFERENCES versions ON DELETE CASCADE,
-  problem TEXT
+  reason TEXT
 ) STRICT;
 CREATE INDEX requests_version ON requests (version);
-CREATE INDEX requests_open ON requests (id) WHERE version IS NULL AND problem IS NULL;
+CREATE INDEX requests_open ON requests (id) WHERE version IS NULL AND reason IS NULL;
 
 CREATE TABLE pauses (
   feed TEXT PRIMARY KEY,

@@ -140,10 +140,10 @@ function unreadable(facts: FileFacts): Transition[] {
 function left(facts: FileFacts, { path }: Origin): Transition[] {
   const unread = facts.unread()
   if (unread === null || unread.state === 'gone') return rejectedGone(facts, path)
-  const text = 'the file left the folder before it was taken; nothing was sent'
+  const reason = 'the file left the folder before it was taken; nothing was sent'
   return [
     { kind: 'unlink', path },
-    { kind: 'move', id: unread.id, to: 'gone', reason: { code: LEFT, text } },
+    { kind: 'move', id: unread.id, to: 'gone', reason: { code: LEFT, reason } },
   ]
 }
 
@@ -162,7 +162,7 @@ function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
 /** renamed: a file that was held beside another feed is read again as a version of the feed that the rules name now. */
 function renamed(facts: FileFacts, { path, rule }: Origin, { feed, id }: Version): Transition[] {
   if (feed === rule.feed || !facts.isAlone()) return []
-  const reason = { code: RENAMED, text: `its file belongs to the feed ${rule.feed} now` }
+  const reason = { code: RENAMED, reason: `its file belongs to the feed ${rule.feed} now` }
   return [
     { kind: 'unlink', path },
     { kind: 'move', id, to: 'superseded', reason },
@@ -175,8 +175,8 @@ function rejectedGone(facts: FileFacts, path: string): Transition[] {
   if (last?.state !== 'rejected') return []
   const unlinked: Transition = { kind: 'unlink', path }
   if (!facts.isAlone()) return [unlinked]
-  const text = `its file left the folder after it was rejected: ${last.reason}`
-  return [unlinked, { kind: 'move', id: last.id, to: 'gone', reason: { code: LEFT, text } }]
+  const reason = `its file left the folder after it was rejected: ${last.reason}`
+  return [unlinked, { kind: 'move', id: last.id, to: 'gone', reason: { code: LEFT, reason } }]
 }
 
 /** ReadJudgement is what a file means that was read. */
@@ -209,8 +209,8 @@ function read(
       return seenAgain(facts, origin, answer.version)
     case 'older': {
       const { id, path } = answer.newer
-      const text = `it is older than version ${id} (${path})`
-      return concluded(facts, origin, { to: 'superseded', reason: { code: OLDER, text }, patch })
+      const reason = `it is older than version ${id} (${path})`
+      return concluded(facts, origin, { to: 'superseded', reason: { code: OLDER, reason }, patch })
     }
     case 'accepted': {
       const why = held()
@@ -245,12 +245,12 @@ function seenAgain(facts: FileFacts, origin: Origin, version: Version): Transiti
   const unread = facts.unread()
   const isOwn = unread !== null && (unread.feed === origin.rule.feed || unread.state !== 'gone')
   const draft = new Draft(version, isOwn ? [{ kind: 'drop', id: unread.id, heir: id }] : [])
-  const reason = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
+  const reason = { code: SAME_BYTES, reason: `the same bytes at ${origin.path}` }
   draft.transitions.push({ kind: 'seen', id, reason })
   const date = dateOf(origin, facts.now)
   if (date !== null && (version.date === null || isBefore(version.date, date))) draft.set({ date })
   if (state === 'failed') {
-    draft.move('queued', { code: DROPPED_AGAIN, text: 'the same file was dropped again' })
+    draft.move('queued', { code: DROPPED_AGAIN, reason: 'the same file was dropped again' })
     draft.transitions.push(...replaced(facts.waiting(), id, 'queued'))
   }
   return [...draft.transitions, ...linked(facts, origin, draft)]

@@ -48,7 +48,7 @@ function further({ path }: AskingFeed, rival: Rival, account: string): Held {
   return {
     guard: 'second-feed',
     code: SECOND_FEED,
-    text: `account ${account} already ${verb} ${rival.feed} (${count}), and the service might keep only the last file of an account`,
+    reason: `account ${account} already ${verb} ${rival.feed} (${count}), and the service might keep only the last file of an account`,
     hint: `ask the operator of the service whether it keeps all feeds of an account. If it does, release this one and say so, or set guards.secondFeed: pass. If it does not, give this feed an account of its own (partnerAccount), or set ${excludeLine(path)} under inbox`,
   }
 }
@@ -68,7 +68,7 @@ function lookAlike({ feed, path }: AskingFeed, rival: Rival): Held {
     how === 'numbers'
       ? `if they are exports of one feed, set ${one}; if each is a feed of its own, set ${each}, or release this one. Then restart feedsyncd`
       : `if it is a feed of its own, release it. If not, discard it, remove the file, or set ${excludeLine(path)} under inbox`
-  return { guard: 'second-feed', code: LOOK_ALIKE, text: texts[how], hint }
+  return { guard: 'second-feed', code: LOOK_ALIKE, reason: texts[how], hint }
 }
 
 /**
@@ -81,9 +81,9 @@ export function heldAnew(
   waiting: readonly Placed[],
 ): Transition[] {
   if (held === null) {
-    const text = 'it was judged anew, and no guard holds it'
+    const reason = 'it was judged anew, and no guard holds it'
     return [
-      { kind: 'move', id, to: 'queued', reason: { code: JUDGED_ANEW, text } },
+      { kind: 'move', id, to: 'queued', reason: { code: JUDGED_ANEW, reason } },
       ...replaced(waiting, id, 'queued'),
     ]
   }

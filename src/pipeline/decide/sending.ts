@@ -67,7 +67,7 @@ export interface FailedEvent {
   random: number
 }
 
-const DAEMON_STOPPED: Reason = { code: STOPPED, text: 'the daemon stopped' }
+const DAEMON_STOPPED: Reason = { code: STOPPED, reason: 'the daemon stopped' }
 
 /**
  * decideSending returns what an event means for a version. A version that is not queued or uploading any more (a person
@@ -132,7 +132,7 @@ function whileUploading(facts: SendFacts, event: SendEvent): Transition[] {
   switch (event.kind) {
     case 'stored': {
       const { etagVerified, fileUrl, warning } = event
-      const reason = warning === null ? null : { code: UNUSUAL_ANSWER, text: warning }
+      const reason = warning === null ? null : { code: UNUSUAL_ANSWER, reason: warning }
       // A newer version that waits is sent next.
       return [end, { kind: 'move', id, to: 'uploaded', reason, patch: { fileUrl, etagVerified } }]
     }
@@ -179,9 +179,9 @@ function isFinal({ class: kind, rule }: Failure, inARow: number): boolean {
 /** afterFault queues a version again after a full disk or a locked database, and fails it after a fault of ours. */
 function afterFault(id: number, error: unknown): Transition[] {
   if (!isRetryable(error)) return [{ kind: 'move', id, to: 'failed', reason: faultReason(error) }]
-  const { hint, message: text } = error
+  const { hint, message: reason } = error
   const condition = error instanceof ConditionError ? error.condition : null
-  return [queue(id, { code: condition ?? errorCode(error) ?? 'temporary', text, hint }, null)]
+  return [queue(id, { code: condition ?? errorCode(error) ?? 'temporary', reason, hint }, null)]
 }
 
 /** again lets a version wait for its next attempt; a version that is queued already changes no state. */
@@ -229,14 +229,14 @@ function codeOf(event: Ended): string | null {
 export function faultReason(error: unknown): Reason {
   return {
     code: FAULT,
-    text: `an internal error of feedsyncd: ${messageOf(error)}`,
+    reason: `an internal error of feedsyncd: ${messageOf(error)}`,
     hint: 'report this with the daemon’s log; a newer feedsyncd might accept the file',
   }
 }
 
 /** reasonOf returns the reason of a refusal by the service or storage. */
-function reasonOf({ code, reason: text, hint }: Failure): Reason {
-  return { code, text, hint }
+function reasonOf({ code, reason, hint }: Failure): Reason {
+  return { code, reason, hint }
 }
 
 /** withCode returns the reason of a failure under a code of ours. */

@@ -18,11 +18,11 @@ export type StartEvent =
   /** No rule expects the feed any more. */
   | { kind: 'not-expected' }
 
-const AFTER_STOP: Reason = { code: STOPPED, text: 'feedsyncd stopped before this was done' }
+const AFTER_STOP: Reason = { code: STOPPED, reason: 'feedsyncd stopped before this was done' }
 
 const COPIED_STATE: Reason = {
   code: 'history-lost',
-  text: 'the history was restored: a newer version might be on the service',
+  reason: 'the history was restored: a newer version might be on the service',
   hint: 'Compare its postings with those on the service; release it if it is right, or discard it.',
 }
 
@@ -78,12 +78,12 @@ function withoutCopy(
   const unlinked = paths.map((path): Transition => ({ kind: 'unlink', path }))
   const code = COPY_GONE
   if (fileIsThere) {
-    const text = 'its copy in the state directory is gone: its file is read again'
-    return [lost, ...unlinked, { kind: 'move', id, to: 'superseded', reason: { code, text } }]
+    const reason = 'its copy in the state directory is gone: its file is read again'
+    return [lost, ...unlinked, { kind: 'move', id, to: 'superseded', reason: { code, reason } }]
   }
-  const text = 'its copy in the state directory is gone: its bytes were on the lost host'
+  const reason = 'its copy in the state directory is gone: its bytes were on the lost host'
   const hint = 'put the file into the folder again'
-  return [lost, ...unlinked, { kind: 'move', id, to: 'failed', reason: { code, text, hint } }]
+  return [lost, ...unlinked, { kind: 'move', id, to: 'failed', reason: { code, reason, hint } }]
 }
 
 function hold(id: number): Transition {
@@ -102,9 +102,9 @@ export function decideExpected({
   path: string
 }): Transition[] {
   const version: NewVersion = { feed, path, account: null, state: 'settling', reason: null }
-  const text = `no file of this feed has come yet; one is expected every ${formatDuration(everyMs)}`
+  const reason = `no file of this feed has come yet; one is expected every ${formatDuration(everyMs)}`
   return [
     { kind: 'add', version },
-    { kind: 'move', id: 'new', to: 'gone', reason: { code: NOT_SEEN, text } },
+    { kind: 'move', id: 'new', to: 'gone', reason: { code: NOT_SEEN, reason } },
   ]
 }

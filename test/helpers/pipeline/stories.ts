@@ -87,7 +87,7 @@ const feedOf = (path: string) => (path.startsWith('g') ? 'g' : 'f')
 const TODAY = Date.UTC(2026, 10, 23)
 const PLAIN = ['f.xml'] as const
 const TRY = { startedAt: 1, endedAt: 2, key: 'key', status: null, bytesSent: 0 }
-const HELD: Held = { guard: 'drop', code: 'drop', text: 'it dropped' }
+const HELD: Held = { guard: 'drop', code: 'drop', reason: 'it dropped' }
 const DEEDS: readonly Deed[] = ['release', 'discard', 'retry', 'restore']
 
 const failed = (rule: keyof typeof RULES, hold = false): SendEvent => {

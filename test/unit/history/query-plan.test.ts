@@ -70,7 +70,7 @@ const CALLS: Record<
   add: (history) => versionIn(history, 'uploaded'),
   move: (history) => versionIn(history, 'queued', { patch: { spool: '1.xml' } }),
   update: (history, id) => history.update(id, { approved: true }),
-  seen: (history, id) => history.seen(id, { code: 'same-bytes', text: 'again' }, 5),
+  seen: (history, id) => history.seen(id, { code: 'same-bytes', reason: 'again' }, 5),
   forget: (history) => {
     for (const feed of ['a', 'a', 'b']) versionIn(history, 'settling', { feed })
     for (const feed of ['a', 'b']) history.forget(history.newest(feed)?.id ?? 0)
@@ -84,7 +84,7 @@ const CALLS: Record<
   lastId: (history) => history.lastId(),
   due: (history) => [history.due(5), history.due(5, 4, { accounts: ['a', null] })],
   postpone: (history) => {
-    const wait = { now: 5, until: 9, reason: { code: 'endpoint-down', text: 'it is down' } }
+    const wait = { now: 5, until: 9, reason: { code: 'endpoint-down', reason: 'it is down' } }
     for (const accounts of [['a', null], 'all'] as const) history.postpone(accounts, wait)
   },
   askRetry: (history, id) => history.askRetry(id, 5),
@@ -123,7 +123,7 @@ const CALLS: Record<
   addRequest: (history) =>
     history.addRequest({ path: 'a.xml', source: '/a.xml', feed: null, at: 5 }),
   openRequests: (history) => history.openRequests(),
-  answerRequest: (history) => history.answerRequest(1, { problem: 'none' }),
+  answerRequest: (history) => history.answerRequest(1, { reason: 'none' }),
   pauses: (history) => history.pauses(5),
   pause: (history) => history.pause({ feed: 'acme', since: 5, until: null, by: 'anna' }),
   countPauses: (history) => history.countPauses(5, () => 1),
