@@ -20,8 +20,8 @@ export interface Beside extends Pick<Version, 'account' | 'feed'> {
 
 /** Rival is a version of another feed of the account. */
 export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings'> {
-  /** It is stored, is being sent or was approved by a person, or storage might have it. Otherwise it waits. */
-  isSettled: boolean
+  /** False for a version that waits without a word of a person, and that storage cannot have. */
+  goesFirst: boolean
 }
 
 /** What the indexes versions_rivals and versions_alike have, word for word. */
@@ -29,7 +29,7 @@ export const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approv
 
 /** What waits is sent to the present service, whenever it came. */
 const IS_HERE = `(state IN ('queued', 'uploading') OR id > +@after)`
-const IS_SETTLED = `(state <> 'queued' OR approved = 1)`
+const GOES_FIRST = `(state <> 'queued' OR approved = 1)`
 
 /** The versions of an account, and those of them whose names look alike. */
 const OF_ACCOUNT = 'versions v INDEXED BY versions_rivals WHERE account IS +@account'
@@ -38,10 +38,10 @@ const ALIKE =
 
 const SELECT = `SELECT ${VERSION_FIELDS} FROM`
 
-/** settledIn finds a settled version in two searches of the index: among the feeds before and after this one. */
-function settledIn(source: string): string {
+/** firstIn finds a first version in two searches of the index: among the feeds before and after this one. */
+function firstIn(source: string): string {
   const among = (feeds: '<' | '>') => `SELECT * FROM (${SELECT} ${source} AND feed ${feeds} +@feed
-    AND ${IS_RIVAL} AND ${IS_SETTLED} AND ${IS_HERE} LIMIT 1)`
+    AND ${IS_RIVAL} AND ${GOES_FIRST} AND ${IS_HERE} LIMIT 1)`
   return `${among('<')} UNION ALL ${among('>')} LIMIT 1`
 }
 
@@ -55,12 +55,12 @@ const maybeStored = (alike: string) => `${SELECT} attempts a INDEXED BY attempts
 
 const SEARCHES = {
   all: {
-    settled: settledIn(OF_ACCOUNT),
+    first: firstIn(OF_ACCOUNT),
     queued: firstQueuedIn(OF_ACCOUNT),
     maybe: maybeStored(''),
   },
   alike: {
-    settled: settledIn(ALIKE),
+    first: firstIn(ALIKE),
     queued: firstQueuedIn(ALIKE),
     maybe: maybeStored('AND v.likeness = +@likeness'),
   },
@@ -78,13 +78,13 @@ export function accounts(db: Connection) {
     rivals: ({ account, after, feed, likeness }: Beside): Rival[] => {
       const search = likeness === null ? SEARCHES.all : SEARCHES.alike
       const values = { account, feed, ...(likeness !== null && { likeness }) }
-      const settled = db.row<VersionRow>(search.settled, { ...values, after })
+      const first = db.row<VersionRow>(search.first, { ...values, after })
       const maybe = db.row<VersionRow>(search.maybe, { ...values, after })
-      const queued = settled === null ? db.row<VersionRow>(search.queued, values) : null
-      return [settled, maybe, queued].flatMap((row) => {
+      const queued = first === null ? db.row<VersionRow>(search.queued, values) : null
+      return [first, maybe, queued].flatMap((row) => {
         if (row === null) return []
         const { feed: other, id, postings, state } = row
-        return [{ feed: other, id, postings, state, isSettled: row !== queued }]
+        return [{ feed: other, id, postings, state, goesFirst: row !== queued }]
       })
     },
 

@@ -93,15 +93,15 @@ export function fileFacts(
     unread,
     isAlone: () => history.pathsOf(bytes.last()?.id ?? 0).every((path) => path === origin.path),
     waiting: () => history.list({ feed: origin.rule.feed, states: REPLACEABLE, all: true }),
-    atRest: () => lastAtRest(history.events(unread()?.id ?? 0)),
+    beforeReading: () => beforeReading(history.events(unread()?.id ?? 0)),
   }
 }
 
-/** States of a version without known bytes in which the daemon does nothing. */
-const AT_REST: readonly string[] = ['incomplete', 'gone', 'failed'] satisfies State[]
+/** IDLE are the states of a version without known bytes in which the daemon does nothing about it. */
+const IDLE: readonly string[] = ['incomplete', 'gone', 'failed'] satisfies State[]
 
-function lastAtRest(events: readonly HistoryEvent[]): ReturnType<FileFacts['atRest']> {
-  const past = events.findLast(({ to }) => AT_REST.includes(to))
+function beforeReading(events: readonly HistoryEvent[]): ReturnType<FileFacts['beforeReading']> {
+  const past = events.findLast(({ to }) => IDLE.includes(to))
   if (past === undefined || past.to === 'seen') return null
   const { column, line, reason, reasonCode: code, to: state } = past
   const position = line === null || column === null ? null : { line, column }

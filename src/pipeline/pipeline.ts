@@ -196,26 +196,26 @@ export class Pipeline {
   ): Promise<Taken> {
     const found = readFileOf(read, file)
     const answer = judgeRead(this.#ledger.facts(file), file, found)
-    const isAccepted = answer.kind === 'accepted'
+    const isSendable = answer.kind === 'sendable'
     const named = { feed: file.rule.feed, account: file.rule.account, path: file.path }
     // 4. The guards compare the postings with those of the versions that this one would replace.
-    const compared: Compared = isAccepted
+    const compared: Compared = isSendable
       ? await this.#comparisons.ofIndex({ ...named, bytes: read.bytes }, this.#spool.indexOf(copy))
       : new Map()
     const guarded = { ...read, ...found.patch, ...named } as GuardedVersion & typeof named
     const held = () => this.#comparisons.judge(guarded, compared)
     const { bytes, encoding } = read
-    const difference = isAccepted
+    const difference = isSendable
       ? await this.#comparisons.differenceIfHeld(
           { ...guarded, bytes, encoding, copy },
           compared,
           signal,
         )
       : null
-    const isKept = isAccepted || (answer.kind === 'older' && read.verdict.kind === 'ok')
+    const isKept = isSendable || (answer.kind === 'older' && read.verdict.kind === 'ok')
     const { feed } = file.rule
     const postings = read.verdict.kind === 'ok' ? read.verdict.content.postings : 0
-    const copyOf = async () => ({ id: await this.#idFor(file, { isAccepted }), feed, postings })
+    const copyOf = async () => ({ id: await this.#idFor(file, { isSendable }), feed, postings })
     const kept = isKept ? await this.#spool.keep(copy, await copyOf()) : null
     if (kept === null && read.verdict.kind === 'ok') await this.#spool.discard(copy)
     const [changes = null] = compared.values()
@@ -233,13 +233,13 @@ export class Pipeline {
       await this.#postDelivery.cleanUp(seen)
       return { kind: 'seen', version: seen }
     }
-    if (version.state === 'queued' && isAccepted) this.#comparisons.remember(version.id, compared)
+    if (version.state === 'queued' && isSendable) this.#comparisons.remember(version.id, compared)
     return this.#taken(version)
   }
 
   /** #idFor returns the id of the version that the copy belongs to, and adds the version if there is none. */
-  async #idFor(file: Candidate, { isAccepted }: { isAccepted: boolean }): Promise<number> {
-    const event = { kind: 'named', isAccepted } as const
+  async #idFor(file: Candidate, { isSendable }: { isSendable: boolean }): Promise<number> {
+    const event = { kind: 'named', isSendable } as const
     if (decideFile(this.#ledger.facts(file), file, event).length > 0) await this.#write(file, event)
     const unread = this.#ledger.unreadAt(file.path)
     if (unread === null) throw new Error(`${file.path} has no version`)

@@ -61,7 +61,7 @@ export function versionFor(facts: PathFacts, origin: Origin): Draft {
   return ownUnread(facts, origin) ?? failedUnread(facts, origin) ?? added(facts, origin)
 }
 
-/** newestFor returns the version for accepted bytes: the newest of its feed, since its writer finished last. */
+/** newestFor returns the version for sendable bytes: the newest of its feed, because its file was finished last. */
 export function newestFor(facts: PathFacts, origin: Origin): Draft {
   const draft = versionFor(facts, origin)
   const { id } = draft

@@ -1,6 +1,6 @@
 // Decides what a file in the folder means for the versions of its feed. Pure: ledger.ts reads the facts and writes the
 // transitions in one transaction. A file without a known version gets one; what is read is one of: the same bytes
-// again, older than what was accepted, accepted, held, incomplete or rejected.
+// again, older by date, sendable (queued or held), incomplete or rejected.
 
 import { DROPPED_AGAIN, LEFT, OLDER, RENAMED, SAME_BYTES } from '../../domain/reason-codes.ts'
 import type {
@@ -38,8 +38,8 @@ export interface FileFacts extends BytesFacts, PathFacts {
   isAlone(): boolean
   /** waiting returns the versions of the feed that a newer one can take the place of. */
   waiting(): readonly Placed[]
-  /** atRest returns the last state of the unread version in which nothing was done to it; null without one. */
-  atRest(): { state: State; reason: Reason | null } | null
+  /** beforeReading returns the state that the unread version had before it was last read, with its reason, or null. */
+  beforeReading(): { state: State; reason: Reason | null } | null
 }
 
 export type FileEvent =
@@ -56,8 +56,8 @@ export type FileEvent =
   /** The file never stays the same, so nobody reads it yet. */
   | { kind: 'restless'; reason: Reason }
   /** The file is read, and its copy needs the id of its version. */
-  | { kind: 'named'; isAccepted: boolean }
-  /** The file is read. `held` judges it by the guards; it is asked only for bytes that are accepted. */
+  | { kind: 'named'; isSendable: boolean }
+  /** The file is read. `held` judges it by the guards; it is asked only if the file is sendable. */
   | { kind: 'read'; file: ReadFile; held: () => Held | null }
   /** An error of feedsyncd itself ended the reading. */
   | { kind: 'fault'; reason: Reason }
@@ -83,7 +83,7 @@ export function decideFile(facts: FileFacts, origin: Origin, event: FileEvent): 
       // The same size might be the same bytes, of which nobody has to hear.
       return ownUnread(facts, origin)?.set({}, event.reason).transitions ?? []
     case 'named':
-      return (event.isAccepted ? newestFor : versionFor)(facts, origin).transitions
+      return (event.isSendable ? newestFor : versionFor)(facts, origin).transitions
     case 'read':
       return read(facts, origin, event)
     case 'fault':
@@ -132,7 +132,7 @@ function interrupted(facts: FileFacts, { path }: Origin, reason: Reason): Transi
 function unreadable(facts: FileFacts): Transition[] {
   const unread = facts.unread()
   if (unread?.state !== 'checking') return []
-  const past = facts.atRest()
+  const past = facts.beforeReading()
   if (past === null) return [{ kind: 'drop', id: unread.id, heir: null }]
   return [{ kind: 'move', id: unread.id, to: past.state, reason: past.reason }]
 }
@@ -148,8 +148,8 @@ function left(facts: FileFacts, { path }: Origin): Transition[] {
 }
 
 /**
- * judgedAnew: a file that was older than another one is read again when it is not by the rules in force, for example
- * because its rule says now that dates count for nothing.
+ * judgedAnew has a file read again that was older by date than another file, if it is not older by the rules in force,
+ * for example because its rule now says that dates do not count.
  */
 function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
   const last = facts.last()
@@ -159,7 +159,7 @@ function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
   return isStillOlder ? [] : [{ kind: 'unlink', path: origin.path }]
 }
 
-/** renamed: a file that was held beside another feed is read again as a version of the feed that the rules name now. */
+/** renamed has a file read again that was held beside another feed, if the rules now give the file another feed. */
 function renamed(facts: FileFacts, { path, rule }: Origin, { feed, id }: Version): Transition[] {
   if (feed === rule.feed || !facts.isAlone()) return []
   const reason = { code: RENAMED, reason: `its file belongs to the feed ${rule.feed} now` }
@@ -169,7 +169,7 @@ function renamed(facts: FileFacts, { path, rule }: Origin, { feed, id }: Version
   ]
 }
 
-/** rejectedGone: nobody has to correct a file that left. Another file with the same bytes might still be there. */
+/** rejectedGone ends a rejected version whose last file left: nobody has to correct it now. */
 function rejectedGone(facts: FileFacts, path: string): Transition[] {
   const last = facts.last()
   if (last?.state !== 'rejected') return []
@@ -179,11 +179,11 @@ function rejectedGone(facts: FileFacts, path: string): Transition[] {
   return [unlinked, { kind: 'move', id: last.id, to: 'gone', reason: { code: LEFT, reason } }]
 }
 
-/** ReadJudgement is what a file means that was read. */
+/** ReadJudgement is what a file means that was read. `sendable`: new, well-formed bytes, which a guard can hold. */
 export type ReadJudgement =
   | { kind: 'same'; version: Version }
   | { kind: 'older'; newer: Version }
-  | { kind: 'accepted' | 'incomplete' | 'rejected' }
+  | { kind: 'sendable' | 'incomplete' | 'rejected' }
 
 /** judgeRead answers, in this order: the same bytes? an older date? well-formed, incomplete or broken? */
 export function judgeRead(facts: BytesFacts, origin: Origin, file: ReadFile): ReadJudgement {
@@ -193,7 +193,7 @@ export function judgeRead(facts: BytesFacts, origin: Origin, file: ReadFile): Re
   // An incomplete file might be the next version, still being written.
   const newer = isOver ? newerByDate(facts, origin) : null
   if (newer !== null) return { kind: 'older', newer }
-  if (file.verdict === 'ok') return { kind: 'accepted' }
+  if (file.verdict === 'ok') return { kind: 'sendable' }
   return { kind: isOver ? 'rejected' : 'incomplete' }
 }
 
@@ -212,7 +212,7 @@ function read(
       const reason = `it is older than version ${id} (${path})`
       return concluded(facts, origin, { to: 'superseded', reason: { code: OLDER, reason }, patch })
     }
-    case 'accepted': {
+    case 'sendable': {
       const why = held()
       if (why === null) return concluded(facts, origin, { to: 'queued', reason: null, patch })
       const { guard, ...reason } = why
@@ -234,12 +234,15 @@ function read(
   }
 }
 
-/** stillSince: a file that is rewritten and stops at the same place each time gets no more time. */
+/**
+ * stillSince returns since when an incomplete file has not grown; null if it has grown or was not read before. A file
+ * that is written again and again, and each time ends at the same place, gets no more time.
+ */
 function stillSince(unread: Version | null, bytes: number | null): number | null {
   return unread === null || (bytes ?? 0) > (unread.bytes ?? 0) ? null : unread.incompleteSince
 }
 
-/** seenAgain: the bytes of a version came again, which is a `seen` event, and a new try if the version failed. */
+/** seenAgain records that the bytes of a version came again, and queues the version once more if it had failed. */
 function seenAgain(facts: FileFacts, origin: Origin, version: Version): Transition[] {
   const { id, state } = version
   const unread = facts.unread()
@@ -268,27 +271,27 @@ function concluded(
   origin: Origin,
   { patch, reason, to }: Conclusion,
 ): Transition[] {
-  const isAccepted = to === 'queued' || to === 'held'
-  const draft = (isAccepted ? newestFor : versionFor)(facts, origin)
+  const isSendable = to === 'queued' || to === 'held'
+  const draft = (isSendable ? newestFor : versionFor)(facts, origin)
   // The file might have left after it was read, but the spool has its copy.
   if (draft.state === 'gone') draft.move('settling')
   if (draft.state !== 'checking') draft.move('checking')
   const date = dateOf(origin, facts.now) ?? datesOf(facts, origin)
   draft.move(to, reason, { ...patch, date, modifiedAt: modifiedAt(origin.identity) })
-  const others = isAccepted ? replaced(facts.waiting(), draft.id, to) : []
+  const others = isSendable ? replaced(facts.waiting(), draft.id, to) : []
   return [...draft.transitions, ...linked(facts, origin, draft), ...others]
 }
 
 /**
- * datesOf returns the newest date of the feed, for a version without one in its name; null if dates count for nothing.
+ * datesOf returns the newest date of the feed, for a version without a date in its name; null if dates do not count.
  */
 function datesOf(facts: FileFacts, { rule }: Origin): string | null {
   return rule.dated ? (facts.newestDated()?.date ?? null) : null
 }
 
 /**
- * linked records that a path is this version. If the path belonged to another feed, the version there is without this
- * file: a rejected one becomes `gone`, and a waiting one without other files is superseded.
+ * linked records that a path is this version. If the path was a version of another feed, that version loses this file.
+ * A rejected version without another file becomes `gone`; a waiting version without another file is superseded.
  */
 function linked(facts: FileFacts, { identity, path, rule }: Origin, draft: Draft): Transition[] {
   const { id, state } = draft

@@ -38,7 +38,7 @@ export function secondFeed(own: AskingFeed, facts: AccountFacts): Held | null {
 
 /** goingFirst returns a rival that goes first. Of two unknown feeds that wait, the one with the lower id does. */
 function goingFirst({ id }: AskingFeed, rivals: readonly Rival[]): Rival | null {
-  const first = rivals.filter((rival) => rival.isSettled || id === undefined || rival.id < id)
+  const first = rivals.filter((rival) => rival.goesFirst || id === undefined || rival.id < id)
   return first.find(({ state }) => state === 'uploaded') ?? first[0] ?? null
 }
 

@@ -314,7 +314,7 @@ function arrived(
     last: () => null,
     isAlone: () => true,
     waiting: () => waitingIn(story, feed),
-    atRest: () => null,
+    beforeReading: () => null,
     newestRead: () => newest,
     otherServiceUpTo: () => 0,
     newestDated: () => withNewestDate(datedIn(story, feed)),
@@ -350,8 +350,8 @@ function besideOthers(story: Story, own: AskingFeed, { secondFeed }: Decisions):
       ['queued', 'uploading', 'uploaded'].includes(told.state) ||
       told.approved ||
       told.isMaybeStored
-    const isSettled = told.state !== 'queued' || told.approved || told.isMaybeStored
-    return isOther && isRival ? [{ ...toldAs(story, n + 1), postings: 1, isSettled }] : []
+    const goesFirst = told.state !== 'queued' || told.approved || told.isMaybeStored
+    return isOther && isRival ? [{ ...toldAs(story, n + 1), postings: 1, goesFirst }] : []
   })
   const facts: AccountFacts = {
     account: '123',
