@@ -11,7 +11,7 @@ export interface KeepsAll {
   since: number
 }
 
-/** Beside says which feed of which account asks about the others; `after` is the last version id of another service. */
+/** Beside says which feed of which account asks about the other feeds; `after` is `otherServiceUpTo`. */
 export interface Beside extends Pick<Version, 'account' | 'feed'> {
   after: number
   /** Only feeds whose names look alike (domain/likeness.ts); null means all. */
@@ -24,14 +24,14 @@ export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings
   goesFirst: boolean
 }
 
-/** What the indexes versions_rivals and versions_alike have, word for word. */
+/** IS_RIVAL is, word for word, the WHERE clause of the indexes versions_rivals and versions_alike. */
 export const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
 
-/** What waits is sent to the present service, whenever it came. */
+/** IS_HERE: the current service has the version or gets it. A version that waits goes there, however old it is. */
 const IS_HERE = `(state IN ('queued', 'uploading') OR id > +@after)`
 const GOES_FIRST = `(state <> 'queued' OR approved = 1)`
 
-/** The versions of an account, and those of them whose names look alike. */
+/** OF_ACCOUNT has the versions of an account; ALIKE has the versions among them whose names look alike. */
 const OF_ACCOUNT = 'versions v INDEXED BY versions_rivals WHERE account IS +@account'
 const ALIKE =
   'versions v INDEXED BY versions_alike WHERE account IS +@account AND likeness = +@likeness'
@@ -71,9 +71,9 @@ export type Accounts = ReturnType<typeof accounts>
 export function accounts(db: Connection) {
   return {
     /**
-     * rivals returns versions of other feeds of the account, at most one of each kind: one that is stored, is being
-     * sent or was approved by a person; one that storage might have; and, without the first, the queued one with the
-     * lowest id.
+     * rivals returns up to three versions of other feeds of the account: a version that is stored, is being sent or was
+     * approved by a person; a version that storage might have; and, without a version of the first kind, the queued
+     * version with the lowest id.
      */
     rivals: ({ account, after, feed, likeness }: Beside): Rival[] => {
       const search = likeness === null ? SEARCHES.all : SEARCHES.alike
@@ -100,7 +100,7 @@ export function accounts(db: Connection) {
         )
         .map(versionOf),
 
-    /** feedBefore returns the other feed that the file at a path was last, as far as the service has or gets it. */
+    /** feedBefore returns the other feed that had the last version from this path which the service has or gets. */
     feedBefore: ({ feed, path }: Pick<Version, 'feed' | 'path'>) =>
       db.value<string>(
         `SELECT feed FROM versions INDEXED BY versions_at
@@ -121,7 +121,7 @@ export function accounts(db: Connection) {
     setKeepsAll: (account: Version['account'], { by, since }: KeepsAll): void =>
       void db.run('REPLACE INTO accounts VALUES (?, ?, ?)', account ?? '', since, by),
 
-    /** forgetAccounts forgets the word about all accounts, because they are those of another service now. */
+    /** forgetAccounts forgets the word about all accounts, because another service has other accounts. */
     forgetAccounts: (): void => void db.run('DELETE FROM accounts'),
   }
 }

@@ -1,5 +1,4 @@
-// Files that leave the vendor's folder: archives, deletes or quarantines those of ended versions, if the configuration
-// says so. Each departure is recorded in the history before it begins, so that a crash in between loses no file.
+// Archives, deletes or quarantines the files of ended versions, if the configuration says so. Each departure is recorded in the history before it begins, so that a crash in between loses no file.
 
 import type { Config } from '../config/config.ts'
 import type { Conditions } from '../domain/conditions.ts'
@@ -36,7 +35,7 @@ const NOT_DONE = {
   quarantine: 'file.not-quarantined',
 } as const
 
-/** BATCH_SIZE is how many files are moved between one transaction before and one after. */
+/** BATCH_SIZE files are moved together: one transaction records that they leave, and another one that they left. */
 const BATCH_SIZE = 64
 const MOST_LOGGED_EACH_TIME = 5
 
@@ -83,17 +82,17 @@ export class Departures {
     return (moved.isAway ? sameIdentity : sameBytes)(moved.identity, identity)
   }
 
-  /** isLeaving is true if we are moving the file or moved it since the last listing: its absence proves nothing. */
+  /** isLeaving returns whether we are moving the file, or moved it since the last listing: its absence proves nothing. */
   isLeaving(path: string): boolean {
     return this.#moved.has(path) || this.#partialMoves.values().some((move) => move.path === path)
   }
 
-  /** stop lets the running move end, and begins no other one. */
+  /** stop lets the running move end, and begins no other move. */
   stop(): void {
     this.#isStopping = true
   }
 
-  /** moveFinished moves or deletes the files of ended versions, if the configuration says so. */
+  /** moveFinished moves or deletes the files of ended versions and records it, if the configuration says so. */
   async moveFinished(listing: Listing): Promise<void> {
     const { afterReject, afterUpload, rescanMs } = this.#inboxConfig
     if (afterUpload === 'keep' && afterReject === 'keep') return
@@ -173,7 +172,7 @@ export class Departures {
       }
     }
     await this.#history.commit(record).catch((error) => {
-      // Try again later, as after a crash.
+      // `resume` tries again after the next listing, as after a crash.
       for (const departure of departures) this.#partialMoves.set(departure.token, departure)
       throw error
     })
@@ -196,7 +195,7 @@ export class Departures {
       case 'uploaded':
         return ofSent
       case 'superseded': {
-        // Treat the file like the version that took its place, once that one is uploaded.
+        // The file leaves like an uploaded file once a newer version of its feed is uploaded.
         const last = history.lastUploaded(version.feed)
         const isSafe = last && (last.id > version.id || isBefore(version.date, last.date))
         return isSafe ? ofSent : null
@@ -209,7 +208,10 @@ export class Departures {
     }
   }
 
-  /** #ofUnsent moves an unsent file, never deletes it, and waits first: a person might be correcting it in place. */
+  /**
+   * #ofUnsent returns what becomes of the file of a version that was not sent. The file is never deleted, and stays for
+   * `inbox.incompleteAfter`: a person might be correcting it in place.
+   */
   #ofUnsent({ id, state }: Version): Disposition | null {
     const { afterReject, afterUpload, incompleteAfterMs } = this.#inboxConfig
     const now = this.#clock.now()

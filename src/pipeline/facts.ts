@@ -16,7 +16,7 @@ import type { DeedFacts } from './decide/person.ts'
 import { type BytesFacts, withNewestDate } from './decide/same-bytes.ts'
 import type { Held, SendEvent, SendFacts } from './decide/sending.ts'
 
-/** newerOf returns the newest version of the feed in these states that is newer than this one, or null. */
+/** newerOf returns the newest version of the feed in these states if it is newer than this version; else null. */
 function newerOf(
   history: VersionReads,
   { feed, id }: Pick<Version, 'feed' | 'id'>,

@@ -72,8 +72,8 @@ export class Ledger {
   }
 
   /**
-   * writeFile decides about an event of a file and writes the decision. It returns the changed versions; the first one
-   * is the version of the file, if that changed.
+   * writeFile decides about an event of a file and writes the decision. It returns the changed versions. If the version
+   * of the file changed, it is the first of them.
    */
   writeFile(origin: Origin, event: FileEvent): Version[] {
     return this.#history.atomically(() => this.write(decideFile(this.facts(origin), origin, event)))

@@ -198,7 +198,7 @@ export class Pipeline {
     const answer = judgeRead(this.#ledger.facts(file), file, found)
     const isSendable = answer.kind === 'sendable'
     const named = { feed: file.rule.feed, account: file.rule.account, path: file.path }
-    // 4. The guards compare the postings with those of the versions that this one would replace.
+    // 4. The guards compare the postings with the postings of the versions that this version would replace.
     const compared: Compared = isSendable
       ? await this.#comparisons.ofIndex({ ...named, bytes: read.bytes }, this.#spool.indexOf(copy))
       : new Map()

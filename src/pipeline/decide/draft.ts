@@ -21,7 +21,7 @@ export interface PathFacts {
   unread(): Version | null
   /** last returns the version that the file at the path was when it was last read. */
   last(): Version | null
-  /** known returns what stat reported then. */
+  /** known returns what stat reported when the file at the path was last read. */
   known(): KnownFile | null
   /** newestRead returns the newest version of the feed with known bytes. */
   newestRead(): Version | null
@@ -79,7 +79,7 @@ export function ownUnread(facts: PathFacts, origin: Origin): Draft | null {
     const draft = new Draft(unread)
     return unread.account === account ? draft : draft.set({ account })
   }
-  // A version whose file has left stays with the other feed.
+  // A version whose file left stays with the feed that it had.
   return unread.state === 'gone' ? null : inheriting(facts, origin, unread)
 }
 

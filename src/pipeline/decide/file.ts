@@ -34,7 +34,7 @@ import type { Held } from './sending.ts'
 
 /** FileFacts are functions, because most files need few of them. */
 export interface FileFacts extends BytesFacts, PathFacts {
-  /** isAlone returns whether no other path is the version `last`. */
+  /** isAlone returns whether the version `last` has no other file. */
   isAlone(): boolean
   /** waiting returns the versions of the feed that a newer one can take the place of. */
   waiting(): readonly Placed[]
@@ -80,7 +80,7 @@ export function decideFile(facts: FileFacts, origin: Origin, event: FileEvent): 
     case 'no-room':
       return versionFor(facts, origin).set({}, event.reason).transitions
     case 'restless':
-      // The same size might be the same bytes, of which nobody has to hear.
+      // A file without a version stays without one: its bytes might be the same as before.
       return ownUnread(facts, origin)?.set({}, event.reason).transitions ?? []
     case 'named':
       return (event.isSendable ? newestFor : versionFor)(facts, origin).transitions
@@ -98,8 +98,8 @@ export function decideFile(facts: FileFacts, origin: Origin, event: FileEvent): 
 }
 
 /**
- * detected: a file of another size is certainly a new version. The same size might be the same bytes (a touch, a
- * rename-over), so a version is added only after reading.
+ * detected settles the version of a file that is new or has changed. A file of another size becomes a new version. With
+ * the same size, the bytes might be the same (a touch, a rename-over), so a version is added only after reading.
  */
 function detected(facts: FileFacts, origin: Origin, size: number): Transition[] {
   const own = ownUnread(facts, origin)

@@ -55,7 +55,7 @@ function release({ version: { id, spool, state }, waiting }: DeedFacts, by: stri
 
 function discard({ version: { id, state } }: DeedFacts, by: string) {
   const from = [...REPLACEABLE, 'rejected'] as const
-  // Bytes of an `uploading` version might be on their way.
+  // An `uploading` version cannot be discarded, because its bytes might be on their way.
   if (!from.includes(state)) return wrongState({ id, state }, from)
   const reason = { code: DISCARDED, reason: `discarded by ${by}` }
   return [
@@ -63,7 +63,7 @@ function discard({ version: { id, state } }: DeedFacts, by: string) {
   ] satisfies Transition[]
 }
 
-/** retry: once the version is queued again, the older ones give it their place, as they do to each queued version. */
+/** retry queues a version again, which then supersedes the older versions as each queued version does. */
 function retry({ version: { id, path, sha256, spool, state }, waiting }: DeedFacts, by: string) {
   // The attempt that the person asks for runs already.
   if (state === 'uploading') return []

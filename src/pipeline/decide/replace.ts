@@ -3,7 +3,7 @@
 import { ACCEPTED, REPLACEABLE } from '../../domain/states.ts'
 import type { Id, State, Transition, Version } from '../../history/port.ts'
 
-/** Placed is what these rules need of a version. Of two versions of a feed, the one with the higher id is newer. */
+/** Placed is what these rules need of a version. Of two versions of a feed, the version with the higher id is newer. */
 export type Placed = Pick<Version, 'id' | 'state'>
 
 /** SENT_OR_WAITING are the states of a version that is on the service, or will be without a person. */

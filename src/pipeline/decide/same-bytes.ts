@@ -1,5 +1,5 @@
-// Decides whether a file that was read repeats a version of its feed, and whether its date is older than what was
-// accepted. Pure.
+// Decides whether a file that was read repeats a version of its feed, and whether its name has an older date than
+// another version. Pure.
 
 import { orderDate } from '../../domain/dated-name.ts'
 import { COPY_LOST, OLDER } from '../../domain/reason-codes.ts'
@@ -29,7 +29,7 @@ export interface BytesFacts {
   last(): Version | null
   /** otherServiceUpTo returns the last version id that belongs to another service, or 0. */
   otherServiceUpTo(): number
-  /** newestDated returns the one with the newest date of the last upload and the versions that wait or are held. */
+  /** newestDated returns the version with the newest date among the last upload and the versions that wait or are held. */
   newestDated(): Version | null
 }
 
@@ -51,7 +51,7 @@ export function sameBytes(facts: BytesFacts, origin: Origin, file: ReadFile): Ve
   return isUnwritten(facts.known(), origin) ? before : null
 }
 
-/** isTakenAnew returns whether the same bytes as those of the newest version are a new version nevertheless. */
+/** isTakenAnew returns whether a file becomes a new version although the newest version has the same bytes. */
 function isTakenAnew(
   facts: BytesFacts,
   { rule }: Origin,
@@ -81,8 +81,8 @@ function isUnwritten(known: KnownFile | null, { identity }: Origin): boolean {
 }
 
 /**
- * newerByDate returns the newest version that counts if the date in this file's name is older; else null. Of two files
- * with the same date, the one that was written last wins: times of files order nothing.
+ * newerByDate returns the version with the newest date of the feed if the date in this file's name is older; else null.
+ * Of two files with the same date, the file that is read later wins: the mtime of a file orders nothing.
  */
 export function newerByDate(
   facts: Pick<BytesFacts, 'newestDated' | 'now'>,

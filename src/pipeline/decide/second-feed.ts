@@ -1,6 +1,6 @@
-// Decides whether a version may take the place of another feed of its account. A form does not say which feed it is
-// for, so a service might keep only the last file of an account: then two feeds wipe each other with each export. A
-// further feed waits until a person says that the service keeps all feeds of the account. A name that looks like that
+// Decides whether a version may take the place of another feed of its account. A form for an upload names the account,
+// but not the feed. A service might therefore keep only the last file of an account, and each export of one feed would
+// remove the postings of the other. A further feed waits until a person says that the service keeps all feeds of the account. A name that looks like that
 // of another feed is held in any case: it is probably a copy of that feed, or its next export under another name. Pure.
 
 import { type Alike, howAlike, isCopy, rulesFor } from '../../domain/likeness.ts'
@@ -11,7 +11,7 @@ import { countOf } from '../../lib/units.ts'
 import { type Placed, replaced } from './replace.ts'
 import type { Held } from './sending.ts'
 
-/** AccountFacts is what the rule needs to know beside the version. What few files need is read when it is asked for. */
+/** AccountFacts is what the rule needs to know beside the version. Facts that few files need are functions. */
 export interface AccountFacts {
   /** The account as its operator calls it. */
   account: string
@@ -20,7 +20,7 @@ export interface AccountFacts {
   /** The configuration or a person says that the service keeps all feeds of the account. */
   keepsAll: boolean
   rivals(): readonly Rival[]
-  /** alike returns the rivals whose names look like the feed's. */
+  /** alike returns the rivals whose names look like the name of this feed. */
   alike(): readonly Rival[]
 }
 
@@ -36,7 +36,7 @@ export function secondFeed(own: AskingFeed, facts: AccountFacts): Held | null {
   return rival && further(own, rival, facts.account)
 }
 
-/** goingFirst returns a rival that goes first. Of two unknown feeds that wait, the one with the lower id does. */
+/** goingFirst returns a rival that goes first. Of two unknown feeds that wait, the feed with the lower version id does. */
 function goingFirst({ id }: AskingFeed, rivals: readonly Rival[]): Rival | null {
   const first = rivals.filter((rival) => rival.goesFirst || id === undefined || rival.id < id)
   return first.find(({ state }) => state === 'uploaded') ?? first[0] ?? null

@@ -11,7 +11,7 @@ import type { Placed } from './replace.ts'
 export type StartEvent =
   /** The last run ended in the middle of a step. `at`: wall ms of this start; `key`: the object key of the running attempt. */
   | { kind: 'crashed'; at: number; key: string | null }
-  /** The copy in the spool is lost, with a disk or a host. `paths` are the files that are this version. */
+  /** The copy in the spool was lost with a disk or a host. `paths` are the files of this version. */
   | { kind: 'copy-lost'; fileIsThere: boolean; paths: readonly string[] }
   /** The state directory is a copy from an earlier moment. */
   | { kind: 'copied-state'; fileIsUnchanged: boolean }
@@ -68,7 +68,10 @@ function afterCrash(
   ]
 }
 
-/** withoutCopy: the file is read again as a new version; without a file the version fails, so that a person knows. */
+/**
+ * withoutCopy has the file of an unsent version read again, as a new version. Without the file, the version fails, so
+ * that a person learns of it.
+ */
 function withoutCopy(
   { id, state }: Placed,
   { fileIsThere, paths }: Extract<StartEvent, { kind: 'copy-lost' }>,
@@ -91,7 +94,7 @@ function hold(id: number): Transition {
   return { kind: 'move', id, to: 'held', reason: COPIED_STATE, patch }
 }
 
-/** decideExpected returns the version of an expected feed without a file. `everyMs` is the time between two files. */
+/** decideExpected adds a `gone` version for an expected feed without a file. `everyMs` is the time between two files. */
 export function decideExpected({
   everyMs,
   feed,
