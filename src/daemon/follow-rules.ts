@@ -19,8 +19,8 @@ export interface FollowRulesParts {
 }
 
 /**
- * followRules applies the present rules to unsent versions, adds expected feeds so that they can be late, and judges
- * anew what was held beside another feed.
+ * followRules applies the current rules to unsent versions, adds expected feeds so that they can be late, and judges
+ * anew the versions that were held beside another feed.
  */
 export async function followRules({
   feeds,

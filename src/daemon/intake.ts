@@ -1,6 +1,6 @@
-// Owns when the folder is looked at, and queues the files that are ready to be taken (take-queue.ts). Only the listing
-// decides; hints and second looks make it faster. A restart loses nothing, because the next scan finds every file that
-// the history does not know.
+// Owns when the folder is looked at, and queues the files that are ready to be taken (take-queue.ts). Each change is found
+// by a listing; hints, and looks at single files in between, only find it sooner. A restart loses nothing, because the
+// next scan finds every file that the history does not know.
 
 import { isAbsolute } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -90,7 +90,7 @@ export class Intake {
     return this.#isHinted || this.#settler.hasPending
   }
 
-  /** looking resolves when the running look at the folder has ended; null means none runs. */
+  /** looking resolves when the running look at the folder has ended; null while no look runs. */
   get looking(): Promise<void> | null {
     return this.#looking
   }
@@ -102,7 +102,7 @@ export class Intake {
     return this.#clock.monotonic() - this.#lookedAt > STUCK_MS
   }
 
-  /** nextAt returns the monotonic ms at which `look` has work again. A running look wakes the loop at its end. */
+  /** nextAt returns the monotonic ms at which `look` has work again; infinity while a look runs, because its end wakes. */
   nextAt(): number {
     if (this.#looking !== null) return Number.POSITIVE_INFINITY
     return Math.min(this.#nextScan, this.#settler.nextAt() ?? Number.POSITIVE_INFINITY)
@@ -176,7 +176,7 @@ export class Intake {
       this.hint()
       this.#dataVersion = changes
     }
-    // Each round queues open requests again, so a failed one is not forgotten.
+    // Each round queues the open requests again, so a request whose file could not be taken is not forgotten.
     for (const { id, path, source, feed } of this.#history.openRequests()) {
       const rule = this.#ruleFor(path, feed)
       // The person's configuration has another folder, and our folder can have a different file of that name.

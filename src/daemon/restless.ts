@@ -1,4 +1,4 @@
-// What becomes of files that never stay the same: each is named after a minute, and read as it is after
+// Owns what happens with files that never stay the same: each is reported after a minute, and read as it is after
 // `inbox.incompleteAfter`.
 
 import type { Config } from '../config/config.ts'

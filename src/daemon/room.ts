@@ -1,4 +1,4 @@
-// Keeps files out of the checking threads for which the spool has no room. Each is named once and tried again.
+// Keeps back files whose copies do not fit into the spool. Each file is reported once, and tried again.
 
 import type { RuleFor } from '../config/feeds.ts'
 import { estimatedBytes, isPacked } from '../domain/packing.ts'
@@ -20,7 +20,7 @@ export interface RoomParts {
   told: NoRoomParts
 }
 
-/** NoRoomParts is where a person learns what one feed waits for. */
+/** NoRoomParts are the ways in which a person learns that a file waits for room. */
 export interface NoRoomParts {
   ledger: Ledger
   log: Log
