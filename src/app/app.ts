@@ -70,7 +70,7 @@ export interface AppOptions {
 export interface App extends AsyncDisposable {
   attempts: AttemptRunner
   daemon: Daemon
-  /** daemonState returns what the daemon's file would say now. */
+  /** daemonState returns what the daemon's file would have now. */
   daemonState: () => { running: true; state: DaemonState }
   history: History
   pipeline: Pipeline

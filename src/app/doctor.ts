@@ -87,7 +87,7 @@ function* daemonFindings(
     yield { check: 'events', ...ok(`the folder is polled: ${modeReason}`), ...who, at: now }
 }
 
-/** problemsOfHost returns what `status` says of the daemon and the service. The check of the history tells its errors. */
+/** problemsOfHost returns the problems of the daemon and the service; none if the history fails, which has a check. */
 function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptions): Problem[] {
   try {
     using status = openStatus(config, { clock, commandLine, env })
@@ -98,7 +98,7 @@ function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptio
   }
 }
 
-/** findingOf words a problem as `status` does. A daemon that does not run prevents no check of this command. */
+/** findingOf words a problem as `status` does. `doctor` exits 0 although no daemon runs: each check works without it. */
 export function findingOf(found: Problem): CheckFinding {
   const { code, next, severity, subject } = found
   const [reason, hint] = [firstLine(found), stepText(next) ?? hintWith(null, commandFor('status'))]
@@ -201,7 +201,7 @@ function feedNames(config: Config): CheckAnswer {
   return checkNames(byPath, found?.joined ?? new Map())
 }
 
-/** accounts names the feeds that share an account, as far as they are stored, wait or are held. */
+/** accounts names the feeds that share an account. It counts feeds that are stored, wait or are held. */
 function accounts(config: Config): CheckAnswer {
   using history = openHistoryReader({ file: historyFile(config) })
   const states = ['held', 'queued', 'uploading', 'uploaded'] as const

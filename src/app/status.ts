@@ -1,4 +1,4 @@
-// Builds the reports of `status` and `show` and the judgement of problems, for commands and for the daemon itself.
+// Builds the reports of `status` and `show`, and finds their problems, for commands and for the daemon itself.
 
 import { lastCampaignRun } from '../campaigns/last-known.ts'
 import type { Config } from '../config/config.ts'
@@ -73,7 +73,7 @@ type Shown = Omit<StatusReport, 'problems'> & {
   circumstances: Circumstances
 }
 
-/** judge judges a report. For one feed it leaves out the campaigns, which belong to no single feed. */
+/** judge returns the problems of a report. For one feed it leaves out the campaigns, because they belong to no feed. */
 function judge(
   history: HistoryReader | null,
   surroundings: Surroundings,

@@ -1,4 +1,4 @@
-// Tells once that systemd's watchdog restarted the daemon. The unit leaves a file when the watchdog ended the service
+// Reports once that systemd's watchdog restarted the daemon. The unit leaves a file when the watchdog ended the service
 // (ExecStopPost=), because the daemon that hung can tell nothing itself.
 
 import { rmSync, statSync } from 'node:fs'

@@ -179,7 +179,7 @@ export class Intake {
     // Each round queues the open requests again, so a request whose file could not be taken is not forgotten.
     for (const { id, path, source, feed } of this.#history.openRequests()) {
       const rule = this.#ruleFor(path, feed)
-      // The person's configuration has another folder, and our folder can have a different file of that name.
+      // The person's configuration already has another folder: the file of that name in our folder is not meant.
       if (!isAbsolute(path) && this.#inbox.absolute(path) !== source) {
         const reason = `the daemon still watches ${this.#inbox.absolute('')}: restart it first`
         this.#history.answerRequest(id, { reason })
