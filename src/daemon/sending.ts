@@ -100,18 +100,18 @@ export class Sending {
     signal: AbortSignal,
     news: SendingNews,
   ): Exclude<Wait, { for: 'place' }> | null {
-    const version = this.#addressed(due)
+    const version = this.#readdress(due)
     const { account, feed, reasonCode } = version
     const answer = this.#gate.mayStart({ account, feed, isRetried: reasonCode === RETRIED })
     if (answer.kind === 'permit') this.#run({ version, permit: answer, news }, signal)
     return answer.kind === 'permit' || answer.for === 'place' ? null : answer
   }
 
-  /** #addressed gives a version the account of its rule, and returns it. A file from elsewhere has the rule of its feed. */
-  #addressed(version: Version): Version {
+  /** #readdress gives a version the account of its rule, and returns it. A file from elsewhere has the rule of its feed. */
+  #readdress(version: Version): Version {
     const { feed, path } = version
     const named = isAbsolute(path) ? this.#ruleFor(path, feed) : null
-    return this.#ledger.addressed(version, named?.account ? named : this.#ruleFor(path))
+    return this.#ledger.readdress(version, named?.account ? named : this.#ruleFor(path))
   }
 
   #run({ news, permit, version }: Begun, signal: AbortSignal): void {

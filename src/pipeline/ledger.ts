@@ -113,15 +113,15 @@ export class Ledger {
       for (const path of paths)
         this.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'ruled' })
       for (const version of this.#history.list({ states: REPLACEABLE, all: true }))
-        this.addressed(version, ruleFor(version.path))
+        this.readdress(version, ruleFor(version.path))
     })
   }
 
   /**
-   * addressed returns the version with the account of the rule of its path, to which it is sent next. When that rule
-   * names another feed, the version keeps its account, unless that account cannot be used.
+   * readdress gives a version the account of the rule of its path, writes it, and returns the version. If that rule names
+   * another feed, the version keeps its account, unless that account cannot be used.
    */
-  addressed(version: Version, rule: RuleInForce): Version {
+  readdress(version: Version, rule: RuleInForce): Version {
     const { account, feed, id } = version
     if (account === rule.account) return version
     const lastCode = () => this.#history.attempts(id, 1)[0]?.code ?? ''
