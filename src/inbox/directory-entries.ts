@@ -12,7 +12,7 @@ export interface DirectoryEntry {
   path: string
   /** The absolute path for system calls; bytes if it is not UTF-8. */
   at: string | Buffer
-  /** null if the kind is unknown at present. */
+  /** null while the kind is not known. */
   kind: 'directory' | 'link' | 'other' | null
 }
 

@@ -207,7 +207,7 @@ async function giveBackOther(departure: Departure, folder: OpenDirectory): Promi
   const disposed = await giveBack(departure, folder, { kind: 'changed' })
   if (disposed.kind !== 'changed') return disposed
   const back = await lstat(folder.entry(basename(path)), { bigint: true })
-  // A file that came meanwhile keeps its inode. One with the inode from before has it from its path.
+  // Another file has another inode. If it has the inode of the earlier file, the file system makes inodes from paths.
   return String(back.ino) === identity.ino ? otherInode(departure) : disposed
 }
 

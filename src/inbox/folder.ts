@@ -105,7 +105,7 @@ export class Inbox implements AsyncDisposable {
     return this.#keeper.start()
   }
 
-  /** watchMode is the present mode: a watch can break, or work again, at any time. */
+  /** watchMode is the current mode: a watch can break, or work again, at any time. */
   get watchMode(): WatchMode {
     return this.#keeper?.mode ?? { mode: 'poll', reason: 'a single pass' }
   }

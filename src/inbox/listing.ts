@@ -178,7 +178,7 @@ export function lookAtPaths(
   { asks, directory, isHung }: FolderCalls,
 ): Map<string, Sighting | Skipped | null> {
   const isHanging = (path: string) => isHung(path) || isHung(`${path}/`)
-  /** wrongWith returns why nothing lies below a path: a reason to skip it, or null; undefined: it is a directory. */
+  /** wrongWith returns why a path has nothing below it: a reason to skip it, or null; undefined if it is a directory. */
   const wrongWith = (path: string): Skipped | null | undefined => {
     const prefix = `${path}/`
     if (isHanging(path)) return { path: prefix, ...HANGS }
@@ -208,7 +208,7 @@ function ancestors(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** sort decides by name and kind alone. It returns what to look at an entry as, or puts it into `here`: null. */
+/** sort puts an entry into `here` or leaves it out, if name and kind suffice, and returns null; else what to expect. */
 function sort(
   { at, kind, path }: DirectoryEntry,
   here: Here,

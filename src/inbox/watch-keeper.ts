@@ -228,6 +228,6 @@ function brokenReason(error: unknown): string {
 
 /** raise returns the command that doubles a limit. */
 function raise(limit: string): string {
-  const present = Number(readFileSync(`/proc/sys/fs/inotify/${limit}`, 'utf8'))
-  return `sysctl fs.inotify.${limit}=${2 * present}`
+  const current = Number(readFileSync(`/proc/sys/fs/inotify/${limit}`, 'utf8'))
+  return `sysctl fs.inotify.${limit}=${2 * current}`
 }

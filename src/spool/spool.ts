@@ -123,7 +123,7 @@ const syncDescriptor = promisify(fsync)
 const SYNC_REST_MS = 10
 
 /**
- * sharedSync returns a function that resolves when all present names of the directory are durable. One fsync serves all
+ * sharedSync returns a function that resolves when all current names of the directory are durable. One fsync serves all
  * calls that were made before it began.
  */
 function sharedSync(directory: string): () => Promise<void> {
