@@ -75,7 +75,7 @@ function advice(code: string, file: string, detail: string): Advice {
     case 'CORRUPT':
     case 'NOTADB':
       return {
-        what: `${file} is damaged, or is no SQLite database (${detail})`,
+        what: `${file} is damaged, or is not a SQLite database (${detail})`,
         hint:
           'Stop feedsyncd and put a backup in its place. Without a backup, move the file away together ' +
           'with its -wal and -shm files, but leave the spool: each feed of the folder is then held once, and ' +

@@ -93,7 +93,7 @@ export class KnownPaths {
       this.remember(path, identity, known.versionId)
   }
 
-  /** isNews returns whether the file at a path is new or has changed since it was last read. */
+  /** isNews returns whether the file at a path was never read, or has changed since it was last read. */
   isNews(path: string, identity: FileIdentity): boolean {
     const known = this.at(path)
     return known === null || !sameIdentity(known.identity, identity)

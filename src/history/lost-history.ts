@@ -1,5 +1,5 @@
-// Owns the detection of a history that was lost or replaced by an earlier copy. Such a history does not know what was
-// held or confirmed since, so each feed waits for one decision of a person. The copies in the spool are the evidence: a
+// Owns the detection of a history that was lost or replaced by an earlier copy. Such a history lacks what was held or
+// confirmed after that copy, so each feed waits for one decision of a person. The copies in the spool are the evidence: a
 // copy is named after a version's id, and that version's row is always written first. A fresh install has no copies.
 
 import { feedHash, parseCopyName } from '../domain/spool-name.ts'
@@ -8,7 +8,7 @@ import type { Version } from './rows.ts'
 import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 
-/** AfterLoss sorts the versions that are held for the loss alone. */
+/** AfterLoss are the versions that are held only because the history was lost. */
 export interface AfterLoss {
   /** A decision about all of them can send these. */
   plausible: Version[]

@@ -1,5 +1,5 @@
-// Owns which service and account the uploads go to, and which versions went to another one: they are not on the present
-// service.
+// Owns which service and account the uploads go to, and which versions went to another service or account: these are
+// not on the current service.
 
 import type { Accounts } from './accounts.ts'
 import type { Connection } from './connection.ts'

@@ -32,7 +32,7 @@ export type Prune = ReturnType<typeof pruner>
 
 /**
  * pruner returns a function that forgets versions in a final state older than `before` and returns their number. It
- * works in small steps and ends after the present step when the signal aborts.
+ * works in small steps and ends after the current step when the signal aborts.
  *
  * Each feed keeps its newest version, its newest with known bytes, and its last uploaded one. Any version stays while a
  * known file is this version (otherwise that file would count as new and be sent again), while the spool has its bytes,

@@ -45,7 +45,7 @@ export interface Version {
   withoutId: number | null
   /** Postings whose id another posting has too. Without ids, their content counts. */
   duplicates: number | null
-  /** An example of the placeholders that stand for most ids or titles; null if the feed is no unfilled template. */
+  /** An example of the placeholders that stand for most ids or titles; null if the feed is not an unfilled template. */
   placeholder: string | null
   requisitionIds: number | null
   externalCampaignIds: Record<string, number> | null
@@ -60,13 +60,13 @@ export interface Version {
   /** Wall ms of the last change of the file; null means not known. */
   modifiedAt: number | null
   /**
-   * The newest date in the names of its files, `YYYYMMDDHHMMSS`; without one, the newest date that its feed had when it
-   * came. null if the feed has no dates, or they do not count.
+   * The newest date in the names of its files, `YYYYMMDDHHMMSS`. Without a date in the names, the newest date that its
+   * feed had when it came. null if the feed has no dates, or its dates do not count.
    */
   date: string | null
   uploadedAt: number | null
   nextAttemptAt: number | null
-  /** Wall ms at which an incomplete file was first read at its present size. */
+  /** Wall ms at which an incomplete file was first read at its current size. */
   incompleteSince: number | null
   fileUrl: string | null
   etagVerified: boolean | null

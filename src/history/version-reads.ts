@@ -1,4 +1,4 @@
-// Owns the queries about versions and their events, for processes that write and for those that only read.
+// Owns the queries about versions and their events, for processes that write and for processes that only read.
 
 import type { PostingChanges } from '../domain/difference.ts'
 import { OLDER } from '../domain/reason-codes.ts'
@@ -17,7 +17,7 @@ const TURNOVERS_MS = 2 * DAY
 /** Upper limit for `turnovers`: an upload each minute for two days. */
 const MOST_TURNOVERS = 2880
 
-/** Recent is what a guard reads of an earlier version. */
+/** Recent has the columns of an earlier version that a guard compares. */
 export type Recent = Pick<Version, 'path' | 'postings' | 'changes'>
 
 const OTHER = `SELECT id FROM versions INDEXED BY versions_feed_state
@@ -83,7 +83,7 @@ export function versionReads(db: Connection) {
          ORDER BY v.id DESC LIMIT 1`,
     ),
     lastUploaded,
-    /** onService returns the version of a feed that the present service has: the last upload to it, or null. */
+    /** onService returns the version of a feed that the current service has: the last upload to it, or null. */
     onService: (feed: string) =>
       db.row<Pick<Version, 'id' | 'postings' | 'uploadedAt'>>(
         `SELECT v.id, v.postings, v.uploaded_at AS uploadedAt FROM feeds f JOIN versions v ON v.id = f.last_uploaded
@@ -92,7 +92,7 @@ export function versionReads(db: Connection) {
       ),
     /**
      * maybeOnService returns the newest version of a feed that the service might have: its upload had no answer, and
-     * nothing that came later is confirmed. null if the service has what `onService` says.
+     * nothing that came later is confirmed. null if the service has the version that `onService` returns.
      */
     maybeOnService: (feed: string) =>
       db.row<Pick<Version, 'id' | 'postings'>>(
@@ -103,7 +103,7 @@ export function versionReads(db: Connection) {
          ORDER BY v.id DESC LIMIT 1`,
         { feed },
       ),
-    /** olderFeeds returns the feeds whose last version can be older, by its date, than their newest version. */
+    /** olderFeeds returns the feeds to which a version with an older date came after their newest version. */
     olderFeeds: () =>
       db.values<string>(
         `SELECT f.name FROM feeds f WHERE f.forgotten_at IS NULL AND EXISTS (
@@ -134,7 +134,7 @@ export function versionReads(db: Connection) {
       const found = [last, accepted, maybe].flatMap((each) => each ?? [])
       return [...new Map(found.map((each) => [each.id, each])).values()]
     },
-    /** turnovers returns the share of postings (0 to 1) lost with each of the last uploads, newest first. */
+    /** turnovers returns the share of postings (0 to 1) that each of the last uploads removed, newest first. */
     turnovers: (feed: string): number[] => {
       const uploads = db.rows<{ changes: string; postings: number; at: number }>(
         `SELECT changes, postings, uploaded_at AS at FROM versions INDEXED BY versions_feed_state

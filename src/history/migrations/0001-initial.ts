@@ -5,13 +5,13 @@
  * feeds points at the versions that `status` shows, so the cost of `status` depends on the number of feeds, not on the
  * length of the history. A feed that a person forgot is hidden until one of its files comes. state_counts keeps the
  * number of versions per state, by triggers, for the same reason.
- * events and attempts are stored by version (WITHOUT ROWID), so SQLite reads those of one version in one go.
+ * events and attempts are stored by version (WITHOUT ROWID), so SQLite reads all rows of one version in one go.
  * external_campaign_ids is the last column: it can be long, and columns after a long value are slow to read.
  * retry_asked_at is set from the retry of a person until the daemon takes it; retries counts all of them.
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
- * versions_rivals finds the versions of other feeds of an account that the service has or gets; versions_alike finds those
- * of them whose names look alike (domain/likeness.ts). versions_at finds the feeds that the file at a path was; its condition
+ * versions_rivals finds the versions of other feeds of an account that the service has or gets; versions_alike finds the
+ * versions among them whose names look alike (domain/likeness.ts). versions_at finds the feeds that the file at a path was; its condition
  * never changes, so SQLite writes it once for each version. versions_older and attempts_unknown find the few versions
  * with an older date, and those that storage might have. accounts has the accounts of which a person said that the service
  * keeps all feeds; the configured account has an empty name.

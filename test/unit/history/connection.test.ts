@@ -228,7 +228,7 @@ describe('the error names the cause', () => {
     const error = thrownBy(() => open({ file }))
 
     expect(errorCode(error)).toBe('SQLITE_NOTADB')
-    expect(error.message).toContain(`${file} is damaged, or is no SQLite database`)
+    expect(error.message).toContain(`${file} is damaged, or is not a SQLite database`)
     expect(error.hint).toContain('move the file away')
     expect(error.exitCode).toBe(78)
     expect(readFileSync(file, 'utf8')).toBe(text)
