@@ -156,8 +156,8 @@ function notOnService(feed: string): FeedsyncError {
 }
 
 /**
- * changeOf returns which postings change if a version is sent, or a sentence that says why this is not known. The answer
- * was found when the version was held. It is found anew if the service has another version since.
+ * changeOf returns which postings change if a version is sent, or a sentence that says why this is not known. The
+ * answer was found when the version was held. It is found anew if the service has another version since.
  */
 export async function changeOf(
   config: Config,

@@ -98,7 +98,9 @@ function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptio
   }
 }
 
-/** findingOf words a problem as `status` does. `doctor` exits 0 although no daemon runs: each check works without it. */
+/**
+ * findingOf words a problem as `status` does. `doctor` exits 0 although no daemon runs: each check works without it.
+ */
 export function findingOf(found: Problem): CheckFinding {
   const { code, next, severity, subject } = found
   const [reason, hint] = [firstLine(found), stepText(next) ?? hintWith(null, commandFor('status'))]

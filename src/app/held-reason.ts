@@ -22,7 +22,7 @@ export interface JudgedBy {
   now: number
 }
 
-/** heldReason returns null if the file would pass or is no feed. */
+/** heldReason returns why a guard would hold the file; null if the file would pass or is not a feed. */
 export function heldReason(
   result: CheckResult,
   { path, rule }: { path: string; rule: FeedRule },

@@ -1,6 +1,6 @@
-// Owns when the folder is looked at, and queues the files that are ready to be taken (take-queue.ts). Each change is found
-// by a listing; hints, and looks at single files in between, only find it sooner. A restart loses nothing, because the
-// next scan finds every file that the history does not know.
+// Owns when the folder is looked at, and queues the files that are ready to be taken (take-queue.ts). Each change is
+// found by a listing; hints, and looks at single files in between, only find it sooner. A restart loses nothing,
+// because the next scan finds every file that the history does not know.
 
 import { isAbsolute } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -102,7 +102,9 @@ export class Intake {
     return this.#clock.monotonic() - this.#lookedAt > STUCK_MS
   }
 
-  /** nextAt returns the monotonic ms at which `look` has work again; infinity while a look runs, because its end wakes. */
+  /**
+   * nextAt returns the monotonic ms at which `look` has work again; infinity while a look runs, because its end wakes.
+   */
   nextAt(): number {
     if (this.#looking !== null) return Number.POSITIVE_INFINITY
     return Math.min(this.#nextScan, this.#settler.nextAt() ?? Number.POSITIVE_INFINITY)

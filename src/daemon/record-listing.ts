@@ -97,8 +97,8 @@ export async function recordListing(
 
 /** presenceIn returns a function that is true for a path that has a file, or that the listing knows nothing about. */
 function presenceIn({ files, unknown }: Listing): (path: string) => boolean {
-  const present = new Set(files.map(({ path }) => path))
-  return (path) => present.has(path) || unknown.some((prefix) => path.startsWith(prefix))
+  const paths = new Set(files.map(({ path }) => path))
+  return (path) => paths.has(path) || unknown.some((prefix) => path.startsWith(prefix))
 }
 
 /**

@@ -98,7 +98,8 @@ interface Recovered {
 
 /**
  * handleMissingCopies repairs the versions whose copies were lost with a host or a disk. Their files are read again. If
- * the file is gone, too, the version fails, so that a person learns of it. Returns how many unsent versions lost a copy.
+ * the file is gone, too, the version fails, so that a person learns of it. Returns how many unsent versions lost a
+ * copy.
  */
 function handleMissingCopies(
   copies: readonly string[],

@@ -107,7 +107,9 @@ export class Sending {
     return answer.kind === 'permit' || answer.for === 'place' ? null : answer
   }
 
-  /** #readdress gives a version the account of its rule, and returns it. A file from elsewhere has the rule of its feed. */
+  /**
+   * #readdress gives a version the account of its rule, and returns it. A file from elsewhere has the rule of its feed.
+   */
   #readdress(version: Version): Version {
     const { feed, path } = version
     const named = isAbsolute(path) ? this.#ruleFor(path, feed) : null

@@ -97,8 +97,8 @@ export class GroupCommit {
   }
 
   /**
-   * #end runs the work of one caller and returns the step that settles its promise. Work that throws fails alone; an error
-   * of the database fails all work of the shared commit.
+   * #end runs the work of one caller and returns the step that settles its promise. Work that throws fails alone; an
+   * error of the database fails all work of the shared commit.
    */
   #end({ work, resolve, reject }: Waiting, isShared: boolean): () => void {
     try {

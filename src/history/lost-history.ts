@@ -1,6 +1,6 @@
 // Owns the detection of a history that was lost or replaced by an earlier copy. Such a history lacks what was held or
-// confirmed after that copy, so each feed waits for one decision of a person. The copies in the spool are the evidence: a
-// copy is named after a version's id, and that version's row is always written first. A fresh install has no copies.
+// confirmed after that copy, so each feed waits for one decision of a person. The copies in the spool are the evidence:
+// a copy is named after a version's id, and that version's row is always written first. A fresh install has no copies.
 
 import { feedHash, parseCopyName } from '../domain/spool-name.ts'
 import type { Connection } from './connection.ts'

@@ -22,8 +22,8 @@ export function otherService(
 ) {
   return {
     /**
-     * recordService runs at the start, and records where the uploads go from now on. Returns whether they went elsewhere
-     * before and versions were uploaded there.
+     * recordService runs at the start, and records where the uploads go from now on. Returns whether they went
+     * elsewhere before and versions were uploaded there.
      */
     recordService: (destination: Destination): boolean =>
       db.joinTransaction(() => {

@@ -73,7 +73,10 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     )
   }
 
-  /** lastOther returns the last other version of the feed. Versions that are older by the date in their names do not count. */
+  /**
+   * lastOther returns the last other version of the feed. Versions that are older by the date in their names do not
+   * count.
+   */
   function lastOther({ feed, id }: Pick<Version, 'feed' | 'id'>): number | null {
     const sql = `SELECT id FROM versions WHERE feed = +? AND id <> ? AND reason_code IS NOT '${OLDER}'
        ORDER BY id DESC LIMIT 1`

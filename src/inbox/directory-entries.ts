@@ -31,7 +31,9 @@ interface ListedDirectory {
   asks: Asks
 }
 
-/** Asks is called before each system call that the file system might never answer, with the path relative to the inbox. */
+/**
+ * Asks is called before each system call that the file system might never answer, with the path relative to the inbox.
+ */
 export type Asks = (path: string) => void
 
 /** readDirectory yields batches of entries, and null before it starts all over again. It throws the system's error. */

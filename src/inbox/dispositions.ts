@@ -179,7 +179,7 @@ export class Dispositions {
   }
 }
 
-/** leadsInto reports whether `path` is or lies below `folder`, also through links and mounts. Throws system errors. */
+/** leadsInto returns whether `path` is or lies below `folder`, also through links and mounts. Throws system errors. */
 async function leadsInto(path: string, folder: string): Promise<boolean> {
   const { dev, ino } = await stat(folder, { bigint: true })
   using directory = await OpenDirectory.atCreated(path, '')
@@ -272,7 +272,7 @@ function draftName(token: string): string {
   return `.${token}.receipt.tmp`
 }
 
-/** mayBeReplaced is true if nothing is there, or an earlier receipt of this file, or a link (its target stays). */
+/** mayBeReplaced returns whether nothing is there, or an earlier receipt of this file, or a link (its target stays). */
 async function mayBeReplaced(target: string, file: string): Promise<boolean> {
   try {
     await using handle = await open(target, READ_FLAGS)

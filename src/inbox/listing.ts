@@ -178,7 +178,9 @@ export function lookAtPaths(
   { asks, directory, isHung }: FolderCalls,
 ): Map<string, Sighting | Skipped | null> {
   const isHanging = (path: string) => isHung(path) || isHung(`${path}/`)
-  /** wrongWith returns why a path has nothing below it: a reason to skip it, or null; undefined if it is a directory. */
+  /**
+   * wrongWith returns why a path has nothing below it: a reason to skip it, or null; undefined if it is a directory.
+   */
   const wrongWith = (path: string): Skipped | null | undefined => {
     const prefix = `${path}/`
     if (isHanging(path)) return { path: prefix, ...HANGS }

@@ -1,5 +1,5 @@
 // Settler implements the quiet period: a file is ready if it had the same identity at both ends of the period, on the
-// monotonic clock. File dates are no evidence, and the same rule holds at start-up. A file that changes at each look
+// monotonic clock. File dates prove nothing, and the same rule holds at start-up. A file that changes at each look
 // without growing is restless: a program touches or replaces it all the time, or its file system tells other numbers
 // each time. Such a file is read without a quiet period (daemon/restless.ts). Pure: the caller passes the time.
 

@@ -62,9 +62,9 @@ function isKnown(judging: Judging, named: Named, former: () => Version | null): 
 }
 
 /**
- * formerVersion returns the last version of the feed to which this file belonged before the rules changed: they gave the
- * file another feed, joined several feeds, or split one. After a split, the feed that has the file of that version now
- * continues the former feed. Returns null if the file had no other feed.
+ * formerVersion returns the last version of the feed to which this file belonged before the rules changed: they gave
+ * the file another feed, joined several feeds, or split one. After a split, the feed that has the file of that version
+ * now continues the former feed. Returns null if the file had no other feed.
  */
 export function formerVersion(judging: Judging, named: Named): Version | null {
   const { feedOf, history, lastUnderOtherRules: upTo } = judging
@@ -84,7 +84,9 @@ export function formerVersion(judging: Judging, named: Named): Version | null {
   return found.find(isIt) ?? null
 }
 
-/** isConfirmedHere returns whether a version was uploaded to this account of the current service, or approved for it. */
+/**
+ * isConfirmedHere returns whether a version was uploaded to this account of the current service, or approved for it.
+ */
 function isConfirmedHere(
   { history }: Judging,
   { account }: Named,

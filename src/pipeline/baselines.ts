@@ -1,5 +1,6 @@
-// Compares a version with the versions that it would replace, and asks the guards about it: once when its file was read,
-// and again when its form has come. In between, an earlier version might have been uploaded, discarded or released. guards.ts has the rules.
+// Compares a version with the versions that it would replace, and asks the guards about it: once when its file was
+// read, and again when its form has come. In between, an earlier version might have been uploaded, discarded or
+// released. guards.ts has the rules.
 
 import type { RuleFor } from '../config/feeds.ts'
 import { MOST_SUMMED, type PostingChanges } from '../domain/difference.ts'
@@ -61,7 +62,10 @@ export class Comparisons {
     this.#spool = spool
   }
 
-  /** ofIndex compares the postings of this index with each baseline that `known` lacks, adds the results, and returns it. */
+  /**
+   * ofIndex compares the postings of this index with each baseline that `known` lacks, adds the results, and returns
+   * it.
+   */
   async ofIndex(
     { bytes, ...named }: Named & { bytes: number },
     index: string,
@@ -227,8 +231,8 @@ export function judgeHeldAnew(
 }
 
 /**
- * changesFiles returns whether it is usual for the feed that a file with another name brings other postings: it happened
- * in one of the recent versions. `recent` are the versions that were uploaded or approved, the newest first.
+ * changesFiles returns whether it is usual for the feed that a file with another name brings other postings: it
+ * happened in one of the recent versions. `recent` are the versions that were uploaded or approved, the newest first.
  */
 function changesFiles(recent: readonly Recent[]): boolean {
   return recent.some(({ changes, path, postings }, n) => {

@@ -1,4 +1,5 @@
-// Archives, deletes or quarantines the files of ended versions, if the configuration says so. Each departure is recorded in the history before it begins, so that a crash in between loses no file.
+// Archives, deletes or quarantines the files of ended versions, if the configuration says so. Each departure is
+// recorded in the history before it begins, so that a crash in between loses no file.
 
 import type { Config } from '../config/config.ts'
 import type { Conditions } from '../domain/conditions.ts'
@@ -82,7 +83,9 @@ export class Departures {
     return (moved.isAway ? sameIdentity : sameBytes)(moved.identity, identity)
   }
 
-  /** isLeaving returns whether we are moving the file, or moved it since the last listing: its absence proves nothing. */
+  /**
+   * isLeaving returns whether we are moving the file, or moved it since the last listing: its absence proves nothing.
+   */
   isLeaving(path: string): boolean {
     return this.#moved.has(path) || this.#partialMoves.values().some((move) => move.path === path)
   }
@@ -121,7 +124,7 @@ export class Departures {
     }
   }
 
-  /** isComplete is true if no file stays in the folder because it could not be moved. */
+  /** isComplete returns whether no file stays in the folder because it could not be moved. */
   get isComplete(): boolean {
     return this.#failing.size === 0
   }

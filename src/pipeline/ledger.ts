@@ -101,8 +101,8 @@ export class Ledger {
   }
 
   /**
-   * followRules applies changed rules to the versions that wait or are unread, and to the files that are older by date or
-   * held beside another feed.
+   * followRules applies changed rules to the versions that wait or are unread, and to the files that are older by date
+   * or held beside another feed.
    */
   followRules(ruleFor: (path: string) => RuleInForce): void {
     this.#history.atomically(() => {
@@ -118,8 +118,8 @@ export class Ledger {
   }
 
   /**
-   * readdress gives a version the account of the rule of its path, writes it, and returns the version. If that rule names
-   * another feed, the version keeps its account, unless that account cannot be used.
+   * readdress gives a version the account of the rule of its path, writes it, and returns the version. If that rule
+   * names another feed, the version keeps its account, unless that account cannot be used.
    */
   readdress(version: Version, rule: RuleInForce): Version {
     const { account, feed, id } = version

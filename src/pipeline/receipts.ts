@@ -74,7 +74,7 @@ export class Receipts {
     this.#failingMs = failingMs(parts.rescanMs)
   }
 
-  /** isComplete is true if every receipt could be written. */
+  /** isComplete returns whether every receipt could be written. */
   get isComplete(): boolean {
     return this.#unwritten.size === 0
   }
@@ -117,9 +117,9 @@ export class Receipts {
   }
 
   /**
-   * retry writes the pending receipts after a listing, also receipts that a command recorded, and then the receipts that
-   * could not be written before. It stops at the first one that fails again, because each receipt costs a search of the
-   * history for a newer version.
+   * retry writes the pending receipts after a listing, also receipts that a command recorded, and then the receipts
+   * that could not be written before. It stops at the first one that fails again, because each receipt costs a search
+   * of the history for a newer version.
    */
   async retry({ unknown }: Listing): Promise<void> {
     await this.writePending()

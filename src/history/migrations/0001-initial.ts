@@ -11,10 +11,11 @@
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
  * versions_rivals finds the versions of other feeds of an account that the service has or gets; versions_alike finds the
- * versions among them whose names look alike (domain/likeness.ts). versions_at finds the feeds that the file at a path was; its condition
- * never changes, so SQLite writes it once for each version. versions_older and attempts_unknown find the few versions
- * with an older date, and those that storage might have. accounts has the accounts of which a person said that the service
- * keeps all feeds; the configured account has an empty name.
+ * versions among them whose names look alike (domain/likeness.ts). versions_at finds the feeds that the file at a path
+ * was; its condition never changes, so SQLite writes it once for each version. versions_older and attempts_unknown find
+ * the few versions with an older date, and the versions that storage might have.
+ * accounts has the accounts of which a person said that the service keeps all feeds; the configured account has an empty
+ * name.
  * differences has what a held version changes, as JSON. It is a table of its own because it is long, and few versions
  * are ever held. older might be a version that the history has forgotten.
  * departures has the files that are leaving the folder, and token a part of the temporary name of each.

@@ -29,7 +29,9 @@ export interface BytesFacts {
   last(): Version | null
   /** otherServiceUpTo returns the last version id that belongs to another service, or 0. */
   otherServiceUpTo(): number
-  /** newestDated returns the version with the newest date among the last upload and the versions that wait or are held. */
+  /**
+   * newestDated returns the version with the newest date among the last upload and the versions that wait or are held.
+   */
   newestDated(): Version | null
 }
 

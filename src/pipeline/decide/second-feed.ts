@@ -1,7 +1,8 @@
 // Decides whether a version may take the place of another feed of its account. A form for an upload names the account,
 // but not the feed. A service might therefore keep only the last file of an account, and each export of one feed would
-// remove the postings of the other. A further feed waits until a person says that the service keeps all feeds of the account. A name that looks like that
-// of another feed is held in any case: it is probably a copy of that feed, or its next export under another name. Pure.
+// remove the postings of the other. A further feed waits until a person says that the service keeps all feeds of the
+// account. A name that looks like the name of another feed is held in any case: it is probably a copy of that feed, or its
+// next export under another name. Pure.
 
 import { type Alike, howAlike, isCopy, rulesFor } from '../../domain/likeness.ts'
 import { JUDGED_ANEW, LOOK_ALIKE, SECOND_FEED } from '../../domain/reason-codes.ts'
@@ -36,7 +37,9 @@ export function secondFeed(own: AskingFeed, facts: AccountFacts): Held | null {
   return rival && further(own, rival, facts.account)
 }
 
-/** goingFirst returns a rival that goes first. Of two unknown feeds that wait, the feed with the lower version id does. */
+/**
+ * goingFirst returns a rival that goes first. Of two unknown feeds that wait, the feed with the lower version id does.
+ */
 function goingFirst({ id }: AskingFeed, rivals: readonly Rival[]): Rival | null {
   const first = rivals.filter((rival) => rival.goesFirst || id === undefined || rival.id < id)
   return first.find(({ state }) => state === 'uploaded') ?? first[0] ?? null

@@ -9,7 +9,10 @@ import type { Placed } from './replace.ts'
 
 /** StartEvent is what the start found. */
 export type StartEvent =
-  /** The last run ended in the middle of a step. `at`: wall ms of this start; `key`: the object key of the running attempt. */
+  /**
+   * The last run ended in the middle of a step. `at`: wall ms of this start; `key`: the object key of the running
+   * attempt.
+   */
   | { kind: 'crashed'; at: number; key: string | null }
   /** The copy in the spool was lost with a disk or a host. `paths` are the files of this version. */
   | { kind: 'copy-lost'; fileIsThere: boolean; paths: readonly string[] }
@@ -94,7 +97,9 @@ function hold(id: number): Transition {
   return { kind: 'move', id, to: 'held', reason: COPIED_STATE, patch }
 }
 
-/** decideExpected adds a `gone` version for an expected feed without a file. `everyMs` is the time between two files. */
+/**
+ * decideExpected adds a `gone` version for an expected feed without a file. `everyMs` is the time between two files.
+ */
 export function decideExpected({
   everyMs,
   feed,
