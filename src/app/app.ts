@@ -45,7 +45,7 @@ import { pageSource } from './page-source.ts'
 import { judgingOf, rulesOf } from './rules.ts'
 import { RunningUploads } from './running-uploads.ts'
 import { problemsOf, statusLine } from './status.ts'
-import { noteWatchdogRestart } from './watchdog.ts'
+import { reportWatchdogRestart } from './watchdog.ts'
 
 export interface AppOptions {
   clock: Clock
@@ -70,7 +70,7 @@ export interface AppOptions {
 export interface App extends AsyncDisposable {
   attempts: AttemptRunner
   daemon: Daemon
-  /** daemonState returns what the daemon's file would say now. */
+  /** daemonState returns what the daemon's file would have now. */
   daemonState: () => { running: true; state: DaemonState }
   history: History
   pipeline: Pipeline
@@ -118,7 +118,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const daemonState = () => ({ running: true as const, state: daemonFile.current })
   conditions.onChange(() => daemonFile.update({ conditions: conditions.current() }))
   uploads.onChange(() => daemonFile.update({ uploads: uploads.current() }))
-  if (isDaemon) noteWatchdogRestart({ clock, commandLine, env }, conditions)
+  if (isDaemon) reportWatchdogRestart({ clock, commandLine, env }, conditions)
   const metrics = config.http.listen === null ? null : await openMetrics(clock.now())
   const file = historyFile(config)
   const history = owned.use(

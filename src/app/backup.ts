@@ -27,7 +27,7 @@ export function backUpHistory(
   return backUp(historyFile(config), to)
 }
 
-/** realOf returns a path without links. A part of it that does not exist stays as it is written. */
+/** realOf returns a path with its links resolved. The part of the path that does not exist is kept as it is. */
 function realOf(path: string): string {
   try {
     return realpathSync(path)

@@ -59,7 +59,7 @@ export async function* checkHost(
       yield* check('alerts', () => checkAddress(action.origin, http, signal))
 }
 
-/** checkKey checks the key file. It throws `FeedsyncError` if the key cannot sign. */
+/** checkKey returns what the key file is like. Throws `FeedsyncError` if the key cannot sign. */
 export function checkKey({ service }: Config, { clock, env, http }: CheckParts) {
   const { algorithm, keyFile, method } = service.auth
   new ServiceClient({ http, clock, log: silentLog, ...service })

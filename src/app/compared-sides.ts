@@ -34,7 +34,7 @@ export interface DiffSide extends DifferenceSide {
   isOnService: boolean
 }
 
-/** MOST_POSTINGS keep their hashes in memory, which takes up to 800 MB. */
+/** MOST_POSTINGS limits the hashes that a comparison keeps in memory, which take up to 800 MB. */
 const MOST_POSTINGS = 20_000_000
 
 /** versionSide returns the kept copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1 without a copy. */
@@ -78,8 +78,8 @@ export function keptCopy(config: Config, id: number): string {
 }
 
 /**
- * fileSide returns a file that a person named. `named` is the feed by whose rule it is read; null means that of its
- * path.
+ * fileSide returns a file that a person named. `named` is the feed by whose rule the file is read; null means the feed
+ * of its path.
  */
 export function fileSide(config: Config | null, path: string, named: string | null): DiffSide {
   const file = resolve(path)
@@ -92,7 +92,7 @@ export function fileSide(config: Config | null, path: string, named: string | nu
 export interface DiffPair {
   older: DiffSide
   newer: DiffSide
-  /** What a person must know beside the answer; null means nothing. */
+  /** What a person must know beside the answer; null if there is nothing. */
   warning: string | null
 }
 
@@ -113,7 +113,7 @@ export function feedPair(config: Config, history: HistoryReader, feed: string): 
   if (history.newest(feed) === null) return null
   const isNew = ({ reasonCode }: Pick<Version, 'reasonCode'>) => reasonCode !== OLDER
   const id = history.spooled(feed).find(isNew)?.id
-  const newest = history.newestTaken(feed)
+  const newest = history.newestRead(feed)
   if (id === undefined || newest === null)
     throw new FeedsyncError(`no copy of ${feed} is kept, so there is nothing to compare`)
   const older = olderThan(history, { feed, id })
@@ -156,8 +156,8 @@ function notOnService(feed: string): FeedsyncError {
 }
 
 /**
- * changeOf returns which postings change if a version is sent: what was found out when it was held, unless the service
- * has another version by now. Returns a sentence if that is not known.
+ * changeOf returns which postings change if a version is sent, or a sentence that says why this is not known. The
+ * answer was found when the version was held. It is found anew if the service has another version since.
  */
 export async function changeOf(
   config: Config,

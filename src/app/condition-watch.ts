@@ -1,5 +1,5 @@
 // Reports the daemon's conditions to the log and the terminal. A timer watches the disk and sends alerts about
-// conditions, because the loop itself may hang.
+// conditions, because the loop itself can hang.
 
 import { Conditions } from '../domain/conditions.ts'
 import { HANGS } from '../feed/hung-reads.ts'

@@ -21,7 +21,7 @@ import { judgingOf } from './rules.ts'
 
 export type { Deed } from '../pipeline/decide/person.ts'
 
-/** DecidedBy is who decided, and when (wall ms). The daemon then writes the receipts that the configuration asks for. */
+/** DecidedBy is who decided, and when (wall ms). `config` says whether the daemon is to write receipts. */
 export interface DecidedBy {
   by: string
   now: number
@@ -69,8 +69,8 @@ export function acceptFolder(history: History, decidedBy: DecidedBy): AfterLoss 
 }
 
 /**
- * keepAll records the word of a person that the service keeps all feeds of these accounts, and judges the versions anew
- * that were held for them. Returns the versions that are sent now.
+ * keepAll records the word of a person that the service keeps all feeds of these accounts. It judges anew the versions
+ * that were held for this reason. Returns the versions that are sent now.
  */
 export function keepAll(
   history: History,
@@ -111,7 +111,7 @@ export function forgetFeed(history: History, feed: string, now: number): void {
   })
 }
 
-/** writingOf returns what the writer of transitions needs. The daemon writes the receipts that it records. */
+/** writingOf returns what `writeTransitions` needs. It records receipts as pending, and the daemon writes them. */
 function writingOf(history: History, { config, now }: DecidedBy) {
   const moved = (each: Version) => {
     if (config.inbox.receipts) markReceiptsPending(history, each)
@@ -119,7 +119,7 @@ function writingOf(history: History, { config, now }: DecidedBy) {
   return { history, now, paths: pathsIn(history), moved }
 }
 
-/** pathsIn writes paths to the history alone. The daemon, which has them in memory, too, finds the change there. */
+/** pathsIn writes paths to the history alone. The daemon has a copy in memory, and finds the change in the history. */
 const pathsIn = (history: History): Paths => ({
   link: (path, identity, versionId) => history.rememberPath({ path, identity, versionId }),
   unlink: history.forgetPath,

@@ -41,8 +41,8 @@ export async function* askService(
   yield* check('clock', () => skew(client))
   if (authorization.verdict === 'problem') return
   if (client.lacksAccount(config.service.presignPath, account)) {
-    const says = 'the partner account depends on the feed, so doctor asks for no form'
-    return yield* check('upload form', () => skipped(says))
+    const reason = 'the partner account depends on the feed, so doctor asks for no form'
+    return yield* check('upload form', () => skipped(reason))
   }
   // The form is dropped. Without an upload it stores nothing.
   const answer = await createFormSource(options).requestForm(account, signal)
@@ -61,9 +61,9 @@ async function authorized(
 ): Promise<CheckAnswer> {
   const path = '/v1/public-api/validate-authorization'
   if (client.lacksAccount(path, account)) {
-    const says =
+    const reason =
       'the credentials cannot be checked: service.partner is set, and service.partnerAccount is not'
-    return problem(says, 'set service.partnerAccount', EXIT.config)
+    return problem(reason, 'set service.partnerAccount', EXIT.config)
   }
   const call = { method: 'POST', path, body: null, account, maxAnswerBytes: 64 * 1024 }
   const answer = await client.call(call, signal)
@@ -71,13 +71,13 @@ async function authorized(
   const { status } = answer
   if (status === 200) return ok(`${client.origin} accepts the credentials`)
   if (status === 401 || status === 403) {
-    const fix = `${keyAdvice(keyFile)}; check service.auth and the account or partner`
-    return problem(`the credentials are refused with ${status}`, fix, EXIT.credentials)
+    const hint = `${keyAdvice(keyFile)}; check service.auth and the account or partner`
+    return problem(`the credentials are refused with ${status}`, hint, EXIT.credentials)
   }
   if (status >= 500)
     return problem(`the service answered ${status}`, 'try again later', EXIT.temporary)
-  const fix = 'check that service.baseUrl names the service, with its path prefix'
-  return warning(`${client.origin} has no way to check credentials (${status})`, fix)
+  const hint = 'check that service.baseUrl names the service, with its path prefix'
+  return warning(`${client.origin} has no way to check credentials (${status})`, hint)
 }
 
 /** accountOfRules returns the first partner account that a rule names without a placeholder; null if there is none. */
@@ -89,10 +89,10 @@ function accountOfRules(feeds: Config['feeds']): string | null {
 function skew(client: ServiceClient): CheckAnswer {
   const ms = client.clockSkewMs()
   if (ms === null) return skipped('the service sent no date')
-  const says = `this clock is ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'behind' : 'ahead of'} the service's`
+  const reason = `this clock is ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'behind' : 'ahead of'} the service's`
   return Math.abs(ms) > SKEW_MS / 2
-    ? warning(says, 'synchronise this clock: timedatectl set-ntp true')
-    : ok(says)
+    ? warning(reason, 'synchronise this clock: timedatectl set-ntp true')
+    : ok(reason)
 }
 
 function formAnswer(answer: FormAnswer): CheckAnswer {

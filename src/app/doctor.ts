@@ -87,7 +87,7 @@ function* daemonFindings(
     yield { check: 'events', ...ok(`the folder is polled: ${modeReason}`), ...who, at: now }
 }
 
-/** problemsOfHost returns what `status` says of the daemon and the service. The check of the history tells its errors. */
+/** problemsOfHost returns the problems of the daemon and the service; none if the history fails, which has a check. */
 function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptions): Problem[] {
   try {
     using status = openStatus(config, { clock, commandLine, env })
@@ -98,13 +98,15 @@ function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptio
   }
 }
 
-/** findingOf words a problem as `status` does. A daemon that does not run prevents no check of this command. */
+/**
+ * findingOf words a problem as `status` does. `doctor` exits 0 although no daemon runs: each check works without it.
+ */
 export function findingOf(found: Problem): CheckFinding {
   const { code, next, severity, subject } = found
-  const [says, fix] = [firstLine(found), stepText(next) ?? hintWith(null, commandFor('status'))]
-  if (severity !== 'critical') return { check: subject.kind, ...warning(says, fix) }
+  const [reason, hint] = [firstLine(found), stepText(next) ?? hintWith(null, commandFor('status'))]
+  if (severity !== 'critical') return { check: subject.kind, ...warning(reason, hint) }
   const exitCode = code === 'daemon-down' ? EXIT.ok : KINDS[code].exit || EXIT.failed
-  return { check: subject.kind, ...problem(says, fix, exitCode) }
+  return { check: subject.kind, ...problem(reason, hint, exitCode) }
 }
 
 /** commandFindings runs the checks of this command. `hasDaemon`: a daemon runs and checks its host itself. */
@@ -171,20 +173,20 @@ function history(config: Config): CheckAnswer {
     bytes: connection.usedBytes(),
   }))
   if (found === null && existsSync(lockFile(config.state.directory))) {
-    const fix =
+    const hint =
       'restore state.directory from your backup, or go on without it: each feed is then held once, and status says how to decide'
-    return problem(`${file} is gone or empty, although a daemon ran here`, fix)
+    return problem(`${file} is gone or empty, although a daemon ran here`, hint)
   }
   if (found === null) return skipped('there is no history yet: the daemon never ran')
   const { integrity, bytes } = found
   if (integrity !== 'ok') {
-    const fix = 'stop the daemon and restore state.directory from your backup'
-    return problem(`${file} is damaged: ${integrity}`, fix)
+    const hint = 'stop the daemon and restore state.directory from your backup'
+    return problem(`${file} is damaged: ${integrity}`, hint)
   }
   const journal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (journal > BIG_WAL) {
-    const says = `${file} is sound, but its journal has grown to ${formatBytes(journal)}`
-    return warning(says, 'end every program that keeps the history open, then restart the daemon')
+    const reason = `${file} is sound, but its journal has grown to ${formatBytes(journal)}`
+    return warning(reason, 'end every program that keeps the history open, then restart the daemon')
   }
   return bytes > BIG_HISTORY
     ? warning(`${file} is sound, and very large`, 'shorten state.historyFor')
@@ -201,7 +203,7 @@ function feedNames(config: Config): CheckAnswer {
   return checkNames(byPath, found?.joined ?? new Map())
 }
 
-/** accounts names the feeds that share an account, as far as they are stored, wait or are held. */
+/** accounts names the feeds that share an account. It counts feeds that are stored, wait or are held. */
 function accounts(config: Config): CheckAnswer {
   using history = openHistoryReader({ file: historyFile(config) })
   const states = ['held', 'queued', 'uploading', 'uploaded'] as const
@@ -223,9 +225,9 @@ function campaigns(config: Config): CheckAnswer {
   const read = readCampaignsFile(config)
   if (read.kind === 'off') return skipped(`off: there is no campaigns file at ${read.file}`)
   if (read.kind === 'unusable') {
-    const says = `no campaign is written: ${read.lines.join('; ')}`
+    const reason = `no campaign is written: ${read.lines.join('; ')}`
     return problem(
-      says,
+      reason,
       hintWith('correct the file, then', commandFor('campaigns plan')),
       EXIT.config,
     )
@@ -233,10 +235,10 @@ function campaigns(config: Config): CheckAnswer {
   return ok(`${read.file} has ${read.entries.length} entries, and can be read`)
 }
 
-/** proxy names only the variable, because its value may hold a password. */
+/** proxy names only the variable, because its value can hold a password. */
 function proxy(env: DoctorOptions['env']): CheckAnswer {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
   const set = names.filter((name) => env[name])
-  const says = set.length === 0 ? 'none: connections are direct' : `set by ${set.join(', ')}`
-  return ok(says)
+  const reason = set.length === 0 ? 'none: connections are direct' : `set by ${set.join(', ')}`
+  return ok(reason)
 }

@@ -24,7 +24,7 @@ export interface FileReport {
   column: number | null
   /** Why a guard would hold the file; null if none would. */
   held: string | null
-  /** The path that was nearly taken for that of the postings; null if the choice was clear, or configured. */
+  /** The second most likely path of the postings; null if the choice was clear, or configured. */
   runnerUp: RunnerUp | null
   /** The path of each field; null if the field was not found. */
   fields: FoundPaths
@@ -32,7 +32,7 @@ export interface FileReport {
 
 const NONE = Object.fromEntries(FIELDS.map((field) => [field, null])) as FoundPaths
 
-/** fileReport turns a check result into that JSON. `path` is as typed. `held` says why a guard would hold the file. */
+/** fileReport turns a check result into this JSON. `path` is as typed. `held` says why a guard would hold the file. */
 export function fileReport(path: string, result: CheckResult, held: string | null): FileReport {
   const read = result.kind === 'read' ? result : null
   const ok = read?.verdict.kind === 'ok' ? read.verdict : null

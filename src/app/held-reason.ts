@@ -22,7 +22,7 @@ export interface JudgedBy {
   now: number
 }
 
-/** heldReason returns null if the file would pass or is no feed. */
+/** heldReason returns why a guard would hold the file; null if the file would pass or is not a feed. */
 export function heldReason(
   result: CheckResult,
   { path, rule }: { path: string; rule: FeedRule },
@@ -40,5 +40,5 @@ export function heldReason(
   if (same !== null) return same.state === 'held' ? same.reason : null
   const { account, feed } = rule
   const judged = { ...newer, account, feed, path }
-  return judge(judgingOf(config, history), judged, new Map())?.text ?? null
+  return judge(judgingOf(config, history), judged, new Map())?.reason ?? null
 }

@@ -105,7 +105,9 @@ function isMissing(config: Config): boolean {
   return size(lockFile(config.state.directory)) !== null && !size(historyFile(config))
 }
 
-/** ownFindings returns what the command finds at the state directory: there may be no daemon, or it has not looked yet. */
+/**
+ * ownFindings returns what the command itself finds at the state directory. A daemon might not run, or not have looked.
+ */
 function ownFindings(
   config: Config,
   {

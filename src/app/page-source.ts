@@ -26,7 +26,7 @@ export interface PageSourceParts {
   problems: () => readonly Problem[]
 }
 
-/** Largest number of events and attempts on the page of a version. */
+/** MOST_EVENTS is the largest number of events, and of attempts, on the page of a version. */
 const MOST_EVENTS = 200
 
 export function pageSource(parts: PageSourceParts): EndpointSource {

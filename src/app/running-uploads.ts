@@ -40,7 +40,7 @@ export class RunningUploads {
     const known = this.#running.get(id)
     if (state === 'uploading' || known === undefined) return
     this.#running.delete(id)
-    // Most uploads end before their progress was ever written.
+    // Most uploads end before their progress was written, and then there is nothing to remove from the file.
     if (known.startedAt <= this.#reportedAt) this.#changed()
   }
 

@@ -1,4 +1,4 @@
-// Builds the reports of `status` and `show` and the judgement of problems, for commands and for the daemon itself.
+// Builds the reports of `status` and `show`, and finds their problems, for commands and for the daemon itself.
 
 import { lastCampaignRun } from '../campaigns/last-known.ts'
 import type { Config } from '../config/config.ts'
@@ -73,7 +73,7 @@ type Shown = Omit<StatusReport, 'problems'> & {
   circumstances: Circumstances
 }
 
-/** judge judges a report. For one feed it leaves out the campaigns, which belong to no single feed. */
+/** judge returns the problems of a report. For one feed it leaves out the campaigns, because they belong to no feed. */
 function judge(
   history: HistoryReader | null,
   surroundings: Surroundings,
@@ -115,7 +115,7 @@ function hostOf({ http, inbox }: Config, host: Partial<HostFacts> = {}): Partial
   }
 }
 
-/** progressOf returns null unless the version is uploading: the daemon's file may still hold an old attempt. */
+/** progressOf returns null unless the version is uploading: the daemon's file might still hold an old attempt. */
 export function progressOf(
   { id, state }: Pick<Version, 'id' | 'state'>,
   uploads: DaemonState['uploads'],

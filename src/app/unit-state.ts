@@ -1,4 +1,4 @@
-// Asks systemd how the unit of a configuration ended last, because a start may fail again in the same way.
+// Asks systemd how the unit of a configuration ended last, because a start can fail again in the same way.
 
 import { execFileSync } from 'node:child_process'
 import { unitOf } from '../config/unit.ts'

@@ -1,4 +1,4 @@
-// Tells once that systemd's watchdog restarted the daemon. The unit leaves a file when the watchdog ended the service
+// Reports once that systemd's watchdog restarted the daemon. The unit leaves a file when the watchdog ended the service
 // (ExecStopPost=), because the daemon that hung can tell nothing itself.
 
 import { rmSync, statSync } from 'node:fs'
@@ -12,8 +12,8 @@ import { unitOfRun } from './unit-state.ts'
 /** `status` shows the restart for this time; an alert reports it once. */
 const SHOWN_MS = HOUR
 
-/** noteWatchdogRestart sets the condition if the unit left its file, and removes the file. */
-export function noteWatchdogRestart(
+/** reportWatchdogRestart sets the condition if the unit left its file, and removes the file. */
+export function reportWatchdogRestart(
   {
     clock,
     commandLine,

@@ -159,8 +159,8 @@ async function throughDaemon(job: Job): Promise<Version | null> {
   using bar = progressBar()
   for (;;) {
     const answer = history.request(request)
-    if (answer?.problem)
-      throw new FeedsyncError(`upload ${source}: ${answer.problem}`, { hint: 'run it again' })
+    if (answer?.reason)
+      throw new FeedsyncError(`upload ${source}: ${answer.reason}`, { hint: 'run it again' })
     const version = answer?.versionId ? history.version(answer.versionId) : null
     const pause = version && history.pauses(context.clock.now()).of(version.feed)
     const now = context.clock.now()

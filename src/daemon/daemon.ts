@@ -49,8 +49,8 @@ export interface DaemonParts {
 
 export interface RunOptions {
   /**
-   * Takes and delivers the present files, then returns. It waits for files that are still being written, up to
-   * `incompleteAfterMs` from the start.
+   * Takes and delivers the files that are in the folder, then returns. It waits for files that are still being written,
+   * up to `incompleteAfterMs` from the start.
    */
   once: boolean
   /** Starts nothing new; running work may finish until `abort`. */
@@ -66,7 +66,7 @@ const ROUND_GAP_MS = 5
 /** `run --once` gives up after errors for this time: it has then tried again and failed again. */
 const ONCE_FAILING_MS = 2 * SECOND
 const LOOK_GIVEN_UP_MS = 2 * SECOND
-/** The start waits this long for the events of the folder, because its disk may never answer. */
+/** The start waits at most this long until the folder is watched, because its disk might never answer. */
 const WATCH_PATIENCE_MS = 2 * SECOND
 
 export class Daemon {
@@ -159,7 +159,7 @@ export class Daemon {
     this.#stage = 'stopping'
     const told = options.once ? null : this.#supervisor.stopping()
     this.#log.info({ event: 'daemon.stopping', running: this.#sending.running.length }, 'stopping')
-    // Giving up a listing loses nothing, and the disk may never answer.
+    // Giving up a listing loses nothing, and the disk might never answer.
     await this.#waitFor('the folder', this.#patiently(this.#intake.looking, LOOK_GIVEN_UP_MS))
     await this.#waitFor('old history', this.#upkeep.pruning)
     await this.#waitFor('feeds', ...this.#takeQueue.running, ...this.#sending.running)
@@ -207,7 +207,7 @@ export class Daemon {
     )
   }
 
-  /** #patiently waits for work, but at most `ms`: a disk may never answer. */
+  /** #patiently waits for work, but at most `ms`: a disk might never answer. */
   async #patiently(work: Promise<unknown> | null, ms: number): Promise<void> {
     const over = new AbortController()
     try {
@@ -219,9 +219,9 @@ export class Daemon {
 
   #round(options: RunOptions): void {
     try {
-      if (this.#isLost() || this.#pause.remainingMs() > 0) return
+      if (this.#haltIfLost() || this.#pause.remainingMs() > 0) return
       this.#intake.look((error) => {
-        // A look that was given up at the stop has no listing thread any more.
+        // The stop ends the listing thread, so a look that fails after the stop means nothing.
         if (error !== undefined && this.#stage === 'running') this.#paused(error)
         this.#wakeSignal.raise()
       })
@@ -242,7 +242,7 @@ export class Daemon {
   }
 
   #startSending(options: RunOptions): void {
-    if (options.stop.aborted || this.#isLost()) return
+    if (options.stop.aborted || this.#haltIfLost()) return
     this.#waits.look()
     this.#sending.start(options.abort, {
       ended: (error) => this.#ended(error),
@@ -256,14 +256,17 @@ export class Daemon {
     })
   }
 
-  /** #ended is called when work that a round has started has ended, with its error if it failed. */
+  /** #ended pauses or logs for the error of work that a round started, if it failed, and wakes the loop. */
   #ended(error?: unknown): void {
     if (error !== undefined) this.#onError(error)
     this.#wakeSignal.raise()
   }
 
-  /** #isLost returns whether the database was lost. Ask it before new work begins. */
-  #isLost(): boolean {
+  /**
+   * #haltIfLost returns whether the database was lost. When it finds the loss, it sets the condition and ends all work.
+   * Call it before new work begins.
+   */
+  #haltIfLost(): boolean {
     if (this.#lost !== null) return true
     this.#lost = this.#history.lost()
     if (this.#lost === null) return false
@@ -273,7 +276,7 @@ export class Daemon {
     return true
   }
 
-  /** #onError pauses all feeds for an error of our disk or database, but not for a bug that one feed met. */
+  /** #onError begins a failure pause for an error of our disk or database. A bug that one feed met is only logged. */
   #onError(error: unknown): void {
     if (isRetryable(error)) this.#paused(error)
     else this.#pause.fault(error)

@@ -25,7 +25,7 @@ export function expectFeeds(
   const expected = new Map(
     rules.flatMap(({ match, name, expectEveryMs }) => {
       const feed = name ?? match
-      // A name with placeholders stands for many feeds, and nobody knows them before their first files.
+      // A name with placeholders stands for many feeds, and nobody knows these before their first files.
       const isLiteral = !/[{*?[]/.test(feed) && ruleFor(match).feed === feed
       return isLiteral && expectEveryMs !== null ? [[feed, { match, expectEveryMs }] as const] : []
     }),

@@ -33,7 +33,7 @@ export class FailurePause {
 
   /**
    * begin begins a pause and sets the condition. The condition ends by time, not with a good round, because work that
-   * the round started may still fail.
+   * the round started can still fail.
    */
   begin(error: unknown): void {
     const isKnown = isRetryable(error)
@@ -56,12 +56,12 @@ export class FailurePause {
     }
   }
 
-  /** fault logs an unknown error of one feed, which does not pause the others. */
+  /** fault logs an unknown error that one feed met. The other feeds are not paused. */
   fault(error: unknown): void {
     this.#log.error({ event: 'daemon.fault', err: error }, FAULT)
   }
 
-  /** failingForMs returns the time since the first error of the present series. */
+  /** failingForMs returns the ms since the first error of a series: one error follows the other without a break. */
   failingForMs(): number {
     return this.#clock.monotonic() - this.#since
   }

@@ -1,4 +1,4 @@
-// Applies the rules of the configuration at the start: they may have changed since the last run.
+// Applies the rules of the configuration at the start: they might have changed since the last run.
 
 import type { FeedConfig } from '../config/config.ts'
 import type { RuleFor } from '../config/feeds.ts'
@@ -19,8 +19,8 @@ export interface FollowRulesParts {
 }
 
 /**
- * followRules applies the present rules to unsent versions, adds expected feeds so that they can be late, and judges
- * anew what was held beside another feed.
+ * followRules applies the current rules to unsent versions, adds expected feeds so that they can be late, and judges
+ * anew the versions that were held beside another feed.
  */
 export async function followRules({
   feeds,

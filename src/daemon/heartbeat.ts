@@ -1,4 +1,4 @@
-// Writes to the daemon's file how the loop is: it does so when something has changed, and at least every 30 s.
+// Writes the health of the loop to the daemon's file, when something has changed and at least every 30 s.
 
 import type { Inbox } from '../inbox/folder.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
@@ -27,17 +27,17 @@ export function writeHeartbeat(parts: HeartbeatParts): void {
   const moved = Math.abs((skewMs ?? 0) - (current.clockSkewMs ?? 0))
   const isSame = current.clockSkewMs !== null && moved <= LEAST_SKEW_MS
   const watch = inbox.watchMode
-  const present = {
+  const next = {
     mode: watch.mode,
     modeReason: watch.mode === 'poll' ? watch.reason : null,
     ...sending.health(),
     clockSkewMs: isSame ? current.clockSkewMs : skewMs,
   }
-  const isNews = Object.keys(present).some((key) => {
-    return present[key as keyof typeof present] !== current[key as keyof typeof present]
+  const isNews = Object.keys(next).some((key) => {
+    return next[key as keyof typeof next] !== current[key as keyof typeof next]
   })
   const now = clock.now()
-  if (present.service !== current.service) daemonFile.update({ serviceSince: now })
+  if (next.service !== current.service) daemonFile.update({ serviceSince: now })
   if (isNews || !isRecent(current.heartbeatAt, now, HEARTBEAT_MS))
-    daemonFile.update({ ...present, heartbeatAt: now })
+    daemonFile.update({ ...next, heartbeatAt: now })
 }

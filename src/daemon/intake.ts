@@ -1,6 +1,6 @@
-// Owns when the folder is looked at, and queues the files that are ready to be taken (take-queue.ts). Only the listing
-// decides; hints and second looks make it faster. A restart loses nothing, because the next scan finds every file that
-// the history does not know.
+// Owns when the folder is looked at, and queues the files that are ready to be taken (take-queue.ts). Each change is
+// found by a listing; hints, and looks at single files in between, only find it sooner. A restart loses nothing,
+// because the next scan finds every file that the history does not know.
 
 import { isAbsolute } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -78,19 +78,19 @@ export class Intake {
     this.#withRoom = parts.withRoom
   }
 
-  /** hint says that something may have changed, so the folder is listed soon. */
+  /** hint says that something might have changed, so the folder is listed soon. */
   hint(): void {
     this.#isHinted = true
     const gap = Math.max(LEAST_SCAN_GAP_MS, this.#lastScanTook / SCAN_SHARE)
     this.#nextScan = Math.min(this.#nextScan, this.#lastScan + gap)
   }
 
-  /** isUnsettled returns whether files are being written or may have changed, and will be taken automatically. */
+  /** isUnsettled returns whether files are being written or might have changed, and will be taken automatically. */
   get isUnsettled(): boolean {
     return this.#isHinted || this.#settler.hasPending
   }
 
-  /** looking resolves when the running look at the folder has ended; null means none runs. */
+  /** looking resolves when the running look at the folder has ended; null while no look runs. */
   get looking(): Promise<void> | null {
     return this.#looking
   }
@@ -102,7 +102,9 @@ export class Intake {
     return this.#clock.monotonic() - this.#lookedAt > STUCK_MS
   }
 
-  /** nextAt returns the monotonic ms at which `look` has work again. A running look wakes the loop at its end. */
+  /**
+   * nextAt returns the monotonic ms at which `look` has work again; infinity while a look runs, because its end wakes.
+   */
   nextAt(): number {
     if (this.#looking !== null) return Number.POSITIVE_INFINITY
     return Math.min(this.#nextScan, this.#settler.nextAt() ?? Number.POSITIVE_INFINITY)
@@ -110,7 +112,7 @@ export class Intake {
 
   /**
    * look begins to list the folder, or to look at changed files, when it is time. It queues the files that are ready.
-   * It does not wait for the file system, which may never answer. `ended` is called after the look, with its error if
+   * It does not wait for the file system, which might never answer. `ended` is called after the look, with its error if
    * it failed.
    */
   look(ended: (error?: unknown) => void): void {
@@ -141,7 +143,7 @@ export class Intake {
     this.#lastScan = this.#clock.monotonic()
   }
 
-  /** #lookAtPending looks again at files that may be quiet by now, without a whole scan. */
+  /** #lookAtPending looks again at files that might be quiet by now, without a whole scan. */
   async #lookAtPending(): Promise<void> {
     const due = this.#settler.due(this.#clock.monotonic())
     if (due.length === 0) return
@@ -172,17 +174,17 @@ export class Intake {
   #queueRequests(): void {
     const changes = this.#history.dataVersion()
     if (changes !== this.#dataVersion) {
-      // A person may have asked to read a file again.
+      // A person might have asked to read a file again.
       this.hint()
       this.#dataVersion = changes
     }
-    // Each round queues open requests again, so a failed one is not forgotten.
+    // Each round queues the open requests again, so a request whose file could not be taken is not forgotten.
     for (const { id, path, source, feed } of this.#history.openRequests()) {
       const rule = this.#ruleFor(path, feed)
-      // The person's configuration has another folder, and our folder may have a different file of that name.
+      // The person's configuration already has another folder: the file of that name in our folder is not meant.
       if (!isAbsolute(path) && this.#inbox.absolute(path) !== source) {
-        const problem = `the daemon still watches ${this.#inbox.absolute('')}: restart it first`
-        this.#history.answerRequest(id, { problem })
+        const reason = `the daemon still watches ${this.#inbox.absolute('')}: restart it first`
+        this.#history.answerRequest(id, { reason })
         continue
       }
       this.#takeQueue.add({ path, identity: null, rule, final: true, request: id })

@@ -24,7 +24,7 @@ export interface RecordListingParts {
   takeQueue: TakeQueue
 }
 
-/** Files recorded in one commit. Thousands may arrive at once, and a larger commit would block the event loop. */
+/** Files recorded in one commit. Thousands can arrive at once, and a larger commit would block the event loop. */
 const PIECE = 64
 
 /**
@@ -39,10 +39,10 @@ export async function recordListing(
   if (listing.folder.kind !== 'ready') return []
   const isThere = presenceIn(listing)
   const originOf = ({ path, identity }: Sighting) => ({ path, identity, rule: ruleFor(path) })
-  const isBusy = (file: Sighting) =>
-    takeQueue.isBusy(file) || departures.hasTaken(file) || takeQueue.isPostponed(file)
+  const leaveAlone = (file: Sighting) =>
+    takeQueue.lookAgainIfBusy(file) || departures.hasMoved(file) || takeQueue.isPostponed(file)
   const isFree = (file: Sighting, isInMotion: (path: string) => boolean) =>
-    (ledger.known.isNews(file.path, file.identity) || isInMotion(file.path)) && !isBusy(file)
+    (ledger.known.isNews(file.path, file.identity) || isInMotion(file.path)) && !leaveAlone(file)
   const freeOf = (files: readonly Sighting[]) => {
     // One query for thousands of files.
     const inMotion = ledger.pathsInMotion()
@@ -77,28 +77,28 @@ export async function recordListing(
 
   const news = inOrder(freeOf(listing.files), (file) => dateOf(originOf(file), clock.now()))
   const record = (file: Sighting) => {
-    // The file may have been taken meanwhile.
+    // The file might have been taken meanwhile.
     if (isFree(file, (path) => ledger.isInMotion(path)) && !skipped.has(file))
       ledger.writeFile(originOf(file), { kind: 'detected', size: file.identity.size })
   }
   await inPieces(news, record, (file, error) => takeQueue.skip(file, notRecorded(error)))
-  // A file that a person asked for may lie outside the folder.
+  // A file that a person asked for can lie outside the folder.
   const requested = new Set(history.openRequests().map(({ path }) => path))
   const isLeft = (path: string) =>
     !isThere(path) && !requested.has(path) && !departures.isLeaving(path)
   await inPieces(ledger.unsettledPaths().filter(isLeft), (path) => {
-    if (departures.mayBeQuarantined(history.lastVersionAt(path)))
+    if (departures.mightBeInQuarantine(history.lastVersionAt(path)))
       ledger.known.moved(path, null, 'quarantine')
     else ledger.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'left' })
   })
-  await inPieces(ledger.known.presence(isThere), (step) => step())
+  await inPieces(ledger.known.stepsAfter(isThere), (step) => step())
   return freeOf(news)
 }
 
-/** presenceIn returns a function that is true for a file that is there or may be there. */
+/** presenceIn returns a function that is true for a path that has a file, or that the listing knows nothing about. */
 function presenceIn({ files, unknown }: Listing): (path: string) => boolean {
-  const present = new Set(files.map(({ path }) => path))
-  return (path) => present.has(path) || unknown.some((prefix) => path.startsWith(prefix))
+  const paths = new Set(files.map(({ path }) => path))
+  return (path) => paths.has(path) || unknown.some((prefix) => path.startsWith(prefix))
 }
 
 /**

@@ -35,7 +35,7 @@ export async function recover(
   { baseUrl, identity }: Config['service'],
 ): Promise<void> {
   const copies = await spool.names()
-  if (await history.commit(() => history.noteLoss(copies))) {
+  if (await history.commit(() => history.recordLoss(copies))) {
     const hint = hintWith('to see what is held and how to decide', commandFor('status'))
     log.warn(
       { event: 'history.lost', hint },
@@ -44,7 +44,7 @@ export async function recover(
   }
   const nobody = { account: null, partner: null, partnerAccount: null }
   const destination = { ...nobody, baseUrl, ...identity }
-  if (await history.commit(() => history.noteService(destination))) {
+  if (await history.commit(() => history.recordService(destination))) {
     const hint = hintWith(
       'to send an upload there now, drop its file again, or restore one of these',
       commandFor('status --all'),
@@ -55,7 +55,7 @@ export async function recover(
     )
   }
   const recovered = await history.commit(() => {
-    // Somebody may have corrected the key, or the service may now accept the account.
+    // Somebody might have corrected the key, or the service might now accept the account.
     history.makeDue([ON_HOLD])
     return afterCrash(clock.now(), history, ledger)
   })
@@ -72,7 +72,7 @@ export async function recover(
   postDelivery.recover()
 }
 
-/** afterCrash repairs what the last run left in the middle of a step. Returns the number of versions by state. */
+/** afterCrash ends the steps that the last run left unfinished. Returns the number of repaired versions by state. */
 function afterCrash(
   now: number,
   history: History,
@@ -89,7 +89,7 @@ function afterCrash(
   return { checking: repaired('checking'), uploading: repaired('uploading') }
 }
 
-/** Recovered is what is repaired: versions of files that may still be in the folder. */
+/** Recovered is what a repair of versions needs, whose files might still be in the folder. */
 interface Recovered {
   history: History
   inboxDirectory: string
@@ -97,8 +97,9 @@ interface Recovered {
 }
 
 /**
- * handleMissingCopies handles copies that were lost with a host or a disk. The file is read again; when it is gone too,
- * the version fails, so that a person knows. Returns how many versions can no longer be sent.
+ * handleMissingCopies repairs the versions whose copies were lost with a host or a disk. Their files are read again. If
+ * the file is gone, too, the version fails, so that a person learns of it. Returns how many unsent versions lost a
+ * copy.
  */
 function handleMissingCopies(
   copies: readonly string[],
@@ -117,16 +118,16 @@ function handleMissingCopies(
 
 /**
  * renewMark changes the mark of the state at each start. When the state is a copy from an earlier moment, queued
- * versions may be older than the service's, so a person must decide about them. Versions whose unchanged file is still
- * in the folder stay queued. Returns how many versions it held.
+ * versions might be older than the versions on the service, so a person must decide about them. Versions whose file is
+ * still in the folder and unchanged stay queued. Returns how many versions it held.
  */
 function renewMark(now: number, { history, inboxDirectory, ledger }: Recovered): number {
   let held = 0
   history.mark.renew(now, () => {
     for (const version of history.list({ states: ['queued'], all: true })) {
       const known = ledger.known.at(version.path)
-      const present = inFolder(inboxDirectory, version.path)
-      const fileIsUnchanged = isUnchanged(known, present)
+      const found = inFolder(inboxDirectory, version.path)
+      const fileIsUnchanged = isUnchanged(known, found)
       held += ledger.write(decideStart(version, { kind: 'copied-state', fileIsUnchanged })).length
     }
   })
@@ -145,8 +146,8 @@ function inFolder(directory: string, path: string): BigIntStats | undefined {
 }
 
 /** isUnchanged compares size and mtime of a file with the last read. On another disk the file has another inode. */
-function isUnchanged(known: KnownFile | null, present: BigIntStats | undefined): boolean {
-  if (present === undefined || known === null) return false
-  const { mtimeNs, size } = identityOf(present)
+function isUnchanged(known: KnownFile | null, found: BigIntStats | undefined): boolean {
+  if (found === undefined || known === null) return false
+  const { mtimeNs, size } = identityOf(found)
   return size === known.identity.size && mtimeNs === known.identity.mtimeNs
 }

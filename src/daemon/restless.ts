@@ -1,4 +1,4 @@
-// What becomes of files that never stay the same: each is named after a minute, and read as it is after
+// Owns what happens with files that never stay the same: each is reported after a minute, and read as it is after
 // `inbox.incompleteAfter`.
 
 import type { Config } from '../config/config.ts'
@@ -46,7 +46,7 @@ function whyRestless(
   const quiet = formatDuration(quietPeriodMs)
   return {
     code: NEVER_QUIET,
-    text: `it never stays the same for ${quiet} (inbox.quietPeriod): its ${changed} changes at each look`,
+    reason: `it never stays the same for ${quiet} (inbox.quietPeriod): its ${changed} changes at each look`,
     hint: `feedsyncd reads it as it is after ${formatDuration(incompleteAfterMs)} (inbox.incompleteAfter); if a program touches or replaces it all the time, let it rename the file when it is complete`,
   }
 }

@@ -1,4 +1,4 @@
-// Keeps files out of the checking threads for which the spool has no room. Each is named once and tried again.
+// Keeps back files whose copies do not fit into the spool. Each file is reported once, and tried again.
 
 import type { RuleFor } from '../config/feeds.ts'
 import { estimatedBytes, isPacked } from '../domain/packing.ts'
@@ -20,7 +20,7 @@ export interface RoomParts {
   told: NoRoomParts
 }
 
-/** NoRoomParts is where a person learns what one feed waits for. */
+/** NoRoomParts are the ways in which a person learns that a file waits for room. */
 export interface NoRoomParts {
   ledger: Ledger
   log: Log
@@ -61,16 +61,18 @@ async function reportNoRoom(
   if (ledger.unreadAt(path)?.reasonCode === NO_ROOM) return
   const bytes = formatBytes(estimatedBytes(path, identity))
   const size = `${isPacked(path) ? 'unpacked about ' : ''}${bytes}`
-  const text = `not enough disk space for the copy: ${size}`
-  const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
+  const reason = `not enough disk space for the copy: ${size}`
   const rule = ruleFor(path)
-  await ledger.commitFile({ path, identity, rule }, { kind: 'no-room', reason })
+  await ledger.commitFile(
+    { path, identity, rule },
+    { kind: 'no-room', reason: { code: NO_ROOM, reason, hint: ROOM_HINT } },
+  )
   log.error(
     {
       event: 'feed.no-room',
       path,
       feed: rule.feed,
-      reason: text,
+      reason,
       hint: ROOM_HINT,
       freeBytes: free,
     },

@@ -40,7 +40,7 @@ export async function scanFolder(parts: ScanParts): Promise<number> {
   const { knownPaths, postDelivery, record, settler, skipped } = parts
   const started = clock.monotonic()
   const listing = await inbox.list((path) => knownPaths.at(path))
-  noteFolder(listing, conditions)
+  reportFolder(listing, conditions)
   skipped.listed(listing)
   // The quiet period of a file starts when it is first seen, not when that is recorded.
   const seenAt = clock.monotonic()
@@ -59,8 +59,8 @@ export async function scanFolder(parts: ScanParts): Promise<number> {
 }
 
 /**
- * ignoredFiles returns what `status` shows about files that are no feeds: ignored paths, and files with temporary names
- * that were last written before `before` (wall ms).
+ * ignoredFiles returns what `status` shows about files that are not feeds: ignored paths, and files with temporary
+ * names that were last written before `before` (wall ms).
  */
 function ignoredFiles(
   { ignored, temporary }: Listing,
@@ -75,8 +75,8 @@ function ignoredFiles(
   return { unfinished, ignored: { count: ignored.length, paths } }
 }
 
-/** noteFolder sets or clears the conditions of a folder that is missing or cannot be read. */
-function noteFolder({ folder }: Listing, conditions: Conditions): void {
+/** reportFolder sets or clears the conditions of a folder that is missing or cannot be read. */
+function reportFolder({ folder }: Listing, conditions: Conditions): void {
   const isMissing = folder.kind !== 'ready' && MISSING.includes(folder.code)
   const code = isMissing ? 'inbox-missing' : 'inbox-unreadable'
   conditions.clear(isMissing ? 'inbox-unreadable' : 'inbox-missing')

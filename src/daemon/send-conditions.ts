@@ -32,7 +32,7 @@ export class SendConditions {
   useNewKey(): void {
     const { accounts } = this.#gate
     const isKeyWanted = accounts.first !== null || this.#conditions.has('key-unreadable')
-    if (isKeyWanted && this.#hasNewKey()) accounts.newKey()
+    if (isKeyWanted && this.#readNewKey()) accounts.newKey()
   }
 
   /** showHold sets the condition of refused credentials, which stays until a try succeeds. */
@@ -55,7 +55,7 @@ export class SendConditions {
     if (failure?.condition !== undefined) {
       const { condition, hint, reason: message } = failure
       this.#unreadable.set(id, condition)
-      // The condition expires, because a newer version may replace this one, and then nobody reads its copy again.
+      // The condition expires, because a newer version can replace this one, and then nobody reads its copy again.
       this.#conditions.set(condition, { message, hint }, LONGEST_ATTEMPT_WAIT_MS + MINUTE)
     } else if (known !== undefined && ![...this.#unreadable.values()].includes(known)) {
       this.#conditions.clear(known)
@@ -63,10 +63,10 @@ export class SendConditions {
   }
 
   /**
-   * #hasNewKey returns whether the key file has a new key. An unusable key sets a condition, and the present key stays
-   * in use until the file changes again.
+   * #readNewKey reads the key file and returns whether it has a new key, which clears the condition of an unusable key.
+   * An unusable key sets the condition, and the current key stays in use until the file changes again.
    */
-  #hasNewKey(): boolean {
+  #readNewKey(): boolean {
     try {
       const isNew = this.#reloadKey()
       if (isNew) this.#conditions.clear('key-unreadable')

@@ -1,4 +1,4 @@
-// Owns when versions are sent: accepted versions get an attempt when they are due, one of each feed at a time. The
+// Owns when versions are sent: queued versions get an attempt when they are due, one version of a feed at a time. The
 // history is the queue (send-queue.ts), so decisions of other processes and restarts need nothing else.
 // upload/send-gate.ts decides whether an attempt may start. If not, the version records the reason and the time until
 // which it waits.
@@ -71,7 +71,7 @@ export class Sending {
     this.#sendConditions.useNewKey()
     this.#sendQueue.release()
     this.#sendConditions.showHold()
-    // When nobody else can probe an origin that is down, those who have probed it are asked again.
+    // If no account is left that can probe an origin that is down, the accounts that have probed it probe again.
     if (!this.#startDue(signal, news) && this.#gate.origins.nextRound())
       this.#startDue(signal, news)
   }
@@ -84,7 +84,7 @@ export class Sending {
     for (;;) {
       const due = this.#sendQueue.due(this.#gate.places, [...passedOver])
       const waits = due.flatMap((version) => this.#begin(version, signal, news) ?? [])
-      // Started versions leave no place, or there were fewer due versions than places.
+      // Either no place is left, or no due version is left.
       if (waits.length === 0) return passedOver.size === 0 || this.#running.size > before
       for (const wait of waits) {
         if (wait.for !== 'turn') this.#sendQueue.postpone(wait)
@@ -100,18 +100,20 @@ export class Sending {
     signal: AbortSignal,
     news: SendingNews,
   ): Exclude<Wait, { for: 'place' }> | null {
-    const version = this.#addressed(due)
+    const version = this.#readdress(due)
     const { account, feed, reasonCode } = version
     const answer = this.#gate.tryStart({ account, feed, isForced: reasonCode === RETRIED })
     if (answer.kind === 'permit') this.#run({ version, permit: answer, news }, signal)
     return answer.kind === 'permit' || answer.for === 'place' ? null : answer
   }
 
-  /** #addressed returns the version with the account of its rule. A file from elsewhere has the rule of its feed. */
-  #addressed(version: Version): Version {
+  /**
+   * #readdress gives a version the account of its rule, and returns it. A file from elsewhere has the rule of its feed.
+   */
+  #readdress(version: Version): Version {
     const { feed, path } = version
     const named = isAbsolute(path) ? this.#ruleFor(path, feed) : null
-    return this.#ledger.addressed(version, named?.account ? named : this.#ruleFor(path))
+    return this.#ledger.readdress(version, named?.account ? named : this.#ruleFor(path))
   }
 
   #run({ news, permit, version }: Begun, signal: AbortSignal): void {

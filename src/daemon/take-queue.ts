@@ -1,4 +1,4 @@
-// Owns the files that wait to be taken and those that are being taken. Small files have a lane of their own, and the
+// Owns the files that wait to be taken or are being taken. Small files have a lane of their own, and the
 // files of one feed are taken in order. Nothing here is kept over a restart: the next listing finds the files again.
 
 import { ConditionError, stateCondition } from '../domain/conditions.ts'
@@ -94,7 +94,7 @@ export class TakeQueue {
     this.#queue.add({ ...file, isSkipped, lane, group: rule.feed })
   }
 
-  /** start takes files of both lanes, each as many at the same time as it may. */
+  /** start takes the files of both lanes, at most `AT_ONCE` of a lane at the same time. */
   start(stop: AbortSignal, news: TakingNews): void {
     for (const lane of ['small', 'large'] as const) {
       const taking = this.#taking[lane]
@@ -120,7 +120,7 @@ export class TakeQueue {
     }
   }
 
-  /** #takeNext takes the next file of a lane and resolves when that has ended. */
+  /** #takeNext takes the next file of a lane, answers the request for it, and resolves when the file was taken. */
   async #takeNext(lane: Lane, signal: AbortSignal): Promise<void> {
     const next = this.#queue.take(lane)
     if (next === undefined) return
@@ -129,7 +129,7 @@ export class TakeQueue {
       if (next.request !== undefined) await this.#answer(next.request, taken)
       if (taken.kind === 'again') this.#lookAgain()
       if (taken.kind === 'skipped') this.skip(next, taken)
-      else this.#skipped.delete(next.path)
+      else this.#wasRead(next.path)
       if (taken.kind === 'no-room') {
         throw new ConditionError(stateCondition(taken.code), taken.reason, {
           hint: `${taken.hint}; feedsyncd tries again automatically`,
@@ -162,13 +162,22 @@ export class TakeQueue {
     this.#postponedUntil.set(path, this.#clock.monotonic() + this.#rescanMs / 2)
   }
 
+  /** isPostponed returns whether the file could not be read, has not changed since, and is not read again yet. */
   isPostponed(file: Sighting): boolean {
-    if (!this.#skipped.has(file)) this.#postponedUntil.delete(file.path)
-    return this.#clock.monotonic() < (this.#postponedUntil.get(file.path) ?? 0)
+    const until = this.#postponedUntil.get(file.path) ?? 0
+    return this.#skipped.has(file) && this.#clock.monotonic() < until
   }
 
-  /** isBusy returns whether the file at a path is queued or being taken. If it has changed since, it is looked at again. */
-  isBusy({ identity, path }: Sighting): boolean {
+  #wasRead(path: string): void {
+    this.#skipped.delete(path)
+    this.#postponedUntil.delete(path)
+  }
+
+  /**
+   * lookAgainIfBusy returns whether the file at a path is queued or being taken. If the file has changed since it was
+   * queued, `lookAgain` is called once it was taken.
+   */
+  lookAgainIfBusy({ identity, path }: Sighting): boolean {
     const taken = this.#busy.get(path)
     if (taken === undefined) return false
     if (taken === null || !sameIdentity(taken, identity)) this.#changedWhileBusy.add(path)
@@ -176,7 +185,7 @@ export class TakeQueue {
   }
 
   async #answer(request: number, taken: Taken | { reason: string }): Promise<void> {
-    const answer = 'version' in taken ? { versionId: taken.version.id } : { problem: taken.reason }
+    const answer = 'version' in taken ? { versionId: taken.version.id } : { reason: taken.reason }
     await this.#history.commit(() => this.#history.answerRequest(request, answer))
   }
 }
@@ -184,7 +193,7 @@ export class TakeQueue {
 /** notRecorded returns why a file is skipped that met a fault of feedsyncd. */
 export function notRecorded(error: unknown): { reason: string; hint: string } {
   const hint = 'report this with the daemon’s log; feedsyncd tries again after each listing'
-  return { reason: faultReason(error).text, hint }
+  return { reason: faultReason(error).reason, hint }
 }
 
 /** laneOf returns the lane of a file. Unknown size: use the large lane so that it cannot block small files. */

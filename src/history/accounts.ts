@@ -11,7 +11,7 @@ export interface KeepsAll {
   since: number
 }
 
-/** Beside says which feed of which account asks about the others; `after` is the last version id of another service. */
+/** Beside says which feed of which account asks about the other feeds; `after` is `otherServiceUpTo`. */
 export interface Beside extends Pick<Version, 'account' | 'feed'> {
   after: number
   /** Only feeds whose names look alike (domain/likeness.ts); null means all. */
@@ -20,28 +20,28 @@ export interface Beside extends Pick<Version, 'account' | 'feed'> {
 
 /** Rival is a version of another feed of the account. */
 export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings'> {
-  /** It is stored, is being sent or was approved by a person, or storage may have it. Otherwise it waits. */
-  isSettled: boolean
+  /** False for a version that waits without a word of a person, and that storage cannot have. */
+  goesFirst: boolean
 }
 
-/** What the indexes versions_rivals and versions_alike have, word for word. */
+/** IS_RIVAL is, word for word, the WHERE clause of the indexes versions_rivals and versions_alike. */
 export const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
 
-/** What waits is sent to the present service, whenever it came. */
+/** IS_HERE: the current service has the version or gets it. A version that waits goes there, however old it is. */
 const IS_HERE = `(state IN ('queued', 'uploading') OR id > @after)`
-const IS_SETTLED = `(state <> 'queued' OR approved = 1)`
+const GOES_FIRST = `(state <> 'queued' OR approved = 1)`
 
-/** The versions of an account, and those of them whose names look alike. */
+/** OF_ACCOUNT has the versions of an account; ALIKE has the versions among them whose names look alike. */
 const OF_ACCOUNT = 'versions v INDEXED BY versions_rivals WHERE account IS @account'
 const ALIKE =
   'versions v INDEXED BY versions_alike WHERE account IS @account AND likeness = @likeness'
 
 const SELECT = `SELECT ${VERSION_FIELDS} FROM`
 
-/** settledIn finds a settled version in two searches of the index: among the feeds before and after this one. */
-function settledIn(source: string): string {
+/** firstIn finds a first version in two searches of the index: among the feeds before and after this one. */
+function firstIn(source: string): string {
   const among = (feeds: '<' | '>') => `SELECT * FROM (${SELECT} ${source} AND feed ${feeds} @feed
-    AND ${IS_RIVAL} AND ${IS_SETTLED} AND ${IS_HERE} LIMIT 1)`
+    AND ${IS_RIVAL} AND ${GOES_FIRST} AND ${IS_HERE} LIMIT 1)`
   return `${among('<')} UNION ALL ${among('>')} LIMIT 1`
 }
 
@@ -55,12 +55,12 @@ const maybeStored = (alike: string) => `${SELECT} attempts a INDEXED BY attempts
 
 const SEARCHES = {
   all: {
-    settled: settledIn(OF_ACCOUNT),
+    first: firstIn(OF_ACCOUNT),
     queued: firstQueuedIn(OF_ACCOUNT),
     maybe: maybeStored(''),
   },
   alike: {
-    settled: settledIn(ALIKE),
+    first: firstIn(ALIKE),
     queued: firstQueuedIn(ALIKE),
     maybe: maybeStored('AND v.likeness = @likeness'),
   },
@@ -71,20 +71,20 @@ export type Accounts = ReturnType<typeof accounts>
 export function accounts(db: Connection) {
   return {
     /**
-     * rivals returns versions of other feeds of the account, at most one of each kind: one that is stored, is being
-     * sent or was approved by a person; one that storage may have; and, without the first, the queued one with the
-     * lowest id.
+     * rivals returns up to three versions of other feeds of the account: a version that is stored, is being sent or was
+     * approved by a person; a version that storage might have; and, without a version of the first kind, the queued
+     * version with the lowest id.
      */
     rivals: ({ account, after, feed, likeness }: Beside): Rival[] => {
       const search = likeness === null ? SEARCHES.all : SEARCHES.alike
       const values = { account, feed, ...(likeness !== null && { likeness }) }
-      const settled = db.row<VersionRow>(search.settled, { ...values, after })
+      const first = db.row<VersionRow>(search.first, { ...values, after })
       const maybe = db.row<VersionRow>(search.maybe, { ...values, after })
-      const queued = settled === null ? db.row<VersionRow>(search.queued, values) : null
-      return [settled, maybe, queued].flatMap((row) => {
+      const queued = first === null ? db.row<VersionRow>(search.queued, values) : null
+      return [first, maybe, queued].flatMap((row) => {
         if (row === null) return []
         const { feed: other, id, postings, state } = row
-        return [{ feed: other, id, postings, state, isSettled: row !== queued }]
+        return [{ feed: other, id, postings, state, goesFirst: row !== queued }]
       })
     },
 
@@ -100,7 +100,7 @@ export function accounts(db: Connection) {
         )
         .map(versionOf),
 
-    /** feedBefore returns the other feed that the file at a path was last, as far as the service has or gets it. */
+    /** feedBefore returns the other feed that had the last version from this path which the service has or gets. */
     feedBefore: ({ feed, path }: Pick<Version, 'feed' | 'path'>) =>
       db.value<string>(
         `SELECT feed FROM versions INDEXED BY versions_at
@@ -121,7 +121,7 @@ export function accounts(db: Connection) {
     setKeepsAll: (account: Version['account'], { by, since }: KeepsAll): void =>
       void db.run('REPLACE INTO accounts VALUES (?, ?, ?)', account ?? '', since, by),
 
-    /** forgetAccounts forgets the word about all accounts, because they are those of another service now. */
+    /** forgetAccounts forgets the word about all accounts, because another service has other accounts. */
     forgetAccounts: (): void => void db.run('DELETE FROM accounts'),
   }
 }

@@ -4,12 +4,13 @@ import { OLDER } from '../domain/reason-codes.ts'
 import type { VersionReads } from './port.ts'
 import type { Version } from './rows.ts'
 
-/** This many exports in a row are no accident: a date is wrong, or the number in the names is no date. */
+/** This many exports in a row are not an accident: a date is wrong, or the number in the names is not a date. */
 const EXPORTS = 3
 
 /**
- * newerThanAll returns the version that the last three exports of a feed are older than, if `last` is the newest of
- * them; else null. Only files that were written after that version came are exports: a folder of old files is not.
+ * newerThanAll returns the version whose date is newer than the dates of the last three exports of a feed, of which
+ * `last` is the newest; null if there is none. Only files that were written after that version came count as exports:
+ * old files that somebody puts into the folder do not.
  */
 export function newerThanAll(history: VersionReads, last: Version): Version | null {
   const { feed, id, reasonCode } = last

@@ -37,7 +37,7 @@ export async function backUp(file: string, to: string): Promise<number> {
     await history.backUp(part, ALL_PAGES)
     checkCopy(part)
     fsyncSync(copy.handle)
-    // Another user of the directory may have put a file of his own in the place of the copy that was checked.
+    // Another user of the directory might have put a file of his own in the place of the copy that was checked.
     copy.refuseOther(part)
     renameSync(part, target)
     copy.refuseOther(target)

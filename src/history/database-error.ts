@@ -99,7 +99,7 @@ function advice(code: string, file: string, detail: string): Advice {
           groupHint(file) ??
           `${dirname(file)} must be a directory on a local disk, and it and all files in it must belong to ` +
             'one user: run this as that user, or as root.',
-        // A disk may be read-only after an error, or not mounted yet: a supervisor should try again.
+        // A disk can be read-only after an error, or not mounted yet: a supervisor should try again.
         condition: stateCondition(code),
         exitCode: /^E(NOTDIR|EXIST|LOOP|NAMETOOLONG)$/.test(code) ? EXIT.config : EXIT.temporary,
       }

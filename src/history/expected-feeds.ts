@@ -25,7 +25,7 @@ export function expectations(
   now: number,
 ): (version: Version) => Expectation {
   return (version) => {
-    // A file that a person uploaded from elsewhere is no arrival, so the feed may still be overdue.
+    // A file that a person uploaded from elsewhere is not an arrival, so the feed can still be overdue.
     const named = isAbsolute(version.path) ? version.feed : null
     const { feed, expectEveryMs } = ruleFor(version.path, named)
     const isNewest = () => history.newest(version.feed)?.id === version.id
@@ -43,7 +43,7 @@ export function expectations(
  */
 function lastArrival(history: VersionReads, newest: Version, now: number): number {
   // A `seen` event belongs to the version with the same bytes, which is not always the newest version.
-  const taken = history.newestTaken(newest.feed) ?? newest
+  const taken = history.newestRead(newest.feed) ?? newest
   const arrivals = [newest, taken].flatMap(({ id }) => history.lastArrivalAt(id, now) ?? [])
   return arrivals.length > 0 ? Math.max(...arrivals) : newest.detectedAt
 }

@@ -11,7 +11,7 @@ type FileRow = KnownFile['identity'] & Omit<KnownFile, 'identity'>
 const FILES = `SELECT path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS ctimeNs, version AS versionId,
   missing_since AS missingSince FROM files`
 
-const PENDING = `SELECT id FROM versions INDEXED BY versions_unread
+const UNREAD_AT = `SELECT id FROM versions INDEXED BY versions_unread
   WHERE path = ? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`
 
 export type Files = ReturnType<typeof files>
@@ -33,7 +33,7 @@ export function files(db: Connection, { version }: VersionReads) {
         { ...identity, path, versionId },
       ),
 
-    /** setMissing records when a file went missing, or null when it is back. Its feed is then no longer forgotten. */
+    /** setMissing records since when a file is missing; null: it is back, and a forgotten feed of it is shown again. */
     setMissing: (path: string, since: number | null): void => {
       db.run('UPDATE files SET missing_since = ? WHERE path = ?', since, path)
       const sql = `UPDATE feeds SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND name =
@@ -78,12 +78,12 @@ export function files(db: Connection, { version }: VersionReads) {
            WHERE state IN ${sqlStates(READING)} AND sha256 IS NULL ORDER BY id`,
       ),
 
-    /** pendingVersionAt returns the version at a path whose bytes are not known yet; it may be `gone`. */
-    pendingVersionAt: (path: string) => versionAt(db.value<number>(PENDING, path)),
+    /** unreadAt returns the version at a path whose bytes are not known yet; it can be `gone`. */
+    unreadAt: (path: string) => versionAt(db.value<number>(UNREAD_AT, path)),
 
     pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = ?', id),
 
-    /** datedPaths returns the present files of each feed whose file names have dates, newest name first. */
+    /** datedPaths returns the files in the folder of each feed whose file names have dates, newest name first. */
     datedPaths: (): Map<string, string[]> => {
       const sql = `SELECT v.feed, f.path FROM files f CROSS JOIN versions v ON v.id = f.version
          WHERE f.missing_since IS NULL AND v.date IS NOT NULL ORDER BY f.path DESC`
@@ -101,8 +101,8 @@ export function files(db: Connection, { version }: VersionReads) {
     },
 
     /**
-     * ruledFiles returns the present paths of versions that other rules may judge in another way: those with an older
-     * date than another one, and those that the guard `second-feed` holds.
+     * ruledFiles returns the files in the folder whose versions might get another judgement from other rules: they are
+     * older by date than another version, or held by the guard `second-feed`.
      */
     ruledFiles: () =>
       db.values<string>(

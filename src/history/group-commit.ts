@@ -58,7 +58,7 @@ export class GroupCommit {
     if (at >= this.#nextCommitAt) return
     this.#nextCommitAt = at
     const turn = () => {
-      // An earlier commit may have been planned meanwhile.
+      // An earlier commit might have been planned meanwhile.
       if (at === this.#nextCommitAt) this.#commitGroup()
     }
     // The timer keeps the process alive until the work is written.
@@ -73,7 +73,7 @@ export class GroupCommit {
     const began = this.#clock.monotonic()
     const isLocked = this.#flush(MAX_LOCK_WAIT_MS)
     const ended = this.#clock.monotonic()
-    // A commit of a single work is short, so no rest follows it.
+    // A commit for one caller is short, so no rest follows it.
     if (isShared) this.#notBefore = ended + Math.min(REST_FACTOR * (ended - began), LONGEST_REST_MS)
     if (isLocked) this.#notBefore = ended + RETRY_MS
     if (this.#waiting.length > 0) this.#schedule(0)
@@ -97,8 +97,8 @@ export class GroupCommit {
   }
 
   /**
-   * #end runs one work and returns the step that settles its promise. A work that throws fails alone; an error of the
-   * database fails all work of the shared commit.
+   * #end runs the work of one caller and returns the step that settles its promise. Work that throws fails alone; an
+   * error of the database fails all work of the shared commit.
    */
   #end({ work, resolve, reject }: Waiting, isShared: boolean): () => void {
     try {

@@ -14,7 +14,7 @@ import {
 
 /** InstanceLock is held until it is disposed or its process ends. Keep a reference: garbage collection releases it. */
 export interface InstanceLock extends Disposable {
-  /** isLost returns whether somebody deleted or replaced the file. Another process may then hold the lock as well. */
+  /** isLost returns whether somebody deleted or replaced the file. Another process might then hold the lock as well. */
   isLost(): boolean
 }
 

@@ -38,10 +38,10 @@ export class KnownPaths {
   }
 
   /**
-   * presence compares the known files with a listing. Returns a step to commit for each that left, came back or
-   * expired.
+   * stepsAfter compares the known files with a listing. Returns a step to commit for each file that left, came back, or
+   * has been missing for too long.
    */
-  presence(isThere: (path: string) => boolean): (() => void)[] {
+  stepsAfter(isThere: (path: string) => boolean): (() => void)[] {
     const now = this.#clock.now()
     const steps: (() => void)[] = []
     for (const file of this.#files.values()) {
@@ -95,7 +95,7 @@ export class KnownPaths {
       this.remember(path, identity, known.versionId)
   }
 
-  /** isNews returns whether the file at a path is new or has changed since it was last read. */
+  /** isNews returns whether the file at a path was never read, or has changed since it was last read. */
   isNews(path: string, identity: FileIdentity): boolean {
     const known = this.at(path)
     return known === null || !sameIdentity(known.identity, identity)

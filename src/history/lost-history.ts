@@ -1,6 +1,6 @@
-// Owns the detection of a history that was lost or replaced by an earlier copy. Such a history does not know what was
-// held or confirmed since, so each feed waits for one decision of a person. The copies in the spool are the evidence: a
-// copy is named after a version's id, and that version's row is always written first. A fresh install has no copies.
+// Owns the detection of a history that was lost or replaced by an earlier copy. Such a history lacks what was held or
+// confirmed after that copy, so each feed waits for one decision of a person. The copies in the spool are the evidence:
+// a copy is named after a version's id, and that version's row is always written first. A fresh install has no copies.
 
 import { feedHash, parseCopyName } from '../domain/spool-name.ts'
 import type { Connection } from './connection.ts'
@@ -8,9 +8,9 @@ import type { Version } from './rows.ts'
 import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 
-/** AfterLoss sorts the versions that are held for the loss alone. */
+/** AfterLoss are the versions that are held only because the history was lost. */
 export interface AfterLoss {
-  /** A decision about all of them may send these. */
+  /** A decision about all of them can send these. */
   plausible: Version[]
   /** These have less than half of the postings of a kept copy: a person releases or discards each of them. */
   collapsed: Version[]
@@ -36,10 +36,10 @@ export function lostHistory(db: Connection, versions: VersionReads & VersionWrit
     keptPostings,
 
     /**
-     * noteLoss runs at the start, before the spool is swept. `copies` are the names of its files. Returns whether it
+     * recordLoss runs at the start, before the spool is swept. `copies` are the names of its files. Returns whether it
      * found a loss.
      */
-    noteLoss: (copies: readonly string[]): boolean =>
+    recordLoss: (copies: readonly string[]): boolean =>
       db.joinTransaction(() => {
         const known = versions.lastId()
         if (copies.every((name) => idOf(name) <= known)) return false

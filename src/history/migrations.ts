@@ -25,7 +25,7 @@ export function migrate(connection: Connection, migrations = MIGRATIONS): number
     const number = index + 1
     if (schemaVersion(connection) >= number) continue
     connection.atomically(() => {
-      // Another process may have applied it while this one waited for the lock.
+      // Another process might have applied it while this one waited for the lock.
       if (schemaVersion(connection) >= number) return
       connection.script(sql)
       connection.pragma(`user_version = ${number}`)

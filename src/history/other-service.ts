@@ -1,5 +1,5 @@
-// Owns which service and account the uploads go to, and which versions went to another one: they are not on the present
-// service.
+// Owns which service and account the uploads go to, and which versions went to another service or account: these are
+// not on the current service.
 
 import type { Accounts } from './accounts.ts'
 import type { Connection } from './connection.ts'
@@ -22,10 +22,10 @@ export function otherService(
 ) {
   return {
     /**
-     * noteService runs at the start, and records where the uploads go from now on. Returns whether they went elsewhere
-     * before and versions were uploaded there.
+     * recordService runs at the start, and records where the uploads go from now on. Returns whether they went
+     * elsewhere before and versions were uploaded there.
      */
-    noteService: (destination: Destination): boolean =>
+    recordService: (destination: Destination): boolean =>
       db.joinTransaction(() => {
         const isFirst = db.value('SELECT base_url FROM settings') === null
         const { changes } = db.run(

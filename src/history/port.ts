@@ -11,8 +11,8 @@ import type { Differences, HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
 import type { LostHistory } from './lost-history.ts'
 import type { OtherService } from './other-service.ts'
-import type { OwedReceipt, OwedReceipts } from './owed-receipts.ts'
 import type { Pauses } from './pauses.ts'
+import type { PendingReceipt, PendingReceipts } from './pending-receipts.ts'
 import type { Prune } from './pruning.ts'
 import type { Requests } from './requests.ts'
 import type { StateMark } from './state-mark.ts'
@@ -32,8 +32,8 @@ export type {
   KnownToReceiver,
   LostHistory,
   OtherService,
-  OwedReceipt,
   Pauses,
+  PendingReceipt,
   Recent,
   Requests,
   Rival,
@@ -52,8 +52,8 @@ export interface Transactions {
   /**
    * commit runs `work` in a transaction that it shares with other work of the same moment, and resolves once it is
    * durable. Rejects with an error that `work` threw, which does not affect the other work, or with an error of the
-   * database. It waits up to 5 s for a lock of another process without blocking the thread. `work` may run more than
-   * once, so it must do nothing outside the database. `when` is `now`, or `soon` for work that may wait a few ms to
+   * database. It waits up to 5 s for a lock of another process without blocking the thread. `work` can run more than
+   * once, so it must do nothing outside the database. `when` is `now`, or `soon` for work that can wait a few ms to
    * share a commit.
    */
   commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T>
@@ -95,7 +95,7 @@ export type History = Versions &
   Requests &
   LostHistory &
   OtherService &
-  OwedReceipts &
+  PendingReceipts &
   Pauses &
   Transactions &
   Disposable & {

@@ -8,7 +8,7 @@ const NO_FEEDS = { endedBefore: Number.MIN_SAFE_INTEGER, removeCopy: async (_: s
 /** Versions examined in one transaction, which then takes a few ms, deletions included. */
 const PIECE = 100
 
-/** Examines one piece only, whether it finds old versions or not: most of a long history may have to stay. */
+/** Examines one piece only, whether it finds old versions or not: most of a long history might have to stay. */
 const NEXT = `
   WITH piece AS MATERIALIZED (
     SELECT id, detected_at AS at FROM versions INDEXED BY versions_detected
@@ -32,7 +32,7 @@ export type Prune = ReturnType<typeof pruner>
 
 /**
  * pruner returns a function that forgets versions in a final state older than `before` and returns their number. It
- * works in small steps and ends after the present step when the signal aborts.
+ * works in small steps and ends after the current step when the signal aborts.
  *
  * Each feed keeps its newest version, its newest with known bytes, and its last uploaded one. Any version stays while a
  * known file is this version (otherwise that file would count as new and be sent again), while the spool has its bytes,
@@ -71,7 +71,7 @@ export function pruner(db: Connection, commit: <T>(work: () => T, when?: 'soon')
       if (end === undefined) break
       last = end
     }
-    const dropRefused = 'DELETE FROM requests WHERE problem IS NOT NULL AND at < ?'
+    const dropRefused = 'DELETE FROM requests WHERE reason IS NOT NULL AND at < ?'
     await commit(() => db.run(dropRefused, before), 'soon')
     return pruned
   }

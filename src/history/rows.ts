@@ -9,7 +9,7 @@ export interface Reason {
   /** A stable short name: from reason-codes.ts, the check, a guard, the system, the service or storage. */
   code: string
   /** A plain sentence. */
-  text: string
+  reason: string
   /** What a person can do, in a plain sentence; absent when nothing needs doing. */
   hint?: string | null
   /** The place in the document, counted from 1. */
@@ -45,7 +45,7 @@ export interface Version {
   withoutId: number | null
   /** Postings whose id another posting has too. Without ids, their content counts. */
   duplicates: number | null
-  /** An example of the placeholders that stand for most ids or titles; null if the feed is no unfilled template. */
+  /** An example of the placeholders that stand for most ids or titles; null if the feed is not an unfilled template. */
   placeholder: string | null
   requisitionIds: number | null
   externalCampaignIds: Record<string, number> | null
@@ -60,13 +60,13 @@ export interface Version {
   /** Wall ms of the last change of the file; null means not known. */
   modifiedAt: number | null
   /**
-   * The newest date in the names of its files, `YYYYMMDDHHMMSS`; without one, the newest date that its feed had when it
-   * came. null if the feed has no dates, or they do not count.
+   * The newest date in the names of its files, `YYYYMMDDHHMMSS`. Without a date in the names, the newest date that its
+   * feed had when it came. null if the feed has no dates, or its dates do not count.
    */
   date: string | null
   uploadedAt: number | null
   nextAttemptAt: number | null
-  /** Wall ms at which an incomplete file was first read at its present size. */
+  /** Wall ms at which an incomplete file was first read at its current size. */
   incompleteSince: number | null
   fileUrl: string | null
   etagVerified: boolean | null
@@ -191,8 +191,8 @@ export interface UploadRequest {
   at: number
   /** The version made from the file; null until there is one. */
   versionId: number | null
-  /** Why there is no version; null while the daemon works on the request. */
-  problem: string | null
+  /** Why the file became no version; null while the daemon works on the request, and for a version. */
+  reason: string | null
 }
 
 export interface ListFilter {

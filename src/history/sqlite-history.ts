@@ -82,7 +82,7 @@ function isHistory(file: string): boolean {
       stateMark(connection, file).madeAt() !== null
     )
   } catch (error) {
-    // A file that is empty or no database; any other error is told when the history is opened.
+    // The file is not a database. Any other error is reported when the history is opened.
     if (errorCode(error) === 'SQLITE_NOTADB') return false
     throw error
   }

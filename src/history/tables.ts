@@ -11,8 +11,8 @@ import { files } from './files.ts'
 import { lostHistory } from './lost-history.ts'
 import { openReader } from './migrations.ts'
 import { otherService } from './other-service.ts'
-import { owedReceipts } from './owed-receipts.ts'
 import { pauses } from './pauses.ts'
+import { pendingReceipts } from './pending-receipts.ts'
 import type { HistoryReader } from './port.ts'
 import { requests } from './requests.ts'
 import { versionReads } from './version-reads.ts'
@@ -42,7 +42,7 @@ export function tables(db: Connection) {
     ...files(db, reads),
     ...requests(db),
     ...otherService(db, { ...words, ...versions }),
-    ...owedReceipts(db),
+    ...pendingReceipts(db),
     ...lostHistory(db, versions),
     ...pauses(db),
   }

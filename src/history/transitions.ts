@@ -26,7 +26,8 @@ export type Transition =
   /** first asks the daemon to try a version before all others. */
   | { kind: 'first'; id: number }
   /**
-   * drop takes back a version whose bytes are not known. Its path and requests go to `heir`, or to the last other one.
+   * drop removes a version whose bytes are not known. Its path and requests go to `heir`; if that is null, to the last
+   * other version of the feed.
    */
   | { kind: 'drop'; id: number; heir: Id | null }
   /** seen records that the bytes of a version came again. */
@@ -98,9 +99,9 @@ function writeOne(
       return version
     }
     case 'supersede': {
-      const text = `version ${idOf(each.by)} took the place of version ${each.id}`
+      const reason = `version ${idOf(each.by)} took the place of version ${each.id}`
       const version = history.move(each.id, 'superseded', {
-        reason: { code: SUPERSEDED, text },
+        reason: { code: SUPERSEDED, reason },
         at: now,
       })
       moved?.(version)

@@ -9,14 +9,14 @@ const RETRY_MS = SECOND
 
 /**
  * untilWritten commits `work` and returns its result. While the commit fails, it tries again once a second, and throws
- * the error once `signal` aborts. `work` may run more than once, so it must do nothing outside the database.
+ * the error once `signal` aborts. `work` can run more than once, so it must do nothing outside the database.
  */
 export async function untilWritten<T>(
   { clock, history, log }: { clock: Clock; history: Pick<Transactions, 'commit'>; log: Log },
   work: () => T,
   signal: AbortSignal,
 ): Promise<T> {
-  /** The error that was logged last. A disk may stay full for days, so the same error is logged once. */
+  /** The error that was logged last. A disk can stay full for days, so the same error is logged once. */
   let logged = ''
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// Owns the queries about versions and their events, for processes that write and for those that only read.
+// Owns the queries about versions and their events, for processes that write and for processes that only read.
 
 import type { PostingChanges } from '../domain/difference.ts'
 import { OLDER } from '../domain/reason-codes.ts'
@@ -17,7 +17,7 @@ const TURNOVERS_MS = 2 * DAY
 /** Upper limit for `turnovers`: an upload each minute for two days. */
 const MOST_TURNOVERS = 2880
 
-/** Recent is what a guard reads of an earlier version. */
+/** Recent has the columns of an earlier version that a guard compares. */
 export type Recent = Pick<Version, 'path' | 'postings' | 'changes'>
 
 const OTHER = `SELECT id FROM versions INDEXED BY versions_feed_state
@@ -37,7 +37,7 @@ export function versionReads(db: Connection) {
     one<[feed: string]>(`feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = ?`)
   const version = one<[id: number]>('versions v WHERE v.id = ?')
   const lastUploaded = byFeed('last_uploaded')
-  // The end of an attempt is unknown, so storage may have the version. Any of several may be stored: take the largest.
+  // The end of an attempt is unknown, so storage might have the version. With several such versions, take the largest.
   const maybeStored = one<[feed: string, after: number, except: number]>(
     `versions v INDEXED BY versions_feed WHERE v.feed = ? AND v.id > ? AND v.id <> ?
        AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
@@ -75,15 +75,15 @@ export function versionReads(db: Connection) {
     list,
     newest: byFeed('newest'),
     /**
-     * newestTaken returns the newest version of a feed with known bytes (sha256 set), in any state. New bytes are
+     * newestRead returns the newest version of a feed with known bytes (sha256 set), in any state. New bytes are
      * compared with it. A version that came later but has an older date in its name does not count.
      */
-    newestTaken: one<[feed: string]>(
+    newestRead: one<[feed: string]>(
       `versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL AND v.reason_code IS NOT '${OLDER}'
          ORDER BY v.id DESC LIMIT 1`,
     ),
     lastUploaded,
-    /** onService returns the version of a feed that the present service has: the last upload to it, or null. */
+    /** onService returns the version of a feed that the current service has: the last upload to it, or null. */
     onService: (feed: string) =>
       db.row<Pick<Version, 'id' | 'postings' | 'uploadedAt'>>(
         `SELECT v.id, v.postings, v.uploaded_at AS uploadedAt FROM feeds f JOIN versions v ON v.id = f.last_uploaded
@@ -91,8 +91,8 @@ export function versionReads(db: Connection) {
         feed,
       ),
     /**
-     * maybeOnService returns the newest version of a feed that the service may have: its upload had no answer, and
-     * nothing that came later is confirmed. null if the service has what `onService` says.
+     * maybeOnService returns the newest version of a feed that the service might have: its upload had no answer, and
+     * nothing that came later is confirmed. null if the service has the version that `onService` returns.
      */
     maybeOnService: (feed: string) =>
       db.row<Pick<Version, 'id' | 'postings'>>(
@@ -103,7 +103,7 @@ export function versionReads(db: Connection) {
          ORDER BY v.id DESC LIMIT 1`,
         { feed },
       ),
-    /** olderFeeds returns the feeds whose last version may be older, by its date, than their newest version. */
+    /** olderFeeds returns the feeds to which a version with an older date came after their newest version. */
     olderFeeds: () =>
       db.values<string>(
         `SELECT f.name FROM feeds f WHERE f.forgotten_at IS NULL AND EXISTS (
@@ -121,7 +121,7 @@ export function versionReads(db: Connection) {
     },
     /**
      * baselines returns the versions that a version of this feed is compared with before it is sent, at most three: the
-     * last confirmed one, the newest accepted one that waits or is being sent, and a later one that storage may have.
+     * last confirmed one, the newest accepted one that waits or is being sent, and a later one that storage might have.
      * Held, rejected and discarded versions are left out: the service never received them, and the vendor did not
      * intend them.
      */
@@ -134,7 +134,7 @@ export function versionReads(db: Connection) {
       const found = [last, accepted, maybe].flatMap((each) => each ?? [])
       return [...new Map(found.map((each) => [each.id, each])).values()]
     },
-    /** turnovers returns the share of postings (0 to 1) lost with each of the last uploads, newest first. */
+    /** turnovers returns the share of postings (0 to 1) that each of the last uploads removed, newest first. */
     turnovers: (feed: string): number[] => {
       const uploads = db.rows<{ changes: string; postings: number; at: number }>(
         `SELECT changes, postings, uploaded_at AS at FROM versions INDEXED BY versions_feed_state
@@ -149,8 +149,8 @@ export function versionReads(db: Connection) {
         return removed / Math.max(1, postings - added + removed)
       })
     },
-    /** hasTaken returns whether another version of this feed came from this path and was accepted. */
-    hasTaken: ({ feed, id = 0, path }: Pick<Version, 'feed' | 'path'> & { id?: number }) => {
+    /** hasOtherAt returns whether another version of this feed came from this path, and is queued, sent or approved. */
+    hasOtherAt: ({ feed, id = 0, path }: Pick<Version, 'feed' | 'path'> & { id?: number }) => {
       const sql = `SELECT id FROM versions INDEXED BY versions_at
          WHERE path = ? AND sha256 IS NOT NULL AND feed = ? AND id <> ?
            AND ${IS_RIVAL} LIMIT 1`

@@ -42,10 +42,10 @@ export function versionOf(row: VersionRow): Version {
 }
 
 /** reasonFields returns the fields of a reason. It sets all of them, so that nothing of an earlier reason stays. */
-export function reasonFields(reason: Reason | null): Pick<Version, ReasonField> {
-  const { code = null, text = null, hint = null, position = null } = reason ?? {}
+export function reasonFields(why: Reason | null): Pick<Version, ReasonField> {
+  const { code = null, reason = null, hint = null, position = null } = why ?? {}
   const { line = null, column = null } = position ?? {}
-  return { reason: text, reasonCode: code, hint, line, column }
+  return { reason, reasonCode: code, hint, line, column }
 }
 
 /** columnsOf turns fields of a version into column values for an INSERT or an UPDATE. */

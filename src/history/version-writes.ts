@@ -51,7 +51,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     return db.run(sql, ...Object.values(columns)).id
   }
 
-  /** write changes these fields only: a feed may have thousands of campaign ids, which are not written again. */
+  /** write changes these fields only: a feed can have thousands of campaign ids, which are not written again. */
   function write(id: number, fields: Partial<Version>): void {
     const columns = columnsOf(fields)
     const set = Object.keys(columns).map((name) => `${name} = ?`)
@@ -65,12 +65,15 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     db.run(sql, feed, id)
   }
 
-  /** showAgain shows a forgotten feed again because a file of it came. */
+  /** showAgain ends that a feed is forgotten, because a file of it came. */
   function showAgain(feed: string): void {
     db.run('UPDATE feeds SET forgotten_at = NULL WHERE name = ? AND forgotten_at IS NOT NULL', feed)
   }
 
-  /** lastOther returns the last other version of the feed, without those that have an older date in their names. */
+  /**
+   * lastOther returns the last other version of the feed. Versions that are older by the date in their names do not
+   * count.
+   */
   function lastOther({ feed, id }: Pick<Version, 'feed' | 'id'>): number | null {
     const sql = `SELECT id FROM versions WHERE feed = ? AND id <> ? AND reason_code IS NOT '${OLDER}'
        ORDER BY id DESC LIMIT 1`
@@ -79,7 +82,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
 
   /**
    * becomesNewest returns whether a new version is the newest of its feed. A restored version always is. A version with
-   * an older date in its name is not, unless the present newest is gone, superseded or discarded.
+   * an older date in its name is not, unless the newest version so far is gone, superseded or discarded.
    */
   function becomesNewest({ feed, patch, state }: NewVersion): boolean {
     const before = newest(feed)
@@ -116,13 +119,13 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
             'UPDATE feeds SET last_uploaded = max(coalesce(last_uploaded, 0), ?) WHERE name = ?'
           db.run(sql, id, from.feed)
         }
-        // The superseded version was the newest only by its name, so the newest is now a version that came later.
+        // The superseded version was the newest by the date in its name. Now a version that came later is the newest.
         const last = to === 'superseded' && newest(from.feed)?.id === id && lastOther(from)
         if (last && last > id) pointNewest(from.feed, last)
         return { ...from, ...changed }
       }),
 
-    /** update changes fields without a change of state or an event. Without `reason`, the present reason stays. */
+    /** update changes fields without a change of state or an event. Without `reason`, the version keeps its reason. */
     update: (id: number, patch: VersionPatch, reason?: Reason | null): Version =>
       db.joinTransaction(() => {
         const found = existing(id)
@@ -132,16 +135,16 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
       }),
 
     /** seen records that the same bytes came again, with one `seen` event for all times in a row. */
-    seen: (id: number, reason: Reason, at: number): void =>
+    seen: (id: number, why: Reason, at: number): void =>
       db.joinTransaction(() => {
         showAgain(existing(id).feed)
         // An export that writes the same bytes each minute must not add a row each time.
         const again = db.run(
-          `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = @at, reason = @text
+          `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = @at, reason = @reason
              WHERE version = @id AND n = (SELECT max(n) FROM events WHERE version = @id) AND to_state = 'seen'`,
-          { id, at, text: reason.text },
+          { id, at, reason: why.reason },
         )
-        if (again.changes === 0) event(id, at, { from: null, to: 'seen' }, reason)
+        if (again.changes === 0) event(id, at, { from: null, to: 'seen' }, why)
       }),
 
     /**

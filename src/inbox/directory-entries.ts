@@ -12,7 +12,7 @@ export interface DirectoryEntry {
   path: string
   /** The absolute path for system calls; bytes if it is not UTF-8. */
   at: string | Buffer
-  /** null if the kind is unknown at present. */
+  /** null while the kind is not known. */
   kind: 'directory' | 'link' | 'other' | null
 }
 
@@ -31,7 +31,9 @@ interface ListedDirectory {
   asks: Asks
 }
 
-/** Asks is called with a path, relative to the inbox, before each system call that the file system may never answer. */
+/**
+ * Asks is called before each system call that the file system might never answer, with the path relative to the inbox.
+ */
 export type Asks = (path: string) => void
 
 /** readDirectory yields batches of entries, and null before it starts all over again. It throws the system's error. */

@@ -136,7 +136,7 @@ export class Dispositions {
       if (isThere) return { kind: 'missing' }
       return { ...problem(error, `${disposition} ${path}`), isPartial: true }
     }
-    // Ignore ctime and device: the rename changes the ctime, and a restart of the host may change the device number.
+    // Ignore ctime and device: the rename changes the ctime, and a restart of the host can change the device number.
     const now = { ...identityOf(stats), dev: identity.dev }
     const isOurs = stats.isFile() && isUnchanged({ ...now, ino: identity.ino }, identity)
     if (!isOurs) return giveBack(departure, folder, { kind: 'changed' })
@@ -179,7 +179,7 @@ export class Dispositions {
   }
 }
 
-/** leadsInto reports whether `path` is or lies below `folder`, also through links and mounts. Throws system errors. */
+/** leadsInto returns whether `path` is or lies below `folder`, also through links and mounts. Throws system errors. */
 async function leadsInto(path: string, folder: string): Promise<boolean> {
   const { dev, ino } = await stat(folder, { bigint: true })
   using directory = await OpenDirectory.atCreated(path, '')
@@ -207,7 +207,7 @@ async function giveBackOther(departure: Departure, folder: OpenDirectory): Promi
   const disposed = await giveBack(departure, folder, { kind: 'changed' })
   if (disposed.kind !== 'changed') return disposed
   const back = await lstat(folder.entry(basename(path)), { bigint: true })
-  // A file that came meanwhile keeps its inode. One with the inode from before has it from its path.
+  // Another file has another inode. If it has the inode of the earlier file, the file system makes inodes from paths.
   return String(back.ino) === identity.ino ? otherInode(departure) : disposed
 }
 
@@ -272,7 +272,7 @@ function draftName(token: string): string {
   return `.${token}.receipt.tmp`
 }
 
-/** mayBeReplaced is true if nothing is there, or an earlier receipt of this file, or a link (its target stays). */
+/** mayBeReplaced returns whether nothing is there, or an earlier receipt of this file, or a link (its target stays). */
 async function mayBeReplaced(target: string, file: string): Promise<boolean> {
   try {
     await using handle = await open(target, READ_FLAGS)

@@ -38,11 +38,11 @@ async function reserveAndRename(from: string, to: string): Promise<void> {
 async function copyExclusively(from: string, to: string): Promise<void> {
   await using source = await open(from, READ_FLAGS)
   const stats = await source.stat({ bigint: true })
-  // A fifo or a device may have taken the name: reading it might never end.
+  // A fifo or a device might have taken the name: reading it might never end.
   if (!stats.isFile()) throw Object.assign(new Error('not a regular file'), { code: 'EINVAL' })
   const draft = join(dirname(to), draftName(basename(from)))
   let ours = draft
-  // A killed process may have left an earlier draft.
+  // A killed process might have left an earlier draft.
   await rm(draft, { force: true })
   await using copy = await open(draft, 'wx', Number(stats.mode) & 0o777)
   try {

@@ -97,7 +97,7 @@ export class Inbox implements AsyncDisposable {
   }
 
   /**
-   * watch starts to report hints that something may have changed. Correctness never depends on them. If events do not
+   * watch starts to report hints that something might have changed. Correctness never depends on them. If events do not
    * work, the mode is `poll`, with the reason.
    */
   watch(hint: () => void): Promise<void> {
@@ -105,7 +105,7 @@ export class Inbox implements AsyncDisposable {
     return this.#keeper.start()
   }
 
-  /** watchMode is the present mode: a watch may break, or work again, at any time. */
+  /** watchMode is the current mode: a watch can break, or work again, at any time. */
   get watchMode(): WatchMode {
     return this.#keeper?.mode ?? { mode: 'poll', reason: 'a single pass' }
   }
@@ -115,7 +115,7 @@ export class Inbox implements AsyncDisposable {
     await this.#thread[Symbol.asyncDispose]()
   }
 
-  /** #watched sets a condition if `work` hangs: on a network without its server, a system call may never return. */
+  /** #watched sets a condition if `work` hangs: on a network without its server, a system call might never return. */
   async #watched<T>(work: Promise<T>): Promise<T> {
     const asked = { since: this.#clock.now() }
     this.#asked.add(asked)
@@ -181,10 +181,10 @@ export class Inbox implements AsyncDisposable {
     return { folder: { kind: 'ready' }, files, skipped, unknown, temporary, ignored }
   }
 
-  /** #reportChange warns of files that may be old: they lay below a mount that is gone. */
+  /** #reportChange warns of files that might be old: they lay below a mount that is gone. */
   #reportChange(path: string): void {
     const words = {
-      message: `${path} is on another file system than before, and has files of its own, which may be old`,
+      message: `${path} is on another file system than before, and has files of its own, which might be old`,
       hint: 'mount its file system again; if the change is intended, nothing has to be done',
     }
     this.#conditions.set('inbox-changed', words, CHANGE_SHOWN_MS)

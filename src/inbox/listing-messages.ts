@@ -4,7 +4,7 @@ import type { FoundPaths } from './listing.ts'
 import type { Unavailable } from './mounts.ts'
 import type { Sighting, Skipped } from './port.ts'
 
-/** FolderPatterns is a folder, and which of its names may be feeds. */
+/** FolderPatterns is a folder, and which of its names might be feeds. */
 export interface FolderPatterns {
   /** Absolute path. */
   directory: string

@@ -1,5 +1,5 @@
 // The listing thread: lists the folder and looks at single paths. Its calls block, and on a network mount without its
-// server they may never return. It remembers what it has told of each file, so an unchanged folder needs a short
+// server they might never return. It remembers what it has told of each file, so an unchanged folder needs a short
 // answer.
 
 import { statSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { Mounts, unavailable } from './mounts.ts'
 import { createNameFilter } from './name-filter.ts'
 
 const { version, directory, mark: memory, ...patterns } = workerData as ListingThreadData
-// An upgrade may have replaced this file while the older program runs; the two could misread each other.
+// An upgrade might have replaced this file while the older program runs; the two could misread each other.
 if (version !== VERSION) throw new Error(`its file now belongs to version ${VERSION}`)
 
 const mark = new CallMark(memory)

@@ -112,7 +112,7 @@ function readOne(prefix: string, options: WalkOptions): Here {
     return notListed(prefix, error)
   }
   const after = directoryAt(prefix, options)
-  // If the directory was replaced meanwhile, the entries may belong to another one. The next scan lists the new one.
+  // If the directory was replaced meanwhile, the entries might belong to another one. The next scan lists the new one.
   const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
   if (!isSame) return { ...nothingHere(), unknown: [prefix] }
   const isEmpty = here.below.length + here.files.length + here.skipped.length === 0
@@ -158,7 +158,7 @@ function place(
     const seen = judge(path, look)
     if (errorCode(look) === 'EACCES') denied = look as Error
     if (look instanceof Error || kind === null) {
-      // The entry may be a directory: the files below it are unknown, not gone.
+      // The entry might be a directory: the files below it are unknown, not gone.
       if (kind === null) here.unknown.push(`${path}/`)
       if (seen !== null && 'reason' in seen) skipUnknown(here, path, seen)
       else here.unknown.push(path)
@@ -178,7 +178,9 @@ export function lookAtPaths(
   { asks, directory, isHung }: FolderCalls,
 ): Map<string, Sighting | Skipped | null> {
   const isHanging = (path: string) => isHung(path) || isHung(`${path}/`)
-  /** wrongWith returns why nothing lies below a path: a reason to skip it, or null; undefined: it is a directory. */
+  /**
+   * wrongWith returns why a path has nothing below it: a reason to skip it, or null; undefined if it is a directory.
+   */
   const wrongWith = (path: string): Skipped | null | undefined => {
     const prefix = `${path}/`
     if (isHanging(path)) return { path: prefix, ...HANGS }
@@ -208,7 +210,7 @@ function ancestors(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** sort decides by name and kind alone. It returns what to look at an entry as, or puts it into `here`: null. */
+/** sort puts an entry into `here` or leaves it out, if name and kind suffice, and returns null; else what to expect. */
 function sort(
   { at, kind, path }: DirectoryEntry,
   here: Here,

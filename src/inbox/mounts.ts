@@ -24,7 +24,7 @@ export class Mounts {
     this.known = new Map(known)
   }
 
-  /** admit records a directory that was read. False: another file system should be mounted there. */
+  /** admit records a directory that was read, and returns false if a file system is missing there. */
   admit(prefix: string, { dev, isEmpty }: { dev: bigint; isEmpty: boolean }): boolean {
     const before = this.known.get(prefix)
     this.#seen.set(prefix, dev)

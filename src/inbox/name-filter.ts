@@ -7,7 +7,7 @@ import type { Ignored } from './port.ts'
 export interface NameFilter {
   /** ignored returns the rule that ignores this path, or null. The user's own patterns go first. */
   ignored(path: string): Ignored | null
-  /** prunes reports whether no file below this directory can be a feed, so that it need not be listed. */
+  /** prunes returns whether no file below this directory can be a feed, so that it need not be listed. */
   prunes(directory: string): boolean
 }
 

@@ -2,7 +2,7 @@
 
 import type { FileIdentity } from '../lib/files.ts'
 
-/** Sighting is a regular file that may be a feed. `path` is relative to the folder, with `/`. */
+/** Sighting is a regular file that might be a feed. `path` is relative to the folder, with `/`. */
 export interface Sighting {
   path: string
   identity: FileIdentity

@@ -1,7 +1,7 @@
 // Settler implements the quiet period: a file is ready if it had the same identity at both ends of the period, on the
-// monotonic clock. File dates are no evidence, and the same rule holds at start-up. A file that changes at each look
+// monotonic clock. File dates prove nothing, and the same rule holds at start-up. A file that changes at each look
 // without growing is restless: a program touches or replaces it all the time, or its file system tells other numbers
-// each time. Quiet is then no condition but a hint. Pure: the caller passes the time.
+// each time. Such a file is read without a quiet period (daemon/restless.ts). Pure: the caller passes the time.
 
 import type { FileIdentity } from '../lib/files.ts'
 import { sameIdentity } from '../lib/files.ts'
@@ -35,7 +35,7 @@ export class Settler {
     this.#quietMs = quietPeriodMs
   }
 
-  /** hasPending reports whether any file still settles, apart from quiet files that were put back. */
+  /** hasPending returns whether any file still settles, apart from quiet files that were put back. */
   get hasPending(): boolean {
     for (const { isPutBack } of this.#pending.values()) if (!isPutBack) return true
     return false
@@ -100,7 +100,7 @@ export class Settler {
     return null
   }
 
-  /** #start begins a quiet period. A file that grows is one that is seen for the first time. */
+  /** #start begins a quiet period. A file that has grown is treated like a file that is seen for the first time. */
   #start({ path, identity }: Sighting, now: number): void {
     const before = this.#pending.get(path)
     const first = firstSeen(identity, now)
@@ -115,7 +115,7 @@ export class Settler {
       })
   }
 
-  /** #put puts a file at the end: it becomes quiet last. */
+  /** #put moves a file to the end of the order: it becomes quiet last. */
   #put(path: string, pending: Pending): void {
     this.#pending.delete(path)
     this.#pending.set(path, pending)

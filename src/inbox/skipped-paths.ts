@@ -35,7 +35,7 @@ export class SkippedPaths {
     return this.#skipped.size === 0
   }
 
-  /** has reports whether this file could not be read and has not changed since. */
+  /** has returns whether this file could not be read and has not changed since. */
   has({ path, identity }: Sighting): boolean {
     const unread = this.#unread.get(path)
     return unread !== undefined && sameIdentity(unread, identity)

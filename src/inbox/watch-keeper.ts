@@ -20,7 +20,7 @@ export interface Watch {
 export interface WatchEvents {
   /** touched reports a change. `name` is the last part of the path; null if it is not known. */
   touched(name: string | null): void
-  /** failed reports that the watch is no longer reliable. It may be called more than once. */
+  /** failed reports that the watch is no longer reliable. It can be called more than once. */
   failed(error: unknown): void
 }
 
@@ -29,7 +29,7 @@ export type WatchOpener = (directory: string, events: WatchEvents) => Promise<Wa
 
 /**
  * watchDirectories uses one inotify watch for each directory and none for files, and reads nothing after the start. It
- * reports only that something changed, because single events may be lost silently.
+ * reports only that something changed, because single events can be lost silently.
  */
 export const watchDirectories: WatchOpener = async (directory, events) => {
   let isReady = false
@@ -44,7 +44,7 @@ export const watchDirectories: WatchOpener = async (directory, events) => {
   })
   // Only directories are watched; their raw events include changes of files.
   watcher.on('raw', (_event, name) => events.touched(name))
-  // A new directory may contain files from before it was watched.
+  // A new directory can contain files from before it was watched.
   watcher.on('addDir', () => events.touched(null))
   try {
     await new Promise<void>((resolve, reject) => {
@@ -77,7 +77,7 @@ export class WatchKeeper {
   #watch: Watch | null = null
   /** Counts openings, so that a late event of an earlier watch is ignored. */
   #generation = 0
-  /** Watches open one after the other: the folder may be replaced while one is being opened, and then it is useless. */
+  /** Watches open one after the other: the folder can be replaced while one is being opened, and then it is useless. */
   #opening: Promise<void> = Promise.resolve()
   /** Monotonic ms of the next try to open a watch; infinite while one is being opened. */
   #retryAt = Number.POSITIVE_INFINITY
@@ -228,6 +228,6 @@ function brokenReason(error: unknown): string {
 
 /** raise returns the command that doubles a limit. */
 function raise(limit: string): string {
-  const present = Number(readFileSync(`/proc/sys/fs/inotify/${limit}`, 'utf8'))
-  return `sysctl fs.inotify.${limit}=${2 * present}`
+  const current = Number(readFileSync(`/proc/sys/fs/inotify/${limit}`, 'utf8'))
+  return `sysctl fs.inotify.${limit}=${2 * current}`
 }

@@ -9,7 +9,7 @@ import type { GuardLimits } from './guards.ts'
 /** Named is a version of a feed, or a file that is about to become one (without an `id`). */
 export type Named = Pick<Version, 'account' | 'feed' | 'path'> & { id?: number }
 
-/** Judging is what a judgement needs beside the version. */
+/** Judging is what the guards need beside the version that they judge. */
 export interface Judging {
   history: HistoryReader
   limits: GuardLimits
@@ -17,13 +17,13 @@ export interface Judging {
   ownAccount: string
   /** feedOf returns the feed of a path by the rules in force. */
   feedOf: (path: string) => string
-  /** The newest version when these rules came into force: later versions never had another name. 0 if there was none. */
+  /** The id of the newest version when these rules came into force, or 0. Later versions had no other feed before. */
   lastUnderOtherRules: number
 }
 
 /**
- * accountFacts reads the facts for a version; `former` returns its `formerVersion`. Call it within the transaction that
- * writes the decision.
+ * accountFacts reads what `secondFeed` must know of the account of a version. `former` returns the `formerVersion` of
+ * that version. Call it within the transaction that writes the decision.
  */
 export function accountFacts(
   judging: Judging,
@@ -54,16 +54,17 @@ export function keepsAll(
   return secondFeed === 'pass' || history.keepsAll(account) !== null
 }
 
-/** isKnown returns whether the account got this feed before, under its name or the name before, or a person approved it. */
+/** isKnown returns whether the account got this feed before, also under its former name, or a person approved it. */
 function isKnown(judging: Judging, named: Named, former: () => Version | null): boolean {
   const { history } = judging
   const last = history.confirmed(named.feed, named.id ?? 0)
-  return isAtPresent(judging, named, last) || former() !== null
+  return isConfirmedHere(judging, named, last) || former() !== null
 }
 
 /**
- * formerVersion returns the last version of the feed that this one was before the rules gave its file another name, or
- * joined the files of several feeds. Of two feeds that were one, the one with the file of that version was it.
+ * formerVersion returns the last version of the feed to which this file belonged before the rules changed: they gave
+ * the file another feed, joined several feeds, or split one. After a split, the feed that has the file of that version
+ * now continues the former feed. Returns null if the file had no other feed.
  */
 export function formerVersion(judging: Judging, named: Named): Version | null {
   const { feedOf, history, lastUnderOtherRules: upTo } = judging
@@ -79,12 +80,14 @@ export function formerVersion(judging: Judging, named: Named): Version | null {
     ...history.alike({ account, feed, likeness, after, upTo }),
   ]
   const isIt = (version: Version | null): version is Version =>
-    isAtPresent(judging, named, version) && feedOf(version.path) === feed
+    isConfirmedHere(judging, named, version) && feedOf(version.path) === feed
   return found.find(isIt) ?? null
 }
 
-/** isAtPresent returns whether the account of the present service has a version, or a person approved it. */
-function isAtPresent(
+/**
+ * isConfirmedHere returns whether a version was uploaded to this account of the current service, or approved for it.
+ */
+function isConfirmedHere(
   { history }: Judging,
   { account }: Named,
   version: Version | null,

@@ -137,7 +137,7 @@ export class AttemptRunner {
     if (version.state === 'queued') return { version, failure }
     this.#sender.forget(version.feed)
     await this.#postDelivery.cleanUp(version)
-    // New postings may change what the campaigns select (campaigns/schedule.ts).
+    // New postings can change what the campaigns select (campaigns/schedule.ts).
     if (version.state === 'uploaded') this.#reconcile()
     return { version, failure }
   }

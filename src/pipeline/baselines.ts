@@ -1,5 +1,6 @@
-// Judges a version beside those that it would replace. It is judged when its feed was read, and again when its form has
-// come: in between, an earlier version may have been uploaded, discarded or released. guards.ts has the rules.
+// Compares a version with the versions that it would replace, and asks the guards about it: once when its file was
+// read, and again when its form has come. In between, an earlier version might have been uploaded, discarded or
+// released. guards.ts has the rules.
 
 import type { RuleFor } from '../config/feeds.ts'
 import { MOST_SUMMED, type PostingChanges } from '../domain/difference.ts'
@@ -23,7 +24,8 @@ export type Compared = Map<number, PostingChanges | null>
 const LOST: Held = {
   guard: 'history-lost',
   code: 'history-lost',
-  text: 'the history was lost, so it is unknown what the service has of this feed, or whether this was held before',
+  reason:
+    'the history was lost, so it is unknown what the service has of this feed, or whether this was held before',
   hint: 'Look at the held feeds; release all of them if they are right, or single ones.',
 }
 
@@ -43,7 +45,7 @@ type Copied = Named & Pick<Version, 'bytes' | 'encoding'> & { copy: string }
 
 const NOTHING_EARLIER: HeldDifference = { older: null, summary: null }
 
-/** Comparisons compares postings with those of the baselines, and keeps the results until the version is sent. */
+/** Comparisons compares a version with its baselines, and keeps the results until the version is sent. */
 export class Comparisons {
   readonly #checkerFor: CheckerFor
   readonly #judging: Judging
@@ -60,7 +62,10 @@ export class Comparisons {
     this.#spool = spool
   }
 
-  /** ofIndex compares the postings of this index with those of each baseline that `known` does not contain. */
+  /**
+   * ofIndex compares the postings of this index with each baseline that `known` lacks, adds the results, and returns
+   * it.
+   */
   async ofIndex(
     { bytes, ...named }: Named & { bytes: number },
     index: string,
@@ -74,7 +79,7 @@ export class Comparisons {
     return known
   }
 
-  /** of compares a version that has its copy with its present baselines. An approved one needs no comparison. */
+  /** of compares the copy of a version with its current baselines. An approved version is not compared. */
   async of(version: Version): Promise<Compared> {
     const { id, approved, bytes, spool: name } = version
     const known = this.#known.get(id)
@@ -82,7 +87,7 @@ export class Comparisons {
     return this.ofIndex({ ...version, bytes: bytes ?? 0 }, this.#indexOf(name), known)
   }
 
-  /** #indexOf returns the index of the postings of a copy. `name` is that of the copy in the spool. */
+  /** #indexOf returns the path of the posting index of a copy. `name` is the name of the copy in the spool. */
   #indexOf(name: string): string {
     return this.#spool.indexOf(this.#spool.path(name))
   }
@@ -104,7 +109,7 @@ export class Comparisons {
     compared: Compared,
     signal: AbortSignal,
   ): Promise<HeldDifference | null> {
-    // Without an earlier version there is nothing to find out, held or not.
+    // Without an earlier version there is nothing to compare with.
     if (compared.size === 0) return NOTHING_EARLIER
     return this.judge(version, compared) === null ? null : this.#difference(version, signal)
   }
@@ -134,10 +139,10 @@ export class Comparisons {
       return { older: older.id, summary: await this.#checkerFor(bytes).difference(job, signal) }
     } catch (error) {
       if (signal.aborted || isRetryable(error)) throw error
-      const text = 'it is not known what a held version changes'
+      const reason = 'it is not known what a held version changes'
       this.#log.error(
         { event: 'feed.not-compared', err: error, feed: named.feed, path: named.path },
-        text,
+        reason,
       )
       return { older: older.id, summary: null }
     }
@@ -169,24 +174,26 @@ export function judge(
     turnovers: () => history.turnovers(newer.feed),
     isOtherFile: () =>
       older.every(({ path }) => path !== newer.path) &&
-      !history.hasTaken(newer) &&
+      !history.hasOtherAt(newer) &&
       !changesFiles(history.recent(newer.feed)),
   }
   const found = guard(newer, { older, past }, limits)
   const own: Held | null = found && {
     ...{ guard: found.guard, code: found.guard },
-    ...{ text: found.reason, hint: found.hint },
+    ...{ reason: found.reason, hint: found.hint },
   }
   if (isLost(history, newer)) return own ?? LOST
   const second = secondFeed(newer, accountFacts(judging, newer, former))
-  // A person who decides about one of the two must know the other.
-  return second && own ? { ...second, text: `${second.text}; also, ${own.text}` } : (second ?? own)
+  // The person who decides must know both reasons.
+  return second && own
+    ? { ...second, reason: `${second.reason}; also, ${own.reason}` }
+    : (second ?? own)
 }
 
 /**
- * baselines returns the versions that the new one would replace. After a rule gave a feed another name, these are the
- * last version of the same file, the versions of the feed that the file would be without the rule, or the last version
- * of the feeds that the rule joined.
+ * baselines returns the versions that the new version would replace: the baselines of its feed. A feed that has none,
+ * because a rule gave it another name, has the first of these: the last version of the same file, the baselines of the
+ * feed that the path names without the rule, or the `formerVersion`.
  */
 function baselines(
   judging: Judging,
@@ -224,8 +231,8 @@ export function judgeHeldAnew(
 }
 
 /**
- * changesFiles returns whether a version of the feed that came from another path than the version before replaced all
- * postings. `recent` are the versions that were uploaded or approved, the newest first.
+ * changesFiles returns whether it is usual for the feed that a file with another name brings other postings: it
+ * happened in one of the recent versions. `recent` are the versions that were uploaded or approved, the newest first.
  */
 function changesFiles(recent: readonly Recent[]): boolean {
   return recent.some(({ changes, path, postings }, n) => {
@@ -235,7 +242,7 @@ function changesFiles(recent: readonly Recent[]): boolean {
   })
 }
 
-/** isLost reports whether the lost history held the only record of what the service has of this feed. */
+/** isLost returns whether only the lost history knew what the service has of this feed. */
 function isLost(history: HistoryReader, { feed, id = 0 }: Named): boolean {
   const lost = history.historyLostUpTo()
   if (lost === null) return false

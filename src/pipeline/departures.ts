@@ -1,5 +1,5 @@
-// Files that leave the vendor's folder: archives, deletes or quarantines those of ended versions, if the configuration
-// says so. Each departure is recorded in the history before it begins, so that a crash in between loses no file.
+// Archives, deletes or quarantines the files of ended versions, if the configuration says so. Each departure is
+// recorded in the history before it begins, so that a crash in between loses no file.
 
 import type { Config } from '../config/config.ts'
 import type { Conditions } from '../domain/conditions.ts'
@@ -36,7 +36,7 @@ const NOT_DONE = {
   quarantine: 'file.not-quarantined',
 } as const
 
-/** BATCH_SIZE is how many files are moved between one transaction before and one after. */
+/** BATCH_SIZE files are moved together: one transaction records that they leave, and another one that they left. */
 const BATCH_SIZE = 64
 const MOST_LOGGED_EACH_TIME = 5
 
@@ -51,7 +51,7 @@ export class Departures {
   /** Files that are known to have their temporary names, by token. */
   readonly #partialMoves = new Map<string, Departure>()
   /** Files that were moved since the last listing, with their identity before; `isAway`: the file did not come back. */
-  readonly #taken = new Map<string, { identity: FileIdentity; isAway: boolean }>()
+  readonly #moved = new Map<string, { identity: FileIdentity; isAway: boolean }>()
   /** Monotonic ms until which a file stays: putting it back causes a listing, which must not move it again at once. */
   readonly #waiting = new Map<string, number>()
   /** Files that stay, because another try would end in the same way. */
@@ -77,29 +77,31 @@ export class Departures {
   }
 
   /**
-   * hasTaken reports whether we moved this file since the last listing, or a crash interrupted its move. A returned file
+   * hasMoved returns whether we moved this file since the last listing, or a crash interrupted its move. A returned file
    * has another ctime.
    */
-  hasTaken({ path, identity }: Sighting): boolean {
-    const taken = this.#taken.get(path)
-    if (taken === undefined)
+  hasMoved({ path, identity }: Sighting): boolean {
+    const moved = this.#moved.get(path)
+    if (moved === undefined)
       return this.#partialMoves
         .values()
         .some((move) => move.path === path && isUnchanged(move.identity, identity))
-    return (taken.isAway ? sameIdentity : isUnchanged)(taken.identity, identity)
+    return (moved.isAway ? sameIdentity : isUnchanged)(moved.identity, identity)
   }
 
-  /** isLeaving is true if we are moving the file or moved it since the last listing: its absence proves nothing. */
+  /**
+   * isLeaving returns whether we are moving the file, or moved it since the last listing: its absence proves nothing.
+   */
   isLeaving(path: string): boolean {
-    return this.#taken.has(path) || this.#partialMoves.values().some((move) => move.path === path)
+    return this.#moved.has(path) || this.#partialMoves.values().some((move) => move.path === path)
   }
 
-  /** stop lets the running move end, and begins no other one. */
+  /** stop lets the running move end, and begins no other move. */
   stop(): void {
     this.#isStopping = true
   }
 
-  /** moveFinished moves or deletes the files of ended versions, if the configuration says so. */
+  /** moveFinished moves or deletes the files of ended versions and records it, if the configuration says so. */
   async moveFinished(listing: Listing): Promise<void> {
     const { afterReject, afterUpload, rescanMs } = this.#inboxConfig
     if (afterUpload === 'keep' && afterReject === 'keep') return
@@ -128,7 +130,7 @@ export class Departures {
     }
   }
 
-  /** isComplete is true if no file stays in the folder because it could not be moved. */
+  /** isComplete returns whether no file stays in the folder because it could not be moved. */
   get isComplete(): boolean {
     return this.#failing.size === 0
   }
@@ -143,7 +145,7 @@ export class Departures {
 
   /** resume begins the pass after a listing: it tries again to move files that still have their temporary names. */
   async resume({ unknown }: Listing): Promise<void> {
-    this.#taken.clear()
+    this.#moved.clear()
     const departures = [...this.#partialMoves.values()].filter(
       ({ path }) => !unknown.some((prefix) => path.startsWith(prefix)),
     )
@@ -156,10 +158,10 @@ export class Departures {
 
   async #move(departure: Departure, how: 'dispose' | 'resume'): Promise<Disposed> {
     const { identity, path } = departure
-    this.#taken.set(path, { identity, isAway: false })
+    this.#moved.set(path, { identity, isAway: false })
     const disposed = await this.#dispositions[how](departure)
-    if (disposed.kind === 'done') this.#taken.set(path, { identity, isAway: true })
-    else if (disposed.kind !== 'problem' && !disposed.returned) this.#taken.delete(path)
+    if (disposed.kind === 'done') this.#moved.set(path, { identity, isAway: true })
+    else if (disposed.kind !== 'problem' && !disposed.returned) this.#moved.delete(path)
     return disposed
   }
 
@@ -179,14 +181,14 @@ export class Departures {
       }
     }
     await this.#history.commit(record).catch((error) => {
-      // Try again later, as after a crash.
+      // `resume` tries again after the next listing, as after a crash.
       for (const departure of departures) this.#partialMoves.set(departure.token, departure)
       throw error
     })
   }
 
-  /** mayBeQuarantined reports whether we may have moved this absent rejected file into the quarantine. */
-  mayBeQuarantined(version: Version | null): boolean {
+  /** mightBeInQuarantine returns whether the missing file of this version might be a file that we quarantined. */
+  mightBeInQuarantine(version: Version | null): boolean {
     return version?.state === 'rejected' && this.#ofUnsent(version) === 'quarantine'
   }
 
@@ -202,7 +204,7 @@ export class Departures {
       case 'uploaded':
         return ofSent
       case 'superseded': {
-        // Treat the file like the version that took its place, once that one is uploaded.
+        // The file leaves like an uploaded file once a newer version of its feed is uploaded.
         const last = history.lastUploaded(version.feed)
         const isSafe = last && (last.id > version.id || isBefore(version.date, last.date))
         return isSafe ? ofSent : null
@@ -215,7 +217,10 @@ export class Departures {
     }
   }
 
-  /** #ofUnsent moves an unsent file, never deletes it, and waits first: a person may be correcting it in place. */
+  /**
+   * #ofUnsent returns what becomes of the file of a version that was not sent. The file is never deleted, and stays for
+   * `inbox.incompleteAfter`: a person might be correcting it in place.
+   */
   #ofUnsent({ id, state }: Version): Disposition | null {
     const { afterReject, afterUpload, incompleteAfterMs } = this.#inboxConfig
     const now = this.#clock.now()

@@ -16,7 +16,7 @@ import type { DeedFacts } from './decide/person.ts'
 import { type BytesFacts, withNewestDate } from './decide/same-bytes.ts'
 import type { Held, SendEvent, SendFacts } from './decide/sending.ts'
 
-/** newerOf returns the newest version of the feed in these states that is newer than this one, or null. */
+/** newerOf returns the newest version of the feed in these states if it is newer than this version; else null. */
 function newerOf(
   history: VersionReads,
   { feed, id }: Pick<Version, 'feed' | 'id'>,
@@ -65,7 +65,7 @@ export function bytesFacts(
 ): BytesFacts {
   return {
     now,
-    newestTaken: once(() => history.newestTaken(feed)),
+    newestRead: once(() => history.newestRead(feed)),
     known: once(() => history.known(path)),
     last: once(() => history.lastVersionAt(path)),
     otherServiceUpTo: history.otherServiceUpTo,
@@ -87,25 +87,25 @@ export function fileFacts(
   origin: Origin,
 ): FileFacts {
   const bytes = bytesFacts({ history, now }, origin)
-  const unread = once(() => history.pendingVersionAt(origin.path))
+  const unread = once(() => history.unreadAt(origin.path))
   return {
     ...bytes,
     unread,
     isAlone: () => history.pathsOf(bytes.last()?.id ?? 0).every((path) => path === origin.path),
     waiting: () => history.list({ feed: origin.rule.feed, states: REPLACEABLE, all: true }),
-    atRest: () => lastAtRest(history.events(unread()?.id ?? 0)),
+    beforeReading: () => beforeReading(history.events(unread()?.id ?? 0)),
   }
 }
 
-/** States of a version without known bytes in which the daemon does nothing. */
-const AT_REST: readonly string[] = ['incomplete', 'gone', 'failed'] satisfies State[]
+/** IDLE are the states of a version without known bytes in which the daemon does nothing about it. */
+const IDLE: readonly string[] = ['incomplete', 'gone', 'failed'] satisfies State[]
 
-function lastAtRest(events: readonly HistoryEvent[]): ReturnType<FileFacts['atRest']> {
-  const past = events.findLast(({ to }) => AT_REST.includes(to))
+function beforeReading(events: readonly HistoryEvent[]): ReturnType<FileFacts['beforeReading']> {
+  const past = events.findLast(({ to }) => IDLE.includes(to))
   if (past === undefined || past.to === 'seen') return null
-  const { column, line, reason: text, reasonCode: code, to: state } = past
+  const { column, line, reason, reasonCode: code, to: state } = past
   const position = line === null || column === null ? null : { line, column }
-  return { state, reason: text === null || code === null ? null : { code, text, position } }
+  return { state, reason: reason === null || code === null ? null : { code, reason, position } }
 }
 
 /** once returns a function that reads a fact at its first call only. */

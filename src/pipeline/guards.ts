@@ -126,8 +126,8 @@ function changedShape(newer: GuardedVersion, older: Baseline): Suspicion {
 }
 
 /**
- * COUNTS are the counts that must not collapse. The number of elements alone proves nothing: the postings may have
- * lost their ids, or one posting may be repeated.
+ * COUNTS are the counts that must not collapse. The number of elements alone proves nothing: the postings might have
+ * lost their ids, or one posting might be repeated.
  */
 const COUNTS: readonly {
   guard: GuardName

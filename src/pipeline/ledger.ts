@@ -50,7 +50,7 @@ export class Ledger {
 
   /**
    * pathsInMotion returns the paths of unread versions that the daemon must look at again, even if the files did not
-   * change: the last read may have failed, or a person asked to read the file again.
+   * change: the last read might have failed, or a person asked to read the file again.
    */
   pathsInMotion(): Set<string> {
     const open = this.#history.unread().filter(({ state }) => IN_MOTION.includes(state))
@@ -63,7 +63,7 @@ export class Ledger {
 
   /** unreadAt returns the version of the file at a path whose bytes are not known yet; null if there is none. */
   unreadAt(path: string): Version | null {
-    return this.#history.pendingVersionAt(path)
+    return this.#history.unreadAt(path)
   }
 
   /** commitFile is `writeFile` in a transaction of its own, or in one that it shares with others of the same moment. */
@@ -72,8 +72,8 @@ export class Ledger {
   }
 
   /**
-   * writeFile decides about an event of a file and writes the decision. It returns the changed versions; the first one
-   * is the version of the file, if that changed.
+   * writeFile decides about an event of a file and writes the decision. It returns the changed versions. If the version
+   * of the file changed, it is the first of them.
    */
   writeFile(origin: Origin, event: FileEvent): Version[] {
     return this.#history.atomically(() => this.write(decideFile(this.facts(origin), origin, event)))
@@ -101,8 +101,8 @@ export class Ledger {
   }
 
   /**
-   * followRules applies changed rules to the versions that wait or are unread, and to the files that are older by date or
-   * held beside another feed.
+   * followRules applies changed rules to the versions that wait or are unread, and to the files that are older by date
+   * or held beside another feed.
    */
   followRules(ruleFor: (path: string) => RuleInForce): void {
     this.#history.atomically(() => {
@@ -113,15 +113,15 @@ export class Ledger {
       for (const path of paths)
         this.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'ruled' })
       for (const version of this.#history.list({ states: REPLACEABLE, all: true }))
-        this.addressed(version, ruleFor(version.path))
+        this.readdress(version, ruleFor(version.path))
     })
   }
 
   /**
-   * addressed returns the version with the account of the rule of its path, to which it is sent next. When that rule
+   * readdress gives a version the account of the rule of its path, writes it, and returns the version. If that rule
    * names another feed, the version keeps its account, unless that account cannot be used.
    */
-  addressed(version: Version, rule: RuleInForce): Version {
+  readdress(version: Version, rule: RuleInForce): Version {
     const { account, feed, id } = version
     if (account === rule.account) return version
     const lastCode = () => this.#history.attempts(id, 1)[0]?.code ?? ''

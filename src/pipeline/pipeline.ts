@@ -70,7 +70,7 @@ export type Taken =
   | { kind: 'again'; reason: string }
   /** The file cannot be read: it makes no version, and its feed stays as it is. */
   | { kind: 'skipped'; reason: string; hint: string }
-  /** The spool has no room; the file itself may be fine. */
+  /** The spool has no room; the file itself might be fine. */
   | { kind: 'no-room'; code: string; reason: string; hint: string }
 
 type Read = Extract<CheckResult, { kind: 'read' }>
@@ -82,10 +82,10 @@ const HINT = {
   rejected: 'run the export again: its writer stopped before the end of the document',
 }
 
-const READ_CHANGED = { code: CHANGED, text: 'it changed while it was read' }
+const READ_CHANGED = { code: CHANGED, reason: 'it changed while it was read' }
 const NEVER_STILL = {
   code: NEVER_QUIET,
-  text: 'it changes all the time, also while it was read as it is',
+  reason: 'it changes all the time, also while it was read as it is',
   hint: 'let its writer write under another name, and rename the file when it is complete; feedsyncd tries again after inbox.incompleteAfter',
 }
 
@@ -124,7 +124,7 @@ export class Pipeline {
       return await this.#snapshot(file, copy, signal)
     } catch (error) {
       if (signal.aborted) {
-        const reason = { code: STOPPED, text: 'the daemon stopped' }
+        const reason = { code: STOPPED, reason: 'the daemon stopped' }
         await this.#write(file, { kind: 'interrupted', reason })
       }
       // The next try makes another copy. The next start removes a copy that cannot be removed now.
@@ -164,8 +164,10 @@ export class Pipeline {
       case 'no-room': {
         const { code, hint } = result
         const isFull = code === 'ENOSPC' || code === 'EDQUOT'
-        const text = isFull ? `not enough disk space for the copy: ${result.reason}` : result.reason
-        const { reason } = await this.#lookAgain(file, { code: NO_ROOM, text, hint })
+        const reason = isFull
+          ? `not enough disk space for the copy: ${result.reason}`
+          : result.reason
+        await this.#lookAgain(file, { code: NO_ROOM, reason, hint })
         return { kind: 'no-room', code, reason, hint }
       }
       case 'read':
@@ -178,7 +180,7 @@ export class Pipeline {
 
   async #unreadable(file: Candidate, { code, hint, reason }: Unreadable): Promise<Taken> {
     if (isMissing(code))
-      return this.#lookAgain(file, { code: LEFT, text: 'it left while it was read' })
+      return this.#lookAgain(file, { code: LEFT, reason: 'it left while it was read' })
     await this.#write(file, { kind: 'unreadable' })
     return { kind: 'skipped', reason, hint }
   }
@@ -194,26 +196,26 @@ export class Pipeline {
   ): Promise<Taken> {
     const found = readFileOf(read, file)
     const answer = judgeRead(this.#ledger.facts(file), file, found)
-    const isAccepted = answer.kind === 'accepted'
+    const isSendable = answer.kind === 'sendable'
     const named = { feed: file.rule.feed, account: file.rule.account, path: file.path }
-    // 4. The guards compare the postings with those of the versions that this one would replace.
-    const compared: Compared = isAccepted
+    // 4. The guards compare the postings with the postings of the versions that this version would replace.
+    const compared: Compared = isSendable
       ? await this.#comparisons.ofIndex({ ...named, bytes: read.bytes }, this.#spool.indexOf(copy))
       : new Map()
     const guarded = { ...read, ...found.patch, ...named } as GuardedVersion & typeof named
     const held = () => this.#comparisons.judge(guarded, compared)
     const { bytes, encoding } = read
-    const difference = isAccepted
+    const difference = isSendable
       ? await this.#comparisons.differenceIfHeld(
           { ...guarded, bytes, encoding, copy },
           compared,
           signal,
         )
       : null
-    const isKept = isAccepted || (answer.kind === 'older' && read.verdict.kind === 'ok')
+    const isKept = isSendable || (answer.kind === 'older' && read.verdict.kind === 'ok')
     const { feed } = file.rule
     const postings = read.verdict.kind === 'ok' ? read.verdict.content.postings : 0
-    const copyOf = async () => ({ id: await this.#idFor(file, { isAccepted }), feed, postings })
+    const copyOf = async () => ({ id: await this.#idFor(file, { isSendable }), feed, postings })
     const kept = isKept ? await this.#spool.keep(copy, await copyOf()) : null
     if (kept === null && read.verdict.kind === 'ok') await this.#spool.discard(copy)
     const [changes = null] = compared.values()
@@ -231,13 +233,13 @@ export class Pipeline {
       await this.#postDelivery.cleanUp(seen)
       return { kind: 'seen', version: seen }
     }
-    if (version.state === 'queued' && isAccepted) this.#comparisons.remember(version.id, compared)
+    if (version.state === 'queued' && isSendable) this.#comparisons.remember(version.id, compared)
     return this.#taken(version)
   }
 
   /** #idFor returns the id of the version that the copy belongs to, and adds the version if there is none. */
-  async #idFor(file: Candidate, { isAccepted }: { isAccepted: boolean }): Promise<number> {
-    const event = { kind: 'named', isAccepted } as const
+  async #idFor(file: Candidate, { isSendable }: { isSendable: boolean }): Promise<number> {
+    const event = { kind: 'named', isSendable } as const
     if (decideFile(this.#ledger.facts(file), file, event).length > 0) await this.#write(file, event)
     const unread = this.#ledger.unreadAt(file.path)
     if (unread === null) throw new Error(`${file.path} has no version`)
@@ -251,7 +253,7 @@ export class Pipeline {
 
   async #lookAgain(file: Candidate, reason: Reason) {
     await this.#write(file, { kind: 'interrupted', reason })
-    return { kind: 'again', reason: reason.text } as const
+    return { kind: 'again', reason: reason.reason } as const
   }
 
   /**
@@ -267,7 +269,7 @@ export class Pipeline {
 /** seenIn returns the version whose bytes came again, as it is now. */
 function seenIn(history: History, { path, rule }: Candidate, answer: ReadJudgement): Version {
   const known = answer.kind === 'same' ? history.version(answer.version.id) : null
-  const version = known ?? history.lastVersionAt(path) ?? history.newestTaken(rule.feed)
+  const version = known ?? history.lastVersionAt(path) ?? history.newestRead(rule.feed)
   if (version === null) throw new Error(`${path} has no version`)
   return version
 }
@@ -301,7 +303,9 @@ export function readFileOf(
 }
 
 function placed(verdict: Exclude<Verdict, { kind: 'ok' }>, hint: string): Reason {
-  const { position, reason } = verdict
-  const text = position ? `line ${position.line}, column ${position.column}: ${reason}` : reason
-  return { code: verdict.kind === 'broken' ? verdict.code : INCOMPLETE, text, hint, position }
+  const { position } = verdict
+  const reason = position
+    ? `line ${position.line}, column ${position.column}: ${verdict.reason}`
+    : verdict.reason
+  return { code: verdict.kind === 'broken' ? verdict.code : INCOMPLETE, reason, hint, position }
 }

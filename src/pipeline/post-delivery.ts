@@ -114,8 +114,8 @@ export class PostDelivery {
     const old = kept.filter(({ state }) => state === 'uploaded').slice(keeps)
     const older = kept.filter(({ reasonCode }) => reasonCode === OLDER)
     old.push(...older.toSorted((a, b) => (isBefore(a.date, b.date) ? 1 : -1)).slice(keeps))
-    // Keep the copy of the newest version: a person may restore it while the file in the folder is unchanged.
-    const newest = history.newestTaken(feed)?.id
+    // Keep the copy of the newest version, so that a person can restore it: the unchanged file is not read again.
+    const newest = history.newestRead(feed)?.id
     const spent = kept.filter((each) => {
       return each.id !== newest && SPENT.includes(each.state) && !older.includes(each)
     })

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import type { Conditions } from '../domain/conditions.ts'
 import { RECEIPTED } from '../domain/states.ts'
-import type { History, OwedReceipt, Version } from '../history/port.ts'
+import type { History, PendingReceipt, Version } from '../history/port.ts'
 import type { Dispositions } from '../inbox/dispositions.ts'
 import type { Listing, Receipt } from '../inbox/port.ts'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
@@ -27,8 +27,9 @@ const FAILING_MS = 10 * MINUTE
 const BATCH_SIZE = 64
 
 /**
- * failingMs returns how long the condition lasts without another failure. Each listing tries again and renews it; a
- * newer version may end the failure unseen. `rescanMs` is the longest time between two listings.
+ * failingMs returns how long the condition lasts without another failure. Each listing tries again and renews the
+ * condition. A newer version can end the failure without another write, so the condition also ends by itself.
+ * `rescanMs` is the longest time between two listings.
  */
 export function failingMs(rescanMs: number): number {
   return FAILING_MS + rescanMs
@@ -47,7 +48,7 @@ export function markReceiptsPending(
   if (!RECEIPTED.includes(version.state)) return
   const paths = path === null ? new Set([version.path, ...history.pathsOf(id)]) : [path]
   for (const each of paths)
-    if (!isAbsolute(each)) history.oweReceipt({ id, path: each }, newToken())
+    if (!isAbsolute(each)) history.addPendingReceipt({ id, path: each }, newToken())
 }
 
 export class Receipts {
@@ -59,10 +60,10 @@ export class Receipts {
   readonly #failingMs: number
   /** The last write at each path: the next write waits for it. */
   readonly #lastWrite = new Map<string, Promise<void>>()
-  /** The receipts that a crash left pending, with their tokens. */
-  #pending: (OwedReceipt & { token: string })[] = []
+  /** The receipts that a crash left pending, with the tokens of their drafts. */
+  #leftByCrash: (PendingReceipt & { token: string })[] = []
   /** The receipts that could not be written, by version and path. */
-  readonly #unwritten = new Map<string, OwedReceipt>()
+  readonly #unwritten = new Map<string, PendingReceipt>()
 
   constructor(parts: ReceiptsParts) {
     this.#clock = parts.clock
@@ -73,28 +74,28 @@ export class Receipts {
     this.#failingMs = failingMs(parts.rescanMs)
   }
 
-  /** isComplete is true if every receipt could be written. */
+  /** isComplete returns whether every receipt could be written. */
   get isComplete(): boolean {
     return this.#unwritten.size === 0
   }
 
   /**
-   * writePending writes the pending receipts of a version; without `id` all of them. The newest version of a file
-   * wins, in any order of the calls.
+   * writePending writes the pending receipts of a version; without `id` all pending receipts. Whatever the order of the
+   * calls, the receipt at a path is about the newest version.
    */
   async writePending(id: number | null = null): Promise<void> {
-    const owed = this.#history.owedReceipts(id)
-    await Promise.all(owed.map((receipt) => this.#write(receipt)))
+    const pending = this.#history.pendingReceipts(id)
+    await Promise.all(pending.map((receipt) => this.#write(receipt)))
   }
 
   /**
-   * #write writes one receipt after the others of its path. `isRepeat`: the log has the failure already, and the folder
-   * was listed since. If the directory is missing then, it left with its files.
+   * #write writes a receipt once the earlier writes at its path have ended. `isRepeat`: an earlier try failed and was
+   * logged, and the folder was listed since. If the directory is still missing, it left with its files.
    */
-  #write(owed: OwedReceipt, { isRepeat = false } = {}): Promise<void> {
-    const { path } = owed
+  #write(receipt: PendingReceipt, { isRepeat = false } = {}): Promise<void> {
+    const { path } = receipt
     const before = this.#lastWrite.get(path) ?? Promise.resolve()
-    const written = before.catch(() => {}).then(() => this.#writeNow(owed, { isRepeat }))
+    const written = before.catch(() => {}).then(() => this.#writeNow(receipt, { isRepeat }))
     this.#lastWrite.set(path, written)
     return written.finally(() => {
       if (this.#lastWrite.get(path) === written) this.#lastWrite.delete(path)
@@ -103,48 +104,49 @@ export class Receipts {
 
   /** recover reads which receipts a crash left pending. */
   recover(): void {
-    this.#pending = this.#history.owedReceipts()
+    this.#leftByCrash = this.#history.pendingReceipts()
   }
 
-  /** complete writes the receipts that a crash left pending, each for the present state of its version. */
+  /** complete writes the receipts that a crash left pending, each for the current state of its version. */
   async complete(): Promise<void> {
-    for (const { token, ...owed } of [...this.#pending]) {
-      this.#pending.shift()
-      await this.#dispositions.discardDraft(owed.path, token)
-      await this.#write(owed)
+    for (const { token, ...receipt } of [...this.#leftByCrash]) {
+      this.#leftByCrash.shift()
+      await this.#dispositions.discardDraft(receipt.path, token)
+      await this.#write(receipt)
     }
   }
 
   /**
-   * retry writes the pending receipts after a listing, also those that a command recorded, and then those that failed.
-   * It stops at the first receipt that fails again, because each one costs a search of the history for a newer version.
+   * retry writes the pending receipts after a listing, also receipts that a command recorded, and then the receipts
+   * that could not be written before. It stops at the first one that fails again, because each receipt costs a search
+   * of the history for a newer version.
    */
   async retry({ unknown }: Listing): Promise<void> {
     await this.writePending()
-    for (const [key, owed] of [...this.#unwritten].slice(0, BATCH_SIZE)) {
-      // A directory that could not be listed may come back.
-      const isAway = unknown.some((prefix) => owed.path.startsWith(prefix))
+    for (const [key, receipt] of [...this.#unwritten].slice(0, BATCH_SIZE)) {
+      // A directory that could not be listed can come back.
+      const isAway = unknown.some((prefix) => receipt.path.startsWith(prefix))
       this.#unwritten.delete(key)
-      if (isAway) this.#unwritten.set(key, owed)
-      else await this.#write(owed, { isRepeat: true })
+      if (isAway) this.#unwritten.set(key, receipt)
+      else await this.#write(receipt, { isRepeat: true })
       if (!isAway && this.#unwritten.has(key)) return
     }
   }
 
-  async #writeNow(owed: OwedReceipt, { isRepeat }: { isRepeat: boolean }): Promise<void> {
+  async #writeNow(receipt: PendingReceipt, { isRepeat }: { isRepeat: boolean }): Promise<void> {
     const history = this.#history
-    const token = history.receiptToken(owed)
+    const token = history.receiptToken(receipt)
     // Another call has written it meanwhile.
     if (token === null && !isRepeat) return
-    // The version may get another state during the write; its receipt is then still owed.
-    const settle = () => history.settleReceipt(owed, token)
-    // The version may have changed during the write of another receipt at this path.
-    const { id, path: file } = owed
+    // The version can get another state during the write: its receipt then stays pending.
+    const settle = () => history.receiptWritten(receipt, token)
+    // The version might have changed during the write of another receipt at this path.
+    const { id, path: file } = receipt
     const version = history.version(id)
     if (version === null || !isToldAt(file, version, history)) return history.commit(settle, 'soon')
     const { state, reason, reasonCode, line, column } = version
     const { sha256, postings, fileUrl } = version
-    const receipt: Receipt = {
+    const content: Receipt = {
       schemaVersion: 1,
       file,
       state,
@@ -157,7 +159,7 @@ export class Receipts {
       fileUrl,
       at: isoTime(this.#clock.now()) ?? '',
     }
-    const written = await this.#dispositions.writeReceipt(receipt, token ?? newToken())
+    const written = await this.#dispositions.writeReceipt(content, token ?? newToken())
     const isMissing = written.kind === 'problem' && isDirectoryMissing(written.code)
     if (written.kind === 'problem' && !isMissing) {
       const facts = { id, feed: version.feed, path: file, ...written }
@@ -167,14 +169,14 @@ export class Receipts {
       this.#conditions.set('dispositions-failing', { message, hint }, this.#failingMs)
     }
     if (written.kind === 'problem' && !(isMissing && isRepeat))
-      this.#unwritten.set(`${id} ${file}`, owed)
+      this.#unwritten.set(`${id} ${file}`, receipt)
     await history.commit(settle, 'soon')
   }
 }
 
 /**
- * isToldAt returns whether the receipt at a path is about this version: it has ended, and no later version of the path
- * has. A version that another one replaced, or that a person discarded, is told only while the file there is its file.
+ * isToldAt returns whether the receipt at a path is about this version: the version has ended, and no later version of
+ * the path has ended. A version that was superseded or discarded gets a receipt only while the file there is its file.
  */
 function isToldAt(path: string, { id, state }: Version, history: History): boolean {
   if (!RECEIPTED.includes(state) || history.hasNewerAt({ id, path }, RECEIPTED)) return false

@@ -123,7 +123,7 @@ const syncDescriptor = promisify(fsync)
 const SYNC_REST_MS = 10
 
 /**
- * sharedSync returns a function that resolves when all present names of the directory are durable. One fsync serves all
+ * sharedSync returns a function that resolves when all current names of the directory are durable. One fsync serves all
  * calls that were made before it began.
  */
 function sharedSync(directory: string): () => Promise<void> {
@@ -141,7 +141,7 @@ function sharedSync(directory: string): () => Promise<void> {
     }
   }
   return () => {
-    // A running fsync may miss the file we just renamed; wait for the next one.
+    // A running fsync might miss the file we just renamed; wait for the next one.
     next ??= Promise.all([last, rest]).then(() => {
       const synced = sync()
       last = synced.catch(() => {})

@@ -5,32 +5,33 @@
  * feeds points at the versions that `status` shows, so the cost of `status` depends on the number of feeds, not on the
  * length of the history. A feed that a person forgot is hidden until one of its files comes. state_counts keeps the
  * number of versions per state, by triggers, for the same reason.
- * events and attempts are stored by version (WITHOUT ROWID), so SQLite reads those of one version in one go.
- * external_campaign_ids is the last column: it may be long, and columns after a long value are slow to read.
+ * events and attempts are stored by version (WITHOUT ROWID), so SQLite reads all rows of one version in one go.
+ * external_campaign_ids is the last column: it can be long, and columns after a long value are slow to read.
  * retry_asked_at is set from the retry of a person until the daemon takes it; retries counts all of them.
  * versions_spooled finds the kept copies of a feed at each upload without reading the whole history of the feed.
  *
- * versions_rivals finds the versions of other feeds of an account that the service has or gets; versions_alike finds those
- * of them whose names look alike (domain/likeness.ts). versions_at finds the feeds that the file at a path was; its condition
- * never changes, so SQLite writes it once for each version. versions_older and attempts_unknown find the few versions
- * with an older date, and those that storage may have. accounts has the accounts of which a person said that the service
- * keeps all feeds; the configured account has an empty name.
+ * versions_rivals finds the versions of other feeds of an account that the service has or gets; versions_alike finds the
+ * versions among them whose names look alike (domain/likeness.ts). versions_at finds the feeds that the file at a path
+ * was; its condition never changes, so SQLite writes it once for each version. versions_older and attempts_unknown find
+ * the few versions with an older date, and the versions that storage might have.
+ * accounts has the accounts of which a person said that the service keeps all feeds; the configured account has an empty
+ * name.
  * differences has what a held version changes, as JSON. It is a table of its own because it is long, and few versions
- * are ever held. older may be a version that the history has forgotten.
+ * are ever held. older might be a version that the history has forgotten.
  * departures has the files that are leaving the folder, and token a part of the temporary name of each.
- * owed_receipts has the receipts that are not written yet; token is a part of the name of the draft.
+ * pending_receipts has the receipts that are not written yet; token is a part of the name of the draft.
  * moved_files has the paths whose files the daemon moved or deleted in the last 30 days, for `show PATH`.
  *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
  * told_alerts has the problems that a receiver of alerts knows and that had not ended when it was told. The id of a
- * receiver is a hash of its program or address, which may hold a secret.
+ * receiver is a hash of its program or address, which can hold a secret.
  *
  * settings is one row with the facts of the whole database. base_url to partner_account say where the uploads go;
  * versions up to other_service_up_to went to another service or account. lost_up_to is the last id that the history knew
  * when it was found to be lost, until a person decides; kept_copies has the postings in the largest copy of each feed at
  * that moment. marked_at is the first start of a daemon, and restored_at the last time that the database was found to be
- * a copy. state_marks has the texts that the mark beside the database may have, and its inode and ctime once it was
+ * a copy. state_marks has the texts that the mark beside the database can have, and its inode and ctime once it was
  * written (history/state-mark.ts).
  */
 export const initial = `
@@ -176,7 +177,7 @@ CREATE TABLE moved_files (
 CREATE INDEX moved_files_version ON moved_files (version);
 CREATE INDEX moved_files_at ON moved_files (at);
 
-CREATE TABLE owed_receipts (
+CREATE TABLE pending_receipts (
   version INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
   path TEXT NOT NULL,
   token TEXT NOT NULL,
@@ -202,10 +203,10 @@ CREATE TABLE requests (
   feed TEXT,
   at INTEGER NOT NULL,
   version INTEGER REFERENCES versions ON DELETE CASCADE,
-  problem TEXT
+  reason TEXT
 ) STRICT;
 CREATE INDEX requests_version ON requests (version);
-CREATE INDEX requests_open ON requests (id) WHERE version IS NULL AND problem IS NULL;
+CREATE INDEX requests_open ON requests (id) WHERE version IS NULL AND reason IS NULL;
 
 CREATE TABLE pauses (
   feed TEXT PRIMARY KEY,

@@ -17,14 +17,14 @@ import { dateOf } from './same-bytes.ts'
 export interface PathFacts {
   /** Wall ms. */
   now: number
-  /** unread returns the version at the path whose bytes are not known yet; it may be `gone`. */
+  /** unread returns the version at the path whose bytes are not known yet; it can be `gone`. */
   unread(): Version | null
   /** last returns the version that the file at the path was when it was last read. */
   last(): Version | null
-  /** known returns what stat reported then. */
+  /** known returns what stat reported when the file at the path was last read. */
   known(): KnownFile | null
-  /** newestTaken returns the newest version of the feed with known bytes. */
-  newestTaken(): Version | null
+  /** newestRead returns the newest version of the feed with known bytes. */
+  newestRead(): Version | null
 }
 
 /** Draft is the version that an event is about, with the transitions so far. */
@@ -61,11 +61,11 @@ export function versionFor(facts: PathFacts, origin: Origin): Draft {
   return ownUnread(facts, origin) ?? failedUnread(facts, origin) ?? added(facts, origin)
 }
 
-/** newestFor returns the version for accepted bytes: the newest of its feed, since its writer finished last. */
+/** newestFor returns the version for sendable bytes: the newest of its feed, because its file was finished last. */
 export function newestFor(facts: PathFacts, origin: Origin): Draft {
   const draft = versionFor(facts, origin)
   const { id } = draft
-  if (id === 'new' || (facts.newestTaken()?.id ?? 0) <= id) return draft
+  if (id === 'new' || (facts.newestRead()?.id ?? 0) <= id) return draft
   const version = facts.unread()?.id === id ? facts.unread() : facts.last()
   return version === null ? draft : inheriting(facts, origin, version)
 }
@@ -79,7 +79,7 @@ export function ownUnread(facts: PathFacts, origin: Origin): Draft | null {
     const draft = new Draft(unread)
     return unread.account === account ? draft : draft.set({ account })
   }
-  // A version whose file has left stays with the other feed.
+  // A version whose file left stays with the feed that it had.
   return unread.state === 'gone' ? null : inheriting(facts, origin, unread)
 }
 

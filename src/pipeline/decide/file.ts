@@ -1,6 +1,6 @@
 // Decides what a file in the folder means for the versions of its feed. Pure: ledger.ts reads the facts and writes the
 // transitions in one transaction. A file without a known version gets one; what is read is one of: the same bytes
-// again, older than what was accepted, accepted, held, incomplete or rejected.
+// again, older by date, sendable (queued or held), incomplete or rejected.
 
 import { DROPPED_AGAIN, LEFT, OLDER, RENAMED, SAME_BYTES } from '../../domain/reason-codes.ts'
 import type {
@@ -34,12 +34,12 @@ import type { Held } from './sending.ts'
 
 /** FileFacts are functions, because most files need few of them. */
 export interface FileFacts extends BytesFacts, PathFacts {
-  /** isAlone returns whether no other path is the version `last`. */
+  /** isAlone returns whether the version `last` has no other file. */
   isAlone(): boolean
   /** waiting returns the versions of the feed that a newer one can take the place of. */
   waiting(): readonly Placed[]
-  /** atRest returns the last state of the unread version in which nothing was done to it; null without one. */
-  atRest(): { state: State; reason: Reason | null } | null
+  /** beforeReading returns the state that the unread version had before it was last read, with its reason, or null. */
+  beforeReading(): { state: State; reason: Reason | null } | null
 }
 
 export type FileEvent =
@@ -56,14 +56,14 @@ export type FileEvent =
   /** The file never stays the same, so nobody reads it yet. */
   | { kind: 'restless'; reason: Reason }
   /** The file is read, and its copy needs the id of its version. */
-  | { kind: 'named'; isAccepted: boolean }
-  /** The file is read. `held` judges it by the guards; it is asked only for bytes that are accepted. */
+  | { kind: 'named'; isSendable: boolean }
+  /** The file is read. `held` judges it by the guards; it is asked only if the file is sendable. */
   | { kind: 'read'; file: ReadFile; held: () => Held | null }
   /** An error of feedsyncd itself ended the reading. */
   | { kind: 'fault'; reason: Reason }
   /** The file left the folder. */
   | { kind: 'left' }
-  /** The rules of the configuration may have changed. */
+  /** The rules of the configuration might have changed. */
   | { kind: 'ruled' }
 
 /** decideFile returns what an event means for the versions of the feed that the rule of the path names. */
@@ -80,10 +80,10 @@ export function decideFile(facts: FileFacts, origin: Origin, event: FileEvent): 
     case 'no-room':
       return versionFor(facts, origin).set({}, event.reason).transitions
     case 'restless':
-      // The same size may be the same bytes, of which nobody has to hear.
+      // A file without a version stays without one: its bytes might be the same as before.
       return ownUnread(facts, origin)?.set({}, event.reason).transitions ?? []
     case 'named':
-      return (event.isAccepted ? newestFor : versionFor)(facts, origin).transitions
+      return (event.isSendable ? newestFor : versionFor)(facts, origin).transitions
     case 'read':
       return read(facts, origin, event)
     case 'fault':
@@ -98,8 +98,8 @@ export function decideFile(facts: FileFacts, origin: Origin, event: FileEvent): 
 }
 
 /**
- * detected: a file of another size is certainly a new version. The same size may be the same bytes (a touch, a
- * rename-over), so a version is added only after reading.
+ * detected settles the version of a file that is new or has changed. A file of another size becomes a new version. With
+ * the same size, the bytes might be the same (a touch, a rename-over), so a version is added only after reading.
  */
 function detected(facts: FileFacts, origin: Origin, size: number): Transition[] {
   const own = ownUnread(facts, origin)
@@ -132,7 +132,7 @@ function interrupted(facts: FileFacts, { path }: Origin, reason: Reason): Transi
 function unreadable(facts: FileFacts): Transition[] {
   const unread = facts.unread()
   if (unread?.state !== 'checking') return []
-  const past = facts.atRest()
+  const past = facts.beforeReading()
   if (past === null) return [{ kind: 'drop', id: unread.id, heir: null }]
   return [{ kind: 'move', id: unread.id, to: past.state, reason: past.reason }]
 }
@@ -140,16 +140,16 @@ function unreadable(facts: FileFacts): Transition[] {
 function left(facts: FileFacts, { path }: Origin): Transition[] {
   const unread = facts.unread()
   if (unread === null || unread.state === 'gone') return rejectedGone(facts, path)
-  const text = 'the file left the folder before feedsyncd read it; nothing was sent'
+  const reason = 'the file left the folder before feedsyncd read it; nothing was sent'
   return [
     { kind: 'unlink', path },
-    { kind: 'move', id: unread.id, to: 'gone', reason: { code: LEFT, text } },
+    { kind: 'move', id: unread.id, to: 'gone', reason: { code: LEFT, reason } },
   ]
 }
 
 /**
- * judgedAnew: a file that was older than another one is read again when it is not by the rules in force, for example
- * because its rule says now that dates count for nothing.
+ * judgedAnew has a file read again that was older by date than another file, if it is not older by the rules in force,
+ * for example because its rule now says that dates do not count.
  */
 function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
   const last = facts.last()
@@ -159,41 +159,41 @@ function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
   return isStillOlder ? [] : [{ kind: 'unlink', path: origin.path }]
 }
 
-/** renamed: a file that was held beside another feed is read again as a version of the feed that the rules name now. */
+/** renamed has a file read again that was held beside another feed, if the rules now give the file another feed. */
 function renamed(facts: FileFacts, { path, rule }: Origin, { feed, id }: Version): Transition[] {
   if (feed === rule.feed || !facts.isAlone()) return []
-  const reason = { code: RENAMED, text: `its file belongs to the feed ${rule.feed} now` }
+  const reason = { code: RENAMED, reason: `its file belongs to the feed ${rule.feed} now` }
   return [
     { kind: 'unlink', path },
     { kind: 'move', id, to: 'superseded', reason },
   ]
 }
 
-/** rejectedGone: nobody has to correct a file that left. Another file with the same bytes may still be there. */
+/** rejectedGone ends a rejected version whose last file left: nobody has to correct it now. */
 function rejectedGone(facts: FileFacts, path: string): Transition[] {
   const last = facts.last()
   if (last?.state !== 'rejected') return []
   const unlinked: Transition = { kind: 'unlink', path }
   if (!facts.isAlone()) return [unlinked]
-  const text = `its file left the folder after it was rejected: ${last.reason}`
-  return [unlinked, { kind: 'move', id: last.id, to: 'gone', reason: { code: LEFT, text } }]
+  const reason = `its file left the folder after it was rejected: ${last.reason}`
+  return [unlinked, { kind: 'move', id: last.id, to: 'gone', reason: { code: LEFT, reason } }]
 }
 
-/** ReadJudgement is what a file means that was read. */
+/** ReadJudgement is what a file means that was read. `sendable`: new, well-formed bytes, which a guard can hold. */
 export type ReadJudgement =
   | { kind: 'same'; version: Version }
   | { kind: 'older'; newer: Version }
-  | { kind: 'accepted' | 'incomplete' | 'rejected' }
+  | { kind: 'sendable' | 'incomplete' | 'rejected' }
 
 /** judgeRead answers, in this order: the same bytes? an older date? well-formed, incomplete or broken? */
 export function judgeRead(facts: BytesFacts, origin: Origin, file: ReadFile): ReadJudgement {
   const same = sameBytes(facts, origin, file)
   if (same !== null) return { kind: 'same', version: same }
   const isOver = file.verdict !== 'incomplete' || file.final
-  // An incomplete file may be the next version, still being written.
+  // An incomplete file might be the next version, still being written.
   const newer = isOver ? newerByDate(facts, origin) : null
   if (newer !== null) return { kind: 'older', newer }
-  if (file.verdict === 'ok') return { kind: 'accepted' }
+  if (file.verdict === 'ok') return { kind: 'sendable' }
   return { kind: isOver ? 'rejected' : 'incomplete' }
 }
 
@@ -209,10 +209,10 @@ function read(
       return seenAgain(facts, origin, answer.version)
     case 'older': {
       const { id, path } = answer.newer
-      const text = `it is older than version ${id} (${path})`
-      return concluded(facts, origin, { to: 'superseded', reason: { code: OLDER, text }, patch })
+      const reason = `it is older than version ${id} (${path})`
+      return concluded(facts, origin, { to: 'superseded', reason: { code: OLDER, reason }, patch })
     }
-    case 'accepted': {
+    case 'sendable': {
       const why = held()
       if (why === null) return concluded(facts, origin, { to: 'queued', reason: null, patch })
       const { guard, ...reason } = why
@@ -234,23 +234,26 @@ function read(
   }
 }
 
-/** stillSince: a file that is rewritten and stops at the same place each time gets no more time. */
+/**
+ * stillSince returns since when an incomplete file has not grown; null if it has grown or was not read before. A file
+ * that is written again and again, and each time ends at the same place, gets no more time.
+ */
 function stillSince(unread: Version | null, bytes: number | null): number | null {
   return unread === null || (bytes ?? 0) > (unread.bytes ?? 0) ? null : unread.incompleteSince
 }
 
-/** seenAgain: the bytes of a version came again, which is a `seen` event, and a new try if the version failed. */
+/** seenAgain records that the bytes of a version came again, and queues the version once more if it had failed. */
 function seenAgain(facts: FileFacts, origin: Origin, version: Version): Transition[] {
   const { id, state } = version
   const unread = facts.unread()
   const isOwn = unread !== null && (unread.feed === origin.rule.feed || unread.state !== 'gone')
   const draft = new Draft(version, isOwn ? [{ kind: 'drop', id: unread.id, heir: id }] : [])
-  const reason = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
+  const reason = { code: SAME_BYTES, reason: `the same bytes at ${origin.path}` }
   draft.transitions.push({ kind: 'seen', id, reason })
   const date = dateOf(origin, facts.now)
   if (date !== null && (version.date === null || isBefore(version.date, date))) draft.set({ date })
   if (state === 'failed') {
-    draft.move('queued', { code: DROPPED_AGAIN, text: 'the same file was dropped again' })
+    draft.move('queued', { code: DROPPED_AGAIN, reason: 'the same file was dropped again' })
     draft.transitions.push(...replaced(facts.waiting(), id, 'queued'))
   }
   return [...draft.transitions, ...linked(facts, origin, draft)]
@@ -268,27 +271,27 @@ function concluded(
   origin: Origin,
   { patch, reason, to }: Conclusion,
 ): Transition[] {
-  const isAccepted = to === 'queued' || to === 'held'
-  const draft = (isAccepted ? newestFor : versionFor)(facts, origin)
-  // The file may have left after it was read, but the spool has its copy.
+  const isSendable = to === 'queued' || to === 'held'
+  const draft = (isSendable ? newestFor : versionFor)(facts, origin)
+  // The file might have left after it was read, but the spool has its copy.
   if (draft.state === 'gone') draft.move('settling')
   if (draft.state !== 'checking') draft.move('checking')
   const date = dateOf(origin, facts.now) ?? datesOf(facts, origin)
   draft.move(to, reason, { ...patch, date, modifiedAt: modifiedAt(origin.identity) })
-  const others = isAccepted ? replaced(facts.waiting(), draft.id, to) : []
+  const others = isSendable ? replaced(facts.waiting(), draft.id, to) : []
   return [...draft.transitions, ...linked(facts, origin, draft), ...others]
 }
 
 /**
- * datesOf returns the newest date of the feed, for a version without one in its name; null if dates count for nothing.
+ * datesOf returns the newest date of the feed, for a version without a date in its name; null if dates do not count.
  */
 function datesOf(facts: FileFacts, { rule }: Origin): string | null {
   return rule.dated ? (facts.newestDated()?.date ?? null) : null
 }
 
 /**
- * linked records that a path is this version. If the path belonged to another feed, the version there is without this
- * file: a rejected one becomes `gone`, and a waiting one without other files is superseded.
+ * linked records that a path is this version. If the path was a version of another feed, that version loses this file.
+ * A rejected version without another file becomes `gone`; a waiting version without another file is superseded.
  */
 function linked(facts: FileFacts, { identity, path, rule }: Origin, draft: Draft): Transition[] {
   const { id, state } = draft

@@ -45,7 +45,7 @@ export function decideDeed(facts: DeedFacts, deed: Deed, by: string): Transition
 function release({ version: { id, spool, state }, waiting }: DeedFacts, by: string) {
   if (state !== 'held') return wrongState({ id, state }, ['held'])
   if (spool === null) return noCopy(state)
-  const reason = { code: RELEASED, text: `released by ${by}` }
+  const reason = { code: RELEASED, reason: `released by ${by}` }
   const patch = { approved: true }
   return [
     { kind: 'move', id, to: 'queued', reason, patch },
@@ -55,21 +55,21 @@ function release({ version: { id, spool, state }, waiting }: DeedFacts, by: stri
 
 function discard({ version: { id, state } }: DeedFacts, by: string) {
   const from = [...REPLACEABLE, 'rejected'] as const
-  // Bytes of an `uploading` version may be on their way.
+  // An `uploading` version cannot be discarded, because its bytes might be on their way.
   if (!from.includes(state)) return wrongState({ id, state }, from)
-  const reason = { code: DISCARDED, text: `discarded by ${by}` }
+  const reason = { code: DISCARDED, reason: `discarded by ${by}` }
   return [
     { kind: 'move', id, to: 'discarded', reason, patch: { approved: false } },
   ] satisfies Transition[]
 }
 
-/** retry: once the version is queued again, the older ones give it their place, as they do to each queued version. */
+/** retry queues a version again, which then supersedes the older versions as each queued version does. */
 function retry({ version: { id, path, sha256, spool, state }, waiting }: DeedFacts, by: string) {
   // The attempt that the person asks for runs already.
   if (state === 'uploading') return []
   if (state !== 'failed' && state !== 'queued')
     return wrongState({ id, state }, ['failed', 'queued'])
-  const reason = { code: RETRIED, text: `tried again by ${by}` }
+  const reason = { code: RETRIED, reason: `tried again by ${by}` }
   if (sha256 === null) {
     // Reading its file failed, so it has no copy to send: the next scan must read the path again.
     return [
@@ -90,7 +90,7 @@ function retry({ version: { id, path, sha256, spool, state }, waiting }: DeedFac
 function restore({ version, waiting }: DeedFacts, by: string) {
   const { account, feed, id, path, spool, state } = version
   if (spool === null) return refused(`its bytes are no longer kept (it is ${state})`, DROP_AGAIN)
-  const reason = { code: RESTORED, text: `restored from version ${id} by ${by}` }
+  const reason = { code: RESTORED, reason: `restored from version ${id} by ${by}` }
   const patch = { ...contentOf(version), approved: true }
   const added: Transition = {
     kind: 'add',

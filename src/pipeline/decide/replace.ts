@@ -3,14 +3,14 @@
 import { ACCEPTED, REPLACEABLE } from '../../domain/states.ts'
 import type { Id, State, Transition, Version } from '../../history/port.ts'
 
-/** Placed is what these rules need of a version. Of two versions of a feed, the one with the higher id is newer. */
+/** Placed is what these rules need of a version. Of two versions of a feed, the version with the higher id is newer. */
 export type Placed = Pick<Version, 'id' | 'state'>
 
 /** SENT_OR_WAITING are the states of a version that is on the service, or will be without a person. */
 export const SENT_OR_WAITING: readonly State[] = [...ACCEPTED, 'uploaded']
 
 /**
- * replaceableBy returns the states that a newer version in this state takes the place of. A held version may be
+ * replaceableBy returns the states that a newer version in this state takes the place of. A held version can be
  * discarded, so it takes the place of held ones only.
  */
 export function replaceableBy(newer: State): readonly State[] {

@@ -1,5 +1,5 @@
-// Decides whether a file that was read repeats a version of its feed, and whether its date is older than what was
-// accepted. Pure.
+// Decides whether a file that was read repeats a version of its feed, and whether its name has an older date than
+// another version. Pure.
 
 import { orderDate } from '../../domain/dated-name.ts'
 import { COPY_LOST, OLDER } from '../../domain/reason-codes.ts'
@@ -21,15 +21,17 @@ export interface ReadFile {
 export interface BytesFacts {
   /** Wall ms. */
   now: number
-  /** newestTaken returns the newest version of the feed with known bytes. */
-  newestTaken(): Version | null
+  /** newestRead returns the newest version of the feed with known bytes. */
+  newestRead(): Version | null
   /** known returns what stat reported when the path was last read. */
   known(): KnownFile | null
   /** last returns the version that the file at the path was then. */
   last(): Version | null
   /** otherServiceUpTo returns the last version id that belongs to another service, or 0. */
   otherServiceUpTo(): number
-  /** newestDated returns the one with the newest date of the last upload and the versions that wait or are held. */
+  /**
+   * newestDated returns the version with the newest date among the last upload and the versions that wait or are held.
+   */
   newestDated(): Version | null
 }
 
@@ -43,7 +45,7 @@ const RULE_COUNTS = ['records', 'postings', 'withoutId', 'duplicates', 'placehol
 export function sameBytes(facts: BytesFacts, origin: Origin, file: ReadFile): Version | null {
   const { sha256 } = file
   if (sha256 === null) return null
-  const newest = facts.newestTaken()
+  const newest = facts.newestRead()
   if (newest?.sha256 === sha256) return isTakenAnew(facts, origin, { newest, file }) ? null : newest
   const before = facts.last()
   if (before === null || before.feed !== origin.rule.feed || before.sha256 !== sha256) return null
@@ -51,7 +53,7 @@ export function sameBytes(facts: BytesFacts, origin: Origin, file: ReadFile): Ve
   return isUnwritten(facts.known(), origin) ? before : null
 }
 
-/** isTakenAnew returns whether the same bytes as those of the newest version are a new version nevertheless. */
+/** isTakenAnew returns whether a file becomes a new version although the newest version has the same bytes. */
 function isTakenAnew(
   facts: BytesFacts,
   { rule }: Origin,
@@ -62,7 +64,7 @@ function isTakenAnew(
   if (state === 'gone' || state === 'superseded') return true
   if (state === 'failed') return spool === null || COPY_LOST.includes(reasonCode ?? '')
   if (state === 'uploaded') return account !== rule.account || id <= facts.otherServiceUpTo()
-  // New rules may accept a rejected file, or find the postings that a held file seemed to lack.
+  // New rules can accept a rejected file, or find the postings that a held file seemed to lack.
   if (file.verdict !== 'ok') return false
   if (state === 'rejected') return true
   return state === 'held' && RULE_COUNTS.some((count) => newest[count] !== file.patch[count])
@@ -81,8 +83,8 @@ function isUnwritten(known: KnownFile | null, { identity }: Origin): boolean {
 }
 
 /**
- * newerByDate returns the newest version that counts if the date in this file's name is older; else null. Of two files
- * with the same date, the one that was written last wins: times of files order nothing.
+ * newerByDate returns the version with the newest date of the feed if the date in this file's name is older; else null.
+ * Of two files with the same date, the file that is read later wins: the mtime of a file orders nothing.
  */
 export function newerByDate(
   facts: Pick<BytesFacts, 'newestDated' | 'now'>,

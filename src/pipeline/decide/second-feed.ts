@@ -1,7 +1,8 @@
-// Decides whether a version may take the place of another feed of its account. A form does not say which feed it is
-// for, so a service may keep only the last file of an account: then two feeds wipe each other with each export. A
-// further feed waits until a person says that the service keeps all feeds of the account. A name that looks like that
-// of another feed is held in any case: it is probably a copy of that feed, or its next export under another name. Pure.
+// Decides whether a version may take the place of another feed of its account. A form for an upload names the account,
+// but not the feed. A service might therefore keep only the last file of an account, and each export of one feed would
+// remove the postings of the other. A further feed waits until a person says that the service keeps all feeds of the
+// account. A name that looks like the name of another feed is held in any case: it is probably a copy of that feed, or its
+// next export under another name. Pure.
 
 import { type Alike, howAlike, isCopy, rulesFor } from '../../domain/likeness.ts'
 import { JUDGED_ANEW, LOOK_ALIKE, SECOND_FEED } from '../../domain/reason-codes.ts'
@@ -11,7 +12,7 @@ import { countOf } from '../../lib/units.ts'
 import { type Placed, replaced } from './replace.ts'
 import type { Held } from './sending.ts'
 
-/** AccountFacts is what the rule needs to know beside the version. What few files need is read when it is asked for. */
+/** AccountFacts is what the rule needs to know beside the version. Facts that few files need are functions. */
 export interface AccountFacts {
   /** The account as its operator calls it. */
   account: string
@@ -20,7 +21,7 @@ export interface AccountFacts {
   /** The configuration or a person says that the service keeps all feeds of the account. */
   keepsAll: boolean
   rivals(): readonly Rival[]
-  /** alike returns the rivals whose names look like the feed's. */
+  /** alike returns the rivals whose names look like the name of this feed. */
   alike(): readonly Rival[]
 }
 
@@ -36,9 +37,11 @@ export function secondFeed(own: AskingFeed, facts: AccountFacts): Held | null {
   return rival && further(own, rival, facts.account)
 }
 
-/** goingFirst returns a rival that goes first. Of two unknown feeds that wait, the one with the lower id does. */
+/**
+ * goingFirst returns a rival that goes first. Of two unknown feeds that wait, the feed with the lower version id does.
+ */
 function goingFirst({ id }: AskingFeed, rivals: readonly Rival[]): Rival | null {
-  const first = rivals.filter((rival) => rival.isSettled || id === undefined || rival.id < id)
+  const first = rivals.filter((rival) => rival.goesFirst || id === undefined || rival.id < id)
   return first.find(({ state }) => state === 'uploaded') ?? first[0] ?? null
 }
 
@@ -48,7 +51,7 @@ function further({ path }: AskingFeed, rival: Rival, account: string): Held {
   return {
     guard: 'second-feed',
     code: SECOND_FEED,
-    text: `account ${account} already ${verb} ${rival.feed} (${count}), and the service might keep only the last file of an account`,
+    reason: `account ${account} already ${verb} ${rival.feed} (${count}), and the service might keep only the last file of an account`,
     hint: `ask the service operator whether the service keeps all feeds of an account. If it does, release this one and say so, or set guards.secondFeed: pass. If it does not, give this feed an account of its own (partnerAccount), or set ${excludeLine(path)} under inbox`,
   }
 }
@@ -68,7 +71,7 @@ function lookAlike({ feed, path }: AskingFeed, rival: Rival): Held {
     how === 'numbers'
       ? `if they are exports of one feed, set ${one}; if each is a feed of its own, set ${each}, or release this one. Then restart feedsyncd`
       : `if it is a feed of its own, release it. If not, discard it, remove the file, or set ${excludeLine(path)} under inbox`
-  return { guard: 'second-feed', code: LOOK_ALIKE, text: texts[how], hint }
+  return { guard: 'second-feed', code: LOOK_ALIKE, reason: texts[how], hint }
 }
 
 /**
@@ -81,9 +84,9 @@ export function heldAnew(
   waiting: readonly Placed[],
 ): Transition[] {
   if (held === null) {
-    const text = 'it was judged anew, and no guard holds it'
+    const reason = 'it was judged anew, and no guard holds it'
     return [
-      { kind: 'move', id, to: 'queued', reason: { code: JUDGED_ANEW, text } },
+      { kind: 'move', id, to: 'queued', reason: { code: JUDGED_ANEW, reason } },
       ...replaced(waiting, id, 'queued'),
     ]
   }

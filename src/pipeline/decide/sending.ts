@@ -23,13 +23,13 @@ export interface SendFacts {
   isPaused: boolean
   /** Why a guard holds the version now; null if it passes, or if a person approved it. */
   held: Held | null
-  /** The ids of the newest newer versions of the feed in these states; null without one. */
+  /** For each of these states, the id of the newest version of the feed that is newer than this one; else null. */
   newer: { queued: number | null; held: number | null }
-  /** The earlier attempts in a row that ended with the code of the present failure. */
+  /** The earlier attempts in a row that ended with the code of this failure. */
   inARow: number
 }
 
-/** Try is an attempt without its result. */
+/** Try is how an attempt went, without the outcome that follows from it. */
 export type Try = Omit<AttemptEnd, 'outcome' | 'code'> & { startedAt: number }
 
 /** SendEvent is what a step of an attempt found. All times are wall ms. */
@@ -38,7 +38,7 @@ export type SendEvent =
   | { kind: 'prepared'; startedAt: number; key: string }
   /** An origin is down until its next probe, so nothing was requested. */
   | { kind: 'closed'; failure: Failure; until: number }
-  /** Storage confirmed the file. `warning`: its answer was unusual. */
+  /** Storage confirmed the file. `warning` says what was unusual in its answer; null if nothing was. */
   | StoredEvent
   /**
    * The service or storage did not accept the file. `notBefore` is the next probe of an origin that is down, or null;
@@ -67,7 +67,7 @@ export interface FailedEvent {
   random: number
 }
 
-const DAEMON_STOPPED: Reason = { code: STOPPED, text: 'the daemon stopped' }
+const DAEMON_STOPPED: Reason = { code: STOPPED, reason: 'the daemon stopped' }
 
 /**
  * decideSending returns what an event means for a version. A version that is not queued or uploading any more (a person
@@ -78,7 +78,7 @@ export function decideSending(facts: SendFacts, event: SendEvent): Transition[] 
   return facts.version.state === 'queued' ? whileQueued(facts, event) : []
 }
 
-/** whileQueued: the form is asked for, and no byte of the file has left. */
+/** whileQueued decides about an event while the form is asked for: no byte of the file has left. */
 function whileQueued(facts: SendFacts, event: SendEvent): Transition[] {
   const { id } = facts.version
   switch (event.kind) {
@@ -113,7 +113,7 @@ function begun(
   if (isPaused) return []
   if (newer.queued !== null) return [{ kind: 'supersede', id, by: newer.queued }]
   if (held !== null) {
-    // A newer held version takes the place of a held version only, never of an accepted one.
+    // A newer held version supersedes this version only if this version is held as well: else this version is sent.
     if (newer.held !== null) return [{ kind: 'supersede', id, by: newer.held }]
     const { guard, ...reason } = held
     return [{ kind: 'move', id, to: 'held', reason, patch: { guard } }]
@@ -124,7 +124,7 @@ function begun(
   ]
 }
 
-/** whileUploading: bytes of the file may be on their way. */
+/** whileUploading decides about an event after the form has come: bytes of the file might be on their way. */
 function whileUploading(facts: SendFacts, event: SendEvent): Transition[] {
   if (event.kind === 'prepared' || event.kind === 'closed') return []
   const { id } = facts.version
@@ -132,7 +132,7 @@ function whileUploading(facts: SendFacts, event: SendEvent): Transition[] {
   switch (event.kind) {
     case 'stored': {
       const { etagVerified, fileUrl, warning } = event
-      const reason = warning === null ? null : { code: UNUSUAL_ANSWER, text: warning }
+      const reason = warning === null ? null : { code: UNUSUAL_ANSWER, reason: warning }
       // A newer version that waits is sent next.
       return [end, { kind: 'move', id, to: 'uploaded', reason, patch: { fileUrl, etagVerified } }]
     }
@@ -147,7 +147,7 @@ function whileUploading(facts: SendFacts, event: SendEvent): Transition[] {
   }
 }
 
-/** ifOvertaken: a version that was not stored gives its place to a newer one that waits. */
+/** ifOvertaken supersedes a version that was not stored if a newer version waits. */
 function ifOvertaken({ newer, version: { id } }: SendFacts): Transition[] {
   return newer.queued === null ? [] : [{ kind: 'supersede', id, by: newer.queued }]
 }
@@ -158,11 +158,11 @@ function afterFailure(
 ): Transition[] {
   const { attempts, id, retries, state } = version
   if (failure.class === 'credentials') {
-    // A hold that has ended meanwhile delays nothing.
+    // If the hold of the account has ended meanwhile, the next attempt is due at once.
     if (hold === null) return [again(version, reasonOf(failure), null)]
     return [again(version, withCode(ON_HOLD, hold.failure), hold.until)]
   }
-  // `failed`, not `rejected`: the bytes are right, and the other side may accept them tomorrow.
+  // `failed`, not `rejected`: the bytes are right, and the other side might accept them tomorrow.
   if (isFinal(failure, inARow + 1))
     return [{ kind: 'move', id, to: 'failed', reason: reasonOf(failure) }]
   // The row of a running attempt is counted already.
@@ -171,7 +171,7 @@ function afterFailure(
   return [again(version, reasonOf(failure), Math.max(at, notBefore ?? 0))]
 }
 
-/** isFinal: this failure has come `inARow` times, and another attempt would not help. */
+/** isFinal returns whether a failure that has come `inARow` times ends the version: another attempt would not help. */
 function isFinal({ class: kind, rule }: Failure, inARow: number): boolean {
   return kind !== 'transient' && (rule.tries === 1 || inARow >= rule.tries)
 }
@@ -179,9 +179,9 @@ function isFinal({ class: kind, rule }: Failure, inARow: number): boolean {
 /** afterFault queues a version again after a full disk or a locked database, and fails it after a fault of ours. */
 function afterFault(id: number, error: unknown): Transition[] {
   if (!isRetryable(error)) return [{ kind: 'move', id, to: 'failed', reason: faultReason(error) }]
-  const { hint, message: text } = error
+  const { hint, message: reason } = error
   const condition = error instanceof ConditionError ? error.condition : null
-  return [queue(id, { code: condition ?? errorCode(error) ?? 'temporary', text, hint }, null)]
+  return [queue(id, { code: condition ?? errorCode(error) ?? 'temporary', reason, hint }, null)]
 }
 
 /** again lets a version wait for its next attempt; a version that is queued already changes no state. */
@@ -199,7 +199,7 @@ function wait(id: number, reason: Reason, nextAttemptAt: number | null): Transit
 
 type Ended = Exclude<SendEvent, { kind: 'prepared' | 'closed' }>
 
-/** attemptOf is a whole attempt: it ended before a byte of the file left. */
+/** attemptOf adds an attempt that ended before a byte of the file left. */
 function attemptOf(id: number, event: Ended): Transition {
   const { startedAt, key } = event.attempt
   return { kind: 'attempt', id, startedAt, key, end: endOf(event) }
@@ -229,14 +229,14 @@ function codeOf(event: Ended): string | null {
 export function faultReason(error: unknown): Reason {
   return {
     code: FAULT,
-    text: `an internal error of feedsyncd: ${messageOf(error)}`,
-    hint: 'report this with the daemon’s log; a newer feedsyncd may accept the file',
+    reason: `an internal error of feedsyncd: ${messageOf(error)}`,
+    hint: 'report this with the daemon’s log; a newer feedsyncd might accept the file',
   }
 }
 
 /** reasonOf returns the reason of a refusal by the service or storage. */
-function reasonOf({ code, reason: text, hint }: Failure): Reason {
-  return { code, text, hint }
+function reasonOf({ code, reason, hint }: Failure): Reason {
+  return { code, reason, hint }
 }
 
 /** withCode returns the reason of a failure under a code of ours. */

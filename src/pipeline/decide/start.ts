@@ -9,20 +9,23 @@ import type { Placed } from './replace.ts'
 
 /** StartEvent is what the start found. */
 export type StartEvent =
-  /** The last run ended in the middle of a step. `at`: wall ms of this start; `key`: the object key of the running attempt. */
+  /**
+   * The last run ended in the middle of a step. `at`: wall ms of this start; `key`: the object key of the running
+   * attempt.
+   */
   | { kind: 'crashed'; at: number; key: string | null }
-  /** The copy in the spool is lost, with a disk or a host. `paths` are the files that are this version. */
+  /** The copy in the spool was lost with a disk or a host. `paths` are the files of this version. */
   | { kind: 'copy-lost'; fileIsThere: boolean; paths: readonly string[] }
   /** The state directory is a copy from an earlier moment. */
   | { kind: 'copied-state'; fileIsUnchanged: boolean }
   /** No rule expects the feed any more. */
   | { kind: 'not-expected' }
 
-const AFTER_STOP: Reason = { code: STOPPED, text: 'feedsyncd stopped before this was done' }
+const AFTER_STOP: Reason = { code: STOPPED, reason: 'feedsyncd stopped before this was done' }
 
 const COPIED_STATE: Reason = {
   code: 'history-lost',
-  text: 'the history was restored: a newer version may be on the service',
+  reason: 'the history was restored: a newer version might be on the service',
   hint: 'Compare its postings with those on the service; release it if it is right, or discard it.',
 }
 
@@ -53,7 +56,7 @@ function afterCrash(
 ): Transition[] {
   if (state === 'checking') return [{ kind: 'move', id, to: 'settling', reason: AFTER_STOP }]
   if (state !== 'uploading') return []
-  // Storage may have the file. It is sent again, under a new key.
+  // Storage might have the file. It is sent again, under a new key.
   const end = {
     endedAt: at,
     outcome: 'unknown',
@@ -68,7 +71,10 @@ function afterCrash(
   ]
 }
 
-/** withoutCopy: the file is read again as a new version; without a file the version fails, so that a person knows. */
+/**
+ * withoutCopy has the file of an unsent version read again, as a new version. Without the file, the version fails, so
+ * that a person learns of it.
+ */
 function withoutCopy(
   { id, state }: Placed,
   { fileIsThere, paths }: Extract<StartEvent, { kind: 'copy-lost' }>,
@@ -78,12 +84,12 @@ function withoutCopy(
   const unlinked = paths.map((path): Transition => ({ kind: 'unlink', path }))
   const code = COPY_GONE
   if (fileIsThere) {
-    const text = 'its copy in the state directory is gone: its file is read again'
-    return [lost, ...unlinked, { kind: 'move', id, to: 'superseded', reason: { code, text } }]
+    const reason = 'its copy in the state directory is gone: its file is read again'
+    return [lost, ...unlinked, { kind: 'move', id, to: 'superseded', reason: { code, reason } }]
   }
-  const text = 'its copy is missing: it was on the host that was lost'
+  const reason = 'its copy is missing: it was on the host that was lost'
   const hint = 'put the file into the folder again'
-  return [lost, ...unlinked, { kind: 'move', id, to: 'failed', reason: { code, text, hint } }]
+  return [lost, ...unlinked, { kind: 'move', id, to: 'failed', reason: { code, reason, hint } }]
 }
 
 function hold(id: number): Transition {
@@ -91,7 +97,9 @@ function hold(id: number): Transition {
   return { kind: 'move', id, to: 'held', reason: COPIED_STATE, patch }
 }
 
-/** decideExpected returns the version of an expected feed without a file. `everyMs` is the time between two files. */
+/**
+ * decideExpected adds a `gone` version for an expected feed without a file. `everyMs` is the time between two files.
+ */
 export function decideExpected({
   everyMs,
   feed,
@@ -102,9 +110,9 @@ export function decideExpected({
   path: string
 }): Transition[] {
   const version: NewVersion = { feed, path, account: null, state: 'settling', reason: null }
-  const text = `no file of this feed has come yet; one is expected every ${formatDuration(everyMs)}`
+  const reason = `no file of this feed has come yet; one is expected every ${formatDuration(everyMs)}`
   return [
     { kind: 'add', version },
-    { kind: 'move', id: 'new', to: 'gone', reason: { code: NOT_SEEN, text } },
+    { kind: 'move', id: 'new', to: 'gone', reason: { code: NOT_SEEN, reason } },
   ]
 }

@@ -90,7 +90,7 @@ it('holds a waiting version of a restored state whose file has left, until a per
   expect(held).toMatchObject({
     id: waiting.id,
     guard: 'history-lost',
-    reason: 'the history was restored: a newer version may be on the service',
+    reason: 'the history was restored: a newer version might be on the service',
   })
   expect(kept.at(-1)).toBe(sha256(feedOf(12)))
   expect(released.code).toBe(0)

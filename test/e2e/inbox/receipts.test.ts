@@ -19,10 +19,10 @@ const quickSite = (config: Record<string, unknown> = {}) =>
 const receiptOf = (site: Site) =>
   JSON.parse(readFileSync(join(site.inbox, 'jobs.xml.receipt.json'), 'utf8'))
 
-const owed = (site: Site) => {
+const pending = (site: Site) => {
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'), { readonly: true })
   try {
-    return db.prepare('SELECT path FROM owed_receipts').pluck().all()
+    return db.prepare('SELECT path FROM pending_receipts').pluck().all()
   } finally {
     db.close()
   }
@@ -168,11 +168,11 @@ it('a receipt that was pending at a crash is written at the next start', async (
 
   // A crash leaves this: the new state and the note of the pending receipt.
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
-  const owed = () => db.prepare('SELECT path FROM owed_receipts').pluck().all()
-  const paid = owed()
-  db.prepare("INSERT INTO owed_receipts VALUES (1, 'jobs.xml', '')").run()
+  const pending = () => db.prepare('SELECT path FROM pending_receipts').pluck().all()
+  const paid = pending()
+  db.prepare("INSERT INTO pending_receipts VALUES (1, 'jobs.xml', '')").run()
   await site.run('run', '--once')
-  const left = owed()
+  const left = pending()
   db.close()
 
   const withoutTime = (text: string) => ({ ...JSON.parse(text), at: null })
@@ -207,7 +207,7 @@ it('a file has the receipt of its newest version, even if an older version is up
   await daemon.ended
 
   expect(receiptOf(site)).toMatchObject({ state: 'rejected', line: 1 })
-  expect(owed(site)).toEqual([])
+  expect(pending(site)).toEqual([])
 })
 
 it('a file has the receipt of its newest version also after a crash', async () => {
@@ -220,13 +220,13 @@ it('a file has the receipt of its newest version also after a crash', async () =
   }
   expect(site.uploads({ feed: 'jobs.xml', all: true }).map(({ id }) => id)).toEqual([10, 9])
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
-  db.prepare("INSERT INTO owed_receipts VALUES (9, 'jobs.xml', ''), (10, 'jobs.xml', '')").run()
+  db.prepare("INSERT INTO pending_receipts VALUES (9, 'jobs.xml', ''), (10, 'jobs.xml', '')").run()
   db.close()
 
   await site.run('run', '--once')
 
   expect(receiptOf(site)).toMatchObject({ state: 'rejected', line: 1 })
-  expect(owed(site)).toEqual([])
+  expect(pending(site)).toEqual([])
 })
 
 it('a pending receipt is dropped after its vendor removed the whole directory', async () => {
@@ -247,5 +247,5 @@ it('a pending receipt is dropped after its vendor removed the whole directory', 
   })
 
   expect(statusOf(site).daemon.conditions).toEqual([])
-  expect(owed(site)).toEqual([])
+  expect(pending(site)).toEqual([])
 })

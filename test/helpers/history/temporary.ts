@@ -67,8 +67,8 @@ export function versionIn(
   return history.update(first.id, patch, reason)
 }
 
-export function because(text: string, hint: string | null = null, code = 'test'): Reason {
-  return { code, text, hint }
+export function because(reason: string, hint: string | null = null, code = 'test'): Reason {
+  return { code, reason, hint }
 }
 
 export function thrownBy(work: () => unknown): FeedsyncError {

@@ -177,7 +177,7 @@ class VendorsFolder implements Disposable {
     )
     const turned = [...news.slice(order % Math.max(1, news.length)), ...news]
     for (const [path, file] of new Map(turned)) this.#read(path, file)
-    const presence = this.#ledger.known.presence((path) => this.#files.has(path))
+    const presence = this.#ledger.known.stepsAfter((path) => this.#files.has(path))
     this.#history.atomically(() => {
       for (const step of presence) step()
     })
@@ -201,11 +201,11 @@ class VendorsFolder implements Disposable {
     const sha256 = `content ${content}`
     const patch = { sha256, postings: 3, spool: `${content}.xml` }
     const file = { verdict: 'ok', reason: null, sha256, patch, final: true } as const
-    const before = this.#history.newestTaken(rules.feed)
+    const before = this.#history.newestRead(rules.feed)
     const origin = { path, identity, rule: rules }
     this.#ledger.writeFile(origin, { kind: 'read', file, held: () => null })
     const counts = day !== null && (DAYS[day] ?? 0) < 366 ? (DAYS[day] ?? 0) : null
-    const version = this.#history.newestTaken(rules.feed)
+    const version = this.#history.newestRead(rules.feed)
     if (version === null || version.sha256 !== sha256) return
     // A file without a date has the latest day that its feed had when it came.
     const known = [this.#days.get(before?.id ?? 0), this.#onService.get(rules.feed)?.day]

@@ -87,7 +87,7 @@ const feedOf = (path: string) => (path.startsWith('g') ? 'g' : 'f')
 const TODAY = Date.UTC(2026, 10, 23)
 const PLAIN = ['f.xml'] as const
 const TRY = { startedAt: 1, endedAt: 2, key: 'key', status: null, bytesSent: 0 }
-const HELD: Held = { guard: 'drop', code: 'drop', text: 'it dropped' }
+const HELD: Held = { guard: 'drop', code: 'drop', reason: 'it dropped' }
 const DEEDS: readonly Deed[] = ['release', 'discard', 'retry', 'restore']
 
 const failed = (rule: keyof typeof RULES, hold = false): SendEvent => {
@@ -318,8 +318,8 @@ function arrived(
     last: () => null,
     isAlone: () => true,
     waiting: () => waitingIn(story, feed),
-    atRest: () => null,
-    newestTaken: () => newest,
+    beforeReading: () => null,
+    newestRead: () => newest,
     otherServiceUpTo: () => 0,
     newestDated: () => withNewestDate(datedIn(story, feed)),
   }
@@ -354,8 +354,8 @@ function besideOthers(story: Story, own: AskingFeed, { secondFeed }: Decisions):
       ['queued', 'uploading', 'uploaded'].includes(told.state) ||
       told.approved ||
       told.isMaybeStored
-    const isSettled = told.state !== 'queued' || told.approved || told.isMaybeStored
-    return isOther && isRival ? [{ ...toldAs(story, n + 1), postings: 1, isSettled }] : []
+    const goesFirst = told.state !== 'queued' || told.approved || told.isMaybeStored
+    return isOther && isRival ? [{ ...toldAs(story, n + 1), postings: 1, goesFirst }] : []
   })
   const facts: AccountFacts = {
     account: '123',

@@ -177,8 +177,8 @@ export function addVersion(history: History, { feed, at, steps, patch = {} }: St
   const { id } = history.add({
     ...{ feed, path: feed, account: null, state: 'settling', reason: null, at },
   })
-  steps.forEach(([state, text, hint = null], n) => {
-    const reason = text === null ? null : { code: 'test', text, hint }
+  steps.forEach(([state, sentence, hint = null], n) => {
+    const reason = sentence === null ? null : { code: 'test', reason: sentence, hint }
     const then = at + (n + 1) * 2 * SECOND
     if (state === 'uploading') {
       history.move(id, state, { reason, at: then })

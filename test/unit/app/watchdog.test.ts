@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { noteWatchdogRestart } from '../../../src/app/watchdog.ts'
+import { reportWatchdogRestart } from '../../../src/app/watchdog.ts'
 import { Conditions } from '../../../src/domain/conditions.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
 
@@ -15,7 +15,7 @@ it('a restart by the watchdog is told by the next start alone, and for an hour',
   const start = () => {
     const conditions = new Conditions(clock)
     const commandLine = (command: string) => `feedsyncd ${command}`
-    noteWatchdogRestart({ clock, commandLine, env: { RUNTIME_DIRECTORY: folder } }, conditions)
+    reportWatchdogRestart({ clock, commandLine, env: { RUNTIME_DIRECTORY: folder } }, conditions)
     return conditions
   }
 

@@ -30,7 +30,7 @@ function threeWaiting(concurrency: number) {
     sendConditions: new SendConditions({ conditions, gate, reloadKey: () => false }),
     sendQueue: new SendQueue({ clock: systemClock, gate, history }),
     ruleFor: (path) => feedFor(path, []),
-    ledger: { addressed: (queued: Version) => queued } as unknown as SendingParts['ledger'],
+    ledger: { readdress: (queued: Version) => queued } as unknown as SendingParts['ledger'],
     attempts: {
       // The test decides when a version is stored. Its record is never written.
       run: ({ id }: { id: number }, _: AbortSignal, tell: () => void) => {

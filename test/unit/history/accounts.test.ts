@@ -16,7 +16,7 @@ describe('the rivals of a feed', () => {
     history.move(id, 'queued', { at: 7 })
 
     expect(history.rivals(BESIDE)).toContainEqual(
-      expect.objectContaining({ id, state: 'queued', isSettled: true }),
+      expect.objectContaining({ id, state: 'queued', goesFirst: true }),
     )
   })
 

@@ -15,9 +15,9 @@ function oneFile() {
 it('a file that is put back and found by a listing in one commit keeps its new identity, and is no longer missing', async () => {
   const { history, known } = oneFile()
   const returned = { ...identity, ctimeNs: '6' }
-  for (const step of known.presence(() => false)) step()
+  for (const step of known.stepsAfter(() => false)) step()
 
-  const back = known.presence(() => true)
+  const back = known.stepsAfter(() => true)
   await history.commit(() => {
     known.returned(path, identity, returned)
     for (const step of back) step()
@@ -30,7 +30,7 @@ it('a file that is put back and found by a listing in one commit keeps its new i
 it('a file that is moved away and missed by a listing in one commit is forgotten', async () => {
   const { history, known } = oneFile()
 
-  const left = known.presence(() => false)
+  const left = known.stepsAfter(() => false)
   await history.commit(() => {
     known.moved(path, identity, 'archive')
     for (const step of left) step()

@@ -82,7 +82,7 @@ describe('pruning', () => {
     const { history } = temporaryHistory()
     const ask = () => history.addRequest({ path: 'a', source: '/a', feed: null, at: 1000 }).id
     const [refused, open] = [ask(), ask()]
-    history.answerRequest(refused, { problem: 'is a folder' })
+    history.answerRequest(refused, { reason: 'is a folder' })
 
     await history.prune(2000)
 

@@ -45,7 +45,7 @@ const CALLS: Record<
 > = {
   version: (history, id) => history.version(id),
   newest: (history) => history.newest('acme'),
-  newestTaken: (history) => history.newestTaken('acme'),
+  newestRead: (history) => history.newestRead('acme'),
   lastUploaded: (history) => history.lastUploaded('acme'),
   onService: (history) => history.onService('acme'),
   maybeOnService: (history) => history.maybeOnService('acme'),
@@ -58,7 +58,7 @@ const CALLS: Record<
   baselines: (history) => history.baselines('acme'),
   hasNewerAt: (history) => history.hasNewerAt({ id: 1, path: 'a.xml' }, ['held']),
   turnovers: (history) => history.turnovers('acme'),
-  hasTaken: (history) => history.hasTaken({ feed: 'acme', path: 'a.xml' }),
+  hasOtherAt: (history) => history.hasOtherAt({ feed: 'acme', path: 'a.xml' }),
   recent: (history) => history.recent('acme'),
   postings: (history) => history.postings('acme', 5),
   count: (history) => history.count(),
@@ -70,7 +70,7 @@ const CALLS: Record<
   add: (history) => versionIn(history, 'uploaded'),
   move: (history) => versionIn(history, 'queued', { patch: { spool: '1.xml' } }),
   update: (history, id) => history.update(id, { approved: true }),
-  seen: (history, id) => history.seen(id, { code: 'same-bytes', text: 'again' }, 5),
+  seen: (history, id) => history.seen(id, { code: 'same-bytes', reason: 'again' }, 5),
   forget: (history) => {
     for (const feed of ['a', 'a', 'b']) versionIn(history, 'settling', { feed })
     for (const feed of ['a', 'b']) history.forget(history.newest(feed)?.id ?? 0)
@@ -84,7 +84,7 @@ const CALLS: Record<
   lastId: (history) => history.lastId(),
   due: (history) => [history.due(5), history.due(5, 4, { accounts: ['a', null] })],
   postpone: (history) => {
-    const wait = { now: 5, until: 9, reason: { code: 'endpoint-down', text: 'it is down' } }
+    const wait = { now: 5, until: 9, reason: { code: 'endpoint-down', reason: 'it is down' } }
     for (const accounts of [['a', null], 'all'] as const) history.postpone(accounts, wait)
   },
   askRetry: (history, id) => history.askRetry(id, 5),
@@ -115,7 +115,7 @@ const CALLS: Record<
   movedFile: (history) => history.movedFile('a.xml'),
   forgetPath: (history) => history.forgetPath('a.xml'),
   unread: (history) => history.unread(),
-  pendingVersionAt: (history) => history.pendingVersionAt('a.xml'),
+  unreadAt: (history) => history.unreadAt('a.xml'),
   pathsOf: (history, id) => history.pathsOf(id),
   ruledFiles: (history) => history.ruledFiles(),
   rejectedFiles: (history) => history.rejectedFiles(),
@@ -123,15 +123,15 @@ const CALLS: Record<
   addRequest: (history) =>
     history.addRequest({ path: 'a.xml', source: '/a.xml', feed: null, at: 5 }),
   openRequests: (history) => history.openRequests(),
-  answerRequest: (history) => history.answerRequest(1, { problem: 'none' }),
+  answerRequest: (history) => history.answerRequest(1, { reason: 'none' }),
   pauses: (history) => history.pauses(5),
   pause: (history) => history.pause({ feed: 'acme', since: 5, until: null, by: 'anna' }),
   countPauses: (history) => history.countPauses(5, () => 1),
   resume: (history) => history.resume('acme'),
-  oweReceipt: (history, id) => history.oweReceipt({ id, path: 'a.xml' }, 'token'),
+  addPendingReceipt: (history, id) => history.addPendingReceipt({ id, path: 'a.xml' }, 'token'),
   receiptToken: (history, id) => history.receiptToken({ id, path: 'a.xml' }),
-  owedReceipts: (history, id) => [history.owedReceipts(), history.owedReceipts(id)],
-  settleReceipt: (history, id) => history.settleReceipt({ id, path: 'a.xml' }, 'token'),
+  pendingReceipts: (history, id) => [history.pendingReceipts(), history.pendingReceipts(id)],
+  receiptWritten: (history, id) => history.receiptWritten({ id, path: 'a.xml' }, 'token'),
   departures: (history) => history.departures(),
   beginDeparture: (history) => {
     const identity = { dev: '1', ino: '1', size: 1, mtimeNs: '1', ctimeNs: '1' }
@@ -139,13 +139,13 @@ const CALLS: Record<
     history.beginDeparture({ ...file, token: 'token' })
   },
   endDeparture: (history) => history.endDeparture('token'),
-  noteService: (history) => {
+  recordService: (history) => {
     const who = { account: '123', partner: null, partnerAccount: null }
     for (const host of ['a', 'b'])
-      history.noteService({ ...who, baseUrl: `https://${host}.example.com` })
+      history.recordService({ ...who, baseUrl: `https://${host}.example.com` })
   },
   otherServiceUpTo: (history) => history.otherServiceUpTo(),
-  noteLoss: (history) => history.noteLoss(['999-5-0123456789abcdef.xml']),
+  recordLoss: (history) => history.recordLoss(['999-5-0123456789abcdef.xml']),
   heldAfterLoss: (history) => history.heldAfterLoss(),
   historyLostUpTo: (history) => history.historyLostUpTo(),
   keptPostings: (history) => history.keptPostings('acme'),

@@ -49,9 +49,9 @@ describe('a version', () => {
       spool: 'a.xml',
     }
     const { feed, path, account, state, detectedAt: at, ...rest } = fields
-    const { reason: text, reasonCode, hint, line, column, ...patch } = rest
+    const { reason: sentence, reasonCode, hint, line, column, ...patch } = rest
     const position = { line: line ?? 0, column: column ?? 0 }
-    const reason = { code: reasonCode ?? '', text: text ?? '', hint, position }
+    const reason = { code: reasonCode ?? '', reason: sentence ?? '', hint, position }
 
     const added = history.add({ feed, path, account, state, reason, at, patch })
 
@@ -83,10 +83,10 @@ describe('a version', () => {
     expect(history.events(id)).toEqual([
       { at: 10, from: null, to: 'settling', ...NO_REASON },
       { at: 11, from: 'settling', to: 'checking', ...NO_REASON },
-      { at: 20, from: 'checking', to: 'incomplete', ...said(ends.text), ...ends.position },
+      { at: 20, from: 'checking', to: 'incomplete', ...said(ends.reason), ...ends.position },
       { at: 30, from: null, to: 'seen', ...said('touched') },
     ])
-    expect(history.version(id)).toMatchObject({ ...said(ends.text), ...ends.position })
+    expect(history.version(id)).toMatchObject({ ...said(ends.reason), ...ends.position })
   })
 
   it('counts repeated arrivals of the same bytes in one event, until another event comes', () => {
@@ -204,7 +204,7 @@ describe('a feed', () => {
     versionIn(history, 'uploaded', { feed: 'other' })
 
     expect(history.newest('acme')).toEqual(settling)
-    expect(history.newestTaken('acme')).toEqual(held)
+    expect(history.newestRead('acme')).toEqual(held)
     expect(history.lastUploaded('acme')).toEqual(uploaded)
     expect(history.newest('nobody')).toBe(null)
   })

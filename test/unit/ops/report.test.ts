@@ -55,7 +55,7 @@ it('status says for each due feed what it waits for and until when, while the se
   const state = daemonState(down)
   versionIn(history, 'queued', { feed: 'due' })
   const later = versionIn(history, 'queued', { feed: 'later' })
-  history.update(later.id, { nextAttemptAt: 120_000 }, { code: 'http-429', text: 'it is busy' })
+  history.update(later.id, { nextAttemptAt: 120_000 }, { code: 'http-429', reason: 'it is busy' })
 
   const shown = (running: boolean) =>
     statusReport(history, { running, state }, ASKING).uploads.map(
@@ -77,11 +77,11 @@ describe('requests of the upload command', () => {
     const [first, second, third] = [ask('a.xml'), ask('b.xml'), ask('c.xml')]
 
     history.answerRequest(first.id, { versionId })
-    history.answerRequest(second.id, { problem: 'is not a regular file' })
+    history.answerRequest(second.id, { reason: 'is not a regular file' })
 
     expect(history.openRequests()).toEqual([third])
     expect(history.request(first.id)).toEqual({ ...first, versionId })
-    expect(history.request(second.id)).toEqual({ ...second, problem: 'is not a regular file' })
+    expect(history.request(second.id)).toEqual({ ...second, reason: 'is not a regular file' })
     expect(history.request(99)).toBe(null)
     expect(() => history.answerRequest(99, { versionId })).toThrow('there is no request 99')
   })

@@ -10,7 +10,7 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const path = 'acme.xml'
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
 const origin = { path, identity, rule: { feed: 'acme', account: null, dated: true } }
-const BROKEN = { code: 'not-well-formed', text: 'it is broken' }
+const BROKEN = { code: 'not-well-formed', reason: 'it is broken' }
 
 const versionOf = ([version]: Version[]) => version as Version
 
@@ -63,7 +63,10 @@ it('a path that a person wants to read again stays in motion until it is read', 
   const motion = () => [ledger.isInMotion(path), ledger.pathsInMotion().has(path)]
 
   const atRest = motion()
-  history.move(id, 'settling', { reason: { code: RETRIED, text: 'a person asked for it' }, at: 10 })
+  history.move(id, 'settling', {
+    reason: { code: RETRIED, reason: 'a person asked for it' },
+    at: 10,
+  })
   const retried = motion()
   ledger.writeFile(origin, read(null, 'broken'))
 
@@ -96,7 +99,7 @@ it('an unchanged file that comes back within 30 days is no news, and after a lon
   const { history, ledger } = atWork(() => day * DAY)
   ledger.writeFile(origin, read(null, 'broken'))
   const listing = (isThere: boolean) => {
-    const steps = ledger.known.presence(() => isThere)
+    const steps = ledger.known.stepsAfter(() => isThere)
     history.atomically(() => {
       for (const step of steps) step()
     })

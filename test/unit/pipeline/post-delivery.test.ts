@@ -187,7 +187,7 @@ it('a file that was put back while the database was full makes no new version', 
   await listed([{ path, identity }])
   const inBetween = [
     ledger.known.isNews(path, returned),
-    departures.hasTaken({ path, identity: returned }),
+    departures.hasMoved({ path, identity: returned }),
   ]
   await listed([])
 
@@ -219,7 +219,7 @@ it('a file that a crash left after it was put back is not read again before its 
   postDelivery.recover()
 
   const isLeftAlone = [returned, { ...returned, size: 4 }].map((found) =>
-    departures.hasTaken({ path, identity: found }),
+    departures.hasMoved({ path, identity: found }),
   )
   postDelivery.listed({
     files: [{ path, identity: returned }],

@@ -52,15 +52,15 @@ it('a slow receipt never overwrites a later receipt of the same version', async 
 
   const states = [await written(1)]
   await first
-  const owed = history.owedReceipts()
+  const pending = history.pendingReceipts()
   states.push(await written(2))
 
   await second
   expect(receipts.isComplete).toBe(true)
   expect(atOnce).toBe(1)
   expect(states).toEqual(['held', 'uploaded'])
-  expect(owed).toMatchObject([{ id: held.id, path: held.path }])
-  expect(history.owedReceipts()).toEqual([])
+  expect(pending).toMatchObject([{ id: held.id, path: held.path }])
+  expect(history.pendingReceipts()).toEqual([])
 })
 
 it('an older version gets no receipt if a newer version of the path has one', async () => {
@@ -77,5 +77,5 @@ it('an older version gets no receipt if a newer version of the path has one', as
 
   expect([before, isNewest(), receipts.isComplete]).toEqual([true, false, true])
   expect(begun).toEqual([])
-  expect(history.owedReceipts()).toEqual([])
+  expect(history.pendingReceipts()).toEqual([])
 })

@@ -18,7 +18,7 @@ const OPEN = {
   newer: { queued: null, held: null },
   inARow: 0,
 }
-const HELD = { held: { guard: 'drop', code: 'drop', text: 'it dropped' } } as const
+const HELD = { held: { guard: 'drop', code: 'drop', reason: 'it dropped' } } as const
 
 const failed = (rule: keyof typeof RULES, times: Partial<SendEvent> = {}): SendEvent =>
   ({
