@@ -13,7 +13,12 @@ export const FORMS = [
   ...['diff <what>', 'diff <older> <newer> --all', 'diff --help'],
   ...['doctor', 'config check', 'alerts test'],
   ...['logs', 'logs <feed>', 'logs --file <file>'],
-  ...['release <id...>', 'release --lost-history', 'release --lost-history --yes'],
+  ...[
+    'release <id...>',
+    'release <id...> --account-keeps-all',
+    'release --lost-history',
+    'release --lost-history --yes',
+  ],
   ...['discard <id...>', 'retry <id...>', 'restore <id...>'],
   ...['run', 'resume', 'resume <feed>'],
   ...[

@@ -1,7 +1,7 @@
 // The next step of a version: what a person can do about it, or what it waits for. Pure functions.
 
 import { commandFor, commandOf } from '../domain/command.ts'
-import { OLDER, PAUSED } from '../domain/reason-codes.ts'
+import { OLDER, PAUSED, SECOND_FEED } from '../domain/reason-codes.ts'
 import { isoTime } from '../lib/clock.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { feedWord } from '../lib/printable.ts'
@@ -92,6 +92,8 @@ function changesSteps({ difference, guard }: DecisionFacts): Step[] {
   return [{ says: `compared with version ${older}, ${differenceLine(summary)}` }]
 }
 
+const KEEPS_ALL = 'release <id...> --account-keeps-all'
+
 /**
  * decisions returns the commands that decide about a version. For a held version, commands that only show more come
  * first.
@@ -105,7 +107,8 @@ function decisions(version: DecisionFacts, line: CommandLine): Step[] {
     return [
       ...(isComparable ? [{ command: line(commandFor('diff <what>', feedWord(feed))) }] : []),
       show,
-      decide('release <id...>'),
+      // The same command says once that the service keeps all feeds, so that no script sends without that word.
+      decide(reasonCode === SECOND_FEED ? KEEPS_ALL : 'release <id...>'),
       decide('discard <id...>'),
     ]
   }

@@ -5,7 +5,7 @@ import type { ProblemCode, Severity } from './problem-kinds.ts'
 import type { VersionFacts } from './version-report.ts'
 
 /** DecisionForm is a form of a command that decides about versions, by their ids. */
-export type DecisionForm = Extract<Form, `${string} <id...>`>
+export type DecisionForm = Extract<Form, `${string} <id...>${string}`>
 
 /**
  * Step is a plain sentence, or a command that can be pasted into a shell. `form` is set if the command only names the

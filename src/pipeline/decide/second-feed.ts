@@ -52,7 +52,7 @@ function further({ path }: AskingFeed, rival: Rival, account: string): Held {
     guard: 'second-feed',
     code: SECOND_FEED,
     reason: `account ${account} already ${verb} ${rival.feed} (${count}), and the service might keep only the last file of an account`,
-    hint: `ask the service operator whether the service keeps all feeds of an account. If it does, release this one and say so, or set guards.secondFeed: pass. If it does not, give this feed an account of its own (partnerAccount), or set ${excludeLine(path)} under inbox`,
+    hint: `ask the service operator whether the service keeps all feeds of an account. If it does, release it with --account-keeps-all, or set guards.secondFeed: pass. If it does not, give this feed an account of its own (partnerAccount), or set ${excludeLine(path)} under inbox`,
   }
 }
 
