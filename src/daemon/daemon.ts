@@ -3,7 +3,6 @@
 // intake.ts looks at the folder, take-queue.ts takes files in, sending.ts sends versions out, and pipeline/pipeline.ts
 // is the story of a feed.
 
-import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import type { Conditions } from '../domain/conditions.ts'
 import type { History } from '../history/port.ts'
 import type { Inbox } from '../inbox/folder.ts'
@@ -22,9 +21,18 @@ import type { TakeQueue } from './take-queue.ts'
 import type { Upkeep } from './upkeep.ts'
 import type { WaitClock } from './wait-clock.ts'
 
+/** CampaignLooks is what the daemon asks of the campaigns (campaigns/schedule.ts). */
+export interface CampaignLooks {
+  readonly running: readonly Promise<void>[]
+  /** start begins a look if one is due, and calls `ended` after it. */
+  start(signals: RunOptions, ended: () => void): void
+  /** once looks once, after a running look has ended. */
+  once(signals: RunOptions): Promise<void>
+}
+
 export interface DaemonParts {
   alerts: AlertDesk
-  campaigns: CampaignSchedule
+  campaigns: CampaignLooks
   clock: Clock
   conditions: Conditions
   /** heartbeat writes the daemon's file when something has changed, and at least every 30 s (heartbeat.ts). */
@@ -71,7 +79,7 @@ const WATCH_PATIENCE_MS = 2 * SECOND
 
 export class Daemon {
   readonly #alerts: AlertDesk
-  readonly #campaigns: CampaignSchedule
+  readonly #campaigns: CampaignLooks
   readonly #clock: Clock
   readonly #conditions: Conditions
   readonly #heartbeat: () => void
