@@ -1,6 +1,7 @@
 // Owns the translation of errors of SQLite and the file system into errors for people. The cause is kept, so
 // `errorCode()` still returns the code of SQLite (`SQLITE_FULL`, `SQLITE_BUSY_RECOVERY`, ...).
 
+import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { type ConditionCode, ConditionError, stateCondition } from '../domain/conditions.ts'
@@ -39,7 +40,9 @@ function translated(error: unknown, file: string): FeedsyncError {
 function advice(code: string, file: string, detail: string): Advice {
   // The second word of a code is its kind: `SQLITE_READONLY_DIRECTORY` is one of several READONLY codes.
   const kind = code.startsWith('SQLITE_') ? code.split('_')[1] : code
-  switch (code === NO_ROOM_FOR_INDEX ? 'FULL' : kind) {
+  const isBlocked = kind === 'CANTOPEN' || kind === 'READONLY'
+  const cause = isBlocked && isReadOnlyAt(dirname(file)) ? 'EROFS' : kind
+  switch (code === NO_ROOM_FOR_INDEX ? 'FULL' : cause) {
     case 'FULL':
     case 'ENOSPC':
     case 'EDQUOT':
@@ -49,11 +52,17 @@ function advice(code: string, file: string, detail: string): Advice {
         condition: 'state-full',
         exitCode: EXIT.temporary,
       }
-    case 'READONLY':
     case 'EROFS':
       return {
-        what: `${file} cannot be written: the file, its directory or the disk is read-only`,
-        hint: `Run this as root or as the user that owns ${dirname(file)}; all files in it must belong to that user, on a writable disk.`,
+        what: `${file} cannot be written: its disk is read-only`,
+        hint: 'Look for its error in the kernel log (dmesg), then mount the disk writable.',
+        condition: 'state-read-only',
+        exitCode: EXIT.temporary,
+      }
+    case 'READONLY':
+      return {
+        what: `${file} cannot be written: this user may not write the file or its directory`,
+        hint: `Run this as root or as the user that owns ${dirname(file)}; all files in it must belong to that user.`,
         condition: 'state-read-only',
         exitCode: EXIT.temporary,
       }
@@ -109,5 +118,15 @@ function advice(code: string, file: string, detail: string): Advice {
         hint: 'This is an internal error of feedsyncd; please report it with this message.',
         exitCode: 1,
       }
+  }
+}
+
+/** isReadOnlyAt returns whether the disk of a directory is read-only. SQLite says then only that it cannot open a file. */
+function isReadOnlyAt(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK)
+    return false
+  } catch (error) {
+    return errorCode(error) === 'EROFS'
   }
 }

@@ -209,7 +209,8 @@ describe.concurrent('a database that cannot be used at the start', () => {
 
     expect([code, after.code]).toEqual([75, 0])
     expect(stderr).toMatch(TWO_LINES)
-    expect(stderr).toContain('belong to one user')
+    expect(stderr).toContain('its disk is read-only')
+    expect(stderr).toContain('mount the disk writable')
     expect(site.sandbox.objects()).toHaveLength(2)
   })
 
