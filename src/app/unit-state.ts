@@ -1,6 +1,7 @@
 // Asks systemd how the unit of a configuration ended last, because a start can fail again in the same way.
 
 import { execFileSync } from 'node:child_process'
+import { DEFAULT_FILE } from '../config/load.ts'
 import { unitOf } from '../config/unit.ts'
 import { commandFor } from '../domain/command.ts'
 import { SECOND } from '../lib/clock.ts'
@@ -14,7 +15,7 @@ export function unitState(
   commandLine: CommandLine,
   { env, isAsked }: { env: NodeJS.ProcessEnv; isAsked: boolean },
 ): UnitState | null {
-  const name = unitOfRun(commandLine(commandFor('run')))
+  const name = unitOfRun(commandLine(commandFor('run')), env.FEEDSYNCD_CONFIG)
   if (name === null) return null
   const unknown = { name, result: null, exitStatus: null }
   if (!isAsked) return unknown
@@ -32,9 +33,12 @@ export function unitState(
   }
 }
 
-/** unitOfRun returns the unit that `feedsyncd run` with this configuration belongs to; null if it belongs to none. */
-export function unitOfRun(run: string): string | null {
-  const [, file] = /^feedsyncd run --config (\S+)$/.exec(run) ?? []
-  const unit = unitOf(file ?? '')
-  return run === 'feedsyncd run' || unit !== 'feedsyncd' ? unit : null
+/**
+ * unitOfRun returns the unit that this command belongs to; null if it belongs to none. A command that names no file uses
+ * `configured`, or the default.
+ */
+export function unitOfRun(run: string, configured = DEFAULT_FILE): string | null {
+  const [, file = configured] = /^feedsyncd run(?: --config (\S+))?$/.exec(run) ?? [null, '']
+  const unit = unitOf(file)
+  return file === DEFAULT_FILE || unit !== 'feedsyncd' ? unit : null
 }

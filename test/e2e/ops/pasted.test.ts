@@ -155,5 +155,7 @@ describe('the state of a unit', () => {
     })
     expect(unitState(line, { env: { PATH: '/nonexistent' }, isAsked: true })?.result).toBeNull()
     expect(unitState(own, { env, isAsked: true })).toBeNull()
+    const elsewhere = { ...env, FEEDSYNCD_CONFIG: '/srv/own.yaml' }
+    expect(unitState(line, { env: elsewhere, isAsked: true })).toBeNull()
   })
 })
