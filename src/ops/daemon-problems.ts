@@ -138,7 +138,10 @@ function running(judged: ProblemFacts, asked: Asked): FoundProblem[] {
       : lastScanAt === null
         ? `the daemon has run since ${clockText(since, now)} and has not listed the folder yet`
         : `the folder was not listed since ${clockText(since, now)}`
-  const next = [{ says: 'the log says why' }, { command: asked.commandLine(commandFor('logs')) }]
+  const next = [
+    { says: 'look at the last lines of the log' },
+    { command: asked.commandLine(commandFor('logs')) },
+  ]
   return [{ code: 'listing-late', subject: DAEMON, says, since, next }]
 }
 

@@ -102,7 +102,10 @@ export function lateLook(
   if (isRecent(Date.parse(at), now, LATE_LOOK_MS)) return []
   const subject = { kind: 'campaign', campaign: null } as const
   const says = `the daemon last looked at the campaigns at ${clockText(at, now)}`
-  const next: Step[] = [{ says: 'the log says why' }, { command: commandLine(commandFor('logs')) }]
+  const next: Step[] = [
+    { says: 'look at the last lines of the log' },
+    { command: commandLine(commandFor('logs')) },
+  ]
   return [{ code: 'campaigns-late', subject, says, since: at, next }]
 }
 

@@ -36,7 +36,9 @@ describe('a further feed of an account', () => {
       reason:
         'account 123 already has jobs.xml (120 postings), and the service might keep only the last file of an account',
     })
-    expect(held.hint).toContain('release it with --account-keeps-all, or set guards.secondFeed: pass')
+    expect(held.hint).toContain(
+      'release it with --account-keeps-all, or set guards.secondFeed: pass',
+    )
     expect(held.hint).toContain('exclude: ["nurses.xml"]')
     expect(site.sandbox.objects()).toHaveLength(1)
   })
