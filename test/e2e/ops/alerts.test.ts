@@ -93,8 +93,8 @@ describe('the daemon', () => {
       },
     ])
     expect(problems[0]?.next.flatMap((step) => ('command' in step ? step.command : []))).toEqual(
-      ['show', 'release', 'discard'].map(
-        (word) => `feedsyncd ${word} ${oldest} --config ${site.configFile}`,
+      [`show ${oldest}`, `release ${oldest} --account-keeps-all`, `discard ${oldest}`].map(
+        (command) => `feedsyncd ${command} --config ${site.configFile}`,
       ),
     )
     expect(ran.code).toBe(0)
