@@ -213,6 +213,11 @@ export function versionReads(db: Connection) {
         )
         .map(eventOf)
         .reverse(),
+    /** reachedAt returns the wall ms at which a version last got into this state; null if it never did. */
+    reachedAt: (id: number, state: State) => {
+      const sql = 'SELECT at FROM events WHERE version = ? AND to_state = ? ORDER BY n DESC LIMIT 1'
+      return db.value<number>(sql, id, state)
+    },
     eventCount: (id: number) =>
       db.value<number>('SELECT max(n) FROM events WHERE version = ?', id) ?? 0,
     /** lastArrivalAt returns the wall ms up to `now` at which a file of this version last came, or null without one. */

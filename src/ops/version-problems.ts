@@ -55,7 +55,7 @@ function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProbl
       ).join(', ')
       const says = `held: ${names}: ${version.reason}`
       const subject = { kind: 'account', account } as const
-      const found = { code: 'second-feed', subject, says, since: version.detectedAt } as const
+      const found = { code: 'second-feed', subject, says, since: sinceOf(version) } as const
       return [{ ...found, next: nextSteps({ ...version, overdue: false }, asked), version }]
     },
   )
@@ -70,7 +70,7 @@ function afterLoss(versions: readonly VersionFacts[], { commandLine }: Asked): F
   const step =
     'look at each of them first; then release together all that have at least half of the postings of their largest kept copy'
   const next = [{ says: step }, { command: commandLine(commandFor('release --lost-history')) }]
-  const since = first.detectedAt
+  const since = sinceOf(first)
   return [{ code: 'history-lost', subject: { kind: 'daemon' }, says, since, next }]
 }
 
@@ -186,6 +186,7 @@ function saysOf({ reason, refusals, state }: VersionFacts, code: ProblemCode): s
   return reason === null ? word : `${word}: ${reason}`
 }
 
-function sinceOf({ detectedAt, incompleteSince, state }: VersionFacts): string | null {
-  return state === 'incomplete' ? (incompleteSince ?? detectedAt) : detectedAt
+/** sinceOf returns when the state of a version became a problem. */
+function sinceOf({ detectedAt, incompleteSince, reachedAt, state }: VersionFacts): string | null {
+  return (state === 'incomplete' ? incompleteSince : reachedAt) ?? detectedAt
 }

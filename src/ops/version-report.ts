@@ -2,7 +2,7 @@
 
 import type { PostingChanges } from '../domain/difference.ts'
 import { ENDPOINT_DOWN, ON_HOLD, PAUSED } from '../domain/reason-codes.ts'
-import type { GuardName, State } from '../domain/states.ts'
+import { type GuardName, NEEDS_PERSON, type State } from '../domain/states.ts'
 import type {
   Expectation,
   HeldDifference,
@@ -87,6 +87,8 @@ function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
 export interface VersionFacts extends RowReport, Expectation {
   /** When an incomplete version is rejected; null in other states. */
   rejectedAt: string | null
+  /** When a version that needs a person got into its state; null in other states. */
+  reachedAt: string | null
   /** Number of the last attempts that service or storage refused in a row, while another attempt follows. */
   refusals: number
   /** After a lost history: the number of postings in the largest copy that was kept of this feed; null if unknown. */
@@ -146,6 +148,9 @@ export function factsOf(
       ...rowReport(withPause(version, pauses)),
       ...expect(version),
       rejectedAt: isoTime(deadline),
+      reachedAt: NEEDS_PERSON.includes(state)
+        ? isoTime(history.reachedAt(version.id, state))
+        : null,
       refusals: refusalsOf(history, version),
       keptPostings: version.guard === 'history-lost' ? kept(version.feed) : null,
       difference: state === 'held' ? history.difference(version.id) : null,

@@ -27,6 +27,7 @@ export function reportOf(over: Partial<UploadReport> = {}): UploadReport {
       keptPostings: null,
       maybeOnService: null,
       newerThanAll: null,
+      reachedAt: null,
       difference: null,
     },
     ...{ uploadedAt: '2026-11-20T11:59:30.000Z', etagVerified: true, warnings: [] },

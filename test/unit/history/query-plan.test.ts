@@ -49,6 +49,7 @@ const CALLS: Record<
   lastUploaded: (history) => history.lastUploaded('acme'),
   onService: (history) => history.onService('acme'),
   maybeOnService: (history) => history.maybeOnService('acme'),
+  reachedAt: (history, id) => history.reachedAt(id, 'held'),
   olderFeeds: (history) => history.olderFeeds(),
   datedPaths: (history) => history.datedPaths(),
   missingSince: (history) => history.missingSince(),

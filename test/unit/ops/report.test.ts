@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
+import { judgedVersions } from '../../../src/ops/judged.ts'
+import { problems } from '../../../src/ops/problems.ts'
 import { statusReport } from '../../../src/ops/report.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 import { daemonState } from '../../helpers/ops/daemon-state.ts'
@@ -66,6 +68,22 @@ it('status says for each due feed what it waits for and until when, while the se
   const waits = ['it answered 503', 'endpoint-down', '1970-01-01T00:01:00.000Z']
   expect(shown(true)).toEqual([busy, waits])
   expect(shown(false)).toEqual([busy, [null, null, null]])
+})
+
+it('a problem that needs a person begins when the version got into its state, not when its file came', () => {
+  const { history } = temporaryHistory()
+  const came = versionIn(history, 'checking', { feed: 'broken', at: 1000 })
+  history.move(came.id, 'rejected', { at: DAY })
+  const state = daemonState()
+  const report = statusReport(history, { running: true, state }, ASKING)
+
+  const versions = judgedVersions(history, state, { others: [] })
+  const found = problems(
+    { ...report, campaigns: null, versions },
+    { now: 2 * DAY, commandLine: String },
+  )
+
+  expect(found.find(({ code }) => code === 'rejected')?.since).toBe('1970-01-02T00:00:00.000Z')
 })
 
 describe('requests of the upload command', () => {
