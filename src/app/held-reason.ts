@@ -12,7 +12,7 @@ import { guard } from '../pipeline/guards.ts'
 import { readFileOf } from '../pipeline/pipeline.ts'
 import { judgingOf } from './rules.ts'
 
-/** Limits without a configuration: only an empty feed is held. */
+/** Limits without a configuration: only guards without a limit hold a feed, such as `empty` and `template`. */
 const NO_LIMITS = { maxDropPercent: 100, minPostings: 0, secondFeed: 'pass' } as const
 
 /** JudgedBy is what a file is judged by. `history` is null before the first start. */

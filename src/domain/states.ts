@@ -44,6 +44,10 @@ export const NEEDS_PERSON: States = ['rejected', 'held', 'failed']
 export const REPLACEABLE: States = ['held', 'queued', 'failed']
 /** The bytes of the version will never be sent again. */
 export const SPENT: States = ['superseded', 'rejected', 'discarded']
+/** The version ended without an upload, so the service still has an earlier version of the feed. */
+export const NOT_SENT: States = ['superseded', 'discarded']
+/** A version with an older date in its name can be the newest of its feed after a version in these states. */
+export const OVER: States = [...NOT_SENT, 'gone']
 /** A receipt beside the file names these states. */
 export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON, 'superseded', 'discarded']
 

@@ -4,7 +4,7 @@
 import { commandFor, hintWith } from '../domain/command.ts'
 import { likenessOf } from '../domain/likeness.ts'
 import { OLDER } from '../domain/reason-codes.ts'
-import { assertAllowed, READING, type State } from '../domain/states.ts'
+import { assertAllowed, OVER, READING, type State } from '../domain/states.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 import type { NewVersion, Reason, Version, VersionPatch } from './rows.ts'
@@ -86,7 +86,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
    */
   function becomesNewest({ feed, patch, state }: NewVersion): boolean {
     const before = newest(feed)
-    const isOver = before === null || ['gone', 'superseded', 'discarded'].includes(before.state)
+    const isOver = before === null || OVER.includes(before.state)
     if (isOver || state === 'queued') return true
     const date = patch?.date ?? null
     return date === null || before.date === null || date >= before.date

@@ -1,6 +1,6 @@
 // What the judgement of problems reads: the report of `status`, and the versions that are not well.
 
-import { OPEN, type State } from '../domain/states.ts'
+import { NOT_SENT, OPEN } from '../domain/states.ts'
 import type { HistoryReader, Version } from '../history/port.ts'
 import type { CampaignRun } from './campaigns/run.ts'
 import type { DaemonState } from './port.ts'
@@ -20,8 +20,6 @@ export interface ProblemFacts extends PauseReports {
 
 /** The states of the newest version of a feed, or of an older version, that can be a problem. */
 const TROUBLED = { newest: [...OPEN, 'rejected'], older: OPEN } as const
-/** The states of the newest version of a feed after which the service still has an earlier version. */
-export const NOT_SENT: readonly State[] = ['discarded', 'superseded']
 
 /**
  * judgedVersions returns the versions that `problems` judges: the open versions, the rejected versions, the discarded

@@ -2,11 +2,11 @@
 
 import { commandFor } from '../domain/command.ts'
 import { blockOf, SECOND_FEED } from '../domain/reason-codes.ts'
-import type { State } from '../domain/states.ts'
+import { NOT_SENT, type State } from '../domain/states.ts'
 import { limited } from '../lib/limited.ts'
 import { countOf } from '../lib/units.ts'
 import { type Asked, clockText, maybeText, nextSteps } from './advice.ts'
-import { NOT_SENT, type ProblemFacts } from './judged.ts'
+import type { ProblemFacts } from './judged.ts'
 import type { FoundProblem } from './problem.ts'
 import { KINDS, type ProblemCode, type Severity } from './problem-kinds.ts'
 import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
@@ -170,7 +170,10 @@ function codeOf(version: JudgedState): ProblemCode | null {
     case 'checking':
     case 'uploading':
       return 'working'
-    default:
+    case 'uploaded':
+    case 'superseded':
+    case 'discarded':
+    case 'gone':
       return null
   }
 }

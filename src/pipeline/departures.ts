@@ -212,7 +212,15 @@ export class Departures {
       case 'rejected':
       case 'discarded':
         return this.#ofUnsent(version)
-      default:
+      case 'settling':
+      case 'incomplete':
+      case 'checking':
+      case 'held':
+      case 'queued':
+      case 'uploading':
+      case 'failed':
+      case 'gone':
+      case undefined:
         return null
     }
   }

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import type { Conditions } from '../domain/conditions.ts'
-import { RECEIPTED } from '../domain/states.ts'
+import { NOT_SENT, RECEIPTED } from '../domain/states.ts'
 import type { History, PendingReceipt, Version } from '../history/port.ts'
 import type { Dispositions } from '../inbox/dispositions.ts'
 import type { Listing, Receipt } from '../inbox/port.ts'
@@ -180,8 +180,7 @@ export class Receipts {
  */
 function isToldAt(path: string, { id, state }: Version, history: History): boolean {
   if (!RECEIPTED.includes(state) || history.hasNewerAt({ id, path }, RECEIPTED)) return false
-  const isReplaced = state === 'superseded' || state === 'discarded'
-  return !isReplaced || history.lastVersionAt(path)?.id === id
+  return !NOT_SENT.includes(state) || history.lastVersionAt(path)?.id === id
 }
 
 /** newToken returns 12 random hexadecimal digits. */

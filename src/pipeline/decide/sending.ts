@@ -1,5 +1,5 @@
 // Decides what an attempt to send a version means for it. Pure: the facts were read, and the transitions are written,
-// in the same transaction (pipeline/attempt.ts). test/unit/pipeline/sending.test.ts prints the whole table.
+// in the same transaction (pipeline/attempt.ts). test/unit/pipeline/decide/table.test.ts prints the whole table.
 
 import { ConditionError } from '../../domain/conditions.ts'
 import type { Failure } from '../../domain/decision-table.ts'
