@@ -205,6 +205,6 @@ function factOf(sql: string, parameters: unknown[]): string | null {
   }
   if (text.startsWith('REPLACE INTO files')) return 'file recorded'
   if (text.startsWith('INSERT INTO departures')) return 'a file will leave the folder'
-  if (/^UPDATE versions SET spool = \? WHERE/.test(text)) return 'copy given up'
+  if (/^UPDATE versions SET spool = \+\? WHERE/.test(text)) return 'copy given up'
   return null
 }
