@@ -89,7 +89,7 @@ function changesSteps({ difference, guard }: DecisionFacts): Step[] {
   if (older === null)
     return guard === 'second-feed' ? [] : [{ says: 'there is no earlier copy to compare it with' }]
   if (summary === null) return [{ says: `it could not be compared with version ${older}` }]
-  return [{ says: `compared with version ${older}, ${differenceLine(summary)}` }]
+  return [{ says: `since version ${older}, ${differenceLine(summary)}` }]
 }
 
 const KEEPS_ALL = 'release <id...> --account-keeps-all'

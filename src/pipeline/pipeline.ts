@@ -78,7 +78,7 @@ type Unreadable = Extract<CheckResult, { kind: 'unreadable' }>
 
 const HINT = {
   broken: 'correct the export and drop the file again',
-  incomplete: 'wait for its writer; if the export has ended, run the export again',
+  incomplete: 'wait for its writer; if the export has ended, run it again',
   rejected: 'run the export again: its writer stopped before the end of the document',
 }
 

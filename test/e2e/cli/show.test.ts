@@ -203,7 +203,7 @@ describe('show FEED', () => {
     expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^on the service: version 1, 4 postings, since [-\d :]+ UTC$/),
       expect.stringMatching(/^acme\/jobs\.xml: its version 2 is held: /),
-      '  compared with version 1, removed: all 4 postings, all 2 of campaign A, all 2 of campaign B',
+      '  since version 1, removed: all 4 postings, all 2 of campaign A, all 2 of campaign B',
       expect.stringMatching(/^ {2}If this is right, release it; /),
       ...['diff acme', `show ${id}`, `release ${id}`, `discard ${id}`].map(
         (words) => `    feedsyncd ${words} --config ${site.configFile}`,

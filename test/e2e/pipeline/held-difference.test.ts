@@ -21,7 +21,7 @@ const WHOLE = `<source>${jobs.join('\n')}</source>`
 const CUT = `<source>${[jobs[0], ...jobs.slice(9)].join('\n').replace('Job 9', 'Chef')}</source>`
 
 const LINE =
-  'compared with version 1, removed: 8 of 12 postings, 8 of campaign NUR-Q1, all of 2 cities; changed: 1'
+  'since version 1, removed: 8 of 12 postings, 8 of campaign NUR-Q1, all of 2 cities; changed: 1'
 
 async function held(config: Record<string, unknown> = {}): Promise<Site> {
   const site = await Site.open(config)
@@ -122,7 +122,7 @@ it('the page of a held version has a picture of what would vanish', async () => 
   const page = await (await fetch(new URL('/version?id=2', address))).text()
 
   expect(page).toContain('Of 12 postings, 8 would vanish')
-  expect(page).toContain(LINE.replace('compared', 'Compared'))
+  expect(page).toContain(LINE.replace('since', 'Since'))
 })
 
 it('an alert about a held version says what it removes', async () => {

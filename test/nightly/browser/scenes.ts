@@ -327,7 +327,7 @@ function broken(history: History): void {
       [
         'incomplete',
         'line 9021, column 1: the document ends before </source>',
-        'wait for its writer; if the export has ended, run the export again',
+        'wait for its writer; if the export has ended, run it again',
       ],
     ],
     patch: { incompleteSince: NOW - 11 * MINUTE },
