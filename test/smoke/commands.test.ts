@@ -34,7 +34,10 @@ describe('run --once', () => {
     await using site = await Site.open()
     site.drop('a.xml', '<source><job></source>')
 
-    expect((await site.run('run', '--once')).code).toBe(3)
+    const { code } = await site.run('run', '--once')
+
+    expect(code).toBe(3)
+    expect(site.uploads()).toMatchObject([{ state: 'rejected' }])
   })
 
   it('exits 75 if the service is down, and keeps the feed', async () => {

@@ -103,7 +103,7 @@ it('every command with --json prints exactly one line of JSON, with its schema v
   )
 })
 
-it('sandbox --json prints one line of JSON too and keeps running', async () => {
+it('sandbox --json prints such a line too, and keeps running', async () => {
   await using vendor = await CampaignsSite.open(null)
   const { site } = vendor
   const sandbox = site.start('sandbox', '--dir', join(site.root, 'sandbox'), '--json')
@@ -113,6 +113,7 @@ it('sandbox --json prints one line of JSON too and keeps running', async () => {
 
   expect(JSON.parse(line)).toMatchObject({ schemaVersion: 1, url: expect.any(String) })
   expect([code, stdout]).toEqual([0, `${line}\n`])
+  namesAll(line, 'sandbox')
 })
 
 async function answersJson(site: Site, [command, args, settings = {}]: Case): Promise<void> {
@@ -125,10 +126,14 @@ async function answersJson(site: Site, [command, args, settings = {}]: Case): Pr
 
   expect(`${command}: ${code}`).toBe(`${command}: ${settings.code ?? 0}`)
   expect(stdout).toMatch(/^\{.*\}\n$/)
-  const answer = JSON.parse(stdout)
+  namesAll(stdout, command, settings.variant)
+}
+
+/** namesAll checks that an answer has its schema version, and that docs/json.md names all its other fields. */
+function namesAll(text: string, command: string, variant = command): void {
+  const answer = JSON.parse(text)
   expect(answer).toMatchObject({ schemaVersion: 1 })
   const { schemaVersion: _, ...told } = answer
-  const variant = settings.variant ?? command
   const fields = fieldsOf(headingFor(command, variant))
   const unnamed = pathsOf(told).filter((path) => namedBy(path, fields) === undefined)
   expect(`${variant}: ${unnamed.join(', ')}`).toBe(`${variant}: `)

@@ -30,15 +30,19 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     expect(site.sandbox.campaigns.all[0]?.targeting).toMatchObject({ postalCodes: ['02139'] })
   })
 
-  it('read a date without a time as the first second of a start and the last second of an end', async () => {
+  it('read a date without a time as the first second of that day for a start, and the last one for an end', async () => {
     await using site = await Site.open()
     const dates = ['--start-date', '2037-03-31', '--end-date', '2037-03-31']
 
     await site.run('campaigns', 'create', '--name', 'A day', '--budget', '9', '--yes', ...dates)
+    const [created] = structuredClone(site.sandbox.campaigns.all)
+    const later = ['--end-date', '2037-04-30', '--yes']
+    await site.run('campaigns', 'update', created?.id ?? '', ...later)
 
-    expect(site.sandbox.campaigns.all).toMatchObject([
-      { startDate: '2037-03-31T00:00:00Z', endDate: '2037-03-31T23:59:59Z' },
-    ])
+    expect(created).toMatchObject({
+      ...{ startDate: '2037-03-31T00:00:00Z', endDate: '2037-03-31T23:59:59Z' },
+    })
+    expect(site.sandbox.campaigns.all).toMatchObject([{ endDate: '2037-04-30T23:59:59Z' }])
   })
 
   it('send and show a name, a position and the address of a page exactly', async () => {

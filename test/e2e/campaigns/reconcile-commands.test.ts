@@ -121,8 +121,9 @@ findings:
 
     const planned = await vendor.campaigns('plan')
 
-    expect(planned.code).toBe(2)
-    expect(planned.stderr.match(/^warning: /gm)).toHaveLength(1)
+    expect(planned.stderr.match(/^warning: .*/gm)).toEqual([
+      expect.stringMatching(/partnerAccount.* has no effect/),
+    ])
   })
 })
 

@@ -129,26 +129,40 @@ describe('the endpoint', () => {
     expect(headers['content-type']).toBe('application/json')
   })
 
-  it('serves a page whose policy allows only its own style and script', async () => {
+  it('serves pages whose policy allows only their own style and script', async () => {
+    const { site, where } = await open()
+    site.drop('a.xml', feedOf(3))
+    await site.until('a.xml', 'uploaded')
+
+    for (const path of ['/', '/feed?name=a.xml']) {
+      const { body, headers, status } = await ask(where, path)
+
+      const hash = (tag: string) => {
+        const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(body)?.[1] ?? ''
+        return createHash('sha256').update(text).digest('base64')
+      }
+      expect(status).toBe(200)
+      expect(headers['content-security-policy']).toBe(
+        `default-src 'none'; style-src 'sha256-${hash('style')}'; script-src 'sha256-${hash('script')}'; ` +
+          "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      )
+      expect(headers['x-content-type-options']).toBe('nosniff')
+    }
+  })
+
+  it('serves the page of a feed whose name has markup, and shows the name as text', async () => {
     const { site, where } = await open()
     site.drop('<b>.xml', feedOf(3))
     await site.until('<b>.xml', 'uploaded')
 
-    const { headers, body } = await ask(where, '/')
+    const all = await ask(where, '/')
     const feed = await ask(where, `/feed?name=${encodeURIComponent('<b>.xml')}`)
 
-    const hash = (tag: string) => {
-      const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(body)?.[1] ?? ''
-      return createHash('sha256').update(text).digest('base64')
+    expect([all.status, feed.status]).toEqual([200, 200])
+    for (const { body } of [all, feed]) {
+      expect(body).toContain('&#60;b&#62;.xml')
+      expect(body).not.toContain('<b>.xml')
     }
-    expect(headers['content-security-policy']).toBe(
-      `default-src 'none'; style-src 'sha256-${hash('style')}'; script-src 'sha256-${hash('script')}'; ` +
-        "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-    )
-    expect(headers['x-content-type-options']).toBe('nosniff')
-    expect(body).toContain('&#60;b&#62;.xml')
-    expect(feed.status).toBe(200)
-    expect(feed.body).toContain('&#60;b&#62;.xml')
   })
 
   it('serves a page with a link back for an unknown version or feed', async () => {

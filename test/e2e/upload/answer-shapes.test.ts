@@ -112,6 +112,7 @@ describe('an answer', () => {
 
       expect(outlet.story()).toMatchObject({ state: 'failed', outcomes: ['refused'], posts: 1 })
       expect(outlet.attempts()[0]?.code).toBe('EntityTooSmall')
+      expect(outlet.version().hint).toMatch(/^the form is at fault, not the file: /)
     },
   )
 

@@ -67,7 +67,7 @@ describe('an error of S3', () => {
     await raw.until('SlowDown')
   })
 
-  it('at the end keeps the connection', async () => {
+  it('at the end of the body keeps the connection open', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 's3-error', code: 'InternalError', times: 1 })
     using raw = await upload(box)
@@ -82,7 +82,7 @@ describe('an error of S3', () => {
     expect(posts.map(({ connection }) => connection)).toEqual([1, 1])
   })
 
-  it('at the end stores nothing', async () => {
+  it('at the end of the body stores nothing', async () => {
     await using box = await sandbox()
     box.faults.add({
       at: 'storage',

@@ -225,7 +225,7 @@ describe('an account', () => {
 })
 
 describe('refusals of several feeds in a row', () => {
-  it('count as general from the third feed on, until a feed is accepted', () => {
+  it('count against the origin from the third feed on, and anew once they are forgotten', () => {
     const breaker = new Breaker(testClock())
 
     const found = ['a', 'a', 'b', 'b', 'c', 'a'].map((feed) => breaker.countRejected(feed))
@@ -239,25 +239,31 @@ describe('refusals of several feeds in a row', () => {
     { at: 'storage', kind: 's3-error', code: 'SignatureDoesNotMatch' },
     { at: 'storage', kind: 's3-error', code: 'InvalidArgument' },
     { at: 'service', kind: 'answer', status: 404 },
-  ] as const)('fail two feeds and let the others wait, until it is over: %o', async (fault) => {
-    const h = await harness()
-    const handle = h.sandbox.faults.add(fault)
-    const kinds: string[] = []
-    const send = async () => {
-      const sent = await h.send('<jobs/>')
-      kinds.push(sent.kind === 'failed' ? sent.failure.class : sent.kind)
-      return sent
-    }
+  ] as const)(
+    'fail two feeds and let the others wait; a stored feed starts the count anew: %o',
+    async (fault) => {
+      const h = await harness()
+      const handle = h.sandbox.faults.add(fault)
+      const kinds: string[] = []
+      const send = async () => {
+        const sent = await h.send('<jobs/>')
+        kinds.push(sent.kind === 'failed' ? sent.failure.class : sent.kind)
+        return sent
+      }
 
-    for (let n = 0; n < 4; n++) await send()
-    const last = await send()
-    handle.remove()
-    h.clock.ahead += 15 * MINUTE
-    await send()
+      for (let n = 0; n < 4; n++) await send()
+      const last = await send()
+      handle.remove()
+      h.clock.ahead += 15 * MINUTE
+      await send()
+      h.sandbox.faults.add(fault)
+      for (let n = 0; n < 3; n++) await send()
 
-    expect(kinds).toEqual(['broken', 'broken', 'transient', 'transient', 'transient', 'stored'])
-    expect(last).toMatchObject({
-      failure: { reason: expect.stringContaining('several feeds in a row') },
-    })
-  })
+      const refused = ['broken', 'broken', 'transient']
+      expect(kinds).toEqual([...refused, 'transient', 'transient', 'stored', ...refused])
+      expect(last).toMatchObject({
+        failure: { reason: expect.stringContaining('several feeds in a row') },
+      })
+    },
+  )
 })
