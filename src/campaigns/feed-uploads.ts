@@ -68,7 +68,10 @@ function uploadsOf(history: VersionReads, feed: string, feeds: number): Version[
   return history.list({ feed, states: ['uploaded'], all: true, limit }).reverse()
 }
 
-/** trustedUploads leaves out suspect versions, which do not prove that an id is gone until SUSPECT_FOR has passed. */
+/**
+ * trustedUploads returns the uploads, oldest first, that can prove that an id is gone. A suspect upload cannot, unless
+ * all uploads of the last SUSPECT_FOR were suspect.
+ */
 function trustedUploads(uploads: readonly Version[]): Set<Version> {
   const trusted = new Set<Version>()
   let last: Version | null = null

@@ -15,7 +15,10 @@ import { type CanonicalTargeting, selector } from './targeting.ts'
 export interface PreviewRow extends PostingRow {
   /** What happens to the posting when the file is applied. */
   change: 'stays' | 'comes' | 'goes'
-  /** The criterion that takes a posting that comes, or leaves out one that goes; null means it stays. */
+  /**
+   * Of a posting that comes: why the targeting sent last leaves it out, or what takes it if no targeting was sent. Of a
+   * posting that goes: why the file leaves it out. null if the posting stays.
+   */
   why: string | null
 }
 

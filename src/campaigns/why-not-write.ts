@@ -8,7 +8,10 @@ import type { Campaign } from './service/port.ts'
 
 const UNBOUND = { accountId: null, startDate: null, mark: null }
 
-/** whyNotWrite returns why a campaign must not be written: it is another campaign, or archived; null if we may write. */
+/**
+ * whyNotWrite returns why `campaign` must not be written: it is archived, or its id, account, start or mark shows that
+ * it is not the campaign of the entry; null if we may write it.
+ */
 export function whyNotWrite(
   campaign: Campaign,
   {

@@ -1,4 +1,4 @@
-// Opens what a write needs. A lock lets one process at a time write campaigns.
+// Opens the service and the database for writes of campaigns, under a lock that lets one process at a time write.
 
 import { join } from 'node:path'
 import { type Config, historyFile } from '../config/config.ts'
@@ -21,7 +21,7 @@ export interface Writer extends Planner {
 const LOCK_PATIENCE_MS = 10 * SECOND
 const LOCK_POLL_MS = 200
 
-/** openWriter opens what a write needs. It waits 10 s for the writer lock, then throws `FeedsyncError` (75). */
+/** openWriter opens a Writer. It waits `patienceMs` for the writer lock, then throws `FeedsyncError` (75). */
 export async function openWriter(
   config: Config,
   access: ServiceAccess,

@@ -130,7 +130,7 @@ export class Intake {
 
   async #lookAtFolder(): Promise<void> {
     if (this.#clock.monotonic() >= this.#nextScan) await this.#scan()
-    await this.#lookAtPending()
+    await this.#queueQuiet()
     for (const file of await this.#restlessToRead(this.#clock.monotonic()))
       this.#takeQueue.add(file)
   }
@@ -143,8 +143,8 @@ export class Intake {
     this.#lastScan = this.#clock.monotonic()
   }
 
-  /** #lookAtPending looks again at files that might be quiet by now, without a whole scan. */
-  async #lookAtPending(): Promise<void> {
+  /** #queueQuiet looks again at files that might be quiet by now, without a whole scan, and queues the quiet ones. */
+  async #queueQuiet(): Promise<void> {
     const due = this.#settler.due(this.#clock.monotonic())
     if (due.length === 0) return
     const quiet: Sighting[] = []

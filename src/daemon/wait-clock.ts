@@ -37,7 +37,8 @@ export class WaitClock {
     const passed = now.monotonic - monotonic
     const jump = now.wall - wall - passed
     if (Math.abs(jump) >= JUMP_MS)
-      // A pause that began since the last count was seen at a time of the clock before it was set.
+      // `seenAt` is a time of the wall clock before somebody set it. So the wall clock counts only up to the last look,
+      // and the monotonic clock counts from there.
       this.#count(
         (seenAt) => Math.max(0, wall - seenAt) + passed,
         () => this.#history.moveWaits(Math.round(jump)),

@@ -79,7 +79,7 @@ class Chains {
     for (let n = partners.length - 1; n >= 0; n--) if (partners[n] === NONE) this.#add(n)
   }
 
-  /** takeFirst removes and returns the first posting with the key of entry `n` of `others`; NONE: there is none. */
+  /** takeFirst removes and returns the first posting that has the key of entry `n` of `others`; NONE if none has. */
   takeFirst(others: Int32Array, n: number): number {
     const named = this.#slots[this.#slotOf(others, n)] as number
     if (named === NONE) return NONE

@@ -4,7 +4,7 @@
 import { crc32 } from 'node:zlib'
 import type { Attributes } from '../xml/handler.ts'
 
-/** MOST_PARTS limits the names of one posting. */
+/** MOST_PARTS limits the part names that are hashed in one posting: parts with further names are left out. */
 const MOST_PARTS = 1_000
 
 export class PostingParts {

@@ -180,7 +180,7 @@ export class PostingReader implements XmlHandler {
         return
       }
     }
-    // A longer text cannot add to the value.
+    // The value keeps at most `longest` characters, so bytes beyond them need not be decoded.
     to = Math.min(to, from + place.longest * LONGEST_CHARACTER)
     const read = decodedText({ data, from, to, literal })
     // Markup inside prose separates words.

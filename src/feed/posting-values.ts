@@ -95,7 +95,7 @@ export class PostingValues {
     return this.#ranks[field] !== LAST_RANK
   }
 
-  /** path returns the path of an existing value from the record. */
+  /** path returns where a posting has a field, such as `location/city`. Call it only if the posting has the field. */
   path(field: number): string {
     return this.#paths[field] as string
   }

@@ -8,9 +8,9 @@ export interface ToldAlert {
   /** Identifies the occurrence: a new mark is a new occurrence. */
   mark: string
   event: AlertEvent
-  /** null if it concerns no single feed. */
+  /** null if the problem concerns no single feed. */
   feed: string | null
-  /** null if it concerns no single campaign. */
+  /** null if the problem concerns no single campaign. */
   campaign: string | null
 }
 

@@ -19,7 +19,7 @@ import {
   ROOT,
 } from './listing-messages.ts'
 
-/** A call may take this long. A network that lost packets can need longer: then its path is skipped for a while. */
+/** A path whose call takes longer is skipped until the call returns. Lost packets of a network can cause this, too. */
 const HUNG_MS = 10 * SECOND
 const LOOK_MS = SECOND
 /** Paths are short-lived strings. */

@@ -56,7 +56,10 @@ export class Settler {
     }
   }
 
-  /** takeIfQuiet returns true and forgets the file if its quiet period is over and it is unchanged. */
+  /**
+   * takeIfQuiet returns true and forgets the file if it is unchanged and its quiet period is over. A new or changed
+   * file starts a quiet period instead.
+   */
   takeIfQuiet({ path, identity }: Sighting, now: number): boolean {
     const before = this.#pending.get(path)
     if (before === undefined || !sameIdentity(before.identity, identity)) {

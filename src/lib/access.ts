@@ -23,8 +23,8 @@ export function forbiddenAt(file: string): string | null {
 const NO_GROUPS = ['nogroup', 'nobody', 'root']
 
 /**
- * groupHint returns which group this user has to join to read a file; null if no group would help, or if the user may
- * read it.
+ * groupHint returns a sentence with the group that this user has to join to read a file, and the command for it; null
+ * if no group would help, or if the user may read the file.
  */
 export function groupHint(file: string): string | null {
   const refusing = forbiddenAt(file)

@@ -23,9 +23,9 @@ export function createSigner(algorithm: SignatureAlgorithm, key: Secret, keyFile
   const digest = algorithm.slice(algorithm.lastIndexOf('-') + 1)
   if (algorithm.startsWith('hmac-'))
     return (text) => createHmac(digest, key.reveal()).update(text).digest('base64')
-  const pem = readPem(algorithm, key, keyFile)
+  const privateKey = privateKeyFor(algorithm, key, keyFile)
   const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants
-  const how = algorithm === 'rsa-pss-sha256' ? { key: pem, padding, saltLength } : pem
+  const how = algorithm === 'rsa-pss-sha256' ? { key: privateKey, padding, saltLength } : privateKey
   // Ed25519 has its own digest.
   const signer: Signer = (text) =>
     sign(algorithm === 'ed25519' ? null : digest, text, how).toString('base64')
@@ -38,10 +38,11 @@ export function createSigner(algorithm: SignatureAlgorithm, key: Secret, keyFile
   return signer
 }
 
-function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): KeyObject {
-  let pem: KeyObject
+/** privateKeyFor reads a key in PEM form. It throws `FeedsyncError` (78) if the key does not fit the algorithm. */
+function privateKeyFor(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): KeyObject {
+  let privateKey: KeyObject
   try {
-    pem = createPrivateKey(key.reveal())
+    privateKey = createPrivateKey(key.reveal())
   } catch {
     const encrypted = /ENCRYPTED/.test(key.reveal().toString('latin1'))
     throw new FeedsyncError(
@@ -54,14 +55,14 @@ function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): K
       },
     )
   }
-  const found = pem.asymmetricKeyType ?? 'unknown'
-  const curve = pem.asymmetricKeyDetails?.namedCurve
+  const found = privateKey.asymmetricKeyType ?? 'unknown'
+  const curve = privateKey.asymmetricKeyDetails?.namedCurve
   const fits =
     (algorithm.startsWith('rsa') &&
       (found === 'rsa' || (found === 'rsa-pss' && algorithm === 'rsa-pss-sha256'))) ||
     (algorithm === 'ecdsa-p256-sha256' && found === 'ec' && curve === 'prime256v1') ||
     (algorithm === 'ed25519' && found === 'ed25519')
-  if (fits) return pem
+  if (fits) return privateKey
   throw unfit(
     `the key file ${keyFile} holds ${article(curve ?? found)} ${curve ?? found} key, but ${algorithm} needs another kind`,
   )

@@ -65,29 +65,32 @@ export class Origins {
     return waitMs > 0 ? Math.ceil((this.#clock.now() + waitMs) / SECOND) * SECOND : null
   }
 
-  /** health returns the worst state of the origins: `degraded` if only the storage of single accounts is down. */
+  /**
+   * health returns the worse state of the service and the newest storage; `degraded` if neither is down, but another
+   * storage is, or an origin for single accounts.
+   */
   health(): UploadHealth {
     const worst = (all: Iterable<Breaker>) =>
       [...all]
         .map((breaker) => breaker.health())
         .reduce((a, b) => (HEALTH.indexOf(b.state) > HEALTH.indexOf(a.state) ? b : a))
-    const ofAll = worst(this.#origins.map((origin) => this.breaker(origin)))
-    const others = [...this.#all].map((origin) => this.breaker(origin))
-    const awaited = [...others, ...this.#ofAccount.values()].filter((each) => each.isAwaited)
-    if (ofAll.state === 'down' || awaited.length === 0) return ofAll
+    const forAll = worst(this.#decidingOrigins.map((origin) => this.breaker(origin)))
+    const ofOrigins = [...this.#originsInUse].map((origin) => this.breaker(origin))
+    const awaited = [...ofOrigins, ...this.#ofAccount.values()].filter((each) => each.isAwaited)
+    if (forAll.state === 'down' || awaited.length === 0) return forAll
     return { ...worst(awaited), state: 'degraded', nextProbeAt: null }
   }
 
-  /** #origins are the origins that decide the health: the service, and the newest storage that is up. */
-  get #origins(): string[] {
+  /** #decidingOrigins are the origins that decide the health: the service, and the newest storage that is up. */
+  get #decidingOrigins(): string[] {
     const service = this.#service
     const storages = [...this.#storageOf.values()]
     const storage = storages.findLast((origin) => !this.breaker(origin).isOpen) ?? storages.at(-1)
     return storage === undefined ? [service] : [service, storage]
   }
 
-  /** #all has all origins in use, including the storages of single accounts. */
-  get #all(): Set<string> {
+  /** #originsInUse has all origins in use, including the storages of single accounts. */
+  get #originsInUse(): Set<string> {
     return new Set([this.#service, ...this.#storageOf.values()])
   }
 

@@ -18,7 +18,7 @@ export class DocumentChecker {
   #head: Buffer = Buffer.alloc(0)
   /** Null if the document is UTF-8, or its encoding is not known yet. */
   #decoder: Decoder | null = null
-  /** #witness looks at documents in 8-bit encodings. */
+  /** #witness finds out whether a document that declares an 8-bit encoding is really UTF-8. */
   #witness: Utf8Witness | null = null
   #reader: DocumentReader | null = null
   #fault: Fault | null = null
@@ -81,6 +81,7 @@ export class DocumentChecker {
     this.#check(this.#reader, head.subarray(bom + read))
   }
 
+  /** #check passes the bytes to the reader as UTF-8, and records the first fault. */
   #check(reader: DocumentReader, bytes: Buffer): void {
     if (this.#decoder === null) {
       this.#fault = reader.write(bytes)
@@ -90,6 +91,7 @@ export class DocumentChecker {
     const { text, bad } = this.#decoder.write(bytes)
     this.#fault = reader.write(Buffer.from(text))
     if (bad && this.#fault === null) {
+      // The reader might still wait for the end of a token. A fault in that token comes before the bytes that are bad.
       const ending = reader.end()
       this.#fault =
         ending.kind === 'fault' ? ending.fault : undecodable(this.encoding.name, reader.length)

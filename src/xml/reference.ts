@@ -63,7 +63,10 @@ function otherEnd({ data, base, end, limits, doctypeSeen }: Input, at: number): 
   stop({ ...found, at: base + at })
 }
 
-/** entityAt reads a text that begins with `&`. `doctype`: an external DTD could declare more entities. */
+/**
+ * entityAt returns the end or the fault of the reference at the beginning of `text`; null if the reference is
+ * unfinished and not longer than `longest`. `doctype`: an external DTD of the document could declare the entity.
+ */
 export function entityAt(text: string, doctype: boolean, longest: number): TokenEnd {
   const match = REFERENCE.exec(text)
   if (match === null) {

@@ -56,7 +56,10 @@ async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<voi
   context.err(`${selectionText(one)}${moves}, of ${countOf(one.postings, 'posting')}`)
 }
 
-/** rowsText returns a table of postings; + marks a posting that `apply` would add, - one that it would remove. */
+/**
+ * rowsText returns a table of postings; + marks a posting that `apply` would add, - one that it would remove. The
+ * reason of a + row follows "now:" (see `PreviewRow.why`).
+ */
 function rowsText(rows: readonly PreviewRow[]): string {
   const cells = rows.map((row) =>
     [

@@ -32,7 +32,7 @@ export interface SideOptions extends ExchangeOptions {
   headTimeoutMs: number
 }
 
-/** SideListener serves until it is disposed. */
+/** SideListener serves one side of the sandbox, the service or its storage, until it is disposed. */
 export interface SideListener extends AsyncDisposable {
   /** origin is an address such as `http://127.0.0.1:41234`. */
   origin: string

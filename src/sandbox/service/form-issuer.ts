@@ -1,5 +1,6 @@
-// FormIssuer makes pre-signed forms (specification section 2). A form has an S3 POST policy under neutral names, signed
-// with the key chain of S3's signature version 4, a session token, and an object key of its own.
+// FormIssuer makes pre-signed forms (specification section 2). A form has an S3 POST policy, a session token and an
+// object key of its own. Its fields are named `x-store-…` instead of `x-amz-…`, and the policy is signed with the key
+// chain of S3's signature version 4.
 
 import { createHash, createHmac } from 'node:crypto'
 import { HOUR } from '../../lib/clock.ts'
