@@ -11,9 +11,8 @@ export interface KeepsAll {
   since: number
 }
 
-/** Beside says which feed of which account asks about the other feeds; `after` is `otherServiceUpTo`. */
-export interface Beside extends Pick<Version, 'account' | 'feed'> {
-  after: number
+/** Beside says which feed of which account asks about the other feeds. */
+interface Beside extends Pick<Version, 'account' | 'feed'> {
   /** Only feeds whose names look alike (domain/likeness.ts); null means all. */
   likeness: string | null
 }
@@ -28,7 +27,7 @@ export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings
 export const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
 
 /** IS_HERE: the current service has the version or gets it. A version that waits goes there, however old it is. */
-const IS_HERE = `(state IN ('queued', 'uploading') OR id > @after)`
+const IS_HERE = `(state IN ('queued', 'uploading') OR id > (SELECT other_service_up_to FROM settings))`
 const GOES_FIRST = `(state <> 'queued' OR approved = 1)`
 
 /** OF_ACCOUNT has the versions of an account; ALIKE has the versions among them whose names look alike. */
@@ -50,8 +49,8 @@ const firstQueuedIn = (source: string) => `${SELECT} ${source} AND feed <> @feed
 
 const maybeStored = (alike: string) => `${SELECT} attempts a INDEXED BY attempts_unknown
   CROSS JOIN versions v ON v.id = a.version
-  WHERE a.outcome = 'unknown' AND v.account IS @account AND v.feed <> @feed AND v.id > @after
-    ${alike} LIMIT 1`
+  WHERE a.outcome = 'unknown' AND v.account IS @account AND v.feed <> @feed
+    AND v.id > (SELECT other_service_up_to FROM settings) ${alike} LIMIT 1`
 
 const SEARCHES = {
   all: {
@@ -75,11 +74,11 @@ export function accounts(db: Connection) {
      * approved by a person; a version that storage might have; and, without a version of the first kind, the queued
      * version with the lowest id.
      */
-    rivals: ({ account, after, feed, likeness }: Beside): Rival[] => {
+    rivals: ({ account, feed, likeness }: Beside): Rival[] => {
       const search = likeness === null ? SEARCHES.all : SEARCHES.alike
       const values = { account, feed, ...(likeness !== null && { likeness }) }
-      const first = db.row<VersionRow>(search.first, { ...values, after })
-      const maybe = db.row<VersionRow>(search.maybe, { ...values, after })
+      const first = db.row<VersionRow>(search.first, values)
+      const maybe = db.row<VersionRow>(search.maybe, values)
       const queued = first === null ? db.row<VersionRow>(search.queued, values) : null
       return [first, maybe, queued].flatMap((row) => {
         if (row === null) return []

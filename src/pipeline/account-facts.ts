@@ -32,8 +32,7 @@ export function accountFacts(
 ): AccountFacts {
   const { history, limits, ownAccount } = judging
   const { account, feed } = named
-  const beside = (likeness: string | null) =>
-    history.rivals({ account, after: history.otherServiceUpTo(), feed, likeness })
+  const beside = (likeness: string | null) => history.rivals({ account, feed, likeness })
   return {
     account: account ?? ownAccount,
     isKnown: isKnown(judging, named, former),
@@ -69,15 +68,14 @@ function isKnown(judging: Judging, named: Named, former: () => Version | null): 
 export function formerVersion(judging: Judging, named: Named): Version | null {
   const { feedOf, history, lastUnderOtherRules: upTo } = judging
   if (upTo === 0) return null
-  const after = history.otherServiceUpTo()
-  if (upTo <= after) return null
+  if (upTo <= history.otherServiceUpTo()) return null
   const { account, feed, id = 0, path } = named
   const byPath = feedWithoutRule(path)
   const likeness = likenessOf({ feed: byPath, path })
   const names = [history.feedBefore(named), byPath].filter((name) => name !== null && name !== feed)
   const found = [
     ...names.map((name) => history.confirmed(name ?? '', id)),
-    ...history.alike({ account, feed, likeness, after, upTo }),
+    ...history.alike({ account, feed, likeness, upTo }),
   ]
   const isIt = (version: Version | null): version is Version =>
     isConfirmedHere(judging, named, version) && feedOf(version.path) === feed

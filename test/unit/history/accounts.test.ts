@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { State } from '../../../src/history/port.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
-const BESIDE = { account: null, feed: 'mine', likeness: null, after: 0 }
+const BESIDE = { account: null, feed: 'mine', likeness: null }
 
 describe('the rivals of a feed', () => {
   it('that wait are settled if storage may have them', () => {
@@ -75,12 +75,16 @@ describe('the rivals of a feed', () => {
   it('are of the same account, and stored on the present service or waiting', () => {
     const { history } = temporaryHistory()
     versionIn(history, 'uploaded', { feed: 'elsewhere', patch: { account: '43' } })
-    const { id: after } = versionIn(history, 'uploaded', { feed: 'before' })
-    const stored = history.rivals({ ...BESIDE, after })
+    const who = { account: '42', partner: null, partnerAccount: null }
+    history.recordService({ ...who, baseUrl: 'https://a.example.com' })
+    versionIn(history, 'uploaded', { feed: 'before' })
+    history.recordService({ ...who, baseUrl: 'https://b.example.com' })
+    const stored = history.rivals(BESIDE)
     versionIn(history, 'queued', { feed: 'waits' })
+    history.recordService({ ...who, baseUrl: 'https://c.example.com' })
 
     expect(stored).toEqual([])
-    expect(history.rivals({ ...BESIDE, after: 99 }).map(({ feed }) => feed)).toEqual(['waits'])
+    expect(history.rivals(BESIDE).map(({ feed }) => feed)).toEqual(['waits'])
   })
 
   it('are only feeds whose names look alike, if that is asked', () => {

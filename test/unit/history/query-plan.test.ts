@@ -159,11 +159,9 @@ const CALLS: Record<
   },
   forgetReceivers: (history) => history.forgetReceivers([]),
   rivals: (history) => {
-    for (const likeness of [null, 'acme'])
-      history.rivals({ account: null, feed: 'acme', likeness, after: 0 })
+    for (const likeness of [null, 'acme']) history.rivals({ account: null, feed: 'acme', likeness })
   },
-  alike: (history) =>
-    history.alike({ account: null, feed: 'acme', likeness: 'acme', after: 0, upTo: 9 }),
+  alike: (history) => history.alike({ account: null, feed: 'acme', likeness: 'acme', upTo: 9 }),
   feedBefore: (history) => history.feedBefore({ feed: 'acme', path: 'a.xml' }),
   keepsAll: (history) => history.keepsAll(null),
   setKeepsAll: (history) => history.setKeepsAll(null, { by: 'maria', since: 5 }),
@@ -278,7 +276,7 @@ it('finds the rivals of a feed by its account, and not by reading the history of
   const { file } = temporaryHistory()
 
   for (const likeness of [null, 'acme']) {
-    const beside = { account: null, feed: 'acme', likeness, after: 0 }
+    const beside = { account: null, feed: 'acme', likeness }
     const plans = await plansOf(file, (history) => history.rivals(beside))
     const settled = plans.find(({ sql }) => sql.includes('UNION ALL'))?.steps.join('\n')
 
