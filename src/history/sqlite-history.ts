@@ -4,8 +4,7 @@ import { dirname } from 'node:path'
 import { ConditionError } from '../domain/conditions.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import { silentLog } from '../lib/log.ts'
+import { type Log, silentLog } from '../lib/log.ts'
 import {
   type Connection,
   LOG_LIMIT,

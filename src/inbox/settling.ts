@@ -3,8 +3,7 @@
 // without growing is restless: a program touches or replaces it all the time, or its file system tells other numbers
 // each time. Such a file is read without a quiet period (daemon/restless.ts). Pure: the caller passes the time.
 
-import type { FileIdentity } from '../lib/files.ts'
-import { sameIdentity } from '../lib/files.ts'
+import { type FileIdentity, sameIdentity } from '../lib/files.ts'
 import type { Sighting } from './port.ts'
 
 interface Pending {

@@ -1,8 +1,7 @@
 // Owns a signed call of the service (specification section 5): headers, identity, signature, and the service's clock.
 // One call is one request, or two if the first answer shows that our clock is wrong. The callers interpret the answer.
 
-import type { Identity, SignatureAlgorithm } from '../domain/service-words.ts'
-import { isBulkRoute } from '../domain/service-words.ts'
+import { type Identity, isBulkRoute, type SignatureAlgorithm } from '../domain/service-words.ts'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { HttpAnswer, HttpClient } from '../lib/http.ts'
