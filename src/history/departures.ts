@@ -1,19 +1,9 @@
-// Owns which files are leaving the folder. After a crash, only these count as partly moved: a name proves nothing.
+// Owns which files are leaving the folder, so that a move that a crash interrupts is completed.
 
-import type { FileIdentity } from '../lib/files.ts'
+import type { Departure } from '../domain/departure.ts'
 import type { Connection } from './connection.ts'
-import type { MovedFile } from './rows.ts'
 
-/** LeavingFile is a file that is being moved out of the folder or deleted. */
-export interface LeavingFile extends Pick<MovedFile, 'path' | 'disposition'> {
-  identity: FileIdentity
-  /** SHA-256 of the feed in the file, lower-case hexadecimal; null if it was not read to its end. */
-  sha256: string | null
-  /** A part of the temporary name. */
-  token: string
-}
-
-type DepartureRow = FileIdentity & Omit<LeavingFile, 'identity'>
+type DepartureRow = Departure['identity'] & Omit<Departure, 'identity'>
 
 export type Departures = ReturnType<typeof departures>
 
@@ -25,9 +15,9 @@ export function departures(db: Connection) {
           `SELECT token, path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS ctimeNs, disposition, sha256
              FROM departures`,
         )
-        .map(leavingFileOf),
+        .map(departureOf),
 
-    beginDeparture: ({ identity, token, path, disposition, sha256 }: LeavingFile): void =>
+    beginDeparture: ({ identity, token, path, disposition, sha256 }: Departure): void =>
       void db.run(
         `INSERT INTO departures VALUES
            (@token, @path, @dev, @ino, @size, @mtimeNs, @ctimeNs, @disposition, @sha256)`,
@@ -39,12 +29,6 @@ export function departures(db: Connection) {
   }
 }
 
-function leavingFileOf({
-  token,
-  path,
-  disposition,
-  sha256,
-  ...identity
-}: DepartureRow): LeavingFile {
+function departureOf({ token, path, disposition, sha256, ...identity }: DepartureRow): Departure {
   return { token, path, disposition, sha256, identity }
 }

@@ -1,5 +1,6 @@
 // The types of the history's rows for the rest of the program.
 
+import type { Disposition } from '../domain/departure.ts'
 import type { PostingChanges } from '../domain/difference.ts'
 import type { GuardName, State } from '../domain/states.ts'
 import type { FileIdentity } from '../lib/files.ts'
@@ -118,7 +119,7 @@ export interface KnownFile {
 export interface MovedFile {
   path: string
   versionId: number
-  disposition: 'archive' | 'delete' | 'quarantine'
+  disposition: Disposition
   /** Wall ms. */
   at: number
 }

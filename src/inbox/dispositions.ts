@@ -8,16 +8,16 @@ import { lstat, open, rename, rm, stat, unlink, writeFile } from 'node:fs/promis
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import type { Departure } from '../domain/departure.ts'
 import { isPacked } from '../domain/packing.ts'
 import { stampedName } from '../domain/stamped-name.ts'
 import { OpenDirectory, READ_FLAGS } from '../lib/beneath.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { type ErrnoSubject, errnoText, isMissing } from '../lib/errno.ts'
 import { errorCode } from '../lib/errors.ts'
-import type { FileIdentity } from '../lib/files.ts'
-import { identityOf, isUnchanged, sameIdentity } from '../lib/files.ts'
+import { type FileIdentity, identityOf, isUnchanged, sameIdentity } from '../lib/files.ts'
 import { moveExclusively } from './exclusive-move.ts'
-import type { Departure, DisposalProblem, Disposed, Receipt } from './port.ts'
+import type { DisposalProblem, Disposed, Receipt } from './port.ts'
 
 /** MOST_NAMES limits the tries to find a free name within one millisecond. */
 const MOST_NAMES = 1000

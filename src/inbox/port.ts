@@ -55,8 +55,6 @@ export interface Listing {
 
 export type WatchMode = { mode: 'events' } | { mode: 'poll'; reason: string }
 
-export type Disposition = 'archive' | 'quarantine' | 'delete'
-
 /** Disposed says what happened to a file of the folder. */
 export type Disposed =
   /** `to` is the absolute path of its new place; null if the file was deleted. */
@@ -82,18 +80,6 @@ export interface DisposalProblem extends NotDone {
 interface NotDone {
   /** The file is at its path again, with the new ctime that our own moves gave it. */
   returned?: FileIdentity
-}
-
-/**
- * Departure is a file that leaves the folder. The history records it before the file is touched. After a crash, only
- * recorded files count as partly moved: a file name proves nothing.
- */
-export interface Departure extends Sighting {
-  disposition: Disposition
-  /** SHA-256 of the feed in the file, lower-case hexadecimal; null if it was not read to its end. */
-  sha256: string | null
-  /** 12 random hexadecimal digits, a part of the temporary name. */
-  token: string
 }
 
 /** Receipt is the content of `<name>.receipt.json`, for people who only see the folder. Times are ISO 8601 UTC. */

@@ -3,10 +3,11 @@
 
 import type { Config } from '../config/config.ts'
 import type { Conditions } from '../domain/conditions.ts'
+import type { Departure, Disposition } from '../domain/departure.ts'
 import type { KnownPaths } from '../history/known-paths.ts'
 import type { History, Version } from '../history/port.ts'
 import type { Dispositions } from '../inbox/dispositions.ts'
-import type { Departure, Disposed, Disposition, Listing, Sighting } from '../inbox/port.ts'
+import type { Disposed, Listing, Sighting } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import type { FileIdentity } from '../lib/files.ts'

@@ -21,11 +21,12 @@ import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { Departure, Disposition } from '../../../src/domain/departure.ts'
 import { stampedName } from '../../../src/domain/stamped-name.ts'
 import { Dispositions } from '../../../src/inbox/dispositions.ts'
 import { moveExclusively } from '../../../src/inbox/exclusive-move.ts'
 import type { Inbox } from '../../../src/inbox/folder.ts'
-import type { Departure, Disposition, Receipt, Sighting } from '../../../src/inbox/port.ts'
+import type { Receipt, Sighting } from '../../../src/inbox/port.ts'
 import {
   ManualClock,
   openInbox,
