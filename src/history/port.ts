@@ -24,18 +24,11 @@ export type * from './rows.ts'
 export type { Id, Transition } from './transitions.ts'
 export type {
   Accounts,
-  AlertReceivers,
-  Attempts,
-  Differences,
   Files,
   HeldDifference,
   KnownToReceiver,
-  LostHistory,
-  OtherService,
-  Pauses,
   PendingReceipt,
   Recent,
-  Requests,
   Rival,
   State,
   ToldAlert,
