@@ -33,8 +33,9 @@ export class KnownPaths {
   /** remember records which version the file at a path is. It ignores a file that a person named (`identity` null). */
   remember(path: string, identity: FileIdentity | null, versionId: number): void {
     if (identity === null) return
-    this.#history.rememberPath({ path, identity, versionId })
-    this.#keep({ path, identity, versionId, missingSince: null })
+    const file = { path, identity, versionId }
+    this.#history.rememberPath(file)
+    this.#history.afterCommit(() => this.#files.set(path, { ...file, missingSince: null }))
   }
 
   /**
@@ -57,14 +58,10 @@ export class KnownPaths {
   #setMissing(path: string, missingSince: number | null): void {
     this.#history.setMissing(path, missingSince)
     this.#history.afterCommit(() => {
-      // The same transaction may have put the file back with a new ctime, or forgotten it.
+      // The same transaction might have put the file back with a new ctime, or forgotten it.
       const file = this.at(path)
       if (file !== null) this.#files.set(path, { ...file, missingSince })
     })
-  }
-
-  #keep(file: KnownFile): void {
-    this.#history.afterCommit(() => this.#files.set(file.path, file))
   }
 
   /** forget removes a path, so that a file there counts as new. */
