@@ -32,7 +32,7 @@ export function otherService(
           `UPDATE settings SET base_url = @baseUrl, account = @account, partner = @partner,
                partner_account = @partnerAccount
              WHERE (base_url, account, partner, partner_account) IS NOT (@baseUrl, @account, @partner, @partnerAccount)`,
-          { ...destination },
+          destination,
         )
         if (isFirst || changes === 0) return false
         db.run('UPDATE settings SET other_service_up_to = ?', lastId())

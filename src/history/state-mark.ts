@@ -31,7 +31,7 @@ export type StateMark = ReturnType<typeof stateMark>
 export function stateMark(connection: Connection, file: string) {
   const path = `${file}.mark`
   const add = (mark: Mark) =>
-    connection.run('REPLACE INTO state_marks VALUES (@text, @ino, @ctimeNs)', { ...mark })
+    connection.run('REPLACE INTO state_marks VALUES (@text, @ino, @ctimeNs)', mark)
   const isCopy = () => {
     const seen = markAt(path)
     const all = connection.rows<Mark>('SELECT text, ino, ctime_ns AS ctimeNs FROM state_marks')
