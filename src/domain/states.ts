@@ -49,7 +49,7 @@ export const NOT_SENT: States = ['superseded', 'discarded']
 /** A version with an older date in its name can be the newest of its feed after a version in these states. */
 export const OVER: States = [...NOT_SENT, 'gone']
 /** A receipt beside the file names these states. */
-export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON, 'superseded', 'discarded']
+export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON, ...NOT_SENT]
 
 /** FIRST_STATES are the states in which a version may begin. `queued` is for a version that a person restored. */
 export const FIRST_STATES: States = ['settling', 'queued']
@@ -88,7 +88,7 @@ export const NEXT_STATES: Readonly<Record<State, States>> = {
 }
 
 /** StateChange is a change of a version's state. */
-export interface StateChange {
+interface StateChange {
   /** null if the version is new. */
   id: number | null
   from: State | null

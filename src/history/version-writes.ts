@@ -11,8 +11,8 @@ import type { NewVersion, Reason, Version, VersionPatch } from './rows.ts'
 import type { VersionReads } from './version-reads.ts'
 import { columnsOf, reasonFields } from './version-row.ts'
 
-/** StateChange is what belongs to a change of state. */
-export interface StateChange {
+/** StateEntry is what is recorded when a version gets into a state. */
+interface StateEntry {
   /** Wall ms. */
   at: number
   /** Without one, the version has no reason in its new state. */
@@ -107,7 +107,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
       }),
 
     /** move changes the state. Throws for a step that states.ts does not allow. */
-    move: (id: number, to: State, { at, reason = null, patch = {} }: StateChange): Version =>
+    move: (id: number, to: State, { at, reason = null, patch = {} }: StateEntry): Version =>
       db.joinTransaction(() => {
         const from = existing(id)
         assertAllowed({ id, from: from.state, to, hashed: from.sha256 !== null })
