@@ -16,7 +16,7 @@ export class Origins {
   readonly #clock: Clock
   readonly #service: string
   readonly #breakers = new Map<string, Breaker>()
-  /** The breakers of single accounts, by origin and account: the failures of one account stop no other. */
+  /** The breakers of single accounts, by origin and account. */
   readonly #ofAccount = new Map<string, Breaker>()
   /** The storage that the newest form of each account names, the newest last: an account can have its own storage. */
   readonly #storageOf = new Map<Account, string>()
@@ -75,7 +75,8 @@ export class Origins {
         .map((breaker) => breaker.health())
         .reduce((a, b) => (HEALTH.indexOf(b.state) > HEALTH.indexOf(a.state) ? b : a))
     const forAll = worst(this.#decidingOrigins.map((origin) => this.breaker(origin)))
-    const ofOrigins = [...this.#originsInUse].map((origin) => this.breaker(origin))
+    const inUse = new Set([this.#service, ...this.#storageOf.values()])
+    const ofOrigins = [...inUse].map((origin) => this.breaker(origin))
     const awaited = [...ofOrigins, ...this.#ofAccount.values()].filter((each) => each.isAwaited)
     if (forAll.state === 'down' || awaited.length === 0) return forAll
     return { ...worst(awaited), state: 'degraded', nextProbeAt: null }
@@ -87,11 +88,6 @@ export class Origins {
     const storages = [...this.#storageOf.values()]
     const storage = storages.findLast((origin) => !this.breaker(origin).isOpen) ?? storages.at(-1)
     return storage === undefined ? [service] : [service, storage]
-  }
-
-  /** #originsInUse has all origins in use, including the storages of single accounts. */
-  get #originsInUse(): Set<string> {
-    return new Set([this.#service, ...this.#storageOf.values()])
   }
 
   /** of returns the origins that a file of the account goes to. */
@@ -115,8 +111,7 @@ export class Origins {
   }
 
   #waitMs(origin: string, account: Account): number {
-    const own = this.#ofAccount.get(JSON.stringify([origin, account]))
-    return Math.max(this.breaker(origin).waitMs(), own?.waitMs() ?? 0)
+    return Math.max(this.breaker(origin).waitMs(), this.breakerOf(origin, account).waitMs())
   }
 
   /** closed returns why an origin gets no request of this account now; `isOwn`: only this account waits. */

@@ -56,9 +56,9 @@ const ABOUT_THE_FORM: readonly unknown[] = [RULES.policyExpired, RULES.formToken
 export class SendGate {
   readonly accounts: AccountHolds
   readonly bandwidth: Bandwidth | null
+  readonly origins: Origins
   readonly #clock: Clock
   readonly #concurrency: number
-  readonly origins: Origins
   #breakersClosed = 0
   /** The running deliveries, by feed. */
   readonly #sending = new Map<string, RunningDelivery>()
