@@ -19,7 +19,8 @@ export type AlertEvent = (typeof ALERT_EVENTS)[number]
 
 export interface AlertTarget {
   on: readonly AlertEvent[]
-  action: /** A program and its arguments, run without a shell. */
+  /** `exec` runs a program with its arguments, without a shell. */
+  action:
     | { kind: 'exec'; command: readonly string[] }
     | { kind: 'webhook'; url: Secret; origin: string; secretFile: string | null }
 }

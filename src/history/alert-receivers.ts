@@ -3,7 +3,7 @@
 import type { AlertEvent } from '../domain/alerts.ts'
 import type { Connection } from './connection.ts'
 
-/** ToldAlert is a problem that a receiver knows and that had not ended when it was told. */
+/** ToldAlert is a problem of which a receiver was told the beginning, and not yet the end. */
 export interface ToldAlert {
   /** Identifies the occurrence: a new mark is a new occurrence. */
   mark: string
@@ -14,9 +14,9 @@ export interface ToldAlert {
   campaign: string | null
 }
 
-/** KnownToReceiver is what a receiver knows. */
+/** KnownToReceiver is what a receiver of alerts knows. */
 export interface KnownToReceiver {
-  /** By the key of the problem, in the order in which they were told. */
+  /** The problems by their keys, in the order in which the receiver was told of them. */
   told: ReadonlyMap<string, ToldAlert>
   /** Number of messages sent to this receiver. */
   sequence: number
@@ -57,7 +57,7 @@ export function alertReceivers(db: Connection) {
             )
       }),
 
-    /** forgetReceivers forgets all receivers but these. */
+    /** forgetReceivers forgets all receivers except these. */
     forgetReceivers: (except: readonly string[]): void => {
       const known = db.values<string>('SELECT id FROM alert_receivers')
       const old = known.filter((id) => !except.includes(id))

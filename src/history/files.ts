@@ -33,7 +33,10 @@ export function files(db: Connection, { version }: VersionReads) {
         { ...identity, path, versionId },
       ),
 
-    /** setMissing records since when a file is missing; null: it is back, and a forgotten feed of it is shown again. */
+    /**
+     * setMissing records since when (wall ms) a file is missing; null means the file is back. A file that is back ends
+     * that its feed is forgotten.
+     */
     setMissing: (path: string, since: number | null): void => {
       db.run('UPDATE files SET missing_since = ? WHERE path = ?', since, path)
       const sql = `UPDATE feeds SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND name =

@@ -116,7 +116,7 @@ export class WatchKeeper {
     return this.#opening
   }
 
-  /** retryIfDue opens a watch again that is broken, once it is time to. It does not wait for the watch. */
+  /** retryIfDue opens a broken watch again once its time has come. It does not wait for the watch. */
   retryIfDue(): void {
     if (this.#watch === null && this.#clock.monotonic() >= this.#retryAt) this.reopen()
   }

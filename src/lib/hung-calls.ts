@@ -7,14 +7,14 @@ export interface HungPath {
   since: number
 }
 
-/** While this many calls hang, the thread of a further one is not left. */
+/** While this many calls hang, the thread of another call that hangs is not left. */
 const MOST = 8
 
 export class HungCalls {
   readonly #calls = new Map<string, HungPath>()
   readonly #ends = new Set<Promise<unknown>>()
 
-  /** all returns the calls that hang, the first that was added first. */
+  /** all returns the calls that hang, in the order in which they were added. */
   all(): HungPath[] {
     return [...this.#calls.values()]
   }
@@ -27,7 +27,7 @@ export class HungCalls {
     return this.#calls.size < MOST
   }
 
-  /** add remembers a call until `end` resolves: then its thread has ended. It resolves when the call is forgotten. */
+  /** add remembers a call until `end` resolves, because its thread has ended, and then forgets the call and resolves. */
   add(call: HungPath, end: Promise<unknown>): Promise<unknown> {
     const ended = end.finally(() => {
       this.#calls.delete(call.path)

@@ -24,7 +24,7 @@
  *
  * pauses has a row for each feed that a person paused, and one row with an empty name when all feeds are paused.
  *
- * told_alerts has the problems that a receiver of alerts knows and that had not ended when it was told. The id of a
+ * told_alerts has the problems of which a receiver of alerts was told the beginning, and not yet the end. The id of a
  * receiver is a hash of its program or address, which can hold a secret.
  *
  * settings is one row with the facts of the whole database. base_url to partner_account say where the uploads go;
