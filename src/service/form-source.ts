@@ -71,7 +71,8 @@ function judge(
   answer: HttpAnswer,
   { account, auth, baseUrl, clock, skewMs }: FormQuestion,
 ): FormAnswer {
-  const { origin } = new URL(baseUrl)
+  const base = new URL(baseUrl)
+  const { origin } = base
   if (answer.kind === 'no-answer') return failed(noAnswer(answer, origin))
   const { status, headers, body } = answer
   const retryAfter = retryAfterMs(headers, clock.now())
@@ -80,7 +81,7 @@ function judge(
     return failed(failureOf(row, { ...details, ...rest }))
   }
   if (status >= 200 && status < 300) {
-    const form = readAnswer(answer, (bytes) => readForm(bytes, new URL(baseUrl)))
+    const form = readAnswer(answer, (bytes) => readForm(bytes, base))
     if (!(form instanceof Unusable)) return { kind: 'form', form }
     const what = isHtml(headers, body) ? 'a web page instead of a form' : form.message
     const row = form instanceof Rejected ? RULES.formRejected : RULES.badForm
