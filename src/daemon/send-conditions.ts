@@ -1,11 +1,11 @@
 // What people see of a service that refuses, of a key that cannot be read, and of copies that cannot be read.
 
 import type { ConditionCode, Conditions } from '../domain/conditions.ts'
+import type { Failure } from '../domain/decision-table.ts'
 import type { Version } from '../history/port.ts'
 import { MINUTE } from '../lib/clock.ts'
 import { LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
-import type { Failure } from '../upload/port.ts'
 import type { SendGate } from '../upload/send-gate.ts'
 
 export interface SendConditionsParts {

@@ -7,8 +7,6 @@ import type { FileIdentity } from '../lib/files.ts'
 import type { HungPath } from '../lib/hung-calls.ts'
 import type { Position } from '../xml/locator.ts'
 
-export type { Position }
-
 export interface CheckJob {
   /** Absolute path of the file to read. A symlink is never followed. */
   source: string

@@ -1,9 +1,9 @@
 // AccountHolds knows the accounts that are on hold because the service refuses them. A refusal concerns one account, so
 // that a mistyped folder name delays no other account. Pure state on the given clock.
 
+import type { Failure } from '../domain/decision-table.ts'
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
-import type { Failure } from './port.ts'
 
 /** RETRY_MS is the time until refused credentials are tried again. */
 const RETRY_MS = 5 * MINUTE

@@ -2,9 +2,10 @@
 // The failures of one account alone do not stop the others: its own breaker does. It also counts the feeds that the
 // origin refuses. Pure state on the given clock.
 
+import type { Failure } from '../domain/decision-table.ts'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import type { Account } from './account-holds.ts'
-import type { Failure, UploadHealth } from './port.ts'
+import type { UploadHealth } from './port.ts'
 
 const OPENS_AFTER = 5
 const FIRST_PROBE = 5 * SECOND

@@ -1,11 +1,11 @@
 // Origins are the service and the storages that the forms name. Each has a breaker for all accounts, and one for each
 // account, so that the failures of one account stop no other. Pure state on the given clock.
 
-import { failureOf, RULES } from '../domain/decision-table.ts'
+import { type Failure, failureOf, RULES } from '../domain/decision-table.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type { Account } from './account-holds.ts'
 import { Breaker } from './breaker.ts'
-import type { Failure, UploadHealth } from './port.ts'
+import type { UploadHealth } from './port.ts'
 
 /** WaitingAccounts are the accounts that a wait is about; `all`: it is about the service. */
 export type WaitingAccounts = readonly Account[] | 'all'

@@ -3,9 +3,6 @@
 import type { Failure } from '../domain/decision-table.ts'
 import type { FormFacts } from './form.ts'
 
-export type { Failure } from '../domain/decision-table.ts'
-export type { FormFacts } from './form.ts'
-
 /** Parcel is a version to send. */
 export interface Parcel {
   /** The id of the version. */

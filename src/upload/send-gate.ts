@@ -2,13 +2,12 @@
 // waits. `withBreaker` decides about each request. Both use the places of upload.concurrency, the breakers of the
 // origins, the accounts on hold and the bandwidth.
 
-import { failureOf, RULES } from '../domain/decision-table.ts'
+import { type Failure, failureOf, RULES } from '../domain/decision-table.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Account, AccountHolds } from './account-holds.ts'
 import { Bandwidth } from './bandwidth.ts'
 import type { Breaker, BreakerResult } from './breaker.ts'
 import { Origins, type WaitingAccounts } from './origins.ts'
-import type { Failure } from './port.ts'
 
 /** Permit allows the delivery of one version of a feed. Dispose of it when the delivery has ended. */
 export interface Permit extends Disposable {

@@ -4,22 +4,13 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { failureOf, RULES } from '../domain/decision-table.ts'
+import { type Failure, failureOf, RULES } from '../domain/decision-table.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type { HttpClient } from '../lib/http.ts'
 import type { Log } from '../lib/log.ts'
 import type { FormSource } from '../service/port.ts'
 import { type FormFacts, readFormFacts } from './form.ts'
-import type {
-  Answered,
-  Failure,
-  NotAccepted,
-  Parcel,
-  Prepared,
-  Sender,
-  Sending,
-  Tally,
-} from './port.ts'
+import type { Answered, NotAccepted, Parcel, Prepared, Sender, Sending, Tally } from './port.ts'
 import { postFile } from './post.ts'
 import type { NotSent, SendGate } from './send-gate.ts'
 
