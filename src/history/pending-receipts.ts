@@ -10,12 +10,11 @@ export interface PendingReceipt {
 
 export type PendingReceipts = ReturnType<typeof pendingReceipts>
 
+const PENDING = 'SELECT version AS id, path, token FROM pending_receipts'
+
 export function pendingReceipts(db: Connection) {
-  const PENDING = 'SELECT version AS id, path, token FROM pending_receipts'
   return {
-    /**
-     * pendingReceipts returns the pending receipts of a version, or of all versions, with the tokens of their drafts.
-     */
+    /** pendingReceipts returns the pending receipts of one version or of all, with the tokens of their drafts. */
     pendingReceipts: (id: number | null = null) =>
       id === null
         ? db.rows<PendingReceipt & { token: string }>(PENDING)

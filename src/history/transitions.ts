@@ -90,20 +90,15 @@ function writeOne(
       return version
     }
     case 'move': {
-      const version = history.move(idOf(each.id), each.to, {
-        reason: each.reason,
-        at: now,
-        patch: each.patch,
-      })
+      const { id, patch, reason, to } = each
+      const version = history.move(idOf(id), to, { at: now, patch, reason })
       moved?.(version)
       return version
     }
     case 'supersede': {
       const reason = `version ${idOf(each.by)} took the place of version ${each.id}`
-      const version = history.move(each.id, 'superseded', {
-        reason: { code: SUPERSEDED, reason },
-        at: now,
-      })
+      const why = { code: SUPERSEDED, reason }
+      const version = history.move(each.id, 'superseded', { at: now, reason: why })
       moved?.(version)
       return version
     }
