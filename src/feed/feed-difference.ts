@@ -193,7 +193,10 @@ class SecondReading implements Disposable {
     },
   }
 
-  /** #isNamed returns whether an older posting is a changed one that is named. `partner` is its number in the newer feed. */
+  /**
+   * #isNamed returns whether a posting of the older feed has changed and is named. `partner` is the number of the same
+   * posting in the newer feed.
+   */
   #isNamed(partner: number): boolean {
     return partner !== SAME && partner <= this.#lastChanged
   }

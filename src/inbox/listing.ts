@@ -179,7 +179,8 @@ export function lookAtPaths(
 ): Map<string, Sighting | Skipped | null> {
   const isHanging = (path: string) => isHung(path) || isHung(`${path}/`)
   /**
-   * wrongWith returns why a path has nothing below it: a reason to skip it, or null; undefined if it is a directory.
+   * wrongWith returns why no file can be below a path: the reason to skip the path, or null if there is no directory;
+   * undefined if the path is a directory.
    */
   const wrongWith = (path: string): Skipped | null | undefined => {
     const prefix = `${path}/`
@@ -210,7 +211,10 @@ function ancestors(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** sort puts an entry into `here` or leaves it out, if name and kind suffice, and returns null; else what to expect. */
+/**
+ * sort puts an entry into `here`, or leaves it out, and returns null. If its name and kind do not suffice for that, it
+ * returns what the entry seems to be.
+ */
 function sort(
   { at, kind, path }: DirectoryEntry,
   here: Here,
