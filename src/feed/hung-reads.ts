@@ -13,6 +13,7 @@ export const HANGS: Extract<CheckResult, { kind: 'unreadable' }> = {
 
 /** While this many reads hang, the other files of their directories are not read. */
 const MOST_TRIED = 4
+
 export class HungReads extends HungCalls {
   /** isRefused returns whether a read of this file would probably hang, too. */
   isRefused(file: string): boolean {

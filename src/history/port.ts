@@ -35,9 +35,6 @@ export type {
   VersionReads,
 }
 
-/** Versions are the versions and their steps. `VersionReads` is the part for readers. */
-export type Versions = VersionReads & VersionWrites & Waits & { prune: Prune }
-
 /** Transactions run work on all ports, and tell the state of the database itself. */
 export interface Transactions {
   /** atomically runs `work` in one transaction: all of it or nothing. Calls may be nested. */
@@ -78,7 +75,9 @@ export type HistoryReader = VersionReads &
  * when they return (`synchronous=FULL`). They throw `FeedsyncError` with the reason when the database cannot be written
  * (full, read-only, locked, corrupt).
  */
-export type History = Versions &
+export type History = VersionReads &
+  VersionWrites &
+  Waits &
   Accounts &
   AlertReceivers &
   Attempts &
@@ -92,6 +91,7 @@ export type History = Versions &
   Pauses &
   Transactions &
   Disposable & {
+    prune: Prune
     /** mark detects a database that was restored from a copy. */
     readonly mark: StateMark
   }
