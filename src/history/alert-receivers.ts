@@ -22,8 +22,6 @@ export interface KnownToReceiver {
   sequence: number
 }
 
-export type AlertReceivers = ReturnType<typeof alertReceivers>
-
 export function alertReceivers(db: Connection) {
   const toldTo = (receiver: string) => {
     const sql =

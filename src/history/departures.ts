@@ -5,8 +5,6 @@ import type { Connection } from './connection.ts'
 
 type DepartureRow = Departure['identity'] & Omit<Departure, 'identity'>
 
-export type Departures = ReturnType<typeof departures>
-
 export function departures(db: Connection) {
   return {
     departures: () =>

@@ -10,8 +10,6 @@ export interface HeldDifference {
   summary: DifferenceSummary | null
 }
 
-export type Differences = ReturnType<typeof differences>
-
 export function differences(db: Connection) {
   return {
     /** difference returns what a version changes; null if it was never held by a guard. */

@@ -16,8 +16,6 @@ export interface AfterLoss {
   collapsed: Version[]
 }
 
-export type LostHistory = ReturnType<typeof lostHistory>
-
 export function lostHistory(db: Connection, versions: VersionReads & VersionWrites) {
   const historyLostUpTo = () => db.value<number>('SELECT lost_up_to FROM settings')
   const keptPostings = (feed: string) =>

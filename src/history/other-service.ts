@@ -14,8 +14,6 @@ export interface Destination {
   partnerAccount: string | null
 }
 
-export type OtherService = ReturnType<typeof otherService>
-
 export function otherService(
   db: Connection,
   { forgetAccounts, lastId, list }: Accounts & VersionReads & VersionWrites,

@@ -16,8 +16,6 @@ interface Row {
   seenAt: number
 }
 
-export type Pauses = ReturnType<typeof pauses>
-
 export function pauses(db: Connection) {
   const rows = () =>
     db.rows<Row>(

@@ -8,8 +8,6 @@ export interface PendingReceipt {
   path: string
 }
 
-export type PendingReceipts = ReturnType<typeof pendingReceipts>
-
 const PENDING = 'SELECT version AS id, path, token FROM pending_receipts'
 
 export function pendingReceipts(db: Connection) {

@@ -4,23 +4,17 @@
 import type { State } from '../domain/states.ts'
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { Accounts, Rival } from './accounts.ts'
-import type { AlertReceivers, KnownToReceiver, ToldAlert } from './alert-receivers.ts'
-import type { Attempts } from './attempts.ts'
-import type { Departures } from './departures.ts'
-import type { Differences, HeldDifference } from './differences.ts'
+import type { KnownToReceiver, ToldAlert } from './alert-receivers.ts'
+import type { HeldDifference } from './differences.ts'
 import type { Files } from './files.ts'
-import type { LostHistory } from './lost-history.ts'
-import type { OtherService } from './other-service.ts'
-import type { Pauses } from './pauses.ts'
-import type { PendingReceipt, PendingReceipts } from './pending-receipts.ts'
+import type { PendingReceipt } from './pending-receipts.ts'
 import type { Prune } from './pruning.ts'
-import type { Requests } from './requests.ts'
 import type { StateMark } from './state-mark.ts'
+import type { Tables } from './tables.ts'
 import type { Recent, VersionReads } from './version-reads.ts'
-import type { VersionWrites } from './version-writes.ts'
-import type { Waits } from './waits.ts'
 
 export type * from './rows.ts'
+export type { HistoryReader } from './tables.ts'
 export type { Id, Transition } from './transitions.ts'
 export type {
   Accounts,
@@ -59,36 +53,12 @@ export interface Transactions {
   lost(): FeedsyncError | null
 }
 
-export type HistoryReader = VersionReads &
-  Pick<Accounts, 'alike' | 'feedBefore' | 'keepsAll' | 'rivals'> &
-  Pick<Attempts, 'attempts'> &
-  Pick<Differences, 'difference'> &
-  Pick<Files, 'datedPaths' | 'known' | 'movedFile' | 'lastVersionAt' | 'missingSince'> &
-  Pick<LostHistory, 'historyLostUpTo' | 'keptPostings'> &
-  Pick<OtherService, 'otherServiceUpTo'> &
-  Pick<Pauses, 'pauses'> &
-  Pick<Requests, 'request'> &
-  Disposable
-
 /**
  * History is all ports together; code that needs less names the ports that it uses. Writes are synchronous and durable
  * when they return (`synchronous=FULL`). They throw `FeedsyncError` with the reason when the database cannot be written
  * (full, read-only, locked, corrupt).
  */
-export type History = VersionReads &
-  VersionWrites &
-  Waits &
-  Accounts &
-  AlertReceivers &
-  Attempts &
-  Departures &
-  Differences &
-  Files &
-  Requests &
-  LostHistory &
-  OtherService &
-  PendingReceipts &
-  Pauses &
+export type History = Tables &
   Transactions &
   Disposable & {
     prune: Prune

@@ -7,8 +7,6 @@ import type { UploadRequest } from './rows.ts'
 const REQUESTS =
   'SELECT id, path, source, feed, at, version AS versionId, reason FROM requests WHERE'
 
-export type Requests = ReturnType<typeof requests>
-
 export function requests(db: Connection) {
   return {
     request: (id: number) => db.row<UploadRequest>(`${REQUESTS} id = ?`, id),

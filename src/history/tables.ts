@@ -13,11 +13,36 @@ import { openReader } from './migrations.ts'
 import { otherService } from './other-service.ts'
 import { pauses } from './pauses.ts'
 import { pendingReceipts } from './pending-receipts.ts'
-import type { HistoryReader } from './port.ts'
 import { requests } from './requests.ts'
-import { versionReads } from './version-reads.ts'
+import { type VersionReads, versionReads } from './version-reads.ts'
 import { versionWrites } from './version-writes.ts'
 import { waits } from './waits.ts'
+
+/** Tables has all questions and writes. */
+export type Tables = ReturnType<typeof tables>
+
+/** HistoryReader has the questions to the history that readers ask. */
+export type HistoryReader = VersionReads &
+  Pick<
+    Tables,
+    | 'alike'
+    | 'attempts'
+    | 'datedPaths'
+    | 'difference'
+    | 'feedBefore'
+    | 'historyLostUpTo'
+    | 'keepsAll'
+    | 'keptPostings'
+    | 'known'
+    | 'lastVersionAt'
+    | 'missingSince'
+    | 'movedFile'
+    | 'otherServiceUpTo'
+    | 'pauses'
+    | 'request'
+    | 'rivals'
+  > &
+  Disposable
 
 /**
  * openHistoryReader opens the history for reading, for one answer. Returns null when there is no history yet. It works
