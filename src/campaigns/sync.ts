@@ -1,31 +1,24 @@
 // Sends the targeting of bound entries when the file changes. The daemon changes nothing else on the service: it has no
 // other call.
 
-import type { Clock } from '../lib/clock.ts'
 import type { ManagedFile } from './campaigns-file.ts'
 import type { Entry } from './desired.ts'
 import { changesOf } from './field-changes.ts'
 import { shownValue } from './fields.ts'
 import { markOf } from './mark.ts'
-import type { Binding, CampaignStore, TargetingApi } from './port.ts'
-import type { Recorder } from './recorder.ts'
+import type { Binding, TargetingApi } from './port.ts'
 import type { LookSignals } from './schedule.ts'
 import { isDaemons } from './sent.ts'
 import type { Campaign } from './service/port.ts'
 import { isSame, wholeTargeting } from './targeting.ts'
 import { recordUsed, whyNotUsed } from './used-file.ts'
 import { whyNotWrite } from './why-not-write.ts'
-import { update, type WriteResult } from './write.ts'
+import { type UpdateTools, update, type WriteResult } from './write.ts'
 
-export interface SyncTools {
+export interface SyncTools extends UpdateTools {
   api: TargetingApi
-  store: CampaignStore
-  clock: Clock
-  recorder: Recorder
   /** The identity of the account; marks are made from it. */
   identity: string
-  /** isCurrent returns whether the file is still as it was read. It is called before each write. */
-  isCurrent: () => boolean
 }
 
 /** sync sends the targetings that are due, under the writer lock. `abort` also ends a request that runs at `stop`. */

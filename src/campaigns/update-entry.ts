@@ -1,26 +1,19 @@
 // Sends the confirmed changes of an entry to its campaign.
 
-import type { Clock } from '../lib/clock.ts'
 import { bindingOf } from './bind.ts'
 import type { Entry } from './desired.ts'
 import { changesOf, type FieldChange } from './field-changes.ts'
 import { markOf, markOn, withMark } from './mark.ts'
 import type { PlanItem } from './plan.ts'
-import type { CampaignStore } from './port.ts'
-import type { Recorder } from './recorder.ts'
 import { bodyOf } from './sent.ts'
 import type { Campaign, CampaignApi } from './service/port.ts'
 import { whyNotWrite } from './why-not-write.ts'
-import { isLimited, update, type WriteResult } from './write.ts'
+import { isLimited, type UpdateTools, update, type WriteResult } from './write.ts'
 
-export interface UpdateEntryTools {
+interface UpdateEntryTools extends UpdateTools {
   api: CampaignApi
-  store: CampaignStore
-  clock: Clock
-  recorder: Recorder
+  /** The identity of the account; marks are made from it. */
   identity: string
-  /** isCurrent returns whether the file is still as it was read. */
-  isCurrent: () => boolean
 }
 
 /** updateEntry sends the changes that are still open, if they are as planned. It returns null if none is open. */
@@ -31,9 +24,9 @@ export async function updateEntry(
 ): Promise<WriteResult | null> {
   const { store, api, isCurrent } = tools
   const { key, campaignId } = item
-  const stale = (reason: string): WriteResult => ({
-    ...{ key, campaignId, action: 'update', outcome: 'stale', reason },
-  })
+  const stale = (reason: string): WriteResult => {
+    return { key, campaignId, action: 'update', outcome: 'stale', reason }
+  }
   if (!isCurrent()) return stale('the file changed meanwhile: plan again')
   const bound = store.binding(key)
   if (bound === null || bound.campaignId !== campaignId)

@@ -70,9 +70,9 @@ export async function update(
   const wasRepeat = bound.repeatAt !== null
   // If the campaign had these values before, reading them afterwards does not prove that our write arrived.
   const wasThere = compareWithSent(campaign, body).mismatched.length === 0
-  const result = (ended: Omit<WriteResult, 'key' | 'campaignId' | 'action'>): WriteResult => ({
-    ...{ key, campaignId, action: 'update', isLimited: false, ...ended },
-  })
+  const result = (ended: Omit<WriteResult, 'key' | 'campaignId' | 'action'>): WriteResult => {
+    return { key, campaignId, action: 'update', isLimited: false, ...ended }
+  }
   let isUnclear = false
   for (let n = 1; ; n++) {
     const begun = withWriteBegun(bound, body, clock.now())
