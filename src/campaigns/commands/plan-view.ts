@@ -5,7 +5,6 @@ import { printable } from '../../lib/printable.ts'
 import { countOf } from '../../lib/units.ts'
 import { hintText } from '../../ops/advice.ts'
 import { numbersText, totalsOf } from '../../ops/campaigns/numbers.ts'
-import type { Coverage } from '../../ops/campaigns/run.ts'
 import type { CommandLine } from '../../ops/port.ts'
 import { changeLines, targetingText, valueLines } from '../change-text.ts'
 import type { Selection } from '../effects.ts'
@@ -31,7 +30,7 @@ export interface PlanView {
 export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: PlanView): string {
   const { items, entries, findings, listing, warning, digest } = plan
   const known = new Map(judged?.map((one) => [one.entry.key, one]))
-  const states = new Map(entries.map(({ key, state }) => [key, state]))
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]))
   const next = (text: string | null) =>
     text === null ? [] : [`    next: ${hintText(text, commandLine)}`]
   const sent = items.filter(({ changes }) => changes.length > 0).length
@@ -40,7 +39,6 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
     ...(bound === 0 ? [] : [`${countOf(bound, 'campaign')} to bind`]),
     ...(sent === 0 ? [] : [`${bound === 0 ? countOf(sent, 'campaign') : sent} to send`]),
   ]
-  const coverages = new Map(entries.map(({ key, coverage }) => [key, coverage]))
   const seen = entries.flatMap(({ coverage }) => coverage ?? [])
   const exactly =
     keys.length === 0
@@ -50,11 +48,7 @@ export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: Pla
   const blocks = [
     [listingText(listing), ...feedTexts(plan)],
     ...items.map((item) =>
-      itemLines(item, {
-        state: states.get(item.key),
-        judged: known.get(item.key),
-        coverage: coverages.get(item.key) ?? null,
-      }),
+      itemLines(item, { entry: byKey.get(item.key), judged: known.get(item.key) }),
     ),
     ...entries.filter(isRepeated).map((entry) => [`~ ${entry.key}: pending: ${entry.reason}`]),
     ...entries.filter(isStuck).map((entry) => [stuckText(entry), ...next(entry.next)]),
@@ -97,20 +91,17 @@ const SIGNS = { create: '+', update: '~', bind: '=' } as const
 /** isRepeated returns whether the daemon sends a targeting again, so that `apply` has nothing to do. */
 const isRepeated = ({ state, reason }: PlanEntry) => state === 'pending' && reason !== null
 
-interface ItemFacts {
-  state: PlanEntry['state'] | undefined
-  judged: JudgedEntry | undefined
-  coverage: Coverage | null
-}
-
-function itemLines(item: PlanItem, { state, judged, coverage }: ItemFacts): string[] {
+function itemLines(
+  item: PlanItem,
+  { entry, judged }: { entry: PlanEntry | undefined; judged: JudgedEntry | undefined },
+): string[] {
   const { key, campaignId, action, changes, postings } = item
-  const soon = state === 'pending' ? ', which the daemon will send soon' : ''
+  const soon = entry?.state === 'pending' ? ', which the daemon will send soon' : ''
   const lines = [
     ...(action === 'create' ? valueLines(changes) : changeLines(changes)),
     ...(judged === undefined ? [] : hiddenTargeting(item, judged)),
     ...(postings === null ? [] : [selectionText(postings)]),
-    ...(coverage === null ? [] : [`now: ${numbersText(coverage)}`]),
+    ...(entry?.coverage ? [`now: ${numbersText(entry.coverage)}`] : []),
   ]
   if (changes.length === 0) lines.unshift('nothing is sent: the campaign is as the file says')
   const id = campaignId === null ? '' : ` campaign ${campaignId}`
