@@ -41,7 +41,7 @@ interface NamedEntries {
 
 async function subjectOf(call: Call<unknown>, keys: readonly string[]): Promise<NamedEntries> {
   const file = await stableFile(call)
-  for (const key of keys) checkKey(keysOf(file), key)
+  for (const key of keys) checkKey(keysOf(file.entries), key)
   return { file, keys, scope: { file, keys: keys.length === 0 ? null : new Set(keys) } }
 }
 

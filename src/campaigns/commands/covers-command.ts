@@ -11,7 +11,7 @@ import type { Covers } from '../covers.ts'
 import type { PostingRow } from '../posting-rows.ts'
 import type { WhyEntry, WhyPosting } from '../why.ts'
 import { forever } from './confirm.ts'
-import { checkKey, keysOf, usableFile } from './named-entries.ts'
+import { currentEntries, currentEntry } from './named-entries.ts'
 import { wholeNumber } from './options.ts'
 import { NO_FEED } from './plan-view.ts'
 
@@ -21,11 +21,8 @@ export function coversCommand(context: Context): Command {
   const text = 'list the postings of the last uploads that a campaign covers'
   return define<{ limit: number }>(context, 'covers', text, async (call, key: string) => {
     const { config, options, show } = call
-    const { readCampaignsFile } = await import('../campaigns-file.ts')
     const { coversOf } = await import('../covers.ts')
-    const file = usableFile(readCampaignsFile(config))
-    const entry = file.entries.find((one) => one.key === key)
-    if (entry === undefined) return checkKey(keysOf(file), key)
+    const entry = await currentEntry(call, key)
     const covers = await coversOf(config, { entry, limit: options.limit }, forever)
     if (options.json) return show(covers, () => '')
     if (covers.rows.length > 0) context.out(postingsTable(covers.rows, widthOf(context)))
@@ -75,10 +72,8 @@ export function whyCommand(context: Context): Command {
   const text = 'say which campaigns cover a posting, and which criterion leaves it out'
   return define(context, 'why', text, async (call, id: string) => {
     const { config, options, show } = call
-    const { readCampaignsFile } = await import('../campaigns-file.ts')
     const { whyOf } = await import('../why.ts')
-    const file = usableFile(readCampaignsFile(config))
-    const why = await whyOf(config, { id, entries: file.entries }, forever)
+    const why = await whyOf(config, { id, entries: await currentEntries(call) }, forever)
     for (const problem of why.problems) context.err(printable(problem))
     if (why.postings.length === 0) {
       const where = why.feeds === 0 ? NO_FEED : `no posting of the last uploads has the id ${id}`

@@ -9,7 +9,7 @@ import { type Call, define } from '../../terminal/define.ts'
 import { table } from '../../terminal/render.ts'
 import type { PreviewRow } from '../preview.ts'
 import { forever } from './confirm.ts'
-import { checkKey, keysOf, usableFile } from './named-entries.ts'
+import { currentEntries, currentEntry } from './named-entries.ts'
 import { wholeNumber } from './options.ts'
 import { NO_FEED, selectionText } from './plan-view.ts'
 
@@ -25,10 +25,10 @@ export function previewCommand(context: Context): Command {
     .option('--limit <n>', 'the most postings to list', wholeNumber, DEFAULT_LIMIT)
 }
 
-async function allEntries({ context, config, options, show }: Call<unknown>): Promise<void> {
-  const { readCampaignsFile } = await import('../campaigns-file.ts')
+async function allEntries(call: Call<unknown>): Promise<void> {
+  const { context, config, options, show } = call
   const { previewAll } = await import('../preview.ts')
-  const all = await previewAll(config, usableFile(readCampaignsFile(config)).entries, forever)
+  const all = await previewAll(config, await currentEntries(call), forever)
   const number = (count: number | null) =>
     (all.feeds === 0 ? null : count)?.toLocaleString('en-US') ?? '?'
   const rows = all.entries.map((one) => [one.key, number(one.before), number(one.after)])
@@ -41,11 +41,8 @@ async function allEntries({ context, config, options, show }: Call<unknown>): Pr
 
 async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<void> {
   const { context, config, options, show } = call
-  const { readCampaignsFile } = await import('../campaigns-file.ts')
   const { previewOne } = await import('../preview.ts')
-  const file = usableFile(readCampaignsFile(config))
-  const entry = file.entries.find((one) => one.key === key)
-  if (entry === undefined) return checkKey(keysOf(file), key)
+  const entry = await currentEntry(call, key)
   const one = await previewOne(config, { entry, limit: options.limit }, forever)
   if (options.json) return show(one, () => '')
   if (one.rows.length > 0) context.out(rowsText(one.rows))
