@@ -112,7 +112,6 @@ export async function look(
   const keepsTargeting = sources.keepsTargeting && fileDoubt === null
   const memory = store === null ? NO_MEMORY : memoryOf(store)
   const seen = new Seen(sources.service, signal)
-  const fileKeys = new Set(entries.map(({ key }) => key))
   const wanted = entries.filter(({ key }) => keys?.has(key) ?? true)
   const idOf = ({ key, campaignId }: Entry) => campaignId ?? memory.byKey.get(key)?.campaignId
   const ids = wanted.flatMap((entry) => idOf(entry) ?? [])
@@ -129,26 +128,21 @@ export async function look(
   // A listing can be late and can leave out fields, so campaigns that differ or are not listed are read by id.
   const mustRead = ({ state, campaignId }: JudgedEntry) =>
     campaignId !== null && state !== 'in line'
-  const toRead = (all: readonly JudgedEntry[]) => {
-    const differing = all.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : []))
-    if (!all.some(({ action }) => action?.campaignId === null)) return differing
+  const toRead = () => {
+    const { scene, judged } = judgeAll()
+    const differing = judged.flatMap((one) => (mustRead(one) ? (one.campaignId ?? []) : []))
+    if (!judged.some(({ action }) => action?.campaignId === null)) return differing
     // A new entry might create a campaign a second time if its campaign was forgotten, or if the key left the file.
-    const former = [...memory.byId.values()].filter(({ key }) => !fileKeys.has(key))
+    const former = [...memory.byId.values()].filter(({ key }) => !scene.keys.has(key))
     const others = [...memory.released.keys(), ...former.map(({ campaignId }) => campaignId)]
     return [...differing, ...others.filter((id) => seen.campaign(id) === undefined)]
   }
   if (!isById && ids.length < wanted.length) await seen.readNameless()
-  await seen.getAll(isById ? ids : toRead(judgeAll().judged))
+  await seen.getAll(isById ? ids : toRead())
   const { scene, judged: found } = judgeAll()
   const judged = store === null ? found : found.map((one) => withSentDates(store, one))
   const effects = await measure(sources.feeds(), targetingsToMeasure(judged), signal)
-  const facts = {
-    ...scene,
-    judged,
-    effects,
-    fileDoubt,
-    isWhole: !isById && keys === null,
-  }
+  const facts = { ...scene, judged, effects, fileDoubt, isWhole: !isById && keys === null }
   return { plan: planOf(facts, account), judged, seen }
 }
 
