@@ -188,15 +188,16 @@ const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59)
 export function idleReason(campaign: Campaign, now: number): 'archived' | 'paused' | 'over' | null {
   const status = shownValue(campaign, 'status')
   if (status === 'archived' || status === 'paused') return status
-  const end = shownValue(campaign, 'endDate')
-  return typeof end === 'string' && Date.parse(end) < now ? 'over' : null
+  return isOver(campaign, now) ? 'over' : null
 }
 
 /** isLive returns whether a campaign is neither archived nor over, so that it spends or can be resumed. */
-export function isLive(campaign: Campaign, now: number): boolean {
+export const isLive = (campaign: Campaign, now: number) =>
+  !isOver(campaign, now) && shownValue(campaign, 'status') !== 'archived'
+
+function isOver(campaign: Campaign, now: number): boolean {
   const end = shownValue(campaign, 'endDate')
-  const isOver = typeof end === 'string' && Date.parse(end) < now
-  return !isOver && shownValue(campaign, 'status') !== 'archived'
+  return typeof end === 'string' && Date.parse(end) < now
 }
 
 /** wireOf returns a value as the service takes it. */
