@@ -1,5 +1,5 @@
-// The types that the campaigns share with other rooms: what the database keeps of them, what the daemon may call,
-// and what `status` shows.
+// What the campaigns need from outside the room: the rows of the database, the calls that the daemon may make, and the
+// uploaded feeds.
 
 import type { FieldPaths } from '../domain/mapping.ts'
 import type { CampaignRun } from '../ops/campaigns/run.ts'
@@ -109,7 +109,7 @@ export interface CampaignReader {
   lastRun(): CampaignRun | null
 }
 
-/** CampaignStore also writes them. Each write is durable when the call returns. */
+/** CampaignStore reads and writes the campaigns of one account. Each write is durable when the call returns. */
 export interface CampaignStore extends CampaignReader, Disposable {
   atomically<T>(work: () => T): T
   binding(key: string): Binding | null

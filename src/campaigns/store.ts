@@ -1,5 +1,5 @@
-// Owns the rows about campaigns in the history's database: which campaign belongs to which entry, and every write
-// request. The rules about campaigns are in campaigns/.
+// Owns the rows about campaigns in the history's database: which campaign belongs to which entry, every write request,
+// and the last look.
 
 import { type Connection, openWritable, type Parameter } from '../history/connection.ts'
 import { migrate, openReader } from '../history/migrations.ts'
