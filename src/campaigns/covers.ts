@@ -13,6 +13,7 @@ import { filtersIn, meets, postingValue } from './reasons.ts'
 import {
   type CanonicalTargeting,
   type Criterion,
+  isSame,
   selector,
   type TargetedPosting,
   valuesIn,
@@ -58,8 +59,7 @@ export async function coversOf(
   const targeting = sent ?? entry.targeting
   const side = feedSideOf(config)
   const selects = targeting === null ? () => false : selector(targeting)
-  const filters = targeting === null ? [] : filtersIn(targeting)
-  const counts = new Map(filters.map((name) => [name, new Unmet(name, targeting)]))
+  const counts = targeting === null ? [] : countsOf(targeting)
   const found = { postings: 0, counted: 0, carrying: 0 }
   const rows: PostingRow[] = []
   const take = (values: FieldPaths) => {
@@ -68,26 +68,26 @@ export async function coversOf(
     const isCarrying = posting.externalCampaignId.trim() === key
     if (isCarrying) {
       found.carrying++
-      for (const one of counts.values()) one.see(posting)
+      for (const one of counts) one.see(posting)
     }
     if (!selects(posting)) return
     found.counted++
     if (rows.length < limit) rows.push(rowOf(values))
   }
   const problems = await side.read({ fields: POSTING_FIELDS, needed: [], take }, signal)
-  const isOlder =
-    sent !== null &&
-    entry.targeting !== null &&
-    JSON.stringify(sent) !== JSON.stringify(entry.targeting)
-  const criteria = [...counts.values()].map((one) => one.result()).filter(isTold)
+  const isOlder = sent !== null && entry.targeting !== null && !isSame(sent, entry.targeting)
+  const criteria = counts.map((one) => one.result())
   const covered = seen?.coverage?.covered ?? null
   const campaignId = seen?.campaignId ?? entry.campaignId
   const { isAtMost } = side
   return { key, campaignId, covered, at, ...found, isAtMost, isOlder, criteria, problems, rows }
 }
 
-/** The id itself is always met by the postings that carry it. */
-const isTold = ({ name }: CriterionCount) => name !== 'externalCampaignId'
+/** countsOf leaves out the id itself, because the postings that carry it always meet it. */
+const countsOf = (targeting: CanonicalTargeting): Unmet[] =>
+  filtersIn(targeting)
+    .filter((name) => name !== 'externalCampaignId')
+    .map((name) => new Unmet(name, targeting))
 
 /** Most values of postings that are kept, to find similar ones. */
 const MOST_SEEN = 2000
@@ -99,17 +99,12 @@ class Unmet {
   readonly #seen = new Set<string>()
   #takes = 0
 
-  constructor(name: Criterion, targeting: CanonicalTargeting | null) {
+  constructor(name: Criterion, targeting: CanonicalTargeting) {
     this.#name = name
-    const values = targeting === null ? [] : valuesIn(targeting, name)
-    const list = targeting?.[name]
-    this.#singles = values.map((value, n) => {
+    const { [name]: list } = targeting
+    this.#singles = valuesIn(targeting, name).map((value, n) => {
       const one = Array.isArray(list) ? [list[n]] : list
-      return {
-        value,
-        targeting: { ...(targeting as CanonicalTargeting), [name]: one },
-        isMet: false,
-      }
+      return { value, targeting: { ...targeting, [name]: one }, isMet: false }
     })
   }
 
