@@ -106,7 +106,7 @@ export async function measure(
 }
 
 /** carriedBy counts the postings that carry an external campaign id. An id can be any text, even `constructor`. */
-export const carriedBy = (latest: readonly FeedUpload[], id: string): number =>
+const carriedBy = (latest: readonly FeedUpload[], id: string): number =>
   latest.reduce((sum, { ids }) => sum + (Object.hasOwn(ids, id) ? (ids[id] ?? 0) : 0), 0)
 
 /** countSelected reads each posting once, and tests it only against the targetings that its ids can match. */

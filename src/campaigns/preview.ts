@@ -54,16 +54,16 @@ export async function previewOne(
 ) {
   const sent = sentTargetings(config)(key)
   const applied = targeting ?? sent
-  const [isBefore, isAfter] = [sent, applied].map((one) =>
-    one == null ? () => false : selector(one),
-  )
+  const selects = (one: typeof sent) => (one == null ? () => false : selector(one))
+  const isBefore = selects(sent)
+  const isAfter = selects(applied)
   const rows: PreviewRow[] = []
   const counts = { stays: 0, comes: 0, goes: 0 }
   let postings = 0
   const take = (values: FieldPaths) => {
     postings++
     const posting = { ...NO_POSTING, ...values }
-    const [before, after] = [isBefore?.(posting), isAfter?.(posting)]
+    const [before, after] = [isBefore(posting), isAfter(posting)]
     if (!before && !after) return
     const change = before && after ? 'stays' : after ? 'comes' : 'goes'
     counts[change]++
