@@ -50,13 +50,10 @@ export function completionCommand(context: Context): Command {
     .addArgument(new Argument('<what>', 'a shell, or a kind of value to list').choices(shells))
     .action(async (what: Shell | CompletedKind, _options, command: Command) => {
       const { config } = command.optsWithGlobals<{ config?: string }>()
-      const valuesOf = async (kind: CompletedKind) =>
-        KINDS[kind](readConfig(context, config), context)
-      context.out(
-        what in KINDS
-          ? (await valuesOf(what as CompletedKind)).map(printable).join('\n')
-          : SHELLS[what as Shell](placesOf(command.parent ?? command)),
-      )
+      if (what in SHELLS)
+        return context.out(SHELLS[what as Shell](placesOf(command.parent ?? command)))
+      const values = await KINDS[what as CompletedKind](readConfig(context, config), context)
+      context.out(values.map(printable).join('\n'))
     })
 }
 

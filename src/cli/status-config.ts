@@ -3,8 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Config } from '../config/config.ts'
-import { historyFile } from '../config/config.ts'
+import { type Config, historyFile } from '../config/config.ts'
 import { DEFAULT_FILE, findConfig, placeholderConfig } from '../config/load.ts'
 import { ConfigProblems } from '../config/problems.ts'
 import { instanceOf } from '../config/unit.ts'
