@@ -18,7 +18,19 @@ export interface Config {
     presignPath: string
     auth: ConfigFile['service']['auth'] & { keyFile: string }
   }
-  inbox: InboxConfig
+  inbox: {
+    directory: string
+    include: string[]
+    exclude: string[]
+    rescanMs: number
+    quietPeriodMs: number
+    incompleteAfterMs: number
+    afterUpload: ConfigFile['inbox']['afterUpload']
+    afterReject: ConfigFile['inbox']['afterReject']
+    archiveDirectory: string
+    quarantineDirectory: string
+    receipts: ConfigFile['inbox']['receipts']
+  }
   feeds: FeedConfig[]
   guards: ConfigFile['guards']
   upload: ConfigFile['upload']
@@ -32,20 +44,6 @@ export interface Config {
   http: { listen: ConfigFile['http']['listen'] }
   alerts: AlertTarget[]
   log: ConfigFile['log']
-}
-
-export interface InboxConfig {
-  directory: string
-  include: string[]
-  exclude: string[]
-  rescanMs: number
-  quietPeriodMs: number
-  incompleteAfterMs: number
-  afterUpload: ConfigFile['inbox']['afterUpload']
-  afterReject: ConfigFile['inbox']['afterReject']
-  archiveDirectory: string
-  quarantineDirectory: string
-  receipts: ConfigFile['inbox']['receipts']
 }
 
 type RuleInFile = ConfigFile['feeds'][number]
