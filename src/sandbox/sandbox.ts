@@ -121,10 +121,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   )
   const firstKnobs: Knobs = { ...NEUTRAL_KNOBS, ...options.knobs }
   const knobs = { ...firstKnobs }
-  const postings = new Postings({
-    ...{ db: database.db, store, knobs },
-    mapping: options.fields ?? USUAL_FIELDS,
-  })
+  const mapping = options.fields ?? USUAL_FIELDS
+  const postings = new Postings({ db: database.db, store, mapping, knobs })
   const campaigns = new CampaignBook({ clock, knobs, database, postings })
   const { headTimeoutMs = 20 * SECOND } = options
   const shared = { host, clock, database, journal, idleTimeoutMs, headTimeoutMs }

@@ -237,7 +237,6 @@ export type FaultRule = z.infer<(typeof KINDS)[number]>
 export type FaultKind = FaultRule['kind']
 export type FaultOf<K extends FaultKind> = Extract<FaultRule, { kind: K }>
 export type GatePoint = FaultOf<'gate'>['point']
-export type FaultConditions = Omit<FaultOf<'connection-close'>, 'at' | 'kind'>
 
 export interface FaultSubject {
   route: string

@@ -143,9 +143,9 @@ export async function listen(options: SideOptions): Promise<SideListener> {
   const origin = `http://${hostName}:${port}`
   return {
     origin,
-    originFor: (url: string) =>
+    originFor: (url) =>
       listensEverywhere ? `http://${URL.parse(url)?.hostname ?? hostName}:${port}` : origin,
-    endConnections: (exchange: Exchange | null) => {
+    endConnections: (exchange) => {
       for (const socket of connections.keys()) {
         if (socket !== exchange?.socket) socket.destroy()
       }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FaultConditions, FaultSubject } from '../../../src/sandbox/faults/fault-types.ts'
+import type { FaultOf, FaultSubject } from '../../../src/sandbox/faults/fault-types.ts'
 import { parseFaults } from '../../../src/sandbox/faults/fault-types.ts'
 import { FaultBook } from '../../../src/sandbox/faults/faults.ts'
 import { presign, send } from '../../helpers/sandbox/client.ts'
@@ -7,6 +7,8 @@ import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { waitForObjects, waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
 const SUBJECT: FaultSubject = { route: 'presign', account: '42', key: null, reused: false }
+
+type FaultConditions = Omit<FaultOf<'connection-close'>, 'at' | 'kind'>
 
 /** played returns one character for each request: `x` if the request meets the fault. */
 function played(conditions: FaultConditions, requests: number, subject = SUBJECT): string {
