@@ -44,7 +44,7 @@ function openApi(): Plugin {
   }
 }
 
-/** Bundles the parts of undici that lib/http.ts uses. Its main file would load fetch, WebSocket, caches and mocks, too. */
+/** Bundles the parts of undici that lib/http.ts uses: its main file would load fetch, WebSocket, caches and mocks. */
 function partsOfUndici(): Plugin {
   const id = '\0undici'
   const from = (path: string) => JSON.stringify(join(ROOT, 'node_modules/undici/lib', path))

@@ -1,5 +1,5 @@
-// Shows what differs between two versions of a feed: counts, the values that lost or gained postings, and single postings.
-// A sign before each line says what a colour says.
+// Shows what differs between two versions of a feed: counts, the values that lost or gained postings, and single
+// postings. A sign before each line says what a colour says.
 
 import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../domain/difference.ts'
 import { countOf } from '../lib/units.ts'

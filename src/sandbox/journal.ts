@@ -92,7 +92,7 @@ export class Journal {
     this.record(entry, { body: Buffer.concat([body, bytes.subarray(0, LONGEST_BODY)]) })
   }
 
-  /** close ends and saves an entry. If the disk is full, the entry is not saved, but the client still gets its answer. */
+  /** close ends and saves an entry. With a full disk the entry is not saved, but the client still gets its answer. */
   close(entry: SeenRequest): void {
     this.update(entry, { endedAt: this.#clock.now() })
     if (!this.#open.delete(entry) || entry.route === 'control') return

@@ -3,8 +3,8 @@
 /** Cut says how a connection ends: with FIN or with RST. */
 export type Cut = 'fin' | 'rst'
 /**
- * AnswerEnding says what follows an answer that is sent before the end of the request's body. `drain`: send FIN and read on;
- * `destroy`: close at once; `hold`: stop reading and stay open; `cut`: RST in the middle of the answer's body.
+ * AnswerEnding says what follows an answer that is sent before the end of the request's body. `drain`: send FIN and
+ * read on; `destroy`: close at once; `hold`: stop reading and stay open; `cut`: RST in the middle of the answer's body.
  */
 export type AnswerEnding = 'drain' | 'destroy' | 'hold' | 'cut'
 
