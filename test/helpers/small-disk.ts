@@ -4,7 +4,15 @@
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TestContext } from 'vitest'
 import { errorCode } from '../../src/lib/errors.ts'
+
+/** mountedDisk mounts a disk at a folder that must not exist yet, or skips the test if this user may not mount one. */
+export function mountedDisk(folder: string, { skip }: TestContext): SmallDisk {
+  const disk = new SmallDisk(folder)
+  skip(!disk.isMounted, 'this user may not mount a tmpfs')
+  return disk
+}
 
 export class SmallDisk implements Disposable {
   readonly folder: string

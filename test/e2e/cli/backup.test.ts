@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { feedOf, Site } from '../../helpers/site.ts'
-import { SmallDisk } from '../../helpers/small-disk.ts'
+import { mountedDisk } from '../../helpers/small-disk.ts'
 
 it('copies the history during an upload, and only the owner may read the copy', async () => {
   await using site = await Site.open()
@@ -34,10 +34,9 @@ it('copies the history during an upload, and only the owner may read the copy', 
   await site.until('jobs.xml', 'uploaded')
 })
 
-it('keeps the old copy if the disk is full', async ({ skip }) => {
+it('keeps the old copy if the disk is full', async (context) => {
   await using site = await Site.open()
-  using disk = new SmallDisk(join(site.root, 'small'))
-  if (!disk.isMounted) skip()
+  using disk = mountedDisk(join(site.root, 'small'), context)
   await site.run('run', '--once')
   const to = join(disk.folder, 'backup.db')
   writeFileSync(to, 'an older copy')

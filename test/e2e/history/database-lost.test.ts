@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, finished, Site } from '../../helpers/site.ts'
-import { SmallDisk } from '../../helpers/small-disk.ts'
+import { mountedDisk } from '../../helpers/small-disk.ts'
 
 /** harmed runs `harm` beside a daemon that has sent two feeds, and returns how the daemon ended. */
 async function harmed(site: Site, harm: () => void) {
@@ -115,8 +115,7 @@ describe.concurrent('a daemon stops', () => {
 
   it('when its file system is unmounted', async (context) => {
     await using site = await Site.open()
-    const disk = new SmallDisk(join(site.root, 'state'))
-    context.skip(!disk.isMounted, 'this user may not mount one')
+    const disk = mountedDisk(join(site.root, 'state'), context)
 
     const { code, check } = await harmed(site, () => disk[Symbol.dispose]())
 

@@ -9,15 +9,14 @@ import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, finished, lettersOf, Site } from '../../helpers/site.ts'
-import { SmallDisk } from '../../helpers/small-disk.ts'
+import { mountedDisk } from '../../helpers/small-disk.ts'
 
 const quickSite = () => Site.open({}, { clock: quickClock() })
 
 describe('a state disk that is full', () => {
   it('is critical at once for --check, even before the daemon has seen it or if none runs', async (test) => {
     await using site = await Site.open()
-    using disk = new SmallDisk(join(site.root, 'state'))
-    if (!disk.isMounted) return test.skip()
+    using disk = mountedDisk(join(site.root, 'state'), test)
     await site.process('run', '--once')
     disk.fill({ pid: 0 })
 
@@ -38,8 +37,7 @@ describe('a state disk that is full', () => {
       http: { listen: './http.sock' },
       alerts: [{ on: ['daemon'], exec: [process.execPath, '-e', script, file] }],
     })
-    using disk = new SmallDisk(join(site.root, 'state'))
-    if (!disk.isMounted) return test.skip()
+    using disk = mountedDisk(join(site.root, 'state'), test)
     await site.daemon()
     site.drop('jobs.xml', feedOf(3))
     await site.until('jobs.xml', 'uploaded')
@@ -65,8 +63,7 @@ describe('a state disk that is full', () => {
 
   it('does not leave conditions behind when the process is killed', async (test) => {
     await using site = await Site.open()
-    using disk = new SmallDisk(join(site.root, 'state'))
-    if (!disk.isMounted) return test.skip()
+    using _ = mountedDisk(join(site.root, 'state'), test)
     const daemon = await site.daemonProcess()
     rmSync(site.inbox, { recursive: true })
     await eventually(() => {

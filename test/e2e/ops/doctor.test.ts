@@ -8,7 +8,7 @@ import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
 import { checkNames } from '../../../src/ops/doctor/feed-names.ts'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
-import { SmallDisk } from '../../helpers/small-disk.ts'
+import { mountedDisk } from '../../helpers/small-disk.ts'
 
 const NOBODY = 65_534
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
@@ -393,22 +393,18 @@ describe('doctor beside a running daemon', () => {
     expect(JSON.stringify(findings)).not.toMatch(new RegExp(`a-webhook-token|${SECRET}`))
   })
 
-  it.skipIf(process.getuid?.() !== 0)(
-    'reports little free space on the disk of the state, and a full disk',
-    async (test) => {
-      await using site = await Site.open()
-      using disk = new SmallDisk(join(site.root, 'state'))
-      if (!disk.isMounted) return test.skip()
+  it('reports little free space on the disk of the state, and a full disk', async (test) => {
+    await using site = await Site.open()
+    using disk = mountedDisk(join(site.root, 'state'), test)
 
-      const little = await doctor(site, '--offline')
-      disk.fill(process)
-      const full = await doctor(site, '--offline')
+    const little = await doctor(site, '--offline')
+    disk.fill(process)
+    const full = await doctor(site, '--offline')
 
-      expect(little.of('room')).toMatchObject({ verdict: 'warning' })
-      expect(full.of('room')).toMatchObject({
-        verdict: 'problem',
-        says: expect.stringMatching(/^the disk of \S+ is full: \S+ \S+ are left$/),
-      })
-    },
-  )
+    expect(little.of('room')).toMatchObject({ verdict: 'warning' })
+    expect(full.of('room')).toMatchObject({
+      verdict: 'problem',
+      says: expect.stringMatching(/^the disk of \S+ is full: \S+ \S+ are left$/),
+    })
+  })
 })

@@ -9,7 +9,7 @@ import { Conditions } from '../../../src/domain/conditions.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { SmallDisk } from '../../helpers/small-disk.ts'
+import { mountedDisk } from '../../helpers/small-disk.ts'
 
 /** A clock on which the watch looks every few ms. */
 const clock: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 100, run) }
@@ -50,8 +50,7 @@ it('a condition ends if it is not seen again within its lifetime', async () => {
 it('a disk that became read-only is reported even if nothing is written to it', async (test) => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  using disk = new SmallDisk(join(root, 'state'))
-  if (!disk.isMounted) return test.skip()
+  using disk = mountedDisk(join(root, 'state'), test)
   const conditions = new Conditions(clock)
   const parts = {
     alerts: SILENT,
@@ -71,8 +70,7 @@ it('a disk that became read-only is reported even if nothing is written to it', 
 it('the condition of a full disk ends at the first look that finds room', async (test) => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  using disk = new SmallDisk(join(root, 'state'))
-  if (!disk.isMounted) return test.skip()
+  using disk = mountedDisk(join(root, 'state'), test)
   // On this clock no condition ends because its lifetime is over.
   const still: Clock = { ...clock, monotonic: () => 0 }
   const conditions = new Conditions(still)
