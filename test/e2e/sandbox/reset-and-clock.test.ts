@@ -146,7 +146,7 @@ describe('the objects of an account', () => {
       [a, 1],
       [b, 2],
       [a, 4],
-    ]) {
+    ] as const) {
       await post(form, feed(n))
       expect((await read(box, json.id)).sponsoredPostings).toBe(n)
     }

@@ -22,7 +22,7 @@ describe('feedsyncd sandbox', () => {
     await first.ask('PUT', `${CAMPAIGNS}/${made.id}`, { endDate: '2999-01-01T00:00:00Z' })
     const { campaigns } = (await first.ask('GET', CAMPAIGNS)).json
     const { json: objects } = await first.control('objects')
-    const { json: requests } = await first.control('requests')
+    const { json: requests } = await first.control<unknown[]>('requests')
     await killed(first.child)
 
     const second = await sandboxProcess(directory)
@@ -31,10 +31,12 @@ describe('feedsyncd sandbox', () => {
     expect((await second.ask('GET', CAMPAIGNS)).json.campaigns).toEqual(campaigns)
     expect(campaigns).toMatchObject([{ endDate: '2999-01-01T00:00:00Z', sponsoredPostings: 1 }])
     expect((await second.control('objects')).json).toEqual(objects)
-    expect((await second.control('requests')).json.slice(-requests.length)).toEqual(requests)
+    expect((await second.control<unknown[]>('requests')).json.slice(-requests.length)).toEqual(
+      requests,
+    )
     expect((await second.ask('POST', CAMPAIGNS, { name: 'Cooks' })).json.id).not.toBe(made.id)
     expect(await (await fetch(form.fileUrl)).text()).toBe(feed)
-    expect((await second.control('openapi.json')).json.openapi).toBe('3.1.0')
+    expect((await second.control<{ openapi: string }>('openapi.json')).json.openapi).toBe('3.1.0')
     // A form of the first run is still valid.
     expect((await post(later, feed)).status).toBe(201)
   })

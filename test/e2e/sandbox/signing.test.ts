@@ -2,6 +2,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { RequestDetails } from '../../../src/sandbox/records.ts'
 import { Command, runWithin } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { SECRET } from '../../helpers/sandbox/client.ts'
@@ -230,17 +231,20 @@ describe('the journal', () => {
     await refused(box.url, { signature: () => 'AAAA' })
     const headers = { ...ACCOUNT, 'X-SVC-ApiKey': 'key-of-the-tests' }
     await fetch(`${box.url}${CAMPAIGNS}?Num=5`, { headers })
-    const get = async (query: string) => answerOf(await fetch(`${box.controlUrl}/requests${query}`))
+    const get = async (query: string) =>
+      answerOf<{ n: number; details: RequestDetails }[]>(
+        await fetch(`${box.controlUrl}/requests${query}`),
+      )
 
     const { json: list } = await get('')
-    const one = list.at(-1).details
+    const [newest, one] = [list[0]?.details, list.at(-1)?.details]
 
-    expect(list.map(({ n }: { n: number }) => n)).toEqual([3, 2, 1])
+    expect(list.map(({ n }) => n)).toEqual([3, 2, 1])
     expect(one).toMatchObject({ path: `/api${CAMPAIGNS}`, query: '', body: '{"name":"Nurses"}' })
-    expect(list[0].details.query).toBe('Num=5')
-    expect(JSON.parse(one.answerBody)).toMatchObject({ name: 'Nurses' })
-    expect(one.headers).toContainEqual(['X-SVC-Account', '123'])
-    expect(list[0].details.headers).toContainEqual(['X-SVC-ApiKey', '(hidden)'])
+    expect(newest?.query).toBe('Num=5')
+    expect(JSON.parse(one?.answerBody ?? '')).toMatchObject({ name: 'Nurses' })
+    expect(one?.headers).toContainEqual(['X-SVC-Account', '123'])
+    expect(newest?.headers).toContainEqual(['X-SVC-ApiKey', '(hidden)'])
     expect((await get('?status=401')).json).toHaveLength(2)
     expect((await get('?status=4xx&limit=1')).json).toMatchObject([{ n: 3 }])
     expect((await get('?route=campaign-create&status=200')).json).toMatchObject([{ n: 1 }])

@@ -29,8 +29,8 @@ export async function sandboxProcess(directory: string) {
   const secret = readFileSync(printed.keyFile, 'utf8').trimEnd()
   const ask = (method: string, path: string, json?: object) =>
     call(printed.url, method, path, json, { who, secret })
-  const control = async (what: string) =>
-    answerOf(await fetch(`${new URL(printed.url).origin}/_sandbox/${what}`))
+  const control = async <Json>(what: string) =>
+    answerOf<Json>(await fetch(`${new URL(printed.url).origin}/_sandbox/${what}`))
   return { child, printed, ask, control }
 }
 
