@@ -117,6 +117,14 @@ function decisions(version: DecisionFacts, line: CommandLine): Step[] {
   return state === 'failed' || isRefused ? [decide('retry <id...>')] : []
 }
 
+/** readLog returns the steps of a problem whose cause is in the log. */
+export function readLog(commandLine: CommandLine): Step[] {
+  return [
+    { says: 'look at the last lines of the log' },
+    { command: commandLine(commandFor('logs')) },
+  ]
+}
+
 /** stepText returns steps as one sentence, or null if there are none. */
 export function stepText(steps: readonly Step[]): string | null {
   const choice = steps.flatMap((step) => ('command' in step ? step.command : [])).join(', or ')

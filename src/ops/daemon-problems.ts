@@ -5,7 +5,7 @@ import type { ConditionCode } from '../domain/conditions.ts'
 import { MINUTE } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import { countOf, formatDuration } from '../lib/units.ts'
-import { type Asked, clockText, stepsOfHint } from './advice.ts'
+import { type Asked, clockText, readLog, stepsOfHint } from './advice.ts'
 import type { ProblemFacts } from './judged.ts'
 import type { FoundProblem, Step } from './problem.ts'
 import type { ProblemCode } from './problem-kinds.ts'
@@ -138,10 +138,7 @@ function running(judged: ProblemFacts, asked: Asked): FoundProblem[] {
       : lastScanAt === null
         ? `the daemon has run since ${clockText(since, now)} and has not listed the folder yet`
         : `the folder was not listed since ${clockText(since, now)}`
-  const next = [
-    { says: 'look at the last lines of the log' },
-    { command: asked.commandLine(commandFor('logs')) },
-  ]
+  const next = readLog(asked.commandLine)
   return [{ code: 'listing-late', subject: DAEMON, says, since, next }]
 }
 

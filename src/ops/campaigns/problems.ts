@@ -4,9 +4,9 @@ import { commandFor, hintWith } from '../../domain/command.ts'
 import { HOUR } from '../../lib/clock.ts'
 import { isRecent } from '../../lib/due.ts'
 import { limited } from '../../lib/limited.ts'
-import { type Asked, clockText, stepsOfHint } from '../advice.ts'
+import { type Asked, clockText, readLog, stepsOfHint } from '../advice.ts'
 import type { ProblemFacts } from '../judged.ts'
-import type { FoundProblem, Problem, Step } from '../problem.ts'
+import type { FoundProblem, Problem } from '../problem.ts'
 import type { ProblemCode } from '../problem-kinds.ts'
 import type { CampaignRun, CampaignSeen } from './run.ts'
 
@@ -102,10 +102,7 @@ export function lateLook(
   if (isRecent(Date.parse(at), now, LATE_LOOK_MS)) return []
   const subject = { kind: 'campaign', campaign: null } as const
   const says = `the daemon last looked at the campaigns at ${clockText(at, now)}`
-  const next: Step[] = [
-    { says: 'look at the last lines of the log' },
-    { command: commandLine(commandFor('logs')) },
-  ]
+  const next = readLog(commandLine)
   return [{ code: 'campaigns-late', subject, says, since: at, next }]
 }
 
