@@ -75,11 +75,9 @@ export function alike(all: readonly Problem[], commandLine: CommandLine): AlikeP
     return JSON.stringify([code, says, steps.map(withoutId)])
   })
   return [...groups.values()].map((group) => {
-    const [first, ...others] = group as [Problem, ...Problem[]]
-    return {
-      problems: [first, ...others],
-      next: others.length === 0 ? first.next : nextOfAll([first, ...others], commandLine),
-    }
+    const problems = group as [Problem, ...Problem[]]
+    const next = problems.length === 1 ? problems[0].next : nextOfAll(problems, commandLine)
+    return { problems, next }
   })
 }
 
