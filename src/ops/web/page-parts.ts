@@ -3,19 +3,15 @@
 import type { PostingChanges } from '../../domain/difference.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatBytes, formatProgress, relativeTime } from '../../lib/units.ts'
-import { nextSteps, onServiceText } from '../advice.ts'
-import type { CommandLine } from '../port.ts'
+import { type Asked, nextSteps, onServiceText } from '../advice.ts'
 import type { ShowReport, UploadReport } from '../upload-report.ts'
 import { type JudgedState, severityOf } from '../version-problems.ts'
 import { html, Markup } from './html.ts'
 import { icon, SCRIPT, STYLE, type Tone } from './page-style.ts'
 
 /** PageContext is the host and the time of a page. */
-export interface PageContext {
-  /** Wall ms. */
-  now: number
+export interface PageContext extends Asked {
   host: string
-  commandLine: CommandLine
 }
 
 export type { Tone }
