@@ -84,23 +84,15 @@ export function pauseText(
 
 function ofVersion(version: VersionFacts, asked: Asked): FoundProblem[] {
   const { attempts, expectedBy, feed, id, maybeOnService, overdue } = version
-  const subject = { kind: 'feed', feed, version: id } as const
+  const own = { subject: { kind: 'feed', feed, version: id }, version } as const
   const next = (of: VersionFacts) => nextSteps(of, asked)
   const found: FoundProblem[] = []
   const code = codeOf(version)
   if (code !== null && code !== 'second-feed') {
-    const own = { ...version, overdue: false }
+    const says = saysOf(version, code)
     const since = sinceOf(version)
     const mark = `${id}/${code === 'refused' ? code : attempts}`
-    found.push({
-      code,
-      subject,
-      says: saysOf(version, code),
-      since,
-      next: next(own),
-      mark,
-      version,
-    })
+    found.push({ ...own, code, says, since, next: next({ ...version, overdue: false }), mark })
   }
   const { newerThanAll } = version
   if (newerThanAll !== null) {
@@ -108,7 +100,7 @@ function ofVersion(version: VersionFacts, asked: Asked): FoundProblem[] {
     const says = `its last three exports count as older than version ${newer} (${path}), by the dates in their names`
     const since = version.detectedAt
     const mark = String(newer)
-    found.push({ code: 'always-older', subject, says, since, next: next(version), mark, version })
+    found.push({ ...own, code: 'always-older', says, since, next: next(version), mark })
   }
   if (maybeOnService !== null && NOT_SENT.includes(version.state)) {
     const says = `is ${version.state}, but ${maybeText(maybeOnService)}`
@@ -117,30 +109,14 @@ function ofVersion(version: VersionFacts, asked: Asked): FoundProblem[] {
       { command: asked.commandLine(commandFor('show <what>', `feed:${feed}`)) },
     ]
     const since = version.detectedAt
-    found.push({
-      code: 'maybe-stored',
-      subject,
-      says,
-      since,
-      next: steps,
-      mark: String(id),
-      version,
-    })
+    found.push({ ...own, code: 'maybe-stored', says, since, next: steps, mark: String(id) })
   }
   if (overdue) {
     const by = expectedBy === null ? '' : ` by ${clockText(expectedBy, asked.now)}`
     const says = `overdue: its next version was expected${by}`
     const late = { ...version, state: 'uploaded', hint: null } as const
     const mark = expectedBy ?? ''
-    found.push({
-      code: 'overdue',
-      subject,
-      says,
-      since: expectedBy,
-      next: next(late),
-      mark,
-      version,
-    })
+    found.push({ ...own, code: 'overdue', says, since: expectedBy, next: next(late), mark })
   }
   return found
 }
