@@ -17,7 +17,7 @@ export interface PathReport extends Because {
   upload: UploadReport | null
 }
 
-export interface PathEvidence {
+interface PathEvidence {
   path: string
   feed: string
   ignored: Ignored | null

@@ -11,7 +11,7 @@ import { EXIT } from '../lib/errors.ts'
  */
 export type Severity = 'critical' | 'warning' | 'info'
 
-export interface ProblemKind {
+interface ProblemKind {
   readonly severity: Severity
   /** The exit code of `run --once`, if no problem with a more important one exists. */
   readonly exit: number

@@ -14,7 +14,7 @@ export type DecisionForm = Extract<Form, `${string} <id...>${string}`>
 export type Step = { says: string } | { command: string; form?: DecisionForm | 'show <what>' }
 
 /** Subject is what a problem is about. */
-export type Subject =
+type Subject =
   | { kind: 'daemon' }
   | { kind: 'service' }
   /** `version` is null for a pause, which concerns all versions of the feed. */

@@ -27,7 +27,7 @@ export interface StatusReport extends FolderReport {
 }
 
 /** FolderReport is a report of `status` before its problems are judged. */
-export interface FolderReport extends PauseReports {
+interface FolderReport extends PauseReports {
   daemon: DaemonReport
   service: ServiceReport
   /** Paths that cannot be read now, sorted by path. */
@@ -71,13 +71,13 @@ export interface SkippedReport extends Skipped {
   since: string | null
 }
 
-export type ConditionReport = Omit<Condition, 'since'> & { since: string | null }
+type ConditionReport = Omit<Condition, 'since'> & { since: string | null }
 
 export function conditionReport({ since, ...rest }: Condition): ConditionReport {
   return { ...rest, since: isoTime(since) }
 }
 
-export interface PauseReport {
+interface PauseReport {
   since: string | null
   /** null means until a person resumes. */
   until: string | null
@@ -128,7 +128,7 @@ export interface UnitState {
   exitStatus: number | null
 }
 
-export interface StatusQuestion extends Circumstances {
+interface StatusQuestion extends Circumstances {
   baseUrl: string
   filter: ListFilter
   host?: Partial<HostFacts> | undefined

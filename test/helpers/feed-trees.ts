@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 
-export interface FeedTree {
+interface FeedTree {
   document: string
   postings: number
   /** Full path of the postings. */

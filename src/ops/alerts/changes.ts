@@ -41,7 +41,7 @@ export interface KeyedChange extends AlertChange {
 }
 
 /** Told is what a receiver knows, by key. The history keeps it. */
-export type Told = ReadonlyMap<string, ToldAlert>
+type Told = ReadonlyMap<string, ToldAlert>
 
 /** troublesOf returns the problems that alerts report, by key. Of several problems with one key, the worst comes first. */
 export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, KeyedChange> {

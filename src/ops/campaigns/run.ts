@@ -89,7 +89,7 @@ export interface CampaignFinding {
 /** FindingSeverity says how bad a finding is. Monitoring and alerts report a `warning`; `info` is only shown. */
 export type FindingSeverity = 'warning' | 'info'
 
-export interface CampaignWriteFailure {
+interface CampaignWriteFailure {
   /** External campaign id. */
   key: string
   campaignId: string | null

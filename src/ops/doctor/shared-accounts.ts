@@ -9,7 +9,7 @@ import { type CheckAnswer, ok, warning } from './finding.ts'
  * SharedAccount is an account and its feeds. `keepsAll` is a clause about who said that the service keeps all of them;
  * null means nobody did.
  */
-export interface SharedAccount {
+interface SharedAccount {
   account: string
   feeds: readonly string[]
   keepsAll: string | null

@@ -39,7 +39,7 @@ export function plot(points: readonly Point[], label: string): Markup {
   return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${label}"><path class="grid" d="M0 ${MARGIN}H600M0 60H600M0 ${120 - MARGIN}H600"/>${curve}${dots}</svg>`
 }
 
-export interface Bar {
+interface Bar {
   /** Not below 0. */
   value: number
   /** What would vanish: it is drawn above the value. */
