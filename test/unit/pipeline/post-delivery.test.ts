@@ -1,7 +1,8 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { Conditions } from '../../../src/domain/conditions.ts'
-import type { Disposed, Listing } from '../../../src/inbox/port.ts'
-import { HOUR, MINUTE, systemClock } from '../../../src/lib/clock.ts'
+import type { History } from '../../../src/history/port.ts'
+import type { Disposed, Listing, Sighting } from '../../../src/inbox/port.ts'
+import { type Clock, HOUR, MINUTE, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { Departures, type DeparturesParts } from '../../../src/pipeline/departures.ts'
 import { Ledger } from '../../../src/pipeline/ledger.ts'
@@ -18,17 +19,49 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const PROBLEM: Disposed = { kind: 'problem', code: 'EROFS', reason: 'read-only', hint: 'mount it' }
 const DONE: Disposed = { kind: 'done', to: null }
 
+const IDENTITY = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
+/** The same file after it was put back. */
+const RETURNED = { ...IDENTITY, ctimeNs: '6' }
+
 type Ends = DeparturesParts['dispositions'] & ReceiptsParts['dispositions']
-type Needs = Omit<DeparturesParts & ReceiptsParts, 'dispositions'> & { dispositions: Partial<Ends> }
+
+interface Needs {
+  history: History
+  commit?: History['commit']
+  clock?: Clock
+  conditions?: Conditions
+  rescanMs?: number
+  afterUpload?: 'archive' | 'keep'
+  dispositions: Partial<Ends>
+}
 
 /** postDeliveryOf builds the last step with its departures and receipts. */
-function postDeliveryOf({ dispositions, ...needs }: Needs) {
-  const parts = { ...needs, dispositions: dispositions as Ends }
+function postDeliveryOf({
+  afterUpload = 'archive',
+  clock = systemClock,
+  conditions = new Conditions(clock),
+  dispositions,
+  history,
+  commit = history.commit,
+  rescanMs = 1000,
+}: Needs) {
+  const { known } = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
+  const parts = {
+    ...{ clock, conditions, log: silentLog, knownPaths: known, rescanMs },
+    history: { ...history, commit },
+    inboxConfig: { afterUpload, afterReject: 'keep', rescanMs } as DeparturesParts['inboxConfig'],
+    dispositions: dispositions as Ends,
+  }
   const departures = new Departures(parts)
   const spool = {} as Spool
   const receipts = new Receipts(parts)
   const postDelivery = new PostDelivery({ ...parts, departures, keepVersions: 3, receipts, spool })
-  return { departures, postDelivery }
+  /** listed passes on a listing, and waits until the moves that it begins have ended. */
+  const listed = async (files: Sighting[], unknown: string[] = []) => {
+    postDelivery.listed({ files, unknown } as Listing)
+    await eventually(() => expect(postDelivery.isMoving).toBe(false))
+  }
+  return { departures, known, listed, postDelivery }
 }
 
 /** folder returns a PostDelivery whose moves and receipts end as `ends` says. */
@@ -40,14 +73,14 @@ function folder({ rescanMs = 1000 } = {}) {
   const told: string[] = []
   conditions.onChange(({ kind }) => told.push(kind))
   const ends = { move: DONE, receipt: DONE, receipts: 0 }
-  const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs }
-  const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
   for (const path of ['good.xml', 'other.xml'])
-    history.rememberPath({ path, identity, versionId: versionIn(history, 'uploaded', { path }).id })
-  const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
-  const { postDelivery } = postDeliveryOf({
-    ...{ clock, log: silentLog, history, conditions, knownPaths: ledger.known, rescanMs },
-    inboxConfig: inbox as DeparturesParts['inboxConfig'],
+    history.rememberPath({
+      path,
+      identity: IDENTITY,
+      versionId: versionIn(history, 'uploaded', { path }).id,
+    })
+  const step = postDeliveryOf({
+    ...{ clock, conditions, history, rescanMs },
     dispositions: {
       dispose: async () => ends.move,
       writeReceipt: async () => {
@@ -60,19 +93,16 @@ function folder({ rescanMs = 1000 } = {}) {
   const rejected = async (of: { feed?: string; path?: string }) => {
     const version = versionIn(history, 'rejected', of)
     markReceiptsPending(history, version)
-    await postDelivery.cleanUp(version)
+    await step.postDelivery.cleanUp(version)
   }
   /** listed passes on a listing with one uploaded file, or null for a folder that could not be listed. */
-  const listed = async (path: 'good.xml' | 'other.xml' | null) => {
-    const found = { files: path === null ? [] : [{ path, identity }], unknown: path ? [] : [''] }
-    postDelivery.listed(found as unknown as Listing)
-    await eventually(() => expect(postDelivery.isMoving).toBe(false))
-  }
+  const listed = (path: 'good.xml' | 'other.xml' | null) =>
+    path === null ? step.listed([], ['']) : step.listed([{ path, identity: IDENTITY }])
   const pass = (ms: number) => {
     ahead += ms
     conditions.expire()
   }
-  return { conditions, ends, history, listed, pass, postDelivery, rejected, told }
+  return { conditions, ends, listed, pass, rejected, told }
 }
 
 it('a successful move does not end the condition of a failing receipt', async () => {
@@ -151,82 +181,58 @@ it('while receipts cannot be written, each listing tries only one of them', asyn
   expect([tried, ends.receipts]).toEqual([11, 21])
 })
 
-it('a file that was put back while the database was full makes no new version', async () => {
+/** uploadedFile returns a history with one uploaded version, whose file is still in the folder. */
+function uploadedFile() {
   const { history } = temporaryHistory()
-  const clock = systemClock
-  const path = 'acme.xml'
-  const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
-  const returned = { ...identity, ctimeNs: '6' }
-  const { id } = versionIn(history, 'uploaded')
-  history.rememberPath({ path, identity, versionId: id })
-  const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
+  const { id, path, sha256 } = versionIn(history, 'uploaded')
+  history.rememberPath({ path, identity: IDENTITY, versionId: id })
+  return { history, path, sha256 }
+}
+
+it('a file that was put back while the database was full makes no new version', async () => {
+  const { history, path } = uploadedFile()
   let commits = 0
-  const commit = vi.fn(async (work: () => unknown) => {
-    // The first commit records the departure; the second one, with the result, fails.
+  const commit: History['commit'] = async (work) => {
+    // The first commit records the departure. The second commit, with the result, fails.
     if (++commits === 2) throw new Error('the disk is full')
     return history.commit(work)
-  })
-  const rescanMs = 1000
-  const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs }
+  }
   const problem: Disposed = { kind: 'problem', code: 'ENOSPC', reason: 'full', hint: 'make room' }
-  const { departures, postDelivery } = postDeliveryOf({
-    ...{ clock, log: silentLog, knownPaths: ledger.known, rescanMs },
-    conditions: new Conditions(clock),
-    history: { ...history, commit } as unknown as DeparturesParts['history'],
-    inboxConfig: inbox as DeparturesParts['inboxConfig'],
+  const { departures, known, listed } = postDeliveryOf({
+    ...{ history, commit },
     dispositions: {
-      dispose: async () => ({ ...problem, returned }),
-      resume: async () => ({ kind: 'missing', returned }),
+      dispose: async () => ({ ...problem, returned: RETURNED }),
+      resume: async () => ({ kind: 'missing', returned: RETURNED }),
     },
   })
-  const listed = async (files: Listing['files']) => {
-    postDelivery.listed({ files, unknown: [] as string[] } as Listing)
-    await eventually(() => expect(postDelivery.isMoving).toBe(false))
-  }
 
-  await listed([{ path, identity }])
+  await listed([{ path, identity: IDENTITY }])
   const inBetween = [
-    ledger.known.isNews(path, returned),
-    departures.hasMoved({ path, identity: returned }),
+    known.isNews(path, RETURNED),
+    departures.hasMoved({ path, identity: RETURNED }),
   ]
   await listed([])
 
   expect(inBetween).toEqual([true, true])
-  expect(ledger.known.isNews(path, returned)).toBe(false)
+  expect(known.isNews(path, RETURNED)).toBe(false)
   expect(history.departures()).toEqual([])
 })
 
 it('a file that a crash left after it was put back is not read again before its move is resumed', async () => {
-  const { history } = temporaryHistory()
-  const clock = systemClock
-  const path = 'acme.xml'
-  const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
-  const returned = { ...identity, ctimeNs: '6' }
-  const { id, sha256 } = versionIn(history, 'uploaded')
-  history.rememberPath({ path, identity, versionId: id })
-  history.beginDeparture({ path, identity, disposition: 'archive', sha256, token: '0a1b2c3d4e5f' })
-  const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
-  const { departures, postDelivery } = postDeliveryOf({
-    ...{ clock, log: silentLog, history, knownPaths: ledger.known, rescanMs: 1000 },
-    conditions: new Conditions(clock),
-    inboxConfig: {
-      afterUpload: 'keep',
-      afterReject: 'keep',
-      rescanMs: 1000,
-    } as DeparturesParts['inboxConfig'],
-    dispositions: { resume: async () => ({ kind: 'missing', returned }) },
+  const { history, path, sha256 } = uploadedFile()
+  const file = { path, identity: IDENTITY, disposition: 'archive', sha256 } as const
+  history.beginDeparture({ ...file, token: '0a1b2c3d4e5f' })
+  const { departures, known, listed, postDelivery } = postDeliveryOf({
+    ...{ history, afterUpload: 'keep' },
+    dispositions: { resume: async () => ({ kind: 'missing', returned: RETURNED }) },
   })
   postDelivery.recover()
 
-  const isLeftAlone = [returned, { ...returned, size: 4 }].map((found) =>
-    departures.hasMoved({ path, identity: found }),
+  const isLeftAlone = [RETURNED, { ...RETURNED, size: 4 }].map((identity) =>
+    departures.hasMoved({ path, identity }),
   )
-  postDelivery.listed({
-    files: [{ path, identity: returned }],
-    unknown: [] as string[],
-  } as unknown as Listing)
-  await eventually(() => expect(postDelivery.isMoving).toBe(false))
+  await listed([{ path, identity: RETURNED }])
 
   expect(isLeftAlone).toEqual([true, false])
-  expect(ledger.known.isNews(path, returned)).toBe(false)
+  expect(known.isNews(path, RETURNED)).toBe(false)
 })
