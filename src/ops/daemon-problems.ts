@@ -12,7 +12,7 @@ import type { ProblemCode } from './problem-kinds.ts'
 import type { DaemonReport, UnitState } from './report.ts'
 import { pauseText } from './version-problems.ts'
 
-/** The loop writes a heartbeat every 30 s. An older one means a stuck process. */
+/** The loop writes a heartbeat every 30 s. A heartbeat older than this means a stuck process. */
 const SILENT_MS = 2 * MINUTE
 /** An outage that lasts longer is critical. */
 const LONG_OUTAGE_MS = 15 * MINUTE

@@ -17,7 +17,7 @@ export const DIFFERENCE_KINDS = ['removed', 'added', 'changed'] as const satisfi
 export const fieldsText = ({ fields }: ChangedPosting): string =>
   fields.length === 0 ? 'white space or a comment' : fields.join(', ')
 
-/** NOUNS name the values of each group: one, and several. */
+/** NOUNS name one value, and several values, of each group. */
 export const NOUNS: Record<Group, readonly [one: string, several: string]> = {
   externalCampaignId: ['campaign', 'campaigns'],
   state: ['state', 'states'],

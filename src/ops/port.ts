@@ -61,7 +61,7 @@ export interface DaemonState {
   checks: { at: number; findings: readonly CheckFinding[] } | null
   /** Running uploads, by id of the version. */
   uploads: Readonly<Record<number, Progress>>
-  /** Old files with temporary names in the last listing: the oldest ones, oldest first. */
+  /** Old files with temporary names in the last listing: the oldest files, oldest first. */
   unfinished: readonly { path: string; modifiedAt: number | null }[]
   /** Files in the last listing that match no pattern of `inbox.include`. */
   ignored: NameList

@@ -13,7 +13,7 @@ import type { FoundProblem, Problem, ProblemReport, Step } from './problem.ts'
 import { KINDS, SEVERITIES, type Severity } from './problem-kinds.ts'
 import { feedProblems } from './version-problems.ts'
 
-/** problems returns what is wrong or waits for a person: the worst first, and the newest first of equal ones. */
+/** problems returns what is wrong or waits for a person: the worst first, and the newer of equally bad problems first. */
 export function problems(judged: ProblemFacts, asked: Asked): Problem[] {
   return judgedAs([
     ...daemonProblems(judged, asked),

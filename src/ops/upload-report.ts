@@ -74,7 +74,7 @@ export interface FeedReport {
   uploads: UploadReport[]
 }
 
-/** Length limits lists in a report of one feed or version; undefined: all. */
+/** Length limits lists in a report of one feed or version; undefined means no limit. */
 type Length = { most?: number | undefined }
 
 /** feedReport returns a feed's version on the service and its versions, newest first; null for an unknown feed. */
@@ -130,7 +130,7 @@ export function showReport(
   const events = history.events(id, most)
   return {
     ...uploadReports(history, circumstances)(version),
-    /** Also of a version that was held once. */
+    // A version that was held once keeps its difference.
     difference: history.difference(id),
     md5: version.md5,
     encoding: version.encoding,

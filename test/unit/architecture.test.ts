@@ -38,7 +38,7 @@ const between = all.filter((i) => isOurs(i.target) && room(i.file) !== room(i.ta
 
 /**
  * The rooms that each room may import. A room stands above all rooms that it imports. From the rooms in `types` it may
- * import only types, and from a feature only those of its port file. Every room may import domain and lib.
+ * import only types, and from a feature only the types of its port file. Every room may import domain and lib.
  */
 const RULES: Record<string, { imports: readonly string[]; types?: readonly string[] }> = {
   'main.ts': { imports: ['cli'] },

@@ -14,13 +14,16 @@ import type { VersionFacts } from '../version-report.ts'
 export interface AlertChange {
   event: AlertEvent
   recovered: boolean
-  /** null if it is over. */
+  /** null if the problem is over. */
   severity: Severity | null
-  /** The first line of the problem, as `status` shows it; null if it is over. */
+  /** The first line of the problem, as `status` shows it; null if the problem is over. */
   says: string | null
-  /** null if it concerns no single feed. */
+  /** null if the problem concerns no single feed. */
   feed: string | null
-  /** External campaign id, or the service's id if no entry names the campaign; null if it concerns no single one. */
+  /**
+   * External campaign id, or the service's id if no entry names the campaign; null if the problem concerns no single
+   * campaign.
+   */
   campaign: string | null
   version: number | null
   path: string | null

@@ -20,7 +20,10 @@ const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
 /** A message that takes longer is given up: systemd can be busy. */
 const TIMEOUT = 5 * SECOND
 
-/** createNotifier returns null if systemd expects no messages. LISTEN_PID says whether descriptors are for `pid`, us. */
+/**
+ * createNotifier returns null if systemd expects no messages. `pid` is this process: LISTEN_PID says whether the
+ * descriptors are for it.
+ */
 export function createNotifier({
   env,
   log,

@@ -87,8 +87,8 @@ export async function openEndpoint({
 }
 
 /**
- * limitConnections closes a connection when there are too many: the oldest one without a request, or else the oldest
- * one.
+ * limitConnections closes a connection when there are too many: the oldest connection without a request, or else the
+ * oldest connection.
  */
 function limitConnections(server: Server): void {
   const open = new Set<Socket>()
