@@ -178,10 +178,7 @@ export function judge(
       !changesFiles(history.recent(newer.feed)),
   }
   const found = guard(newer, { older, past }, limits)
-  const own: Held | null = found && {
-    ...{ guard: found.guard, code: found.guard },
-    ...{ reason: found.reason, hint: found.hint },
-  }
+  const own: Held | null = found && { ...found, code: found.guard }
   if (isLost(history, newer)) return own ?? LOST
   const second = secondFeed(newer, accountFacts(judging, newer, former))
   // The person who decides must know both reasons.

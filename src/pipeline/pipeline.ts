@@ -13,7 +13,7 @@ import type { FeedRule } from '../config/feeds.ts'
 import { estimatedBytes } from '../domain/packing.ts'
 import { CHANGED, INCOMPLETE, LEFT, NEVER_QUIET, NO_ROOM, STOPPED } from '../domain/reason-codes.ts'
 import type { CheckerFor, CheckResult, Verdict } from '../feed/port.ts'
-import type { History, Reason, Version, VersionPatch } from '../history/port.ts'
+import type { History, Reason, Version } from '../history/port.ts'
 import { isMissing } from '../lib/errno.ts'
 import { isRetryable } from '../lib/errors.ts'
 import type { FileIdentity } from '../lib/files.ts'
@@ -215,11 +215,12 @@ export class Pipeline {
     const isKept = isSendable || (answer.kind === 'older' && read.verdict.kind === 'ok')
     const { feed } = file.rule
     const postings = read.verdict.kind === 'ok' ? read.verdict.content.postings : 0
-    const copyOf = async () => ({ id: await this.#idFor(file, { isSendable }), feed, postings })
-    const kept = isKept ? await this.#spool.keep(copy, await copyOf()) : null
+    const id = isKept ? await this.#idFor(file, { isSendable }) : null
+    const kept = id === null ? null : await this.#spool.keep(copy, { id, feed, postings })
     if (kept === null && read.verdict.kind === 'ok') await this.#spool.discard(copy)
     const [changes = null] = compared.values()
-    const judged = readFileOf(read, file, kept === null ? {} : { spool: kept, changes })
+    const patch = { ...found.patch, ...(kept !== null && { spool: kept, changes }) }
+    const judged = { ...found, patch }
     const version = await this.#history.commit(() => {
       const [changed = null] = this.#ledger.writeFile(file, { kind: 'read', file: judged, held })
       if (changed?.state === 'held' && difference !== null)
@@ -274,15 +275,8 @@ function seenIn(history: History, { path, rule }: Candidate, answer: ReadJudgeme
   return version
 }
 
-/**
- * readFileOf returns what the decisions need of a file that was read. `final`: nobody looks at it again. `more` are
- * further columns.
- */
-export function readFileOf(
-  read: Read,
-  { final }: Pick<Candidate, 'final'>,
-  more: VersionPatch = {},
-): ReadFile {
+/** readFileOf returns what the decisions need of a file that was read. `final`: the file is not read again. */
+export function readFileOf(read: Read, { final }: Pick<Candidate, 'final'>): ReadFile {
   const { sha256, md5, bytes, encoding, verdict } = read
   const content = verdict.kind === 'ok' ? verdict.content : {}
   const patch = {
@@ -296,8 +290,10 @@ export function readFileOf(
   }
   const hint = verdict.kind === 'broken' ? HINT.broken : final ? HINT.rejected : HINT.incomplete
   return {
-    ...{ verdict: verdict.kind, sha256, final },
-    patch: { ...patch, ...more },
+    verdict: verdict.kind,
+    sha256,
+    final,
+    patch,
     reason: verdict.kind === 'ok' ? null : placed(verdict, hint),
   }
 }
