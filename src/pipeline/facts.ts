@@ -16,13 +16,14 @@ import type { DeedFacts } from './decide/person.ts'
 import { type BytesFacts, withNewestDate } from './decide/same-bytes.ts'
 import type { Held, SendEvent, SendFacts } from './decide/sending.ts'
 
-/** newerOf returns the newest version of the feed in these states if it is newer than this version; else null. */
-function newerOf(
+/** newerIn returns the id of the newest version of the feed in this state if it is newer than this version; else null. */
+function newerIn(
+  state: State,
   history: VersionReads,
   { feed, id }: Pick<Version, 'feed' | 'id'>,
-  states: readonly State[],
-): Version | null {
-  return history.list({ feed, states, all: true, limit: 1 }).find((other) => other.id > id) ?? null
+): number | null {
+  const [newest] = history.list({ feed, states: [state], all: true, limit: 1 })
+  return newest !== undefined && newest.id > id ? newest.id : null
 }
 
 /**
@@ -43,8 +44,8 @@ export function sendFacts(
     isPaused: isBeginning && history.pauses(now).of(version.feed) !== null,
     held: isBeginning && !version.approved ? heldNow(version) : null,
     newer: {
-      queued: newerOf(history, version, ['queued'])?.id ?? null,
-      held: isBeginning ? (newerOf(history, version, ['held'])?.id ?? null) : null,
+      queued: newerIn('queued', history, version),
+      held: isBeginning ? newerIn('held', history, version) : null,
     },
     inARow: code === null ? 0 : history.attemptsInARow(id, code),
   }
