@@ -23,9 +23,9 @@ export interface BytesFacts {
   now: number
   /** newestRead returns the newest version of the feed with known bytes. */
   newestRead(): Version | null
-  /** known returns what stat reported when the path was last read. */
+  /** known returns what stat reported when the file at the path was last read. */
   known(): KnownFile | null
-  /** last returns the version that the file at the path was then. */
+  /** last returns the version that the file at the path was when it was last read. */
   last(): Version | null
   /** otherServiceUpTo returns the last version id that belongs to another service, or 0. */
   otherServiceUpTo(): number
@@ -96,7 +96,7 @@ export function newerByDate(
   return newest !== null && isBefore(own, newest.date) ? newest : null
 }
 
-/** dateOf returns the date in the file's name that orders the versions of its feed; null means none counts. */
+/** dateOf returns the date in the file's name that orders the versions of its feed; null if no date counts. */
 export function dateOf({ path, rule }: Pick<Origin, 'path' | 'rule'>, now: number): string | null {
   return rule.dated ? orderDate(path, now) : null
 }
