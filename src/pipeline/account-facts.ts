@@ -3,11 +3,11 @@
 import { feedWithoutRule } from '../domain/feed-name.ts'
 import { isTrial, likenessOf } from '../domain/likeness.ts'
 import type { Accounts, HistoryReader, Version } from '../history/port.ts'
-import type { AccountFacts } from './decide/second-feed.ts'
+import type { AccountFacts, AskingFeed } from './decide/second-feed.ts'
 import type { GuardLimits } from './guards.ts'
 
-/** Named is a version of a feed, or a file that is about to become one (without an `id`). */
-export type Named = Pick<Version, 'account' | 'feed' | 'path'> & { id?: number }
+/** Named is an `AskingFeed` with its account. */
+export type Named = AskingFeed & Pick<Version, 'account'>
 
 /** Judging is what the guards need beside the version that they judge. */
 export interface Judging {

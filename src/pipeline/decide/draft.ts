@@ -2,7 +2,6 @@
 
 import type {
   Id,
-  KnownFile,
   Origin,
   Reason,
   State,
@@ -11,20 +10,12 @@ import type {
   VersionPatch,
 } from '../../history/port.ts'
 import { modifiedAt } from '../../lib/files.ts'
-import { dateOf } from './same-bytes.ts'
+import { type BytesFacts, dateOf } from './same-bytes.ts'
 
 /** PathFacts are what the history knows of a path. */
-export interface PathFacts {
-  /** Wall ms. */
-  now: number
+export interface PathFacts extends Pick<BytesFacts, 'known' | 'last' | 'newestRead' | 'now'> {
   /** unread returns the version at the path whose bytes are not known yet; it can be `gone`. */
   unread(): Version | null
-  /** last returns the version that the file at the path was when it was last read. */
-  last(): Version | null
-  /** known returns what stat reported when the file at the path was last read. */
-  known(): KnownFile | null
-  /** newestRead returns the newest version of the feed with known bytes. */
-  newestRead(): Version | null
 }
 
 /** Draft is the version that an event is about, with the transitions so far. */
@@ -110,7 +101,10 @@ export function added(
   const { identity, path, rule } = origin
   const { account, feed } = rule
   const version = {
-    ...{ feed, path, account, reason: null },
+    feed,
+    path,
+    account,
+    reason: null,
     state: 'settling' as const,
     patch: { ...patch, modifiedAt: modifiedAt(identity), date: dateOf(origin, now) },
   }
