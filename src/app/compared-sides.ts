@@ -183,9 +183,22 @@ function sideName({ id, path }: DiffSide): string {
 }
 
 /** DiffRows are the postings of one kind, in the order of their feed, each as a line of JSON. */
-export interface DiffRows extends Disposable {
-  count: number
-  lines(): Iterable<string>
+class DiffRows implements Disposable {
+  readonly #spill = new Spill()
+  count = 0
+
+  add(row: object): void {
+    this.#spill.append(`${JSON.stringify(row)}\n`)
+    this.count++
+  }
+
+  lines(): Iterable<string> {
+    return this.#spill.lines()
+  }
+
+  [Symbol.dispose](): void {
+    this.#spill[Symbol.dispose]()
+  }
 }
 
 export interface DiffResult extends Disposable {
@@ -202,7 +215,7 @@ export async function compareSides(
   mostNamed: number,
 ): Promise<DiffResult> {
   using rows = new DisposableStack()
-  const rowsOf = () => rows.use(new SpilledRows())
+  const rowsOf = () => rows.use(new DiffRows())
   const [added, removed, changed] = [rowsOf(), rowsOf(), rowsOf()]
   const taker = {
     added: (posting: PostingName) => added.add(posting),
@@ -220,49 +233,29 @@ export function summaryOfComparison({ difference }: DiffResult): DifferenceSumma
 }
 
 /** summaryBetween compares two sides and sums up what differs. Throws `FeedsyncError` (1). */
-export async function summaryBetween(older: DiffSide, newer: DiffSide): Promise<DifferenceSummary> {
+async function summaryBetween(older: DiffSide, newer: DiffSide): Promise<DifferenceSummary> {
   const { named, taker } = collected()
   return summaryOf(await differenceOf({ older, newer, mostNamed: MOST_SUMMED }, taker), named)
 }
 
-interface Sides {
-  older: DiffSide
-  newer: DiffSide
-  mostNamed: number
-}
-
 /** differenceOf compares two sides. Throws `FeedsyncError` (1). */
-async function differenceOf(sides: Sides, taker: DifferenceTaker): Promise<Difference> {
+async function differenceOf(
+  sides: { older: DiffSide; newer: DiffSide; mostNamed: number },
+  taker: DifferenceTaker,
+): Promise<Difference> {
   const job = { ...sides, mostPostings: MOST_POSTINGS }
   const result = await feedDifference(job, taker)
   if (result.kind !== 'compared') throw notCompared(sides[result.side], result)
   return result.difference
 }
 
-type NotCompared = Exclude<DifferenceResult, { kind: 'compared' }>
-
-function notCompared(side: DiffSide, result: NotCompared): FeedsyncError {
+function notCompared(
+  side: DiffSide,
+  result: Exclude<DifferenceResult, { kind: 'compared' }>,
+): FeedsyncError {
   const reason =
     result.kind === 'unread'
       ? result.reason
       : `it has ${countOf(result.postings, 'posting')}, and at most ${countOf(MOST_POSTINGS)} can be compared`
   return new FeedsyncError(`${sideName(side)} cannot be compared: ${reason}`)
-}
-
-class SpilledRows implements DiffRows {
-  readonly #spill = new Spill()
-  count = 0
-
-  add(row: object): void {
-    this.#spill.append(`${JSON.stringify(row)}\n`)
-    this.count++
-  }
-
-  lines(): Iterable<string> {
-    return this.#spill.lines()
-  }
-
-  [Symbol.dispose](): void {
-    this.#spill[Symbol.dispose]()
-  }
 }
