@@ -83,8 +83,7 @@ export function keptCopy(config: Config, id: number): string {
  */
 export function fileSide(config: Config | null, path: string, named: string | null): DiffSide {
   const file = resolve(path)
-  const inInbox = config === null ? path : pathInInbox(config, file)
-  const { mapping } = feedFor(inInbox, config?.feeds ?? [], named)
+  const { mapping } = feedFor(pathInInbox(config, path), config?.feeds ?? [], named)
   return { id: null, path, file, mapping, sha256: null, isOnService: false }
 }
 

@@ -4,7 +4,7 @@
 import { hostname } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { type Config, historyFile } from '../config/config.ts'
-import { feedFor } from '../config/feeds.ts'
+import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { feedWithoutRule } from '../domain/feed-name.ts'
 import { expectations } from '../history/expected-feeds.ts'
@@ -62,11 +62,13 @@ export async function* checkFiles(
   const { heldReason } = await import('./held-reason.ts')
   using history = config && openHistoryReader({ file: historyFile(config) })
   const now = systemClock.now()
+  const ruleFor: RuleFor =
+    config === null ? (path, named) => feedFor(path, [], named) : rulesOf(config)
   await using checker = createFeedChecker()
   for (const file of files) {
     const source = resolve(file)
-    const path = config === null ? file : pathInInbox(config, source)
-    const rule = config === null ? feedFor(path, [], named) : rulesOf(config)(path, named)
+    const path = pathInInbox(config, file)
+    const rule = ruleFor(path, named)
     const { mapping } = rule
     const root = config === null || isAbsolute(path) ? undefined : config.inbox.directory
     const job = { source, root, expected: null, copyTo: null, indexTo: null, mapping }
@@ -77,13 +79,18 @@ export async function* checkFiles(
 
 /** feedsByPath returns the feeds of these files that are named by their paths, and not by a rule. */
 export function feedsByPath(files: readonly string[], config: Config | null): string[] {
-  const paths = files.map((file) => (config === null ? file : pathInInbox(config, resolve(file))))
+  const paths = files.map((file) => pathInInbox(config, file))
   const feeds = paths.map((path) => feedFor(path, config?.feeds ?? []).feed)
   return [...new Set(feeds.filter((feed, n) => feed === feedWithoutRule(paths[n] ?? '')))]
 }
 
-/** pathInInbox returns the path as the history names it: relative to the inbox, or absolute outside of it. */
-export function pathInInbox(config: Config, source: string): string {
+/**
+ * pathInInbox returns the path of a file as the history names it: relative to the inbox, or absolute outside of it.
+ * Without a configuration there is no inbox, and the path stays as it was typed.
+ */
+export function pathInInbox(config: Config | null, file: string): string {
+  if (config === null) return file
+  const source = resolve(file)
   const inside = relative(config.inbox.directory, source)
   return inside.startsWith('..') || isAbsolute(inside) ? source : inside.split(sep).join('/')
 }
