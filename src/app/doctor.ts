@@ -210,10 +210,10 @@ function accounts(config: Config): CheckAnswer {
   const newest = history?.list({ states }) ?? []
   const shared = [...Map.groupBy(newest, ({ account }) => account)].map(([account, versions]) => {
     const word = history?.keepsAll(account) ?? null
-    const isKey = config.guards.secondFeed === 'pass'
-    const keepsAll = isKey
-      ? 'guards.secondFeed is pass'
-      : word && `${word.by} said that it keeps all`
+    const keepsAll =
+      config.guards.secondFeed === 'pass'
+        ? 'guards.secondFeed is pass'
+        : word && `${word.by} said that it keeps all`
     const feeds = versions.map(({ feed }) => feed)
     return { account: account ?? ownAccountOf(config), feeds, keepsAll }
   })

@@ -121,13 +121,13 @@ function ownFindings(
     message: `${historyFile(config)} is gone or empty, although a daemon ran here`,
     hint: 'put it back, or a backup, then start feedsyncd',
   }
-  const found = {
-    'state-full': whyDiskFull(directory),
-    'state-read-only': whyDiskReadOnly(directory),
-    'database-lost': historyIsMissing ? lost : null,
-  } as const
-  return (['state-full', 'state-read-only', 'database-lost'] as const).flatMap((code) => {
-    const words = known.some((one) => one.code === code) ? null : found[code]
-    return words === null ? [] : [{ code, since: now, mark: null, ...words }]
+  const found = [
+    ['state-full', whyDiskFull(directory)],
+    ['state-read-only', whyDiskReadOnly(directory)],
+    ['database-lost', historyIsMissing ? lost : null],
+  ] as const
+  return found.flatMap(([code, words]) => {
+    const isNew = words !== null && known.every((one) => one.code !== code)
+    return isNew ? [{ code, since: now, mark: null, ...words }] : []
   })
 }

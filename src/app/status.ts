@@ -35,8 +35,7 @@ export function statusOf(
   surroundings: Surroundings,
   filter: ListFilter = {},
 ): StatusReport {
-  const { config, snapshot } = surroundings
-  const { host } = surroundings
+  const { config, host, snapshot } = surroundings
   const circumstances = circumstancesOf(history, surroundings)
   const asking = { baseUrl: config.service.baseUrl, filter, host: hostOf(config, host) }
   const report = statusReport(history, snapshot, { ...asking, ...circumstances })
