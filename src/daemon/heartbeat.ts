@@ -37,7 +37,7 @@ export function writeHeartbeat(parts: HeartbeatParts): void {
     return next[key as keyof typeof next] !== current[key as keyof typeof next]
   })
   const now = clock.now()
-  if (next.service !== current.service) daemonFile.update({ serviceSince: now })
-  if (isNews || !isRecent(current.heartbeatAt, now, HEARTBEAT_MS))
-    daemonFile.update({ ...next, heartbeatAt: now })
+  if (!isNews && isRecent(current.heartbeatAt, now, HEARTBEAT_MS)) return
+  const serviceSince = next.service === current.service ? current.serviceSince : now
+  daemonFile.update({ ...next, serviceSince, heartbeatAt: now })
 }
