@@ -93,8 +93,16 @@ export function buildDaemon(needs: DaemonNeeds): Daemon {
     skipped,
   }
   const restlessNeeds = { inboxConfig, ledger, ruleFor, settler }
-  const told = { ledger, log, notifyOperator, ruleFor }
-  const roomNeeds = { clock, inboxDirectory, settler, spool, told }
+  const roomNeeds = {
+    clock,
+    inboxDirectory,
+    ledger,
+    log,
+    notifyOperator,
+    ruleFor,
+    settler,
+    spool,
+  }
   const intake: Intake = new Intake({
     clock,
     history,

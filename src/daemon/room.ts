@@ -17,11 +17,6 @@ export interface RoomParts {
   inboxDirectory: string
   settler: Settler
   spool: Spool
-  told: NoRoomParts
-}
-
-/** NoRoomParts are the ways in which a person learns that a file waits for room. */
-export interface NoRoomParts {
   ledger: Ledger
   log: Log
   /** notifyOperator shows it to a person at the terminal. */
@@ -32,10 +27,8 @@ export interface NoRoomParts {
 const ROOM_HINT = 'free space on the disk of state.directory; feedsyncd tries again automatically'
 
 /** withRoom returns the files whose copies fit into the spool. The others stay `settling` and block nothing. */
-export async function withRoom(
-  quiet: readonly Sighting[],
-  { clock, inboxDirectory, settler, spool, told }: RoomParts,
-): Promise<Sighting[]> {
+export async function withRoom(quiet: readonly Sighting[], parts: RoomParts): Promise<Sighting[]> {
+  const { clock, inboxDirectory, settler, spool } = parts
   if (quiet.length === 0) return []
   const free = await spool.freeBytes()
   const fitting: Sighting[] = []
@@ -46,7 +39,7 @@ export async function withRoom(
       fitting.push(file)
     } else {
       settler.putBack(file, clock.monotonic())
-      await reportNoRoom(file, free, told)
+      await reportNoRoom(file, free, parts)
     }
   }
   return fitting
@@ -56,7 +49,7 @@ export async function withRoom(
 async function reportNoRoom(
   { identity, path }: Sighting,
   free: number,
-  { ledger, log, notifyOperator, ruleFor }: NoRoomParts,
+  { ledger, log, notifyOperator, ruleFor }: RoomParts,
 ): Promise<void> {
   if (ledger.unreadAt(path)?.reasonCode === NO_ROOM) return
   const bytes = formatBytes(estimatedBytes(path, identity))
