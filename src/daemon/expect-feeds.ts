@@ -1,17 +1,14 @@
 // Adds the feeds that the rules expect. An expected feed without a file gets a version that is `gone`: `status` shows the
 // feed from the start, and it becomes overdue when no file comes. The first file takes over this version.
 
+import type { FeedConfig } from '../config/config.ts'
 import { NOT_SEEN } from '../domain/reason-codes.ts'
 import type { History } from '../history/port.ts'
 import { decideExpected, decideStart } from '../pipeline/decide/start.ts'
 import type { Ledger } from '../pipeline/ledger.ts'
 
-/** ExpectingRule is the part of a configured rule (config/feeds.ts) that is needed here. */
-export interface ExpectingRule {
-  match: string
-  name: string | null
-  expectEveryMs: number | null
-}
+/** ExpectingRule is the part of a rule that says which feed is expected, and how often. */
+export type ExpectingRule = Pick<FeedConfig, 'expectEveryMs' | 'match' | 'name'>
 
 /**
  * expectFeeds runs at the start. It adds a `gone` version for each expected feed without a version, and removes that

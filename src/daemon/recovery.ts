@@ -59,9 +59,9 @@ export async function recover(
     history.makeDue([ON_HOLD])
     return afterCrash(clock.now(), history, ledger)
   })
-  const folder = { history, inboxDirectory, ledger }
-  const lost = await history.commit(() => handleMissingCopies(copies, folder))
-  const held = renewMark(clock.now(), folder)
+  const repair = { history, inboxDirectory, ledger }
+  const lost = await history.commit(() => handleMissingCopies(copies, repair))
+  const held = renewMark(clock.now(), repair)
   if (lost + held > 0) {
     log.warn({ event: 'history.restored', lost, held }, 'the state directory was restored')
   }
@@ -89,12 +89,8 @@ function afterCrash(
   return { checking: repaired('checking'), uploading: repaired('uploading') }
 }
 
-/** Recovered is what a repair of versions needs, whose files might still be in the folder. */
-interface Recovered {
-  history: History
-  inboxDirectory: string
-  ledger: Ledger
-}
+/** RepairParts is what a repair needs that looks whether the files of versions are still in the folder. */
+type RepairParts = Pick<RecoveryParts, 'history' | 'inboxDirectory' | 'ledger'>
 
 /**
  * handleMissingCopies repairs the versions whose copies were lost with a host or a disk. Their files are read again. If
@@ -103,7 +99,7 @@ interface Recovered {
  */
 function handleMissingCopies(
   copies: readonly string[],
-  { history, inboxDirectory, ledger }: Recovered,
+  { history, inboxDirectory, ledger }: RepairParts,
 ): number {
   const there = new Set(copies)
   const missing = history.spoolNames().filter((name) => !there.has(name))
@@ -121,20 +117,20 @@ function handleMissingCopies(
  * versions might be older than the versions on the service, so a person must decide about them. Versions whose file is
  * still in the folder and unchanged stay queued. Returns how many versions it held.
  */
-function renewMark(now: number, { history, inboxDirectory, ledger }: Recovered): number {
+function renewMark(now: number, { history, inboxDirectory, ledger }: RepairParts): number {
   let held = 0
   history.mark.renew(now, () => {
     for (const version of history.list({ states: ['queued'], all: true })) {
       const known = ledger.known.at(version.path)
       const found = inFolder(inboxDirectory, version.path)
-      const fileIsUnchanged = isUnchanged(known, found)
+      const fileIsUnchanged = hasSameSizeAndTime(known, found)
       held += ledger.write(decideStart(version, { kind: 'copied-state', fileIsUnchanged })).length
     }
   })
   return held
 }
 
-/** inFolder returns the stats of a path in the folder, or undefined without a file or for a file from elsewhere. */
+/** inFolder returns the stats of a file in the folder; undefined if it is not there, or the path is outside of it. */
 function inFolder(directory: string, path: string): BigIntStats | undefined {
   if (isAbsolute(path)) return undefined
   try {
@@ -145,8 +141,10 @@ function inFolder(directory: string, path: string): BigIntStats | undefined {
   }
 }
 
-/** isUnchanged compares size and mtime of a file with the last read. On another disk the file has another inode. */
-function isUnchanged(known: KnownFile | null, found: BigIntStats | undefined): boolean {
+/**
+ * hasSameSizeAndTime compares size and mtime of a file with the last read. On another disk the file has another inode.
+ */
+function hasSameSizeAndTime(known: KnownFile | null, found: BigIntStats | undefined): boolean {
   if (found === undefined || known === null) return false
   const { mtimeNs, size } = identityOf(found)
   return size === known.identity.size && mtimeNs === known.identity.mtimeNs
