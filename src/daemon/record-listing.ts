@@ -34,8 +34,9 @@ const PIECE = 64
  */
 export async function recordListing(
   listing: Listing,
-  { clock, departures, history, ledger, log, ruleFor, skipped, takeQueue }: RecordListingParts,
+  parts: RecordListingParts,
 ): Promise<Sighting[]> {
+  const { clock, departures, history, ledger, ruleFor, skipped, takeQueue } = parts
   if (listing.folder.kind !== 'ready') return []
   const isThere = presenceIn(listing)
   const originOf = ({ path, identity }: Sighting) => ({ path, identity, rule: ruleFor(path) })
@@ -48,32 +49,6 @@ export async function recordListing(
     const inMotion = ledger.pathsInMotion()
     return files.filter((file) => isFree(file, (path) => inMotion.has(path)))
   }
-  const fault = (error: unknown) =>
-    log.error({ event: 'daemon.fault', err: error }, 'a path of the folder could not be recorded')
-  const inPieces = async <T>(
-    all: readonly T[],
-    step: (each: T) => void,
-    failed: (each: T, error: unknown) => void = () => {},
-  ) => {
-    const commit = (some: readonly T[], unless: (error: unknown) => unknown) =>
-      history
-        .commit(() => some.forEach(step))
-        .catch((error) => {
-          if (isRetryable(error)) throw error
-          return unless(error)
-        })
-    const oneByOne = async (piece: readonly T[]) => {
-      for (const each of piece)
-        await commit([each], (error) => {
-          fault(error)
-          failed(each, error)
-        })
-    }
-    for (let from = 0; from < all.length; from += PIECE) {
-      const piece = all.slice(from, from + PIECE)
-      await commit(piece, () => oneByOne(piece))
-    }
-  }
 
   const news = inOrder(freeOf(listing.files), (file) => dateOf(originOf(file), clock.now()))
   const record = (file: Sighting) => {
@@ -81,18 +56,47 @@ export async function recordListing(
     if (isFree(file, (path) => ledger.isInMotion(path)) && !skipped.has(file))
       ledger.writeFile(originOf(file), { kind: 'detected', size: file.identity.size })
   }
-  await inPieces(news, record, (file, error) => takeQueue.skip(file, notRecorded(error)))
+  const failed = (file: Sighting, error: unknown) => takeQueue.skip(file, notRecorded(error))
+  await recordEach(news, { record, failed }, parts)
   // A file that a person asked for can lie outside the folder.
   const requested = new Set(history.openRequests().map(({ path }) => path))
   const isLeft = (path: string) =>
     !isThere(path) && !requested.has(path) && !departures.isLeaving(path)
-  await inPieces(ledger.unsettledPaths().filter(isLeft), (path) => {
+  const recordLeft = (path: string) => {
     if (departures.mightBeInQuarantine(history.lastVersionAt(path)))
       ledger.known.moved(path, null, 'quarantine')
     else ledger.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'left' })
-  })
-  await inPieces(ledger.known.stepsAfter(isThere), (step) => step())
+  }
+  await recordEach(ledger.unsettledPaths().filter(isLeft), { record: recordLeft }, parts)
+  await recordEach(ledger.known.stepsAfter(isThere), { record: (step) => step() }, parts)
   return freeOf(news)
+}
+
+/**
+ * recordEach records items in commits of `PIECE` items. If a commit fails, each of its items gets a commit of its own. An
+ * item that fails alone is logged and passed to `failed`. Throws errors that are `isRetryable`.
+ */
+async function recordEach<T>(
+  items: readonly T[],
+  on: { record: (item: T) => void; failed?: (item: T, error: unknown) => void },
+  { history, log }: Pick<RecordListingParts, 'history' | 'log'>,
+): Promise<void> {
+  const commit = async (piece: readonly T[]): Promise<void> => {
+    try {
+      await history.commit(() => piece.forEach(on.record))
+    } catch (err) {
+      if (isRetryable(err)) throw err
+      const [first, ...others] = piece
+      if (first === undefined || others.length > 0) {
+        for (const item of piece) await commit([item])
+        return
+      }
+      log.error({ event: 'daemon.fault', err }, 'a path of the folder could not be recorded')
+      on.failed?.(first, err)
+    }
+  }
+  for (let from = 0; from < items.length; from += PIECE)
+    await commit(items.slice(from, from + PIECE))
 }
 
 /** presenceIn returns a function that is true for a path that has a file, or that the listing knows nothing about. */
