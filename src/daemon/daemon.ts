@@ -24,9 +24,9 @@ import type { WaitClock } from './wait-clock.ts'
 /** CampaignLooks is what the daemon asks of the campaigns (campaigns/schedule.ts). */
 export interface CampaignLooks {
   readonly running: readonly Promise<void>[]
-  /** start begins a look if one is due, and calls `ended` after it. */
+  /** start begins a look at the campaigns if a look is due, and calls `ended` after the look. */
   start(signals: RunOptions, ended: () => void): void
-  /** once looks once, after a running look has ended. */
+  /** once looks at the campaigns one more time, as soon as no other look runs. */
   once(signals: RunOptions): Promise<void>
 }
 

@@ -61,7 +61,7 @@ export class FailurePause {
     this.#log.error({ event: 'daemon.fault', err: error }, FAULT)
   }
 
-  /** failingForMs returns the ms since the first error of a series: one error follows the other without a break. */
+  /** failingForMs returns the ms since the first of the errors that follow each other without a break. */
   failingForMs(): number {
     return this.#clock.monotonic() - this.#since
   }

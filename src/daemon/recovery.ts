@@ -89,7 +89,7 @@ function afterCrash(
   return { checking: repaired('checking'), uploading: repaired('uploading') }
 }
 
-/** RepairParts is what a repair needs that looks whether the files of versions are still in the folder. */
+/** RepairParts is for repairs that depend on whether the files of versions are still in the folder. */
 type RepairParts = Pick<RecoveryParts, 'history' | 'inboxDirectory' | 'ledger'>
 
 /**

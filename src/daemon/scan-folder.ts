@@ -59,8 +59,8 @@ export async function scanFolder(parts: ScanParts): Promise<number> {
 }
 
 /**
- * ignoredFiles returns what `status` shows about files that are not feeds: ignored paths, and files with temporary
- * names that were last written before `before` (wall ms).
+ * ignoredFiles returns what `status` shows about files that are not feeds: ignored paths, and files that have temporary
+ * names and were last written before `before` (wall ms).
  */
 function ignoredFiles(
   { ignored, temporary }: Listing,

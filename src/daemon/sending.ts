@@ -76,7 +76,7 @@ export class Sending {
       this.#startDue(signal, news)
   }
 
-  /** #startDue starts due attempts. Returns whether there was nothing to pass over, or an attempt was started. */
+  /** #startDue starts due attempts. Returns false if accounts were passed over and no attempt was started. */
   #startDue(signal: AbortSignal, news: SendingNews): boolean {
     const before = this.#running.size
     /** Accounts whose turn has not come: another attempt shows first whether the service and storage answer. */

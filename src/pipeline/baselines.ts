@@ -63,8 +63,8 @@ export class Comparisons {
   }
 
   /**
-   * ofIndex compares the postings of this index with each baseline that `known` lacks, adds the results, and returns
-   * it.
+   * ofIndex compares the postings of this index with each baseline that `known` lacks, adds the results to `known`, and
+   * returns `known`.
    */
   async ofIndex(
     { bytes, ...named }: Named & { bytes: number },

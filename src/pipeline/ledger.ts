@@ -20,7 +20,8 @@ export interface LedgerParts {
   /** onMove is called with every new state once it is committed. It must not write or throw. */
   onMove: (version: Version) => void
   /**
-   * inSameTransaction adds writes to the transaction of a new state, or of a new file at `path` that is this version.
+   * inSameTransaction adds writes to a transaction: `path` is null if the version gets a new state in it; else the
+   * version gets another file, at `path`.
    */
   inSameTransaction?: (version: Version, path: string | null) => void
 }

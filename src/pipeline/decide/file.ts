@@ -47,7 +47,7 @@ export type FileEvent =
   | { kind: 'detected'; size: number }
   /** A thread begins to read the file. */
   | { kind: 'reading' }
-  /** The reading had no end: the file changed, the spool had no room, or the daemon stopped. */
+  /** The reading did not end: the file changed, the spool had no room, or the daemon stopped. */
   | { kind: 'interrupted'; reason: Reason }
   /** The file cannot be read. */
   | { kind: 'unreadable' }
@@ -148,8 +148,8 @@ function left(facts: FileFacts, { path }: Origin): Transition[] {
 }
 
 /**
- * judgedAnew has a file read again that was older by date than another file, if it is not older by the rules in force,
- * for example because its rule now says that dates do not count.
+ * judgedAnew forgets a path, so that its file is read again: the file was older by date than another file, and is not by
+ * the rules in force, for example because its rule now says that dates do not count.
  */
 function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
   const last = facts.last()
@@ -159,7 +159,10 @@ function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
   return isStillOlder ? [] : [{ kind: 'unlink', path: origin.path }]
 }
 
-/** renamed has a file read again that was held beside another feed, if the rules now give the file another feed. */
+/**
+ * renamed supersedes a version that was held beside another feed, and forgets its path, if the rules now give the file
+ * another feed. The file is then read again.
+ */
 function renamed(facts: FileFacts, { path, rule }: Origin, { feed, id }: Version): Transition[] {
   if (feed === rule.feed || !facts.isAlone()) return []
   const reason = { code: RENAMED, reason: `its file belongs to the feed ${rule.feed} now` }
@@ -179,7 +182,7 @@ function rejectedGone(facts: FileFacts, path: string): Transition[] {
   return [unlinked, { kind: 'move', id: last.id, to: 'gone', reason: { code: LEFT, reason } }]
 }
 
-/** ReadJudgement is what a file means that was read. `sendable`: new, well-formed bytes, which a guard can hold. */
+/** ReadJudgement is what a file that was read means. `sendable`: new, well-formed bytes, which a guard can hold. */
 export type ReadJudgement =
   | { kind: 'same'; version: Version }
   | { kind: 'older'; newer: Version }

@@ -72,8 +72,8 @@ function afterCrash(
 }
 
 /**
- * withoutCopy has the file of an unsent version read again, as a new version. Without the file, the version fails, so
- * that a person learns of it.
+ * withoutCopy supersedes an unsent version whose file is still there, and forgets the paths, so that the file is read
+ * again as a new version. Without the file, the version fails, so that a person learns of it.
  */
 function withoutCopy(
   { id, state }: Placed,
