@@ -76,7 +76,10 @@ export class Sending {
       this.#startDue(signal, news)
   }
 
-  /** #startDue starts due attempts. Returns false if accounts were passed over and no attempt was started. */
+  /**
+   * #startDue starts due attempts. Returns false if accounts were passed over, no attempt was started, and nothing probes
+   * the service now.
+   */
   #startDue(signal: AbortSignal, news: SendingNews): boolean {
     const before = this.#running.size
     /** Accounts whose turn has not come: another attempt shows first whether the service and storage answer. */
