@@ -30,7 +30,7 @@ import type { Problem } from '../ops/problem.ts'
 import { createNotifier } from '../ops/systemd/notifier.ts'
 import { createSupervisor } from '../ops/systemd/supervisor.ts'
 import type { Endpoint } from '../ops/web/endpoint.ts'
-import type { Attempted, AttemptRunner } from '../pipeline/attempt.ts'
+import type { AttemptRunner } from '../pipeline/attempt.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { createFormSource } from '../service/form-source.ts'
 import { keyReloader } from '../service/key-file.ts'
@@ -81,7 +81,7 @@ export interface App extends AsyncDisposable {
   serve: () => Promise<Endpoint | null>
 }
 
-export type { Attempted }
+export type { Attempted } from '../pipeline/attempt.ts'
 
 /** Longest wait for a lock of the database. A command holds it for less, and the daemon does nothing else meanwhile. */
 const BUSY_MS = 20
