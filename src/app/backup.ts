@@ -2,8 +2,7 @@
 
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Config } from '../config/config.ts'
-import { historyFile } from '../config/config.ts'
+import { type Config, historyFile } from '../config/config.ts'
 import { backUp } from '../history/backup.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { isWithin } from '../lib/files.ts'

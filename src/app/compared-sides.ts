@@ -2,8 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Config } from '../config/config.ts'
-import { historyFile } from '../config/config.ts'
+import { type Config, historyFile } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import type {

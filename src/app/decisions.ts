@@ -2,8 +2,7 @@
 // the history; a running daemon finds it there within two seconds. Commands that only read load no code that writes, so
 // this file is separate from queries.ts.
 
-import type { Config } from '../config/config.ts'
-import { historyFile } from '../config/config.ts'
+import { type Config, historyFile } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { OPEN, REPLACEABLE } from '../domain/states.ts'
 import type { AfterLoss } from '../history/lost-history.ts'

@@ -2,8 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { isAbsolute, normalize } from 'node:path'
-import type { Config } from '../config/config.ts'
-import { historyFile } from '../config/config.ts'
+import { type Config, historyFile } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import type { Condition } from '../domain/conditions.ts'
 import { lockFile } from '../history/connection.ts'
