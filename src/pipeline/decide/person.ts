@@ -43,6 +43,10 @@ export function decideDeed(facts: DeedFacts, deed: Deed, by: string): Transition
 }
 
 function release({ version: { id, spool, state }, waiting }: DeedFacts, by: string) {
+  if (state === 'discarded' && spool !== null) {
+    const hint = hintWith('to send it all the same', commandFor('restore <id...>', [id]))
+    return refused('it is discarded', hint)
+  }
   if (state !== 'held') return wrongState({ id, state }, ['held'])
   if (spool === null) return noCopy(state)
   const reason = { code: RELEASED, reason: `released by ${by}` }
