@@ -116,13 +116,14 @@ function severitiesOf(problems: readonly Problem[]): ReadonlyMap<number, Severit
 
 /** remarks returns what stands below a row. The reason of a problem stands at the top already. */
 function remarks(upload: UploadReport, severity: Severity | null, now: number): string[] {
-  const { bytes, leftAt, maybeOnService, onService, progress, reason } = upload
+  const { bytes, leftAt, maybeOnService, onService, progress, reason, state } = upload
   const told = severity === null ? reason : null
+  const isUnsent = severity === 'warning' || state === 'discarded'
   return [
     ...(progress === null ? [] : [formatProgress(progress, bytes ?? 0)]),
     ...(leftAt === null ? [] : ['its file has left the folder']),
     ...(told === null ? [] : [told]),
-    ...(severity === 'warning' && (onService !== null || maybeOnService !== null)
+    ...(isUnsent && (onService !== null || maybeOnService !== null)
       ? [`on the service: ${onServiceText(upload, now)}`]
       : []),
   ].map((text) => `    ${printable(text)}`)

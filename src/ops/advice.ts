@@ -76,10 +76,14 @@ function stepsOfState(version: DecisionFacts, hints: Step[], now: number): Step[
           : `${countOf(keptPostings)} in the largest kept copy`
       return [{ says: `look at it: ${countOf(postings ?? 0, 'posting')} now, ${kept}` }]
     }
+    case 'settling':
+      return hints.length > 0 ? hints : [{ says: SOON_READ }]
     default:
       return hints
   }
 }
+
+const SOON_READ = 'it is read as soon as it has not changed for the quiet period'
 
 /** changesSteps says which postings a held version changes. */
 function changesSteps({ difference, guard }: DecisionFacts): Step[] {

@@ -68,6 +68,23 @@ describe('status', () => {
     )
   })
 
+  it('says what the service has of a feed whose newest version was discarded', () => {
+    const onService = { id: 15, postings: 1000, uploadedAt: '2026-11-20T10:57:00.000Z' }
+    const discarded = reportOf({ id: 16, state: 'discarded', onService })
+
+    expect(text(report({ uploads: [discarded] }))).toMatch(
+      / discarded .*\n {4}on the service: version 15, 1,000 postings, since 10:57 UTC$/,
+    )
+  })
+
+  it('says when a file that still changes is read', () => {
+    const settling = reportOf({ id: 16, feed: 'a.xml', state: 'settling' })
+
+    expect(text(report({ uploads: [settling] }))).toMatch(
+      /^info: a.xml settling\n {2}it is read as soon as it has not changed for the quiet period\n/,
+    )
+  })
+
   it('tells equal problems once, with all ids in one command, and feeds with problems first', () => {
     const reason = `line 5, column 19: ${'a very long reason '.repeat(10)}`.trim()
     const broken = (feed: string, over: Partial<UploadReport> = {}) =>
