@@ -97,12 +97,11 @@ async function decideEach(
     return [...own, ...keepAll(history, kept, deciding)]
   })
   const reports = versions.map(uploadReports(history))
-  const left = name === 'discard' ? beside : []
-  const hints = left.map(({ path }) =>
-    printable(`to leave this file out, set under inbox: ${excludeLine(path)}`),
-  )
+  const left = name === 'discard' ? beside.map(({ path }) => path) : []
+  const these = left.length === 1 ? 'this file' : 'these files'
+  const line = printable(`to leave ${these} out, set under inbox: ${excludeLine(left)}`)
   show(reports.length === 1 ? (reports[0] ?? {}) : { uploads: reports }, () =>
-    [linesOf(versions), ...hints].join('\n'),
+    [linesOf(versions), ...(left.length === 0 ? [] : [line])].join('\n'),
   )
   await finish(call, history, versions)
 }

@@ -21,9 +21,9 @@ export function escapedGlob(text: string): string {
   return text.replace(/[\\*?+@!|()[\]{}]/g, '\\$&')
 }
 
-/** excludeLine returns the line of the configuration, under `inbox`, that leaves out the file at a path. */
-export function excludeLine(path: string): string {
-  return `exclude: [${JSON.stringify(escapedGlob(path))}]`
+/** excludeLine returns the line of the configuration, under `inbox`, that leaves out the files at these paths. */
+export function excludeLine(paths: readonly string[]): string {
+  return `exclude: [${paths.map((path) => JSON.stringify(escapedGlob(path))).join(', ')}]`
 }
 
 /** inAnyCase writes the extension of the pattern, and of each path, in lower case if the pattern names an extension. */

@@ -1,6 +1,7 @@
 // What is wrong with feeds and paths, and what waits. Pure.
 
 import { commandFor } from '../domain/command.ts'
+import { furtherFeedHint } from '../domain/further-feed.ts'
 import { blockOf, SECOND_FEED } from '../domain/reason-codes.ts'
 import { NOT_SENT, type State } from '../domain/states.ts'
 import { limited } from '../lib/limited.ts'
@@ -39,6 +40,7 @@ export function feedProblems(judged: ProblemFacts, asked: Asked): FoundProblem[]
   ]
 }
 
+const DISCARD = 'discard <id...>'
 /** Feeds of an account that its problem names. */
 const MOST_NAMED = 3
 
@@ -47,16 +49,25 @@ function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProbl
   const held = versions.filter((version) => codeOf(version) === 'second-feed')
   return [...Map.groupBy(held, ({ account }) => account)].flatMap(
     ([account, all]): FoundProblem[] => {
-      const version = all.toSorted((a, b) => a.id - b.id)[0]
+      const waiting = all.toSorted((a, b) => a.id - b.id)
+      const [version] = waiting
       if (version === undefined) return []
       const names = limited(
-        all.map(({ feed }) => feed),
+        waiting.map(({ feed }) => feed),
         MOST_NAMED,
       ).join(', ')
       const says = `held: ${names}: ${version.reason}`
       const subject = { kind: 'account', account } as const
       const found = { code: 'second-feed', subject, says, since: sinceOf(version) } as const
-      return [{ ...found, next: nextSteps({ ...version, overdue: false }, asked), version }]
+      const hint = furtherFeedHint(waiting.map(({ path }) => path))
+      const discard = commandFor(
+        DISCARD,
+        waiting.map(({ id }) => id),
+      )
+      const next = nextSteps({ ...version, hint, overdue: false }, asked).map((step) =>
+        'form' in step && step.form === DISCARD ? { command: asked.commandLine(discard) } : step,
+      )
+      return [{ ...found, next, version }]
     },
   )
 }

@@ -38,7 +38,7 @@ function alikeNames(names: readonly string[]): CheckAnswer | null {
   const which = alike.length === 2 ? 'the feeds' : `${countOf(alike.length)} feeds such as`
   const says = `${which} ${first} and ${second} have names that look alike: no guard compares one feed with the other`
   if (howAlike(second, first) !== 'numbers') {
-    const fix = `remove the copy, or set ${excludeLine(isCopy(first) ? first : second)} under inbox`
+    const fix = `remove the copy, or set ${excludeLine([isCopy(first) ? first : second])} under inbox`
     return warning(says, fix)
   }
   const { each, one } = rulesFor(second, first)

@@ -4,6 +4,7 @@
 // account. A name that looks like the name of another feed is held in any case: it is probably a copy of that feed, or its
 // next export under another name. Pure.
 
+import { furtherFeedHint } from '../../domain/further-feed.ts'
 import { type Alike, howAlike, isCopy, rulesFor } from '../../domain/likeness.ts'
 import { JUDGED_ANEW, LOOK_ALIKE, SECOND_FEED } from '../../domain/reason-codes.ts'
 import type { Rival, Transition, Version } from '../../history/port.ts'
@@ -52,7 +53,7 @@ function further({ path }: AskingFeed, rival: Rival, account: string): Held {
     guard: 'second-feed',
     code: SECOND_FEED,
     reason: `account ${account} already ${verb} ${rival.feed} (${count}), and the service might keep only the last file of an account`,
-    hint: `ask the service operator whether the service keeps all feeds of an account. If it does, release it with --account-keeps-all, or set guards.secondFeed: pass. If it does not, give this feed an account of its own (partnerAccount), or set ${excludeLine(path)} under inbox`,
+    hint: furtherFeedHint([path]),
   }
 }
 
@@ -70,7 +71,7 @@ function lookAlike({ feed, path }: AskingFeed, rival: Rival): Held {
   const hint =
     how === 'numbers'
       ? `if they are exports of one feed, set ${one}; if each is a feed of its own, set ${each}, or release this one. Then restart feedsyncd`
-      : `if it is a feed of its own, release it. If not, discard it, remove the file, or set ${excludeLine(path)} under inbox`
+      : `if it is a feed of its own, release it. If not, discard it, remove the file, or set ${excludeLine([path])} under inbox`
   return { guard: 'second-feed', code: LOOK_ALIKE, reason: texts[how], hint }
 }
 

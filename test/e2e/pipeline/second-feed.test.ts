@@ -428,6 +428,27 @@ describe('the word that the service keeps all feeds of an account', () => {
   })
 })
 
+it('two further feeds are one problem, and each of its lines is about both', async () => {
+  await using site = await opened()
+  await site.daemon()
+  site.drop('jobs.xml', feedOf(3))
+  await site.until('jobs.xml', 'uploaded')
+  site.drop('nurses.xml', feedOf(3))
+  const nurses = await site.until('nurses.xml', 'held')
+  site.drop('cooks.xml', feedOf(3))
+  const cooks = await site.until('cooks.xml', 'held')
+  const { stdout } = await site.run('status')
+  const ids = [String(nurses.id), String(cooks.id)]
+  const discarded = await site.run('discard', ...ids)
+
+  expect(stdout).toMatch(/held: nurses.xml, cooks.xml: account 123/)
+  expect(stdout).toContain('set exclude: ["nurses.xml", "cooks.xml"] under inbox')
+  expect(stdout).toMatch(new RegExp(`discard ${ids.join(' ')} --config`))
+  expect(discarded.stdout).toMatch(
+    /to leave these files out, set under inbox: exclude: \["nurses.xml", "cooks.xml"\]\n/,
+  )
+})
+
 it('discard names the line that leaves the file out, and the line does', async () => {
   await using site = await opened()
   const daemon = await site.daemon()
