@@ -43,6 +43,8 @@ export function feedProblems(judged: ProblemFacts, asked: Asked): FoundProblem[]
 const DISCARD = 'discard <id...>'
 /** Feeds of an account that its problem names. */
 const MOST_NAMED = 3
+/** Feeds of an account in a line that can be pasted. The others follow when these are decided. */
+const MOST_DECIDED = 30
 
 /** ofAccounts asks one question about each account that has further feeds, however many of them wait. */
 function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProblem[] {
@@ -59,13 +61,12 @@ function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProbl
       const says = `held: ${names}: ${version.reason}`
       const subject = { kind: 'account', account } as const
       const found = { code: 'second-feed', subject, says, since: sinceOf(version) } as const
-      const hint = furtherFeedHint(waiting.map(({ path }) => path))
-      const discard = commandFor(
-        DISCARD,
-        waiting.map(({ id }) => id),
-      )
+      const first = waiting.slice(0, MOST_DECIDED)
+      const hint = furtherFeedHint(first.map(({ path }) => path))
+      const ids = first.map(({ id }) => id)
+      const discard = asked.commandLine(commandFor(DISCARD, ids))
       const next = nextSteps({ ...version, hint, overdue: false }, asked).map((step) =>
-        'form' in step && step.form === DISCARD ? { command: asked.commandLine(discard) } : step,
+        'form' in step && step.form === DISCARD ? { command: discard } : step,
       )
       return [{ ...found, next, version }]
     },
