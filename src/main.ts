@@ -1,8 +1,9 @@
 #!/usr/bin/env -S MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=65536 node --disable-sigusr1 --max-semi-space-size=1
-// The bin checks the runtime, runs the command line and sets the exit code. The flags of the first line:
-// SIGUSR1 would open a debugger, which can read the key. A small young generation saves 12 MB with a feed of 200 MB.
-// With a fixed threshold glibc returns the memory that the checking thread frees, which saves 35 MB more.
-// Shared arenas of the threads save a few MB with 1,000 feeds.
+// The bin checks the runtime, runs the command line and sets the exit code. Its first line sets two flags of Node and
+// two variables of glibc. --disable-sigusr1: the signal SIGUSR1 would open a debugger, which can read the key.
+// --max-semi-space-size: a small young generation saves 12 MB of memory with a feed of 200 MB.
+// MALLOC_MMAP_THRESHOLD_: with a fixed threshold glibc returns the memory that the checking thread frees, which saves
+// 35 MB more. MALLOC_ARENA_MAX: threads that share arenas save a few MB with 1,000 feeds.
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
@@ -15,15 +16,16 @@ if (major < 24 || (major === 24 && minor < 11)) {
 } else {
   // A single WebAssembly compiler for undici's HTTP parser saves 13 MB with a feed of 200 MB. Only commands that send
   // feeds use these flags, because Node then compiles its own modules again, which takes 15 ms. The compile cache
-  // depends on the flags, so they are set before it.
+  // depends on the flags, so the flags are set before the cache is enabled.
   const isSender = process.argv.some((word) => ['run', 'upload', 'demo'].includes(word))
   if (isSender) {
     const { setFlagsFromString } = await import('node:v8')
     const flags = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering']
-    // V8 collects the heap when it has grown by a fifth, not fourfold: a first start with many feeds needs less memory.
+    // V8 collects the heap when it has grown by a fifth instead of fourfold, so that a first start with many feeds needs
+    // less memory.
     flags.push('--heap-growing-percent=20')
     for (const flag of flags) setFlagsFromString(flag)
-    // Four threads do the slow calls of Node. A mount without its server may keep some of them for ever.
+    // By default Node has four threads for slow calls. A mount whose server is gone can keep some of them for ever.
     process.env.UV_THREADPOOL_SIZE ??= '16'
   }
   const { enableCompileCache } = await import('node:module')
@@ -32,7 +34,7 @@ if (major < 24 || (major === 24 && minor < 11)) {
   const { runCli } = await import('./cli/program.ts')
   const { systemClock } = await import('./lib/clock.ts')
   const { isatty } = await import('node:tty')
-  // A reader may close the pipe (`| head`). A sender ignores that, because feeds matter more than their log.
+  // The reader of a pipe can close it (`| head`). Commands that send feeds go on: the feeds matter more than the log.
   const ignore = () => {}
   const endAtPipe = (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

@@ -1,5 +1,5 @@
-// Builds all that delivers, from top to bottom: the state directory, the network, the folder, the way of a feed through
-// them (build-pipeline.ts, build-daemon.ts), and what people see of it. No other file builds its adapters.
+// Builds everything that delivers feeds: the state directory, the network, the folder, the steps of a feed
+// (build-pipeline.ts), the daemon (build-daemon.ts), and what people see of them. No other file builds these adapters.
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ import { StorageSender } from '../upload/sender.ts'
 import { buildDaemon } from './build-daemon.ts'
 import { buildPipeline } from './build-pipeline.ts'
 import { watchHost } from './checks.ts'
-import { conditionsOf, watchConditions } from './condition-watch.ts'
+import { createConditions, watchConditions } from './condition-watch.ts'
 import { pageSource } from './page-source.ts'
 import { judgingOf, rulesOf } from './rules.ts'
 import { RunningUploads } from './running-uploads.ts'
@@ -65,11 +65,11 @@ export interface AppOptions {
   onMove?: (version: Version) => void
 }
 
-/** App is what commands use of a daemon that is built in their process. */
+/** App has the parts of a daemon that a command uses after it built the daemon in its own process. */
 export interface App extends AsyncDisposable {
   attempts: AttemptRunner
   daemon: Daemon
-  /** daemonState returns what the daemon's file would have now. */
+  /** daemonState returns what the daemon's file contains now, or would contain if this process wrote it. */
   daemonState: () => { running: true; state: DaemonState }
   history: History
   pipeline: Pipeline
@@ -82,12 +82,13 @@ export interface App extends AsyncDisposable {
 
 export type { Attempted } from '../pipeline/attempt.ts'
 
-/** Longest wait for a lock of the database. A command holds it for less, and the daemon does nothing else meanwhile. */
+/** Longest wait in ms for a lock of the database. The daemon does nothing else meanwhile; commands hold it for less. */
 const BUSY_MS = 20
 
 /**
- * openApp takes the lock of the state directory and builds all that delivers. It throws `FeedsyncError` if another
- * process holds the lock, the key cannot be read or the state cannot be written.
+ * openApp builds everything that delivers feeds. For that it becomes the owner of the state directory if it is root,
+ * takes the lock of the directory, recovers unfinished work and applies changed rules of feeds. It throws
+ * `FeedsyncError` if another process holds the lock, the key cannot be read or the state cannot be written.
  */
 export async function openApp(config: Config, options: AppOptions): Promise<App> {
   await using owned = new AsyncDisposableStack()
@@ -100,10 +101,11 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const log = await createLog({ ...config.log, destination })
   const http = owned.use(createHttpClient({ clock, env }))
   const forms = createFormSource({ http, clock, log, ...config.service })
+  // createFormSource has read the key, which the owner of the state directory might be unable to read.
   becomeOwnerOf(stateDirectory)
-  owned.use(lockOf(stateDirectory))
+  owned.use(takeLock(stateDirectory))
   const uploads = new RunningUploads(clock)
-  const conditions = conditionsOf({ clock, log, notifyOperator })
+  const conditions = createConditions({ clock, log, notifyOperator })
   const { pid } = process
   const daemonFile = new DaemonFile({
     env,
@@ -139,7 +141,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   })
   const sender = new StorageSender({ http, forms, clock, log, gate })
 
-  // Small files and large files have a thread each.
+  // Small files have one thread, and large files have another one.
   const lanes = {
     small: owned.use(createFeedChecker({ clock })),
     large: owned.use(createFeedChecker({ clock })),
@@ -148,8 +150,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const inbox = owned.use(new Inbox({ ...config.inbox, clock, conditions, log }))
 
   const campaigns = campaignScheduleOf(config, { clock, env, log, notifyOperator, history })
-  /** found returns what is wrong now, the worst first, as `status` would show it. */
-  const found = () => {
+  const problemsNow = () => {
     const snapshot = daemonState()
     return problemsOf(history, { clock, commandLine, config, snapshot }, campaigns.last)
   }
@@ -161,7 +162,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     targets: config.alerts,
     origin: { commandLine, host: hostname(), page: pageOf(config) },
     facts: {
-      problems: found,
+      problems: problemsNow,
       service: () => daemonFile.current.service,
       trusted: () => gate.accounts.isTrusted,
     },
@@ -200,7 +201,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     notify: createNotifier({ env, log, pid }),
     status: () => {
       const { service } = daemonFile.current
-      return statusLine(history, found, { now: clock.now(), service })
+      return statusLine(history, problemsNow, { now: clock.now(), service })
     },
   })
   const waits = new WaitClock({ clock, history })
@@ -249,7 +250,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     daemonState,
     history,
     pipeline: story.pipeline,
-    problems: found,
+    problems: problemsNow,
     uploads,
     serve: async () => {
       const { listen } = config.http
@@ -264,7 +265,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
         daemonFile,
         history,
         metricsText: metrics.text,
-        problems: found,
+        problems: problemsNow,
       })
       return openEndpoint({ listen, source, clock, log })
     },
@@ -272,20 +273,21 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   }
 }
 
-/** pageOf returns the address of the status page; null if there is none, or nobody knows it before it is open. */
+/** pageOf returns the address of the status page; null without a page, at a UNIX socket, or at a port chosen later. */
 function pageOf({ http: { listen } }: Config): string | null {
   return listen?.kind === 'tcp' && listen.port !== 0
     ? `http://${listen.host}:${listen.port}/`
     : null
 }
 
-/** openMetrics loads the metrics library. Without `http.listen` nobody can read metrics, so it stays out of memory. */
+/** openMetrics loads the metrics library, which stays out of memory if `http.listen` is not set. */
 async function openMetrics(startedAt: number) {
   const { createMetrics } = await import('../ops/metrics/metrics.ts')
   return createMetrics({ version: VERSION, startedAt })
 }
 
-function lockOf(directory: string): Disposable {
+/** takeLock locks the state directory until the lock is disposed. Throws `FeedsyncError` (75) if a process holds it. */
+function takeLock(directory: string): Disposable {
   const lock = acquireLock(directory)
   if (lock !== null) return lock
   throw new FeedsyncError(`another feedsyncd runs with the state directory ${directory}`, {

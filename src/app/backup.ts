@@ -1,4 +1,4 @@
-// Copies the history. Commands that only read do not load this file, so it is separate from queries.ts.
+// Copies the history. This file is separate from queries.ts, so that commands that only read do not load it.
 
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -8,8 +8,9 @@ import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { isWithin } from '../lib/files.ts'
 
 /**
- * backUpHistory copies the history to `to` and returns the size of the copy in bytes. Throws `FeedsyncError`, with 64
- * for a target that feedsyncd needs itself. `configFile` is the file of the configuration.
+ * backUpHistory copies the history to the file `to` and returns the size of the copy in bytes. Throws `FeedsyncError`
+ * (64) if `to` is a file that feedsyncd itself needs, and the errors of `backUp`. `configFile` is the file of the
+ * configuration.
  */
 export function backUpHistory(
   config: Config,
@@ -35,7 +36,7 @@ function realOf(path: string): string {
   }
 }
 
-function isSameFile(a: string, b: string): boolean {
-  const [one, other] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }))
+function isSameFile(first: string, second: string): boolean {
+  const [one, other] = [first, second].map((path) => statSync(path, { throwIfNoEntry: false }))
   return one !== undefined && one.dev === other?.dev && one.ino === other?.ino
 }

@@ -1,4 +1,4 @@
-// Builds the daemon: what lists the folder, takes files and sends versions, each when it is time.
+// Builds the daemon, which lists the folder, takes files and sends versions, each when it is due.
 
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import type { Config } from '../config/config.ts'
@@ -38,6 +38,7 @@ export interface DaemonNeeds {
   campaigns: CampaignSchedule
   checkerFor: CheckerFor
   clock: Clock
+  /** clockSkewMs returns how far this clock is behind the service's, in ms; null if the service sent no date. */
   clockSkewMs: () => number | null
   conditions: Conditions
   config: Config

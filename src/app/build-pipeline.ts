@@ -1,4 +1,4 @@
-// Builds the story of a feed: what takes files, sends versions and cleans up after them.
+// Builds the story of a feed: the parts that take files, send versions and clean up after them.
 
 import type { Config } from '../config/config.ts'
 import type { RuleFor } from '../config/feeds.ts'
@@ -19,7 +19,7 @@ import { markReceiptsPending, Receipts } from '../pipeline/receipts.ts'
 import type { Spool } from '../spool/port.ts'
 import type { Sender } from '../upload/port.ts'
 
-/** PipelineNeeds is the surroundings of the story: the adapters, and who hears of it. */
+/** PipelineNeeds is what the story of a feed works with: the adapters, and the functions that are told of its steps. */
 export interface PipelineNeeds {
   checkerFor: CheckerFor
   clock: Clock
@@ -28,17 +28,18 @@ export interface PipelineNeeds {
   history: History
   judging: Judging
   log: Log
-  /** null if metrics are off. */
+  /** Counts attempts and checks for the metrics; null if there are no metrics. */
   observer: (AttemptObserver & CheckObserver) | null
   onMove: (version: Version) => void
   onProgress: (id: number, sent: number, total: number) => void
+  /** Called after an upload, so that the campaigns look at the new postings. */
   reconcile: () => void
   ruleFor: RuleFor
   sender: Sender
   spool: Spool
 }
 
-/** Story is what the daemon and the command `upload` use of the story of a feed. */
+/** Story has the parts of the story of a feed that the daemon and the command `upload` use. */
 export interface Story {
   attempts: AttemptRunner
   departures: Departures

@@ -1,5 +1,5 @@
-// Checks what the daemon needs from its host. The daemon runs these checks at its start and each hour, and publishes
-// the findings. If no daemon runs, `doctor` runs the same checks.
+// Checks what the daemon needs from its host. The daemon runs these checks at its start and each hour, and writes the
+// findings to its file. If no daemon runs, `doctor` runs the same checks.
 
 import type { Config } from '../config/config.ts'
 import { type Clock, HOUR, MINUTE } from '../lib/clock.ts'
@@ -20,7 +20,7 @@ export interface CheckParts {
   http: HttpClient
 }
 
-/** checkHost runs the checks as the user of this process, with its environment. With `offline` it sends no requests. */
+/** checkHost yields what each check finds, for the user of this process. With `offline` it sends no requests. */
 export async function* checkHost(
   config: Config,
   { clock, env, http, offline }: CheckParts & { offline: boolean },
@@ -28,8 +28,8 @@ export async function* checkHost(
 ): AsyncGenerator<CheckFinding> {
   const { alerts, inbox, service, state } = config
   const { afterReject, afterUpload, archiveDirectory, quarantineDirectory, receipts } = inbox
-  const isWritten = receipts || afterUpload !== 'keep' || afterReject !== 'keep'
-  const use = isWritten ? 'write' : 'read'
+  const isInboxWritten = receipts || afterUpload !== 'keep' || afterReject !== 'keep'
+  const use = isInboxWritten ? 'write' : 'read'
   yield* check('inbox', () => checkFolder(inbox.directory, 'inbox.directory', use))
   if (afterUpload === 'archive')
     yield* check('archive', () => checkFolder(archiveDirectory, 'inbox.archiveDirectory', 'make'))
@@ -59,38 +59,40 @@ export async function* checkHost(
       yield* check('alerts', () => checkAddress(action.origin, http, signal))
 }
 
-/** checkKey returns what the key file is like. Throws `FeedsyncError` if the key cannot sign. */
+/** checkKey checks the mode and the bytes of the key file. Throws `FeedsyncError` if the key cannot sign. */
 export function checkKey({ service }: Config, { clock, env, http }: CheckParts) {
   const { algorithm, keyFile, method } = service.auth
+  // The constructor reads the key and throws if the key cannot sign.
   new ServiceClient({ http, clock, log: silentLog, ...service })
-  const isText = method === 'apiKey' || algorithm.startsWith('hmac')
-  const secret = isText ? readKeyFile(keyFile, { dropNewline: true }).reveal() : null
+  const isSharedSecret = method === 'apiKey' || algorithm.startsWith('hmac')
+  const secret = isSharedSecret ? readKeyFile(keyFile, { dropNewline: true }).reveal() : null
   return checkKeyFile(keyFile, { isHandedOver: isHandedOver(keyFile, env), secret })
 }
 
 /**
- * watchHost checks the host at once and then each hour, or each minute while there is a problem. It ends when it is
- * disposed. The loop does not wait for it. A check that hangs (a dead file server) is not started a second time.
+ * watchHost checks the host at once and then each hour, or each minute while a check finds a problem. It writes the
+ * findings to the daemon's file, and ends when it is disposed. The daemon's loop does not wait for the checks. While a
+ * check hangs, as on a dead file server, no check is started.
  */
 export function watchHost(
   config: Config,
   { clock, daemonFile, env, http }: CheckParts & { daemonFile: DaemonFile },
 ): Disposable {
-  const over = new AbortController()
-  const { signal } = over
+  const ended = new AbortController()
+  const { signal } = ended
   const look = async () => {
     const findings: CheckFinding[] = []
     const parts = { clock, env, http, offline: false }
     for await (const finding of checkHost(config, parts, signal)) findings.push(finding)
     if (signal.aborted) return
     daemonFile.update({ checks: { at: clock.now(), findings } })
-    const isWrong = findings.some(({ verdict }) => verdict === 'problem')
-    timer = clock.after(isWrong ? MINUTE : HOUR, look)
+    const hasProblem = findings.some(({ verdict }) => verdict === 'problem')
+    timer = clock.after(hasProblem ? MINUTE : HOUR, look)
   }
   let timer = clock.after(0, look)
   return {
     [Symbol.dispose]: () => {
-      over.abort()
+      ended.abort()
       timer[Symbol.dispose]()
     },
   }

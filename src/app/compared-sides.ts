@@ -22,11 +22,11 @@ import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { feedWord } from '../lib/printable.ts'
 import { Spill } from '../lib/spill.ts'
 import { countOf } from '../lib/units.ts'
-import { existing, pathInInbox } from './queries.ts'
+import { existingVersion, pathInInbox } from './queries.ts'
 
 /** DiffSide is one of the two versions or files that are compared. */
 export interface DiffSide extends DifferenceSide {
-  /** null if it is a file. */
+  /** The id of the version; null if the side is a file. */
   id: number | null
   /** The path of the version, or the file as it was named. */
   path: string
@@ -36,17 +36,17 @@ export interface DiffSide extends DifferenceSide {
 /** MOST_POSTINGS limits the hashes that a comparison keeps in memory, which take up to 800 MB. */
 const MOST_POSTINGS = 20_000_000
 
-/** versionSide returns the kept copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1 without a copy. */
+/** versionSide returns a version with its kept copy. Throws `FeedsyncError`: 64 for an unknown id, 1 without a copy. */
 export function versionSide(config: Config, history: VersionReads, id: number): DiffSide {
-  const version = existing(history, id)
+  const version = existingVersion(history, id)
   const { encoding, feed, path, sha256 } = version
   const { mapping } = feedFor(path, config.feeds, feed)
-  // The version was read in this encoding, whatever its rule says now.
   return {
     id,
     path,
     sha256,
     isOnService: history.onService(feed)?.id === id,
+    // The copy is read in the encoding in which the version was checked, even if its rule names another one now.
     mapping: { ...mapping, encoding },
     file: copyOf(config, history, version),
   }
@@ -68,12 +68,13 @@ function copyOf(
 }
 
 /**
- * keptCopy returns the path of the copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1 without a copy.
+ * keptCopy returns the absolute path of the kept copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1
+ * without a copy.
  */
 export function keptCopy(config: Config, id: number): string {
   using history = openHistoryReader({ file: historyFile(config) })
-  const known = knownVersions(history)
-  return copyOf(config, known, existing(known, id))
+  const known = existingHistory(history)
+  return copyOf(config, known, existingVersion(known, id))
 }
 
 /**
@@ -94,8 +95,8 @@ export interface DiffPair {
   warning: string | null
 }
 
-/** knownVersions returns the history, or throws `FeedsyncError` (64): without one there is no version. */
-export function knownVersions(history: HistoryReader | null): HistoryReader {
+/** existingHistory returns the history. Throws `FeedsyncError` (64) if it is null: then no version exists yet. */
+export function existingHistory(history: HistoryReader | null): HistoryReader {
   if (history !== null) return history
   throw new FeedsyncError('there is no version yet', {
     hint: hintWith(null, commandFor('status')),
@@ -114,24 +115,25 @@ export function feedPair(config: Config, history: HistoryReader, feed: string): 
   const newest = history.newestRead(feed)
   if (id === undefined || newest === null)
     throw new FeedsyncError(`no copy of ${feed} is kept, so there is nothing to compare`)
-  const older = olderThan(history, { feed, id })
-  const isUnread = newest.id > id && newest.state === 'rejected'
+  const older = olderId(history, { feed, id })
+  const isNewestRejected = newest.id > id && newest.state === 'rejected'
   return {
     older: versionSide(config, history, older),
     newer: versionSide(config, history, id),
-    warning: isUnread ? `version ${newest.id} is newer and rejected: ${newest.reason}` : null,
+    warning: isNewestRejected ? `version ${newest.id} is newer and rejected: ${newest.reason}` : null,
   }
 }
 
 /**
- * versionPair returns a version beside the version of its feed that is on the service, or beside the upload before it
- * if it is on the service itself. Throws `FeedsyncError` (1) if there is nothing to compare.
+ * versionPair returns a version beside the version of its feed that is on the service. A version that is itself on the
+ * service is returned beside the uploaded version before it. Throws `FeedsyncError` (1) if there is nothing to compare.
  */
 export function versionPair(config: Config, history: HistoryReader, id: number): DiffPair {
-  const { feed } = existing(history, id)
-  const isEarlier = (one: Pick<Version, 'id' | 'state'>) => one.state === 'uploaded' && one.id < id
-  const older = olderThan(history, { feed, id })
-  const before = older === id ? history.spooled(feed).find(isEarlier)?.id : older
+  const { feed } = existingVersion(history, id)
+  const isEarlierUpload = (one: Pick<Version, 'id' | 'state'>) =>
+    one.state === 'uploaded' && one.id < id
+  const older = olderId(history, { feed, id })
+  const before = older === id ? history.spooled(feed).find(isEarlierUpload)?.id : older
   if (before === undefined) throw notOnService(feed)
   return {
     older: versionSide(config, history, before),
@@ -140,8 +142,11 @@ export function versionPair(config: Config, history: HistoryReader, id: number):
   }
 }
 
-/** olderThan returns the version on the service; without one, the version that a guard compared this one with. */
-function olderThan(history: HistoryReader, { feed, id }: Pick<Version, 'feed' | 'id'>): number {
+/**
+ * olderId returns the id of the version that is on the service. If the service has none, it returns the id of the
+ * version that a guard compared version `id` with. Throws `FeedsyncError` (1) if there is no such version.
+ */
+function olderId(history: HistoryReader, { feed, id }: Pick<Version, 'feed' | 'id'>): number {
   const older = history.onService(feed)?.id ?? history.difference(id)?.older ?? null
   if (older === null) throw notOnService(feed)
   return older
@@ -154,8 +159,8 @@ function notOnService(feed: string): FeedsyncError {
 }
 
 /**
- * changeOf returns which postings change if a version is sent, or a sentence that says why this is not known. The
- * answer was found when the version was held. It is found anew if the service has another version since.
+ * changeOf returns which postings change if a version is sent, or a sentence that says why this is not known. It uses
+ * the summary from when the version was held, or compares again if the service has got another version since then.
  */
 export async function changeOf(
   config: Config,
@@ -206,7 +211,10 @@ export interface DiffResult extends Disposable {
   changed: DiffRows
 }
 
-/** compareSides compares two sides. `mostNamed` limits the rows of each kind. Throws `FeedsyncError` (1). */
+/**
+ * compareSides compares two sides. `mostNamed` limits the rows of each kind. Throws `FeedsyncError` (1) if a side
+ * cannot be read or has more than MOST_POSTINGS postings.
+ */
 export async function compareSides(
   older: DiffSide,
   newer: DiffSide,
@@ -230,13 +238,13 @@ export function summaryOfComparison({ difference }: DiffResult): DifferenceSumma
   return summaryOf(difference, { added: [], removed: [], changed: [] })
 }
 
-/** summaryBetween compares two sides and sums up what differs. Throws `FeedsyncError` (1). */
+/** summaryBetween compares two sides and sums up what differs. Throws `FeedsyncError` (1) as `compareSides` does. */
 async function summaryBetween(older: DiffSide, newer: DiffSide): Promise<DifferenceSummary> {
   const { named, taker } = collected()
   return summaryOf(await differenceOf({ older, newer, mostNamed: MOST_SUMMED }, taker), named)
 }
 
-/** differenceOf compares two sides. Throws `FeedsyncError` (1). */
+/** differenceOf compares two sides and gives each posting to `taker`. Throws `FeedsyncError` (1) as `compareSides`. */
 async function differenceOf(
   sides: { older: DiffSide; newer: DiffSide; mostNamed: number },
   taker: DifferenceTaker,

@@ -11,13 +11,13 @@ import type { AlertDesk } from '../ops/alerts/desk.ts'
 import { whyDiskFull, whyDiskReadOnly } from '../ops/disk.ts'
 import { KINDS } from '../ops/problem-kinds.ts'
 
-/** WatchParts is what is looked at each second, and who is told. */
+/** WatchParts is what watchConditions looks at each second, and the conditions and alerts that it tells. */
 export interface WatchParts {
   alerts: Pick<AlertDesk, 'sendDue'>
   clock: Clock
   conditions: Conditions
   stateDirectory: string
-  /** hungReads returns the reads of vendors' files that do not return. */
+  /** hungReads returns the files of vendors whose reading does not return. */
   hungReads: () => readonly HungPath[]
 }
 
@@ -31,9 +31,10 @@ export interface ConditionParts {
 const LOOK_MS = SECOND
 const READ_STUCK_MS = 2 * MINUTE
 /** Lifetime of a condition about the disk. It is longer than the time between two looks, even on a busy machine. */
-const FULL_MS = 15 * SECOND
+const DISK_CONDITION_MS = 15 * SECOND
 
-export function conditionsOf({ clock, log, notifyOperator }: ConditionParts): Conditions {
+/** createConditions returns the daemon's conditions. The log and the operator are told when one is set. */
+export function createConditions({ clock, log, notifyOperator }: ConditionParts): Conditions {
   const conditions = new Conditions(clock)
   conditions.onChange(({ kind, condition: { code, hint, message } }) => {
     if (kind === 'cleared')
@@ -46,7 +47,10 @@ export function conditionsOf({ clock, log, notifyOperator }: ConditionParts): Co
   return conditions
 }
 
-/** reportHungReads sets or clears the condition, which names the read that does not return for the longest time. */
+/**
+ * reportHungReads sets the condition `read-stuck` if a read has not returned for two minutes, and names the oldest such
+ * read. It clears the condition if all reads return.
+ */
 function reportHungReads(reads: readonly HungPath[], now: number, conditions: Conditions): void {
   const [first, ...others] = longest(reads, now, READ_STUCK_MS)
   if (first === undefined) {
@@ -58,7 +62,10 @@ function reportHungReads(reads: readonly HungPath[], now: number, conditions: Co
   conditions.set('read-stuck', { message, hint: HANGS.hint })
 }
 
-/** watchConditions looks at the disk and sends alerts about conditions until it is disposed, even if the loop hangs. */
+/**
+ * watchConditions looks at the disk and at hung reads, ends conditions whose lifetime is over, and sends alerts about
+ * the others. It goes on until it is disposed, even if the daemon's loop hangs.
+ */
 export function watchConditions(
   { alerts, clock, conditions, hungReads, stateDirectory }: WatchParts,
   signal: AbortSignal,
@@ -66,12 +73,12 @@ export function watchConditions(
   let wasFull = false
   const look = () => {
     const full = whyDiskFull(stateDirectory)
-    if (full !== null) conditions.set('state-full', full, FULL_MS)
-    // A look does not see a used-up quota. If a write met one, the condition ends when its lifetime is over.
+    if (full !== null) conditions.set('state-full', full, DISK_CONDITION_MS)
+    // A look at the disk does not see a used-up quota. A condition that a write set for a quota ends by its lifetime.
     else if (wasFull) conditions.clear('state-full')
     wasFull = full !== null
     const readOnly = whyDiskReadOnly(stateDirectory)
-    if (readOnly !== null) conditions.set('state-read-only', readOnly, FULL_MS)
+    if (readOnly !== null) conditions.set('state-read-only', readOnly, DISK_CONDITION_MS)
     reportHungReads(hungReads(), clock.now(), conditions)
     conditions.expire()
     if (conditions.current().length > 0) alerts.sendDue(signal)

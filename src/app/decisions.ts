@@ -1,6 +1,6 @@
-// The decisions of a person: release, discard, retry and restore a version, forget a feed. Each is one transaction on
-// the history; a running daemon finds it there within two seconds. Commands that only read load no code that writes, so
-// this file is separate from queries.ts.
+// The decisions of a person: release, discard, retry and restore a version, forget a feed. Each decision is one
+// transaction on the history, and a running daemon finds the change there within two seconds. This file is separate
+// from queries.ts, so that commands that only read load no code that writes.
 
 import { type Config, historyFile } from '../config/config.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
@@ -15,7 +15,7 @@ import { judgeHeldAnew } from '../pipeline/baselines.ts'
 import { type Deed, decideDeed } from '../pipeline/decide/person.ts'
 import { deedFacts } from '../pipeline/facts.ts'
 import { markReceiptsPending } from '../pipeline/receipts.ts'
-import { existing, Refused } from './queries.ts'
+import { existingVersion, Refused } from './queries.ts'
 import { judgingOf } from './rules.ts'
 
 export type { Deed } from '../pipeline/decide/person.ts'
@@ -27,15 +27,16 @@ export interface DecidedBy {
   config: Pick<Config, 'inbox'>
 }
 
-/** openForDecisions opens the history for writing, with or without a running daemon. Root becomes its owner. */
+/** openForDecisions opens the history for writing, also beside a daemon. Root becomes the owner of the directory. */
 export function openForDecisions(config: Config, clock: Clock) {
   becomeOwnerOf(config.state.directory)
   return openHistory({ file: historyFile(config), clock, isExpected: config.state.expectHistory })
 }
 
 /**
- * carryOut writes the deed of a person and returns the version after it: for `restore` the new version. Throws
- * `Refused` when the deed does not apply to the version.
+ * carryOut records what a person decided about a version (`deed`) and returns the version as it is afterwards; for
+ * `restore` it returns the new version. Throws `Refused` if the deed does not apply to the version, or no version has
+ * this id.
  */
 export function carryOut(
   history: History,
@@ -43,7 +44,7 @@ export function carryOut(
   decidedBy: DecidedBy,
 ): Version {
   return history.atomically(() => {
-    const version = existing(history, id)
+    const version = existingVersion(history, id)
     const decided = decideDeed(deedFacts(history, version), deed, decidedBy.by)
     if (!Array.isArray(decided))
       throw new Refused(`${deed} version ${id}: ${decided.reason}`, { hint: decided.hint })
@@ -53,9 +54,9 @@ export function carryOut(
 }
 
 /**
- * acceptFolder accepts the feeds of the folder after a loss, by decision of a person. It releases the plausible
- * versions; from then on first versions are sent without a question. Returns the versions as they are then, or null
- * when no history was lost.
+ * acceptFolder records that a person accepts the feeds of the folder after the history was lost. It releases the
+ * plausible versions, and from then on first versions of feeds are sent without a question. Returns the versions as
+ * they are afterwards; null if no history was lost.
  */
 export function acceptFolder(history: History, decidedBy: DecidedBy): AfterLoss | null {
   return history.atomically(() => {
@@ -68,8 +69,8 @@ export function acceptFolder(history: History, decidedBy: DecidedBy): AfterLoss 
 }
 
 /**
- * keepAll records the word of a person that the service keeps all feeds of these accounts. It judges anew the versions
- * that were held for this reason. Returns the versions that are sent now.
+ * keepAll records that, as a person says, the service keeps all feeds of these accounts. It judges again the versions
+ * that the guard `second-feed` holds. Returns the versions that are queued by this.
  */
 export function keepAll(
   history: History,
@@ -110,7 +111,7 @@ export function forgetFeed(history: History, feed: string, now: number): void {
   })
 }
 
-/** writingOf returns what `writeTransitions` needs. It records receipts as pending, and the daemon writes them. */
+/** writingOf returns what `writeTransitions` needs. Its `moved` only records receipts, which the daemon then writes. */
 function writingOf(history: History, { config, now }: DecidedBy) {
   const moved = (each: Version) => {
     if (config.inbox.receipts) markReceiptsPending(history, each)
@@ -118,7 +119,7 @@ function writingOf(history: History, { config, now }: DecidedBy) {
   return { history, now, paths: pathsIn(history), moved }
 }
 
-/** pathsIn writes paths to the history alone. The daemon has a copy in memory, and finds the change in the history. */
+/** pathsIn writes paths to the history alone. A daemon, which also has them in memory, finds the change there. */
 const pathsIn = (history: History): Paths => ({
   link: (path, identity, versionId) => history.rememberPath({ path, identity, versionId }),
   unlink: history.forgetPath,

@@ -1,5 +1,5 @@
-// The checks of `doctor` at the service and its storage: does the service accept the key and give a form? Nothing is
-// stored.
+// `doctor` asks whether the service accepts the key and gives a form, and whether storage can be reached. These checks
+// store nothing.
 
 import type { Config } from '../config/config.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
@@ -23,10 +23,10 @@ import { createFormSource } from '../service/form-source.ts'
 import { keyAdvice } from '../service/key-file.ts'
 import type { FormAnswer } from '../service/port.ts'
 
-/** From this skew on, the client dates requests with the service's clock. `doctor` warns at half of it. */
+/** If the two clocks differ by more, the client dates refused requests again. `doctor` warns at half of this. */
 const SKEW_MS = 60 * SECOND
 
-/** askService checks service and storage. The key must be able to sign. */
+/** askService yields what the checks of service and storage find. Call it only with a key that can sign. */
 export async function* askService(
   config: Config,
   { clock, http }: { clock: Clock; http: HttpClient },
@@ -36,25 +36,25 @@ export async function* askService(
   const options = { http, clock, log: silentLog, ...config.service }
   const client = new ServiceClient(options)
   const { keyFile } = config.service.auth
-  const authorization = await authorized(client, { account, keyFile }, signal)
+  const authorization = await checkCredentials(client, { account, keyFile }, signal)
   yield* check('service', () => authorization)
-  yield* check('clock', () => skew(client))
+  yield* check('clock', () => checkClock(client))
   if (authorization.verdict === 'problem') return
   if (client.lacksAccount(config.service.presignPath, account)) {
     const reason = 'the partner account depends on the feed, so doctor asks for no form'
     return yield* check('upload form', () => skipped(reason))
   }
-  // The form is dropped. Without an upload it stores nothing.
+  // Nothing is posted with this form, so nothing is stored.
   const answer = await createFormSource(options).requestForm(account, signal)
-  yield* check('upload form', () => formAnswer(answer))
+  yield* check('upload form', () => judgeForm(answer))
   if (answer.kind === 'form') {
     const { origin } = new URL(answer.form.url)
     yield* check('storage', () => checkAddress(origin, http, signal))
   }
 }
 
-/** authorized asks the service to check the credentials. The call changes nothing (specification, "Other facts"). */
-async function authorized(
+/** checkCredentials asks the service to check them. The call changes nothing (specification, "Other facts"). */
+async function checkCredentials(
   client: ServiceClient,
   { account, keyFile }: { account: string | null; keyFile: string },
   signal: AbortSignal,
@@ -86,7 +86,7 @@ function accountOfRules(feeds: Config['feeds']): string | null {
   return ruled.find((name) => name !== null && !hasPlaceholder(name)) ?? null
 }
 
-function skew(client: ServiceClient): CheckAnswer {
+function checkClock(client: ServiceClient): CheckAnswer {
   const ms = client.clockSkewMs()
   if (ms === null) return skipped('the service sent no date')
   const reason = `this clock is ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'behind' : 'ahead of'} the service's`
@@ -95,7 +95,7 @@ function skew(client: ServiceClient): CheckAnswer {
     : ok(reason)
 }
 
-function formAnswer(answer: FormAnswer): CheckAnswer {
+function judgeForm(answer: FormAnswer): CheckAnswer {
   if (answer.kind === 'form')
     return ok(`the service gave a form with ${answer.form.fields.length} fields`)
   const { class: kind, hint, reason } = answer.failure

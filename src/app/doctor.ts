@@ -57,9 +57,10 @@ export interface DoctorFinding extends CheckFinding {
 }
 
 const ROOT = 'this is root, who may read and write files that the daemon’s user may not'
-const BIG_WAL = 256 * 2 ** 20
-const BIG_HISTORY = 4 * 2 ** 30
+const BIG_JOURNAL_BYTES = 256 * 2 ** 20
+const BIG_HISTORY_BYTES = 4 * 2 ** 30
 
+/** diagnose yields what a running daemon found on its host, and then what the checks of this command find. */
 export async function* diagnose(
   config: Config,
   options: DoctorOptions,
@@ -73,7 +74,7 @@ export async function* diagnose(
     yield { ...finding, ...who, at: clock.now() }
 }
 
-/** daemonFindings returns the daemon's own findings. */
+/** daemonFindings yields what the daemon found on its host, and whether it polls the folder. */
 function* daemonFindings(
   { checks, mode, modeReason, user }: DaemonState,
   now: number,
@@ -86,7 +87,7 @@ function* daemonFindings(
     yield { check: 'events', ...ok(`the folder is polled: ${modeReason}`), ...who, at: now }
 }
 
-/** problemsOfHost returns the problems of the daemon and the service; none if the history fails, which has a check. */
+/** problemsOfHost returns the problems of daemon and service. A history that fails gives none: it has its own check. */
 function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptions): Problem[] {
   try {
     using status = openStatus(config, { clock, commandLine, env })
@@ -98,7 +99,8 @@ function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptio
 }
 
 /**
- * findingOf words a problem as `status` does. `doctor` exits 0 although no daemon runs: each check works without it.
+ * findingOf words a problem as `status` does. If no daemon runs, `doctor` can still exit 0, because all of its checks
+ * work without a daemon.
  */
 export function findingOf(found: Problem): CheckFinding {
   const { code, next, severity, subject } = found
@@ -108,7 +110,7 @@ export function findingOf(found: Problem): CheckFinding {
   return { check: subject.kind, ...problem(reason, hint, exitCode) }
 }
 
-/** commandFindings runs the checks of this command. `hasDaemon`: a daemon runs and checks its host itself. */
+/** commandFindings yields what this command's checks find. With `hasDaemon`, a daemon checks its host itself. */
 async function* commandFindings(
   config: Config,
   options: DoctorOptions & { hasDaemon: boolean },
@@ -124,10 +126,10 @@ async function* commandFindings(
   if (problems.every(({ subject }) => subject.kind !== 'daemon'))
     yield* check('daemon', () => ok('it runs'))
   for (const one of problems) yield findingOf(one)
-  yield* check('history', () => history(config))
-  yield* check('feeds', () => feedNames(config))
-  yield* check('accounts', () => accounts(config))
-  yield* check('campaigns', () => campaigns(config))
+  yield* check('history', () => checkHistory(config))
+  yield* check('feeds', () => checkFeedNames(config))
+  yield* check('accounts', () => checkSharing(config))
+  yield* check('campaigns', () => checkCampaignsFile(config))
   if (config.alerts.length === 0)
     yield* check('alerts', () => skipped('problems are not reported: alerts is empty'))
   await using owned = new AsyncDisposableStack()
@@ -138,8 +140,9 @@ async function* commandFindings(
     yield { check: 'proxy', ...failed(error) }
     return
   }
-  yield* check('proxy', () => proxy(env))
+  yield* check('proxy', () => proxyVariables(env))
   const parts = { clock, env, http, offline }
+  // Nothing aborts this signal: Ctrl-C ends the whole process.
   const { signal } = new AbortController()
   const found: CheckFinding[] = []
   const checks = hasDaemon
@@ -165,7 +168,7 @@ async function keyOfDaemon(config: Config, parts: CheckParts): Promise<CheckAnsw
   }
 }
 
-function history(config: Config): CheckAnswer {
+function checkHistory(config: Config): CheckAnswer {
   const file = historyFile(config)
   using found = openReader(file, (connection) => ({
     integrity: String(connection.pragma('quick_check(1)')),
@@ -183,16 +186,16 @@ function history(config: Config): CheckAnswer {
     return problem(`${file} is damaged: ${integrity}`, hint)
   }
   const journal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  if (journal > BIG_WAL) {
+  if (journal > BIG_JOURNAL_BYTES) {
     const reason = `${file} is sound, but its journal has grown to ${formatBytes(journal)}`
     return warning(reason, 'end every program that keeps the history open, then restart the daemon')
   }
-  return bytes > BIG_HISTORY
+  return bytes > BIG_HISTORY_BYTES
     ? warning(`${file} is sound, and very large`, 'shorten state.historyFor')
     : ok(`${file} is sound`)
 }
 
-function feedNames(config: Config): CheckAnswer {
+function checkFeedNames(config: Config): CheckAnswer {
   using found = openReader(historyFile(config), (connection) => ({
     names: connection.values<string>('SELECT name FROM feeds'),
     joined: tables(connection).datedPaths(),
@@ -202,8 +205,8 @@ function feedNames(config: Config): CheckAnswer {
   return checkNames(byPath, found?.joined ?? new Map())
 }
 
-/** accounts names the feeds that share an account. It counts feeds that are stored, wait or are held. */
-function accounts(config: Config): CheckAnswer {
+/** checkSharing names the feeds that share an account, by the newest version of each feed. */
+function checkSharing(config: Config): CheckAnswer {
   using history = openHistoryReader({ file: historyFile(config) })
   const states = ['held', 'queued', 'uploading', 'uploaded'] as const
   const newest = history?.list({ states }) ?? []
@@ -219,8 +222,8 @@ function accounts(config: Config): CheckAnswer {
   return checkAccounts(shared)
 }
 
-/** campaigns checks the campaigns file as the daemon does, without a request to the service. */
-function campaigns(config: Config): CheckAnswer {
+/** checkCampaignsFile checks the campaigns file as the daemon does, without a request to the service. */
+function checkCampaignsFile(config: Config): CheckAnswer {
   const read = readCampaignsFile(config)
   if (read.kind === 'off') return skipped(`off: there is no campaigns file at ${read.file}`)
   if (read.kind === 'unusable') {
@@ -234,8 +237,8 @@ function campaigns(config: Config): CheckAnswer {
   return ok(`${read.file} has ${read.entries.length} entries, and can be read`)
 }
 
-/** proxy names only the variable, because its value can hold a password. */
-function proxy(env: DoctorOptions['env']): CheckAnswer {
+/** proxyVariables names only the variables that set a proxy, because their values can hold a password. */
+function proxyVariables(env: DoctorOptions['env']): CheckAnswer {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
   const set = names.filter((name) => env[name])
   const reason = set.length === 0 ? 'none: connections are direct' : `set by ${set.join(', ')}`

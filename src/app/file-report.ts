@@ -5,7 +5,7 @@ import type { CheckResult, FoundPaths, RunnerUp, Verdict } from '../feed/port.ts
 
 export interface FileReport {
   path: string
-  /** A file that changed meanwhile is `incomplete`: its writer is at work. */
+  /** A file that changed while it was read is `incomplete`, because its writer is at work. */
   verdict: Verdict['kind'] | 'unreadable'
   root: string | null
   records: string | null
@@ -15,6 +15,7 @@ export interface FileReport {
   encoding: string | null
   /** Number of postings by external campaign id. */
   externalCampaignIds: Record<string, number>
+  /** Number of distinct requisition ids. */
   requisitionIds: number
   warnings: string[]
   reason: string | null
@@ -32,7 +33,7 @@ export interface FileReport {
 
 const NONE = Object.fromEntries(FIELDS.map((field) => [field, null])) as FoundPaths
 
-/** fileReport turns a check result into this JSON. `path` is as typed. `held` says why a guard would hold the file. */
+/** fileReport turns a check result into the JSON of `check`. `path` is as the person typed it. */
 export function fileReport(path: string, result: CheckResult, held: string | null): FileReport {
   const read = result.kind === 'read' ? result : null
   const ok = read?.verdict.kind === 'ok' ? read.verdict : null

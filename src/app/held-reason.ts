@@ -1,5 +1,5 @@
-// Says why the daemon would hold a file that was checked offline. The guards are the same, but changes of single
-// postings are unknown, because they need the copies in the spool.
+// Says why the daemon would hold a file that was checked offline. The daemon's guards judge here too, but they do not
+// know which postings changed, because that needs the copies in the spool.
 
 import type { Config } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
@@ -22,7 +22,10 @@ export interface JudgedBy {
   now: number
 }
 
-/** heldReason returns why a guard would hold the file; null if the file would pass or is not a feed. */
+/**
+ * heldReason returns why a guard would hold the file; null if the file would pass, is not a feed, is already a version
+ * that is not held, or has an older date in its name than a version of its feed.
+ */
 export function heldReason(
   result: CheckResult,
   { path, rule }: { path: string; rule: FeedRule },
@@ -32,7 +35,7 @@ export function heldReason(
   const newer = { ...result, ...result.verdict.content }
   if (history === null || config === null)
     return guard(newer, { older: [] }, config?.guards ?? NO_LIMITS)?.reason ?? null
-  // The daemon does not judge a version again that it already has.
+  // The daemon does not judge bytes again if they are already a version of the feed.
   const origin = { path, rule, identity: null }
   const facts = bytesFacts({ history, now }, origin)
   if (newerByDate(facts, origin) !== null) return null

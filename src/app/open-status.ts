@@ -1,4 +1,4 @@
-// Opens the history and the daemon's file for commands that only read. It loads no network, watcher or checker.
+// Opens the history and the daemon's file for commands that only read. This file loads no network, watcher or checker.
 
 import { statSync } from 'node:fs'
 import { isAbsolute, normalize } from 'node:path'
@@ -26,8 +26,8 @@ export interface StatusOptions {
 }
 
 /**
- * openStatus opens the history for reading and reads the daemon's file. It throws `FeedsyncError` if this user may not
- * read the lock.
+ * openStatus opens the history for reading, until the answer is disposed, and reads the daemon's file once. It throws
+ * `FeedsyncError` if this user may not read the lock.
  */
 export function openStatus(
   config: Config,
@@ -36,9 +36,9 @@ export function openStatus(
   const { directory } = config.state
   const reader = openHistoryReader({ file: historyFile(config) })
   const read = readDaemonFile(directory, env)
-  // A daemon whose lock file was deleted still runs.
+  // If somebody deleted the lock file of a running daemon, only the daemon's file says that it is alive.
   const running = read?.alive || isLocked(directory)
-  const historyIsMissing = !running && isMissing(config)
+  const historyIsMissing = !running && isHistoryMissing(config)
   const known = read?.conditions ?? []
   const own = ownFindings(config, { known, historyIsMissing, now: clock.now() })
   const conditions = [...(found === null ? [] : [found]), ...known, ...own]
@@ -47,7 +47,7 @@ export function openStatus(
   const surroundings = { clock, commandLine, config, snapshot: { running, state } }
   return {
     report: (filter: ListFilter) => {
-      const unit = unitState(commandLine, { env, isAsked: !running })
+      const unit = unitState(commandLine, { env, asksSystemd: !running })
       return statusOf(reader, { ...surroundings, host: { historyIsMissing, unit } }, filter)
     },
     show: (id: number, most?: number) =>
@@ -62,9 +62,10 @@ export function openStatus(
     },
     newestId: () => reader?.list({ all: true, limit: 1 })[0]?.id ?? null,
     feeds: () => reader?.list({}).map(({ feed }) => feed) ?? [],
-    /** Says why a path, relative to the inbox or absolute, is where it is; null if nothing is or ever was there. */
+    /** Says what became of a path, relative to the inbox or absolute; null if nothing is there or ever was. */
     path: async (named: string) => {
-      const given = normalize(named).replace(/(?<=.)\/$/, '')
+      const trailingSlash = /(?<=.)\/$/
+      const given = normalize(named).replace(trailingSlash, '')
       const isOutside = given === '.' || isAbsolute(given)
       const { lookAtPaths } = await import('../inbox/listing.ts')
       const { createNameFilter } = await import('../inbox/name-filter.ts')
@@ -74,14 +75,15 @@ export function openStatus(
       const looked = lookAtPaths([given], { directory, asks: () => {}, isHung: () => false })
       const seen = isOutside ? null : (looked.get(given) ?? null)
       // Only the daemon knows if its own user may read the path, and which names are not valid UTF-8.
+      const isAtOrBelow = (skippedPath: string) =>
+        `${given}/`.startsWith(skippedPath.replace(/\/?$/, '/'))
       const skipped = state?.skipped.find(({ path }) =>
-        seen === null
-          ? path === nonUtf8Path(given)
-          : `${given}/`.startsWith(path.replace(/\/?$/, '/')),
+        seen === null ? path === nonUtf8Path(given) : isAtOrBelow(path),
       )
       const found = skipped ?? seen
-      const isNamed = found !== null && [`${given}/`, nonUtf8Path(given)].includes(found.path)
-      const path = isNamed ? found.path : given
+      // The history names a directory with a slash at its end, and marks a name that is not valid UTF-8.
+      const recordedNames = [`${given}/`, nonUtf8Path(given)]
+      const path = found !== null && recordedNames.includes(found.path) ? found.path : given
       return pathReport({
         path,
         feed: feedFor(path, config.feeds).feed,
@@ -98,14 +100,16 @@ export function openStatus(
   }
 }
 
-/** isMissing returns whether the database is gone or empty, although a daemon ran here. */
-function isMissing(config: Config): boolean {
+/** isHistoryMissing returns whether the database is gone or empty, although a daemon ran here. */
+function isHistoryMissing(config: Config): boolean {
   const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? null
-  return size(lockFile(config.state.directory)) !== null && !size(historyFile(config))
+  const hasRun = size(lockFile(config.state.directory)) !== null
+  return hasRun && (size(historyFile(config)) ?? 0) === 0
 }
 
 /**
- * ownFindings returns what the command itself finds at the state directory. A daemon might not run, or not have looked.
+ * ownFindings returns the conditions that the command itself finds at the state directory, and that the daemon does not
+ * report: it might not run, or might not have looked yet.
  */
 function ownFindings(
   config: Config,

@@ -1,5 +1,5 @@
-// Builds what commands need with or without a daemon. It is separate from app.ts, so that `status` loads no network,
-// watcher or checker.
+// Answers what commands ask with or without a daemon. This file is separate from app.ts, so that `status` loads no
+// network, watcher or checker.
 
 import { hostname } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
@@ -15,7 +15,7 @@ import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { FileReport } from './file-report.ts'
 import { rulesOf } from './rules.ts'
 
-/** overdueFeeds returns the newest versions of the late feeds. Without a rule with `expectEvery` it reads no feeds. */
+/** overdueFeeds returns the newest version of each overdue feed. It reads no feeds if no rule has `expectEvery`. */
 export function overdueFeeds(
   config: Pick<Config, 'feeds' | 'service'>,
   history: VersionReads,
@@ -26,7 +26,7 @@ export function overdueFeeds(
   return history.list({}).filter((version) => expected(version).overdue)
 }
 
-/** sendTestAlerts sends a test message to every alert receiver, one after the other. */
+/** sendTestAlerts sends a test message to every alert receiver, one after the other, and returns which ones got it. */
 export async function sendTestAlerts(
   config: Config,
   { clock, env }: { clock: Clock; env: NodeJS.ProcessEnv },
@@ -48,9 +48,9 @@ export async function sendTestAlerts(
 }
 
 /**
- * checkFiles checks files offline, one after the other, and judges them as the daemon would. Without `config`, records
- * and fields are detected and no earlier versions are known. `named` is the feed that a person named; null if the rules
- * name it.
+ * checkFiles checks files offline, one after the other, and judges them as the daemon would. Without `config` it finds
+ * records and fields by itself and knows no earlier versions. `named` is the feed that a person named; null if the
+ * rules name the feed.
  */
 export async function* checkFiles(
   files: readonly string[],
@@ -77,7 +77,7 @@ export async function* checkFiles(
   }
 }
 
-/** feedsByPath returns the feeds of these files that are named by their paths, and not by a rule. */
+/** feedsByPath returns the feeds of these files, without feeds whose name comes from a rule. */
 export function feedsByPath(files: readonly string[], config: Config | null): string[] {
   const paths = files.map((file) => pathInInbox(config, file))
   const feeds = paths.map((path) => feedFor(path, config?.feeds ?? []).feed)
@@ -103,8 +103,8 @@ export function noVersion(id: number, newest: number | null): string {
 /** Refused is thrown when a decision or a question does not apply to a version. Nothing was written. */
 export class Refused extends FeedsyncError {}
 
-/** existing returns a version. Throws `Refused` (64) if there is none. */
-export function existing(history: VersionReads, id: number): Version {
+/** existingVersion returns the version with this id. Throws `Refused` (64) if there is none. */
+export function existingVersion(history: VersionReads, id: number): Version {
   const version = history.version(id)
   if (version !== null) return version
   const [newest] = history.list({ all: true, limit: 1 })

@@ -1,4 +1,4 @@
-// What the configuration says of the feed and the account of a path, and by what the guards judge.
+// Reads from the configuration the feed and the account of a path, and what the guards judge by.
 
 import type { Config } from '../config/config.ts'
 import { feedFor, type RuleFor } from '../config/feeds.ts'
@@ -6,8 +6,8 @@ import type { HistoryReader } from '../history/port.ts'
 import type { Judging } from '../pipeline/account-facts.ts'
 
 /**
- * rulesOf returns the rules of the configuration. The configured account has no name of its own in the history: a rule
- * that names it names no other account.
+ * rulesOf returns a function that finds the rule of a path. The history stores the configured account as null, so a
+ * rule that names the configured account also gets null as its account.
  */
 export const rulesOf =
   ({ feeds, service }: Pick<Config, 'feeds' | 'service'>): RuleFor =>
@@ -23,7 +23,7 @@ export function ownAccountOf({ service: { identity } }: Pick<Config, 'service'>)
   return 'partner' in identity ? (identity.partnerAccount ?? identity.partner) : identity.account
 }
 
-/** judgingOf returns what the guards judge by under this configuration, which is in force from now on. */
+/** judgingOf returns what the guards judge by from now on. All versions until now count as made under other rules. */
 export function judgingOf(
   config: Pick<Config, 'feeds' | 'guards' | 'service'>,
   history: HistoryReader,

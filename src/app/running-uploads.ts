@@ -1,4 +1,5 @@
-// Tracks the progress of running uploads. The daemon's file shows it to other processes; the history keeps the end.
+// Tracks the progress of running uploads. The daemon's file shows the progress to other processes, and the history
+// keeps the result.
 
 import type { Version } from '../history/port.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
@@ -6,6 +7,7 @@ import type { Progress } from '../lib/units.ts'
 
 interface RunningUpload {
   bytesSent: number
+  /** Size of the whole upload. */
   bytes: number
   /** Start of the attempt, monotonic ms. */
   startedAt: number
@@ -21,11 +23,12 @@ export class RunningUploads {
     this.#clock = clock
   }
 
-  /** onChange sets a function that is called at most once a second while bytes are sent. */
+  /** onChange sets a function that is called at most once a second while bytes are sent, and when an upload ends. */
   onChange(changed: () => void): void {
     this.#changed = changed
   }
 
+  /** sent records how many bytes of a version were sent. Fewer bytes than before mean a new attempt. */
   sent(id: number, bytesSent: number, bytes: number): void {
     const now = this.#clock.monotonic()
     const known = this.#running.get(id)
@@ -36,15 +39,16 @@ export class RunningUploads {
     this.#changed()
   }
 
+  /** moved forgets the progress of a version that is not uploading any more. */
   moved({ id, state }: Pick<Version, 'id' | 'state'>): void {
     const known = this.#running.get(id)
     if (state === 'uploading' || known === undefined) return
     this.#running.delete(id)
-    // Most uploads end before their progress was written, and then there is nothing to remove from the file.
+    // Most uploads end before the daemon's file shows their progress, and then the file has nothing to remove.
     if (known.startedAt <= this.#reportedAt) this.#changed()
   }
 
-  /** current returns the progress of each upload, by id of the version. */
+  /** current returns the progress of each upload that has sent bytes, by the id of its version. */
   current(): Record<number, Progress> {
     const now = this.#clock.monotonic()
     const begun = [...this.#running].filter(([, { bytesSent }]) => bytesSent > 0)

@@ -25,7 +25,7 @@ export interface Surroundings {
   clock: Pick<Clock, 'now'>
   commandLine: CommandLine
   snapshot: Snapshot
-  /** What the caller knows of the daemon's host; the daemon itself knows nothing more. */
+  /** Facts of the host that only a command looks up, such as the state of the unit; the daemon passes none. */
   host?: Partial<HostFacts> | undefined
 }
 
@@ -37,16 +37,13 @@ export function statusOf(
 ): StatusReport {
   const { config, host, snapshot } = surroundings
   const circumstances = circumstancesOf(history, surroundings)
-  const asking = { baseUrl: config.service.baseUrl, filter, host: hostOf(config, host) }
-  const report = statusReport(history, snapshot, { ...asking, ...circumstances })
+  const question = { baseUrl: config.service.baseUrl, filter, host: hostOf(config, host) }
+  const report = statusReport(history, snapshot, { ...question, ...circumstances })
   const running = snapshot.state?.uploads ?? {}
   for (const upload of report.uploads) upload.progress = progressOf(upload, running)
-  const isAsked = ({ path }: { path: string }) =>
-    filter.feed === undefined || rulesOf(config)(path).feed === filter.feed
-  const skipped = report.skipped.filter(isAsked)
-  const pausedFeeds = report.pausedFeeds.filter(
-    ({ feed }) => filter.feed === undefined || feed === filter.feed,
-  )
+  const isShown = (feed: string) => filter.feed === undefined || feed === filter.feed
+  const skipped = report.skipped.filter(({ path }) => isShown(rulesOf(config)(path).feed))
+  const pausedFeeds = report.pausedFeeds.filter(({ feed }) => isShown(feed))
   const shown = { ...report, pausedFeeds, skipped, campaigns: lastCampaignRun(config) }
   const judged = { ...shown, feed: filter.feed, circumstances }
   return { ...shown, problems: judge(history, surroundings, judged) }
@@ -60,19 +57,19 @@ export function problemsOf(
 ): Problem[] {
   const { config, host, snapshot } = surroundings
   const circumstances = circumstancesOf(history, surroundings)
-  const asking = { baseUrl: config.service.baseUrl, filter: NOTHING, host: hostOf(config, host) }
-  const report = statusReport(null, snapshot, { ...asking, ...circumstances })
+  const question = { baseUrl: config.service.baseUrl, filter: NO_VERSIONS, host: hostOf(config, host) }
+  const report = statusReport(null, snapshot, { ...question, ...circumstances })
   return judge(history, surroundings, { ...report, campaigns, circumstances })
 }
 
-const NOTHING: ListFilter = { limit: 0 }
+const NO_VERSIONS: ListFilter = { limit: 0 }
 
 type Shown = Omit<StatusReport, 'problems'> & {
   feed?: string | undefined
   circumstances: Circumstances
 }
 
-/** judge returns the problems of a report. For one feed it leaves out the campaigns, because they belong to no feed. */
+/** judge returns the problems of a report. In the report of one feed it leaves out the problems of campaigns. */
 function judge(
   history: HistoryReader | null,
   surroundings: Surroundings,
@@ -103,7 +100,7 @@ export function circumstancesOf(
   }
 }
 
-/** hostOf adds what the configuration says. Three missed listings are a problem; one slow listing is not. */
+/** hostOf adds to `host` what the configuration says. The last listing is late after three times `inbox.rescan`. */
 function hostOf({ http, inbox }: Config, host: Partial<HostFacts> = {}): Partial<HostFacts> {
   const { listen } = http
   const isExposed = listen?.kind === 'tcp' && !isLoopback({ hostname: listen.host })
@@ -114,7 +111,7 @@ function hostOf({ http, inbox }: Config, host: Partial<HostFacts> = {}): Partial
   }
 }
 
-/** progressOf returns null unless the version is uploading: the daemon's file might still hold an old attempt. */
+/** progressOf returns null unless the version is uploading: the daemon's file can still have an attempt that ended. */
 export function progressOf(
   { id, state }: Pick<Version, 'id' | 'state'>,
   uploads: DaemonState['uploads'],
@@ -133,7 +130,10 @@ export function versionOf(
   return report && { ...report, progress: progressOf(report, uploads) }
 }
 
-/** statusLine describes the daemon in one line for `systemctl status`: its first problem, or what it has done. */
+/**
+ * statusLine describes the daemon in one line for `systemctl status`: its first problem, or its counts if there is no
+ * problem. An error of the history becomes the line.
+ */
 export function statusLine(
   history: VersionReads,
   found: () => readonly Problem[],

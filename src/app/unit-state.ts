@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { DEFAULT_FILE } from '../config/load.ts'
-import { unitOf } from '../config/unit.ts'
+import { instanceOf, unitOf } from '../config/unit.ts'
 import { commandFor } from '../domain/command.ts'
 import { SECOND } from '../lib/clock.ts'
 import type { CommandLine } from '../ops/port.ts'
@@ -10,15 +10,18 @@ import type { UnitState } from '../ops/report.ts'
 
 const TIMEOUT_MS = 2 * SECOND
 
-/** unitState returns null if no unit has this configuration. It asks systemd only with `isAsked`. */
+/**
+ * unitState returns the unit that has this configuration, and how it ended last; null if no unit has it. The end is
+ * null, which means unknown, without `asksSystemd` or if systemd does not answer.
+ */
 export function unitState(
   commandLine: CommandLine,
-  { env, isAsked }: { env: NodeJS.ProcessEnv; isAsked: boolean },
+  { env, asksSystemd }: { env: NodeJS.ProcessEnv; asksSystemd: boolean },
 ): UnitState | null {
   const name = unitOfRun(commandLine(commandFor('run')), env.FEEDSYNCD_CONFIG)
   if (name === null) return null
   const unknown = { name, result: null, exitStatus: null }
-  if (!isAsked) return unknown
+  if (!asksSystemd) return unknown
   try {
     const asked = ['show', '-p', 'LoadState,Result,ExecMainStatus', name]
     const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'ignore']
@@ -34,11 +37,11 @@ export function unitState(
 }
 
 /**
- * unitOfRun returns the unit that this command belongs to; null if it belongs to none. A command that names no file uses
- * `configured`, or the default.
+ * unitOfRun returns the unit that starts the command `run`; null if no unit does. A command that names no configuration
+ * uses the file `configured`.
  */
 export function unitOfRun(run: string, configured = DEFAULT_FILE): string | null {
   const [, file = configured] = /^feedsyncd run(?: --config (\S+))?$/.exec(run) ?? [null, '']
-  const unit = unitOf(file)
-  return file === DEFAULT_FILE || unit !== 'feedsyncd' ? unit : null
+  const hasUnit = file === DEFAULT_FILE || instanceOf(file) !== null
+  return hasUnit ? unitOf(file) : null
 }

@@ -1,5 +1,5 @@
-// Reports once that systemd's watchdog restarted the daemon. The unit leaves a file when the watchdog ended the service
-// (ExecStopPost=), because the daemon that hung can tell nothing itself.
+// Reports once that systemd's watchdog restarted the daemon. A daemon that hangs cannot tell this itself, so the unit
+// leaves a file after the watchdog ended the service (ExecStopPost=).
 
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { unitOfRun } from './unit-state.ts'
 /** `status` shows the restart for this time; an alert reports it once. */
 const SHOWN_MS = HOUR
 
-/** reportWatchdogRestart sets the condition if the unit left its file, and removes the file. */
+/** reportWatchdogRestart sets the condition `watchdog-restart` if the unit left its file, and removes the file. */
 export function reportWatchdogRestart(
   {
     clock,

@@ -9,7 +9,7 @@ import {
   type DiffSide,
   feedPair,
   fileSide,
-  knownVersions,
+  existingHistory,
   summaryOfComparison,
   versionPair,
   versionSide,
@@ -71,7 +71,7 @@ export function diffCommand(context: Context): Command {
 /** pairOf returns what one argument means: an id or a feed beside the service. */
 function pairOf(call: Diff, given: string): DiffPair {
   using history = openHistoryReader({ file: historyFile(call.config) })
-  if (isId(given)) return versionPair(call.config, knownVersions(history), Number(given))
+  if (isId(given)) return versionPair(call.config, existingHistory(history), Number(given))
   const feed = given.replace(/^feed:(?=.)/s, '')
   const pair = history && feedPair(call.config, history, feed)
   if (pair !== null) return pair
@@ -95,7 +95,7 @@ function sidesOf(call: Diff, given: readonly [older: string, newer: string]): Di
   using history = openHistoryReader({ file: historyFile(call.config) })
   const side = (one: string) =>
     isId(one)
-      ? versionSide(call.config, knownVersions(history), Number(one))
+      ? versionSide(call.config, existingHistory(history), Number(one))
       : fileSide(call.config, one, feed)
   return { older: side(given[0]), newer: side(given[1]), warning: null }
 }

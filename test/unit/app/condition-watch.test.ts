@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { conditionsOf, watchConditions } from '../../../src/app/condition-watch.ts'
+import { createConditions, watchConditions } from '../../../src/app/condition-watch.ts'
 import { Conditions } from '../../../src/domain/conditions.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
@@ -20,7 +20,7 @@ it('a condition reaches the terminal and the alerts while the loop hangs', async
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const told: unknown[] = []
-  const conditions = conditionsOf({
+  const conditions = createConditions({
     ...{ clock, log: silentLog },
     notifyOperator: (...words) => told.push(words),
   })
@@ -38,7 +38,7 @@ it('a condition reaches the terminal and the alerts while the loop hangs', async
 it('a condition ends if it is not seen again within its lifetime', async () => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  const conditions = conditionsOf({ clock, log: silentLog, notifyOperator: () => {} })
+  const conditions = createConditions({ clock, log: silentLog, notifyOperator: () => {} })
   const parts = { alerts: SILENT, clock, conditions, stateDirectory: root, hungReads: () => [] }
   using _ = watchConditions(parts, new AbortController().signal)
 
