@@ -7,14 +7,14 @@ export async function ask(question: string): Promise<boolean> {
   process.stderr.write(question)
   const { stdin } = process
   stdin.ref()
-  // With `terminal: false` readline leaves Ctrl-C alone, so it ends this command like any other.
+  // With `terminal: false` readline leaves Ctrl-C alone, so Ctrl-C ends this command as it ends any other.
   const lines = createInterface({ input: stdin, terminal: false })
   const line = await new Promise<string>((resolve) => {
     lines.once('line', resolve)
     lines.once('close', () => resolve(''))
   })
   lines.close()
-  // The terminal stays open after the answer. Without this, the process would wait for its next line for ever.
+  // The terminal stays open after the answer. Without unref, the process would wait for another line for ever.
   stdin.unref()
   return /^y(es)?$/i.test(line.trim())
 }

@@ -6,7 +6,7 @@ import { keptCopy } from '../app/compared-sides.ts'
 import { type Context, readConfig } from '../terminal/context.ts'
 import { versionId } from '../terminal/define.ts'
 
-const PIECE = 2 ** 18
+const PIECE_BYTES = 2 ** 18
 
 export function catCommand(context: Context): Command {
   return new Command('cat')
@@ -15,7 +15,7 @@ export function catCommand(context: Context): Command {
     .action(async (id: number, _options, command: Command) => {
       const config = readConfig(context, command.optsWithGlobals<{ config?: string }>().config)
       const file = keptCopy(config, id)
-      for await (const piece of createReadStream(file, { highWaterMark: PIECE }))
+      for await (const piece of createReadStream(file, { highWaterMark: PIECE_BYTES }))
         await context.write(piece)
       context.exit(0)
     })

@@ -27,15 +27,16 @@ const COLOUR = {
 } as const
 /** Characters that an excerpt shows before a mistake. */
 const CHARACTERS_BEFORE = 50
-/** Bytes that hold these characters in any encoding. */
+/** Number of bytes that hold CHARACTERS_BEFORE characters in any encoding. */
 const BYTES_BEFORE = 4 * CHARACTERS_BEFORE
 const COLUMNS = 80
-const LONG_PATH = 32
+/** Longest path of a field that is shown whole, in characters. */
+const LONGEST_PATH = 32
 
 export function checkCommand(context: Context): Command {
   return define<{ feed?: string }>(context, 'check', TEXT, async (call, paths: string[]) => {
     const { config: flag, feed = null, json } = call.options
-    // Without a configuration, records and fields are detected.
+    // Without a configuration, the check finds records and fields by itself.
     const config = readConfigIfThere(context, flag)
     const files: FileReport[] = []
     for await (const report of checkFiles(paths, config, feed)) {
@@ -83,10 +84,10 @@ function fileText(file: FileReport, display: Display): string {
     file.encoding ?? '',
   ]
   const warnings = file.warnings.map((warning) => `\n  warning: ${printable(warning)}`)
-  const other = file.runnerUp === null ? '' : `\n  ${printable(runnerUpText(file.runnerUp))}`
+  const runnerUp = file.runnerUp === null ? '' : `\n  ${printable(runnerUpText(file.runnerUp))}`
   const fields = (file.postings ?? 0) > 0 ? fieldsText(file) : ''
   const why = file.held === null ? '' : `${printable(file.held)}\n  `
-  return start + why + printable(facts.join(', ')) + other + fields + warnings.join('')
+  return start + why + printable(facts.join(', ')) + runnerUp + fields + warnings.join('')
 }
 
 function runnerUpText({ postings, records }: NonNullable<FileReport['runnerUp']>): string {
@@ -106,11 +107,11 @@ function fieldsText({ fields }: FileReport): string {
 /** shownPath shortens a long path. It keeps the last steps, because they say more than the first ones. */
 function shownPath(path: string): string {
   let end = path
-  while (end.length > LONG_PATH && end.includes('/')) end = end.slice(end.indexOf('/') + 1)
+  while (end.length > LONGEST_PATH && end.includes('/')) end = end.slice(end.indexOf('/') + 1)
   return middleCut(printable(end === path ? path : `.../${end}`), COLUMNS / 2)
 }
 
-/** listed returns the words as a list after `what`, in lines of at most 80 columns. */
+/** listed returns the words as a list after `what`, in lines of at most 80 columns; empty if there are no words. */
 function listed(what: string, words: readonly string[]): string {
   let line = `\n  ${what}:`
   let text = ''
@@ -130,13 +131,13 @@ function summary(files: readonly FileReport[]): string {
   return `${countOf(files.length)} files: ${counts.map(([judged, of]) => `${countOf(of.length)} ${judged}`).join(', ')}`
 }
 
-/** alikeText warns if names of these files look alike, with the rule to write; empty if none do. */
+/** alikeText returns a warning and the rule to write if names of these files look alike; else an empty text. */
 function alikeText(paths: readonly string[], config: Config | null): string {
   const { fix, says, verdict } = checkNames(feedsByPath(paths, config))
   return verdict === 'ok' ? '' : `\n${printable(`warning: ${says}; ${fix}`)}`
 }
 
-/** excerpt returns the part of the line around the mistake, with a mark below the mistake. */
+/** excerpt returns the part of the line around the mistake, with a mark below it; empty for a packed file. */
 function excerpt({ encoding, offset, path }: FileReport): string {
   if (offset === null || isPacked(path)) return ''
   const from = Math.max(0, offset - BYTES_BEFORE)
@@ -156,7 +157,7 @@ function excerpt({ encoding, offset, path }: FileReport): string {
     const rest = printable(after.slice(0, CHARACTERS_BEFORE / 2))
     return `\n  ${shown}${rest}\n  ${' '.repeat(columnsOf(shown))}^`
   } catch {
-    // Somebody removed the file after the check. The answer still has line and column.
+    // Somebody can have removed the file after the check. The answer still has line and column.
     return ''
   }
 }

@@ -1,5 +1,6 @@
-// feedsyncd completion prints a script for a shell. It is made from the command table, so no command is missing. While
-// a person types, the script gets values of the state directory from `feedsyncd completion ids` (feeds, names, keys).
+// feedsyncd completion prints a script for a shell. The script is made from the command table, so that no command is
+// missing. While a person types, the script runs `feedsyncd completion ids` to get ids from the state directory; in the
+// same way it gets feeds, names and keys.
 
 import { Argument, Command } from 'commander'
 import { openStatus } from '../app/open-status.ts'
@@ -16,7 +17,7 @@ interface OfferedWord {
 }
 
 interface CommandPlace {
-  /** The words before this place: none, `config`, or `config check`. */
+  /** The words before this place, such as `config` and `check`; empty at the first word. */
   path: string[]
   words: OfferedWord[]
   /** The kind of value that the argument takes; null if the shell completes file names. */
@@ -76,7 +77,7 @@ function placesOf(root: Command): CommandPlace[] {
   return visit(root, [])
 }
 
-/** kindOf returns null for ids of campaigns, because only the service knows them. */
+/** kindOf returns the kind of value that a command takes, or null. Only the service knows the ids of campaigns. */
 function kindOf(
   { registeredArguments }: Command,
   [group]: readonly string[],
@@ -103,8 +104,8 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 const casePattern = (path: readonly string[]) => quoted(path.map((word) => ` ${word}`).join(''))
 
 /**
- * findPlace returns shell code for bash and zsh. The code walks the words in `typed` to a place and runs `offer` of it.
- * The place of an option's values counts only directly after the option.
+ * findPlace returns shell code for bash and zsh. The code walks the words in `typed` to a place, and runs the code that
+ * `offer` returns for this place. The place of an option's values counts only directly after the option.
  */
 function findPlace(
   places: CommandPlace[],
@@ -126,7 +127,7 @@ ${all.map((place) => `    ${casePattern(place.path)}) ${offer(place)} ;;`).join(
 }
 
 function bash(places: CommandPlace[]): string {
-  // Bash splits the words at newlines. They need no quoting, because command words have no special characters.
+  // Bash splits the words at newlines. The words need no quoting, because commands have no special characters.
   const offer = ({ words, takes }: CommandPlace) =>
     `words=$'${words.map(({ word }) => word).join('\\n')}'${takes === null ? '' : `$'\\n'${listCommand(takes)}`}`
   return `# bash completion for feedsyncd

@@ -14,8 +14,8 @@ import { define } from '../terminal/define.ts'
 export function configCommand(context: Context): Command {
   const mistakes = 'report every mistake as file:line:column; exit 78 if there is one'
   const check = define(context, 'check', mistakes, async ({ options, show }) => {
-    const { config, warnings } = loadConfig(findConfig(options.config, context.env), context.env)
     const file = findConfig(options.config, context.env)
+    const { config, warnings } = loadConfig(file, context.env)
     const all = [...warnings, ...configAdvice(config)]
     for (const warning of all) context.err(`warning: ${printable(warning)}`)
     show({ file, ok: true, warnings: all }, () => `${file}: ok`)

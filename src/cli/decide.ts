@@ -18,8 +18,8 @@ import { onServiceText } from '../ops/advice.ts'
 import { uploadReports } from '../ops/upload-report.ts'
 import type { Context } from '../terminal/context.ts'
 import { type Call, define, usageError, versionIds } from '../terminal/define.ts'
-import { accountsToKeep, heldBeside } from './keeps-all.ts'
-import { printEnds, until, whyNotSent } from './version-wait.ts'
+import { accountsToKeep, heldAsFurther } from './keeps-all.ts'
+import { printEnds, waitUntilOver, whyNotSent } from './version-wait.ts'
 
 type DecisionName = Exclude<Deed, 'retry'>
 
@@ -35,7 +35,7 @@ const DESCRIPTIONS: Record<DecisionName, string> = {
   restore: 'deliver earlier versions again as new versions',
 }
 
-/** A command waits this long for the result. A large upload takes longer, and `show` follows it. */
+/** Longest wait for the result. A large upload takes longer, and `show` follows it. */
 const LONGEST_MS = MINUTE
 
 export function decisionCommand(name: DecisionName, context: Context): Command {
@@ -45,12 +45,13 @@ export function decisionCommand(name: DecisionName, context: Context): Command {
     DESCRIPTIONS[name],
     async (call, ids: number[] = []) => {
       const isAfterLoss = call.options.lostHistory === true
-      if (ids.length > 0 === isAfterLoss) {
+      const hasIds = ids.length > 0
+      if (hasIds === isAfterLoss) {
         const what = name === 'release' ? 'an id or --lost-history' : 'an id'
         command.error(`error: give ${what}`, { exitCode: EXIT.usage })
       }
       using history = openForDecisions(call.config, context.clock)
-      if (isAfterLoss) return afterLoss(call, history)
+      if (isAfterLoss) return releaseAfterLoss(call, history)
       await decideEach(call, history, { ids, name })
     },
   )
@@ -83,31 +84,31 @@ async function decideEach(
   if (isAsked) {
     for (const id of ids) await showChange(call, history, id)
     const what = ids.length === 1 ? 'it' : `these ${ids.length}`
-    if (!(await agreed(call, `${name} ${what}? [y/N] `))) return
+    if (!(await confirm(call, `${name} ${what}? [y/N] `))) return
   }
-  const beside = heldBeside(history, ids)
-  const mayTell = isAsked && name === 'release' && !options.accountKeepsAll
-  const accounts = await accountsToKeep(call, mayTell ? beside : [])
+  const furtherFeeds = heldAsFurther(history, ids)
+  const isAskedOfAccounts = isAsked && name === 'release' && !options.accountKeepsAll
+  const accounts = await accountsToKeep(call, isAskedOfAccounts ? furtherFeeds : [])
   const { config } = call
   const deciding = { by: personName(context.env), now: context.clock.now(), config }
-  const decided = (id: number) => carryOut(history, { deed: name, id }, deciding)
+  const decide = (id: number) => carryOut(history, { deed: name, id }, deciding)
   const versions = history.atomically(() => {
-    const own = ids.map(decided)
-    const kept = options.accountKeepsAll ? own.map(({ account }) => account) : accounts
-    return [...own, ...keepAll(history, kept, deciding)]
+    const decided = ids.map(decide)
+    const kept = options.accountKeepsAll ? decided.map(({ account }) => account) : accounts
+    return [...decided, ...keepAll(history, kept, deciding)]
   })
   const reports = versions.map(uploadReports(history))
-  const left = name === 'discard' ? beside.map(({ path }) => path) : []
-  const these = left.length === 1 ? 'this file' : 'these files'
-  const line = printable(`to leave ${these} out, set under inbox: ${excludeLine(left)}`)
+  const discarded = name === 'discard' ? furtherFeeds.map(({ path }) => path) : []
+  const files = discarded.length === 1 ? 'this file' : 'these files'
+  const line = printable(`to leave ${files} out, set under inbox: ${excludeLine(discarded)}`)
   show(reports.length === 1 ? (reports[0] ?? {}) : { uploads: reports }, () =>
-    [linesOf(versions), ...(left.length === 0 ? [] : [line])].join('\n'),
+    [linesOf(versions), ...(discarded.length === 0 ? [] : [line])].join('\n'),
   )
   await finish(call, history, versions)
 }
 
-/** afterLoss releases what a lost history holds. It asks, because a wrong answer can wipe feeds. */
-async function afterLoss(call: Call<Options>, history: History): Promise<void> {
+/** releaseAfterLoss releases what is held for a lost history. It asks first, because a wrong release can wipe feeds. */
+async function releaseAfterLoss(call: Call<Options>, history: History): Promise<void> {
   const { context, options, show } = call
   const held = history.heldAfterLoss()
   if (held === null)
@@ -124,7 +125,7 @@ async function afterLoss(call: Call<Options>, history: History): Promise<void> {
         ),
       )
     context.err(lossText(history, held).map(printable).join('\n'))
-    if (!(await agreed(call, `release the first ${held.plausible.length}? [y/N] `))) return
+    if (!(await confirm(call, `release the first ${held.plausible.length}? [y/N] `))) return
   }
   const { config } = call
   const deciding = { by: personName(context.env), now: context.clock.now(), config }
@@ -164,7 +165,7 @@ async function showChange(
   id: number,
 ): Promise<void> {
   const version = history.version(id)
-  // The decision itself says that the version does not exist.
+  // carryOut reports that the version does not exist.
   if (version === null) return
   const report = uploadReports(history)(version)
   const { reason } = report
@@ -181,7 +182,8 @@ async function showChange(
   context.err(`${differenceText(change.summary, context)}\n`)
 }
 
-async function agreed({ context }: Call<Options>, question: string): Promise<boolean> {
+/** confirm returns whether the person says yes. After a no it prints that nothing was changed, and sets exit code 1. */
+async function confirm({ context }: Call<Options>, question: string): Promise<boolean> {
   if (await context.ask?.(question)) return true
   context.err('nothing was changed')
   context.exit(EXIT.failed)
@@ -194,7 +196,10 @@ function linesOf(versions: readonly Version[]): string {
     .join('\n')
 }
 
-/** finish says why nothing is sent now, or waits for the result if a person sits at a terminal. */
+/**
+ * finish says why nothing is sent now. If a person sits at a terminal, it waits for the result and prints it. Both set
+ * the exit code.
+ */
 async function finish(
   call: Call<Options>,
   history: History,
@@ -209,7 +214,7 @@ async function finish(
   if (context.ask === null || options.json) return
   const isOver = ({ nextAttemptAt, state }: Version) =>
     !IN_WORK.includes(state) || nextAttemptAt !== null
-  await until(history, { clock: context.clock, versions, isOver, mostMs: LONGEST_MS })
+  await waitUntilOver(history, { clock: context.clock, versions, isOver, mostMs: LONGEST_MS })
   if (versions.some(({ state }) => state === 'queued'))
     context.exit(printEnds(call, history, versions))
 }

@@ -6,11 +6,11 @@ export interface DemoFeed {
   bytes: Buffer
   /** The state that the feed must have at the end of the demo. */
   expected: 'uploaded' | 'rejected'
-  /** Number of bytes that are dropped first. The rest follows when the feed is `incomplete`. */
+  /** Number of bytes that are written first. The rest follows when the feed is `incomplete`. */
   cutAt?: number
 }
 
-/** Title, escaped for XML and HTML, and city. */
+/** The title and the city of each job. The titles are escaped for XML and HTML. */
 const JOBS = [
   ['Registered Nurse', 'Boston'],
   ['Line Cook', 'Montréal'],
@@ -59,7 +59,7 @@ export function demoFeeds(): DemoFeed[] {
   const uploaded = (name: string, ...bytes: Buffer[]): DemoFeed => {
     return { name, bytes: Buffer.concat(bytes), expected: 'uploaded' }
   }
-  const late = Buffer.from(indeed(40))
+  const large = Buffer.from(indeed(40))
   const broken = indeed(3).replace('Example ATS', 'Nuts & Bolts ATS')
   return [
     uploaded('indeed/nursing.xml', Buffer.from(indeed(25))),
@@ -67,6 +67,6 @@ export function demoFeeds(): DemoFeed[] {
     uploaded('attributes-latin1.xml', Buffer.from(latin, 'latin1')),
     uploaded('rss-bom.xml', Buffer.of(0xef, 0xbb, 0xbf), Buffer.from(rss)),
     { name: 'bare-ampersand.xml', bytes: Buffer.from(broken), expected: 'rejected' },
-    { ...uploaded('cut-short.xml', late), cutAt: Math.floor(late.length * 0.6) },
+    { ...uploaded('cut-short.xml', large), cutAt: Math.floor(large.length * 0.6) },
   ]
 }

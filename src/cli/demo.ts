@@ -116,7 +116,7 @@ async function demo(
   const view = { now: clock.now(), terminal: context.terminal, width: widthOf(context), limit: 50 }
   out(`\n${fitted(statusText(report, { ...view, commandLine }), widthOf(context))}`)
   if (stay) out(`\nlook again: ${commandLine(commandFor('status'))}`)
-  // With --stay, only a signal should end the daemon.
+  // With --stay, the daemon has failed if it ends without a signal.
   if (stay) return isStopped ? EXIT.ok : EXIT.temporary
   return isStopped ? signals.exitCode : EXIT.ok
 }
@@ -142,7 +142,7 @@ function progressText({ state, reason, postings }: Version): string {
   return [state, reason, checked].filter((fact) => fact !== null).join(': ')
 }
 
-/** drop writes under a temporary name and renames the file. A feed that is cut short is written in place. */
+/** drop writes a feed under a temporary name and renames the file. A feed that is cut short is written in place. */
 function drop(inbox: string, feed: DemoFeed, bytes: Buffer): void {
   const path = join(inbox, feed.name)
   mkdirSync(dirname(path), { recursive: true })

@@ -38,9 +38,9 @@ const TEXT =
   'show which postings differ between two versions or files, or a feed and the service; exit 0 equal, 2 different'
 /** Postings of each kind that are shown without --all. */
 const MOST = 20
-/** Rows of a table whose columns are as wide as its widest row. */
+/** Largest number of rows in one table. More rows become further tables, each with its own column widths. */
 const ROWS = 1_000
-/** Characters that are written at once. */
+/** Number of characters of JSON that are written at once. */
 const PORTION = 65_536
 
 export function diffCommand(context: Context): Command {
@@ -68,7 +68,7 @@ export function diffCommand(context: Context): Command {
     .option('--feed <name>', 'read files by the rule of this feed (default: by their paths)')
 }
 
-/** pairOf returns what one argument means: an id or a feed beside the service. */
+/** pairOf returns the version or the feed that one argument names, beside what is on the service. */
 function pairOf(call: Diff, given: string): DiffPair {
   using history = openHistoryReader({ file: historyFile(call.config) })
   if (isId(given)) return versionPair(call.config, existingHistory(history), Number(given))
@@ -84,7 +84,7 @@ function pairOf(call: Diff, given: string): DiffPair {
   throw unknownName('feed', feed, feeds, { look: 'diff <what>' })
 }
 
-/** sidesOf returns two ids or files. Files need no configuration. */
+/** sidesOf returns the two versions or files that two arguments name. Two files need no configuration. */
 function sidesOf(call: Diff, given: readonly [older: string, newer: string]): DiffPair {
   const { feed = null } = call.options
   if (!given.some(isId)) {
@@ -155,7 +155,7 @@ function* portions<T>(all: Iterable<T>, size: number): Generator<T[], void, void
   if (portion.length > 0) yield portion
 }
 
-/** writeJson writes one line, piece by piece, because it can be larger than the memory. */
+/** writeJson writes one line of JSON, piece by piece, because the line can be larger than the memory. */
 async function writeJson(context: Context, answer: DiffAnswer): Promise<void> {
   let text = ''
   for (const piece of jsonPieces(answer)) {

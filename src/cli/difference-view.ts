@@ -1,5 +1,5 @@
 // Shows what differs between two versions of a feed: counts, the values that lost or gained postings, and single
-// postings. A sign before each line says what a colour says.
+// postings. A word or a sign in each line says what its colour says.
 
 import type { ChangedPosting, DifferenceSummary, Group, PostingName } from '../domain/difference.ts'
 import { countOf } from '../lib/units.ts'
@@ -24,8 +24,8 @@ export function differenceText(
 ): string {
   const facts = DIFFERENCE_KINDS.flatMap((kind): Fact[] => {
     const of = kind === 'removed' ? ` of ${countOf(postings.older, 'posting')}` : ''
-    const count: Fact = [kind, kind, `${countOf(totals[kind])}${of}`]
-    return totals[kind] === 0 ? [['none', kind, count[2]]] : [count, ...groups(by, kind)]
+    const text = `${countOf(totals[kind])}${of}`
+    return totals[kind] === 0 ? [['none', kind, text]] : [[kind, kind, text], ...groups(by, kind)]
   })
   facts.push(['none', 'unchanged', countOf(totals.unchanged)])
   const lines = factsText(facts.map(([, name, text]) => [name, text])).split('\n')
@@ -36,9 +36,10 @@ export function differenceText(
   return shown.join('\n')
 }
 
+/** Fact is a line: the kind whose colour it has, its name and its text. */
 type Fact = [kind: DifferenceKind | 'none', name: string, text: string]
 
-/** groups returns a line for each group: the values with the most postings of this kind. */
+/** groups returns a line for campaigns, states and cities: the values with the most postings of this kind. */
 function groups(by: DifferenceSummary['by'], kind: DifferenceKind): Fact[] {
   if (kind === 'changed') return []
   return (Object.keys(by) as Group[]).flatMap((group): Fact[] => {
@@ -61,7 +62,7 @@ export function postingTable(
   rows: readonly (PostingName | ChangedPosting)[],
   display: SizedDisplay,
 ): string {
-  const cells = rows.map((row): Cell[] => [SIGNS[kind], row.id, row.title, ...rest(row)])
+  const cells = rows.map((row): Cell[] => [SIGNS[kind], row.id, row.title, ...lastCells(row)])
   const headers = [
     '',
     'id',
@@ -72,7 +73,7 @@ export function postingTable(
   return [head, ...lines.map((line) => inColourOf(kind, line, display))].join('\n')
 }
 
-function rest(row: PostingName | ChangedPosting): Cell[] {
+function lastCells(row: PostingName | ChangedPosting): Cell[] {
   if (!('fields' in row)) return [row.city, row.externalCampaignId]
   return [fieldsText(row)]
 }

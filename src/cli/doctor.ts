@@ -15,6 +15,7 @@ import { type Display, fitted, styled, widthOf } from '../terminal/render.ts'
 
 const TEXT =
   'check everything that the daemon needs; exit 0 ok, 78 configuration, 4 credentials, 1 host, 75 network'
+const VERDICT_COLUMNS = 9
 const COLOUR = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'gray' } as const
 
 export function doctorCommand(context: Context): Command {
@@ -28,9 +29,9 @@ export function doctorCommand(context: Context): Command {
     const checks = diagnose(config, { clock, commandLine, configFile, env, offline })
     for await (const finding of checks) {
       if (!options.json) {
-        const before = findings.at(-1)
-        if (before && before.by !== finding.by) context.out('')
-        if (before?.by !== finding.by) context.out(heading(finding, clock.now()))
+        const previous = findings.at(-1)
+        if (previous && previous.by !== finding.by) context.out('')
+        if (previous?.by !== finding.by) context.out(heading(finding, clock.now()))
         context.out(fitted(findingText(finding, context, commandLine), widthOf(context)))
       }
       findings.push(finding)
@@ -45,7 +46,7 @@ export function doctorCommand(context: Context): Command {
   }).option('--offline', 'send no requests to the service')
 }
 
-/** exitCodeOf puts problems that an operator must fix before problems that can pass. */
+/** exitCodeOf returns the code of the first problem: what an operator must fix comes before what can pass by itself. */
 function exitCodeOf(findings: readonly DoctorFinding[]): number {
   const found = findings.filter(({ verdict }) => verdict === 'problem')
   const order = [EXIT.config, EXIT.credentials, EXIT.failed, EXIT.temporary]
@@ -65,7 +66,8 @@ function findingText(
   display: Display,
   commandLine: CommandLine,
 ): string {
-  const word = styled(COLOUR[verdict], verdict, display) + ' '.repeat(9 - verdict.length)
+  const word = styled(COLOUR[verdict], verdict, display) + ' '.repeat(VERDICT_COLUMNS - verdict.length)
   const line = `${word}${check}: ${printable(says)}`
-  return fix === null ? line : `${line}\n         try: ${printable(hintText(fix, commandLine))}`
+  const indent = ' '.repeat(VERDICT_COLUMNS)
+  return fix === null ? line : `${line}\n${indent}try: ${printable(hintText(fix, commandLine))}`
 }

@@ -1,5 +1,5 @@
-// The table of feeds. On a narrow terminal it first shortens what all names share and drops columns that matter least.
-// Then it lets lines overflow, because a name that lost its middle cannot be told from another name.
+// The table of feeds. On a narrow terminal it first leaves out the folder that all names share, and then the columns
+// that matter least. Lines that are still too wide overflow, because names without their middle look the same.
 
 import { sharedFolder, withoutShared } from '../lib/shared-folder.ts'
 import { countOf, formatBytes, relativeTime } from '../lib/units.ts'
@@ -7,10 +7,10 @@ import type { UploadReport } from '../ops/upload-report.ts'
 import { type Cell, columnsOf, table } from '../terminal/render.ts'
 
 const HEADERS = ['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when'] as const
-/** The columns that a narrow terminal loses, the first one first. */
+/** The columns that a narrow terminal loses, in this order. */
 const DROPPED: readonly (typeof HEADERS)[number][] = ['attempts', 'size']
 
-/** feedTable returns the header and one line for each version. `width` is the terminal's; null means unknown. */
+/** feedTable returns the header and one line for each version. `width` is in columns; null if nothing is cut. */
 export function feedTable(
   uploads: readonly UploadReport[],
   { now, width }: { now: number; width: number | null },
@@ -26,16 +26,16 @@ export function feedTable(
     ).split('\n')
   }
   const shared = sharedFolder(uploads.map(({ feed }) => feed))
-  const tries = [
+  const layouts = [
     { shared: '', dropped: 0 },
     ...[0, 1, DROPPED.length].map((dropped) => ({ shared, dropped })),
   ]
-  let made = lines(rowsOf(''), 0)
-  for (const { dropped, shared } of tries) {
-    made = lines(rowsOf(shared), dropped)
-    if (width === null || made.every((line) => columnsOf(line) <= width)) break
+  let found: string[] = []
+  for (const { dropped, shared } of layouts) {
+    found = lines(rowsOf(shared), dropped)
+    if (width === null || found.every((line) => columnsOf(line) <= width)) break
   }
-  return made
+  return found
 }
 
 function rowOf(upload: UploadReport, now: number, shared: string): Cell[] {

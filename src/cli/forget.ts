@@ -1,4 +1,4 @@
-// feedsyncd forget removes a feed without a file from status, the page and monitoring.
+// feedsyncd forget hides a feed that has no file in the inbox from status, the page and monitoring.
 
 import type { Command } from 'commander'
 import { forgetFeed, openForDecisions } from '../app/decisions.ts'

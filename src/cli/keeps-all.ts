@@ -5,22 +5,22 @@ import { SECOND_FEED } from '../domain/reason-codes.ts'
 import type { History, Version } from '../history/port.ts'
 import type { Call } from '../terminal/define.ts'
 
-/** heldBeside returns the versions of these that the guard `second-feed` holds. */
-export function heldBeside(history: History, ids: readonly number[]): Version[] {
+/** heldAsFurther returns the versions with these ids that the guard `second-feed` holds. */
+export function heldAsFurther(history: History, ids: readonly number[]): Version[] {
   return ids
     .flatMap((id) => history.version(id) ?? [])
     .filter(({ guard }) => guard === 'second-feed')
 }
 
 /**
- * accountsToKeep asks about the accounts of these versions, and returns them if the service keeps all of their feeds. It
- * asks nothing about a version that is held only for its name.
+ * accountsToKeep asks the person whether the service keeps all feeds of the accounts of these versions. It returns the
+ * accounts after a yes, and none after a no. It does not ask about a version that is held only for its name.
  */
 export async function accountsToKeep(
   { config, context }: Call<unknown>,
-  beside: readonly Version[],
+  furtherFeeds: readonly Version[],
 ): Promise<Version['account'][]> {
-  const asked = beside.filter(({ reasonCode }) => reasonCode === SECOND_FEED)
+  const asked = furtherFeeds.filter(({ reasonCode }) => reasonCode === SECOND_FEED)
   const accounts = [...new Set(asked.map(({ account }) => account))]
   if (accounts.length === 0) return []
   const names = accounts.map((account) => account ?? ownAccountOf(config)).join(', ')

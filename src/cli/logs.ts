@@ -48,29 +48,44 @@ export function logsCommand(context: Context): Command {
       const elsewhere = options.file === undefined ? logElsewhere(context, options.config) : null
       if (elsewhere !== null) printNotice(context, elsewhere)
       const since = options.file === undefined ? null : sinceTime(context, options.since)
-      const { input, ended = null } = sourceOf(options, context.env)
-      let count = 0
-      try {
-        for await (const line of createInterface(input)) {
-          const shown = shownLine(line, feed, since)
-          if (shown === null) continue
-          context.out(fitted(shown, widthOf(context)))
-          count += 1
-        }
-      } catch (error) {
-        throw unreadable(error, options.file)
-      }
-      const code = await ended
-      if (code) {
-        const hint =
-          'read its message above; root and the group systemd-journal may read the journal'
-        throw new FeedsyncError(`logs: journalctl ended with ${code}`, { hint })
-      }
+      const source = openSource(options, context.env)
+      const count = await printLines(context, source, {
+        file: options.file,
+        shown: (line) => shownLine(line, feed, since),
+      })
       if (count > 0) return
       if (feed !== undefined) await reportNoLines(context, options, feed)
       else if (options.since !== undefined) printNotice(context, nothingSince(options.since))
       else if (elsewhere === null) printNotice(context, NOTHING)
     })
+}
+
+/**
+ * printLines prints the lines of a source as `shown` returns them, and returns their number. It leaves out a line if
+ * `shown` returns null. Throws `FeedsyncError` (1) if the source cannot be read.
+ */
+async function printLines(
+  context: Context,
+  { ended = null, input }: Source,
+  { file, shown }: { file: string | undefined; shown: (line: string) => string | null },
+): Promise<number> {
+  let count = 0
+  try {
+    for await (const line of createInterface(input)) {
+      const text = shown(line)
+      if (text === null) continue
+      context.out(fitted(text, widthOf(context)))
+      count += 1
+    }
+  } catch (error) {
+    throw unreadable(error, file)
+  }
+  const code = await ended
+  if (code) {
+    const hint = 'read its message above; root and the group systemd-journal may read the journal'
+    throw new FeedsyncError(`logs: journalctl ended with ${code}`, { hint })
+  }
+  return count
 }
 
 const FROM_DOCKER = 'docker logs feedsyncd | feedsyncd logs --file -'
@@ -83,7 +98,7 @@ const nothingSince = (since: string): typeof NOTHING => {
   return { says: `the log has no line since ${since}`, hint: hintWith(null, commandFor('logs')) }
 }
 
-/** ownLogFile returns the file of a daemon that logs to a file of its own, such as the trial's; null if it has none. */
+/** ownLogFile returns the log file of a daemon that has its own, such as the daemon of `demo --stay`; else null. */
 function ownLogFile(context: Context, flag: string | undefined): string | null {
   try {
     const { config } = readStatusConfig(context, flag)
@@ -97,7 +112,8 @@ function ownLogFile(context: Context, flag: string | undefined): string | null {
 const AGO = /^(\d+) ?(s|m|h|d)\w*(?: ago)?$/
 
 /**
- * sinceTime reads `--since` for a file: an age such as 10m or "2 hours ago". Throws `FeedsyncError` (64) for others.
+ * sinceTime returns the wall ms that `--since` means for a file; null without `--since`. Throws `FeedsyncError` (64) if
+ * it is not an age such as 10m or "2 hours ago".
  */
 function sinceTime({ clock }: Context, since: string | undefined): number | null {
   if (since === undefined) return null
@@ -116,7 +132,7 @@ function printNotice(context: Context, { hint, says }: typeof NOTHING): void {
   context.err(`try: ${printable(hint)}`)
 }
 
-/** logElsewhere returns a notice if the running daemon logs to another place than the journal; else null. */
+/** logElsewhere returns a notice if a daemon runs and is seen to log to another place than the journal; else null. */
 function logElsewhere(context: Context, flag: string | undefined): typeof NOTHING | null {
   try {
     const { config } = readStatusConfig(context, flag)
@@ -156,7 +172,8 @@ interface Source {
   ended?: Promise<number | null>
 }
 
-function sourceOf(
+/** openSource opens the file or starts journalctl. Throws `FeedsyncError` (64) if the file does not exist. */
+function openSource(
   { config, file, follow = false, since }: Options,
   env: NodeJS.ProcessEnv,
 ): Source {
@@ -191,7 +208,10 @@ function noJournal(error: Error): Error {
 /** The line that journalctl prints if the journal is empty. */
 const NO_ENTRIES = '-- No entries --'
 
-/** shownLine returns a line as people read it; null if it is about another feed. Lines of systemd name no feed. */
+/**
+ * shownLine returns a line as people read it; null if it is older than `since` (wall ms) or about another feed. A line
+ * that is not JSON, such as systemd's, names no feed.
+ */
 function shownLine(line: string, feed: string | undefined, since: number | null): string | null {
   const fields = fieldsOf(line)
   if (since !== null && fields !== null && timeOf(fields) < since) return null
@@ -200,7 +220,7 @@ function shownLine(line: string, feed: string | undefined, since: number | null)
   return feed === undefined || about.includes(feed) ? readableLine(fields) : null
 }
 
-/** timeOf returns the wall ms of a line; a line without a time is always shown. */
+/** timeOf returns the wall ms of a line; infinity for a line without a time, so that it is always shown. */
 function timeOf({ time }: Record<string, unknown>): number {
   const at = typeof time === 'number' ? time : Date.parse(String(time))
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at

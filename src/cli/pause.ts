@@ -24,7 +24,7 @@ export function pauseCommand(context: Context): Command {
     const since = context.clock.now()
     const until = call.options.for === undefined ? null : since + call.options.for
     history.pause({ feed: feed ?? null, since, until, by: personName(context.env) })
-    answer(call, history)
+    printPauses(call, history)
   })
     .argument('[feed]', 'the feed, as status names it (default: all feeds)')
     .option('--for <time>', 'end the pause after this time, such as 2h', durationOf)
@@ -36,13 +36,13 @@ export function resumeCommand(context: Context): Command {
     using history = openForDecisions(call.config, context.clock)
     refuseUnknown(call, history, feed)
     history.resume(feed ?? null)
-    answer(call, history)
+    printPauses(call, history)
     if (!call.options.json && !isLocked(call.config.state.directory)) context.err(NO_DAEMON)
   }).argument('[feed]', 'the feed, as status names it (default: end all pauses)')
 }
 
-/** answer prints all pauses that now apply. */
-function answer({ commandLine, context, show }: Call<Options>, history: History): void {
+/** printPauses prints all pauses that now apply. */
+function printPauses({ commandLine, context, show }: Call<Options>, history: History): void {
   const now = context.clock.now()
   const pauses = pauseReports(history.pauses(now))
   const { paused, pausedFeeds } = pauses

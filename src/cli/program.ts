@@ -144,7 +144,7 @@ export async function runCli(args: readonly string[], context: Context): Promise
   }
 }
 
-/** neededFor returns the name of the called command; undefined if help, suggestions or completion need all of them. */
+/** neededFor returns the name of the called command; undefined if help, suggestions or completion need all commands. */
 function neededFor(args: readonly string[]): string[] | undefined {
   const [first = '', , third = ''] = args
   if (first === '--version' || first === '-V') return []
@@ -163,6 +163,7 @@ function wordsOf(command: Command): string {
   return command.parent === null ? command.name() : `${wordsOf(command.parent)} ${command.name()}`
 }
 
+/** report prints an error that a command threw, and returns the exit code for it. */
 function report(
   error: unknown,
   { context, meant, commandLine }: { context: Context; meant: Command; commandLine: CommandLine },

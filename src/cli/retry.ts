@@ -14,7 +14,7 @@ import { readDaemonFile } from '../ops/daemon-file.ts'
 import { uploadReports } from '../ops/upload-report.ts'
 import { type Context, outJson } from '../terminal/context.ts'
 import { define, usageError, versionIds } from '../terminal/define.ts'
-import { NO_DAEMON, printEnds, until, worstOf } from './version-wait.ts'
+import { NO_DAEMON, printEnds, waitUntilOver, worstOf } from './version-wait.ts'
 
 /** The command stops waiting after this time. A large upload takes longer, and `show` follows it. */
 const LONGEST_MS = 30 * SECOND
@@ -23,20 +23,21 @@ export function retryCommand(context: Context): Command {
   const text = 'try failed or waiting versions again now, and print the result'
   return define<{ all?: boolean }>(context, 'retry', text, async (call, ids: number[] = []) => {
     const { config, options } = call
-    if ((ids.length === 0) === (options.all === undefined))
+    const hasIds = ids.length > 0
+    if (hasIds === (options.all === true))
       throw usageError('retry: give ids or --all', hintWith(null, commandFor('retry --help')))
     using history = openForDecisions(config, context.clock)
     const deciding = { by: personName(context.env), now: context.clock.now(), config }
     const pauses = history.pauses(deciding.now)
     const retry = (each: number) => carryOut(history, { deed: 'retry', id: each }, deciding)
     const retried =
-      ids.length === 0
-        ? retriable(history, pauses).flatMap((each) => nullIfRefused(() => retry(each)) ?? [])
-        : history.atomically(() => ids.map(retry))
+      hasIds
+        ? history.atomically(() => ids.map(retry))
+        : retriable(history, pauses).flatMap((each) => nullIfRefused(() => retry(each)) ?? [])
     const isRunning = isLocked(config.state.directory)
     if (isRunning) {
       const isDown = () => readDaemonFile(config.state.directory, context.env)?.service === 'down'
-      await until(history, {
+      await waitUntilOver(history, {
         clock: context.clock,
         versions: retried.filter(({ feed }) => pauses.of(feed) === null),
         isOver: (version) => wasTried(version, context.clock.now()),
@@ -46,10 +47,10 @@ export function retryCommand(context: Context): Command {
     }
     const commandLine = isRunning ? call.commandLine : null
     if (options.json) {
-      const now = retried.map((version) => history.version(version.id) ?? version)
-      const reports = now.map(uploadReports(history, { pauses }))
+      const versions = retried.map((version) => history.version(version.id) ?? version)
+      const reports = versions.map(uploadReports(history, { pauses }))
       outJson(context, ids.length === 1 ? (reports[0] ?? {}) : { uploads: reports })
-      return context.exit(worstOf(now))
+      return context.exit(worstOf(versions))
     }
     if (retried.length === 0) return context.out('no version has failed, and none is waiting')
     context.exit(printEnds({ commandLine, context }, history, retried))
@@ -79,7 +80,10 @@ function nullIfRefused<T>(work: () => T): T | null {
   }
 }
 
-/** wasTried: a retry queues a version without a time for the next attempt, and only a failed attempt sets one. */
+/**
+ * wasTried returns whether a version was tried since `retry` queued it. A retry removes the time of the next attempt,
+ * and only a failed attempt sets it again.
+ */
 function wasTried({ nextAttemptAt, state }: Version, now: number): boolean {
   if (state === 'queued') return !isSoon(nextAttemptAt, now)
   return state !== 'uploading' && state !== 'settling' && state !== 'checking'

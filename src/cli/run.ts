@@ -1,4 +1,4 @@
-// feedsyncd run starts the daemon, or one pass of it. The first signal drains; the second aborts.
+// feedsyncd run starts the daemon, or one pass of it. The first signal lets running work end; the second aborts it.
 
 import { Command, Option } from 'commander'
 import type { App } from '../app/app.ts'
@@ -57,7 +57,7 @@ export function runCommand(context: Context): Command {
         isDaemon: true,
       })
       await using app = await unlessAborted(opening, signals.stop)
-      // The start-up work is unfinished, as after a crash. The next start recovers it.
+      // A signal came before the daemon was built. The next start recovers unfinished work, as after a crash.
       if (app === null) return signals.kill()
       opened = app
       await using _endpoint = once ? null : await app.serve()

@@ -1,4 +1,5 @@
-// feedsyncd show prints all facts about one version, feed or path. Digits are an id; other words are a feed or a path.
+// feedsyncd show prints all facts about one version, feed or path. An argument of digits is an id, and any other
+// argument is a feed or a path.
 
 import { existsSync } from 'node:fs'
 import { isAbsolute, normalize, resolve } from 'node:path'
@@ -64,11 +65,12 @@ function showVersion(call: Show, status: Status, id: number) {
   showWrapped(report, () => {
     const text = showText(report, call)
     const severity = severityOf(report)
-    const isColoured = /^(state|reason) .*$/gm
-    return text.replace(isColoured, (line) => coloured(line, severity, context))
+    const colouredLines = /^(state|reason) .*$/gm
+    return text.replace(colouredLines, (line) => coloured(line, severity, context))
   })
 }
 
+/** showFeed prints a feed and returns true; false if no feed has this name. */
 async function showFeed(call: Show, status: Status, name: string): Promise<boolean> {
   const { all = false, json } = call.options
   const report = status.feed(name, all || json ? undefined : MOST + 1)
@@ -80,7 +82,7 @@ async function showFeed(call: Show, status: Status, name: string): Promise<boole
   return true
 }
 
-/** feedText shows the version on the service first, then the newest file, then other versions that wait. */
+/** feedText shows what is on the service, then the newest file, other versions that wait, and a table of versions. */
 function feedText(
   { report, newest, path }: { report: FeedReport; newest: UploadReport; path: PathReport | null },
   call: Show,
@@ -91,7 +93,7 @@ function feedText(
   const others = uploads.filter((one) => one.id !== newest.id && OPEN.includes(one.state))
   const waiting = others.flatMap((one) => {
     const reason = one.reason === null ? '' : `: ${one.reason}`
-    return lines(
+    return sentenceAndSteps(
       { says: `version ${one.id} is ${one.state}${reason}`, upload: one, next: null },
       call,
     )
@@ -129,6 +131,7 @@ function filesLines(files: UploadReport['files']): string[] {
   return [`${files.count} files are this feed: ${printable(files.paths.join(', '))}${more}`]
 }
 
+/** showPath prints what became of a path and returns true; false if nothing is known of the path. */
 async function showPath(call: Show, status: Status, given: string): Promise<boolean> {
   const report = await status.path(pathOf(call.config, given))
   if (report === null) return false
@@ -138,7 +141,7 @@ async function showPath(call: Show, status: Status, given: string): Promise<bool
 }
 
 function pathLines({ because, next, path, upload }: PathReport, call: Show): string[] {
-  return lines({ says: `${path}: ${because}`, upload, next }, call)
+  return sentenceAndSteps({ says: `${path}: ${because}`, upload, next }, call)
 }
 
 function nextOf(upload: UploadReport | null, call: Show): string | null {
@@ -149,8 +152,8 @@ function stepsOf(upload: UploadReport, { commandLine, context }: Show): Step[] {
   return nextSteps(upload, { now: context.clock.now(), commandLine })
 }
 
-/** lines returns a sentence and the next step. `next` is the step of a path and replaces the step of its version. */
-function lines(
+/** sentenceAndSteps returns a line for a sentence, and lines for `next` or, if it is null, the steps of the version. */
+function sentenceAndSteps(
   { says, upload, next }: { says: string; upload: UploadReport | null; next: string | null },
   call: Show,
 ) {
@@ -161,14 +164,14 @@ function lines(
 }
 
 /**
- * pathOf reads a path as relative to the inbox. It reads it as relative to the current folder only if that names an
- * existing file in the inbox or if the path begins with `../`, which no path in the inbox does.
+ * pathOf returns a path as the history names it. A relative path is a path in the inbox. It is relative to the current
+ * folder only if it names an existing file of the inbox from there, or begins with `../`, as no path in the inbox does.
  */
 function pathOf(config: Config, given: string): string {
   const path = pathInInbox(config, resolve(given))
   const isUpwards = normalize(given).startsWith('../')
-  const isMeant = isAbsolute(given) || isUpwards || (existsSync(given) && !isAbsolute(path))
-  return isMeant ? path : given
+  const isInInbox = existsSync(given) && !isAbsolute(path)
+  return isAbsolute(given) || isUpwards || isInInbox ? path : given
 }
 
 function showText(report: ShowReport, { commandLine, context, options }: Show): string {
@@ -205,7 +208,7 @@ function showText(report: ShowReport, { commandLine, context, options }: Show): 
   return lines.join('\n')
 }
 
-/** differenceLines shows what a version changes that a guard held, with the first postings of each kind. */
+/** differenceLines shows what a held version changes, with the first postings of each kind; no lines if unknown. */
 function differenceLines({ difference }: ShowReport, context: Context): string[] {
   const summary = difference?.summary ?? null
   if (summary === null) return []

@@ -7,23 +7,24 @@ import { worst } from '../ops/problems.ts'
 import type { StatusReport } from '../ops/report.ts'
 import { middleCut } from '../terminal/render.ts'
 
-/** Longest line in characters: pagers and phones show it whole. */
+/** Longest line, in characters, that pagers and phones show whole. */
 const LONGEST = 200
 /** A sentence that is cut to fewer characters says nothing. */
-const LEAST = 40
+const SHORTEST_PART = 40
 
 export interface Checked {
   code: number
   line: string
 }
 
-/** The exit code and the word of each severity. Callers answer 3, unknown, without a report or the feed. */
+/** The exit code and the word of each severity. If there is no report, callers answer 3, unknown. */
 const CODES = {
   critical: [2, 'CRITICAL'],
   warning: [1, 'WARNING'],
   info: [0, 'OK'],
 } as const
 
+/** statusCheck returns the worst severity as an exit code, and a line with all problems, or facts if there are none. */
 export function statusCheck({ daemon, problems, uploads }: StatusReport, now: number): Checked {
   const [code, word] = CODES[worst(problems) ?? 'info']
   const reported = problems.filter(({ severity }) => severity !== 'info').map(firstLine)
@@ -32,8 +33,8 @@ export function statusCheck({ daemon, problems, uploads }: StatusReport, now: nu
 }
 
 /**
- * lineOf joins as many parts as fit and counts the others. If there is too little room, the first part loses its middle
- * and the last part loses its end.
+ * lineOf joins as many parts as fit into a line of 200 characters, and counts the others. If there is too little room,
+ * the first part loses its middle, and the last part loses its end.
  */
 export function lineOf(word: string, parts: readonly string[]): string {
   const [first = '', ...others] = parts.map(printable)
@@ -42,7 +43,7 @@ export function lineOf(word: string, parts: readonly string[]): string {
   let left = others.length
   for (const part of others) {
     const room = LONGEST - line.length - '; '.length - more(left - 1).length
-    if (part.length > room && room < LEAST) break
+    if (part.length > room && room < SHORTEST_PART) break
     line += `; ${part.length > room ? `${part.slice(0, room - 1)}…` : part}`
     left -= 1
   }

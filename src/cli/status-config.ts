@@ -12,8 +12,9 @@ import type { Condition } from '../domain/conditions.ts'
 import { type Context, readConfig } from '../terminal/context.ts'
 
 /**
- * readStatusConfig returns the configuration. `broken` is the first mistake of its file. It throws `ConfigProblems` if
- * the file has mistakes and no state directory is found.
+ * readStatusConfig returns the configuration, and null as `broken`. If the file has mistakes, `broken` is a condition
+ * with the first one, and `config` is a placeholder with the state directory. It throws `ConfigProblems` if the file
+ * has mistakes and no state directory is found.
  */
 export function readStatusConfig(
   context: Context,
@@ -27,7 +28,7 @@ export function readStatusConfig(
     const file = findConfig(flag, env)
     const instance = instanceOf(file)
     const places = [
-      // The file can name it in spite of the mistakes.
+      // The file can name the state directory in spite of its mistakes.
       error.stateDirectory,
       join(dirname(resolve(file)), 'state'),
       ...(file === DEFAULT_FILE || instance !== null

@@ -9,10 +9,10 @@ import { relativeTime } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { Context } from '../terminal/context.ts'
 
-/** A heartbeat that is older means a stuck loop: the loop writes one every 30 s. */
+/** If the heartbeat is older, the daemon's loop is stuck: it writes a heartbeat every 30 s. */
 const SILENT_MS = 2 * MINUTE
 
-/** statusLive answers 0 if the daemon holds its lock and its heartbeat is recent, else 2. */
+/** statusLive returns exit code 0 if the daemon holds its lock and its heartbeat is recent, else 2. */
 export function statusLive(
   config: Config,
   { clock, env }: Context,

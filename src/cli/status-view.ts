@@ -26,7 +26,7 @@ export interface View {
   limit: number
   /** True if the person asked for some feeds only. */
   filtered?: boolean
-  /** True if the person asked for a list: all rows, newest first. */
+  /** True if the person asked for a list, which has `limit` rows, the newest first. */
   listed?: boolean
 }
 
@@ -41,7 +41,7 @@ export function statusText(report: StatusReport, view: View): string {
   const sections = [
     problemLines(report.problems, { ...view, more }).join('\n'),
     [health(report, view), ...summary(report)].join('\n'),
-    feeds(report, view),
+    feedRows(report, view),
     campaignLine(report.campaigns, view.now),
     [...ignored(report, view), ...datedFeeds(report)].join('\n'),
   ]
@@ -75,8 +75,8 @@ function summary({ uploads }: StatusReport): string[] {
   return [[...parts, ...(late === 0 ? [] : [`${countOf(late)} overdue`])].join(', ')]
 }
 
-/** feeds prints the table. What a row says besides stands below it, unless it stands above as a problem. */
-function feeds(report: StatusReport, view: View): string {
+/** feedRows returns the table of feeds. Remarks about a version stand below its row. */
+function feedRows(report: StatusReport, view: View): string {
   const { uploads } = report
   const { filtered = false, limit, listed = false, now, terminal, width } = view
   if (uploads.length === 0) return filtered ? 'nothing matches' : 'no feed has been seen yet'
@@ -88,25 +88,26 @@ function feeds(report: StatusReport, view: View): string {
   )
   const rows = shown.flat()
   const [head = '', ...texts] = feedTable(rows, { now, width })
+  const textOf = new Map(rows.map((upload, n) => [upload, texts[n] ?? '']))
   const lines = groups.flatMap((group, n) => {
-    const few = shown[n] ?? []
-    const left = group.length - few.length
-    const word = `${countOf(left)}${few.length > 0 ? ' more' : ''} ${group[0]?.state}`
+    const shownOfGroup = shown[n] ?? []
+    const left = group.length - shownOfGroup.length
+    const more = `${countOf(left)}${shownOfGroup.length > 0 ? ' more' : ''} ${group[0]?.state}`
     return [
-      ...few.flatMap((upload) => [
-        coloured(texts.shift() ?? '', severityOf(upload), view),
+      ...shownOfGroup.flatMap((upload) => [
+        coloured(textOf.get(upload) ?? '', severityOf(upload), view),
         ...remarks(upload, severityOf(upload), now),
       ]),
-      ...(left > 0 ? [`${word} (--all lists them)`] : []),
+      ...(left > 0 ? [`${more} (--all lists them)`] : []),
     ]
   })
-  const more = listed ? uploads.length - rows.length : 0
+  const left = listed ? uploads.length - rows.length : 0
   const rest =
-    more === 0 ? [] : [`${countOf(more)} more: --limit N shows them, --json has them all`]
+    left === 0 ? [] : [`${countOf(left)} more: --limit N shows them, --json has them all`]
   return [...(rows.length === 0 ? [] : [head]), ...lines, ...rest].join('\n')
 }
 
-/** severitiesOf returns the worst severity of each version, by its id. */
+/** severitiesOf returns the worst severity of each version, by its id. `problems` has the worst first. */
 function severitiesOf(problems: readonly Problem[]): ReadonlyMap<number, Severity> {
   const found = new Map<number, Severity>()
   for (const { severity, version } of problems)
@@ -114,7 +115,7 @@ function severitiesOf(problems: readonly Problem[]): ReadonlyMap<number, Severit
   return found
 }
 
-/** remarks returns what stands below a row. The reason of a problem stands at the top already. */
+/** remarks returns the lines below a row. A problem's reason is left out, because the list of problems has it. */
 function remarks(upload: UploadReport, severity: Severity | null, now: number): string[] {
   const { bytes, leftAt, maybeOnService, onService, progress, reason, state } = upload
   const told = severity === null ? reason : null
@@ -147,7 +148,7 @@ function shownRows(group: UploadReport[], severity: Severity | null): UploadRepo
   return isQuiet && group.length > MOST_ALIKE ? [] : group.slice(0, MOST_ALIKE)
 }
 
-/** ignored names files that inbox.include does not match: the writer of a misnamed feed waits for it in vain. */
+/** ignored names files that inbox.include does not match, because a feed with a wrong name would never be sent. */
 function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
   const { count, paths } = daemon.ignored
   const [first] = paths

@@ -90,7 +90,8 @@ export function statusCommand(context: Context): Command {
 
 /**
  * readReport reads the configuration and the history. With --watch it runs each time, because the configuration can
- * change meanwhile. `broken`: the configuration has mistakes. `unknown`: the error for a feed that never existed.
+ * change meanwhile. `broken` is true if the configuration has mistakes. `unknown` is the error for a feed that never
+ * existed, or null.
  */
 function readReport({ commandLine, context, options }: Call<Options>, feed: string | undefined) {
   const { broken, config } = readStatusConfig(context, options.config)
@@ -98,13 +99,14 @@ function readReport({ commandLine, context, options }: Call<Options>, feed: stri
     ...(feed !== undefined && { feed }),
     ...(options.state !== undefined && { states: [options.state] }),
     ...(options.since !== undefined && { since: context.clock.now() - options.since }),
-    // The text shows a part of the table but names all pending work, so it needs all rows.
+    // Only JSON limits the rows that are read: the text names all unfinished work, also outside of its table.
     ...(options.json && options.limit !== undefined && { limit: options.limit }),
     all: options.all ?? false,
   }
   const { clock, env } = context
   using status = openStatus(config, { clock, env, commandLine, found: broken })
   const report = status.report(filter)
+  // Beside a broken file, `config` is a placeholder, which does not have the address of the service.
   if (broken !== null) report.service.baseUrl = ''
   const isNone = feed !== undefined && report.uploads.length === 0
   const feeds = isNone ? status.feeds() : []
@@ -142,7 +144,7 @@ function check(call: Call<Options>, feed: string | undefined): void {
   }
 }
 
-/** checkFailure answers critical for a broken configuration or history, and unknown if this user may not read them. */
+/** checkFailure answers critical for a broken configuration or history, and unknown for every other error. */
 function checkFailure(error: unknown): Checked {
   const mistake = error instanceof ConfigProblems ? `: ${error.lines[0]}` : ''
   const isCritical =

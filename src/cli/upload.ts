@@ -4,7 +4,7 @@
 import { lstatSync, openSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { App, Attempted } from '../app/app.ts'
+import type { Attempted } from '../app/app.ts'
 import { openForDecisions } from '../app/decisions.ts'
 import { pathInInbox } from '../app/queries.ts'
 import { rulesOf } from '../app/rules.ts'
@@ -13,7 +13,7 @@ import { type FeedRule, feedFor } from '../config/feeds.ts'
 import { commandFor, hintWith } from '../domain/command.ts'
 import { IN_MOTION } from '../domain/states.ts'
 import { isLocked } from '../history/instance-lock.ts'
-import type { Version } from '../history/port.ts'
+import type { History, Version } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { READ_FLAGS } from '../lib/beneath.ts'
 import { SECOND } from '../lib/clock.ts'
@@ -101,9 +101,10 @@ export function uploadCommand(context: Context): Command {
 }
 
 /**
- * chosenFeed returns the feed that the person named, in the form of the history; null if the rules name it. A file
- * outside the inbox needs a name, because without it the file would be a new feed without guards, and a feed that does
- * not exist needs --new. The names are listed and none is filled in: a guess could replace another feed.
+ * chosenFeed returns the feed that the person named, as the history names it; null if the rules name the feed. Throws
+ * `FeedsyncError` (64) for a file outside the inbox without --feed, because it would be a new feed without guards, and
+ * for an unknown feed without --new. The error lists the known feeds. It suggests none of them, because a guess could
+ * replace another feed.
  */
 function chosenFeed({ config, options }: Upload, path: string): string | null {
   const { feed: given = null, new: isNew = false } = options
@@ -120,22 +121,22 @@ function chosenFeed({ config, options }: Upload, path: string): string | null {
   return feed
 }
 
-/** refuseOtherThanFile throws for a missing path and for one that is not a regular file. The pipeline looks again. */
+/** refuseOtherThanFile throws `FeedsyncError` (1 or 3) if the path is missing or names something else than a file. */
 function refuseOtherThanFile(given: string, source: string): void {
-  const refuse = (why: string, hint: string, exitCode: number = EXIT.failed) =>
+  const failure = (why: string, hint: string, exitCode: number = EXIT.failed) =>
     new FeedsyncError(`upload ${given.slice(0, 200)}: ${why}`, { hint, exitCode })
-  const skip = (why: string, hint: string) => refuse(why, hint, EXIT.notAllOk)
+  const refusal = (why: string, hint: string) => failure(why, hint, EXIT.notAllOk)
   try {
     const stats = lstatSync(source)
     if (stats.isDirectory())
-      throw refuse(
+      throw failure(
         'it is a directory',
         hintWith('name one file; to take those in the inbox', commandFor('run')),
       )
     if (stats.isSymbolicLink())
-      throw skip('it is a symbolic link, which is not followed', 'name the file itself')
+      throw refusal('it is a symbolic link, which is not followed', 'name the file itself')
     if (!stats.isFile())
-      throw skip(
+      throw refusal(
         `it is not a regular file (${specialKind(stats)})`,
         'write its content to a regular file, and name that',
       )
@@ -143,7 +144,8 @@ function refuseOtherThanFile(given: string, source: string): void {
     if (error instanceof FeedsyncError) throw error
     const subject = { name: 'the file', setting: 'the path', use: 'read' } as const
     const { code, hint, reason } = errnoText(error, subject)
-    if (isMissing(code) || code === 'ENAMETOOLONG') throw refuse(reason, hint)
+    // The pipeline opens the file again and reports all other errors.
+    if (isMissing(code) || code === 'ENAMETOOLONG') throw failure(reason, hint)
   }
 }
 
@@ -161,12 +163,9 @@ async function throughDaemon(job: Job): Promise<Version | null> {
     if (answer?.reason)
       throw new FeedsyncError(`upload ${source}: ${answer.reason}`, { hint: 'run it again' })
     const version = answer?.versionId ? history.version(answer.versionId) : null
-    const pause = version && history.pauses(context.clock.now()).of(version.feed)
-    const now = context.clock.now()
-    const isNext = version?.state === 'queued' && isSoon(version.nextAttemptAt, now)
-    const moves =
-      version === null || (isNext && pause === null) || IN_MOTION.includes(version.state)
-    if (!moves) return version
+    const isInWork = (one: Version) =>
+      IN_MOTION.includes(one.state) || isNext(history, one, context.clock.now())
+    if (version !== null && !isInWork(version)) return version
     if (signals.stop.aborted) {
       if (version !== null) return version
       throw new FeedsyncError(`upload ${source}: the command stopped before the daemon answered`, {
@@ -187,12 +186,15 @@ async function throughDaemon(job: Job): Promise<Version | null> {
   }
 }
 
-/** inThisProcess checks and delivers the file here. `isUnauthorized`: the service rejected the credentials. */
+/**
+ * inThisProcess checks and delivers the file without a daemon. `isUnauthorized` is true if the service rejected the
+ * credentials. Throws `FeedsyncError` if the file became no version.
+ */
 async function inThisProcess(job: Job) {
   const { commandLine, config, context, path, rule, signals, source } = job
   const { clock, env } = context
   const { openApp } = await import('../app/app.ts')
-  const opened = isAbsolute(path) ? openedByRoot(source) : undefined
+  const opened = isAbsolute(path) ? openAsRoot(source) : undefined
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' } },
     { clock, env, notifyOperator: errorPrinter(context, commandLine) },
@@ -207,9 +209,9 @@ async function inThisProcess(job: Job) {
   }
   let attempted: Attempted = { version: taken.version, failure: null }
   using bar = progressBar()
-  while (isNext(app, attempted.version, clock.now()) && !signals.stop.aborted) {
-    const ms = (attempted.version.nextAttemptAt ?? 0) - clock.now()
-    if (ms > 0) await clock.sleep(ms, signals.stop)
+  while (isNext(app.history, attempted.version, clock.now()) && !signals.stop.aborted) {
+    const waitMs = (attempted.version.nextAttemptAt ?? 0) - clock.now()
+    if (waitMs > 0) await clock.sleep(waitMs, signals.stop)
     const running = app.attempts.run(attempted.version, signals.stop)
     while ((await Promise.race([running, clock.sleep(FOLLOW_MS)])) === undefined)
       bar.show(taken.version, app.uploads.current())
@@ -219,17 +221,22 @@ async function inThisProcess(job: Job) {
   return { version, isUnauthorized: failure?.class === 'credentials' }
 }
 
-/** isNext: nothing stops the version, and its next attempt is due soon. */
-function isNext({ history }: App, { feed, nextAttemptAt, state }: Version, now: number): boolean {
+/** isNext returns whether a version is queued and not paused, and its next attempt is due within two seconds. */
+function isNext(
+  history: History,
+  { feed, nextAttemptAt, state }: Version,
+  now: number,
+): boolean {
   const isPaused = history.pauses(now).of(feed) !== null
   return state === 'queued' && !isPaused && isSoon(nextAttemptAt, now)
 }
 
 /**
- * openedByRoot opens the file while this process is still root. Later it runs as the owner of the state directory, who
- * often cannot read a file outside the inbox. The file is closed when the process ends.
+ * openAsRoot opens the file while this process is still root, and returns its descriptor; undefined if the process is
+ * not root or cannot open the file. Later the process runs as the owner of the state directory, who often cannot read a
+ * file outside the inbox. The descriptor is closed when the process ends.
  */
-function openedByRoot(source: string): number | undefined {
+function openAsRoot(source: string): number | undefined {
   if (process.geteuid?.() !== 0) return undefined
   try {
     return openSync(source, READ_FLAGS)

@@ -11,7 +11,10 @@ import type { CommandLine } from '../ops/port.ts'
 import type { VersionFacts } from '../ops/version-report.ts'
 import { type Context, printError } from '../terminal/context.ts'
 
-/** printEnd prints the state of a version. With `commandLine` null the command did not wait, so no error is printed. */
+/**
+ * printEnd prints the state of a version and, unless it was uploaded, its reason and next step as an error. It prints
+ * no error if `commandLine` is null, because then the command did not wait for the result.
+ */
 export function printEnd(
   context: Context,
   version: VersionFacts,
@@ -27,7 +30,7 @@ export function printEnd(
 
 export function exitCodeOf({ reasonCode, state }: Version): number {
   if (IN_WORK.includes(state)) return EXIT.temporary
-  // A superseded version was replaced by one that was sent, unless the date in its name made it too old to send.
+  // A newer version was sent instead of a superseded one, unless the date in its file's name made it too old to send.
   if (state === 'superseded') return reasonCode === OLDER ? EXIT.notAllOk : EXIT.ok
   if (state === 'uploaded') return EXIT.ok
   return state === 'failed' || state === 'gone' ? EXIT.failed : EXIT.notAllOk

@@ -29,8 +29,11 @@ export function whyNotSent(
   return pause == null ? null : `paused by ${pause.by}: the delivery starts when the pause ends`
 }
 
-/** until waits until each version is over (`isOver`), until `gaveUp` is true, or for at most `mostMs`. */
-export async function until(
+/**
+ * waitUntilOver waits until `isOver` is true for each version, or for `mostMs`. It also ends when `gaveUp`, which gets
+ * the versions that are over, returns true.
+ */
+export async function waitUntilOver(
   history: History,
   {
     clock,
@@ -48,23 +51,24 @@ export async function until(
 ): Promise<void> {
   const end = clock.monotonic() + mostMs
   while (clock.monotonic() < end) {
-    const now = versions.flatMap(({ id }) => history.version(id) ?? [])
-    const over = now.filter(isOver)
-    if (over.length === now.length || gaveUp(over)) return
+    const current = versions.flatMap(({ id }) => history.version(id) ?? [])
+    const over = current.filter(isOver)
+    if (over.length === current.length || gaveUp(over)) return
     await clock.sleep(LOOK_MS)
   }
 }
 
-/** printEnds prints how each version is now, and returns the exit code of the worst one. See `printEnd`. */
+/** printEnds prints each version as it is now (see `printEnd`), and returns the exit code of the worst one. */
 export function printEnds(
   { commandLine, context }: { commandLine: CommandLine | null; context: Context },
   history: History,
   versions: readonly Version[],
 ): number {
   const pauses = history.pauses(context.clock.now())
-  const now = versions.map((version) => history.version(version.id) ?? version)
-  for (const version of now) printEnd(context, factsOf(history, { pauses })(version), commandLine)
-  return worstOf(now)
+  const current = versions.map((version) => history.version(version.id) ?? version)
+  for (const version of current)
+    printEnd(context, factsOf(history, { pauses })(version), commandLine)
+  return worstOf(current)
 }
 
 /** The exit codes of several versions, the most important first. */
